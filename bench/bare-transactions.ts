@@ -50,14 +50,20 @@ export function readJournalRows(path: string): JournalRows {
 /** Kinds that open a transaction: a run's start, its answers with the calls they start, its results, its end. */
 const opening: ReadonlySet<string> = new Set(["run.started", "assistant", "tool.settled", "run.ended"]);
 
-/** The log cut into transactions as the run of one session cut it: two a tool step. */
-export function byCommit({ entries, marks }: JournalRows): readonly (readonly Row[])[] {
+/** The kinds of a runner's transactions, where no result goes before them: a plan with what it starts; its results. */
+export const openingOfRunners: ReadonlySet<string> = new Set([...opening, "decision"]);
+
+/** The log cut into transactions as the run of one session cut it: two a tool step. What is made of a result shares its own. */
+export function byCommit(
+	{ entries, marks }: JournalRows,
+	kinds: ReadonlySet<string> = opening,
+): readonly (readonly Row[])[] {
 	const transactions: Row[][] = [];
 	for (const [at, row] of entries.entries()) {
 		const before = marks[at - 1];
 		const mark = marks[at] as JournalRows["marks"][number];
-		if (before === undefined || opening.has(mark.kind) || before.session !== mark.session)
-			transactions.push([]);
+		const isOpening = kinds.has(mark.kind) && !(mark.kind === "decision" && before?.kind === "tool.settled");
+		if (before === undefined || isOpening || before.session !== mark.session) transactions.push([]);
 		(transactions.at(-1) as Row[]).push(row);
 	}
 	return transactions;

@@ -18,6 +18,7 @@ const mayImport: ReadonlyMap<string, readonly string[]> = new Map([
 	["testing", ["@holdfast/upp", "@holdfast/memory", "holdfast"]],
 	["server", ["@holdfast/upp", "holdfast"]],
 	["outbound", ["@holdfast/upp"]],
+	["cloudflare", ["holdfast", "@holdfast/server"]],
 	[
 		"cli",
 		[
@@ -32,8 +33,9 @@ const mayImport: ReadonlyMap<string, readonly string[]> = new Map([
 	["client", []],
 	["runner", ["@holdfast/upp", "holdfast", "@holdfast/memory", "@holdfast/outbound"]],
 	["sandbox", ["@holdfast/upp"]],
+	["mcp", ["@holdfast/upp", "holdfast", "@holdfast/server"]],
+	["a2a", ["@holdfast/upp", "holdfast", "@holdfast/server"]],
 	["otel", ["@holdfast/upp", "holdfast", "@holdfast/runner"]],
-	["mcp", ["@holdfast/upp", "holdfast"]],
 	["threads", ["@holdfast/upp", "holdfast", "@holdfast/sandbox", "@holdfast/server", "@holdfast/runner"]],
 ]);
 
@@ -43,10 +45,12 @@ const testedWith: ReadonlyMap<string, readonly string[]> = new Map([
 	["stores", ["@holdfast/testing"]],
 	["memory", ["@holdfast/testing", "holdfast"]],
 	["server", ["@holdfast/testing"]],
+	["cloudflare", ["@holdfast/testing"]],
 	["cli", ["@holdfast/testing"]],
 	["runner", ["@holdfast/testing"]],
 	["otel", ["@holdfast/testing"]],
 	["mcp", ["@holdfast/testing"]],
+	["a2a", ["@holdfast/testing"]],
 	["threads", ["@holdfast/testing"]],
 ]);
 

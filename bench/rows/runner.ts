@@ -4,7 +4,7 @@ import { rmSync } from "node:fs";
 import { Agent as Runner, type RunnerEvent } from "@holdfast/runner";
 import { agent } from "holdfast";
 import { sqliteHost } from "holdfast/sqlite";
-import { byCommit, openBareFile, readJournalRows } from "../bare-transactions.ts";
+import { byCommit, openBareFile, openingOfRunners, readJournalRows } from "../bare-transactions.ts";
 import { effort, type Measurement, median, mustBe, report, spend } from "../measure.ts";
 import { lookTool, steppingModel } from "../stub-model.ts";
 
@@ -103,7 +103,7 @@ async function onDisk(): Promise<Measurement[]> {
 		const rows = readJournalRows(path);
 		const file = openBareFile(bare, "process", rows);
 		const floor = await spend(() => {
-			for (const batch of byCommit(rows)) file.write(batch);
+			for (const batch of byCommit(rows, openingOfRunners)) file.write(batch);
 		});
 		file.close();
 		for (const name of [path, bare]) rmSync(name);

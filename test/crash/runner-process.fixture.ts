@@ -112,7 +112,13 @@ const agent = new Agent({
 			return steps[state.step - 1] as PlanStep;
 		},
 	},
-	reflector: { reflect: (state, { toolId }, { rng }) => ({ note: `${state.step} ${toolId} ${rng()}` }) },
+	...(options.session === "plain"
+		? {}
+		: {
+				reflector: {
+					reflect: (state, { toolId }, { rng }) => ({ note: `${state.step} ${toolId} ${rng()}` }),
+				},
+			}),
 	safety: {
 		toolDenylist: ["forbidden"],
 		sanitizers: [

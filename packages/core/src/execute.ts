@@ -1,5 +1,6 @@
 // Entry `holdfast/execute`: the sessions of document 3 for whoever serves them to others, as `@holdfast/server` does.
 export { failureText } from "@holdfast/upp";
+export { AgentSessions, type AgentSessionsOptions } from "./agent/agent-sessions.ts";
 export type { AgentFor, TurnOptions } from "./agent/session-agent.ts";
 export { readCaller } from "./caller/caller.ts";
 export type { FailedModelCall, ObservedRun, ObserveRun, RunObserver } from "./engine/run-observer.ts";
@@ -17,5 +18,8 @@ export { type FollowLogOptions, followLog, type LoggedEvent } from "./execute/se
 export type { SessionSetup, StoredTool } from "./execute/session-setup.ts";
 export type { SessionView } from "./execute/session-view.ts";
 export { entriesAfter } from "./facts/entry-pages.ts";
-export { afterEntry } from "./facts/event-id.ts";
+export { afterEntry, type EventPlace, eventId, isAfter } from "./facts/event-id.ts";
+export type { PlacedEvent } from "./facts/journal-fold.ts";
+export type { JournalItem } from "./facts/journal-reader.ts";
+export { type EventPage, followPages, type PagesOptions, placeAfter } from "./following/follow-pages.ts";
 export { readStoreKey, type SessionKeys, storeKeyOf } from "./host/session-key.ts";

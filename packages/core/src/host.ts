@@ -16,8 +16,10 @@ export { decodeFact, type EncodedFact, encodeFact } from "./facts/codec.ts";
 export type { FactKind } from "./facts/fact.ts";
 export { isJobEvent } from "./facts/job-events.ts";
 export {
+	eventsExpired,
 	foldUnsupported,
 	forkUnsettled,
+	historyUnsettled,
 	isUnreadable,
 	journalClosed,
 	journalCorrupt,
@@ -27,9 +29,11 @@ export {
 } from "./facts/journal-errors.ts";
 export { emptySession, foldEntries } from "./facts/journal-fold.ts";
 export { lookAt, never } from "./facts/look-at.ts";
+export { readEdit } from "./facts/message-edit.ts";
 export type { SessionState } from "./facts/session-state.ts";
 export { isSettledAt } from "./facts/settled-at.ts";
-export { pieceSize } from "./host/files.ts";
+export { changesAtOnce, changesExpired, rememberedDeletions } from "./host/changes.ts";
+export { fileChanged, fileNotFound, fileTooLarge, pieceSize, piecesOf, rangeIn } from "./host/files.ts";
 export { journalHost } from "./host/host-port.ts";
 export type { MaybePromise } from "./host/journal.ts";
 export { type MemoryJournal, type MemoryJournalOptions, memoryJournal } from "./host/memory-journal.ts";
@@ -45,5 +49,8 @@ export type {
 export type { RunIndex, RunLocation } from "./host/run-index.ts";
 export { readChildStoreKey } from "./host/session-key.ts";
 export type { CommitResult, SessionStore, StoredSession } from "./host/session-store.ts";
+export { claimAtOnce, claimLease } from "./host/timers.ts";
 export { makeWatchers, type Watchers } from "./host/watchers.ts";
+export type { WorkQueue, WorkTaker } from "./host/work-queue.ts";
+export { fromStored, toStored } from "./sqlite/stored-text.ts";
 export { taskKey } from "./subagents/task-key.ts";

@@ -54,6 +54,7 @@ export type {
 	SubagentJobStart,
 	SubagentJobUpdate,
 } from "./facts/job-events.ts";
+export type { MessageEdit } from "./facts/message-edit.ts";
 export type { ModelPrice } from "./facts/model-price.ts";
 export type { PendingToolCall, ToolAnswer } from "./facts/outside-answers.ts";
 export { type FollowAllOptions, followAll, type StoreEvent } from "./following/follow-all.ts";

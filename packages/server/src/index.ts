@@ -4,6 +4,7 @@ export type { FailedAttempts } from "./access/failed-attempts.ts";
 export type { RateLimit } from "./access/rate-limit.ts";
 export type { Connection, Exchange, Projection } from "./exchange.ts";
 export { createHandler, type Handler } from "./handler.ts";
+export { type Refusal, refusalOf } from "./http/errors.ts";
 export type { DescribedAnswer, Route, Schema } from "./http/route.ts";
 export type { ListenOptions } from "./node-listener.ts";
 export type { HandlerOptions } from "./options.ts";
@@ -16,6 +17,13 @@ export {
 	type ServerOptions,
 } from "./server.ts";
 export type { ClientField, ClientOptions } from "./service/client-fields.ts";
+export {
+	type FollowRun,
+	followRun,
+	type RunProgress,
+	type RunView,
+	readRun,
+} from "./service/read-run.ts";
 export { readServedKey, readSessionKey, type SessionOwner, servedKey } from "./service/served-key.ts";
 export type {
 	ExecuteRequest,

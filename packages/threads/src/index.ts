@@ -21,6 +21,8 @@ export {
 	ProviderError,
 	validateToolName,
 } from "./define/index.ts";
+export { type ThreadEvent, type ThreadRoutesOptions, threadRoutes } from "./endpoints/index.ts";
+export type { EnvGiven, EnvValue } from "./environment/index.ts";
 export { generateTypes, writeTypes } from "./generate-types/index.ts";
 export {
 	type ProjectChange,
@@ -29,7 +31,39 @@ export {
 	watchProject,
 } from "./live/index.ts";
 export { loadProject, type ProjectProblem, problemLine } from "./load/index.ts";
-export { type ResolveEnv, renderPrompt } from "./prompt/index.ts";
+export {
+	type PackOptions,
+	type PackResult,
+	packAgents,
+	type UnpackResult,
+	unpackAgents,
+} from "./packing/index.ts";
+export {
+	type GivenModel,
+	type ModelProviderOptions,
+	modelProvider,
+	type ProviderModelOptions,
+	providerModel,
+} from "./providers/index.ts";
+export {
+	type CreateThreadOptions,
+	type EffectsPart,
+	type EnvironmentPart,
+	type EnvironmentScope,
+	type FilesPart,
+	type ListThreads,
+	type ParentLink,
+	type ThreadListener,
+	type ThreadLog,
+	type ThreadLogger,
+	type ThreadParts,
+	type ThreadPlace,
+	type ThreadRecord,
+	Threads,
+	type ThreadsOptions,
+	threads,
+	type ValuesPart,
+} from "./thread/index.ts";
 export {
 	type AgentDefinition,
 	type AgentType,

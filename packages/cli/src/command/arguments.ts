@@ -6,6 +6,7 @@ import type { CommandIo } from "../terminal/index.ts";
 import { type ApprovalOptions, UsageError, type WorkOptions } from "../work/index.ts";
 import { type DatabaseTask, type DatabaseValues, readDatabaseTask } from "./database-task.ts";
 import { type EvalValues, readEvalOptions } from "./eval-options.ts";
+import { type ProjectCommand, type ProjectCommandName, readProjectCommand } from "./project-options.ts";
 import { readServeOptions, type ServeOptions } from "./serve-options.ts";
 
 /** Where sessions live and how the answer is written. */
@@ -50,7 +51,9 @@ export type Command =
 	  } & Common)
 	| ({ readonly name: "db"; readonly task: DatabaseTask } & Common)
 	| ({ readonly name: "release"; readonly session: string } & Common & WorkOptions & ApprovalOptions)
-	| ({ readonly name: "serve" } & ServeOptions & Omit<WorkOptions, "allowWrite" | "agent"> & Common)
+	| ({ readonly name: "serve"; readonly project: string | undefined } & ServeOptions &
+			Omit<WorkOptions, "allowWrite" | "agent"> &
+			Common)
 	| ({
 			readonly name: "fork";
 			readonly session: string;
@@ -71,6 +74,7 @@ export type Command =
 			/** Absolute path of a file for the report. */
 			readonly save: string | undefined;
 	  } & Common)
+	| (ProjectCommand & Common)
 	| ({ readonly name: "sessions" } & Common)
 	| ({ readonly name: "show"; readonly session: string } & Common)
 	| { readonly name: "help"; readonly topic: string | undefined }
@@ -112,6 +116,12 @@ const options = {
 	baseline: { type: "string" },
 	tolerance: { type: "string" },
 	save: { type: "string" },
+	project: { type: "string" },
+	name: { type: "string" },
+	out: { type: "string" },
+	release: { type: "string" },
+	effect: { type: "string", multiple: true },
+	endpoint: { type: "string", multiple: true },
 	help: { type: "boolean", short: "h" },
 	version: { type: "boolean", short: "v" },
 } as const;
@@ -131,6 +141,7 @@ const known: Readonly<Record<string, readonly OptionName[]>> = {
 	serve: [
 		...look,
 		"agent",
+		"project",
 		"drain",
 		"port",
 		"host",
@@ -143,6 +154,11 @@ const known: Readonly<Record<string, readonly OptionName[]>> = {
 	],
 	fork: ["db", "json", "at"],
 	eval: ["json", "repetitions", "concurrency", "baseline", "tolerance", "save"],
+	init: ["json"],
+	check: ["json"],
+	dev: ["json", "db", "port", "host"],
+	pack: ["json", "dir", "name", "out", "release", "effect", "endpoint"],
+	unpack: ["json", "dir"],
 	sessions: ["db", "json"],
 	show: ["db", "json"],
 	db: ["db", "json", "full", "force", "older-than", "fold-older-than", "keep", "dry-run"],
@@ -168,7 +184,7 @@ export function parseCommand(
 	const allowed = known[name];
 	if (allowed === undefined)
 		throw new UsageError(
-			`There is no command "${name}". Commands: run, chat, resume, release, fork, worker, serve, eval, sessions, show, db. To ask something: holdfast run "${name.includes(" ") ? name : "your task"}".`,
+			`There is no command "${name}". Commands: run, chat, resume, release, fork, worker, serve, eval, sessions, show, db; init, dev, check, pack, unpack. To ask something: holdfast run "${name.includes(" ") ? name : "your task"}".`,
 		);
 	for (const option of Object.keys(values) as OptionName[])
 		if (!allowed.includes(option))
@@ -198,6 +214,8 @@ export function parseCommand(
 	}
 	if (name === "db") return { name, task: readDatabaseTask(rest, values, base), ...common };
 	if (name === "eval") return { name, ...readEvalOptions(rest, values, base), ...common };
+	if (isProjectCommand(name))
+		return { ...readProjectCommand(name, rest, values, { base, environment: io.environment }), ...common };
 	if (name === "fork") {
 		const [session, to] = rest;
 		if (!session || !to || rest.length > 2)
@@ -220,12 +238,17 @@ export function parseCommand(
 	}
 	if (name === "serve") {
 		const read = readServeOptions(values, io.environment);
+		const project = values.project ?? (io.environment.HOLDFAST_PROJECT || undefined);
+		if (project !== undefined && read.agent !== undefined)
+			throw new UsageError(
+				"The options --project and --agent name two things to serve. Leave one of them out.",
+			);
 		const theAssistants = (["dir", "model", "allow-network"] as const).find(
 			(option) => values[option] !== undefined,
 		);
-		if (read.agent !== undefined && theAssistants !== undefined)
+		if ((read.agent ?? project) !== undefined && theAssistants !== undefined)
 			throw new UsageError(
-				`The option --${theAssistants} is the assistant's: the agent of ${read.agent} says by itself what it works with. Leave one of them out.`,
+				`The option --${theAssistants} is the assistant's: ${project ?? `the agent of ${read.agent}`} says by itself what it works with. Leave one of them out.`,
 			);
 		const db = values.db ?? (io.environment.HOLDFAST_DB || undefined);
 		return {
@@ -235,6 +258,7 @@ export function parseCommand(
 			...common,
 			...(db === undefined ? {} : { db: resolve(base, db), dbGiven: db }),
 			agent: read.agent === undefined ? undefined : resolve(base, read.agent),
+			project: project === undefined ? undefined : resolve(base, project),
 			drain: readSeconds(values.drain ?? (io.environment.HOLDFAST_DRAIN || "10")),
 		};
 	}
@@ -247,7 +271,7 @@ export function parseCommand(
 type Values = DatabaseValues &
 	EvalValues &
 	Partial<Record<"dir" | "session" | "db" | "model" | "agent" | "drain" | "at" | "port" | "host", string>> &
-	Partial<Record<"reason" | "peer-header" | "max-streams", string>> &
+	Partial<Record<"reason" | "peer-header" | "max-streams" | "project", string>> &
 	Partial<Record<"cors" | "api-key" | "clients-may-set" | "approve" | "deny", string[]>> &
 	Partial<
 		Record<
@@ -295,6 +319,10 @@ function readSeconds(given: string): number {
 	if (!(seconds >= 0 && seconds < 2_000_000))
 		throw new UsageError(`The option --drain takes a number of seconds, not "${given}".`);
 	return seconds * 1_000;
+}
+
+function isProjectCommand(name: string): name is ProjectCommandName {
+	return ["init", "check", "dev", "pack", "unpack"].includes(name);
 }
 
 function topicOf(name: string | undefined): string | undefined {

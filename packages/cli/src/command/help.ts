@@ -14,6 +14,11 @@ const general = `holdfast: an assistant that works on a folder of files, durably
   holdfast show KEY                 the timeline of a session
   holdfast db <task>                check, backup, prune or vacuum the database
 
+  holdfast init DIR                 a new project of agents, tools and prompts in files
+  holdfast dev [DIR]                follow a project's files while you write them
+  holdfast check [DIR]              say what is wrong with a project
+  holdfast pack AGENT, unpack NAME  packages of agents, made and taken apart
+
   holdfast <command> --help         more about a command
   holdfast --version
 
@@ -125,7 +130,7 @@ Resumes a parked session. A run is parked when its process died again and again 
 \`holdfast show KEY\` says where. Mend the cause first; from here its crashes are counted anew.
 
 ${workOptions}`,
-	serve: `holdfast serve [--agent FILE] [--port N] [--host H] [options]
+	serve: `holdfast serve [--agent FILE | --project DIR] [--port N] [--host H] [options]
 
 Serves an agent over HTTP, with durable sessions: POST /api/agent/execute streams a run, and a watcher that was cut
 off resumes where it left. /openapi.json describes all of it. On Ctrl-C or SIGTERM it takes no new work, lets runs
@@ -133,6 +138,9 @@ finish for a while, leaves the others resumable, and exits with 0. Each request 
 
   --agent FILE       a module whose default export is your agent: new Agent({...}), or its options.
                      Default: the assistant, which answers about the files of --dir
+  --project DIR      a project of files: its threads are served under /api/threads, and its own endpoints. It is loaded
+                     once; its database is in the project's folder by default, and its values of the
+                     environment may be in its file .env
   --db PATH          the database (default: .holdfast/holdfast.db in the current folder)
   --port N           the port (default: 4280); 0 takes a free one
   --host H           the address to listen on (default: 127.0.0.1). Others can reach 0.0.0.0, so it needs a key
@@ -149,13 +157,48 @@ finish for a while, leaves the others resumable, and exits with 0. Each request 
   --dir, --model, --allow-network   of the assistant; see: holdfast run --help
   --json             says where it listens as a line of JSON
 
-Environment: HOLDFAST_AGENT, HOLDFAST_DB, HOLDFAST_PORT, HOLDFAST_HOST, HOLDFAST_API_KEYS and HOLDFAST_CORS (with
+Environment: HOLDFAST_AGENT, HOLDFAST_PROJECT, HOLDFAST_DB, HOLDFAST_PORT, HOLDFAST_HOST, HOLDFAST_API_KEYS and HOLDFAST_CORS (with
 commas), HOLDFAST_PEER_HEADER, HOLDFAST_MAX_STREAMS, HOLDFAST_CLIENTS_MAY_SET (with commas), HOLDFAST_DRAIN. An option
 comes before them.
 
 Examples:
   holdfast serve
   HOLDFAST_API_KEYS="acme=$KEY" holdfast serve --agent agent.ts --host 0.0.0.0
+`,
+	init: `holdfast init DIR
+
+Makes a project in a folder: an agent, a prompt, two tools, a model, a hook, an effect, an endpoint and a test. It runs at
+once, without a key: its model is one of a few rules. Nothing is overwritten.
+`,
+	check: `holdfast check [DIR] [--json]
+
+Loads a project (default: the current folder) and lists all that is wrong with it, with file and field. Writes
+agents/holdfast.d.ts, with which the compiler finds misspelt names. Exits with 0, or with 1 when something is wrong.
+`,
+	dev: `holdfast dev [DIR] [--port N] [--host H] [--db PATH] [--json]
+
+Serves a project and follows its files: each change is loaded and printed in one line, or what is wrong with it, while the
+version before still counts. Threads stay: a turn under way keeps the version that it began with, the next one has the new
+one. Keeps agents/holdfast.d.ts as it must be. Prints a line for each request. Ctrl-C stops.
+
+  --port N           the port (default: 4280); 0 takes a free one
+  --host H           the address to listen on (default: 127.0.0.1)
+  --db PATH          the database (default: .holdfast/holdfast.db in the project's folder)
+  --json             one event a line as JSON
+`,
+	pack: `holdfast pack AGENT… --name PACKAGE [--out DIR] [--dir PROJECT] [--release VERSION] [--effect NAME] [--endpoint KEY]
+
+Makes a package of agents, with all that they name, as plain JavaScript: to be published, or put into agents/packed/.
+
+  --name PACKAGE     its name (default: the packageName of the first agent)
+  --out DIR          where it is written (default: packed/PACKAGE); nothing is overwritten
+  --release VERSION  its version (default: that of the first agent, or 0.1.0)
+  --effect NAME      an effect that projects may schedule; may be given again
+  --endpoint KEY     a route to mount beneath threads, such as status.get; may be given again
+`,
+	unpack: `holdfast unpack PACKAGE [--dir PROJECT]
+
+Copies what a package has into the project, as its own files. Nothing is overwritten.
 `,
 	sessions: `holdfast sessions [--db PATH] [--json]
 

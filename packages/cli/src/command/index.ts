@@ -42,12 +42,25 @@ export async function runCommandLine(argv: readonly string[], io: CommandIo = pr
 				return await keepDatabase(command, io);
 			case "serve": {
 				// What serves is loaded only where it is wanted: other commands start quicker without.
+				const { project } = command;
+				if (project !== undefined) {
+					const { serveProject } = await import("./serve-project.ts");
+					return await serveProject({ ...command, project }, io);
+				}
 				const { serveAgent } = await import("./serve.ts");
 				return await serveAgent(command, io);
 			}
 			case "eval": {
 				const { evaluateFile } = await import("./evaluate-file.ts");
 				return await evaluateFile(command, io);
+			}
+			case "init":
+			case "check":
+			case "dev":
+			case "pack":
+			case "unpack": {
+				const { runProjectCommand } = await import("./run-project-command.ts");
+				return await runProjectCommand(command, io);
 			}
 			case "sessions":
 				return await listSessions(command, io);

@@ -26,7 +26,7 @@ interface EntryRow {
 }
 
 /** Facts that may follow the end of their run. */
-const edits: ReadonlySet<string> = new Set(["message.updated", "message.deleted"]);
+const edits: ReadonlySet<string> = new Set(["message.added", "message.updated", "message.deleted"]);
 
 /** Checks all sessions, each entry by entry. */
 export function checkEntries(file: JournalFile, counts: Counts, finding: Finding): void {

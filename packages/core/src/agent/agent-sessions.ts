@@ -169,6 +169,7 @@ export class AgentSessions {
 			journal: table.journal,
 			elsewhere: () => (table.agent.children?.elsewhere() ?? []).map(({ journal }) => journal),
 			ports: this.#engine.ports,
+			queue: this.#host?.queue,
 			keyOf: (storeKey) => table.rootKeyOf(storeKey),
 			takeOver: (storeKey) => takeOver(table, storeKey),
 			watchesDeadline: (storeKey) => table.watchesDeadline(storeKey),

@@ -30,7 +30,7 @@ const defaultRestarts = 5;
 /** What a turn may have in place of the agent's own options. */
 export type TurnOptions = Pick<
 	AgentOptions,
-	"model" | "system" | "instructions" | "tools" | "params" | "config" | "maxSteps" | "prices"
+	"model" | "execution" | "system" | "instructions" | "tools" | "params" | "config" | "maxSteps" | "prices"
 >;
 
 /**

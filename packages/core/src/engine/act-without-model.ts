@@ -1,8 +1,8 @@
 // What a strategy does without asking a model: it calls tools, or waits (keeps I3, I6).
 import { HoldfastError, type ToolCall } from "@holdfast/upp";
-import type { PendingWait, ToolsRequested } from "../facts/index.ts";
+import type { Fact, PendingWait, ToolsRequested } from "../facts/index.ts";
 import type { ToolsAction, WaitAction } from "./action.ts";
-import { carryOutCalls } from "./carry-out-calls.ts";
+import { carryOutCalls, commitAnyway } from "./carry-out-calls.ts";
 import { withReadableArguments } from "./deep-arguments.ts";
 import { commit, stepOf } from "./end-run.ts";
 import type { Run } from "./run.ts";
@@ -12,14 +12,21 @@ import { Waits } from "./stopped.ts";
 /** Milliseconds a timer can wait at most. */
 const longestTimer = 2 ** 31 - 1;
 
-/** Carries out calls of the strategy. True when the run shall end. */
-export async function toolsStep(run: Run, action: ToolsAction): Promise<boolean> {
-	const calls = callsOf(run, action);
-	const { tag = "act" } = action;
-	const step = action.step === "next" ? await beginStep(run) : stepOf(run);
+/** Carries out calls of the strategy. True when the run shall end. `held`: admitted facts that share their first append. */
+export async function toolsStep(run: Run, action: ToolsAction, held: Fact[] = []): Promise<boolean> {
+	const { tag = "act", concludes } = action;
+	let calls: readonly ToolCall[];
+	let step: number;
+	try {
+		calls = callsOf(run, action);
+		step = action.step === "next" ? await beginStep(run, held) : stepOf(run);
+	} catch (error) {
+		await commitAnyway(run, held);
+		throw error;
+	}
 	const requested: ToolsRequested = { kind: "tools.requested", step, tag, calls };
 	const continues = action.afterwards === "goes-on";
-	await carryOutCalls(run, continues ? { ...requested, continues } : requested);
+	await carryOutCalls(run, continues ? { ...requested, continues } : requested, { before: held, concludes });
 	return continues ? false : endStep(run);
 }
 
@@ -64,9 +71,11 @@ export async function waitUntil(run: Run, until: number): Promise<void> {
 	}
 }
 
-function callsOf(run: Run, { calls }: ToolsAction): readonly ToolCall[] {
+function callsOf(run: Run, { calls, concludes }: ToolsAction): readonly ToolCall[] {
 	if (!Array.isArray(calls) || calls.length === 0)
 		throw refused(run, "called no tools: give at least one of `calls`");
+	if (concludes !== undefined && calls.length > 1)
+		throw refused(run, "gave `concludes` with several calls: it follows from the result of one");
 	const { uuid } = run.agent.ports.ids;
 	const ids = new Set<string>();
 	return (calls as ToolsAction["calls"]).map((call) => {

@@ -1,6 +1,6 @@
 // What a decider may answer: the next thing to do. Deciders are pure (keeps I1, I6); the engine carries actions out.
 import type { JSONSchema, ToolDefinition, ToolExecution } from "@holdfast/upp";
-import type { AssistantSaid, Entry, LastFact, RunOutput } from "../facts/index.ts";
+import type { AssistantSaid, Entry, LastFact, RunOutput, ToolSettled } from "../facts/index.ts";
 import type { Interceptor } from "../policy/index.ts";
 import type { AgentState } from "../state/index.ts";
 
@@ -56,6 +56,12 @@ export interface ToolsAction {
 	readonly calls: readonly RequestedCall[];
 	/** What becomes of the step once the results are there. Default `ends-step`. */
 	readonly afterwards?: "ends-step" | "goes-on";
+	/**
+	 * Of an action with one call: a decision that follows from its result alone, so that nobody has to be asked. It is
+	 * committed in the append of the result. Pure, and not called for a result that comes after a crash, from outside, or
+	 * without the tool having run: then the strategy asks by an `ask` of the same topic. Default: none.
+	 */
+	concludes?(settled: ToolSettled): { readonly topic: string; readonly answer: unknown } | undefined;
 }
 
 /**
@@ -88,6 +94,12 @@ export interface AskAction {
 	readonly topic: string;
 	/** May take its time. What it gives must be plain data. */
 	question(state: AgentState, context: QuestionContext): unknown;
+	/**
+	 * The calls that follow from the answer, as it was admitted: where nothing else comes between, the answer is committed
+	 * in the append of what starts. Pure, and the same that `decide` gives once the answer is on record: after a crash, or
+	 * where somebody said something meanwhile, `decide` is asked. Default: none.
+	 */
+	follows?(answer: unknown): ToolsAction | undefined;
 }
 
 /** What a question of a strategy is given beside the state. */

@@ -25,6 +25,8 @@ interface Storage {
 }
 
 const storage = makeStorage();
+/** Before Node 24 every promise of the process costs more while calls are distinguished. */
+const costsWhileUsed = majorOfNode() < 24;
 /** How many calls are not over. */
 let underWay = 0;
 
@@ -40,8 +42,7 @@ export function withinCall<T>(processKey: ProcessKey | undefined, call: () => T)
 	const scope: CallScope = { processKey, isOver: false };
 	const over = (): void => {
 		scope.isOver = true;
-		// Before Node 24 every promise of the process costs more while calls are distinguished.
-		if (--underWay === 0) storage.disable?.();
+		if (--underWay === 0 && costsWhileUsed) storage.disable?.();
 	};
 	underWay++;
 	let called: T;
@@ -105,10 +106,23 @@ function leads(from: ProcessKey, to: ProcessKey, seen: Set<ProcessKey>): boolean
 	return false;
 }
 
+function majorOfNode(): number {
+	const { process } = globalThis as { process?: { versions?: { node?: string } } };
+	return Number.parseInt(process?.versions?.node ?? "0", 10);
+}
+
 function makeStorage(): Storage | undefined {
 	type Builtins = { process?: { getBuiltinModule?: (name: string) => unknown } };
 	const hooks = (globalThis as Builtins).process?.getBuiltinModule?.("node:async_hooks") as
 		| { AsyncLocalStorage: new () => Storage }
 		| undefined;
-	return hooks === undefined ? undefined : new hooks.AsyncLocalStorage();
+	if (hooks === undefined) return undefined;
+	const made = new hooks.AsyncLocalStorage();
+	try {
+		made.disable?.();
+		return made;
+	} catch {
+		// workerd has the function, which only throws; nothing is saved there by disabling.
+		return { run: (scope, call) => made.run(scope, call), getStore: () => made.getStore() };
+	}
 }

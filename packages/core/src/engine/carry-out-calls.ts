@@ -1,6 +1,7 @@
 // The calls of one answer or of one request of the strategy, from the hooks before them to those behind (keeps I3, I8).
 import { type ToolCall, UPPError } from "@holdfast/upp";
 import type { AssistantSaid, Fact, RunState, ToolsRequested } from "../facts/index.ts";
+import type { ToolsAction } from "./action.ts";
 import { commit, stepOf } from "./end-run.ts";
 import type { Observation } from "./engine-agent.ts";
 import type { Run } from "./run.ts";
@@ -14,6 +15,15 @@ const suspendGrace = 250;
 /** Who asks for calls: the model's answer, or the strategy. */
 export type CallsAsked = AssistantSaid | ToolsRequested;
 
+/** What the facts of calls share their appends with. */
+export interface CarryOutOptions {
+	/** Admitted facts that are committed with what asks for the calls, before it. */
+	readonly before?: readonly Fact[] | undefined;
+	readonly concludes?: ToolsAction["concludes"] | undefined;
+}
+
+const noFacts: readonly Fact[] = [];
+
 function callsOf(asked: CallsAsked): readonly ToolCall[] {
 	return asked.kind === "assistant" ? (asked.message.toolCalls ?? []) : asked.calls;
 }
@@ -22,24 +32,25 @@ function callsOf(asked: CallsAsked): readonly ToolCall[] {
  * Starts the calls that a model or the strategy asked for and waits for all results. Without them: continues with the open
  * calls.
  */
-export async function carryOutCalls(run: Run, given: CallsAsked | undefined): Promise<void> {
-	const isAdmitted = given !== undefined && run.admission !== undefined;
-	const asked = isAdmitted ? await admitted(run, given) : given;
-	/** What is not committed yet. */
-	const fresh = isAdmitted ? undefined : given;
+export async function carryOutCalls(
+	run: Run,
+	given: CallsAsked | undefined,
+	{ before = noFacts, concludes }: CarryOutOptions = {},
+): Promise<void> {
+	const fresh = given === undefined ? undefined : await admitted(run, given, before);
 	const open = run.state.run;
-	const step = asked?.step ?? open?.step ?? 1;
-	const calls = asked === undefined ? (open?.calls ?? []) : callsOf(asked).map((call) => ({ call }));
+	const step = fresh?.step ?? open?.step ?? 1;
+	const calls = fresh === undefined ? (open?.calls ?? []) : callsOf(fresh).map((call) => ({ call }));
 	const { hooks, toolStrategy } = run.agent;
 	const limit = toolStrategy.maxIterations;
-	if (asked !== undefined && limit !== undefined && (open?.rounds ?? 0) >= limit)
-		await refuseRound(run, asked, fresh, limit);
-	const round = new ToolRound(run, step, roundName(open, fresh), calls);
+	if (fresh !== undefined && limit !== undefined && (open?.rounds ?? 0) >= limit)
+		await refuseRound(run, before, fresh, limit);
+	const round = new ToolRound(run, step, roundName(open, fresh), calls, concludes);
 	try {
-		if (asked !== undefined && hooks.onAct !== undefined)
-			await untilAnswered(run, () => hooks.onAct?.(step, callsOf(asked)));
+		if (fresh !== undefined && hooks.onAct !== undefined)
+			await untilAnswered(run, () => hooks.onAct?.(step, callsOf(fresh)));
 		run.checkStopped();
-		const begun = round.begin(fresh);
+		const begun = round.begin(fresh === undefined ? before : [...before, fresh]);
 		if (begun !== undefined) await begun;
 		const pending = await run.untilStopped(round.finished);
 		if (pending.length > 0) throw new Waits([{ kind: "waiting", step: stepOf(run), calls: pending }]);
@@ -47,7 +58,7 @@ export async function carryOutCalls(run: Run, given: CallsAsked | undefined): Pr
 		if (error instanceof Waits) throw error;
 		if (!(error instanceof Stopped)) run.cancelWork(error);
 		// What was said is kept, also where none of its calls was started.
-		const unsaid = fresh === undefined || isOnRecord(run, fresh) ? [] : [fresh];
+		const unsaid = fresh === undefined || isOnRecord(run, fresh) ? noFacts : [...before, fresh];
 		if (error instanceof Stopped && error.reason === "suspend") {
 			if (unsaid.length > 0) await commit(run, unsaid);
 			await Promise.race([
@@ -70,11 +81,24 @@ export async function carryOutCalls(run: Run, given: CallsAsked | undefined): Pr
 		await untilAnswered(run, () => hooks.onObserve?.(step, observations(run)));
 }
 
-/** What policy may change is committed before its calls are looked at: they are carried out as it was admitted. */
-async function admitted(run: Run, asked: CallsAsked): Promise<CallsAsked> {
-	await commit(run, [asked]);
-	const { assistant, requested } = run.state.run ?? {};
-	return (asked.kind === "assistant" ? assistant : requested) ?? asked;
+/** Calls are carried out as they were admitted, and are not committed before it is known which of them start. */
+async function admitted(run: Run, given: CallsAsked, before: readonly Fact[]): Promise<CallsAsked> {
+	try {
+		return (await run.admission?.prepare(given)) ?? given;
+	} catch (error) {
+		await commitAnyway(run, before);
+		throw error;
+	}
+}
+
+/** Commits what was to share an append that does not come: it is said all the same, as far as anything can be. */
+export async function commitAnyway(run: Run, facts: readonly Fact[]): Promise<void> {
+	if (facts.length === 0) return;
+	try {
+		await commit(run, facts);
+	} catch {
+		// Why there is no such append says more.
+	}
 }
 
 /** Whether the fact was committed; it may have got marks on the way. */
@@ -94,8 +118,8 @@ function roundName(open: RunState | undefined, fresh: CallsAsked | undefined): s
 /** The limit of tool rounds is reached: the calls get results that say so, and the run fails. */
 async function refuseRound(
 	run: Run,
+	before: readonly Fact[],
 	asked: CallsAsked,
-	fresh: CallsAsked | undefined,
 	limit: number,
 ): Promise<never> {
 	const message = `The limit of ${limit} tool rounds (toolStrategy.maxIterations) is reached.`;
@@ -109,7 +133,7 @@ async function refuseRound(
 			duration: 0,
 		}),
 	);
-	await commit(run, fresh === undefined ? refused : [fresh, ...refused]);
+	await commit(run, [...before, asked, ...refused]);
 	await untilAnswered(run, () => run.agent.toolStrategy.onMaxIterations?.(limit));
 	throw new UPPError(`${message} Raise it, or end the task earlier.`, "INVALID_REQUEST", "holdfast", "llm");
 }

@@ -149,10 +149,39 @@ function permit(
 	if (!checked.ok) return failedCall(checked.message);
 	const { onToolCall, onBeforeCall } = setting.agent.toolStrategy;
 	const { approval, needsApproval } = tool;
-	const asks = onToolCall ?? onBeforeCall ?? approval ?? needsApproval;
-	return asks === undefined
-		? passed(tool, checked.value, setting.approved)
-		: withinCall(setting.processKey, () => asked(setting, call, tool, checked.value));
+	if ((onToolCall ?? onBeforeCall ?? approval) !== undefined)
+		return withinCall(setting.processKey, () => asked(setting, call, tool, checked.value));
+	if (needsApproval === undefined || setting.approved === true)
+		return passed(tool, checked.value, setting.approved);
+	return withinCall(setting.processKey, () => askedIfNeeded(setting, call, tool, checked.value));
+}
+
+/** A promise only where the tool needs time to say whether it needs an approval: else the call starts with what asked for it. */
+function askedIfNeeded(
+	setting: CallSetting,
+	call: ToolCall,
+	tool: EngineTool,
+	input: unknown,
+): CheckedCall | Promise<CheckedCall> {
+	const after = (isNeeded: boolean | undefined): CheckedCall => {
+		if (isNeeded !== true) return passed(tool, input, setting.approved);
+		return setting.mayWait ? { kind: "pending", tool, awaits: "approval" } : notApproved(tool);
+	};
+	const failed = (error: unknown): Promise<never> => Promise.reject(new HookFailed(error));
+	try {
+		const answer = tool.needsApproval?.(input, approvalContext(setting, call));
+		return answer instanceof Promise ? answer.then(after, failed) : after(answer);
+	} catch (error) {
+		return failed(error);
+	}
+}
+
+function approvalContext({ sessionKey, caller }: CallSetting, { toolCallId }: ToolCall): ApprovalContext {
+	return {
+		toolCallId,
+		...(sessionKey === undefined ? {} : { sessionKey }),
+		...(caller === undefined ? {} : { caller }),
+	};
 }
 
 /** Nothing is in the way of the call any more. */
@@ -163,16 +192,11 @@ function passed(tool: EngineTool, input: unknown, approved: boolean | undefined)
 
 async function asked(
 	setting: CallSetting,
-	{ toolCallId }: ToolCall,
+	call: ToolCall,
 	tool: EngineTool,
 	value: unknown,
 ): Promise<CheckedCall> {
-	const { sessionKey, caller } = setting;
-	const context: ApprovalContext = {
-		toolCallId,
-		...(sessionKey === undefined ? {} : { sessionKey }),
-		...(caller === undefined ? {} : { caller }),
-	};
+	const context = approvalContext(setting, call);
 	const strategy = setting.agent.toolStrategy;
 	const source = tool.source as Tool;
 	let input = value;

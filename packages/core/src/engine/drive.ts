@@ -5,13 +5,14 @@ import { errorData, type Fact, OwnFoldFailed, type RunState, stepContinues } fro
 import type { MaybePromise } from "../host/index.ts";
 import { invalidAction, toolsStep, waitStep } from "./act-without-model.ts";
 import type { Action, AskAction, ModelAction, NoteAction } from "./action.ts";
+import { withinCall } from "./call-scope.ts";
 import { carryOutCalls, recordCarriedOut } from "./carry-out-calls.ts";
 import { checkOutput, owesOutput } from "./check-output.ts";
 import { commit, type DriveOutcome, stepOf, stopOrFail } from "./end-run.ts";
 import { callModel, type ModelFailure } from "./model-call.ts";
 import { waitForModel } from "./model-wait.ts";
 import type { Run } from "./run.ts";
-import { beginStep, beginTurn, endStep } from "./step.ts";
+import { beginStep, beginTurn, endStep, mayStepAtOnce } from "./step.ts";
 import { CommitFailed, CutShort, Stopped } from "./stopped.ts";
 import { untilAnswered } from "./until-answered.ts";
 
@@ -105,9 +106,24 @@ async function noteStep(run: Run, action: NoteAction): Promise<boolean> {
 async function askStep(run: Run, action: AskAction): Promise<boolean> {
 	const { signal, runId, sessionKey } = run;
 	const context = sessionKey === undefined ? { signal, runId } : { signal, runId, sessionKey };
-	const answer = await untilAnswered(run, () => action.question(run.state.agent, context));
-	await commit(run, [{ kind: "decision", step: stepOf(run), topic: action.topic, answer }]);
+	const asked = withinCall(run.processKey, () => action.question(run.state.agent, context));
+	if (!isThenable(asked)) run.checkStopped();
+	const answer = isThenable(asked) ? await run.untilStopped(asked) : asked;
+	const decision: Decision = { kind: "decision", step: stepOf(run), topic: action.topic, answer };
+	if (action.follows !== undefined && mayStepAtOnce(run)) {
+		const admitted = run.admission?.prepare(decision) ?? decision;
+		const ready = admitted instanceof Promise ? await admitted : admitted;
+		const next = action.follows(ready.answer);
+		if (next !== undefined) return toolsStep(run, next, [ready]);
+		await commit(run, [ready]);
+	} else await commit(run, [decision]);
 	return false;
+}
+
+type Decision = Extract<Fact, { kind: "decision" }>;
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+	return typeof (value as { then?: unknown } | null | undefined)?.then === "function";
 }
 
 function noteOf(run: Run, { topic, value, afterwards }: NoteAction): Fact {

@@ -19,6 +19,8 @@ export class RunAdmission {
 	/** Rejects when interceptors have had their time. Made with the first that needs any. */
 	#cut: PromiseWithResolvers<never> | undefined;
 	#callOff: (() => void) | undefined;
+	/** Facts that are admitted and not committed yet, with the notes that go before them. */
+	readonly #ready = new Map<Fact, readonly Fact[]>();
 
 	constructor(run: Run, admitting: Admitting) {
 		this.#run = run;
@@ -36,6 +38,23 @@ export class RunAdmission {
 		});
 		this.#follow(begun);
 		return begun.then(() => committed);
+	}
+
+	/**
+	 * Admits a fact that is committed later, with others: what it became may be looked at meanwhile. Whoever commits what
+	 * this gives commits it as it is.
+	 */
+	prepare<F extends Fact>(fact: F): MaybePromise<F> {
+		const keep = (admitted: readonly Fact[]): F => {
+			const ready = admitted.at(-1) as F;
+			this.#ready.set(ready, admitted);
+			return ready;
+		};
+		const admitted = this.#inOrder(() => this.#admit([fact]));
+		if (!(admitted instanceof Promise)) return keep(admitted);
+		const begun = this.#untilCut(admitted).then(keep);
+		this.#follow(begun);
+		return begun;
 	}
 
 	#commit(admitted: readonly Fact[], options: CommitOptions | undefined): MaybePromise<boolean> {
@@ -56,8 +75,26 @@ export class RunAdmission {
 		return committed;
 	}
 
-	/** The facts as they may be committed, once what was held of their deltas is released. */
+	/** The facts as they may be committed: those that are admitted already as they are. */
 	#admit(facts: readonly Fact[]): MaybePromise<readonly Fact[]> {
+		const at = this.#ready.size === 0 ? -1 : facts.findIndex((fact) => this.#ready.has(fact));
+		if (at < 0) return this.#admitNew(facts);
+		const fact = facts[at] as Fact;
+		const ready = this.#ready.get(fact) as readonly Fact[];
+		this.#ready.delete(fact);
+		const join = (before: readonly Fact[]): MaybePromise<readonly Fact[]> => {
+			const after = this.#admit(facts.slice(at + 1));
+			return after instanceof Promise
+				? after.then((rest) => [...before, ...ready, ...rest])
+				: [...before, ...ready, ...after];
+		};
+		const before = this.#admitNew(facts.slice(0, at));
+		return before instanceof Promise ? before.then(join) : join(before);
+	}
+
+	/** The facts as they may be committed, once what was held of their deltas is released. */
+	#admitNew(facts: readonly Fact[]): MaybePromise<readonly Fact[]> {
+		if (facts.length === 0) return facts;
 		const admitted = this.#admitting.facts(facts, stepOf(this.#run));
 		if (admitted instanceof Promise) return admitted.then((given) => this.#flushed(facts, given));
 		return this.#flushed(facts, admitted);

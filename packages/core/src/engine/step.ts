@@ -3,6 +3,7 @@ import { AssistantMessage, createTurn, HoldfastError, type Turn } from "@holdfas
 import {
 	type AssistantSaid,
 	cycleUsage,
+	type Fact,
 	type RunState,
 	runMessages,
 	type SessionState,
@@ -10,7 +11,7 @@ import {
 } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
 import type { GenerateResult } from "../state/index.ts";
-import { stepOf } from "./end-run.ts";
+import { commit, stepOf } from "./end-run.ts";
 import type { Run } from "./run.ts";
 import { untilAnswered } from "./until-answered.ts";
 
@@ -49,8 +50,14 @@ async function afterTurnStart(run: Run, passed: Promise<unknown> | undefined): P
 	return false;
 }
 
-/** Opens the next step, and gives its number. */
-export async function beginStep(run: Run): Promise<number> {
+/** Whether a step is opened without asking anybody. */
+export function mayStepAtOnce(run: Run): boolean {
+	const isAsked = run.agent.hooks.onStepStart !== undefined || run.interceptors.stepBefore !== undefined;
+	return !isAsked && !run.hasInputs;
+}
+
+/** Opens the next step, and gives its number. Facts that are held for its first append are committed before anybody is waited for. */
+export async function beginStep(run: Run, held: Fact[] = []): Promise<number> {
 	const step = stepOf(run) + 1;
 	const { hooks } = run.agent;
 	if (hooks.onStepStart !== undefined)
@@ -61,10 +68,21 @@ export async function beginStep(run: Run): Promise<number> {
 	if (run.watched) {
 		const { seq, sub } = run.at;
 		const passed = run.boundary({ type: "step_start", seq, sub, step });
-		if (passed !== undefined) await passed;
+		if (passed !== undefined) {
+			passed.catch(() => {}); // awaited after the commit
+			await commitHeld(run, held);
+			await passed;
+		}
 	}
-	if (run.hasInputs) await run.takeInputs("step-start");
+	if (run.hasInputs) {
+		await commitHeld(run, held);
+		await run.takeInputs("step-start");
+	}
 	return step;
+}
+
+async function commitHeld(run: Run, held: Fact[]): Promise<void> {
+	if (held.length > 0) await commit(run, held.splice(0));
 }
 
 function warnOfSteps({ agent, runId, sessionKey }: Run): void {

@@ -18,6 +18,7 @@ import {
 	runTool,
 	type ToolOutcome,
 } from "../tools/index.ts";
+import type { ToolsAction } from "./action.ts";
 import { CallContext } from "./call-context.ts";
 import { withinCall } from "./call-scope.ts";
 import {
@@ -61,6 +62,8 @@ const waitsForNone: Set<string> = new Set();
 export class ToolRound {
 	readonly #run: Run;
 	readonly #step: number;
+	/** What follows from the result of the one call: it shares the append. */
+	readonly #concludes: ToolsAction["concludes"] | undefined;
 	readonly #calls: CallInRound[];
 	readonly #cyclic: ReadonlyMap<string, string>;
 	#left: number;
@@ -74,7 +77,14 @@ export class ToolRound {
 	readonly finished: Promise<readonly PendingCall[]>;
 
 	/** `name` is the round's own within the run, and the same after a crash. */
-	constructor(run: Run, step: number, name: string, calls: readonly CallState[]) {
+	constructor(
+		run: Run,
+		step: number,
+		name: string,
+		calls: readonly CallState[],
+		concludes?: ToolsAction["concludes"] | undefined,
+	) {
+		this.#concludes = concludes;
 		this.#run = run;
 		this.#step = step;
 		const order = orderRound(
@@ -110,9 +120,9 @@ export class ToolRound {
 		this.finished.catch(() => {}); // awaited by the drive; a failure between must not count as unhandled
 	}
 
-	/** Starts what may start. The fact that asks for the calls is committed with them, where it is not yet. */
-	begin(asked: Fact | undefined): Promise<void> | undefined {
-		const facts: Fact[] = asked === undefined ? [] : [asked];
+	/** Starts what may start. What asks for the calls, and what goes before it, is committed with them, where it is not yet. */
+	begin(asked: readonly Fact[]): Promise<void> | undefined {
+		const facts: Fact[] = [...asked];
 		const ready = this.#calls.filter((each) => each.phase === "waiting" && each.waitsFor.size === 0);
 		const pending: [CallInRound, Promise<CheckedCall>][] = [];
 		const launches: CallInRound[] = [];
@@ -352,8 +362,21 @@ export class ToolRound {
 			this.#launch(launches);
 			this.#checkDone();
 		};
-		const committed = this.#run.commit(facts);
+		const committed = this.#concludes === undefined ? this.#run.commit(facts) : this.#concluded(facts);
 		return committed instanceof Promise ? committed.then(settled) : settled();
+	}
+
+	/** Commits a result, the last of these facts, together with what follows from it as it was admitted. */
+	#concluded(facts: readonly Fact[]): MaybePromise<boolean> {
+		const given = facts.at(-1) as ToolSettled;
+		const commitWith = (settled: ToolSettled): MaybePromise<boolean> => {
+			const { topic, answer } = this.#concludes?.(settled) ?? {};
+			const all: Fact[] = [...facts.slice(0, -1), settled];
+			if (topic !== undefined) all.push({ kind: "decision", step: this.#step, topic, answer });
+			return this.#run.commit(all);
+		};
+		const prepared = this.#run.admission?.prepare(given) ?? given;
+		return prepared instanceof Promise ? prepared.then(commitWith) : commitWith(prepared);
 	}
 
 	/** What sub-agents did since the last time. */

@@ -90,6 +90,7 @@ const facts: Record<Fact["kind"], fc.Arbitrary<object>> = {
 		)
 		.map((parts) => Object.assign({}, ...parts)),
 	"wait.ended": fc.record({ step: count, tag: word, until: count }),
+	"message.added": fc.record({ message }),
 	"message.updated": fc.record({ messageId: word, message }),
 	"message.deleted": fc.record({ messageId: word }),
 	"history.cut": fc.record({ messageId: word }),
@@ -156,8 +157,8 @@ function expectSameText({ lines, golden }: ReturnType<typeof readGolden>): void 
 }
 
 test("the golden journals hold every kind of fact", () => {
-	const kinds = ["golden-journal-1", "golden-journal-2", "golden-journal-3"].flatMap((name) =>
-		readGolden(name).golden.map(({ kind }) => kind),
+	const kinds = ["golden-journal-1", "golden-journal-2", "golden-journal-3", "golden-journal-4"].flatMap(
+		(name) => readGolden(name).golden.map(({ kind }) => kind),
 	);
 	expect(new Set(kinds)).toEqual(new Set(Object.keys(factFormats)));
 });
@@ -193,6 +194,16 @@ test("the golden journal of strategies that act without a model is read, and wri
 		step: 2,
 		calls: [{ callId: "c2", awaits: "result", since: 5 }],
 	});
+});
+
+test("the golden journal of a message that was added from outside is read, and written the same", () => {
+	const journal = readGolden("golden-journal-4");
+	expectSameText(journal);
+	const message = new UserMessage("By the way.", {
+		id: "m1",
+		timestamp: new Date("2026-01-02T03:04:05.678Z"),
+	});
+	expect(journal.golden).toEqual([{ kind: "message.added", message }]);
 });
 
 test("the golden journal of version 1 is still read, fact by fact", () => {

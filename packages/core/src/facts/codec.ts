@@ -53,6 +53,7 @@ export const factFormats: Readonly<Record<FactKind, FactFormat>> = {
 	// Version 2 had no `wait.model`: a release that knows only that one would show the wait to the strategy.
 	waiting: format({ upcasters: [(body) => body, (body) => body] }),
 	"wait.ended": format({}),
+	"message.added": format({ messages: ["message"] }),
 	"message.updated": format({ messages: ["message"] }),
 	"message.deleted": format({}),
 	"history.cut": format({}),

@@ -216,6 +216,12 @@ export interface WaitEnded {
 	readonly until: number;
 }
 
+/** A message was put at the end of the history from outside, beside what was said to a run. */
+export interface MessageAdded {
+	readonly kind: "message.added";
+	readonly message: Message;
+}
+
 /** A message was replaced in the history by an edited one of the same id. */
 export interface MessageUpdated {
 	readonly kind: "message.updated";
@@ -282,6 +288,7 @@ export type Fact = Marked &
 		| Noted
 		| Waiting
 		| WaitEnded
+		| MessageAdded
 		| MessageUpdated
 		| MessageDeleted
 		| HistoryCut

@@ -1,5 +1,5 @@
 // What can be sent to a session, and its one normal form: a user message and the shape it came in.
-import { messageToJSON, UserMessage } from "@holdfast/upp";
+import { isUserMessage, messageToJSON, UserMessage } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
 import type { InputTaken, Placement, RunStarted } from "./fact.ts";
 import { blockOf, type InputPart, isWrapped } from "./input-part.ts";
@@ -10,7 +10,9 @@ export type SendInput =
 	| readonly string[]
 	| readonly InputPart[]
 	| { readonly type: "user-text"; readonly text: string | readonly string[] }
-	| { readonly type: "user-message"; readonly content: string | readonly InputPart[] };
+	| { readonly type: "user-message"; readonly content: string | readonly InputPart[] }
+	/** A message as it is, with its id and metadata. */
+	| UserMessage;
 
 /** An accepted input. */
 export interface AcceptedInput {
@@ -28,7 +30,11 @@ export interface AcceptedInput {
 export function acceptInput(input: SendInput, id?: string): AcceptedInput {
 	const accepted = readable(input);
 	if (id === undefined) return accepted;
-	return { ...accepted, message: new UserMessage(accepted.message.content, { id }) };
+	const { content, metadata } = accepted.message;
+	return {
+		...accepted,
+		message: new UserMessage(content, metadata === undefined ? { id } : { id, metadata }),
+	};
 }
 
 function readable(input: SendInput): AcceptedInput {
@@ -41,6 +47,7 @@ function readable(input: SendInput): AcceptedInput {
 }
 
 function readInput(input: SendInput): AcceptedInput {
+	if (isUserMessage(input)) return { shape: "message", message: input };
 	if (typeof input === "string") return { shape: "text", message: new UserMessage(input) };
 	if (Array.isArray(input)) return fromArray(input);
 	if (typeof input === "object" && input !== null && "type" in input) {

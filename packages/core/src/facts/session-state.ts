@@ -66,20 +66,23 @@ export function evolve(state: SessionState, entry: Entry, options: FoldOptions):
 }
 
 /** What is committed stays so: where the strategy's fold throws, the run fails when the strategy is asked next. */
-function withOwn(
-	before: SessionState,
-	{ run, ...next }: SessionState,
-	entry: Entry,
-	fold: OwnFold,
-): SessionState {
-	if (run === undefined || run.runId !== entry.runId || isHidden(entry.fact, before.run))
-		return { ...next, run };
+function withOwn(before: SessionState, next: SessionState, entry: Entry, fold: OwnFold): SessionState {
+	const { run } = next;
+	if (run === undefined || run.runId !== entry.runId || isHidden(entry.fact, before.run)) return next;
+	const own = ownAfter(before.run, entry, fold);
+	if (own === run.own) return next;
+	if (run === before.run) return { ...next, run: { ...run, own } };
+	// It was made for this entry, and nobody has seen it yet: a copy for each fact would cost more than the fact.
+	(run as { own: unknown }).own = own;
+	return next;
+}
+
+function ownAfter(before: RunState | undefined, entry: Entry, fold: OwnFold): unknown {
 	try {
-		const own = entry.fact.kind === "run.started" ? fold.initial() : before.run?.own;
-		if (own instanceof OwnFoldFailed) return { ...next, run };
-		return { ...next, run: { ...run, own: fold.evolve(own, entry) } };
+		const own = entry.fact.kind === "run.started" ? fold.initial() : before?.own;
+		return own instanceof OwnFoldFailed ? own : fold.evolve(own, entry);
 	} catch (error) {
-		return { ...next, run: { ...run, own: new OwnFoldFailed(error) } };
+		return new OwnFoldFailed(error);
 	}
 }
 
@@ -96,6 +99,7 @@ function withFact(state: SessionState, entry: Entry, options: FoldOptions): Sess
 			run: newRun(entry.runId, fact, parts.messages.length),
 		};
 	}
+	if (fact.kind === "message.added") return { ...append(state, state.run, seq, fact.message), seq };
 	if (fact.kind === "message.updated" || fact.kind === "message.deleted")
 		return editMessage(
 			state,
@@ -248,7 +252,7 @@ export function cycleUsage(run: RunState): { inputTokens: number; outputTokens: 
 
 function append(
 	state: SessionState,
-	run: RunState,
+	run: RunState | undefined,
 	seq: number,
 	message: Message,
 	change?: { step: number; usage: TokenUsage },

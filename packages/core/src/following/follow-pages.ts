@@ -3,6 +3,7 @@
 import {
 	beginning,
 	type EventPlace,
+	type JournalItem,
 	JournalReader,
 	type JournalSource,
 	type PlacedEvent,
@@ -26,6 +27,8 @@ export interface PagesOptions {
 
 /** Events that were committed. */
 export interface EventPage {
+	/** The entries and chunks that were read, each with its events. */
+	readonly items: readonly JournalItem[];
 	/** In order; those up to the id that is known are among them, from the start of their run. */
 	readonly events: readonly PlacedEvent[];
 	/** Whether that was all there is: the next page comes when something was committed. */
@@ -63,7 +66,7 @@ export async function* followPages(
 			if (page === undefined || signal?.aborted) return;
 			const { items, isCaughtUp } = page;
 			const events = items.flatMap((item) => item.events);
-			yield { events, isCaughtUp, isAtRest: reader.isAtRest };
+			yield { items, events, isCaughtUp, isAtRest: reader.isAtRest };
 			if (isCaughtUp && !(await changes.next())) return;
 		}
 	} finally {

@@ -8,6 +8,7 @@ import type { RecordSpace } from "./records.ts";
 import type { RunIndex } from "./run-index.ts";
 import type { TimerStore } from "./timers.ts";
 import { memoryValues, type ValueStore } from "./values.ts";
+import type { WorkQueue } from "./work-queue.ts";
 
 /** What a host can do beside keeping things. */
 export interface ExecutionCapabilities {
@@ -38,6 +39,8 @@ export interface Host {
 	readonly changes?: ChangeLog;
 	/** Where a run is in the journal. */
 	readonly runs?: RunIndex;
+	/** Hands out what there is to do. Absent: supervisors look for it in the journal. */
+	readonly queue?: WorkQueue;
 	/** Commits what is under way and closes the journal. Calling it twice is harmless. */
 	close(): Promise<void>;
 }

@@ -55,3 +55,4 @@ export type { CommitResult, SessionStore, StoredSession } from "./session-store.
 export { type ClaimedTimer, claimAtOnce, claimLease, type TimerStore } from "./timers.ts";
 export { memoryValues, type SessionValues, type ValueStore } from "./values.ts";
 export { makeWatchers } from "./watchers.ts";
+export type { WorkQueue, WorkTaker } from "./work-queue.ts";

@@ -33,6 +33,7 @@ const content: Readonly<Record<FactKind, readonly string[]>> = {
 	note: ["value"],
 	waiting: [],
 	"wait.ended": [],
+	"message.added": ["message"],
 	"message.updated": ["message"],
 	"message.deleted": [],
 	"history.cut": [],
@@ -77,6 +78,7 @@ function memberOf(fact: Fact, name: string): unknown {
 function faultOfContent(given: Fact, fact: Fact): string | undefined {
 	switch (fact.kind) {
 		case "input":
+		case "message.added":
 		case "message.updated":
 			return faultOfMessage((given as typeof fact).message, fact.message);
 		case "assistant":

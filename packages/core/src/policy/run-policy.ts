@@ -120,8 +120,15 @@ export class RunPolicy {
 	}
 }
 
+/** Whether the run waits for what a stage gives: what nobody waits for cannot hold the run up. */
+function awaited(stage: string): boolean {
+	return stage !== "committed" && stage !== "continues";
+}
+
 function allWithin(stages: DrivenStages, within: Within): DrivenStages {
 	const calls = Object.entries(stages) as [string, (...given: unknown[]) => unknown][];
-	const wrapped = calls.map(([name, call]) => [name, (...given: unknown[]) => within(() => call(...given))]);
+	const wrapped = calls.map(([name, call]) =>
+		awaited(name) ? [name, (...given: unknown[]) => within(() => call(...given))] : [name, call],
+	);
 	return Object.fromEntries(wrapped);
 }

@@ -25,6 +25,10 @@ interface Piece {
  * background there ever was.
  */
 const remindEvery = 60_000;
+/** Milliseconds from one look at all there is to the next, where a queue hands out work: it may have lost some. */
+const queuedLookEvery = 30_000;
+/** How many sessions of a queue are worked on at once, where nobody sets a limit. */
+const takenAtOnce = 100;
 /** Looks that take long come so seldom that they take one part in so many of the time. */
 const looksTakeOneIn = 10;
 /** Names the search among the pieces of work. */
@@ -59,6 +63,11 @@ export class DueWork {
 	#isNew = false;
 	#failure: { readonly error: unknown } | undefined;
 	#remindedAt = Number.NEGATIVE_INFINITY;
+	/** What hands out work; undefined where none does, or does not yet. */
+	#taking: { stop(): Promise<void> } | undefined;
+	#isClosed = false;
+	/** When all there is was looked at last. */
+	#lookedAtAll = Number.NEGATIVE_INFINITY;
 	/** Those that were dead when it was looked last. */
 	#deaths: ReadonlySet<string> = new Set();
 
@@ -78,6 +87,7 @@ export class DueWork {
 			supervised.onResumed?.((run) => void this.#follow(run).catch(() => {})) ?? (() => {}),
 			supervised.scheduled?.watch(scheduled) ?? (() => {}),
 		];
+		if (options.until !== "done") void this.#takeFromQueue();
 	}
 
 	get isStopped(): boolean {
@@ -94,7 +104,37 @@ export class DueWork {
 	}
 
 	close(): void {
+		this.#isClosed = true;
 		for (const stop of this.#stops) stop();
+		void this.#taking?.stop().catch(() => {});
+	}
+
+	/** Until the queue hands out work, and where it cannot, work is looked for. */
+	async #takeFromQueue(): Promise<void> {
+		const { queue } = this.#supervised;
+		const { atOnce = takenAtOnce } = this.#options;
+		try {
+			const taking = await queue?.take({
+				atOnce: Math.min(atOnce, takenAtOnce),
+				isOurs: (storeKey) => this.#isOurs(storeKey),
+				work: (storeKey) => this.#handedOut(storeKey),
+			});
+			if (this.#isClosed) await taking?.stop();
+			else this.#taking = taking;
+		} catch (error) {
+			if (!this.isStopped) this.#failed({ error });
+		}
+	}
+
+	/** What the queue hands out. What failed is for the queue to hand out again. */
+	async #handedOut(storeKey: string): Promise<void> {
+		const name = sessionPiece(storeKey);
+		if (this.isStopped) throw new Error("nothing more is begun");
+		if (this.#attempts.has(name)) return;
+		await this.#attempt({ storeKey, name, take: () => this.#supervised.takeOver(storeKey) });
+		const again = (this.#later.get(name)?.waited ?? 0) > 0;
+		this.#later.delete(name);
+		if (again) throw new Error("it could not be done now");
 	}
 
 	/** Begins what is due, as far as there is room. */
@@ -121,9 +161,9 @@ export class DueWork {
 	 * its time, or when there is nothing else to do.
 	 */
 	get #isTimeToLook(): boolean {
-		const { lookEveryMs = 500 } = this.#options;
-		const pause = Math.max(lookEveryMs * 0.9, this.#lookTook * looksTakeOneIn);
+		const pause = Math.max(this.#lookEvery * 0.9, this.#lookTook * looksTakeOneIn);
 		if (this.#now - this.#lookedAt >= pause) return true;
+		if (this.#taking !== undefined) return this.#hasNews;
 		return this.#next >= this.#found.length && (this.#isIdle || this.#hasNews);
 	}
 
@@ -131,12 +171,16 @@ export class DueWork {
 		this.#hasNews = false;
 		this.#hasLooked = false;
 		this.#lookedAt = this.#now;
-		await this.#lookForDeaths();
-		await this.#watchDeadlines(
-			(storeKey) => this.#isOurs(storeKey),
-			(problem) => !this.isStopped && this.#report(problem),
-		);
-		this.#found = [...(await this.#orphaned()), ...(await this.#scheduled())];
+		const isOfAll = this.#taking === undefined || this.#now - this.#lookedAtAll >= queuedLookEvery * 0.9;
+		if (isOfAll) {
+			this.#lookedAtAll = this.#now;
+			await this.#lookForDeaths();
+			await this.#watchDeadlines(
+				(storeKey) => this.#isOurs(storeKey),
+				(problem) => !this.isStopped && this.#report(problem),
+			);
+		}
+		this.#found = [...(isOfAll ? await this.#orphaned() : []), ...(await this.#scheduled())];
 		this.#next = 0;
 		this.#lookTook = this.#now - this.#lookedAt;
 		this.#hasLooked = true;
@@ -154,14 +198,18 @@ export class DueWork {
 	/** Resolves when there may be something to begin. */
 	async changed(): Promise<void> {
 		if (this.#isNew || this.isStopped) return;
-		const { lookEveryMs = 500 } = this.#options;
 		await new Promise<void>((resolve) => {
-			const callOff = this.#supervised.ports.timers.after(lookEveryMs, resolve);
+			const callOff = this.#supervised.ports.timers.after(this.#lookEvery, resolve);
 			this.#wake = () => {
 				callOff();
 				resolve();
 			};
 		});
+	}
+
+	/** Milliseconds from one look to the next. */
+	get #lookEvery(): number {
+		return this.#taking === undefined ? (this.#options.lookEveryMs ?? 500) : queuedLookEvery;
 	}
 
 	get #now(): number {
@@ -184,7 +232,7 @@ export class DueWork {
 		const pieces: Piece[] = [];
 		for await (const storeKey of orphans(this.#supervised)) {
 			if (!this.#isOurs(storeKey)) continue;
-			pieces.push({ storeKey, name: `session ${storeKey}`, take: () => takeOver(storeKey) });
+			pieces.push({ storeKey, name: sessionPiece(storeKey), take: () => takeOver(storeKey) });
 		}
 		return pieces;
 	}
@@ -294,6 +342,11 @@ export class DueWork {
 		this.#isNew = true;
 		this.#wake();
 	}
+}
+
+/** The name of the work on a session. */
+function sessionPiece(storeKey: string): string {
+	return `session ${storeKey}`;
 }
 
 /** What failed, and in which session. */

@@ -2,7 +2,16 @@
 // process begins it when this one dies; what left the inbox was begun, by whomever (keeps I3, I4).
 import { messageFromJSON } from "@holdfast/upp";
 import type { RunInput } from "../engine/index.ts";
-import { type AcceptedInput, inputFact, isUnreadable, journalCorrupt, storedInput } from "../facts/index.ts";
+import {
+	type AcceptedInput,
+	inputFact,
+	isUnreadable,
+	journalCorrupt,
+	type MessageEdit,
+	readEdit,
+	storedEdit,
+	storedInput,
+} from "../facts/index.ts";
 import type { Journal, MaybePromise, StoredInput } from "../host/index.ts";
 import type { AgentRun } from "./agent-run.ts";
 import type { LocalStore } from "./local-store.ts";
@@ -158,6 +167,11 @@ export class Mailbox {
 		);
 	}
 
+	/** Puts a change of the history into the inbox. */
+	async edit(id: string, edit: MessageEdit): Promise<void> {
+		await this.#arrived(this.#journal.submit(this.#storeKey, { id, kind: "edit", body: storedEdit(edit) }));
+	}
+
 	/** Resolves when nothing is on its way into the inbox, arrived or refused: a kill takes it out with the rest. */
 	async settled(): Promise<void> {
 		if (this.#arriving !== undefined) await Promise.allSettled(this.#arriving);
@@ -200,6 +214,7 @@ export class Mailbox {
 		this.notices = inbox.filter(
 			({ id, kind, runId }) =>
 				(kind === "notice" && this.#promoted?.has(id) !== true) ||
+				kind === "edit" ||
 				// What was said to the open run before its process died is not said too late.
 				(kind === "steer" && runId !== undefined && runId === openRunId),
 		);
@@ -289,6 +304,10 @@ export function storedMessage(input: StoredInput): AcceptedInput {
 
 /** An input of the inbox as a run takes it in. */
 export function readInput(input: StoredInput): RunInput {
+	if (input.kind === "edit") {
+		const fact = readEdit(input.body);
+		return { inputId: input.id, fact: () => fact };
+	}
 	const accepted = storedMessage(input);
 	return { inputId: input.id, fact: (placement) => inputFact(input.id, accepted, placement) };
 }

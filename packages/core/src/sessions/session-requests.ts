@@ -1,7 +1,15 @@
 // What callers ask of a session: functions over its actor, which alone changes state. A turn is durable before whoever sent
 // it hears of it (keeps I3, I4).
 import type { Caller } from "../caller/index.ts";
-import { type AcceptedInput, inputFact, type SessionState, type Watcher } from "../facts/index.ts";
+import {
+	type AcceptedInput,
+	inputFact,
+	type MessageEdit,
+	readEdit,
+	type SessionState,
+	storedEdit,
+	type Watcher,
+} from "../facts/index.ts";
 import type { AgentRun } from "./agent-run.ts";
 import type { QueuedTurn } from "./mailbox.ts";
 import { endNoted, take } from "./outside-requests.ts";
@@ -171,6 +179,16 @@ export async function steer(actor: SessionActor, input: AcceptedInput): Promise<
 		(actor.turn?.run.runId === turn.run.runId ? actor.turn.handle : actor.queueLeftOver(said));
 	actor.pump();
 	return next;
+}
+
+/** Accepts a change of the history: the run under way takes it in at its next boundary, else the next one does. */
+export async function edit(actor: SessionActor, change: MessageEdit): Promise<void> {
+	actor.ensureUsable();
+	const { turn, mailbox, scope } = actor;
+	const inputId = scope.agent.engine.ports.ids.uuid();
+	await mailbox.edit(inputId, change);
+	const body = storedEdit(change);
+	if (turn !== undefined && isRunning(turn)) turn.run.offer({ inputId, fact: () => readEdit(body) });
 }
 
 /** Resolves when the session is not being opened by this process; rejects when it was killed meanwhile. */

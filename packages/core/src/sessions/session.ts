@@ -1,7 +1,7 @@
 // The handle of a durable conversation. Light: handles of one key share one actor.
 
 import { type Caller, readCaller } from "../caller/index.ts";
-import type { AgentEvent, PendingToolCall, RunEvent, ToolAnswer } from "../facts/index.ts";
+import type { AgentEvent, MessageEdit, PendingToolCall, RunEvent, ToolAnswer } from "../facts/index.ts";
 import { acceptInput, type SendInput, saidBy } from "../facts/index.ts";
 import { type FollowedEvent, type FollowOptions, followStoreKey } from "../following/index.ts";
 import type { AgentState } from "../state/index.ts";
@@ -91,6 +91,17 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	): Promise<AgentRun<Event, Output, Watched>> {
 		const said = saidBy(acceptInput(input, messageId), readBy(caller));
 		return typed(this.#ask((actor) => requests.steer(actor, said)));
+	}
+
+	/**
+	 * Changes the history from outside any run: a message is put at its end, takes the place of the one of its id, or is taken
+	 * out. Resolves once it is durable. It starts no run: the one under way takes it in at its next boundary, between two
+	 * steps, else the next one does before its own input. Until then it waits in the inbox (`Input` of the kind `edit`).
+	 *
+	 * Rejects with `session_killed`, `journal_failed`, `disk_full`, `agent_closed`.
+	 */
+	async edit(change: MessageEdit): Promise<void> {
+		return this.#ask((actor) => requests.edit(actor, change));
 	}
 
 	/**

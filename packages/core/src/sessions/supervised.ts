@@ -1,5 +1,5 @@
 // What a supervisor sees to, and how it is asked.
-import type { Journal, Ports } from "../host/index.ts";
+import type { Journal, Ports, WorkQueue } from "../host/index.ts";
 import type { AgentRun } from "./agent-run.ts";
 
 /** Work that could not be done now. */
@@ -26,7 +26,10 @@ export interface WorkOptions {
 	readonly until?: "stopped" | "done" | undefined;
 	/** How many runs may be under way before nothing more is begun. Default: no limit. */
 	readonly atOnce?: number | undefined;
-	/** Milliseconds from one look at what is due to the next. Default 500. Shorter finds work earlier and costs more. */
+	/**
+	 * Milliseconds from one look at what is due to the next. Default 500. Shorter finds work earlier and costs more. Where the
+	 * host hands out work by a queue nobody looks but at the beginning, and once in half a minute to be sure.
+	 */
 	readonly lookEveryMs?: number | undefined;
 	/** Which sessions, by the caller's key, to work on. Default: all of the agent's. */
 	readonly sessions?: ((sessionKey: string) => boolean) | undefined;
@@ -59,6 +62,8 @@ export interface ScheduledRuns {
 export interface Supervised {
 	readonly journal: Journal;
 	readonly ports: Pick<Ports, "clock" | "timers">;
+	/** Hands out what there is to do. Absent: it is looked for. */
+	readonly queue?: WorkQueue | undefined;
 	/** Journals of sub-agents that keep their sessions in another store. */
 	elsewhere?(): readonly Journal[];
 	/** Only those whose store key begins with this. Default: all. */

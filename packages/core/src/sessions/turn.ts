@@ -18,6 +18,7 @@ import {
 	cutHistory,
 	type Fact,
 	inputFact,
+	readEdit,
 	type SessionState,
 } from "../facts/index.ts";
 import type { Lease, MaybePromise, StoredInput } from "../host/index.ts";
@@ -79,7 +80,11 @@ export function beginTurn(
 	const { origin, message } = input;
 	const cut = insteadOf === undefined ? [] : [{ kind: "history.cut", messageId: insteadOf } as const];
 	const state = insteadOf === undefined ? session.state : cutHistory(session.state, insteadOf);
-	const { run, frame } = makeRun({ ...session, state }, agent, handle, {
+	// What was changed in the history before the turn is before it.
+	const edits = session.notices.filter(({ kind }) => kind === "edit");
+	const notices =
+		edits.length === 0 ? session.notices : session.notices.filter(({ kind }) => kind !== "edit");
+	const { run, frame } = makeRun({ ...session, state, notices }, agent, handle, {
 		inputId,
 		origin,
 		begin: "begun",
@@ -95,9 +100,11 @@ export function beginTurn(
 	const facts: Fact[] = [
 		{ ...started, ...origin, ...about },
 		...cut,
+		...edits.map(({ body }) => readEdit(body)),
 		inputFact(inputId, input, origin?.runKind === "notification" ? "turn-start" : "turn"),
 	];
-	const drained = stage === "stored" ? [inputId] : undefined;
+	const taken = [...edits.map(({ id }) => id), ...(stage === "stored" ? [inputId] : [])];
+	const drained = taken.length === 0 ? undefined : taken;
 	const settle = (first: FirstCommit): Turn | undefined => {
 		if (first === "taken") return undefined;
 		begun();
@@ -108,8 +115,10 @@ export function beginTurn(
 		return Promise.resolve(first).then(async (known) => {
 			// A turn whose facts policy refuses is on record as one that failed, and nobody begins it again.
 			if (known === "committed" || known === "taken") return settle(known);
+			// What was changed in the history may be what was refused: it waits for the next turn.
 			const bare = { ...started, ...plainOrigin(origin), ...about };
-			return (await commitBare(lease, run, [bare], drained)) === "taken" ? undefined : settle(known);
+			const own = stage === "stored" ? [inputId] : undefined;
+			return (await commitBare(lease, run, [bare], own)) === "taken" ? undefined : settle(known);
 		});
 	}
 	return settle(first);

@@ -1,5 +1,6 @@
 // Notices what was committed: by this journal at once, by others through `PRAGMA data_version`, which is asked every
-// few milliseconds while somebody watches a session or listens for the loss of a lease, and never otherwise.
+// few milliseconds while somebody watches a session or listens for the loss of a lease, and never otherwise. Where the
+// connection's provider says when others commit, nothing is asked.
 import { makeWatchers } from "../host/index.ts";
 import type { SqliteLease } from "./sqlite-lease.ts";
 import type { Statements } from "./statements.ts";
@@ -26,8 +27,11 @@ const looksTakeOneIn = 5;
 /** How many sessions are compared in one statement. */
 const atOnce = 500;
 
+/** Calls `changed` after each commit of others to the same database. Returns the way to stop. */
+export type CommitsOfOthers = (changed: () => void) => () => void;
+
 /** Makes the feed of a connection. */
-export function makeChangeFeed(statements: Statements): ChangeFeed {
+export function makeChangeFeed(statements: Statements, others?: CommitsOfOthers): ChangeFeed {
 	const watchers = makeWatchers();
 	/** What each watched session looked like last. */
 	const positions = new Map<string, string>();
@@ -35,6 +39,7 @@ export function makeChangeFeed(statements: Statements): ChangeFeed {
 	/** Leases listened to since the last look: what others did before would not show as a change. */
 	const fresh = new Set<SqliteLease>();
 	let timer: ReturnType<typeof setTimeout> | undefined;
+	let leave: (() => void) | undefined;
 	let version = -1;
 
 	const dataVersion = (): number => (statements.dataVersion.get() as { data_version: number }).data_version;
@@ -86,7 +91,18 @@ export function makeChangeFeed(statements: Statements): ChangeFeed {
 		for (const lease of some) lease.look();
 	}
 
+	/** Others committed, as their provider says. */
+	function committedByOthers(): void {
+		for (const lease of leases) if (lease.isLost) leases.delete(lease);
+		if (watchers.size === 0 && leases.size === 0 && !watchers.hasAny) stop();
+		else compare();
+	}
+
 	function start(): void {
+		if (others !== undefined) {
+			leave ??= others(committedByOthers);
+			return;
+		}
 		if (timer !== undefined) return;
 		version = -1;
 		lookIn(interval);
@@ -95,6 +111,8 @@ export function makeChangeFeed(statements: Statements): ChangeFeed {
 	function stop(): void {
 		clearTimeout(timer);
 		timer = undefined;
+		leave?.();
+		leave = undefined;
 		positions.clear();
 	}
 
@@ -120,7 +138,8 @@ export function makeChangeFeed(statements: Statements): ChangeFeed {
 		listen(lease) {
 			start();
 			leases.add(lease);
-			fresh.add(lease);
+			if (others === undefined) fresh.add(lease);
+			else queueMicrotask(() => lease.look());
 		},
 		ignore(lease) {
 			leases.delete(lease);

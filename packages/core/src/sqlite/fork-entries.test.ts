@@ -7,6 +7,7 @@ import type { Entry, Fact } from "../facts/fact.ts";
 import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { type Copy, copySome, type Fork } from "./fork-entries.ts";
 import { fewRows, sweepSome } from "./hidden-sessions.ts";
+import { nodeConnection } from "./node-connection.ts";
 import { openDatabase } from "./open-database.ts";
 import { journalFile } from "./schema.ts";
 import { removeSession } from "./session-writes.ts";
@@ -28,7 +29,7 @@ beforeEach(() => {
 	path = join(folder, "journal.db");
 	other = sqliteJournal({ path });
 	database = openDatabase({ path, durability: "process" }, journalFile);
-	statements = prepareStatements(database);
+	statements = prepareStatements(nodeConnection(database));
 	const rest = { leaseTtlMs: 15_000, clock, statements, holds: () => false };
 	worker = registerWorker({ path, workerId: "stepper", ...rest });
 });

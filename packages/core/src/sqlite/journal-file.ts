@@ -6,6 +6,7 @@ import type { Fact } from "../facts/index.ts";
 import { decodeFact, lookAt } from "../facts/index.ts";
 import { readChildStoreKey, readStoreKey } from "../host/index.ts";
 import { isHidden } from "./hidden-sessions.ts";
+import { nodeConnection } from "./node-connection.ts";
 import { openDatabase, readDatabase } from "./open-database.ts";
 import { journalFile } from "./schema.ts";
 import { forgetSession } from "./session-writes.ts";
@@ -105,7 +106,7 @@ export function openJournalFile(path: string, access: "read" | "write"): Journal
 		lookAt: (last) => lookAt([last], null),
 		value: (stored) => decodeValue(JSON.parse(stored) as JSONValue),
 		noteRemoval(session) {
-			statements ??= prepareStatements(database);
+			statements ??= prepareStatements(nodeConnection(database));
 			forgetSession(statements, session);
 		},
 		error: journalFile.errorOf,

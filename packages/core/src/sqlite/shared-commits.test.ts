@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Journal, Lease } from "../host/journal.ts";
 import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { loadSqlite } from "./load-sqlite.ts";
+import { nodeConnection } from "./node-connection.ts";
 import { type Operation, shareCommits } from "./shared-commits.ts";
 import { type SqliteJournal, type SqliteJournalOptions, sqliteJournal } from "./sqlite-journal.ts";
 
@@ -54,7 +55,7 @@ test("a session whose append fails takes no other session's down", async () => {
 	const database = new (loadSqlite().DatabaseSync)(":memory:");
 	database.exec("CREATE TABLE numbers (value INTEGER CHECK (value >= 0))");
 	const insert = database.prepare("INSERT INTO numbers VALUES (?)");
-	const commits = shareCommits(database);
+	const commits = shareCommits(nodeConnection(database));
 	const log: string[] = [];
 	const add = (lane: string, value: number): Promise<string> =>
 		new Promise((resolve) => {

@@ -2,8 +2,8 @@
 // A transaction begins and ends within one synchronous call, so none stays open across an await. When it fails as a
 // whole it is retried session by session, so that a bad one takes no other down. A lock held by another process is
 // waited for with timers, never by blocking.
-import type { DatabaseSync } from "node:sqlite";
 import { isHoldfastError } from "@holdfast/upp";
+import type { SqlConnection } from "./connection.ts";
 import { isBusy, journalError } from "./sqlite-errors.ts";
 
 /** Something to be committed. */
@@ -36,10 +36,12 @@ const pauses = [0, 1, 1, 2, 2, 5, 5, 10, 20];
 /** Milliseconds after which a lock that never opens is an error. */
 const patience = 30_000;
 
+/** After what is ready now, where the platform tells; else with the next timer. */
+const soon: (work: () => void) => unknown =
+	(globalThis as Partial<typeof globalThis>).setImmediate ?? ((work) => setTimeout(work, 0));
+
 /** Makes the queue of a connection. `check` is called before each transaction, and fails it when it throws. */
-export function shareCommits(database: DatabaseSync, check: () => void = () => {}): SharedCommits {
-	const begin = database.prepare("BEGIN IMMEDIATE");
-	const commit = database.prepare("COMMIT");
+export function shareCommits(connection: SqlConnection, check: () => void = () => {}): SharedCommits {
 	let queue: Operation[] = [];
 	let scheduled = false;
 	let attempts = 0;
@@ -50,7 +52,7 @@ export function shareCommits(database: DatabaseSync, check: () => void = () => {
 	function schedule(): void {
 		scheduled = true;
 		const pause = attempts === 0 ? 0 : (pauses[Math.min(attempts, pauses.length) - 1] ?? 0);
-		if (pause === 0) setImmediate(flush);
+		if (pause === 0) soon(flush);
 		else setTimeout(flush, pause);
 	}
 
@@ -93,15 +95,11 @@ export function shareCommits(database: DatabaseSync, check: () => void = () => {
 		batch: readonly Operation[],
 		refused: Map<Operation, Error>,
 	): "committed" | "busy" | { readonly error: unknown } {
-		try {
-			check();
-			begin.run();
-		} catch (error) {
-			return isBusy(error) ? "busy" : { error };
-		}
 		const lanesLost = new Map<unknown, Error>();
 		let applied = 0;
-		try {
+		let began = false;
+		const applyAll = (): void => {
+			began = true;
 			for (; applied < batch.length; applied++) {
 				const operation = batch[applied] as Operation;
 				const lost = lanesLost.get(operation.lane);
@@ -117,14 +115,16 @@ export function shareCommits(database: DatabaseSync, check: () => void = () => {
 					if (error.code === "lease_lost") lanesLost.set(operation.lane, error);
 				}
 			}
-			commit.run();
+		};
+		try {
+			check();
+			connection.atomically(applyAll);
 			transactions++;
 			attempts = 0;
 			return "committed";
 		} catch (error) {
-			// A full disk may have rolled everything back already.
-			if (database.isTransaction) database.exec("ROLLBACK");
-			for (let index = Math.min(applied, batch.length - 1); index >= 0; index--) batch[index]?.undo();
+			if (began)
+				for (let index = Math.min(applied, batch.length - 1); index >= 0; index--) batch[index]?.undo();
 			return isBusy(error) ? "busy" : { error };
 		}
 	}

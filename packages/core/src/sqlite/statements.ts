@@ -1,5 +1,5 @@
 // Every SQL statement of the journal, prepared once for a connection.
-import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { SqlConnection, SqlStatement } from "./connection.ts";
 
 /** A session's row. */
 export interface SessionRow {
@@ -272,13 +272,13 @@ const texts = {
 };
 
 /** The prepared statements by name. */
-export type Statements = Readonly<Record<keyof typeof texts, StatementSync>>;
+export type Statements = Readonly<Record<keyof typeof texts, SqlStatement>>;
 
 /** Prepares all statements. */
-export function prepareStatements(database: DatabaseSync): Statements {
-	const prepared = Object.entries(texts).map(([name, text]) => [name, database.prepare(text)]);
+export function prepareStatements(connection: SqlConnection): Statements {
+	const prepared = Object.entries(texts).map(([name, text]) => [name, connection.prepare(text)]);
 	const statements = Object.fromEntries(prepared) as Statements;
 	// Node 22 gives objects only.
-	(statements.readEntries as Partial<StatementSync>).setReturnArrays?.(true);
+	statements.readEntries.setReturnArrays?.(true);
 	return statements;
 }

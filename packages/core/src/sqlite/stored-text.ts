@@ -1,4 +1,4 @@
-// Keys and ids as SQLite can hold them. SQLite's text ends at NUL and knows no lone surrogates, so such characters
+// Keys and ids as databases can hold them. Their text ends at NUL and knows no lone surrogates, so such characters
 // are escaped, and with them the two characters that escapes are made of: different texts stay different (SES-085).
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to escape.

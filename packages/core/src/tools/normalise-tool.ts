@@ -141,7 +141,14 @@ function needsApprovalOf(source: AnyTool): EngineTool["needsApproval"] {
 	const { needsApproval } = source;
 	if (needsApproval === true) return () => true;
 	if (typeof needsApproval !== "function") return undefined;
-	return async (params, context) => (await needsApproval.call(source, params, context)) === true;
+	return (params, context) => {
+		const answer: unknown = needsApproval.call(source, params, context);
+		return isThenable(answer) ? Promise.resolve(answer).then((given) => given === true) : answer === true;
+	};
+}
+
+function isThenable(value: unknown): boolean {
+	return typeof (value as { then?: unknown } | null | undefined)?.then === "function";
 }
 
 function descriptionOf({ description, label }: AnyTool): string {

@@ -3,6 +3,7 @@
 import { HoldfastError } from "@holdfast/upp";
 import type { Agent as EngineAgent } from "holdfast";
 import type {
+	ActionResult,
 	AgentConfig,
 	Agent as AgentContract,
 	AgentEventName,
@@ -133,7 +134,7 @@ export class Agent implements AgentContract {
 			},
 			over: (session, result) => {
 				live.forget(session.id);
-				this.#over(result);
+				this.#over(result, agent.config.runner === undefined ? session.actions : undefined);
 			},
 		});
 	}
@@ -238,11 +239,12 @@ export class Agent implements AgentContract {
 
 	readonly #waiters: (() => void)[] = [];
 
-	#over(result: AgentResult): void {
+	#over(result: AgentResult, actions: Iterable<ActionResult> | undefined): void {
 		const { metrics, handlers } = this.#agent;
-		metrics.add(result);
-		const figures = metrics.read();
-		for (const handler of handlers.get("metrics") ?? []) {
+		metrics.add(result, actions);
+		const listening = handlers.get("metrics") ?? [];
+		const figures = listening.length === 0 ? undefined : metrics.read();
+		for (const handler of listening) {
 			try {
 				handler(figures);
 			} catch {}

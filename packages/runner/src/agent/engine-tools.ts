@@ -3,6 +3,7 @@
 
 import type { AnyTool, ToolContext } from "holdfast";
 import { tool as engineTool } from "holdfast";
+import type { MaybePromise } from "holdfast/host";
 import {
 	type CallAnswer,
 	executorTool,
@@ -66,18 +67,18 @@ export function engineTools(agent: ResolvedAgent, live: LiveRuns): readonly AnyT
 	return [...own, remembering, ...(agent.config.toolExecutor === undefined ? [] : [executing])];
 }
 
-async function callTool(
+function callTool(
 	agent: ResolvedAgent,
 	live: LiveRuns,
 	{ step, iteration }: StepArguments,
 	{ runId, sessionKey, signal, idempotencyKey }: ToolContext,
 	definition: ToolDefinition | undefined,
-): Promise<CallAnswer> {
+): MaybePromise<CallAnswer> {
 	const { config, safety, ports, redactor, flags } = agent;
 	const run = live.get(runId, sessionKey);
 	const identity = { agentId: config.id, sessionId: run.sessionId };
 	const { memory, database, changes } = watchedStores(
-		run.memory,
+		() => run.memory,
 		config.databaseClient,
 		agent,
 		identity,
@@ -95,6 +96,7 @@ async function callTool(
 	const toolId = step.toolId as string;
 	const called = (attempt: number): void => {
 		run.events.emit("tool.call", { step: iteration, toolId, attempt, input: step.input });
+		if (config.onToolCall === undefined) return;
 		const shown = shownInput(step.input, redactor, flags.logToolInputs);
 		run.events.guarded("onToolCall", () => config.onToolCall?.(toolId, shown));
 	};

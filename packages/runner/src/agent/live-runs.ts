@@ -1,6 +1,5 @@
 // The runs of an agent that are under way in this process. What is kept here can be made anew from the journal and the
 // options of the session: after a crash another process makes its own.
-import type { MemoryClient } from "@holdfast/memory";
 import { HoldfastError } from "@holdfast/upp";
 import type { Entry } from "holdfast";
 import type { Interceptor, PolicyRun } from "holdfast/middleware";
@@ -10,6 +9,7 @@ import { FactEvents, keptWrites } from "../result/index.ts";
 import { type LeftRun, readLeftRun } from "./left-run.ts";
 import type { ResolvedAgent } from "./resolved-agent.ts";
 import { RunEvents } from "./run-events.ts";
+import { RunMemory } from "./run-memory.ts";
 import { seededRandom } from "./seeded.ts";
 
 const asItIs = { push: (piece: string): string => piece, flush: (): string => "" };
@@ -27,8 +27,7 @@ export interface OpenRun extends LiveRun {
 	committed: number;
 	/** Found when the run is resumed, until that is on record. */
 	left: LeftRun | undefined;
-	/** Memory of the run's own; absent before its first use, and where the caller gave one. */
-	ownMemory: MemoryClient | undefined;
+	readonly ownMemory: RunMemory;
 	/** Settles when tools that were abandoned have ended; rejects never. */
 	idle(): Promise<unknown>;
 	track(work: Promise<unknown>): void;
@@ -110,7 +109,7 @@ export class LiveRuns {
 		const identity = { agentId: config.id, sessionId };
 		const options = this.#options.get(sessionId);
 		const working = new Set<Promise<unknown>>();
-		const memoryOf = (): MemoryClient => this.#agent.memory();
+		const ownMemory = new RunMemory(() => this.#agent.memory());
 		const run: OpenRun = {
 			runId,
 			sessionId,
@@ -122,10 +121,9 @@ export class LiveRuns {
 			facts: new FactEvents(config.id),
 			committed: 0,
 			left: undefined,
-			ownMemory: undefined,
+			ownMemory,
 			get memory() {
-				run.ownMemory ??= memoryOf();
-				return run.ownMemory;
+				return ownMemory.client();
 			},
 			options: async () => options ?? (await this.#readOptions(sessionId)),
 			stepStarts(step) {
@@ -199,15 +197,14 @@ export class LiveRuns {
 		run.left = undefined;
 		run.facts = left.facts;
 		run.step = left.facts.step;
-		if (this.#agent.config.memoryClient === undefined) run.ownMemory = left.memory;
+		if (this.#agent.config.memoryClient === undefined) run.ownMemory.becomes(left.memory);
 		run.events.resumed(left, reason, isSameProcess ? "here" : "elsewhere");
 	}
 
 	#committed(run: OpenRun, { seq, fact }: Entry): void {
 		if (fact.kind === "run.resumed" && run.left !== undefined) this.#resumed(run, run.left, fact.reason);
 		run.committed = seq;
-		if (fact.kind === "decision")
-			for (const { key, id, entry } of keptWrites(fact)) void run.memory.append(key, entry, { id });
+		if (fact.kind === "decision") run.ownMemory.keep(keptWrites(fact));
 		for (const { type, data } of run.facts.next(fact)) run.events.emitFact(type, data);
 		if (fact.kind !== "run.ended") return;
 		this.#open.delete(run.runId);

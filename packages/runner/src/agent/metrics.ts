@@ -1,5 +1,5 @@
 // What the runs of an agent add up to. Latencies are kept for the last calls of each tool, so that nothing grows for ever.
-import type { AgentResult } from "../contract/index.ts";
+import type { ActionResult, AgentResult } from "../contract/index.ts";
 
 /** So many latencies of a tool are kept. */
 const kept = 1_000;
@@ -50,8 +50,8 @@ export class MetricsCollector {
 	readonly #tools = new Map<string, ToolFigures>();
 	readonly #models = new Map<string, { inputTokens: number; outputTokens: number; cost: number }>();
 
-	/** A run is over. */
-	add(result: AgentResult): void {
+	/** A run is over, with these actions: where the result makes its own at the first look, nobody looked yet. */
+	add(result: AgentResult, actions: Iterable<ActionResult> = result.actions ?? []): void {
 		this.#runs++;
 		if (result.success) this.#successes++;
 		this.#steps += result.steps ?? 0;
@@ -64,7 +64,7 @@ export class MetricsCollector {
 			figures.cost += cost;
 			this.#models.set(model, figures);
 		}
-		for (const { type, toolId, ok, attempts = 0, duration } of result.actions ?? []) {
+		for (const { type, toolId, ok, attempts = 0, duration } of actions) {
 			if (type !== "tool" || toolId === undefined || attempts === 0) continue;
 			const figures = this.#tools.get(toolId) ?? { calls: 0, errors: 0, latencies: [], next: 0 };
 			figures.calls += attempts;

@@ -29,13 +29,30 @@ const nameOf: Partial<Record<RunnerEventType, AgentEventName>> = {
 	error: "error",
 };
 
+const nobody: readonly ((data: unknown) => void)[] = [];
+
+/** An event before anybody looked at it: neither redacted nor copied. */
+class Unheard {
+	readonly seq: number;
+	/** Milliseconds since the epoch. */
+	readonly at: number;
+	readonly type: RunnerEventType;
+	readonly data: unknown;
+
+	constructor(seq: number, at: number, type: RunnerEventType, data: unknown) {
+		this.seq = seq;
+		this.at = at;
+		this.type = type;
+		this.data = data;
+	}
+}
+
 export class RunEvents {
 	readonly #listeners: EventListeners;
 	readonly #runId: string;
 	readonly #sessionId: string;
-	readonly #events: RunnerEvent[] = [];
-	/** Events of facts, whose data nobody changes any more, as they were emitted: by their place. */
-	readonly #unheard = new Map<number, RunnerEvent>();
+	/** What nobody has looked at yet is made when somebody does. */
+	readonly #events: (RunnerEvent | Unheard)[] = [];
 	readonly #warnings = new Set<string>();
 	#seq = 0;
 	#stored: Promise<void> = Promise.resolve();
@@ -56,21 +73,21 @@ export class RunEvents {
 	get stream(): readonly RunnerEvent[] | string {
 		const { store } = this.#listeners;
 		if (store !== undefined) return `events:${this.#runId}`;
-		// What nobody listened to is redacted when it is looked at.
-		for (const [at, event] of this.#unheard)
-			this.#events[at] = { ...event, data: this.#shown(event.type, event.data) };
-		this.#unheard.clear();
-		return this.#events;
+		for (let at = 0; at < this.#events.length; at++) {
+			const event = this.#events[at] as RunnerEvent | Unheard;
+			if (event instanceof Unheard) this.#events[at] = this.#made(event);
+		}
+		return this.#events.slice() as RunnerEvent[];
 	}
 
 	/** Emits an event. Never throws. */
 	emit(type: RunnerEventType, data?: unknown): void {
-		this.#emitAt(this.#listeners.clock.now(), type, data, "changing");
+		this.#emitAt(this.#listeners.clock.now(), type, data === undefined ? undefined : unchanging(data));
 	}
 
 	/** Emits an event whose data is on record, and so stays as it is. */
 	emitFact(type: RunnerEventType, data?: unknown): void {
-		this.#emitAt(this.#listeners.clock.now(), type, data, "recorded");
+		this.#emitAt(this.#listeners.clock.now(), type, data);
 	}
 
 	/**
@@ -85,7 +102,7 @@ export class RunEvents {
 		if (stored !== undefined) this.#seq = stored.at(-1)?.seq ?? 0;
 		else if (left === "elsewhere") this.#seq = 0;
 		if (storeError !== undefined) this.#storeFailed(storeError);
-		for (const { at, type, data } of events.slice(known)) this.#emitAt(at, type, data, "recorded");
+		for (const { at, type, data } of events.slice(known)) this.#emitAt(at, type, data);
 		if (isWhole) return;
 		this.emit("run.resume", { reason });
 		this.#warnings.add(
@@ -94,29 +111,24 @@ export class RunEvents {
 		if (store !== undefined) this.#stored = this.#stored.then(() => this.#markIncomplete(store));
 	}
 
-	#shown(type: RunnerEventType, data: unknown): unknown {
+	#made({ seq, at, type, data }: Unheard): RunnerEvent {
 		const { redactor, logToolInputs } = this.#listeners;
-		return shownData(type, plain(data), redactor, logToolInputs);
+		const time = new Date(at).toISOString();
+		const bare: RunnerEvent = { seq, runId: this.#runId, sessionId: this.#sessionId, type, time };
+		if (data === undefined) return bare;
+		return { ...bare, data: shownData(type, plain(data), redactor, logToolInputs) };
 	}
 
-	#emitAt(at: number, type: RunnerEventType, data: unknown, kind: "recorded" | "changing"): void {
+	#emitAt(at: number, type: RunnerEventType, data: unknown): void {
 		const { bus, store, handlers } = this.#listeners;
 		const name = nameOf[type];
-		const hearing = name === undefined ? [] : handlers(name);
-		const bare: RunnerEvent = {
-			seq: ++this.#seq,
-			runId: this.#runId,
-			sessionId: this.#sessionId,
-			type,
-			time: new Date(at).toISOString(),
-		};
-		const isHeard = store !== undefined || bus !== undefined || hearing.length > 0;
-		if (!isHeard && kind === "recorded" && data !== undefined) {
-			this.#unheard.set(this.#events.length, { ...bare, data });
-			this.#events.push(bare);
+		const hearing = name === undefined ? nobody : handlers(name);
+		const given = new Unheard(++this.#seq, at, type, data);
+		if (store === undefined && bus === undefined && hearing.length === 0) {
+			this.#events.push(given);
 			return;
 		}
-		const event = data === undefined ? bare : { ...bare, data: this.#shown(type, data) };
+		const event = this.#made(given);
 		if (store === undefined) this.#events.push(event);
 		else this.#store(store, event);
 		if (bus !== undefined) this.guarded("the event bus", () => bus.emit(event));
@@ -168,6 +180,24 @@ export class RunEvents {
 	}
 }
 
+/** Data as JSON, until somebody looks. */
+class Written {
+	readonly json: string;
+
+	constructor(json: string) {
+		this.json = json;
+	}
+}
+
+/** Whoever gave the data may change it before anybody looks; what holds no objects is its own copy. */
+function unchanging(data: unknown): unknown {
+	if (typeof data !== "object" || data === null) return data;
+	for (const value of Object.values(data))
+		if (typeof value === "object" && value !== null) return new Written(JSON.stringify(data));
+	return data;
+}
+
+/** As it is after a JSON round trip. */
 function plain(data: unknown): unknown {
-	return JSON.parse(JSON.stringify(data));
+	return JSON.parse(data instanceof Written ? data.json : JSON.stringify(data));
 }

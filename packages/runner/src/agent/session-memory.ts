@@ -12,10 +12,10 @@ export interface WatchedStores {
 
 /**
  * Stores whose writes pass policy. Their keys hold no secrets, those that are read neither. `idempotencyKey`: of the call
- * that writes.
+ * that writes. `memoryOf` is asked with the first use.
  */
 export function watchedStores(
-	memory: MemoryClient,
+	memoryOf: () => MemoryClient,
 	database: DatabaseClient | undefined,
 	{ safety, redactor: { maskSecrets } }: { readonly safety: SafetyLayer; readonly redactor: Redactor },
 	run: RunIdentity,
@@ -30,16 +30,18 @@ export function watchedStores(
 			if (admitted === undefined) return;
 			// A call that is made again after a crash writes its entries under the same ids.
 			const id = options?.id ?? `${idempotencyKey}:${++appends}`;
-			await memory.append(streamKey, admitted.value, maskSecrets({ ...options, id }));
+			await memoryOf().append(streamKey, admitted.value, maskSecrets({ ...options, id }));
 			changes.push({ store: "memory", operation: "append", key: streamKey, value: admitted.value });
 		},
-		read: (streamKey, options) => memory.read(maskSecrets(streamKey), options),
+		read: (streamKey, options) => memoryOf().read(maskSecrets(streamKey), options),
 		search: async (query, options) => {
+			const memory = memoryOf();
 			if (memory.search === undefined) throw unsupported("search");
 			return memory.search(query, options);
 		},
 		async clear(given, options) {
 			const streamKey = maskSecrets(given);
+			const memory = memoryOf();
 			if (memory.clear === undefined) throw unsupported("clear");
 			await memory.clear(streamKey, options);
 			changes.push({ store: "memory", operation: "clear", key: streamKey });

@@ -174,7 +174,7 @@ describe("abort", () => {
 		async (hears) => {
 			const hang = hanging(hears);
 			const { states, planner } = inOrder(use("hang"), use("echo"), finish);
-			const agent = made([], { planner, tools: [hang, echo], abortGraceMs: 50 });
+			const agent = made([], { planner, tools: [hang, echo], abortGraceMs: hears ? 600_000 : 50 });
 			const session = agent.createSession();
 			const running = session.run();
 			await hang.begun;
@@ -185,7 +185,7 @@ describe("abort", () => {
 			expect(hang.signals[0]?.aborted).toBe(true);
 			expect(states).toHaveLength(1);
 			const took = performance.now() - began;
-			if (hears) expect(took).toBeLessThan(50);
+			if (hears) expect(took).toBeLessThan(60_000);
 			else expect(took).toBeGreaterThan(45);
 			expect(result.actions?.some(({ ok }) => ok)).toBe(false);
 		},

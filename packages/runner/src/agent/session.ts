@@ -3,7 +3,7 @@
 
 import { HoldfastError } from "@holdfast/upp";
 import type { AgentRun, Entry, Host } from "holdfast";
-import type { AgentResult, AgentSession, RunOptions } from "../contract/index.ts";
+import type { ActionResult, AgentResult, AgentSession, Redactor, RunOptions } from "../contract/index.ts";
 import { noProgress, type Progress, progressAfter } from "../loop/index.ts";
 import { createRedactor } from "../redaction/index.ts";
 import { resultOf } from "../result/index.ts";
@@ -33,6 +33,7 @@ export class Session implements AgentSession {
 	#isAborted = false;
 	#isOver = false;
 	#run: AgentRun | undefined;
+	#actions: Progress["actions"] | undefined;
 
 	constructor(parts: SessionParts) {
 		this.id = parts.id;
@@ -63,6 +64,12 @@ export class Session implements AgentSession {
 	/** Whether it is under way. */
 	get isRunning(): boolean {
 		return this.#isStarted && !this.#isOver;
+	}
+
+	/** What the built-in loop did, without what was given and what came of it; undefined where that loop did not run. */
+	get actions(): Iterable<ActionResult> | undefined {
+		const { redactor } = this.#parts.agent;
+		return this.#actions === undefined ? undefined : namesOf(this.#actions, redactor);
 	}
 
 	/** Runs it by the built-in loop. */
@@ -101,10 +108,11 @@ export class Session implements AgentSession {
 
 	#result(progress: Progress, open: OpenRun | undefined): AgentResult {
 		const { redactor, flags } = this.#parts.agent;
+		this.#actions = progress.actions;
 		return resultOf(progress, {
 			redactor,
 			sessionId: this.id,
-			...(open === undefined ? {} : { eventStream: open.events.stream }),
+			...(open === undefined ? {} : { eventStream: () => open.events.stream }),
 			warnings: open?.events.warnings ?? [],
 			traces: [],
 			logToolInputs: flags.logToolInputs,
@@ -120,6 +128,11 @@ export class Session implements AgentSession {
 			undefined,
 		);
 	}
+}
+
+function* namesOf(actions: Iterable<ActionResult>, redactor: Redactor): Iterable<ActionResult> {
+	for (const { input: _, output: __, error: ___, toolId, ...action } of actions)
+		yield toolId === undefined ? action : { ...action, toolId: redactor.redact(toolId) };
 }
 
 /** What a run has come to, by its journal. */

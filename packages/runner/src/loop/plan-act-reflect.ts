@@ -2,7 +2,14 @@
 // for twice (keeps I3): planning and reflecting are questions, acting is a call of a tool, all else follows from the facts.
 
 import { HoldfastError } from "@holdfast/upp";
-import { type Action, type DecidingStrategy, type QuestionContext, strategy } from "holdfast/execution";
+import {
+	type Action,
+	type DecidingStrategy,
+	type QuestionContext,
+	strategy,
+	type ToolsAction,
+} from "holdfast/execution";
+import type { MaybePromise } from "holdfast/host";
 import type { Interceptor } from "holdfast/middleware";
 import {
 	type BeginAnswer,
@@ -17,7 +24,7 @@ import {
 import type { KnownTools, LoopParts } from "./loop-parts.ts";
 import { plannerContext } from "./planner-context.ts";
 import { plannerState } from "./planner-state.ts";
-import { noProgress, type Progress, progressAfter } from "./progress.ts";
+import { callAnswer, noProgress, type Progress, progressAfter } from "./progress.ts";
 import { readStep } from "./read-step.ts";
 import { runnerError } from "./runner-error.ts";
 
@@ -86,10 +93,7 @@ function beginning(parts: LoopParts, { input }: Progress): Action {
 }
 
 function planning(parts: LoopParts, progress: Progress, known: KnownTools): Action {
-	const question = async (
-		_: unknown,
-		{ runId, sessionKey, signal }: QuestionContext,
-	): Promise<PlanAnswer> => {
+	const question = (_: unknown, { runId, sessionKey, signal }: QuestionContext): MaybePromise<PlanAnswer> => {
 		const live = parts.live(runId, sessionKey);
 		live.stepStarts(progress.steps + 1);
 		const began = live.clock.now();
@@ -98,23 +102,39 @@ function planning(parts: LoopParts, progress: Progress, known: KnownTools): Acti
 			...used(),
 			duration: Math.max(0, live.clock.now() - began),
 		});
-		try {
-			const planned = await parts.planner.plan(plannerState(parts, live, progress, known), context);
-			const step = readStep(planned, parts.storeReasoning);
-			const isKnown = step.type !== "tool" || parts.callOf(step, 0, undefined, known) !== undefined;
-			if (isKnown) return { ...over(), step };
-			return { ...over(), step, verdict: notFound(step) };
-		} catch (error) {
+		const failed = (error: unknown): PlanAnswer => {
 			signal.throwIfAborted();
 			const failure = errorOf(error, "PLANNER_FAILED");
 			live.failed(failure);
 			return { ...over(), error: failure };
+		};
+		const answered = (planned: unknown): PlanAnswer => {
+			const step = readStep(planned, parts.storeReasoning);
+			const isKnown = step.type !== "tool" || parts.callOf(step, 0, undefined, known) !== undefined;
+			if (isKnown) return { ...over(), step };
+			return { ...over(), step, verdict: notFound(step) };
+		};
+		try {
+			const planned: unknown = parts.planner.plan(plannerState(parts, live, progress, known), context);
+			if (!isThenable(planned)) return answered(planned);
+			return Promise.resolve(planned).then(answered).catch(failed);
+		} catch (error) {
+			return failed(error);
 		}
 	};
-	return { kind: "ask", topic: topics.plan, question };
+	const follows = (answer: unknown): ToolsAction | undefined => {
+		const planned = answer as PlanAnswer;
+		const { step, error, verdict } = planned;
+		const isRefused = verdict?.action === "blocked" || verdict?.action === "refused";
+		if (error !== undefined || step?.type !== "tool" || isRefused) return undefined;
+		const action = acting(parts, { ...progress, steps: progress.steps + 1, planned }, step, known);
+		return action.kind === "tools" ? action : undefined;
+	};
+	return { kind: "ask", topic: topics.plan, question, follows };
 }
 
-function acting(parts: LoopParts, { steps, planned }: Progress, step: PlanStep, known: KnownTools): Action {
+function acting(parts: LoopParts, progress: Progress, step: PlanStep, known: KnownTools): Action {
+	const { steps, planned } = progress;
 	const ask = planned?.verdict?.action === "ask" ? planned.verdict.rule : undefined;
 	const call = parts.callOf(step, steps, ask, known);
 	if (call === undefined) {
@@ -122,7 +142,18 @@ function acting(parts: LoopParts, { steps, planned }: Progress, step: PlanStep, 
 		const message = `The step needs the tool ${JSON.stringify(step.toolId)}, which this agent does not have.`;
 		return { kind: "finish", error: new HoldfastError("TOOL_NOT_FOUND", message) };
 	}
-	return { kind: "tools", tag: "act", step: "next", calls: [call] };
+	const act = { kind: "tools", tag: "act", step: "next", calls: [call] } as const;
+	if (!reflects(parts) || parts.reflector !== undefined || parts.goalMet !== undefined) return act;
+	// Nobody has to be asked: what is made of the result shares its append.
+	return {
+		...act,
+		concludes({ outcome, result, duration }) {
+			const { ok, output, fatal } = callAnswer(outcome, result, duration);
+			if (fatal === true) return undefined;
+			const written = ok ? output : undefined;
+			return { topic: topics.reflect, answer: reflection(parts, progress, written) };
+		},
+	};
 }
 
 function reflecting(parts: LoopParts, progress: Progress, known: KnownTools): Action {
@@ -131,20 +162,15 @@ function reflecting(parts: LoopParts, progress: Progress, known: KnownTools): Ac
 		const live = parts.live(runId, sessionKey);
 		const result = progress.actions.at(-1);
 		const { context, used } = plannerContext(live, signal, `reflect ${progress.steps}`);
-		const key = progress.begin?.contextKey ?? live.sessionId;
-		const { output } = result ?? {};
-		const isWritten = parts.remembers !== false && result?.ok === true && output !== undefined;
-		const writes = isWritten ? [{ key, id: `${runId}:${progress.steps}`, entry: output }] : [];
 		try {
 			const state = plannerState(parts, live, progress, known);
 			const found = result === undefined ? undefined : await parts.reflector?.reflect(state, result, context);
 			const goalMet = found?.goalMet === true || (await parts.goalMet?.(state)) === true;
 			const { calls, templates } = used();
 			return {
+				...reflection(parts, progress, result?.ok === true ? result.output : undefined),
 				calls,
 				templates,
-				writes,
-				...(isWritten && parts.remembers === "with-run" ? { isKept: true } : {}),
 				...(goalMet ? { goalMet: true } : {}),
 				...(found?.note === undefined ? {} : { note: String(found.note) }),
 			};
@@ -157,6 +183,16 @@ function reflecting(parts: LoopParts, progress: Progress, known: KnownTools): Ac
 		}
 	};
 	return { kind: "ask", topic: topics.reflect, question };
+}
+
+/** What is made of an output where nobody says more of it: it is written to memory. */
+function reflection({ remembers }: LoopParts, progress: Progress, output: unknown): ReflectAnswer {
+	const { begin, runId, steps } = progress;
+	const about = { calls: [], templates: [] };
+	if (remembers === false || output === undefined) return { ...about, writes: [] };
+	const key = begin?.contextKey ?? begin?.sessionId ?? "";
+	const writes = [{ key, id: `${runId}:${steps}`, entry: output }];
+	return remembers === "with-run" ? { ...about, writes, isKept: true } : { ...about, writes };
 }
 
 function remembering({ reflected, steps }: Progress): Action {
@@ -182,6 +218,10 @@ function stepsExhausted(maxSteps: number): HoldfastError {
 		"STEPS_EXHAUSTED",
 		`The run did not finish within ${maxSteps} steps. Raise \`maxSteps\`, or make the task smaller.`,
 	);
+}
+
+function isThenable(value: unknown): boolean {
+	return typeof (value as { then?: unknown } | null | undefined)?.then === "function";
 }
 
 /** An error as data: its own code where it is one of the house's, else the given one. */

@@ -14,7 +14,7 @@ export function plannerState(
 	let notes: readonly string[] | undefined;
 	let done: readonly ActionResult[] | undefined;
 	const lastResult = actions.at(-1);
-	return {
+	const state: { -readonly [Name in keyof PlannerState]: PlannerState[Name] } = {
 		agentId: parts.agentId,
 		sessionId: live.sessionId,
 		task: begin?.task ?? "",
@@ -31,9 +31,10 @@ export function plannerState(
 			done ??= actions.toArray();
 			return done;
 		},
-		...(lastResult === undefined ? {} : { lastResult }),
 		memory: begin?.memory ?? [],
 		tools: parts.tools(known),
 		safetyBudget: Math.max(0, parts.safetyBudget - blocks),
 	};
+	if (lastResult !== undefined) state.lastResult = lastResult;
+	return state;
 }

@@ -204,7 +204,7 @@ function afterCall(progress: Progress, outcome: string, result: unknown, duratio
 	if (progress.phase === "remember") return afterWrites(progress, outcome, result);
 	const step = progress.planned?.step;
 	if (step === undefined || progress.phase !== "act") return progress;
-	const answer = outcome === "done" ? answerOf(result, duration) : unknownAnswer(outcome, result, duration);
+	const answer = callAnswer(outcome, result, duration);
 	const { ok, output, error, meta, latency, attempts, failures, attachments } = answer;
 	const action: ActionResult = {
 		...shown(step),
@@ -233,6 +233,11 @@ function afterCall(progress: Progress, outcome: string, result: unknown, duratio
 		retries: again === 0 ? progress.retries : moreRetries(progress.retries, again, failures.at(-1)?.message),
 		failure: answer.fatal === true ? error : undefined,
 	};
+}
+
+/** What a settled call gave, whatever became of it. */
+export function callAnswer(outcome: string, result: unknown, duration: number): CallAnswer {
+	return outcome === "done" ? answerOf(result, duration) : unknownAnswer(outcome, result, duration);
 }
 
 /** What a tool of the loop gave; any other tool of the agent gives an output alone. */

@@ -4,7 +4,7 @@ import type { Redactor } from "../contract/index.ts";
 import { typeOfField } from "./fields.ts";
 import { isMask, type MaskType, maskOf } from "./mask.ts";
 import { isCard } from "./numbers.ts";
-import { type Kinds, Scanner } from "./scan.ts";
+import { Scanner, scanned } from "./scan.ts";
 import { SecretSet, SecretStream } from "./secrets.ts";
 
 /** What is nested deeper is masked without a look. */
@@ -37,10 +37,9 @@ export function createRedactor({ secrets = [] }: RedactorOptions = {}): Redactor
 	const values = [...new Set(secrets)].filter((value) => value !== "");
 	const set = values.length === 0 ? undefined : new SecretSet(values);
 	const masked = (text: string): string => set?.mask(text) ?? text;
-	const scanned = (kinds: Kinds) => (text: string) => new Scanner(kinds).whole(masked(text));
-	const all = { text: scanned("all"), fields: true, cards: true };
-	const credentials = { text: scanned("credentials"), fields: true, cards: false };
-	const registered = { text: masked, fields: false, cards: false };
+	const all = masking((text) => scanned(masked(text), "all"), { fields: true, cards: true });
+	const credentials = masking((text) => scanned(masked(text), "credentials"), { fields: true, cards: false });
+	const registered = masking(masked, { fields: false, cards: false });
 	return {
 		redact: (value, { keep } = {}) => maskData(value, keep === "pii" ? credentials : all),
 		maskSecrets: (value) => (set === undefined ? value : maskData(value, registered)),
@@ -59,10 +58,27 @@ export function createRedactor({ secrets = [] }: RedactorOptions = {}): Redactor
 
 interface Masking {
 	text(text: string): string;
+	/** The same for the name of a field. */
+	name(text: string): string;
 	/** Whether the names of fields count. */
 	readonly fields: boolean;
 	/** Whether a number may be one of a card. */
 	readonly cards: boolean;
+}
+
+/** The names of fields are few, and come again and again: this many of this length are remembered. */
+const [mostNames, longestName] = [1_000, 64];
+
+function masking(text: Masking["text"], what: Pick<Masking, "fields" | "cards">): Masking {
+	const known = new Map<string, string>();
+	const name = (given: string): string => {
+		const before = known.get(given);
+		if (before !== undefined) return before;
+		const shown = text(given);
+		if (known.size < mostNames && given.length <= longestName) known.set(given, shown);
+		return shown;
+	};
+	return { text, name, ...what };
 }
 
 /** The same value where nothing was masked. */
@@ -102,7 +118,8 @@ function maskedItems(
 	depth: number,
 ): unknown {
 	let changed: unknown[] | undefined;
-	for (const [at, item] of items.entries()) {
+	for (let at = 0; at < items.length; at++) {
+		const item = items[at];
 		const next = masked(item, masking, field, depth + 1);
 		if (next !== item) {
 			changed ??= [...items];
@@ -113,19 +130,31 @@ function maskedItems(
 }
 
 function maskedFields(value: object, masking: Masking, field: MaskType | undefined, depth: number): unknown {
+	const names = Object.keys(value);
+	/** Each is read once: what is shown is what was looked at. */
+	const values: unknown[] = [];
 	let isChanged = false;
-	const names = new Set<string>();
-	const entries: [string, unknown][] = [];
-	for (const [name, each] of Object.entries(value)) {
+	for (const name of names) {
+		const each = (value as Record<string, unknown>)[name];
 		const own = masking.fields ? (typeOfField(name) ?? field) : field;
 		const next = masked(each, masking, own, depth + 1);
-		let shown = masking.text(name);
-		isChanged ||= next !== each || shown !== name;
-		for (let count = 2; names.has(shown); count++) shown = `${masking.text(name)} ${count}`;
-		names.add(shown);
-		entries.push([shown, next]);
+		isChanged ||= next !== each || masking.name(name) !== name;
+		values.push(next);
 	}
-	return isChanged ? Object.fromEntries(entries) : value;
+	return isChanged ? withNames(names, values, masking) : value;
+}
+
+/** An object whose names are masked; two that are alike then are told apart by a number. */
+function withNames(names: readonly string[], values: readonly unknown[], masking: Masking): unknown {
+	const taken = new Set<string>();
+	const entries = names.map((name, at): [string, unknown] => {
+		const masked = masking.name(name);
+		let shown = masked;
+		for (let count = 2; taken.has(shown); count++) shown = `${masked} ${count}`;
+		taken.add(shown);
+		return [shown, values[at]];
+	});
+	return Object.fromEntries(entries);
 }
 
 /** An error of the same kind, where its text says too much. */

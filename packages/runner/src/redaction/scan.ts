@@ -29,6 +29,26 @@ function atBorder(trigger: string): string {
 	return trigger.replace(/\(\?<![^)]*\)/g, "").replace("(\\b", "(");
 }
 
+/** Made once: to make them costs more than most texts. Whoever uses one says from where. */
+const patterns = {
+	all: { trigger: new RegExp(triggers.all, "g"), border: new RegExp(atBorder(triggers.all), "y") },
+	credentials: {
+		trigger: new RegExp(triggers.credentials, "g"),
+		border: new RegExp(atBorder(triggers.credentials), "y"),
+	},
+} as const satisfies Readonly<Record<Kinds, { readonly trigger: RegExp; readonly border: RegExp }>>;
+
+/** What is shorter holds nothing that has a shape: `pwd=x` is the shortest. */
+const shortest = 5;
+
+/** A whole text at once. */
+export function scanned(text: string, kinds: Kinds): string {
+	if (text.length < shortest) return text;
+	const { trigger } = patterns[kinds];
+	trigger.lastIndex = 0;
+	return trigger.test(text) ? new Scanner(kinds).whole(text) : text;
+}
+
 /** So much is kept of what was emitted, for rules that look back. */
 const lookBack = 96;
 /** So much may be held at the end of a piece, besides what a rule holds. */
@@ -47,8 +67,9 @@ export class Scanner {
 	#rest: Rest | undefined;
 
 	constructor(kinds: Kinds) {
-		this.#trigger = new RegExp(triggers[kinds], "g");
-		this.#border = new RegExp(atBorder(triggers[kinds]), "y");
+		const { trigger, border } = patterns[kinds];
+		this.#trigger = trigger;
+		this.#border = border;
 	}
 
 	/** Takes a piece; gives what is sure by now. */
@@ -68,8 +89,6 @@ export class Scanner {
 
 	/** The whole text at once. */
 	whole(text: string): string {
-		this.#trigger.lastIndex = 0;
-		if (!this.#trigger.test(text)) return text;
 		this.#text = text;
 		return this.#advance(true);
 	}

@@ -18,6 +18,8 @@ export class SecretSet {
 	readonly source: string;
 	readonly first: ReadonlySet<string>;
 	readonly longest: number;
+	/** Nothing shorter holds one. */
+	readonly #shortest: number;
 	readonly #coded: RegExp;
 	/** Much faster; undefined where every secret holds a character that codes. */
 	readonly #plain: RegExp | undefined;
@@ -28,12 +30,14 @@ export class SecretSet {
 		this.source = `${maskPattern}|${beginnings(this.forms)}`;
 		this.first = firstCharacters(this.forms);
 		this.longest = longestOf(this.forms);
+		this.#shortest = Math.min(...this.forms.map(({ units }) => units.length));
 		this.#coded = new RegExp(beginnings(this.forms));
 		const plain = plainForms(this.forms);
 		this.#plain = plain.length === 0 ? undefined : new RegExp(beginnings(plain));
 	}
 
 	mask(text: string): string {
+		if (text.length < this.#shortest) return text;
 		const isCoded = text.includes("%") || text.includes("\\");
 		return (isCoded ? this.#coded : this.#plain)?.test(text) === true
 			? new SecretStream(this).whole(text)

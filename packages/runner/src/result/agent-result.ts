@@ -1,5 +1,6 @@
 // The result of a run: a projection of what its journal came to, redacted where it is shown and kept where it is the answer.
 import type {
+	ActionResult,
 	AgentResult,
 	ModelCall,
 	Redactor,
@@ -14,7 +15,8 @@ import { shownInput } from "./shown-input.ts";
 export interface ResultExtras {
 	readonly redactor: Redactor;
 	readonly sessionId: string;
-	readonly eventStream?: readonly RunnerEvent[] | string;
+	/** Asked when somebody looks, and then once: what nobody looks at is never made. */
+	readonly eventStream?: () => readonly RunnerEvent[] | string;
 	/** Of hooks and stores, beside those of the run. */
 	readonly warnings: readonly string[];
 	readonly traces: readonly string[];
@@ -34,6 +36,11 @@ export function resultOf(progress: Progress, extras: ResultExtras): AgentResult 
 	const started = new Date(progress.startedAt).toISOString();
 	const finished = progress.finishedAt ?? progress.startedAt;
 	const { attachments } = progress;
+	const shown = (action: ActionResult): unknown => {
+		const { input, ...rest } = action;
+		const given = input === undefined ? undefined : shownInput(input, redactor, extras.logToolInputs);
+		return { ...redactor.redact(rest), ...(given === undefined ? {} : { input: given }) };
+	};
 	const result = plain({
 		id: progress.runId,
 		sessionId,
@@ -44,15 +51,12 @@ export function resultOf(progress: Progress, extras: ResultExtras): AgentResult 
 		startedAt: started,
 		finishedAt: new Date(finished).toISOString(),
 		steps: progress.steps,
-		actions: progress.actions.toArray().map(({ input, ...action }) => {
-			const shown = input === undefined ? undefined : shownInput(input, redactor, extras.logToolInputs);
-			return { ...redactor.redact(action), ...(shown === undefined ? {} : { input: shown }) };
-		}),
+		actions: later,
 		modelCalls: calls.map((call) => redactor.redact(call)),
 		tokenUsage: usageOf(calls),
 		...(cost === undefined ? {} : { costEstimate: cost }),
-		...(eventStream === undefined ? {} : { eventStream }),
-		memoryDeltas: progress.changes.toArray().map((change) => redactor.redact(change)),
+		...(eventStream === undefined ? {} : { eventStream: later }),
+		memoryDeltas: later,
 		provenance: {
 			templates: unique(progress.templates.toArray(), ({ id, version }) => `${id}\n${version}`),
 			models: unique(
@@ -75,12 +79,34 @@ export function resultOf(progress: Progress, extras: ResultExtras): AgentResult 
 		...(Object.keys(attachments).length === 0 ? {} : { attachments }),
 	});
 	// Whatever else it may come to say: a registered secret is nowhere in it.
-	return redactor.maskSecrets(result);
+	return withLate(redactor.maskSecrets(result), {
+		actions: () => redactor.maskSecrets(plain(progress.actions.toArray().map(shown))),
+		memoryDeltas: () =>
+			redactor.maskSecrets(plain(progress.changes.toArray().map((change) => redactor.redact(change)))),
+		...(eventStream === undefined ? {} : { eventStream: () => redactor.maskSecrets(eventStream()) }),
+	});
+}
+
+/** Holds the place of what is made when somebody looks. */
+const later: readonly never[] = [];
+
+/** Lists that grow with the steps are made at the first look: redacted and copied, they cost more than the steps. */
+function withLate(result: AgentResult, late: Readonly<Record<string, () => unknown>>): AgentResult {
+	for (const [name, make] of Object.entries(late)) {
+		const define = (descriptor: PropertyDescriptor): void =>
+			void Object.defineProperty(result, name, { ...descriptor, enumerable: true, configurable: true });
+		const keep = (value: unknown): unknown => {
+			define({ value, writable: true });
+			return value;
+		};
+		define({ get: () => keep(make()), set: keep });
+	}
+	return result;
 }
 
 /** As it is after a JSON round trip. */
-function plain(result: AgentResult): AgentResult {
-	return JSON.parse(JSON.stringify(result));
+function plain<Data>(data: Data): Data {
+	return JSON.parse(JSON.stringify(data));
 }
 
 function failureOf({ outcome, failure }: Progress): ResultError {

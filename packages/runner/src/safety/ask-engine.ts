@@ -1,31 +1,60 @@
 // A policy engine of the caller's: what it does not answer in time, or wrongly, blocks.
 import type { Timers } from "holdfast";
+import type { MaybePromise } from "holdfast/host";
 import type { PolicyDecision, PolicyEngine, PolicyQuestion } from "../contract/index.ts";
 
 const actions: ReadonlySet<string> = new Set(["allow", "block", "modify", "drop", "ask"]);
 
-/** What an engine answers. Never rejects. */
-export async function askEngine(
+/** What an engine answers; a promise only where the engine gives one. Neither throws nor rejects. */
+export function askEngine(
 	engine: PolicyEngine,
 	question: PolicyQuestion,
+	limits: { readonly timeoutMs: number; readonly timers: Timers },
+): MaybePromise<PolicyDecision> {
+	let controller: AbortController | undefined;
+	try {
+		const asked = engine.check(question, {
+			get signal() {
+				controller ??= new AbortController();
+				return controller.signal;
+			},
+		}) as unknown;
+		if (!isThenable(asked)) return read(asked as PolicyDecision);
+		return inTime(asked as PromiseLike<PolicyDecision>, limits, () => controller?.abort());
+	} catch (error) {
+		return failed(messageOf(error));
+	}
+}
+
+async function inTime(
+	asked: PromiseLike<PolicyDecision>,
 	{ timeoutMs, timers }: { readonly timeoutMs: number; readonly timers: Timers },
+	abort: () => void,
 ): Promise<PolicyDecision> {
-	const controller = new AbortController();
 	let callOff: (() => void) | undefined;
 	const late = new Promise<PolicyDecision>((resolve) => {
 		callOff = timers.after(timeoutMs, () => {
-			controller.abort();
+			abort();
 			resolve(failed(`it did not answer within ${timeoutMs} ms`));
 		});
 	});
 	try {
-		const asked = Promise.resolve().then(() => engine.check(question, { signal: controller.signal }));
 		return read(await Promise.race([asked, late]));
 	} catch (error) {
-		return failed((error as Error)?.message ?? String(error));
+		return failed(messageOf(error));
 	} finally {
 		callOff?.();
 	}
+}
+
+function isThenable(value: unknown): boolean {
+	return (
+		typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function"
+	);
+}
+
+function messageOf(error: unknown): string {
+	return (error as Error)?.message ?? String(error);
 }
 
 function read(decision: PolicyDecision): PolicyDecision {

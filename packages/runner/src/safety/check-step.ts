@@ -1,4 +1,5 @@
 // Policy on a planned step: in which order rules are asked, and what the first that objects makes of it.
+import type { MaybePromise } from "holdfast/host";
 import type {
 	PlanStep,
 	PolicyDecision,
@@ -28,12 +29,12 @@ export interface StepRules {
 	now(): number;
 	/** Undefined without a policy engine. */
 	ask:
-		| ((question: Pick<PolicyQuestion, "point" | "target" | "subject">) => Promise<PolicyDecision>)
+		| ((question: Pick<PolicyQuestion, "point" | "target" | "subject">) => MaybePromise<PolicyDecision>)
 		| undefined;
 }
 
-/** A promise only where an engine is asked. */
-export function checkStep(rules: StepRules, step: PlanStep): CheckedStep | Promise<CheckedStep> {
+/** A promise only where an engine is asked that gives one. */
+export function checkStep(rules: StepRules, step: PlanStep): MaybePromise<CheckedStep> {
 	const verdict = step.type === "tool" ? refusalOf(rules, step.toolId as string) : undefined;
 	if (verdict !== undefined) return { step, verdict };
 	const cleaned = step.type === "tool" ? sanitised(rules.config, step) : step;
@@ -66,29 +67,32 @@ export function standingRefusal(
 	{ config, flags, enableTools, tool }: Omit<StepRules, "limits" | "now" | "ask">,
 	id: string,
 ): StepVerdict | undefined {
-	const named = JSON.stringify(id);
 	if (config.toolDenylist?.includes(id) === true)
-		return blocked("toolDenylist", "TOOL_DENIED", `the tool ${named} is denied`);
+		return blocked("toolDenylist", "TOOL_DENIED", `the tool ${JSON.stringify(id)} is denied`);
 	if (config.toolAllowlist !== undefined && !config.toolAllowlist.includes(id))
 		return blocked(
 			"toolAllowlist",
 			"TOOL_NOT_ALLOWED",
-			`the tool ${named} is not among those that are allowed`,
+			`the tool ${JSON.stringify(id)} is not among those that are allowed`,
 		);
 	const { requires, safeByDefault } = tool(id) ?? {};
 	if (requires === "network" && !flags.allowNetwork)
 		return blocked(
 			"allowNetwork",
 			"NETWORK_DISABLED",
-			`the tool ${named} needs the network; set \`allowNetwork\``,
+			`the tool ${JSON.stringify(id)} needs the network; set \`allowNetwork\``,
 		);
 	if (requires === "shell" && !flags.allowShell)
-		return blocked("allowShell", "SHELL_DISABLED", `the tool ${named} starts processes; set \`allowShell\``);
+		return blocked(
+			"allowShell",
+			"SHELL_DISABLED",
+			`the tool ${JSON.stringify(id)} starts processes; set \`allowShell\``,
+		);
 	if (requires === undefined && safeByDefault === false && !enableTools.has(id))
 		return blocked(
 			"safeByDefault",
 			"TOOL_NOT_ENABLED",
-			`the tool ${named} is not enabled; name it in \`enableTools\``,
+			`the tool ${JSON.stringify(id)} is not enabled; name it in \`enableTools\``,
 		);
 	return undefined;
 }
@@ -100,19 +104,32 @@ function sanitised({ sanitizers = [] }: SafetyConfig, step: PlanStep): PlanStep 
 	return { ...step, input: JSON.parse(JSON.stringify(input ?? null)) };
 }
 
-async function asked(
+function asked(
 	rules: StepRules,
 	ask: NonNullable<StepRules["ask"]>,
 	given: PlanStep,
 	cleaned: PlanStep,
-): Promise<CheckedStep> {
+): MaybePromise<CheckedStep> {
 	const target = cleaned.toolId === undefined ? {} : { target: cleaned.toolId };
-	const planned = await ask({ point: "planner-output", ...target, subject: cleaned });
-	if (planned.action === "block" || planned.action === "drop")
-		return { step: cleaned, verdict: verdictOf(planned) };
-	if (planned.action === "ask" && cleaned.type === "tool") return { step: cleaned, verdict: asks(planned) };
-	if (cleaned.type !== "tool") return { step: cleaned };
-	const decision = await ask({ point: "tool-input", ...target, subject: cleaned.input });
+	const ofPlan = (planned: PolicyDecision): MaybePromise<CheckedStep> => {
+		if (planned.action === "block" || planned.action === "drop")
+			return { step: cleaned, verdict: verdictOf(planned) };
+		if (planned.action === "ask" && cleaned.type === "tool") return { step: cleaned, verdict: asks(planned) };
+		if (cleaned.type !== "tool") return { step: cleaned };
+		const decision = ask({ point: "tool-input", ...target, subject: cleaned.input });
+		const ofInput = (decided: PolicyDecision): CheckedStep => afterInput(rules, decided, given, cleaned);
+		return decision instanceof Promise ? decision.then(ofInput) : ofInput(decision);
+	};
+	const planned = ask({ point: "planner-output", ...target, subject: cleaned });
+	return planned instanceof Promise ? planned.then(ofPlan) : ofPlan(planned);
+}
+
+function afterInput(
+	{ config }: StepRules,
+	decision: PolicyDecision,
+	given: PlanStep,
+	cleaned: PlanStep,
+): CheckedStep {
 	switch (decision.action) {
 		case "block":
 		case "drop":
@@ -121,7 +138,7 @@ async function asked(
 			return { step: cleaned, verdict: asks(decision) };
 		case "modify": {
 			const step = { ...cleaned, input: JSON.parse(JSON.stringify(decision.subject ?? null)) };
-			if (firstMatch(rules.config.contentFilter ?? [], step.input) !== undefined)
+			if (firstMatch(config.contentFilter ?? [], step.input) !== undefined)
 				return {
 					step,
 					verdict: blocked("contentFilter", "CONTENT_BLOCKED", "its input holds what is filtered"),

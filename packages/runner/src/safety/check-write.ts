@@ -1,4 +1,5 @@
 // Policy on what is written: masked, dropped, or as it is.
+import type { MaybePromise } from "holdfast/host";
 import type { PolicyDecision, Redactor, SafetyConfig } from "../contract/index.ts";
 import { firstMatch, maskMatches } from "./content.ts";
 
@@ -14,13 +15,13 @@ export interface CheckedWrite {
 	};
 }
 
-/** A promise only where an engine is asked. */
+/** A promise only where an engine is asked that gives one. */
 export function checkWrite(
 	{ writeFilters = [] }: SafetyConfig,
 	redactor: Redactor,
-	ask: ((subject: unknown) => Promise<PolicyDecision>) | undefined,
+	ask: ((subject: unknown) => MaybePromise<PolicyDecision>) | undefined,
 	value: unknown,
-): CheckedWrite | Promise<CheckedWrite> {
+): MaybePromise<CheckedWrite> {
 	let written = redactor.maskSecrets(value);
 	let rule = written === value ? undefined : "secrets";
 	for (const filter of writeFilters) {
@@ -34,16 +35,13 @@ export function checkWrite(
 		written: { value: written },
 		...(rule === undefined ? {} : { intervention: { rule, action: "modified" } }),
 	};
-	return ask === undefined ? checked : asked(ask, redactor, written, checked);
+	const decision = ask?.(written);
+	if (decision === undefined) return checked;
+	const after = (decided: PolicyDecision): CheckedWrite => afterDecision(decided, redactor, checked);
+	return decision instanceof Promise ? decision.then(after) : after(decision);
 }
 
-async function asked(
-	ask: (subject: unknown) => Promise<PolicyDecision>,
-	redactor: Redactor,
-	written: unknown,
-	checked: CheckedWrite,
-): Promise<CheckedWrite> {
-	const decision = await ask(written);
+function afterDecision(decision: PolicyDecision, redactor: Redactor, checked: CheckedWrite): CheckedWrite {
 	switch (decision.action) {
 		case "allow":
 			return checked;

@@ -7,6 +7,7 @@ import type { Redactor } from "../contract/index.ts";
 export function maskedFact(fact: Fact, { maskSecrets }: Redactor): Fact {
 	switch (fact.kind) {
 		case "input":
+		case "message.added":
 		case "message.updated": {
 			const message = maskedMessage(fact.message, maskSecrets);
 			return message === fact.message ? fact : { ...fact, message };

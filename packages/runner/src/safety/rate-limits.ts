@@ -1,24 +1,38 @@
 // How often a tool may be attempted within a time, over all sessions of an agent.
 import type { SafetyConfig } from "../contract/index.ts";
 
+/** Times of attempts in the order they were made. */
+interface Attempts {
+	times: number[];
+	/** Those before this place are too old to count. */
+	first: number;
+}
+
+/** So many old times are kept before they are dropped together: what is dropped one by one moves all others. */
+const mostOld = 1_024;
+
 export class RateLimits {
 	readonly #limits: NonNullable<SafetyConfig["requestRateLimit"]>;
-	/** Times of attempts, oldest first; never more than the limit. */
-	readonly #attempts = new Map<string, number[]>();
+	readonly #attempts = new Map<string, Attempts>();
 
 	constructor(limits: SafetyConfig["requestRateLimit"]) {
 		this.#limits = limits ?? {};
 	}
 
-	/** Counts an attempt; false where it is one too many, and then it is not counted. */
+	/** Counts an attempt; false where it is one too many, and then it is not counted. Costs the same however many there were. */
 	attempt(toolId: string, now: number): boolean {
 		if (!Object.hasOwn(this.#limits, toolId)) return true;
 		const { max, windowMs } = this.#limits[toolId] as { max: number; windowMs: number };
+		const known = this.#attempts.get(toolId) ?? { times: [], first: 0 };
+		this.#attempts.set(toolId, known);
 		const since = now - windowMs;
-		const recent = (this.#attempts.get(toolId) ?? []).filter((at) => at > since);
-		const isWithin = recent.length < max;
-		if (isWithin) recent.push(now);
-		this.#attempts.set(toolId, recent);
-		return isWithin;
+		while (known.first < known.times.length && (known.times[known.first] as number) <= since) known.first++;
+		if (known.first > mostOld && known.first * 2 > known.times.length) {
+			known.times = known.times.slice(known.first);
+			known.first = 0;
+		}
+		if (known.times.length - known.first >= max) return false;
+		known.times.push(now);
+		return true;
 	}
 }

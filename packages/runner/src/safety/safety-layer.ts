@@ -24,7 +24,7 @@ import {
 } from "../contract/index.ts";
 import { askEngine } from "./ask-engine.ts";
 import { Audit } from "./audit.ts";
-import { checkStep, type StepRules, standingRefusal } from "./check-step.ts";
+import { type CheckedStep, checkStep, type StepRules, standingRefusal } from "./check-step.ts";
 import { type CheckedWrite, checkWrite } from "./check-write.ts";
 import { firstMatch } from "./content.ts";
 import { maskedFact } from "./masked-fact.ts";
@@ -54,7 +54,7 @@ export function createSafety(parts: SafetyParts): SafetyLayer {
 	const ask = (run: RunIdentity) =>
 		engine === undefined
 			? undefined
-			: (question: Pick<PolicyQuestion, "point" | "target" | "subject">): Promise<PolicyDecision> =>
+			: (question: Pick<PolicyQuestion, "point" | "target" | "subject">): MaybePromise<PolicyDecision> =>
 					askEngine(engine, { ...run, ...question }, { timeoutMs: config.policyTimeoutMs ?? 5_000, timers });
 	const standing = {
 		config,
@@ -76,7 +76,7 @@ export function createSafety(parts: SafetyParts): SafetyLayer {
 		const { step, verdict } = answer;
 		if (step === undefined || verdict !== undefined) return undefined;
 		const checked = checkStep(rules(run), step);
-		const then = (came: Awaited<typeof checked>): MaybePromise<Admitted<PlanAnswer> | undefined> => {
+		const then = (came: CheckedStep): MaybePromise<Admitted<PlanAnswer> | undefined> => {
 			if (came.verdict === undefined) return undefined;
 			const point =
 				step.type === "tool" && came.verdict.rule !== "policy-engine" ? "tool-input" : "planner-output";
@@ -98,19 +98,35 @@ export function createSafety(parts: SafetyParts): SafetyLayer {
 		return checked instanceof Promise ? checked.then(then) : then(checked);
 	};
 
-	const admitWrites = async (
+	const admitWrites = (
 		answer: ReflectAnswer,
 		run: RunIdentity,
-	): Promise<Admitted<ReflectAnswer> | undefined> => {
+	): MaybePromise<Admitted<ReflectAnswer> | undefined> => {
+		const checks = answer.writes.map(({ key, entry }) =>
+			checkWrite(config, redactor, asking(run, "memory-write", key), entry),
+		);
+		const after = (came: readonly CheckedWrite[]): MaybePromise<Admitted<ReflectAnswer> | undefined> =>
+			came.some(({ intervention }) => intervention !== undefined)
+				? changedWrites(answer, came, run)
+				: undefined;
+		return checks.some((check) => check instanceof Promise)
+			? Promise.all(checks).then(after)
+			: after(checks as CheckedWrite[]);
+	};
+
+	const changedWrites = async (
+		answer: ReflectAnswer,
+		came: readonly CheckedWrite[],
+		run: RunIdentity,
+	): Promise<Admitted<ReflectAnswer>> => {
 		const writes: PlannedWrite[] = [];
 		const notes: AuditRecord[] = [];
-		for (const write of answer.writes) {
-			const came = await checkWrite(config, redactor, asking(run, "memory-write", write.key), write.entry);
-			if (came.written !== undefined) writes.push({ ...write, entry: came.written.value });
-			if (came.intervention !== undefined)
-				notes.push(recordOf(run, "memory-write", came.intervention, { key: write.key, entry: write.entry }));
+		for (const [at, write] of answer.writes.entries()) {
+			const { written, intervention } = came[at] as CheckedWrite;
+			if (written !== undefined) writes.push({ ...write, entry: written.value });
+			if (intervention !== undefined)
+				notes.push(recordOf(run, "memory-write", intervention, { key: write.key, entry: write.entry }));
 		}
-		if (notes.length === 0) return undefined;
 		try {
 			for (const record of notes) await audit.write(record);
 		} catch (error) {

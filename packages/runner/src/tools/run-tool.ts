@@ -1,6 +1,7 @@
 // Carries one call of a tool to its end: checks the input, then attempts, each with its time, and waits between them.
 import type { MemoryClient } from "@holdfast/memory";
 import { compileSchema, formatIssues } from "holdfast/execution";
+import type { MaybePromise } from "holdfast/host";
 import type {
 	CallAnswer,
 	ExecutionContext,
@@ -31,7 +32,7 @@ export interface ToolCall {
 	readonly retry: RetryOptions;
 	readonly timers: { after(milliseconds: number, wake: () => void): () => void };
 	/** Asked before each attempt; what it gives keeps the attempt from being made. */
-	refuses?(attempt: number): ResultError | undefined | Promise<ResultError | undefined>;
+	refuses?(attempt: number): MaybePromise<ResultError | undefined>;
 	/** An attempt begins. */
 	called(attempt: number): void;
 	/** An attempt failed. */
@@ -40,39 +41,61 @@ export interface ToolCall {
 	track(work: Promise<unknown>): void;
 }
 
-/** Runs a tool. Rejects only where the run was aborted. */
-export async function runTool(call: ToolCall): Promise<CallAnswer> {
+/** Runs a tool; a promise only where it, or a pause between two attempts, takes time. Throws only where the run was aborted. */
+export function runTool(call: ToolCall): MaybePromise<CallAnswer> {
+	const problem = checked(call.tool, call.input);
+	if (problem === undefined) return attempted(call, { attempt: 1, latency: 0, failures: [] });
+	call.failed(problem.error);
+	return answer(problem, { attempts: 0, latency: 0, failures: [] }, call.changes);
+}
+
+/** The attempts so far. */
+interface Attempts {
+	/** The next one, from 1. */
+	readonly attempt: number;
+	readonly latency: number;
+	readonly failures: readonly ResultError[];
+}
+
+/** Makes the next attempt, and those after it. */
+function attempted(call: ToolCall, so: Attempts): MaybePromise<CallAnswer> {
+	const refusal = call.refuses?.(so.attempt);
+	if (!(refusal instanceof Promise)) return attemptedUnless(refusal, call, so);
+	return refusal.then((found) => attemptedUnless(found, call, so));
+}
+
+function attemptedUnless(
+	refusal: ResultError | undefined,
+	call: ToolCall,
+	so: Attempts,
+): MaybePromise<CallAnswer> {
+	const { attempt, latency, failures } = so;
+	if (refusal !== undefined) {
+		call.failed(refusal);
+		const came = refused(refusal.code ?? "TOOL_REFUSED", refusal.message, refusal.info);
+		return answer(came, { attempts: attempt - 1, latency, failures: [...failures, refusal] }, call.changes);
+	}
+	call.called(attempt);
+	const began = call.context.clock.now();
+	const came = once(call, attempt);
+	if (!(came instanceof Promise)) return afterAttempt(came, began, call, so);
+	return came.then((given) => afterAttempt(given, began, call, so));
+}
+
+function afterAttempt(came: Attempt, began: number, call: ToolCall, so: Attempts): MaybePromise<CallAnswer> {
 	const { tool, signal, context, changes } = call;
-	const problem = checked(tool, call.input);
-	if (problem !== undefined) {
-		call.failed(problem.error);
-		return answer(problem, { attempts: 0, latency: 0, failures: [] }, changes);
-	}
+	const { attempt } = so;
+	signal.throwIfAborted();
+	const latency = so.latency + Math.max(0, context.clock.now() - began);
+	const failures = came.ok ? so.failures : [...so.failures, came.error];
+	if (!came.ok) call.failed(came.error);
 	const retry = { ...call.retry, ...tool.retry };
-	const most = Math.max(1, retry.maxAttempts ?? 3);
-	const failures: ResultError[] = [];
-	let latency = 0;
-	for (let attempt = 1; ; attempt++) {
-		const refusal = await call.refuses?.(attempt);
-		if (refusal !== undefined) {
-			call.failed(refusal);
-			const came = refused(refusal.code ?? "TOOL_REFUSED", refusal.message, refusal.info);
-			return answer(came, { attempts: attempt - 1, latency, failures: [...failures, refusal] }, changes);
-		}
-		call.called(attempt);
-		const began = context.clock.now();
-		const came = await once(call, attempt);
+	if (came.ok || !came.retriable || attempt >= Math.max(1, retry.maxAttempts ?? 3))
+		return answer(came, { attempts: attempt, latency, failures }, changes);
+	return pause(call, delayBefore(attempt, retry, context.rng, came.meta)).then(() => {
 		signal.throwIfAborted();
-		latency += Math.max(0, context.clock.now() - began);
-		if (!came.ok) {
-			failures.push(came.error);
-			call.failed(came.error);
-		}
-		if (came.ok || !came.retriable || attempt >= most)
-			return answer(came, { attempts: attempt, latency, failures }, changes);
-		await pause(call, delayBefore(attempt, retry, context.rng, came.meta));
-		signal.throwIfAborted();
-	}
+		return attempted(call, { attempt: attempt + 1, latency, failures });
+	});
 }
 
 function checked(
@@ -88,36 +111,84 @@ function checked(
 }
 
 /** One attempt. What a tool does after its time, or after the run was aborted, changes nothing. */
-async function once(call: ToolCall, attempt: number): Promise<Attempt> {
-	const { tool, input, signal, timers } = call;
-	const timeout = tool.timeoutMs ?? defaultTimeout;
-	const controller = new AbortController();
-	const abort = (): void => controller.abort(signal.reason);
-	if (signal.aborted) abort();
-	else signal.addEventListener("abort", abort, { once: true });
-	let callOff: (() => void) | undefined;
+function once(call: ToolCall, attempt: number): MaybePromise<Attempt> {
+	const { tool } = call;
+	const signal = new LateSignal(call.signal);
+	let returned: unknown;
+	let isLater: boolean;
 	try {
-		const work = Promise.resolve().then(() =>
-			tool.run(input, { ...call.context, memory: call.memory, attempt, signal: controller.signal }),
-		);
-		call.track(work.catch(() => {}));
-		const late = new Promise<Attempt>((resolve) => {
-			controller.signal.addEventListener("abort", () => resolve(refused("ABORTED", "The run was aborted.")), {
-				once: true,
-			});
-			if (timeout === Number.POSITIVE_INFINITY) return;
-			callOff = timers.after(timeout, () => {
-				const message = `The tool ${JSON.stringify(tool.id)} took longer than ${timeout} ms.`;
-				const error = { code: "TOOL_TIMEOUT", message };
-				resolve({ ok: false, error, retriable: tool.idempotent === true, fatal: false });
-				controller.abort(Object.assign(new Error(message), { name: "TimeoutError", code: "TOOL_TIMEOUT" }));
-			});
+		returned = tool.run(call.input, {
+			...call.context,
+			memory: call.memory,
+			attempt,
+			get signal() {
+				return signal.get();
+			},
 		});
+		isLater = isThenable(returned);
+	} catch (error) {
+		return readError(tool, error);
+	}
+	return isLater ? inTime(call, Promise.resolve(returned), signal) : readOutput(returned);
+}
+
+async function inTime(call: ToolCall, work: Promise<unknown>, ofTool: LateSignal): Promise<Attempt> {
+	const { tool, signal, timers } = call;
+	const timeout = tool.timeoutMs ?? defaultTimeout;
+	let abort = (): void => {};
+	let callOff: (() => void) | undefined;
+	call.track(work.catch(() => {}));
+	const late = new Promise<Attempt>((resolve) => {
+		abort = (): void => {
+			ofTool.abort(signal.reason);
+			resolve(refused("ABORTED", "The run was aborted."));
+		};
+		if (signal.aborted) return abort();
+		signal.addEventListener("abort", abort, { once: true });
+		if (timeout === Number.POSITIVE_INFINITY) return;
+		callOff = timers.after(timeout, () => {
+			const message = `The tool ${JSON.stringify(tool.id)} took longer than ${timeout} ms.`;
+			const error = { code: "TOOL_TIMEOUT", message };
+			resolve({ ok: false, error, retriable: tool.idempotent === true, fatal: false });
+			ofTool.abort(Object.assign(new Error(message), { name: "TimeoutError", code: "TOOL_TIMEOUT" }));
+		});
+	});
+	try {
 		return await Promise.race([work.then(readOutput, (error) => readError(tool, error)), late]);
 	} finally {
 		callOff?.();
 		signal.removeEventListener("abort", abort);
 	}
+}
+
+/** The signal of one attempt, made when the tool asks for it: most never do. */
+class LateSignal {
+	readonly #ofRun: AbortSignal;
+	#controller: AbortController | undefined;
+	#aborted: { readonly reason: unknown } | undefined;
+
+	constructor(ofRun: AbortSignal) {
+		this.#ofRun = ofRun;
+	}
+
+	get(): AbortSignal {
+		if (this.#controller === undefined) {
+			this.#controller = new AbortController();
+			if (this.#aborted !== undefined) this.#controller.abort(this.#aborted.reason);
+			else if (this.#ofRun.aborted) this.#controller.abort(this.#ofRun.reason);
+		}
+		return this.#controller.signal;
+	}
+
+	abort(reason: unknown): void {
+		this.#aborted ??= { reason };
+		this.#controller?.abort(reason);
+	}
+}
+
+function isThenable(value: unknown): boolean {
+	if ((typeof value !== "object" && typeof value !== "function") || value === null) return false;
+	return typeof (value as { then?: unknown }).then === "function";
 }
 
 /** Milliseconds before the next attempt: doubled each time, a little apart for each run, and never before a server wants it. */

@@ -181,7 +181,7 @@ describe("a tool past its time", () => {
 				return () => {};
 			},
 		};
-		await running(echo, 1, { ports: { timers } });
+		await running({ id: "later", run: async () => 1 }, 1, { ports: { timers } });
 		expect(asked).toContain(30_000);
 	});
 });

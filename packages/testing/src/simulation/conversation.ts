@@ -54,6 +54,9 @@ export class Conversation {
 			case "run.started":
 				this.#run = { runId, calls: new Map(), resultsId: undefined };
 				return undefined;
+			case "message.added":
+				this.#messages = [...this.#messages, said(fact.message)];
+				return undefined;
 			case "message.updated":
 				this.#messages = this.#messages.map((each) =>
 					each.id === fact.messageId ? said(fact.message) : each,

@@ -26,6 +26,8 @@ export interface EffectWorkerParts {
 	readonly workerId: string;
 	/** Whether a worker lives. */
 	isAlive(workerId: string): boolean | Promise<boolean>;
+	/** Whether an effect is of the threads of this worker. Others are left to theirs. Default: all are. */
+	isOurs?(storeKey: string): boolean;
 	/** Asked when an effect is about to start: its thread may be terminated, or deleted. */
 	threadOf(effect: DueEffect): Promise<"active" | "terminated" | "deleted">;
 	/** Carries it out. What it throws makes the effect a failed one. */
@@ -133,6 +135,7 @@ export class EffectWorker {
 		const name = `${timer.key}\u0000${timer.name}`;
 		// One that runs here for longer than it was claimed for.
 		if (id === undefined || this.#running.has(name)) return;
+		if (this.#parts.isOurs?.(timer.key) === false) return;
 		const effect: DueEffect = { ...(timer.body as EffectBody), id, storeKey: timer.key };
 		const running = this.#carryOut(effect, timer)
 			.catch((error: unknown) => this.#parts.failed(error, effect))

@@ -72,3 +72,29 @@ export async function entriesOf(
 		});
 	}
 }
+
+/** All files in a folder, over all its folders but `node_modules`. */
+export async function filesIn(folder: string): Promise<readonly string[]> {
+	const entries = (await entriesOf(folder)).filter(({ name }) => name !== "node_modules");
+	const lists = await Promise.all(
+		entries.map((entry) => {
+			const path = join(folder, entry.name);
+			return entry.isDirectory() ? filesIn(path) : [path];
+		}),
+	);
+	return lists.flat();
+}
+
+/** How many files are open at once, at most. */
+const together = 64;
+
+/** What `read` gives for each of a list, in order, for so many at a time that no process runs out of open files. */
+export async function inGroups<Given, Read>(
+	list: readonly Given[],
+	read: (given: Given) => Promise<Read>,
+): Promise<Read[]> {
+	const results: Read[] = [];
+	for (let at = 0; at < list.length; at += together)
+		results.push(...(await Promise.all(list.slice(at, at + together).map(read))));
+	return results;
+}

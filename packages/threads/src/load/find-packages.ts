@@ -3,7 +3,8 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { entriesOf } from "./discover.ts";
+import { HoldfastError } from "@holdfast/upp";
+import { entriesOf, inGroups } from "./discover.ts";
 import type { ProjectProblem } from "./problems.ts";
 import type { Source } from "./read-source.ts";
 
@@ -21,7 +22,7 @@ export async function findPackages(directory: string): Promise<{
 	const sources = new Map<string, Source>();
 	const problems: ProjectProblem[] = [];
 	const warnings: string[] = [];
-	const read = await Promise.all([...new Set([...packed, ...installed, ...declared])].map(readPackage));
+	const read = await inGroups([...new Set([...packed, ...installed, ...declared])], readPackage);
 	for (const found of read) {
 		if (found === undefined) continue;
 		if ("message" in found) {
@@ -83,8 +84,11 @@ async function readPackage(folder: string): Promise<Source | ProjectProblem | un
 	});
 	if (wrong !== undefined)
 		return { file, field: `standardagent.${wrong}`, message: "It must be a list of names." };
+	const hasFiles = existsSync(join(folder, "agents"));
+	const main = hasFiles ? undefined : mainOf(manifest);
 	return {
 		folder: join(folder, "agents"),
+		...(main === undefined ? {} : { main: join(folder, main) }),
 		package: {
 			packageId: name,
 			file,
@@ -95,8 +99,28 @@ async function readPackage(folder: string): Promise<Source | ProjectProblem | un
 	};
 }
 
-function text(file: string): Promise<string> {
-	return readFile(file, "utf8").catch(() => "");
+/** The module that a package is imported by. */
+function mainOf(manifest: Readonly<Record<string, unknown>>): string {
+	let target: unknown = manifest.exports;
+	while (typeof target === "object" && target !== null) {
+		const { ".": dot, import: imported, node, default: other } = target as Record<string, unknown>;
+		target = dot ?? imported ?? node ?? other;
+	}
+	return typeof target === "string" ? target : typeof manifest.main === "string" ? manifest.main : "index.js";
+}
+
+/** What is in a file; nothing where there is none. */
+async function text(file: string): Promise<string> {
+	try {
+		return await readFile(file, "utf8");
+	} catch (error) {
+		const { code } = error as NodeJS.ErrnoException;
+		if (code === "ENOENT" || code === "ENOTDIR") return "";
+		throw new HoldfastError("project_unreadable", `The file ${file} cannot be read: ${code}.`, {
+			cause: error,
+			data: { file },
+		});
+	}
 }
 
 function parse(content: string): Readonly<Record<string, unknown>> | undefined {

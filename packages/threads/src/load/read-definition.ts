@@ -75,11 +75,20 @@ export async function readDefinition(
 ): Promise<ReadItem | ProjectProblem> {
 	const exported = await readDefault(file, importModule);
 	if ("message" in exported) return exported;
+	return checkDefinition(file, exported.value, "The default export");
+}
+
+/** What a value defines, or what is wrong with it. */
+export function checkDefinition(
+	{ kind, stem, path }: FoundFile & { readonly kind: ItemKind },
+	value: unknown,
+	what: string,
+): ReadItem | ProjectProblem {
 	try {
-		const read = readers[file.kind](exported.value as never, file.stem);
-		return { kind: file.kind, name: read.name, definition: read.definition as ReadItem["definition"] };
+		const { name, definition } = readers[kind](value as never, stem);
+		return { kind, name, definition: definition as ReadItem["definition"] };
 	} catch (error) {
-		return describe(file.path, error, `The default export is no ${file.kind}`);
+		return describe(path, error, `${what} is no ${kind}`);
 	}
 }
 
@@ -112,8 +121,9 @@ async function readDefault(
 }
 
 function describe(file: string, error: unknown, what: string): ProjectProblem {
-	if (isHoldfastError(error) && typeof error.data?.field === "string")
-		return { file, field: error.data.field, message: error.message };
+	const field = isHoldfastError(error) ? error.data?.field : undefined;
+	if (field === "options") return { file, message: `${what}.` };
+	if (typeof field === "string") return { file, field, message: (error as Error).message };
 	const why = error instanceof Error ? error.message : String(error);
 	return { file, message: `${what}: ${why}${placeOf(error)}` };
 }

@@ -1,16 +1,25 @@
 // Reads all items of the project or of one package.
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import type { ItemKind, ProjectEndpoint, ProjectItem } from "../types/index.ts";
-import { discover, type FoundFile } from "./discover.ts";
+import { pathToFileURL } from "node:url";
+import type { Controller, ItemKind, ProjectEndpoint, ProjectItem } from "../types/index.ts";
+import { discover, type FoundFile, inGroups } from "./discover.ts";
 import type { ProjectProblem } from "./problems.ts";
-import { type ImportModule, type ReadItem, readDefinition, readHandler } from "./read-definition.ts";
+import {
+	checkDefinition,
+	type ImportModule,
+	type ReadItem,
+	readDefinition,
+	readHandler,
+} from "./read-definition.ts";
 import { routeOf, routeProblem } from "./routes.ts";
 
 /** Where items come from. */
 export interface Source {
 	/** The folder that holds `agents/`, `prompts/` and the others. */
 	readonly folder: string;
+	/** The module that exports all items instead, of a package that has no such folder. */
+	readonly main?: string;
 	/** The package; absent for the project itself. */
 	readonly package?: PackageDeclaration;
 }
@@ -39,12 +48,13 @@ export interface SourceItems {
 
 /** Reads the items of a source; what is wrong is collected. */
 export async function readSource(source: Source, importModule: ImportModule): Promise<SourceItems> {
+	if (source.main !== undefined) return await readExports(source, source.main, importModule);
 	const files = await discover(source.folder);
 	const items: ProjectItem[] = [];
 	const endpoints: ProjectEndpoint[] = [];
 	const problems: ProjectProblem[] = [];
 	const [hashes, read] = await Promise.all([
-		Promise.all(files.map(hashOf)),
+		inGroups(files, hashOf),
 		Promise.all(
 			files.map((file) => {
 				return isItem(file) ? readDefinition(file, importModule) : readHandler(file, importModule);
@@ -71,11 +81,44 @@ export async function readSource(source: Source, importModule: ImportModule): Pr
 	return { items, endpoints, problems, hash: createHash("sha256").update(hashes.join()).digest("hex") };
 }
 
+/** Reads a package whose one module exports its items by kind: `PackedExports`. */
+async function readExports(source: Source, main: string, importModule: ImportModule): Promise<SourceItems> {
+	const items: ProjectItem[] = [];
+	const endpoints: ProjectEndpoint[] = [];
+	const problems: ProjectProblem[] = [];
+	let exported: Readonly<Record<string, Readonly<Record<string, unknown>> | undefined>> = {};
+	try {
+		exported = (await importModule(pathToFileURL(main).href)) as typeof exported;
+	} catch (error) {
+		problems.push({ file: main, message: `It cannot be loaded: ${String(error)}` });
+	}
+	for (const kind of ["agent", "prompt", "tool", "model", "hook", "effect"] as const) {
+		for (const [name, value] of Object.entries(exported[`${kind}s`] ?? {})) {
+			const found = checkDefinition({ kind, stem: name, path: main }, value, `${kind}s.${name}`);
+			if ("message" in found) problems.push(found);
+			else items.push(itemOf(source, { path: main }, found));
+		}
+	}
+	for (const [key, handler] of Object.entries(exported.threadEndpoints ?? {})) {
+		const wrong = typeof handler === "function" ? routeProblem(routeOf(key).route) : "It is no endpoint.";
+		if (wrong !== undefined) problems.push({ file: main, field: `threadEndpoints.${key}`, message: wrong });
+		else if (isMounted(source, key))
+			endpoints.push({
+				...routeOf(key),
+				handler: handler as Controller,
+				packageId: source.package?.packageId ?? null,
+				file: main,
+			});
+	}
+	problems.push(...missingEntries(source, items));
+	return { items, endpoints, problems, hash: await hashOf({ path: main }) };
+}
+
 function isItem(file: FoundFile): file is FoundFile & { readonly kind: ItemKind } {
 	return file.kind !== "endpoint";
 }
 
-async function hashOf({ path }: FoundFile): Promise<string> {
+async function hashOf({ path }: Pick<FoundFile, "path">): Promise<string> {
 	// A file that was removed meanwhile is a problem of its import.
 	const text = await readFile(path).catch(() => "");
 	return `${path}:${createHash("sha256").update(text).digest("hex")}`;

@@ -1,0 +1,114 @@
+// A remote A2A agent as a tool: a sub-agent that works elsewhere.
+import type { AgentCard } from "@a2a-js/sdk";
+import {
+	type Client,
+	ClientFactory,
+	DefaultAgentCardResolver,
+	JsonRpcTransportFactory,
+} from "@a2a-js/sdk/client";
+import { HoldfastError, type JSONSchema } from "@holdfast/upp";
+import { type AnyTool, type ToolContext, tool } from "holdfast";
+import { type FollowOptions, type RemoteCall, RemoteRun } from "./remote-run.ts";
+
+/** Options of `remoteAgent`. */
+export interface RemoteAgentOptions extends FollowOptions {
+	/** Where its card is: the address of the agent, below which `/.well-known/agent-card.json` lies. */
+	readonly url: string | URL;
+	/** What the model calls it by. Default: made of the name in its card. */
+	readonly name?: string;
+	/** When the model should use it. Default: what its card says, which the model then believes. */
+	readonly description?: string;
+	/** Sent with every request, and with the one for the card. */
+	readonly headers?: Readonly<Record<string, string>>;
+	/** Makes the requests, for example one that reaches public addresses only. Default: the global `fetch`. */
+	readonly fetch?: typeof globalThis.fetch;
+	/** Whether somebody has to let each call run. Default false. */
+	readonly needsApproval?: boolean;
+}
+
+/** A remote agent as a tool, for `tools` of an agent. */
+export interface RemoteAgent extends AnyTool {
+	readonly name: string;
+	readonly description: string;
+	readonly parameters: JSONSchema;
+	run(params: RemoteCall, context: ToolContext): Promise<unknown>;
+	/** What the agent says of itself, when it was asked. */
+	readonly card: AgentCard;
+}
+
+const parameters = {
+	type: "object",
+	properties: {
+		prompt: { type: "string", minLength: 1, description: "The task, with all that is needed to do it." },
+		task: {
+			type: "string",
+			description: "Only to answer a task that asked for input: its id. The prompt is then the answer.",
+		},
+	},
+	required: ["prompt"],
+} as const satisfies JSONSchema;
+
+/**
+ * Makes a tool of a remote agent. Its card is read once, now.
+ *
+ * Rejects with `a2a_unreachable` where there is no card, or none that can be used.
+ *
+ * @example
+ * import { openai } from "@ai-sdk/openai";
+ * import { agent } from "holdfast";
+ *
+ * const researcher = await remoteAgent({ url: "https://research.example" }).catch(() => undefined);
+ * const clerk = agent({ model: openai("gpt-5.2"), tools: researcher === undefined ? [] : [researcher] });
+ * console.log(clerk.id);
+ */
+export async function remoteAgent(options: RemoteAgentOptions): Promise<RemoteAgent> {
+	const { client, card } = await connect(options);
+	const { name = nameOf(card), description = describe(card), needsApproval } = options;
+	const made = tool<RemoteCall, string, Promise<unknown>>({
+		name,
+		label: card.name,
+		description,
+		parameters,
+		retryPolicy: "idempotent",
+		...(needsApproval === undefined ? {} : { needsApproval }),
+		run: (params, context) => new RemoteRun(client, card, options, params, context).run(),
+	});
+	return { ...(made as unknown as RemoteAgent), card };
+}
+
+async function connect({ url, headers, fetch = globalThis.fetch }: RemoteAgentOptions): Promise<{
+	readonly client: Client;
+	readonly card: AgentCard;
+}> {
+	const fetchImpl: typeof globalThis.fetch = (input, init = {}) =>
+		fetch(input, { ...init, headers: { ...Object.fromEntries(new Headers(init.headers)), ...headers } });
+	const factory = new ClientFactory({
+		transports: [new JsonRpcTransportFactory({ fetchImpl })],
+		cardResolver: new DefaultAgentCardResolver({ fetchImpl }),
+	});
+	try {
+		const client = await factory.createFromUrl(`${url}`.replace(/\/?$/, "/"));
+		return { client, card: await client.getAgentCard() };
+	} catch (error) {
+		const why = error instanceof Error ? error.message : String(error);
+		throw new HoldfastError("a2a_unreachable", `There is no A2A agent that can be used at ${url}: ${why}`, {
+			cause: error,
+			retryable: true,
+			data: { url: `${url}` },
+		});
+	}
+}
+
+function nameOf({ name }: AgentCard): string {
+	const plain = name
+		.toLowerCase()
+		.replace(/[^a-z0-9]+/g, "_")
+		.replace(/^_+|_+$/g, "")
+		.slice(0, 52);
+	return `ask_${plain === "" ? "agent" : plain}`;
+}
+
+function describe({ description, skills }: AgentCard): string {
+	const list = skills.map((skill) => `- ${skill.name}: ${skill.description}`);
+	return [`A remote agent. ${description}`, ...list].join("\n").slice(0, 4000);
+}

@@ -1,0 +1,429 @@
+// An agent over A2A, asked by the official client over HTTP on loopback.
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Message, Role, type StreamResponse, type Task, TaskState } from "@a2a-js/sdk";
+import { type Client, ClientFactory } from "@a2a-js/sdk/client";
+import { type SessionService, type SessionServiceOptions, sessionService } from "@holdfast/server";
+import { scriptedModel } from "@holdfast/testing";
+import fc from "fast-check";
+import { memoryHost, tool } from "holdfast";
+import { sqliteHost } from "holdfast/sqlite";
+import { afterEach, describe, expect, test } from "vitest";
+import { type A2AServerOptions, a2aServer, contextOfSession } from "../index.ts";
+import { listen } from "../listen.fixture.ts";
+import { dataPart, textPart } from "../parts.ts";
+import { readTaskId, sessionIdOf, taskIdOf } from "./task-id.ts";
+
+const ends: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+	for (const end of ends.splice(0).reverse()) await end();
+});
+
+interface Served {
+	readonly client: Client;
+	readonly url: string;
+	readonly service: SessionService;
+}
+
+async function serve(
+	agent: SessionServiceOptions["agent"],
+	options: Partial<A2AServerOptions> = {},
+	given?: SessionService,
+): Promise<Served> {
+	const host = memoryHost();
+	const service = given ?? sessionService({ host, agent });
+	let server: ReturnType<typeof a2aServer> | undefined;
+	const listening = await listen((request) => server?.fetch(request) ?? new Response());
+	const { url } = listening;
+	server = a2aServer({ service, name: "Bern", description: "Knows Bern.", url: `${url}/a2a`, ...options });
+	ends.push(
+		() => host.close(),
+		() => service.close(),
+		() => listening.close(),
+	);
+	return { client: await new ClientFactory().createFromUrl(`${url}/`), url, service };
+}
+
+let count = 0;
+function say(text: string, over: Partial<Message> = {}): Message {
+	return {
+		messageId: `message-${++count}`,
+		contextId: "",
+		taskId: "",
+		role: Role.ROLE_USER,
+		parts: [textPart(text)],
+		metadata: undefined,
+		extensions: [],
+		referenceTaskIds: [],
+		...over,
+	};
+}
+
+function request(message: Message, over: { returnImmediately?: boolean; historyLength?: number } = {}) {
+	const { returnImmediately = false, ...rest } = over;
+	return {
+		tenant: "",
+		message,
+		metadata: undefined,
+		configuration: {
+			acceptedOutputModes: [],
+			taskPushNotificationConfig: undefined,
+			returnImmediately,
+			...rest,
+		},
+	};
+}
+
+const send = async (client: Client, message: Message, over = {}) =>
+	(await client.sendMessage(request(message, over))) as Task;
+const get = (client: Client, { id }: { id: string }, historyLength?: number) =>
+	client.getTask({ tenant: "", id, ...(historyLength === undefined ? {} : { historyLength }) });
+const list = (
+	client: Client,
+	over: { contextId?: string; pageSize?: number; pageToken?: string; status?: TaskState } = {},
+) =>
+	client.listTasks({
+		tenant: "",
+		contextId: "",
+		status: TaskState.TASK_STATE_UNSPECIFIED,
+		pageToken: "",
+		statusTimestampAfter: undefined,
+		includeArtifacts: true,
+		...over,
+	});
+const textsOf = ({ artifacts }: Task) =>
+	artifacts.flatMap(({ parts }) =>
+		parts.map(({ content }) => (content?.$case === "text" ? content.value : content)),
+	);
+
+test("the card says what the agent is, and where", async () => {
+	const skills = [{ id: "size", name: "Size", description: "How large it is.", tags: ["geography"] }];
+	const { client, url } = await serve({ model: scriptedModel([]) }, { skills, version: "2.0.0" });
+	const card = await client.getAgentCard();
+	expect(card).toMatchObject({
+		name: "Bern",
+		description: "Knows Bern.",
+		version: "2.0.0",
+		capabilities: { streaming: true, pushNotifications: false },
+		supportedInterfaces: [{ url: `${url}/a2a`, protocolBinding: "JSONRPC", protocolVersion: "1.0" }],
+		skills: [{ id: "size", tags: ["geography"] }],
+	});
+});
+
+test("a message becomes a task, which is over when it is answered", async () => {
+	const output = { type: "object", properties: { people: { type: "integer" } }, required: ["people"] };
+	const { client } = await serve({ model: scriptedModel(['{"people":147000}']), output } as never);
+	const task = await send(client, say("How large is Bern?"));
+	expect(task.status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
+	expect(textsOf(task)).toEqual(['{"people":147000}', { $case: "data", value: { people: 147000 } }]);
+	expect(task.history.map(({ role, parts }) => [role, parts[0]?.content])).toEqual([
+		[Role.ROLE_USER, { $case: "text", value: "How large is Bern?" }],
+		[Role.ROLE_AGENT, { $case: "text", value: '{"people":147000}' }],
+	]);
+	expect(await get(client, task)).toEqual(task);
+	expect((await get(client, task, 1)).history).toEqual(task.history.slice(1));
+	expect((await get(client, task, 0)).history).toEqual([]);
+});
+
+test("the same message is one task, however often it is sent", async () => {
+	const model = scriptedModel(["Once."]);
+	const { client } = await serve({ model });
+	const message = say("?", { messageId: "m" });
+	const [one, two] = await Promise.all([send(client, message), send(client, message)]);
+	expect(two).toEqual(one);
+	expect(await send(client, message)).toEqual(one);
+	expect(model.requests).toHaveLength(1);
+	await expect(send(client, say("Another", { messageId: "m" }))).rejects.toThrow(/key/);
+});
+
+test("messages of one context are tasks of one conversation", async () => {
+	const model = scriptedModel(["147,000.", "On the Aare."]);
+	const { client, service } = await serve({ model });
+	const first = await send(client, say("How large is Bern?", { contextId: "bern" }));
+	const second = await send(client, say("Where is it?", { contextId: first.contextId }));
+	expect(first.contextId).toBe("bern");
+	expect(second.id).not.toBe(first.id);
+	expect(model.requests[1]?.messages.map(({ text }) => text)).toEqual([
+		"How large is Bern?",
+		"147,000.",
+		"Where is it?",
+	]);
+	expect(textsOf(await get(client, first))).toEqual(["147,000."]);
+	expect(textsOf(await get(client, second))).toEqual(["On the Aare."]);
+	const { sessions } = await service.list("local");
+	expect(sessions.map(({ sessionId }) => contextOfSession(sessionId))).toEqual(["bern"]);
+	const { tasks, totalSize } = await list(client, { contextId: "bern" });
+	expect(tasks.map(({ id }) => id)).toEqual([second.id, first.id]);
+	expect(totalSize).toBe(2);
+});
+
+test("a stream shows the task, its answer as it grows, and its end", async () => {
+	let answer: (reply: object) => void = () => {};
+	const model = scriptedModel(() => new Promise<never>((resolve) => (answer = resolve as typeof answer)));
+	const { client } = await serve({ model });
+	const stream = client.sendMessageStream(request(say("Where?")));
+	const first = await stream.next();
+	expect(first.value?.payload).toMatchObject({ $case: "task", value: { id: expect.any(String) } });
+	await expect.poll(() => model.requests.length).toBe(1);
+	answer({ text: "It lies on the Aare.", deltas: 4 });
+	const seen: StreamResponse["payload"][] = [];
+	for await (const { payload } of stream) seen.push(payload);
+	expect(seen.at(-1)).toMatchObject({
+		$case: "statusUpdate",
+		value: { status: { state: TaskState.TASK_STATE_COMPLETED } },
+	});
+	let text = "";
+	for (const payload of seen) {
+		if (payload?.$case !== "artifactUpdate") continue;
+		const piece = payload.value.artifact?.parts[0]?.content;
+		text = (payload.value.append ? text : "") + (piece?.$case === "text" ? piece.value : "");
+	}
+	expect(text).toBe("It lies on the Aare.");
+});
+
+test("a task that was sent off is looked at, subscribed to and read from the middle", async () => {
+	let answer: (text: string) => void = () => {};
+	const model = scriptedModel(() => new Promise<string>((resolve) => (answer = resolve)));
+	const { client } = await serve({ model });
+	const task = await send(client, say("?"), { returnImmediately: true });
+	expect(task.status?.state).toBe(TaskState.TASK_STATE_WORKING);
+	expect((await get(client, task)).status?.state).toBe(TaskState.TASK_STATE_WORKING);
+	const stream = client.resubscribeTask({ tenant: "", id: task.id });
+	expect((await stream.next()).value?.payload).toMatchObject({ $case: "task", value: { id: task.id } });
+	await expect.poll(() => model.requests.length).toBe(1);
+	answer("Here.");
+	const seen: unknown[] = [];
+	for await (const { payload } of stream) seen.push(payload?.$case);
+	expect(seen.at(-1)).toBe("statusUpdate");
+	expect(textsOf(await get(client, task))).toEqual(["Here."]);
+	const again = client.resubscribeTask({ tenant: "", id: task.id });
+	await expect(again.next()).rejects.toThrow(/completed already/);
+});
+
+test("cancelling ends the task, once", async () => {
+	const model = scriptedModel(() => new Promise<string>(() => {}));
+	const { client } = await serve({ model });
+	const task = await send(client, say("?"), { returnImmediately: true });
+	await expect.poll(() => model.requests.length).toBe(1);
+	const cancelled = await client.cancelTask({ tenant: "", id: task.id, metadata: undefined });
+	expect(cancelled.status?.state).toBe(TaskState.TASK_STATE_CANCELED);
+	await expect(client.cancelTask({ tenant: "", id: task.id, metadata: undefined })).rejects.toThrow(
+		/cancelled already/,
+	);
+	await expect(send(client, say("Go on.", { taskId: task.id }))).rejects.toThrow(/cancelled/);
+});
+
+describe("a task that waits", () => {
+	const ran: string[] = [];
+	const remove = tool({
+		name: "remove",
+		description: "Removes.",
+		needsApproval: true,
+		run: () => {
+			ran.push("remove");
+			return "removed";
+		},
+	});
+	const ask = { name: "ask", description: "Asks.", parameters: { type: "object" } };
+
+	test("says for what, and continues with the answers", async () => {
+		ran.length = 0;
+		const calls = [
+			{ name: "remove", id: "1" },
+			{ name: "ask", id: "2" },
+		];
+		const model = scriptedModel([{ toolCalls: calls }, "Done."]);
+		const { client } = await serve({ model, tools: [remove, ask] });
+		const task = await send(client, say("?"));
+		expect(task.status?.state).toBe(TaskState.TASK_STATE_INPUT_REQUIRED);
+		expect(task.status?.message?.parts[1]?.content).toMatchObject({
+			value: {
+				pendingCalls: [
+					{ toolCallId: "1", name: "remove", awaits: "approval" },
+					{ toolCallId: "2", name: "ask", awaits: "result" },
+				],
+			},
+		});
+		const { id: taskId } = task;
+		await expect(send(client, say("yes", { taskId }))).rejects.toThrow(/toolCallId/);
+		const wrong = [dataPart({ toolCallId: "1", approved: "yes" })];
+		await expect(send(client, say("", { taskId, parts: wrong }))).rejects.toThrow(/approved/);
+		await expect(send(client, say("x", { taskId, contextId: "other" }))).rejects.toThrow(/another context/);
+		const parts = [
+			dataPart({ toolCallId: "1", approved: true }),
+			dataPart({ toolCallId: "2", output: "blue" }),
+		];
+		const over = await send(client, say("", { taskId, parts }));
+		expect(over.status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
+		expect(over.id).toBe(taskId);
+		expect(ran).toEqual(["remove"]);
+		expect(model.requests[1]?.messages.at(-1)).toMatchObject({
+			results: [{ result: "removed" }, { result: "blue" }],
+		});
+	});
+
+	test("for one result alone takes text as it", async () => {
+		const model = scriptedModel([{ toolCalls: [{ name: "ask" }] }, "Blue it is."]);
+		const { client } = await serve({ model, tools: [ask] });
+		const { id: taskId } = await send(client, say("?"));
+		expect(textsOf(await send(client, say("blue", { taskId })))).toEqual(["Blue it is."]);
+		expect(model.requests[1]?.messages.at(-1)).toMatchObject({ results: [{ result: "blue" }] });
+	});
+});
+
+test("a run that fails is a task that failed, and says no more than clients may read", async () => {
+	const { client } = await serve({ model: scriptedModel([{ error: new Error("secret") }]) });
+	const task = await send(client, say("?"));
+	expect(task.status?.state).toBe(TaskState.TASK_STATE_FAILED);
+	expect(task.status?.message?.parts[0]?.content).toMatchObject({ $case: "text", value: expect.any(String) });
+	expect(JSON.stringify(task)).not.toContain("secret");
+});
+
+test("a store that fails says so without its words", async () => {
+	const service = sessionService({ host: memoryHost(), agent: { model: scriptedModel([]) } });
+	const broken: SessionService = {
+		...service,
+		close: () => service.close(),
+		submit: () => Promise.reject(new Error("/secret/path")),
+	};
+	const { client } = await serve({ model: scriptedModel([]) }, {}, broken);
+	const error = await send(client, say("?")).catch((each: Error) => each);
+	expect(error).toBeInstanceOf(Error);
+	expect(String(error)).not.toContain("secret");
+});
+
+test("lists go page by page, by state", async () => {
+	const model = scriptedModel(["1", "2", "3", { error: new Error("no") }]);
+	const { client } = await serve({ model });
+	for (const contextId of ["a", "b", "c", "d"]) await send(client, say("?", { contextId }));
+	const first = await list(client, { pageSize: 3 });
+	expect(first.tasks.map(({ contextId }) => contextId)).toEqual(["a", "b", "c"]);
+	const second = await list(client, { pageSize: 3, pageToken: first.nextPageToken });
+	expect(second.tasks.map(({ contextId }) => contextId)).toEqual(["d"]);
+	expect(second.nextPageToken).toBe("");
+	const failed = await list(client, { status: TaskState.TASK_STATE_FAILED });
+	expect(failed.tasks.map(({ contextId }) => contextId)).toEqual(["d"]);
+	expect((await list(client, { contextId: "nothing" })).tasks).toEqual([]);
+	expect((await list(client, { contextId: "no context" })).tasks).toEqual([]);
+	const page = await list(client, { contextId: "a", pageToken: "x" }).catch((error: Error) => error);
+	expect(String(page)).toContain("pageToken");
+});
+
+test("what is no message, no task and no operation is refused", async () => {
+	const { client, url } = await serve({ model: scriptedModel(["Hello."]) });
+	const gone = taskIdOf({ contextId: "gone", start: "1.0.0" });
+	for (const id of [gone, "", "%%%"]) {
+		await expect(get(client, { id }), id).rejects.toThrow(/no such task/);
+		await expect(client.cancelTask({ tenant: "", id, metadata: undefined })).rejects.toThrow(/no such task/);
+	}
+	await expect(send(client, say("?", { messageId: "" }))).rejects.toThrow(/messageId/);
+	await expect(send(client, say("?", { role: Role.ROLE_AGENT }))).rejects.toThrow(/role/);
+	await expect(send(client, say("?", { parts: [] }))).rejects.toThrow(/parts/);
+	await expect(send(client, say("?", { contextId: "no context" }))).rejects.toThrow(/contextId/);
+	await expect(send(client, say(""))).rejects.toThrow(/empty text/);
+	const file = {
+		content: { $case: "url" as const, value: "https://example.com/a.pdf" },
+		metadata: undefined,
+	};
+	const parts = [{ ...file, filename: "", mediaType: "application/pdf" }];
+	await expect(send(client, say("?", { parts }))).rejects.toThrow(/picture/);
+	const post = (body: string, headers: Record<string, string> = { "a2a-version": "1.0" }) =>
+		fetch(`${url}/a2a`, { method: "POST", headers, body });
+	expect(await (await post("{")).json()).toMatchObject({ error: { code: expect.any(Number) } });
+	expect(await (await post('{"jsonrpc":"2.0","id":1,"method":"Nothing","params":{}}')).json()).toMatchObject({
+		error: { code: -32601 },
+	});
+	for (const method of ["CreateTaskPushNotificationConfig", "GetExtendedAgentCard"]) {
+		const answer = await post(JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: {} }));
+		expect(await answer.json()).toMatchObject({ error: { code: expect.any(Number) } });
+	}
+	expect(await (await post("{}", {})).json()).toMatchObject({
+		error: { message: expect.stringMatching(/version/) },
+	});
+	expect((await fetch(`${url}/a2a`)).status).toBe(405);
+});
+
+test("callers see their own tasks only, and who is nobody is let in nowhere", async () => {
+	const authenticate = (each: Request) => {
+		const user = each.headers.get("x-user");
+		return user === null ? undefined : { tenant: "t", user };
+	};
+	const { client, url } = await serve({ model: scriptedModel(["Hello."]) }, { authenticate });
+	await expect(send(client, say("?"))).rejects.toThrow();
+	const as = (user: string) => ({ serviceParameters: { "x-user": user } });
+	const task = (await client.sendMessage(request(say("?")), as("ada"))) as Task;
+	expect((await client.getTask({ tenant: "", id: task.id }, as("ada"))).id).toBe(task.id);
+	await expect(client.getTask({ tenant: "", id: task.id }, as("bob"))).rejects.toThrow(/no such task/);
+	expect((await fetch(`${url}/a2a`, { method: "POST", body: "{}" })).status).toBe(401);
+});
+
+test("without authentication only those who mean this machine are let in, and nothing is read without end", async () => {
+	const service = sessionService({ host: memoryHost(), agent: { model: scriptedModel([]) } });
+	ends.push(() => service.close());
+	const url = "http://localhost/a2a";
+	const server = a2aServer({ service, name: "a", description: "b", url, maxRequestBytes: 100 });
+	const to = async (headers: Record<string, string>, body = "{}") =>
+		(await server.fetch(new Request(url, { method: "POST", headers, body }))).status;
+	expect(await to({ host: "evil.example" })).toBe(403);
+	expect(await to({ host: "localhost:80", origin: "https://evil.example" })).toBe(403);
+	expect(await to({ host: "localhost:80", origin: "http://127.0.0.1:3000" })).toBe(200);
+	expect(await to({ host: "localhost" }, "x".repeat(101))).toBe(413);
+});
+
+test.each([
+	["name", { name: "" }],
+	["description", { description: "" }],
+	["url", { url: "localhost" }],
+])("a card without a %s is refused", (field, wrong) => {
+	const service = {} as SessionService;
+	const whole = { service, name: "a", description: "b", url: "http://localhost" };
+	expect(() => a2aServer({ ...whole, ...wrong })).toThrow(
+		expect.objectContaining({ code: "invalid_a2a_card", message: expect.stringContaining(field) }),
+	);
+});
+
+test("a task survives the process that began it", async () => {
+	const folder = await mkdtemp(join(tmpdir(), "holdfast-a2a-"));
+	ends.push(() => rm(folder, { recursive: true, force: true }));
+	const file = join(folder, "sessions.db");
+	const first = sqliteHost(file);
+	const hanging = scriptedModel(() => new Promise<string>(() => {}));
+	const one = sessionService({ host: first, agent: { model: hanging } });
+	const before = await serve({ model: hanging }, {}, one);
+	const task = await send(before.client, say("?"), { returnImmediately: true });
+	await expect.poll(() => hanging.requests.length).toBe(1);
+	await one.close();
+	await first.close();
+
+	const second = sqliteHost(file);
+	ends.push(() => second.close());
+	const two = sessionService({
+		host: second,
+		agent: { model: scriptedModel(["Still here."]) },
+		recoverEveryMs: 20,
+	});
+	const { client } = await serve({ model: hanging }, {}, two);
+	expect((await get(client, task)).status?.state).toBe(TaskState.TASK_STATE_WORKING);
+	await two.recover();
+	await expect.poll(async () => textsOf(await get(client, task))).toEqual(["Still here."]);
+});
+
+test("a task's id says where its run is, and nothing else is taken for one", () => {
+	const place = fc.record({
+		contextId: fc.stringMatching(/^[\w-]{1,64}$/),
+		start: fc.string({ minLength: 1, maxLength: 30 }),
+	});
+	fc.assert(
+		fc.property(place, (each) => {
+			expect(readTaskId(taskIdOf(each))).toEqual(each);
+			expect(contextOfSession(sessionIdOf(each.contextId))).toBe(each.contextId);
+		}),
+	);
+	fc.assert(
+		fc.property(fc.oneof(fc.string(), fc.json()), (each) => {
+			expect(readTaskId(each)).toBeUndefined();
+			expect(readTaskId(Buffer.from(each).toString("base64url"))).toBeUndefined();
+		}),
+	);
+});

@@ -1,0 +1,144 @@
+// A run as a task: what its log says so far, and what of it is new.
+import { type Message, Role, type StreamResponse, type Task, TaskState, type TaskStatus } from "@a2a-js/sdk";
+import type { RunProgress, RunView } from "@holdfast/server";
+import { dataPart, textPart } from "../parts.ts";
+import { howToAnswer } from "./read-message.ts";
+import { type TaskPlace, taskIdOf } from "./task-id.ts";
+
+const states = {
+	working: TaskState.TASK_STATE_WORKING,
+	input_required: TaskState.TASK_STATE_INPUT_REQUIRED,
+	completed: TaskState.TASK_STATE_COMPLETED,
+	failed: TaskState.TASK_STATE_FAILED,
+	cancelled: TaskState.TASK_STATE_CANCELED,
+} as const;
+
+/** Id of the one artifact of a task: what the agent answers. */
+const artifactId = "answer";
+
+export class TaskLog {
+	readonly taskId: string;
+	readonly #contextId: string;
+	readonly #history: Message[] = [];
+	view: RunView = { status: "working", text: "" };
+
+	constructor(place: TaskPlace) {
+		this.taskId = taskIdOf(place);
+		this.#contextId = place.contextId;
+	}
+
+	/** Takes what happened; gives what those are sent who saw all before it. */
+	add({ events, view }: RunProgress): readonly StreamResponse[] {
+		const updates: StreamResponse[] = [];
+		for (const { event } of events) {
+			if (event.type === "text_start") updates.push(this.#artifact("", false, false));
+			if (event.type === "text_delta") updates.push(this.#artifact(event.delta, true, false));
+			if (event.type !== "message_end") continue;
+			const { message } = event;
+			if (message.role === "user") this.#say(Role.ROLE_USER, textOfUser(message.content));
+			if (message.role !== "assistant") continue;
+			const text = message.content.map((part) => (part.type === "text" ? part.text : "")).join("");
+			if (text !== "") this.#say(Role.ROLE_AGENT, text);
+		}
+		const before = this.view.status;
+		this.view = view;
+		if (view.status === "completed") updates.push(this.#artifact(view.text, false, true));
+		if (view.status !== before || view.status === "input_required") updates.push(this.#statusUpdate());
+		return updates;
+	}
+
+	/** @param historyLength how many messages at most, the latest; undefined: all. */
+	task(historyLength?: number): Task {
+		const { view } = this;
+		const artifact = { artifactId, name: "answer", description: "", metadata: undefined, extensions: [] };
+		return {
+			id: this.taskId,
+			contextId: this.#contextId,
+			status: this.#status(),
+			artifacts: view.status === "completed" ? [{ ...artifact, parts: this.#answer() }] : [],
+			history: historyLength === 0 ? [] : this.#history.slice(-(historyLength ?? this.#history.length)),
+			metadata: undefined,
+		};
+	}
+
+	#answer() {
+		const { text, output } = this.view;
+		return [textPart(text), ...(output === undefined ? [] : [dataPart(output)])];
+	}
+
+	#status(): TaskStatus {
+		const { status, error, pending = [], updatedAt } = this.view;
+		const said =
+			status === "failed"
+				? [textPart(error?.message ?? "It failed.")]
+				: status === "input_required"
+					? [textPart(howToAnswer(pending)), dataPart({ pendingCalls: pending.map(callOf) })]
+					: [];
+		return {
+			state: states[status],
+			message: said.length === 0 ? undefined : this.#message(Role.ROLE_AGENT, `${this.taskId}.status`, said),
+			timestamp: updatedAt === undefined ? undefined : new Date(updatedAt).toISOString(),
+		};
+	}
+
+	#statusUpdate(): StreamResponse {
+		const value = {
+			taskId: this.taskId,
+			contextId: this.#contextId,
+			status: this.#status(),
+			metadata: undefined,
+		};
+		return { payload: { $case: "statusUpdate", value } };
+	}
+
+	/** A piece of the answer, or the whole of it. */
+	#artifact(text: string, append: boolean, lastChunk: boolean): StreamResponse {
+		const parts = lastChunk ? this.#answer() : [textPart(text)];
+		const artifact = {
+			artifactId,
+			name: "answer",
+			description: "",
+			parts,
+			metadata: undefined,
+			extensions: [],
+		};
+		const { taskId } = this;
+		const value = { taskId, contextId: this.#contextId, artifact, append, lastChunk, metadata: undefined };
+		return { payload: { $case: "artifactUpdate", value } };
+	}
+
+	#say(role: Role, text: string): void {
+		this.#history.push(this.#message(role, `${this.taskId}.${this.#history.length}`, [textPart(text)]));
+	}
+
+	#message(role: Role, messageId: string, parts: Message["parts"]): Message {
+		const { taskId } = this;
+		const contextId = this.#contextId;
+		return {
+			messageId,
+			contextId,
+			taskId,
+			role,
+			parts,
+			metadata: undefined,
+			extensions: [],
+			referenceTaskIds: [],
+		};
+	}
+}
+
+function callOf({
+	id,
+	name,
+	arguments: input,
+	approval,
+	deadline,
+}: NonNullable<RunView["pending"]>[number]): object {
+	const awaits = approval === true ? "approval" : "result";
+	return { toolCallId: id, name, arguments: input, awaits, ...(deadline === undefined ? {} : { deadline }) };
+}
+
+function textOfUser(content: string | readonly { readonly type: string; readonly text?: string }[]): string {
+	if (typeof content === "string") return content;
+	return content.map(({ type, text }) => (type === "text" ? text : `[${type}]`)).join("\n");
+}

@@ -1,0 +1,73 @@
+/** The command that loads a project, says what is wrong with it, and writes the types of its names. */
+import { relative } from "node:path";
+import { loadProject, type Project, type ProjectProblem, problemLine, writeTypes } from "@holdfast/threads";
+import { isHoldfastError } from "holdfast";
+import type { CommandIo } from "../terminal/index.ts";
+import { lendPackages } from "./lend-packages.ts";
+import { exitCodes, UsageError } from "../work/index.ts";
+
+/** Checks a project; gives the exit code. */
+export async function checkProject(
+	{ directory, json }: { readonly directory: string; readonly json: boolean },
+	io: CommandIo,
+): Promise<number> {
+	lendPackages();
+	let project: Project;
+	try {
+		project = await loadProject(directory);
+	} catch (error) {
+		const problems = problemsOf(error);
+		if (problems === undefined) throw asUsage(error);
+		if (json) io.stdout.write(`${JSON.stringify({ type: "check", ok: false, problems })}\n`);
+		else io.stderr.write(describeProblems(directory, problems));
+		return exitCodes.failed;
+	}
+	const types = await writeTypes(project);
+	const { warnings } = project;
+	if (json)
+		io.stdout.write(`${JSON.stringify({ type: "check", ok: true, items: countItems(project), warnings })}\n`);
+	else {
+		for (const warning of warnings) io.stderr.write(`warning: ${warning}\n`);
+		io.stdout.write(`${summary(project)}\nTypes of their names are in ${relative(io.folder, types)}.\n`);
+	}
+	return exitCodes.completed;
+}
+
+/** What is wrong with a project that could not be loaded; undefined for other errors. */
+export function problemsOf(error: unknown): readonly ProjectProblem[] | undefined {
+	if (!isHoldfastError(error) || error.code !== "project_invalid") return undefined;
+	return error.data?.problems as readonly ProjectProblem[];
+}
+
+/** The problems as lines. */
+export function describeProblems(directory: string, problems: readonly ProjectProblem[]): string {
+	const count = problems.length === 1 ? "1 problem" : `${problems.length} problems`;
+	return `${count}:\n${problems.map((problem) => `  ${problemLine(directory, problem)}\n`).join("")}`;
+}
+
+/** A folder that has no project is a matter of usage. */
+export function asUsage(error: unknown): unknown {
+	if (!isHoldfastError(error) || error.code !== "project_missing") return error;
+	return new UsageError(`${error.message} Make a project with: holdfast init DIR.`);
+}
+
+/** How many items a project has, by kind. */
+function countItems(project: Project): Readonly<Record<string, number>> {
+	const { agents, prompts, tools, models, hooks, effects, endpoints } = project;
+	return {
+		agents: agents.size,
+		prompts: prompts.size,
+		tools: tools.size,
+		models: models.size,
+		hooks: hooks.size,
+		effects: effects.size,
+		endpoints: endpoints.length,
+	};
+}
+
+/** What a project has, in one line. */
+export function summary(project: Project): string {
+	return Object.entries(countItems(project))
+		.map(([kind, count]) => `${count} ${count === 1 ? kind.slice(0, -1) : kind}`)
+		.join(", ");
+}

@@ -1,0 +1,67 @@
+/** The command lines of the commands for projects of files. */
+import { resolve } from "node:path";
+import { type GivenServeOptions, readServeOptions } from "./serve-options.ts";
+import { UsageError } from "../work/index.ts";
+
+/** What may be given. */
+export type ProjectValues = Partial<Record<"dir" | "name" | "out" | "release", string>> &
+	Partial<Record<"effect" | "endpoint", string[]>>;
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A command for a project of files. */
+export type ProjectCommand =
+	| { readonly name: "init" | "check"; readonly directory: string }
+	| { readonly name: "dev"; readonly directory: string; readonly port: number; readonly host: string }
+	| { readonly name: "unpack"; readonly directory: string; readonly package: string }
+	| {
+			readonly name: "pack";
+			readonly directory: string;
+			readonly agents: readonly string[];
+			readonly out: string;
+			readonly packageName: string | undefined;
+			readonly release: string | undefined;
+			readonly effects: readonly string[];
+			readonly threadEndpoints: readonly string[];
+	  };
+
+/** Names of the commands. */
+export type ProjectCommandName = ProjectCommand["name"];
+
+/** @throws UsageError for too many words, or too few. */
+export function readProjectCommand(
+	name: ProjectCommandName,
+	rest: readonly string[],
+	values: ProjectValues & GivenServeOptions,
+	{ base, environment }: { readonly base: string; readonly environment: Environment },
+): ProjectCommand {
+	const [first, second] = rest;
+	if (name === "pack") {
+		if (first === undefined)
+			throw new UsageError('"holdfast pack" takes the agents to pack: holdfast pack AGENT --name PACKAGE.');
+		return {
+			name,
+			directory: resolve(base, values.dir ?? "."),
+			agents: rest,
+			out: resolve(base, values.out ?? `packed/${values.name ?? first}`),
+			packageName: values.name,
+			release: values.release,
+			effects: values.effect ?? [],
+			threadEndpoints: values.endpoint ?? [],
+		};
+	}
+	if (second !== undefined)
+		throw new UsageError(`"holdfast ${name}" takes one argument; "${second}" is too much.`);
+	if (name === "unpack") {
+		if (first === undefined)
+			throw new UsageError('"holdfast unpack" takes the name of a package: holdfast unpack PACKAGE.');
+		return { name, directory: resolve(base, values.dir ?? "."), package: first };
+	}
+	if (name === "dev") {
+		const { port, host } = readServeOptions(values, environment);
+		return { name, directory: resolve(base, first ?? "."), port, host };
+	}
+	if (name === "init" && first === undefined)
+		throw new UsageError('"holdfast init" takes the folder of the new project: holdfast init DIR.');
+	return { name, directory: resolve(base, first ?? ".") };
+}

@@ -1,0 +1,224 @@
+/** The commands for projects of files, as a user starts them. */
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeEach, describe, expect, test } from "vitest";
+import { temporaryFolder } from "../temporary-folder.fixture.ts";
+import { run, start } from "./spawn.fixture.ts";
+
+const root = join(import.meta.dirname, "../../../..");
+let folder: string;
+let project: string;
+beforeEach(async () => {
+	folder = temporaryFolder();
+	project = join(folder, "shop");
+	const made = await run(["init", "shop"], { folder });
+	expect([made.code, made.stderr]).toEqual([0, ""]);
+});
+
+/** Replaces a file at once, so that nobody sees half of it. */
+function write(path: string, text: string): void {
+	writeFileSync(join(folder, "saved"), text);
+	renameSync(join(folder, "saved"), join(project, path));
+}
+
+/** What the compiler says of the project's own files. The packages' sources are compiled as well, and not by their rules. */
+function refused(): readonly string[] {
+	const compiler = join(root, "node_modules/.bin/tsc");
+	const parameters = [compiler, "-p", ".", "--pretty", "false", "--customConditions", "holdfast-source"];
+	const { stdout } = spawnSync(process.execPath, parameters, { cwd: project, encoding: "utf8" });
+	return stdout.split("\n").filter((line) => /^(?:agents|test)\//.test(line));
+}
+
+describe("init", () => {
+	test("makes a project that is right as it is, and overwrites nothing", async () => {
+		const checked = await run(["check", "shop"], { folder });
+		expect(checked).toEqual({
+			code: 0,
+			stdout: `1 agent, 1 prompt, 2 tools, 1 model, 1 hook, 1 effect, 1 endpoint
+Types of their names are in shop/agents/holdfast.d.ts.
+`,
+			stderr: "",
+		});
+		expect(readFileSync(join(project, "agents/holdfast.d.ts"), "utf8")).toContain('"add": true');
+		const again = await run(["init", "shop"], { folder });
+		expect([again.code, again.stderr]).toEqual([2, expect.stringContaining("already")]);
+		expect((await run(["init"], { folder })).code).toBe(2);
+	});
+
+	test("makes one that compiles and whose tests pass, once its packages are there", async () => {
+		await run(["check", "shop"], { folder });
+		mkdirSync(join(project, "node_modules/@holdfast"), { recursive: true });
+		symlinkSync(join(root, "packages/threads"), join(project, "node_modules/@holdfast/threads"), "dir");
+		for (const name of ["zod", "@types", "holdfast"])
+			symlinkSync(join(root, "node_modules", name), join(project, "node_modules", name), "dir");
+		expect(refused()).toEqual([]);
+		const tests = ["--conditions=holdfast-source", "--test", "--test-reporter=tap"];
+		const report = execFileSync(process.execPath, tests, { cwd: project, encoding: "utf8", stdio: "pipe" });
+		expect(report).toContain("# fail 0");
+		writeFileSync(
+			join(project, "agents/tools/bad.ts"),
+			`import { definePrompt } from "@holdfast/threads";
+export const bad = definePrompt({ name: "b", toolDescription: "x", prompt: "x", model: "ofline" });
+`,
+		);
+		expect(refused()).toEqual([expect.stringContaining('"ofline"')]);
+	});
+});
+
+describe("check", () => {
+	test("lists all that is wrong, and exits with 1", async () => {
+		write("agents/tools/add.ts", "export const add = 1;");
+		write("agents/hooks/count_tool_calls.ts", "export default {{");
+		const checked = await run(["check", "shop"], { folder });
+		expect([checked.code, checked.stdout]).toEqual([1, ""]);
+		expect(checked.stderr).toMatch(
+			/^2 problems:\n {2}agents\/hooks\/count_tool_calls\.ts: .*\n {2}agents\/tools\/add\.ts: .*\n$/,
+		);
+		const json = await run(["check", "--json"], { folder: project });
+		expect(json.code).toBe(1);
+		expect(JSON.parse(json.stdout)).toMatchObject({
+			type: "check",
+			ok: false,
+			problems: [
+				{ file: join(project, "agents/hooks/count_tool_calls.ts") },
+				{ message: expect.any(String) },
+			],
+		});
+		const none = await run(["check", folder], { folder });
+		expect([none.code, none.stderr]).toEqual([2, expect.stringContaining("holdfast init")]);
+	});
+});
+
+/** A thread of the template's agent, over HTTP. */
+async function talk(url: string): Promise<{
+	readonly id: string;
+	readonly say: (content: string) => Promise<void>;
+	readonly answer: () => Promise<string>;
+}> {
+	const json = { "content-type": "application/json" };
+	const made = await fetch(`${url}/api/threads`, {
+		method: "POST",
+		headers: json,
+		body: JSON.stringify({ agent_id: "assistant" }),
+	});
+	const { id } = (await made.json()) as { readonly id: string };
+	return {
+		id,
+		async say(content) {
+			const body = JSON.stringify({ content });
+			const said = await fetch(`${url}/api/threads/${id}/messages`, { method: "POST", headers: json, body });
+			expect(said.ok).toBe(true);
+		},
+		async answer() {
+			const list = await fetch(`${url}/api/threads/${id}/messages?order=desc`);
+			const { messages } = (await list.json()) as {
+				readonly messages: readonly { role: string; content: string }[];
+			};
+			const [last] = messages;
+			return last?.role === "assistant" ? last.content : "";
+		},
+	};
+}
+
+describe("dev", () => {
+	test("serves the project and takes each change in: threads stay, types are kept, and it ends when it is told to", async () => {
+		const { child, until, output, finished } = start(["dev", "shop", "--port", "0", "--json"], { folder });
+		try {
+			await until(/"type":"begin","url":"[^"]*"/);
+			const url = /"url":"(?<url>[^"]*)"/.exec(output())?.groups?.url ?? "";
+			const thread = await talk(url);
+			await thread.say("What is 2 + 3?");
+			await expect.poll(thread.answer).toBe("The tool add says: 5");
+			const tool = readFileSync(join(project, "agents/tools/add.ts"), "utf8");
+			write("agents/tools/add.ts", tool.replace("String(", '"exactly " + String('));
+			await until(/"files":\["agents\/tools\/add\.ts"\]/);
+			await thread.say("And 3 + 4?");
+			await expect.poll(thread.answer).toBe("The tool add says: exactly 7");
+			write("agents/tools/subtract.ts", tool);
+			await until(/"files":\["agents\/tools\/subtract\.ts"\]/);
+			await expect
+				.poll(() => readFileSync(join(project, "agents/holdfast.d.ts"), "utf8"))
+				.toContain('"subtract": true');
+			write("agents/tools/subtract.ts", "export default 1;");
+			await until(/"type":"problems","problems":\[\{"file":"[^"]*subtract\.ts"/);
+			await thread.say("And 4 + 5?");
+			await expect.poll(thread.answer).toBe("The tool add says: exactly 9");
+			child.kill("SIGTERM");
+			expect(await finished).toMatchObject({ code: 0, stderr: "" });
+		} finally {
+			child.kill("SIGKILL");
+		}
+	});
+});
+
+describe("serve", () => {
+	test("serves a project's threads and its own endpoints, and has them again after a restart", async () => {
+		let id = "";
+		for (const sum of [5, 9]) {
+			const argv = ["serve", "--project", "shop", "--port", "0", "--json"];
+			const { child, until, output, finished } = start(argv, { folder });
+			try {
+				await until(/"type":"begin","url":"[^"]*"/);
+				const { url } = JSON.parse(output()) as { readonly url: string };
+				if (id === "") {
+					const thread = await talk(url);
+					id = thread.id;
+					await thread.say("What is 2 + 3?");
+					await expect.poll(thread.answer).toBe(`The tool add says: ${sum}`);
+				}
+				const status = await fetch(`${url}/api/threads/${id}/status`);
+				expect(await status.json()).toEqual({ messages: 4, toolCalls: 1 });
+				child.kill(sum === 5 ? "SIGKILL" : "SIGTERM");
+				expect((await finished).code).toBe(sum === 5 ? null : 0);
+			} finally {
+				child.kill("SIGKILL");
+			}
+		}
+	});
+
+	test("refuses a project with problems, and two things to serve", async () => {
+		write("agents/tools/add.ts", "export const add = 1;");
+		const broken = await run(["serve", "--project", "shop", "--port", "0"], { folder });
+		expect([broken.code, broken.stderr]).toEqual([2, expect.stringContaining("agents/tools/add.ts")]);
+		const both = await run(["serve", "--project", "shop", "--agent", "a.ts"], { folder });
+		expect([both.code, both.stderr]).toEqual([2, expect.stringContaining("--project and --agent")]);
+	});
+});
+
+describe("pack and unpack", () => {
+	test("carry an agent from one project to another", async () => {
+		const packed = await run(
+			[
+				"pack",
+				"assistant",
+				"--name",
+				"@a/help",
+				"--out",
+				"help",
+				"--dir",
+				"shop",
+				"--release",
+				"2.0.0",
+				"--json",
+			],
+			{ folder },
+		);
+		expect(packed.code).toBe(0);
+		expect(JSON.parse(packed.stdout)).toMatchObject({
+			type: "pack",
+			name: "@a/help",
+			items: expect.arrayContaining(["agent assistant", "effect remove_note", "tool note"]),
+		});
+		const place = join(project, "agents/packed/help");
+		mkdirSync(join(project, "agents/packed"));
+		renameSync(join(folder, "help"), place);
+		expect((await run(["check", "shop"], { folder })).stdout).toMatch(/^2 agents, 2 prompts, 4 tools/);
+		const taken = await run(["unpack", "@a/help", "--dir", "shop"], { folder });
+		expect([taken.code, taken.stderr]).toEqual([2, expect.stringContaining("already")]);
+		rmSync(join(project, "agents/tools/add.ts"));
+		expect(existsSync(join(project, "agents/tools/add.js"))).toBe(false);
+		const unknown = await run(["pack", "nobody", "--name", "x", "--dir", "shop"], { folder });
+		expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining('"add"')]);
+	});
+});

@@ -1,0 +1,40 @@
+/** Carries out a command for a project of files. What these need is loaded only where it is wanted. */
+import type { CommandIo } from "../terminal/index.ts";
+import type { Command } from "./arguments.ts";
+import { checkProject } from "./check-project.ts";
+import { developProject } from "./develop-project.ts";
+import { initProject } from "./init-project.ts";
+import { packProject, unpackProject } from "./pack-project.ts";
+import type { ProjectCommandName } from "./project-options.ts";
+import { projectDatabase } from "./serve-project.ts";
+
+/** Gives the exit code. */
+export async function runProjectCommand(
+	command: Extract<Command, { readonly name: ProjectCommandName }>,
+	io: CommandIo,
+): Promise<number> {
+	switch (command.name) {
+		case "init":
+			return await initProject(command, io);
+		case "check":
+			return await checkProject(command, io);
+		case "dev":
+			return await developProject({ ...command, db: projectDatabase(command, command.directory) }, io);
+		case "unpack":
+			return await unpackProject(command, io);
+		case "pack": {
+			const { packageName, release, ...options } = command;
+			return await packProject(
+				{
+					json: command.json,
+					options: {
+						...options,
+						...(packageName === undefined ? {} : { name: packageName }),
+						...(release === undefined ? {} : { version: release }),
+					},
+				},
+				io,
+			);
+		}
+	}
+}

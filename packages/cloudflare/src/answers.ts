@@ -1,0 +1,45 @@
+// What a session's object answers to the Worker: a value, or an error with all that belongs to it.
+import { HoldfastError, isHoldfastError } from "holdfast";
+
+interface Failure {
+	readonly code: string;
+	readonly message: string;
+	readonly retryable: boolean;
+	readonly data?: Readonly<Record<string, unknown>>;
+}
+
+/** Answers with what `act` gives, or with how it failed. */
+export async function answerWith(act: () => Promise<unknown>): Promise<Response> {
+	try {
+		const value = await act();
+		return value instanceof Response ? value : Response.json({ value });
+	} catch (error) {
+		return Response.json({ failure: failureOf(error) }, { status: 422 });
+	}
+}
+
+/** An error as it is sent. What is none of ours stays in the object's log. */
+export function failureOf(error: unknown): Failure {
+	if (!isHoldfastError(error)) {
+		console.error(error);
+		return {
+			code: "internal_error",
+			message: "The session's object failed. Its log says what happened.",
+			retryable: true,
+		};
+	}
+	const { code, message, retryable, data } = error;
+	return { code, message, retryable, ...(data === undefined ? {} : { data }) };
+}
+
+/** The error that was sent. */
+export function errorOf({ code, message, retryable, data }: Failure): HoldfastError {
+	return new HoldfastError(code, message, { retryable, ...(data === undefined ? {} : { data }) });
+}
+
+/** What was answered. @throws HoldfastError what the object said. */
+export async function readAnswer(answer: Response): Promise<unknown> {
+	const { value, failure } = (await answer.json()) as { value?: unknown; failure?: Failure };
+	if (failure !== undefined) throw errorOf(failure);
+	return value;
+}

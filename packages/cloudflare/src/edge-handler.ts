@@ -1,0 +1,39 @@
+// The Worker before the objects: HTTP as `@holdfast/server` speaks it.
+import { createHandler, type HandlerOptions } from "@holdfast/server";
+import { type EdgeServiceOptions, edgeService } from "./edge-service.ts";
+
+/** Options of a Worker: where the sessions are, and all that `createHandler` takes beside its service. */
+export type EdgeHandlerOptions = EdgeServiceOptions & Omit<HandlerOptions, "service">;
+
+/** A Worker's default export. */
+export interface EdgeHandler<Env> {
+	fetch(request: Request, env: Env): Promise<Response>;
+}
+
+/**
+ * A Worker that serves the sessions of objects. `make` says where they are, who may call, and what else `createHandler` takes.
+ * It is asked once for each set of bindings.
+ * @throws HoldfastError `invalid_option`, `conflicting_options`, when the first request comes.
+ */
+export function edgeHandler<Env extends object>(make: (env: Env) => EdgeHandlerOptions): EdgeHandler<Env> {
+	const handlers = new WeakMap<Env, ReturnType<typeof createHandler>>();
+	const handlerOf = (env: Env): ReturnType<typeof createHandler> => {
+		const known = handlers.get(env);
+		if (known !== undefined) return known;
+		const { sessions, directory, sessionsOf, ...options } = make(env);
+		const service = edgeService({
+			sessions,
+			...(directory === undefined ? {} : { directory }),
+			...(sessionsOf === undefined ? {} : { sessionsOf }),
+		});
+		const handler = createHandler({ ...options, service });
+		handlers.set(env, handler);
+		return handler;
+	};
+	return {
+		async fetch(request, env) {
+			const address = request.headers.get("cf-connecting-ip");
+			return handlerOf(env).fetch(request, address === null ? {} : { address });
+		},
+	};
+}

@@ -1,0 +1,113 @@
+// The sessions of objects as a service: what `@holdfast/server` puts on HTTP in the Worker before them.
+import type { SessionInfo, SessionOwner, SessionPage, SessionService, Submitted } from "@holdfast/server";
+import { readAnswer } from "./answers.ts";
+import { directoryOf } from "./directory.ts";
+import { readLines } from "./lines.ts";
+import { ownerName, sessionName } from "./owner-name.ts";
+import type { ObjectNamespace } from "./platform.ts";
+import type { SessionQuestion } from "./session-object.ts";
+
+/** Options of `edgeService`. */
+export interface EdgeServiceOptions {
+	/** The binding of a `sessionObject()`: one object a session. */
+	readonly sessions: ObjectNamespace;
+	/** The binding of a `directoryObject()`, the same that the session objects have. Default: none, and lists are empty. */
+	readonly directory?: ObjectNamespace;
+	/**
+	 * Whose a session is, as in the options of the session objects, which must say the same. `user` (the default): who made
+	 * it. `tenant`: all users of a tenant share its sessions.
+	 */
+	readonly sessionsOf?: "user" | "tenant";
+}
+
+/**
+ * The sessions that live in objects, for `createHandler` of `@holdfast/server` in a Worker.
+ * @example
+ * ```ts no-run
+ * import { edgeService, type ObjectNamespace } from "@holdfast/cloudflare";
+ * import { createHandler } from "@holdfast/server";
+ *
+ * const makeHandler = (sessions: ObjectNamespace) => createHandler({ service: edgeService({ sessions }) });
+ * export default makeHandler;
+ * ```
+ */
+export function edgeService({
+	sessions,
+	directory,
+	sessionsOf = "user",
+}: EdgeServiceOptions): SessionService {
+	const ownerOf = (given: string | SessionOwner): SessionOwner => {
+		const { tenant, user } = typeof given === "string" ? { tenant: given, user: undefined } : given;
+		return user === undefined || sessionsOf === "tenant" ? { tenant } : { tenant, user };
+	};
+	const call = (given: string | SessionOwner, path: string, question: Omit<SessionQuestion, "caller">) => {
+		const name = sessionName(ownerOf(given), question.sessionId);
+		const caller = typeof given === "string" ? { tenant: given } : given;
+		return sessions.get(sessions.idFromName(name)).fetch(`https://session${path}`, {
+			method: "POST",
+			body: JSON.stringify({ ...question, caller }),
+		});
+	};
+	const ask = async (...parameters: Parameters<typeof call>): Promise<unknown> =>
+		readAnswer(await call(...parameters));
+
+	return {
+		async submit(caller, sessionId, request, { idempotencyKey } = {}) {
+			const { waits, ...submitted } = (await ask(caller, "/submit", {
+				sessionId,
+				request,
+				...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+			})) as Submitted & { waits: boolean };
+			if (!waits) return submitted;
+			const begun = async (signal: AbortSignal): Promise<string | undefined> => {
+				const asked = ask(caller, "/begun", { sessionId, waitsFor: submitted.runId });
+				return ((await Promise.race([asked, aborted(signal)])) as string | null | undefined) ?? undefined;
+			};
+			return { ...submitted, begun };
+		},
+		get: async (owner, sessionId) =>
+			((await ask(owner, "/get", { sessionId })) as SessionInfo | null) ?? undefined,
+		async list(owner, options = {}): Promise<SessionPage> {
+			return directory === undefined
+				? { sessions: [] }
+				: directoryOf(directory, ownerName(ownerOf(owner))).list(options);
+		},
+		async *follow(owner, sessionId, { signal, after, until } = {}) {
+			const answer = await call(owner, "/follow", {
+				sessionId,
+				...(after === undefined ? {} : { after }),
+				...(until === undefined ? {} : { until }),
+			});
+			if (!answer.ok || answer.body === null) {
+				await readAnswer(answer);
+				return;
+			}
+			const leave = new AbortController();
+			const lines = readLines<never>(
+				answer.body.pipeThrough(new TransformStream(), { signal: leave.signal }),
+			);
+			const left = (): void => leave.abort();
+			signal?.addEventListener("abort", left);
+			try {
+				if (signal?.aborted !== true) yield* lines;
+			} catch (error) {
+				if (signal?.aborted !== true) throw error;
+			} finally {
+				signal?.removeEventListener("abort", left);
+				leave.abort();
+			}
+		},
+		stop: async (owner, sessionId) => (await ask(owner, "/stop", { sessionId })) as { stopped: boolean },
+		delete: async (owner, sessionId) => void (await ask(owner, "/delete", { sessionId })),
+		// Each object looks after its own session, by its alarm.
+		recover: async () => {},
+		close: async () => {},
+	};
+}
+
+function aborted(signal: AbortSignal): Promise<undefined> {
+	return new Promise((resolve) => {
+		if (signal.aborted) resolve(undefined);
+		signal.addEventListener("abort", () => resolve(undefined), { once: true });
+	});
+}

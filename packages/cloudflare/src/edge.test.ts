@@ -1,0 +1,132 @@
+// Sessions in objects behind a Worker, in the real runtime.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Miniflare } from "miniflare";
+import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { bundleWorker, startWorkerd } from "./workerd.fixture.ts";
+
+let script: string;
+let persist: string;
+let runtime: Miniflare;
+
+beforeAll(async () => {
+	script = await bundleWorker("edge-worker.fixture.ts");
+});
+
+beforeEach(async () => {
+	persist = mkdtempSync(join(tmpdir(), "objects-"));
+	runtime = start("no");
+	await runtime.ready;
+});
+
+afterEach(async () => {
+	await runtime.dispose();
+	rmSync(persist, { recursive: true, force: true });
+});
+
+function start(hold: "yes" | "no"): Miniflare {
+	const objects = { SESSIONS: "Session", DIRECTORY: "Directory" };
+	return startWorkerd({ script, persist, bindings: { HOLD: hold }, objects });
+}
+
+function call(path: string, { key = "key-one", body, method, headers = {} }: CallOptions = {}) {
+	return runtime.dispatchFetch(`http://localhost${path}`, {
+		method: method ?? (body === undefined ? "GET" : "POST"),
+		headers: {
+			authorization: `Bearer ${key}`,
+			...(body === undefined ? {} : { "content-type": "application/json" }),
+			...headers,
+		},
+		...(body === undefined ? {} : { body: JSON.stringify(body) }),
+	});
+}
+
+interface CallOptions {
+	readonly key?: string;
+	readonly body?: unknown;
+	readonly method?: string;
+	readonly headers?: Readonly<Record<string, string>>;
+}
+
+const question = (sessionId: string, text = "1 + 2?") => ({
+	sessionId,
+	context: {},
+	input: { role: "user", content: text },
+});
+
+async function textOf(sessionId: string): Promise<string> {
+	const answer = await call(`/api/agent/session/${sessionId}`);
+	return answer.status === 200 ? JSON.stringify(await answer.json()) : "";
+}
+
+test("a run streams, its session is there afterwards, is listed and goes when it is deleted", async () => {
+	const answer = await call("/api/agent/execute", { body: question("first") });
+	expect(answer.status).toBe(200);
+	const events = await answer.text();
+	expect(events).toContain("three");
+	expect(events).toContain("execute_complete");
+	expect(await textOf("first")).toContain("It is three indeed.");
+	await expect
+		.poll(async () => await (await call("/api/agent/sessions")).json())
+		.toMatchObject({ sessions: [{ sessionId: "first", isOpen: false }] });
+	expect((await call("/api/agent/session/first", { method: "DELETE" })).status).toBe(200);
+	expect((await call("/api/agent/session/first")).status).toBe(404);
+	expect(await (await call("/api/agent/sessions")).json()).toEqual({ sessions: [] });
+	// The id is free again.
+	expect(await (await call("/api/agent/execute", { body: question("first") })).text()).toContain("three");
+});
+
+test("events are followed from any position, each once", async () => {
+	const whole = await (await call("/api/agent/execute", { body: question("followed") })).text();
+	const ids = [...whole.matchAll(/^id: (.+)$/gm)].map(([, id]) => id as string);
+	expect(new Set(ids).size).toBe(ids.length);
+	const middle = Math.floor(ids.length / 2);
+	const rest = await call("/api/agent/session/followed/events", {
+		headers: { "last-event-id": ids[middle] as string },
+	});
+	const later = [...(await rest.text()).matchAll(/^id: (.+)$/gm)].map(([, id]) => id);
+	expect(later).toEqual(ids.slice(middle + 1));
+});
+
+test("a tenant's session does not exist for another", async () => {
+	await (await call("/api/agent/execute", { body: question("mine") })).text();
+	expect((await call("/api/agent/session/mine", { key: "key-two" })).status).toBe(404);
+	expect((await call("/api/agent/session/mine/stop", { key: "key-two", body: {} })).status).toBe(404);
+	expect(await (await call("/api/agent/sessions", { key: "key-two" })).json()).toEqual({ sessions: [] });
+	expect((await call("/api/agent/sessions", { key: "wrong" })).status).toBe(401);
+});
+
+test("what is wrong with a request is said as everywhere else", async () => {
+	const unknown = await call("/api/agent/execute", {
+		body: { sessionId: "nobody", input: { role: "user", content: "?" } },
+	});
+	expect({ status: unknown.status, body: await unknown.json() }).toMatchObject({
+		status: 400,
+		body: { code: "context_required" },
+	});
+	const bad = await call("/api/agent/session/nobody/events");
+	expect(bad.status).toBe(404);
+});
+
+test("a run that its runtime was killed in is finished by the next, and its tool ran once", async () => {
+	await runtime.dispose();
+	runtime = start("yes");
+	const leaving = new AbortController();
+	const asked = await runtime.dispatchFetch("http://localhost/api/agent/execute", {
+		method: "POST",
+		headers: { authorization: "Bearer key-one", "content-type": "application/json" },
+		body: JSON.stringify(question("killed")),
+		signal: leaving.signal,
+	});
+	expect(asked.status).toBe(200);
+	await expect.poll(() => textOf("killed")).toContain("tool");
+	leaving.abort();
+	await runtime.dispose();
+	runtime = start("no");
+	await expect.poll(() => textOf("killed"), { timeout: 60_000 }).toContain("It is three indeed.");
+	const { messages } = (await (await call("/api/agent/session/killed")).json()) as {
+		messages: { role: string }[];
+	};
+	expect(messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "assistant"]);
+});

@@ -1,0 +1,75 @@
+// The SQLite database of a Durable Object as a connection of a journal.
+import type { SqlConnection, SqlParameter, SqlParameters, SqlStatement } from "holdfast/sql";
+import type { ObjectStorage, SqlCursor } from "./platform.ts";
+
+/** The storage of an object as a connection. */
+export function objectConnection(storage: ObjectStorage): SqlConnection {
+	return {
+		exec: (text) => void storage.sql.exec(text),
+		prepare: (text) => new Statement(storage, text),
+		atomically: (work) => storage.transactionSync(work),
+	};
+}
+
+/** A name in a statement: the platform takes parameters by their places only. */
+const namedParameter = /:([a-z]\w*)/gi;
+
+class Statement implements SqlStatement {
+	readonly #storage: ObjectStorage;
+	readonly #text: string;
+	/** The names of the parameters, in the order of their places; none where they come by place. */
+	readonly #names: readonly string[];
+	#asLists = false;
+
+	constructor(storage: ObjectStorage, text: string) {
+		this.#storage = storage;
+		this.#names = [...text.matchAll(namedParameter)].map(([, name]) => name as string);
+		this.#text = text.replaceAll(namedParameter, "?");
+	}
+
+	all(...parameters: readonly (SqlParameter | SqlParameters)[]): unknown[] {
+		const cursor = this.#run(parameters);
+		return this.#asLists ? [...cursor.raw()] : [...cursor].map(withBytes);
+	}
+
+	get(...parameters: readonly (SqlParameter | SqlParameters)[]): unknown {
+		const [first] = this.#run(parameters);
+		return first && withBytes(first);
+	}
+
+	*iterate(...parameters: readonly (SqlParameter | SqlParameters)[]): Iterable<unknown> {
+		for (const row of this.#run(parameters)) yield withBytes(row);
+	}
+
+	run(...parameters: readonly (SqlParameter | SqlParameters)[]) {
+		for (const _ of this.#run(parameters));
+		const [done] = this.#storage.sql.exec(
+			"SELECT changes() AS changes, last_insert_rowid() AS row",
+		) as Iterable<{
+			changes: number;
+			row: number;
+		}>;
+		return { changes: done?.changes ?? 0, lastInsertRowid: done?.row ?? 0 };
+	}
+
+	setReturnArrays(): void {
+		this.#asLists = true;
+	}
+
+	#run(parameters: readonly (SqlParameter | SqlParameters)[]): SqlCursor {
+		const [first] = parameters;
+		const given = isNamed(first) ? this.#names.map((name) => first[name]) : parameters;
+		return this.#storage.sql.exec(this.#text, ...given);
+	}
+}
+
+function isNamed(parameter: SqlParameter | SqlParameters | undefined): parameter is SqlParameters {
+	return typeof parameter === "object" && parameter !== null && !(parameter instanceof Uint8Array);
+}
+
+/** Bytes come as buffers. */
+function withBytes(row: Record<string, unknown>): Record<string, unknown> {
+	for (const name in row)
+		if (row[name] instanceof ArrayBuffer) row[name] = new Uint8Array(row[name] as ArrayBuffer);
+	return row;
+}

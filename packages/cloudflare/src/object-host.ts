@@ -1,0 +1,18 @@
+// The host in a Durable Object: what holdfast/sql keeps, in the object's own storage. One object is one writer: the
+// platform never runs two of the same name at once.
+import { makeInstance, type SqlHost, type SqlHostOptions, sqlHost } from "holdfast/sql";
+import { objectConnection } from "./object-connection.ts";
+import type { ObjectStorage } from "./platform.ts";
+
+/** Options of `objectHost`. */
+export type ObjectHostOptions = Omit<SqlHostOptions, "connection" | "name">;
+
+/**
+ * A host in the storage of a Durable Object with SQLite: every port of a host, for the sessions of this object and of
+ * their sub-agents.
+ * @throws HoldfastError `journal_newer` when a newer release has written the storage, which is left alone.
+ */
+export function objectHost(storage: ObjectStorage, options: ObjectHostOptions = {}): SqlHost {
+	const { instance = makeInstance(), ...rest } = options;
+	return sqlHost({ ...rest, instance, name: "durable object", connection: objectConnection(storage) });
+}

@@ -1,0 +1,40 @@
+// What is used of the platform, by its shape: the real types are those of `@cloudflare/workers-types`, which fit.
+
+/** Rows of a statement as they are taken. */
+export interface SqlCursor {
+	toArray(): Record<string, unknown>[];
+	raw(): IterableIterator<unknown[]>;
+	[Symbol.iterator](): Iterator<Record<string, unknown>>;
+}
+
+/** The storage of a Durable Object. */
+export interface ObjectStorage {
+	readonly sql: {
+		// biome-ignore lint/suspicious/noExplicitAny: the platform's own type of bindings and rows
+		exec(query: string, ...bindings: any[]): any;
+	};
+	transactionSync<T>(work: () => T): T;
+	getAlarm(): Promise<number | null>;
+	setAlarm(at: number | Date): Promise<void>;
+	deleteAlarm(): Promise<void>;
+	deleteAll(): Promise<void>;
+}
+
+/** The state of a Durable Object. */
+export interface ObjectState {
+	readonly storage: ObjectStorage;
+	waitUntil(promise: Promise<unknown>): void;
+}
+
+/** A Durable Object as another one or a Worker calls it. */
+export interface ObjectStub {
+	fetch(input: string, init?: RequestInit): Promise<Response>;
+}
+
+/** A binding to a class of Durable Objects. */
+export interface ObjectNamespace {
+	// biome-ignore lint/suspicious/noExplicitAny: the platform's ids are opaque
+	idFromName(name: string): any;
+	// biome-ignore lint/suspicious/noExplicitAny: the platform's ids are opaque
+	get(id: any): ObjectStub;
+}

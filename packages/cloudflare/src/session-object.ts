@@ -1,0 +1,283 @@
+// The object of one session: it has the session's journal in its own storage and drives its runs.
+//
+// asleep: nothing of it is in memory. awake: host and service are open, runs are driven, followers hear. idle: awake with
+// no run at work and no follower; after a while it lets go of both, and sleeps. An alarm wakes it for what it left.
+import {
+	readServedKey,
+	type ServedCaller,
+	type SessionOwner,
+	type SessionService,
+	type SessionServiceOptions,
+	type Submitted,
+	sessionService,
+} from "@holdfast/server";
+import { HoldfastError } from "holdfast";
+import type { SqlHost } from "holdfast/sql";
+import { answerWith } from "./answers.ts";
+import { directoryOf } from "./directory.ts";
+import { batchLines } from "./lines.ts";
+import { objectHost } from "./object-host.ts";
+import { ownerName } from "./owner-name.ts";
+import type { ObjectNamespace, ObjectState, ObjectStorage } from "./platform.ts";
+
+/** What the sessions of a class of objects are made of. */
+export interface SessionObjectOptions extends Omit<SessionServiceOptions, "host"> {
+	/** Where lists of sessions are kept: the binding of a `directoryObject()`. Default: none, and lists are empty. */
+	readonly directory?: ObjectNamespace;
+}
+
+/** Milliseconds after which an object with an unfinished run is woken, should it have been evicted. */
+const watchMs = 20_000;
+/** Milliseconds an idle object stays awake. */
+const lingerMs = 5_000;
+/** Milliseconds between two looks of an awake object for runs that nobody drives. */
+const lookMs = 5_000;
+
+/** A session's object, as the platform knows it. */
+export interface SessionObject {
+	fetch(request: Request): Promise<Response>;
+	alarm(): Promise<void>;
+}
+
+interface Awake {
+	readonly host: SqlHost;
+	readonly service: SessionService;
+}
+
+/** What the Worker asks of a session. */
+export interface SessionQuestion {
+	readonly caller: ServedCaller | SessionOwner;
+	readonly sessionId: string;
+	readonly request?: Parameters<SessionService["submit"]>[2];
+	readonly idempotencyKey?: string;
+	readonly after?: string;
+	readonly until?: "complete" | "idle" | "never";
+	readonly waitsFor?: string;
+}
+
+/**
+ * The class of session objects: export it from the Worker under the name of its binding, and list it under
+ * `new_sqlite_classes`. `make` says what the sessions' agents are, from the Worker's bindings.
+ * @throws TypeError as `sessionService` does, when the first request comes.
+ */
+export function sessionObject<Env>(
+	make: (env: Env) => SessionObjectOptions,
+): new (
+	state: ObjectState,
+	env: Env,
+) => SessionObject {
+	return class implements SessionObject {
+		readonly #state: ObjectState;
+		readonly #storage: ObjectStorage;
+		readonly #env: Env;
+		readonly #begun = new Map<string, NonNullable<Submitted["begun"]>>();
+		#awake: Promise<Awake> | undefined;
+		#requests = 0;
+		#linger: ReturnType<typeof setTimeout> | undefined;
+		#unwatch: (() => void) | undefined;
+		#listed: string | undefined;
+
+		constructor(state: ObjectState, env: Env) {
+			this.#state = state;
+			this.#storage = state.storage;
+			this.#env = env;
+		}
+
+		async fetch(request: Request): Promise<Response> {
+			const { pathname } = new URL(request.url);
+			const question = (await request.json()) as SessionQuestion;
+			this.#requests++;
+			clearTimeout(this.#linger);
+			try {
+				return await answerWith(() => this.#answer(pathname, question));
+			} finally {
+				this.#requests--;
+				this.#rest();
+			}
+		}
+
+		async alarm(): Promise<void> {
+			if (!this.#isKnown()) return;
+			const { host } = await this.#wake();
+			await this.#watchOver(host);
+			this.#rest();
+		}
+
+		async #answer(path: string, question: SessionQuestion): Promise<unknown> {
+			const { caller, sessionId } = question;
+			// A session that was never begun leaves nothing behind.
+			if (path !== "/submit" && !this.#isKnown()) {
+				if (path === "/get") return null;
+				throw new HoldfastError("session_not_found", "Session not found");
+			}
+			const { host, service } = await this.#wake();
+			switch (path) {
+				case "/submit":
+					return this.#submit(host, service, question);
+				case "/begun":
+					return (await this.#whenBegun(question)) ?? null;
+				case "/get":
+					return (await service.get(caller, sessionId)) ?? null;
+				case "/stop":
+					return service.stop(caller, sessionId);
+				case "/delete":
+					return this.#delete(service, question);
+				default:
+					return this.#follow(service, question);
+			}
+		}
+
+		async #submit(host: SqlHost, service: SessionService, question: SessionQuestion): Promise<unknown> {
+			const { caller, sessionId, request, idempotencyKey } = question;
+			await this.#soon(watchMs);
+			const { begun, ...submitted } = await service.submit(
+				caller as ServedCaller,
+				sessionId,
+				request as NonNullable<typeof request>,
+				idempotencyKey === undefined ? {} : { idempotencyKey },
+			);
+			if (begun !== undefined) this.#begun.set(submitted.runId, begun);
+			await this.#list(host);
+			return { ...submitted, waits: begun !== undefined };
+		}
+
+		async #whenBegun({ waitsFor = "" }: SessionQuestion): Promise<string | undefined> {
+			const begun = this.#begun.get(waitsFor);
+			this.#begun.delete(waitsFor);
+			return begun?.(new AbortController().signal);
+		}
+
+		async #delete(service: SessionService, { caller, sessionId }: SessionQuestion): Promise<void> {
+			await service.delete(caller, sessionId);
+			await this.#directory(caller)?.remove(sessionId);
+			await this.#sleep();
+			await this.#storage.deleteAlarm();
+			await this.#storage.deleteAll();
+		}
+
+		#follow(service: SessionService, { caller, sessionId, after, until }: SessionQuestion): Response {
+			const leaving = new AbortController();
+			const batches = service.follow(caller, sessionId, {
+				signal: leaving.signal,
+				...(after === undefined ? {} : { after }),
+				...(until === undefined ? {} : { until }),
+			});
+			this.#requests++;
+			const over = (): void => {
+				this.#requests--;
+				this.#rest();
+			};
+			return new Response(batchLines(batches, leaving, over));
+		}
+
+		#options(): Omit<SessionServiceOptions, "host"> {
+			const { directory: _, ...options } = make(this.#env);
+			return { recoverEveryMs: lookMs, ...options };
+		}
+
+		#wake(): Promise<Awake> {
+			this.#awake ??= this.#open().catch((error: unknown) => {
+				this.#awake = undefined;
+				throw error;
+			});
+			return this.#awake;
+		}
+
+		async #open(): Promise<Awake> {
+			const host = objectHost(this.#storage);
+			try {
+				const service = sessionService({ ...this.#options(), host });
+				await service.recover();
+				this.#unwatch = host.changes.watch(() => this.#state.waitUntil(this.#changed(host)));
+				return { host, service };
+			} catch (error) {
+				await host.close();
+				throw error;
+			}
+		}
+
+		/** Whether a session was ever begun here. */
+		#isKnown(): boolean {
+			const tables = "SELECT 1 FROM sqlite_master WHERE name = 'journal_version'";
+			return this.#awake !== undefined || this.#storage.sql.exec(tables).toArray().length > 0;
+		}
+
+		async #changed(host: SqlHost): Promise<void> {
+			try {
+				await this.#list(host);
+				this.#rest();
+			} catch (error) {
+				// The directory is told again with the next change, or by the alarm.
+				console.error(error);
+			}
+		}
+
+		/** Tells the directory what changed of what it shows. */
+		async #list(host: SqlHost): Promise<void> {
+			for (const head of await host.journal.list()) {
+				const served = readServedKey(head.key);
+				if (served === undefined) continue;
+				const { sessionId, ...owner } = served;
+				const isOpen = head.openRunId !== undefined;
+				const shown = `${sessionId} ${isOpen}`;
+				if (shown === this.#listed) continue;
+				const { createdAt, updatedAt } = head;
+				await this.#directory(owner)?.note({ sessionId, createdAt, updatedAt, isOpen });
+				this.#listed = shown;
+			}
+		}
+
+		#directory(owner: SessionOwner): ReturnType<typeof directoryOf> | undefined {
+			const { directory } = make(this.#env);
+			return directory && directoryOf(directory, ownerName(owner));
+		}
+
+		/** Sets the alarm for what has to be looked at though nobody asks. */
+		async #watchOver(host: SqlHost): Promise<void> {
+			if (await isAtWork(host)) return this.#soon(watchMs);
+			const due = host.nextDue();
+			if (due === undefined) await this.#storage.deleteAlarm();
+			else await this.#storage.setAlarm(Math.max(due, Date.now() + 1_000));
+		}
+
+		async #soon(milliseconds: number): Promise<void> {
+			await this.#storage.setAlarm(Date.now() + milliseconds);
+		}
+
+		/** Goes to sleep after a while, unless something comes up. */
+		#rest(): void {
+			clearTimeout(this.#linger);
+			if (this.#requests > 0 || this.#awake === undefined) return;
+			this.#linger = setTimeout(() => this.#state.waitUntil(this.#sleepIfIdle()), lingerMs);
+		}
+
+		async #sleepIfIdle(): Promise<void> {
+			const awake = this.#awake;
+			if (awake === undefined || this.#requests > 0) return;
+			const { host } = await awake;
+			await this.#watchOver(host);
+			if (this.#requests > 0 || (await isAtWork(host))) return;
+			await this.#sleep();
+		}
+
+		async #sleep(): Promise<void> {
+			const awake = this.#awake;
+			this.#awake = undefined;
+			clearTimeout(this.#linger);
+			this.#unwatch?.();
+			this.#begun.clear();
+			if (awake === undefined) return;
+			const { service, host } = await awake;
+			await service.close();
+			await host.close();
+		}
+	};
+}
+
+/** Whether a run is driven here, or waits to be. */
+async function isAtWork({ journal }: SqlHost): Promise<boolean> {
+	const open = await journal.list({ state: "open" });
+	const waiting = await journal.list({ state: "waiting" });
+	if (open.length > waiting.length) return true;
+	return (await journal.list({ state: "orphaned", limit: 1 })).length > 0;
+}

@@ -1,0 +1,43 @@
+// A change of the history that somebody outside asks for: an input like any other, which a run takes in (keeps I4).
+import {
+	type AnyMessage,
+	type Message,
+	type MessageJSON,
+	messageFromJSON,
+	messageToJSON,
+} from "@holdfast/upp";
+import type { MessageAdded, MessageDeleted, MessageUpdated } from "./fact.ts";
+import { isUnreadable, journalCorrupt } from "./journal-errors.ts";
+
+/** A message is put at the end of the history, takes the place of the one of its id, or is taken out. */
+export type MessageEdit =
+	| { readonly kind: "add"; readonly message: Message }
+	| { readonly kind: "update"; readonly message: Message }
+	| { readonly kind: "delete"; readonly messageId: string };
+
+/** The fact of a change. */
+export type EditFact = MessageAdded | MessageUpdated | MessageDeleted;
+
+/** A change as it is in the store's inbox. */
+export function storedEdit(edit: MessageEdit): unknown {
+	if (edit.kind === "delete") return { edit: "delete", messageId: edit.messageId };
+	return { edit: edit.kind, message: messageToJSON(edit.message as AnyMessage) };
+}
+
+/**
+ * The fact of a change that waits in an inbox.
+ * @throws HoldfastError `journal_corrupt` for what is none.
+ */
+export function readEdit(body: unknown): EditFact {
+	try {
+		const { edit, messageId, message } = body as { edit: string; messageId: string; message: MessageJSON };
+		if (edit === "delete" && typeof messageId === "string") return { kind: "message.deleted", messageId };
+		const said = messageFromJSON(message);
+		if (edit === "add") return { kind: "message.added", message: said };
+		if (edit === "update") return { kind: "message.updated", messageId: said.id, message: said };
+	} catch (error) {
+		if (isUnreadable(error)) throw error;
+		throw journalCorrupt("a change of the history cannot be read", error);
+	}
+	throw journalCorrupt("a change of the history is of no known kind", undefined);
+}

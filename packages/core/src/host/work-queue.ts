@@ -1,0 +1,26 @@
+// A queue of work: a store that hands out the sessions that have something to do, so that nobody needs to look for them.
+
+/** Who takes work. */
+export interface WorkTaker {
+	/** Sessions at most that are handed to it at once. */
+	readonly atOnce: number;
+	/** Whether it works on the session of that key; what nobody here takes is for other processes. */
+	isOurs(key: string): boolean;
+	/**
+	 * Does what there is to do in a session. The queue hands out no more than `atOnce` until this settles; when it rejects,
+	 * the session is handed out again later, and less and less often.
+	 */
+	work(key: string): Promise<void>;
+}
+
+/**
+ * Hands out sessions: those with a new input that no worker waits for, whose deadline has come, that were given up, or whose
+ * worker died. At least once each time; a session that is handed out and has nothing to do is no fault.
+ */
+export interface WorkQueue {
+	/** Begins to take, and resolves when what comes from now on is handed out. Rejects as the store does. */
+	take(taker: WorkTaker): Promise<{
+		/** Takes no more, and resolves when what was handed out is settled. */
+		stop(): Promise<void>;
+	}>;
+}

@@ -1,0 +1,76 @@
+// Changes of the history from outside: they wait in the inbox, and whichever run is next takes them in.
+import { join } from "node:path";
+import { scriptedModel } from "@holdfast/testing";
+import { AssistantMessage, type Message, UserMessage } from "@holdfast/upp";
+import { describe, expect, test } from "vitest";
+import { Agent } from "../agent/agent.ts";
+import { foldEntries } from "../facts/journal-fold.ts";
+import { readEdit } from "../facts/message-edit.ts";
+import type { Host } from "../host/host-port.ts";
+import { memoryHost } from "../host/memory-host.ts";
+import { sqliteHost } from "../sqlite.ts";
+import { temporaryFolder } from "../temporary-folder.fixture.ts";
+import { tool } from "../tools/tool.ts";
+import type { Session } from "./session.ts";
+
+const hosts: readonly (readonly [string, () => Host])[] = [
+	["memory", () => memoryHost()],
+	["SQLite", () => sqliteHost(join(temporaryFolder(), "sessions.db"))],
+];
+
+const textOf = (message: Message): string => (message as UserMessage).text;
+const said = async (session: Session): Promise<readonly string[]> =>
+	(await session.state()).messages.map(textOf);
+
+describe.each(hosts)("with sessions in %s", (_name, makeHost) => {
+	test("a change starts no run, and stands before what is said next", async () => {
+		const host = makeHost();
+		const model = scriptedModel(["Welcome back.", "Bye."]);
+		const agent = new Agent({ model, host });
+		const session = agent.session("s");
+		await session.edit({ kind: "add", message: new AssistantMessage("Hello.") });
+		expect(model.requests).toHaveLength(0);
+		expect(await host.journal.inbox("s")).toMatchObject([{ kind: "edit" }]);
+		await (await session.send("Hi.")).result();
+		expect(await said(session)).toEqual(["Hello.", "Hi.", "Welcome back."]);
+		expect(model.requests[0]?.messages.map(textOf)).toEqual(["Hello.", "Hi."]);
+		const [hello, hi] = (await session.state()).messages;
+		await session.edit({ kind: "delete", messageId: hello?.id ?? "" });
+		await session.edit({ kind: "update", message: new UserMessage("Hi!", { id: hi?.id ?? "" }) });
+		await (await session.send("Go.")).result();
+		expect(await said(session)).toEqual(["Hi!", "Welcome back.", "Go.", "Bye."]);
+		expect(await host.journal.inbox("s")).toEqual([]);
+		const folded = foldEntries(await host.journal.read("s"));
+		expect(folded.agent.messages.map(textOf)).toEqual(["Hi!", "Welcome back.", "Go.", "Bye."]);
+		await agent.close();
+		await host.close();
+	});
+
+	test("the run under way takes a change in between two steps, and it makes no further one", async () => {
+		const host = makeHost();
+		const look = tool({
+			name: "look",
+			description: "Looks.",
+			parameters: { type: "object", properties: {} },
+			run: async () => {
+				await session.edit({ kind: "add", message: new UserMessage("By the way.") });
+				return "seen";
+			},
+		});
+		const model = scriptedModel([{ toolCalls: [{ name: "look" }] }, "Done."]);
+		const agent = new Agent({ model, host, tools: [look] });
+		const session = agent.session("s");
+		const { outcome, steps } = await (await session.send("Look.")).result();
+		expect([outcome, steps]).toEqual(["completed", 2]);
+		expect(await said(session)).toEqual(["Look.", "", "seen", "By the way.", "Done."]);
+		await agent.close();
+		await host.close();
+	});
+});
+
+test.each([undefined, {}, { edit: "delete" }, { edit: "add", message: {} }, { edit: "burn", message: 1 }])(
+	"what is no change is refused: %j",
+	(body) => {
+		expect(() => readEdit(body)).toThrow(expect.objectContaining({ code: "journal_corrupt" }));
+	},
+);

@@ -1,0 +1,105 @@
+// Entry `holdfast/sql`: a host over any synchronous connection to a SQLite database that one instance of a program has for
+// itself. It touches nothing of Node's.
+import type { OwnExecutionHost } from "./execution-host/in-memory.ts";
+import { journalExecution } from "./execution-host/over-journal/journal-execution.ts";
+import { never } from "./facts/look-at.ts";
+import type { FileLimits } from "./host/files.ts";
+import type { Host } from "./host/host-port.ts";
+import type {
+	SqlConnection,
+	SqlOutcome,
+	SqlParameter,
+	SqlParameters,
+	SqlStatement,
+} from "./sqlite/connection.ts";
+import {
+	announced,
+	commitsInInstance,
+	type Instance,
+	makeInstance,
+	registerInInstance,
+} from "./sqlite/one-instance.ts";
+import { type SqlJournal, sqlJournal } from "./sqlite/sql-journal.ts";
+import { migrateJournal } from "./sqlite/sql-migrations.ts";
+
+export {
+	type Instance,
+	makeInstance,
+	type SqlConnection,
+	type SqlJournal,
+	type SqlOutcome,
+	type SqlParameter,
+	type SqlParameters,
+	type SqlStatement,
+};
+
+/** Options of `sqlHost`. */
+export interface SqlHostOptions {
+	/** The database. Nobody but this instance writes to it. */
+	readonly connection: SqlConnection;
+	/** A word for messages. Default `sql`. */
+	readonly name?: string;
+	/** The other hosts of the same database in this program: those that share an instance see each other live. Default: none. */
+	readonly instance?: Instance;
+	/** Time of sessions, inputs and timers, in milliseconds since the epoch. Default: the system's. */
+	readonly clock?: { now(): number };
+	/** How large files may become that are kept beside the sessions, in bytes. Default: no limit. */
+	readonly files?: FileLimits;
+	/** Name of this worker; no other of the instance may have it. Default: a random one. */
+	readonly workerId?: string;
+}
+
+/** A host in a SQLite database: its sessions, and all that an execution host keeps beside them. */
+export interface SqlHost extends Omit<Required<Host>, keyof OwnExecutionHost | "queue">, OwnExecutionHost {
+	readonly journal: SqlJournal;
+	readonly execution: OwnExecutionHost;
+	readonly capabilities: OwnExecutionHost["capabilities"];
+	/**
+	 * When somebody must look at the sessions though nobody sends anything: a deadline of a run that waits, or a timer; in
+	 * milliseconds since the epoch. Undefined: never.
+	 */
+	nextDue(): number | undefined;
+}
+
+/**
+ * A host over a connection. Its tables are made when they are missing, and brought up to date.
+ * @throws HoldfastError `journal_newer` when a newer release has written the database, which is left alone.
+ */
+export function sqlHost(options: SqlHostOptions): SqlHost {
+	const {
+		connection,
+		name = "sql",
+		instance = makeInstance(),
+		clock,
+		files = {},
+		workerId = globalThis.crypto.randomUUID(),
+	} = options;
+	migrateJournal(connection, name);
+	const time = clock ?? { now: () => Date.now() };
+	const journal = sqlJournal({
+		name,
+		connection: announced(connection, instance, workerId),
+		workerId,
+		clock: time,
+		files,
+		register: (statements) => registerInInstance({ instance, workerId, clock: time, statements }),
+		commitsOfOthers: commitsInInstance(instance, workerId),
+	});
+	const { values, records, files: kept, timers, changes, runs } = journal;
+	const capabilities = { backgroundSubagents: "durable" } as const;
+	const execution = journalExecution({ journal, records, runs, capabilities, clock });
+	const ports = { journal, capabilities, values, records, files: kept, timers, changes, runs };
+	const deadlines = connection.prepare(
+		"SELECT min(at) AS at FROM (SELECT min(look_at) AS at FROM sessions UNION SELECT min(due_at) FROM timers)",
+	);
+	return {
+		...ports,
+		...execution,
+		execution,
+		nextDue() {
+			const { at } = deadlines.get() as { at: number | null };
+			return at === null || at >= never ? undefined : at;
+		},
+		close: async () => journal.close(),
+	};
+}

@@ -1,0 +1,38 @@
+// A synchronous connection to a SQLite database, whoever provides it: `node:sqlite`, or the storage of a Durable Object.
+
+/** What a parameter of a statement may be. */
+export type SqlParameter = string | number | null | Uint8Array;
+
+/** A statement of a connection. Parameters are given in order, or as one object by their names. */
+export interface SqlStatement {
+	/** The rows, as objects; as lists too where that was asked for. */
+	all(...parameters: readonly (SqlParameter | SqlParameters)[]): unknown[];
+	/** The first row; undefined when there is none. */
+	get(...parameters: readonly (SqlParameter | SqlParameters)[]): unknown;
+	/** Rows as they are taken. */
+	iterate(...parameters: readonly (SqlParameter | SqlParameters)[]): Iterable<unknown>;
+	run(...parameters: readonly (SqlParameter | SqlParameters)[]): SqlOutcome;
+	/** Asks for rows as lists of their columns. Absent: rows are objects whose members have the order of the columns. */
+	setReturnArrays?(arrays: true): void;
+}
+
+/** Parameters by name, without the colon that stands before them in the statement. */
+export type SqlParameters = Readonly<Record<string, SqlParameter>>;
+
+/** What a statement did. */
+export interface SqlOutcome {
+	readonly changes: number | bigint;
+	readonly lastInsertRowid: number | bigint;
+}
+
+/** A connection. Everything happens at once: nothing of it waits. */
+export interface SqlConnection {
+	/** Runs statements, one after the other. */
+	exec(text: string): void;
+	prepare(text: string): SqlStatement;
+	/**
+	 * Runs `work` within one transaction that may write, and commits it. What `work` or the commit throws is thrown on
+	 * after everything was rolled back; when the transaction cannot begin, `work` is not called.
+	 */
+	atomically<T>(work: () => T): T;
+}

@@ -1,0 +1,119 @@
+// Workers of a database that one instance of one program has for itself, as a Durable Object has its storage: those that
+// live are known to each other, and whoever is not among them is dead.
+import type { CommitsOfOthers } from "./change-feed.ts";
+import type { SqlConnection } from "./connection.ts";
+import type { Statements } from "./statements.ts";
+import { toStored } from "./stored-text.ts";
+import type { WorkerRegistration } from "./worker-row.ts";
+
+/** The workers of one instance. */
+export interface Instance {
+	/** Names of those that live. */
+	readonly living: Set<string>;
+	/** What each calls when another has committed. */
+	readonly listeners: Map<string, Set<() => void>>;
+}
+
+/** An instance without workers. */
+export function makeInstance(): Instance {
+	return { living: new Set(), listeners: new Map() };
+}
+
+/** A connection whose commits the others of its instance hear of. */
+export function announced(connection: SqlConnection, instance: Instance, worker: string): SqlConnection {
+	const announce = (): void => {
+		for (const [name, listeners] of instance.listeners)
+			if (name !== worker) for (const changed of listeners) changed();
+	};
+	return {
+		exec: (text) => connection.exec(text),
+		prepare: (text) => connection.prepare(text),
+		atomically(work) {
+			const result = connection.atomically(work);
+			if (instance.listeners.size > 0) queueMicrotask(announce);
+			return result;
+		},
+	};
+}
+
+/** Hears of the commits of the other workers of an instance. */
+export function commitsInInstance({ listeners }: Instance, worker: string): CommitsOfOthers {
+	return (changed) => {
+		const own = listeners.get(worker) ?? new Set();
+		listeners.set(worker, own.add(changed));
+		return () => {
+			own.delete(changed);
+			if (own.size === 0) listeners.delete(worker);
+		};
+	};
+}
+
+/** What a registration in an instance must know. */
+export interface InstanceWorkerOptions {
+	readonly instance: Instance;
+	readonly workerId: string;
+	readonly clock: { now(): number };
+	readonly statements: Statements;
+}
+
+/** Registers a worker in its instance; its row is written when it is first needed. */
+export function registerInInstance(options: InstanceWorkerOptions): WorkerRegistration {
+	const { instance, statements, clock, workerId } = options;
+	const name = toStored(workerId);
+	if (instance.living.has(name))
+		throw new Error(`another worker named "${workerId}" lives; give each a \`workerId\` of its own`);
+	instance.living.add(name);
+	let row: number | undefined;
+	let isTentative = false;
+	const lives = (stored: string): boolean => instance.living.has(stored);
+	const rows = (): { id: number; name: string }[] =>
+		statements.allWorkers.all() as { id: number; name: string }[];
+	const dead = (): readonly number[] =>
+		rows()
+			.filter((worker) => !lives(worker.name))
+			.map(({ id }) => id);
+
+	function insert(): number {
+		const now = clock.now();
+		for (const id of dead()) statements.forgetWorker.run(id, now);
+		const former = statements.workerByName.get(name);
+		if (former !== undefined) {
+			// What was accepted in the name of one that is dead is anyone's to start.
+			statements.removeWorkerNamed.run(name);
+			statements.disownInputs.run(name);
+		}
+		return Number(statements.addWorker.run(name, 0, "", "", now, null).lastInsertRowid);
+	}
+
+	return {
+		workerId,
+		present() {
+			if (row === undefined) {
+				row = insert();
+				isTentative = true;
+			}
+			return row;
+		},
+		undo() {
+			if (isTentative) row = undefined;
+			isTentative = false;
+		},
+		committed() {
+			isTentative = false;
+		},
+		find(id) {
+			if (id === row) return { workerId: name, alive: true };
+			const worker = statements.workerById.get(id) as { name: string } | undefined;
+			return worker && { workerId: worker.name, alive: lives(worker.name) };
+		},
+		isAlive: lives,
+		dead,
+		isDead: (stored) => !lives(stored),
+		isOwn: (id) => id !== null && id === row,
+		async stop() {},
+		leave() {
+			instance.living.delete(name);
+			if (row !== undefined) statements.removeWorker.run(row);
+		},
+	};
+}

@@ -1,0 +1,293 @@
+// The journal in a SQLite database (keeps I2, I3, I4), over whatever connection: what it is told of its surroundings says who
+// else uses the database, which workers live, and how it learns what others commit.
+import { journalClosed, never } from "../facts/index.ts";
+import type {
+	ChangeLog,
+	FileLimits,
+	FileStore,
+	Journal,
+	ListOptions,
+	RecordSpace,
+	RunIndex,
+	SessionHead,
+	TimerStore,
+	ValueStore,
+} from "../host/index.ts";
+import { type CommitsOfOthers, makeChangeFeed } from "./change-feed.ts";
+import type { SqlConnection } from "./connection.ts";
+import { makeLongWork } from "./long-work.ts";
+import { makeReading } from "./patient-reads.ts";
+import { parsed, type ReadableSession, readEntries, readInbox, toHead } from "./read-entries.ts";
+import { insertInput } from "./session-writes.ts";
+import { type Operation, shareCommits } from "./shared-commits.ts";
+import { sqliteChanges } from "./sqlite-changes.ts";
+import { sqliteFiles } from "./sqlite-files.ts";
+import { type SeenSession, SqliteLease, type Store } from "./sqlite-lease.ts";
+import { sqliteRecords } from "./sqlite-records.ts";
+import { sqliteRuns } from "./sqlite-runs.ts";
+import { sqliteTimers } from "./sqlite-timers.ts";
+import { sqliteValues } from "./sqlite-values.ts";
+import { type ChunkRow, prepareStatements, type SessionView, type Statements } from "./statements.ts";
+import { toStored } from "./stored-text.ts";
+import type { WorkerRegistration } from "./worker-row.ts";
+
+/** What a journal in a SQLite database is made of. Its tables are there. */
+export interface SqlJournalParts {
+	/** A word for messages. */
+	readonly name: string;
+	readonly connection: SqlConnection;
+	/** Name of this worker. */
+	readonly workerId: string;
+	readonly clock: { now(): number };
+	readonly files: FileLimits;
+	/** Registers this worker among those that share the database; `holds` says whether a lease is held right now. */
+	register(statements: Statements, holds: () => boolean): WorkerRegistration;
+	/** Called before each use of the database, and fails it when it throws. */
+	check?(): void;
+	/** How commits of others are heard of. Default: the database is asked, while somebody watches. */
+	readonly commitsOfOthers?: CommitsOfOthers;
+	/** Closes the connection. */
+	close?(): void;
+}
+
+/** The statements that list sessions in a state. */
+const viewsOf = {
+	any: "viewSessions",
+	changed: "viewChangedSessions",
+	open: "viewOpenSessions",
+	orphaned: "viewUnfinishedSessions",
+	waiting: "viewWaitingSessions",
+} as const;
+
+/** A journal in a SQLite database, with what is kept beside its sessions in the same database. */
+export interface SqlJournal extends Journal {
+	/** Transactions this journal committed so far; appends that came together share one. */
+	readonly transactions: number;
+	/** Values kept beside the sessions, in the same database. */
+	readonly values: ValueStore;
+	/** Records kept beside the sessions, in the same database: what a host makes its execution store of. */
+	readonly records: RecordSpace;
+	/** Files kept beside the sessions, in the same database. */
+	readonly files: FileStore;
+	/** Timers of the sessions, in the same database. */
+	readonly timers: TimerStore;
+	/** Everything that happens in the database. */
+	readonly changes: ChangeLog;
+	/** Where runs are. */
+	readonly runs: RunIndex;
+	/**
+	 * Removes what forks and removals of long sessions have left whose process died meanwhile. A journal does so by itself
+	 * when it opens the database; until then such rows take room, and nobody meets them.
+	 */
+	sweep(): Promise<void>;
+}
+
+/** Makes a journal over a connection. */
+export function sqlJournal({
+	name,
+	connection,
+	workerId,
+	clock,
+	files,
+	register,
+	check,
+	commitsOfOthers,
+	close,
+}: SqlJournalParts): SqlJournal {
+	const statements = prepareStatements(connection);
+	const commits = shareCommits(connection, check);
+	const held: Store["held"] = new Map();
+	const holds = (): boolean => [...held.values()].some((lease) => lease.state.openRun !== null);
+	const worker = register(statements, holds);
+	const reading = makeReading(() => store.closed, check);
+	const feed = makeChangeFeed(statements, commitsOfOthers);
+	const now = (): number => clock.now();
+	const sweep = (): Promise<void> => longWork.sweep();
+	const store: Store = { statements, commits, worker, feed, held, reading, sweep, closed: false };
+	let closing: Promise<void> | undefined;
+
+	/** Commits one operation that no lease orders. */
+	function commit<T>(apply: () => T, committed: (result: T) => void = () => {}): Promise<T> {
+		return new Promise((resolve, reject) => {
+			let result: T;
+			const operation: Operation = {
+				lane: {},
+				apply: () => {
+					result = apply();
+				},
+				undo: () => worker.undo(),
+				committed() {
+					committed(result);
+					resolve(result);
+				},
+				failed: reject,
+			};
+			commits.add(operation);
+		});
+	}
+
+	const longWork = makeLongWork({
+		statements,
+		worker,
+		now,
+		commit,
+		reading,
+		isClosed: () => store.closed,
+	});
+	// What cannot be swept now is left to the next one that sweeps.
+	void sweep().catch(() => {});
+
+	const find = (key: string): SeenSession | undefined =>
+		statements.findSession.get(toStored(key)) as unknown as SeenSession | undefined;
+
+	const toRead = (key: string): ReadableSession | undefined =>
+		statements.sessionToRead.get(toStored(key)) as unknown as ReadableSession | undefined;
+
+	/** The heads from a key on, in order; they are read as they are taken. */
+	function* heads(options: ListOptions): Generator<SessionHead> {
+		const { after = "", prefix = "", state = "any", changedSince = 0, dueBy = never } = options;
+		const bounds = {
+			any: [],
+			changed: [toStored(prefix), changedSince, changedSince],
+			open: [],
+			orphaned: [],
+			waiting: [Math.min(dueBy, never)],
+		};
+		const view = state === "any" && changedSince > 0 ? "changed" : state;
+		const views = statements[viewsOf[view]].iterate(toStored(after), toStored(prefix), ...bounds[view]);
+		for (const view of views as unknown as Iterable<SessionView>) {
+			const head = toHead(view, worker);
+			if (!head.key.startsWith(prefix)) return;
+			if (head.updatedAt < changedSince) continue;
+			if (state === "waiting" && view.last_kind !== "waiting") continue;
+			if (state !== "orphaned" || isOrphaned(view, head)) yield head;
+		}
+	}
+
+	function isOrphaned({ id, last_kind }: SessionView, { openRunId, parked, holder }: SessionHead): boolean {
+		if (last_kind === "waiting") return false; // for somebody outside
+		if (openRunId !== undefined) return parked !== true && holder?.alive !== true;
+		const workers = statements.waitingWorkers.all(id) as { worker: string | null }[];
+		return workers.some(({ worker: name }) => name === null || !worker.isAlive(name));
+	}
+
+	const usable = (): void => {
+		if (store.closed) throw journalClosed();
+	};
+	const parts = {
+		statements,
+		worker,
+		async commit<T>(apply: () => T, committed?: () => void): Promise<T> {
+			usable();
+			return commit(apply, committed);
+		},
+		reading,
+	};
+	return {
+		name,
+		folds: true,
+		workerId,
+		values: sqliteValues({ ...parts, now }),
+		records: sqliteRecords(parts),
+		files: sqliteFiles({ ...parts, now, sweep, limits: files }),
+		timers: sqliteTimers({ ...parts, now, feed }),
+		changes: sqliteChanges({ ...parts, feed }),
+		runs: sqliteRuns(parts),
+		get transactions() {
+			return commits.transactions;
+		},
+		acquire(key, { mode = "polite" } = {}) {
+			return reading(() => {
+				const seen = find(key);
+				if (mode === "polite" && seen !== undefined && seen.open_run !== null && seen.owner !== null) {
+					const holder = worker.isOwn(seen.owner) ? undefined : worker.find(seen.owner);
+					if (holder?.alive) return { ok: false, heldBy: holder.workerId };
+				}
+				return { ok: true, lease: new SqliteLease(store, key, mode, seen) };
+			});
+		},
+		async submit(key, input) {
+			usable();
+			return commit(
+				() => insertInput(store, key, input, clock.now()),
+				({ duplicate }) => {
+					worker.committed();
+					if (!duplicate) store.feed.committed(key);
+				},
+			);
+		},
+		inbox: (key) => reading(() => readInbox(statements, toStored(key))),
+		read(key, options = {}) {
+			return reading(() => {
+				const session = toRead(key);
+				return session === undefined ? [] : readEntries(statements, key, session, options);
+			});
+		},
+		readChunks(key, { after, through, limit }) {
+			return reading(() => {
+				const session = toRead(key);
+				if (session === undefined) return [];
+				const { id, folded } = session;
+				const rows = statements.readChunks.all(id, folded, after.seq, after.sub, through, limit);
+				return (rows as unknown as ChunkRow[]).map(({ seq, sub, body }) => ({
+					seq,
+					sub,
+					event: parsed(body, `a chunk after entry ${seq}`),
+				}));
+			});
+		},
+		head(key) {
+			return reading(() => {
+				const view = statements.viewSession.get(toStored(key)) as unknown as SessionView | undefined;
+				return view === undefined ? undefined : toHead(view, worker);
+			});
+		},
+		list(options = {}) {
+			return reading(() => {
+				const found: SessionHead[] = [];
+				for (const head of heads(options)) {
+					if (found.length === options.limit) break;
+					if (head.key !== options.after) found.push(head);
+				}
+				return found;
+			});
+		},
+		isAlive: (other) => reading(() => other === workerId || worker.isAlive(toStored(other))),
+		deaths: () => reading(() => worker.dead().map(String)),
+		watch(key, changed) {
+			usable();
+			return store.feed.watch(key, changed);
+		},
+		async fork(from, to, until) {
+			usable();
+			await longWork.fork({ from, to, until });
+			store.feed.committed(to);
+		},
+		async delete(key, seen) {
+			usable();
+			await longWork.remove(key, seen, (session) => {
+				if (session === undefined) return;
+				held.get(session)?.lose();
+				store.feed.committed(key);
+			});
+		},
+		async sweep() {
+			usable();
+			await sweep();
+		},
+		close() {
+			closing ??= end();
+			return closing;
+		},
+	};
+
+	async function end(): Promise<void> {
+		store.closed = true;
+		store.feed.stop();
+		await commits.drained();
+		await worker.stop();
+		// A row that cannot be taken away is that of a dead worker, and counts as such.
+		await commit(() => worker.leave()).catch(() => {});
+		close?.();
+	}
+}

@@ -1,0 +1,279 @@
+// What a strategy decides without anybody being asked shares an append with what it belongs to: the answer with the calls
+// that follow from it, the result with what is concluded from it.
+import { scriptedModel } from "@holdfast/testing";
+import { expect, test } from "vitest";
+import { anyTool } from "../agent/agent.fixture.ts";
+import { Agent, agent } from "../agent/agent.ts";
+import type { AgentOptions } from "../agent/options.ts";
+import type { Fact, ToolSettled } from "../facts/fact.ts";
+import type { Append } from "../host/journal.ts";
+import { memoryHost } from "../host/memory-host.ts";
+import type { Interceptor } from "../policy/interceptor.ts";
+import { strategy } from "./strategy.ts";
+
+interface Own {
+	readonly planned: number;
+	readonly noted: readonly unknown[];
+	readonly open: boolean;
+}
+
+const none: Own = { planned: 0, noted: [], open: false };
+
+/** Asks what to look at, looks, and notes what it saw, so often. */
+function looking(times: number, asked: { plan: unknown[]; note: unknown[] }) {
+	const act = (input: unknown) =>
+		({
+			kind: "tools",
+			step: "next",
+			calls: [{ toolName: "look", arguments: input as Record<string, unknown> }],
+			concludes: ({ outcome, result }: ToolSettled) =>
+				outcome === "done" ? { topic: "noted", answer: { saw: result } } : undefined,
+		}) as const;
+	return strategy<Own & { input?: unknown; settled?: unknown }>({
+		name: "looking",
+		initial: () => none,
+		evolve(own, { fact }) {
+			if (fact.kind === "decision" && fact.topic === "planned")
+				return { ...own, planned: own.planned + 1, input: fact.answer };
+			if (fact.kind === "tools.requested") return { ...own, input: undefined };
+			if (fact.kind === "tool.settled") return { ...own, open: true, settled: fact.result };
+			if (fact.kind === "decision") return { ...own, open: false, noted: [...own.noted, fact.answer] };
+			return own;
+		},
+		decide({ own }) {
+			if (own.input !== undefined) return act(own.input);
+			if (own.open)
+				return {
+					kind: "ask",
+					topic: "noted",
+					question: () => {
+						asked.note.push(own.settled);
+						return { saw: own.settled };
+					},
+				};
+			if (own.planned === times) return { kind: "finish", text: JSON.stringify(own.noted) };
+			return {
+				kind: "ask",
+				topic: "planned",
+				question: () => {
+					asked.plan.push(own.planned);
+					return { at: own.planned };
+				},
+				follows: act,
+			};
+		},
+	});
+}
+
+/** A host that says which facts were appended together. */
+function batches() {
+	const host = memoryHost();
+	const appended: string[][] = [];
+	const said = (fact: Fact): string =>
+		fact.kind === "decision" || fact.kind === "note" ? fact.topic : fact.kind;
+	const { acquire } = host.journal;
+	host.journal.acquire = async (...given) => {
+		const acquired = await acquire.apply(host.journal, given);
+		if (!acquired.ok) return acquired;
+		const { lease } = acquired;
+		const append = lease.append.bind(lease);
+		lease.append = (batch: Append) => {
+			if (batch.facts.length > 0) appended.push(batch.facts.map(said));
+			return append(batch);
+		};
+		return acquired;
+	};
+	return { host, appended };
+}
+
+async function look(more: Partial<AgentOptions> = {}, run: (at: number) => unknown = (at) => `seen ${at}`) {
+	const asked = { plan: [] as unknown[], note: [] as unknown[] };
+	const { host, appended } = batches();
+	const looker = new Agent({
+		model: scriptedModel([]),
+		tools: [anyTool("look", ({ at }) => run(Number(at)))],
+		execution: looking(2, asked),
+		host,
+		...more,
+	});
+	const result = await (await looker.session("s").send("go")).result();
+	const entries = await host.journal.read("s");
+	await looker.close();
+	return { asked, appended, result, facts: entries.map(({ fact }) => fact) };
+}
+
+const perStep = [
+	["planned", "tools.requested", "tool.started"],
+	["tool.settled", "noted"],
+];
+const inTwo = [["run.started", "input"], ...perStep, ...perStep, ["assistant", "run.ended"]];
+
+test("an answer goes with the calls that follow from it, a result with what is concluded: two appends a step", async () => {
+	const { asked, appended, result } = await look();
+	expect(appended).toEqual(inTwo);
+	expect(result.text).toBe('[{"saw":"seen 0"},{"saw":"seen 1"}]');
+	expect(asked).toEqual({ plan: [0, 1], note: [] });
+});
+
+test.each([
+	["at once", <T>(given: T) => given],
+	["later", async <T>(given: T) => given],
+])(
+	"policy that answers %s sees each fact once, and what follows is made of what it let through",
+	async (_, when) => {
+		const admitted: string[] = [];
+		const policy: Interceptor = {
+			name: "policy",
+			begin: () => ({
+				deltas: "as-is",
+				admit(fact) {
+					admitted.push(fact.kind === "decision" ? fact.topic : fact.kind);
+					if (fact.kind === "decision" && fact.topic === "planned") {
+						const { at } = fact.answer as { at: number };
+						return when({
+							fact: { ...fact, answer: { at: at + 10 } },
+							notes: [{ topic: "audit", value: `plan ${at}` }],
+						});
+					}
+					if (fact.kind !== "tool.settled") return when(undefined);
+					const result = String(fact.result).replace("seen", "[masked]");
+					return when({ fact: { ...fact, result }, notes: [{ topic: "audit", value: "result" }] });
+				},
+			}),
+		};
+		const seen: number[] = [];
+		const { appended, result, facts } = await look({ middleware: [policy] }, (at) => {
+			seen.push(at);
+			return `seen ${at}`;
+		});
+		expect(seen).toEqual([10, 11]);
+		expect(result.text).toBe('[{"saw":"[masked] 10"},{"saw":"[masked] 11"}]');
+		expect(JSON.stringify(facts)).not.toContain("seen");
+		const once = ["planned", "tools.requested", "tool.started", "tool.settled", "noted"];
+		expect(admitted).toEqual(["run.started", "input", ...once, ...once, "assistant", "run.ended"]);
+		const step = [
+			["audit", "planned", "tools.requested", "tool.started"],
+			["audit", "tool.settled", "noted"],
+		];
+		expect(appended).toEqual([["run.started", "input"], ...step, ...step, ["assistant", "run.ended"]]);
+	},
+);
+
+test("where somebody is asked as a step begins, the answer is on record before that", async () => {
+	const recorded: boolean[] = [];
+	const { host } = batches();
+	const asked = { plan: [] as unknown[], note: [] as unknown[] };
+	const looker = agent({
+		model: scriptedModel([]),
+		tools: [anyTool("look", () => "seen")],
+		execution: looking(1, asked),
+		host,
+		strategy: {
+			onStepStart: async () => {
+				const facts = (await host.journal.read("s")).map(({ fact }) => fact);
+				recorded.push(facts.some(({ kind }) => kind === "decision"));
+			},
+		},
+	});
+	await (await looker.session("s").send("go")).result();
+	expect(recorded).toEqual([true]);
+	await looker.close();
+});
+
+test("a watcher that paces the run holds no answer back: it is on record while nobody asks for the next step", async () => {
+	const { host, appended } = batches();
+	const asked = { plan: [] as unknown[], note: [] as unknown[] };
+	const looker = new Agent({
+		model: scriptedModel([]),
+		tools: [anyTool("look", () => "seen")],
+		execution: looking(1, asked),
+		host,
+		unread: "wait",
+	});
+	const run = await looker.session("s").send("go");
+	const seen: string[] = [];
+	for await (const event of run.events()) {
+		seen.push(event.type);
+		if (event.type !== "step-start") continue;
+		await expect.poll(() => appended.flat()).toContain("planned");
+		expect(appended.flat()).not.toContain("tool.started");
+	}
+	expect(seen).toContain("step-start");
+	expect(asked.plan).toEqual([0]);
+	expect((await run.result()).outcome).toBe("completed");
+	await looker.close();
+});
+
+test("a call that fails concludes nothing: the strategy asks instead", async () => {
+	const { asked, appended, result } = await look({}, () => {
+		throw new Error("dark");
+	});
+	expect(asked.note).toEqual(["dark", "dark"]);
+	expect(appended.flat().filter((kind) => kind === "noted")).toHaveLength(2);
+	expect(result.outcome).toBe("completed");
+});
+
+test("a run that is interrupted while its tool works concludes nothing of it", async () => {
+	const { host } = batches();
+	const asked = { plan: [] as unknown[], note: [] as unknown[] };
+	const entered = Promise.withResolvers<void>();
+	const looker = new Agent({
+		model: scriptedModel([]),
+		tools: [
+			anyTool("look", () => {
+				entered.resolve();
+				return new Promise(() => {});
+			}),
+		],
+		execution: looking(1, asked),
+		host,
+	});
+	const run = await looker.session("s").send("go");
+	await entered.promise;
+	run.interrupt();
+	expect((await run.result()).outcome).toBe("aborted");
+	const facts = (await host.journal.read("s")).map(({ fact }) => fact);
+	expect(facts.map((fact) => (fact.kind === "decision" ? fact.topic : fact.kind)).slice(2)).toEqual([
+		"planned",
+		"tools.requested",
+		"tool.started",
+		"tool.settled",
+		"run.ended",
+	]);
+	await looker.close();
+});
+
+test("what follows from an answer and cannot be carried out leaves the answer on record", async () => {
+	const { host } = batches();
+	const bad = strategy({
+		name: "bad",
+		decide: () => ({
+			kind: "ask",
+			topic: "planned",
+			question: () => "nothing",
+			follows: () => ({ kind: "tools", calls: [] }) as never,
+		}),
+	});
+	const run = await agent({ model: scriptedModel([]), execution: bad, host })
+		.session("s")
+		.send("go");
+	expect(await run.result()).toMatchObject({ outcome: "error", error: { code: "invalid_action" } });
+	const facts = (await host.journal.read("s")).map(({ fact }) => fact);
+	expect(facts.find(({ kind }) => kind === "decision")).toMatchObject({ answer: "nothing" });
+});
+
+test("several calls conclude nothing together: that is refused with invalid_action", async () => {
+	const calls = [
+		{ toolName: "look", arguments: {} },
+		{ toolName: "look", arguments: {} },
+	];
+	const several = strategy({
+		name: "several",
+		decide: () => ({ kind: "tools", step: "next", calls, concludes: () => undefined }),
+	});
+	const looker = agent({ model: scriptedModel([]), tools: [anyTool("look", () => 1)], execution: several });
+	await expect(looker.generate("go")).rejects.toMatchObject({
+		code: "invalid_action",
+		message: expect.stringContaining("concludes"),
+	});
+});

@@ -1,0 +1,222 @@
+// Agents as tools of an MCP server: over HTTP on loopback, on both wires, with the client of this package and the official ones.
+
+import { type SessionService, type SessionServiceOptions, sessionService } from "@holdfast/server";
+import { scriptedModel } from "@holdfast/testing";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { agent, memoryHost, tool } from "holdfast";
+import { afterEach, describe, expect, test } from "vitest";
+import { listen } from "../http-server.fixture.ts";
+import { connectMcp } from "../index.ts";
+import { type McpAgentServer, type McpServerOptions, mcpServer, toolOfSession } from "../server.ts";
+
+const ends: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+	for (const end of ends.splice(0).reverse()) await end();
+});
+
+interface Served {
+	readonly url: string;
+	readonly service: SessionService;
+	readonly mcp: McpAgentServer;
+}
+
+async function serve(
+	agentOptions: SessionServiceOptions["agent"],
+	options: Partial<McpServerOptions> = {},
+	others: Partial<SessionServiceOptions> = {},
+): Promise<Served> {
+	const host = memoryHost();
+	const service = sessionService({ host, agent: agentOptions, ...others });
+	const tools = { research: { description: "Researches facts." } };
+	const mcp = mcpServer({ service, tools, ...options });
+	const listening = await listen((request) => mcp.fetch(request));
+	ends.push(
+		() => host.close(),
+		() => service.close(),
+		() => mcp.close(),
+		() => listening.close(),
+	);
+	return { url: `${listening.url}/mcp`, service, mcp };
+}
+
+const context = (key: string, over: object = {}) =>
+	({ signal: new AbortController().signal, idempotencyKey: key, emit() {}, ...over }) as never;
+
+describe.each(["2025", "2026"] as const)("on the wire of %s", (protocol) => {
+	test("an agent is a tool of another one, and a session of its own can be continued", async () => {
+		const model = scriptedModel(["Bern has 147,000 inhabitants.", "It lies on the Aare."]);
+		const { url } = await serve({ model });
+		await using mcp = await connectMcp({ bern: { url, protocol } });
+		expect(mcp.tools()).toMatchObject([
+			{ name: "research", description: "Researches facts.", parameters: { required: ["prompt"] } },
+		]);
+		const caller = scriptedModel([
+			{ toolCalls: [{ name: "research", arguments: { prompt: "How large is Bern?" } }] },
+			"147,000.",
+		]);
+		const { turn } = await agent({ model: caller, tools: mcp.tools() }).generate("How large is Bern?");
+		expect(turn.toolExecutions[0]?.result).toBe("Bern has 147,000 inhabitants.");
+
+		const client = new Client({ name: "test", version: "1" }, negotiated(protocol));
+		await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+		const { _meta } = await client.callTool({ name: "research", arguments: { prompt: "And where?" } });
+		const session = _meta?.["dev.holdfast/session"] as string;
+		expect(toolOfSession(session)).toBe("research");
+		await client.close();
+	});
+
+	test("the same call under one key is one run, however often it comes", async () => {
+		const model = scriptedModel(["Once."]);
+		const { url } = await serve({ model });
+		await using mcp = await connectMcp({ a: { url, protocol } });
+		const [research] = mcp.tools();
+		expect(await research?.run({ prompt: "?" }, context("k"))).toBe("Once.");
+		expect(await research?.run({ prompt: "?" }, context("k"))).toBe("Once.");
+		expect(model.requests).toHaveLength(1);
+		await expect(research?.run({ prompt: "Another" }, context("k"))).rejects.toThrow(/key/);
+	});
+
+	test("a checked output is structured content", async () => {
+		const output = { type: "object", properties: { people: { type: "integer" } }, required: ["people"] };
+		const { url } = await serve({ model: scriptedModel(['{"people":147000}']), output } as never);
+		await using mcp = await connectMcp({ a: { url, protocol } });
+		expect(await mcp.tools()[0]?.run({ prompt: "?" }, context("k"))).toEqual({ people: 147000 });
+	});
+
+	test("what the agent says and which tools it runs is told while it works", async () => {
+		const look = tool({ name: "look", description: "Looks.", run: () => "seen" });
+		const model = scriptedModel([{ toolCalls: [{ name: "look" }] }, "I have seen it."]);
+		const { url } = await serve({ model, tools: [look] });
+		await using mcp = await connectMcp({ a: { url, protocol } });
+		const told: string[] = [];
+		await mcp.tools()[0]?.run({ prompt: "?" }, context("k", { emit: (text: string) => told.push(text) }));
+		expect(told[0]).toBe("1 [look]\n");
+		expect(told.join("")).toContain("seen");
+	});
+
+	test("a run that fails, a session that is not there and arguments that are none are errors", async () => {
+		const { url } = await serve({ model: scriptedModel([{ error: new Error("secret") }]) });
+		await using mcp = await connectMcp({ a: { url, protocol } });
+		const [research] = mcp.tools();
+		const failed = research?.run({ prompt: "?" }, context("k"));
+		await expect(failed).rejects.toMatchObject({ code: "mcp_tool_failed" });
+		await expect(failed).rejects.not.toThrow(/secret/);
+		const session = "mcp.research.unknown";
+		await expect(research?.run({ prompt: "?", session }, context("1"))).rejects.toThrow(/no session/);
+		await expect(research?.run({ prompt: "?", session: "other" }, context("2"))).rejects.toThrow(/session/);
+		await expect(research?.run({ prompt: "" }, context("3"))).rejects.toThrow(/prompt/);
+	});
+
+	test("cancelling the call stops the run", async () => {
+		let runs = 0;
+		let stopped: (() => void) | undefined;
+		const isStopped = new Promise<void>((resolve) => {
+			stopped = resolve;
+		});
+		const wait = tool({
+			name: "wait",
+			description: "Waits.",
+			run: (_, { signal }) => {
+				runs++;
+				return new Promise<string>(() => signal.addEventListener("abort", () => stopped?.()));
+			},
+		});
+		const model = scriptedModel([{ toolCalls: [{ name: "wait" }] }]);
+		const { url } = await serve({ model, tools: [wait] });
+		const client = new Client({ name: "test", version: "1" }, negotiated(protocol));
+		await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+		const cancel = new AbortController();
+		const calling = client
+			.callTool({ name: "research", arguments: { prompt: "?" } }, { signal: cancel.signal })
+			.catch(() => {});
+		await expect.poll(() => runs).toBe(1);
+		cancel.abort();
+		// On the older wire without sessions only the end of the connection says so.
+		if (protocol === "2025") await client.close();
+		await Promise.all([calling, isStopped]);
+		await client.close();
+	});
+});
+
+test("a call that waits to be let run asks the user, and goes on with the answer", async () => {
+	const ran: unknown[] = [];
+	const remove = tool<{ path: string }>({
+		name: "remove",
+		description: "Removes.",
+		parameters: { type: "object", properties: { path: { type: "string" } } },
+		needsApproval: true,
+		run: ({ path }) => {
+			ran.push(path);
+			return "removed";
+		},
+	});
+	const call = (path: string) => ({ toolCalls: [{ name: "remove", arguments: { path } }] });
+	const model = scriptedModel([call("/a"), "It is gone.", call("/b"), "It is still there."]);
+	const { url } = await serve({ model, tools: [remove] });
+	await using mcp = await connectMcp({ a: { url } }, { allow: { elicitation: true } });
+	const [research] = mcp.tools();
+	for (const [approved, said] of [
+		[true, "It is gone."],
+		[false, "It is still there."],
+	] as const) {
+		const calling = research?.run({ prompt: "Remove it." }, context(said));
+		await expect.poll(() => mcp.requests()).toHaveLength(1);
+		const [request] = mcp.requests();
+		expect(request).toMatchObject({ kind: "elicitation", message: expect.stringContaining("remove(") });
+		mcp.answer(request?.id as string, { action: "accept", content: { approved } });
+		expect(await calling).toBe(said);
+	}
+	expect(ran).toEqual(["/a"]);
+});
+
+test("a client that cannot ask its user is told that the call waits", async () => {
+	const ask = { name: "ask", description: "Asks.", parameters: { type: "object" } };
+	const { url } = await serve({ model: scriptedModel([{ toolCalls: [{ name: "ask" }] }]), tools: [ask] });
+	await using mcp = await connectMcp({ a: { url } });
+	await expect(mcp.tools()[0]?.run({ prompt: "?" }, context("k"))).rejects.toThrow(
+		/waits for somebody to answer ask/,
+	);
+});
+
+test("callers see their own sessions only, and who is nobody is let in nowhere", async () => {
+	const model = scriptedModel(["Hello, Ada."]);
+	const authenticate = (request: Request) => {
+		const user = /^Bearer (\w+)$/.exec(request.headers.get("authorization") ?? "")?.[1];
+		return user === undefined ? undefined : { tenant: "t", user };
+	};
+	const { url, service } = await serve({ model }, { authenticate });
+	await expect(connectMcp({ a: { url } })).rejects.toMatchObject({ code: "mcp_unauthorized" });
+	const as = (name: string) => ({ url, headers: { authorization: `Bearer ${name}` } });
+	await using mcp = await connectMcp({ ada: as("ada"), bob: as("bob") });
+	const [ada, bob] = mcp.tools();
+	expect([ada?.name, bob?.name]).toEqual(["ada_research", "bob_research"]);
+	await ada?.run({ prompt: "?" }, context("k"));
+	const { sessions } = await service.list({ tenant: "t", user: "ada" });
+	const session = sessions[0]?.sessionId as string;
+	await expect(bob?.run({ prompt: "?", session }, context("k"))).rejects.toThrow(/no session/);
+	expect((await service.list({ tenant: "t", user: "bob" })).sessions).toEqual([]);
+});
+
+test("without authentication only those who mean this machine are let in", async () => {
+	const { url, mcp } = await serve({ model: scriptedModel([]) });
+	const to = (headers: Record<string, string>) => mcp.fetch(new Request(url, { method: "POST", headers }));
+	expect((await to({ host: "evil.example" })).status).toBe(403);
+	expect((await to({ host: "localhost", origin: "https://evil.example" })).status).toBe(403);
+	expect((await to({ host: "localhost" })).status).not.toBe(403);
+	const given = new Request(url, { method: "POST", headers: { host: "agents.example" } });
+	expect((await mcp.fetch(given, { caller: { tenant: "t" } })).status).not.toBe(403);
+});
+
+test.each([
+	["9", { description: "x" }],
+	["a b", { description: "x" }],
+	["a", { description: "" }],
+])("a tool that cannot be one is refused: %j", (name, tool_) => {
+	expect(() => mcpServer({ service: {} as SessionService, tools: { [name]: tool_ } })).toThrow(
+		expect.objectContaining({ code: "invalid_mcp_tool", data: { tool: name } }),
+	);
+});
+
+function negotiated(protocol: "2025" | "2026") {
+	return { versionNegotiation: { mode: protocol === "2025" ? ("legacy" as const) : { pin: "2026-07-28" } } };
+}

@@ -1,0 +1,154 @@
+// A call of a tool is a run of a session: begun once under its key, followed to its end, and asked what it waits for.
+import { createHash } from "node:crypto";
+import type { RunView, ServedCaller, SessionService, Submitted } from "@holdfast/server";
+import { uuid } from "@holdfast/upp";
+import {
+	type CallToolResult,
+	type ElicitResult,
+	type InputRequests,
+	ProtocolError,
+	ProtocolErrorCode,
+} from "@modelcontextprotocol/server";
+import type { PendingSessionCall } from "holdfast";
+import { sessionIdOf, type TaskPlace, toolOfSession } from "./task-id.ts";
+
+/** The member of a result's `_meta` that names its session; the argument `session` continues it. */
+export const sessionMember = "dev.holdfast/session";
+
+/** What clients are told of a tool's arguments. */
+export const callParameters: {
+	readonly type: "object";
+	readonly properties: Record<
+		string,
+		{ readonly type: string; readonly minLength?: number; readonly description: string }
+	>;
+	readonly required: string[];
+} = {
+	type: "object",
+	properties: {
+		prompt: { type: "string", minLength: 1, description: "The task, with all that is needed to do it." },
+		session: {
+			type: "string",
+			description:
+				"To continue an earlier conversation: the session that its result named. Left out: a new one.",
+		},
+	},
+	required: ["prompt"] as string[],
+};
+
+/** A call as a client made it. */
+export interface AgentCall {
+	readonly caller: ServedCaller;
+	readonly tool: string;
+	readonly params: Readonly<Record<string, unknown>> | undefined;
+	/** What all attempts at the call have. */
+	readonly idempotencyKey?: string;
+	readonly signal: AbortSignal;
+}
+
+/** Begins the run of a call, or finds it, where it was begun before. */
+export async function beginCall(service: SessionService, call: AgentCall): Promise<TaskPlace> {
+	const { caller, tool, idempotencyKey, signal } = call;
+	const { prompt, session } = readParams(call);
+	const id = idempotencyKey === undefined ? uuid() : digest(idempotencyKey);
+	const sessionId = session ?? sessionIdOf(tool, id);
+	if (session !== undefined && (await service.get(caller, session)) === undefined)
+		throw wrong(`There is no session ${JSON.stringify(session)}.`);
+	const submitted = await service.submit(
+		caller,
+		sessionId,
+		{ input: prompt, context: {} },
+		idempotencyKey === undefined ? {} : { idempotencyKey },
+	);
+	return { sessionId, after: await beginOf(submitted, signal), createdAt: Date.now() };
+}
+
+/** Where the events of a run begin that may have to wait for another. */
+async function beginOf({ begun, after }: Submitted, signal: AbortSignal): Promise<string> {
+	if (begun === undefined) return after;
+	const begins = await begun(signal);
+	signal.throwIfAborted();
+	return begins ?? after;
+}
+
+/** What a client gets of a run that is over. */
+export function resultOf({ status, text, output, error }: RunView, sessionId: string): CallToolResult {
+	const _meta = { [sessionMember]: sessionId };
+	if (status === "completed") {
+		const isData = typeof output === "object" && output !== null && !Array.isArray(output);
+		return {
+			content: [{ type: "text", text }],
+			...(isData ? { structuredContent: output as Record<string, unknown> } : {}),
+			_meta,
+		};
+	}
+	const why = error?.message ?? (status === "cancelled" ? "It was stopped." : "It failed.");
+	return { content: [{ type: "text", text: why }], isError: true, _meta };
+}
+
+/** What is asked of the user for calls that wait: whether they may run, or what they come to. */
+export function questionsOf(pending: readonly PendingSessionCall[]): InputRequests {
+	return Object.fromEntries(
+		pending.map(({ id, name, arguments: input, approval }) => {
+			const shown = `${name}(${JSON.stringify(input)})`;
+			const message = approval === true ? `May this run? ${shown}` : `What is the result of this? ${shown}`;
+			const properties =
+				approval === true
+					? { approved: { type: "boolean" as const, title: "Approved" } }
+					: { output: { type: "string" as const, title: "Result" } };
+			const requestedSchema = {
+				type: "object" as const,
+				properties,
+				required: Object.keys(properties),
+			};
+			return [id, { method: "elicitation/create", params: { mode: "form", message, requestedSchema } }];
+		}),
+	) as InputRequests;
+}
+
+/**
+ * Gives a run the answers of the user. Where the user gave none, a call is not let run, or has failed; calls that were not
+ * asked about are left waiting.
+ */
+export async function answerCalls(
+	service: SessionService,
+	caller: ServedCaller,
+	sessionId: string,
+	responses: Readonly<Record<string, unknown>>,
+): Promise<void> {
+	const { pendingToolCalls = [] } = (await service.get(caller, sessionId)) ?? {};
+	const input = pendingToolCalls.flatMap(({ id, runId, approval }): object[] => {
+		const given = Object.hasOwn(responses, id) ? (responses[id] as Partial<ElicitResult> | null) : undefined;
+		if (given === undefined || given === null) return [];
+		const content = given.action === "accept" ? (given.content ?? {}) : {};
+		const about = { toolCallId: id, ...(runId === undefined ? {} : { runId }) };
+		if (approval === true) return [{ role: "approval", ...about, approved: content.approved === true }];
+		const { output } = content;
+		return [
+			typeof output === "string"
+				? { role: "tool", ...about, output }
+				: { role: "tool", ...about, output: "Nobody gave a result.", isError: true },
+		];
+	});
+	if (input.length > 0) await service.submit(caller, sessionId, { input });
+}
+
+function readParams({ tool, params = {} }: AgentCall): {
+	readonly prompt: string;
+	readonly session?: string;
+} {
+	const { prompt, session } = params;
+	if (typeof prompt !== "string" || prompt === "") throw wrong("`prompt` must be text.");
+	if (session === undefined) return { prompt };
+	if (typeof session !== "string" || toolOfSession(session) !== tool)
+		throw wrong(`\`session\` must be one that a result of "${tool}" named.`);
+	return { prompt, session };
+}
+
+function wrong(message: string): ProtocolError {
+	return new ProtocolError(ProtocolErrorCode.InvalidParams, message);
+}
+
+function digest(text: string): string {
+	return createHash("sha256").update(text).digest("hex").slice(0, 32);
+}

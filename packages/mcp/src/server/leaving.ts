@@ -1,0 +1,30 @@
+// Clients that went away in the middle of a call: it is stopped, unless they come back for it in time.
+export class Leaving {
+	readonly #timers = new Map<string, NodeJS.Timeout>();
+
+	/** Stops after so many milliseconds, or at once. */
+	left(sessionId: string, afterMs: number, stop: () => void): void {
+		this.cameBack(sessionId);
+		if (afterMs === 0) {
+			stop();
+			return;
+		}
+		const timer = setTimeout(() => {
+			this.#timers.delete(sessionId);
+			stop();
+		}, afterMs);
+		timer.unref();
+		this.#timers.set(sessionId, timer);
+	}
+
+	/** Somebody waits for the call again. */
+	cameBack(sessionId: string): void {
+		clearTimeout(this.#timers.get(sessionId));
+		this.#timers.delete(sessionId);
+	}
+
+	/** Stops none of those that were left: whoever continues with the sessions finishes them. */
+	close(): void {
+		for (const sessionId of [...this.#timers.keys()]) this.cameBack(sessionId);
+	}
+}

@@ -1,0 +1,90 @@
+// `mcpServer`: agents as tools of an MCP server, over HTTP and stdio, on both wires. A call is a run of a durable session;
+// there is nothing here that a restart could lose.
+import type { ServedCaller } from "@holdfast/server";
+import {
+	createMcpHandler,
+	hostHeaderValidationResponse,
+	localhostAllowedHostnames,
+	localhostAllowedOrigins,
+	type McpRequestContext,
+	originValidationResponse,
+	type Transport,
+} from "@modelcontextprotocol/server";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { Leaving } from "./leaving.ts";
+import { newServer } from "./new-server.ts";
+import { checkTools, type McpServerOptions } from "./options.ts";
+import { Tasks } from "./tasks.ts";
+
+/** Agents that are offered over MCP. */
+export interface McpAgentServer {
+	/**
+	 * Answers a request over HTTP: mount it at one path, for all methods. With `caller` whoever calls it says who asks, and
+	 * `authenticate` is not asked.
+	 */
+	readonly fetch: (request: Request, options?: { readonly caller?: ServedCaller }) => Promise<Response>;
+	/** Serves the program's standard input and output, or a transport of yours. Returns the way to end it. */
+	stdio(options?: { readonly transport?: Transport; readonly caller?: ServedCaller }): {
+		close(): Promise<void>;
+	};
+	/** Ends what is open. The service is whose it was. */
+	close(): Promise<void>;
+}
+
+/**
+ * Offers agents over MCP.
+ *
+ * @throws HoldfastError `invalid_mcp_tool`.
+ * @example
+ * import { openai } from "@ai-sdk/openai";
+ * import { sessionService } from "@holdfast/server";
+ * import { memoryHost } from "holdfast";
+ *
+ * const service = sessionService({ host: memoryHost(), agent: { model: openai("gpt-5.2") } });
+ * const mcp = mcpServer({ service, tools: { research: { description: "Researches facts." } } });
+ * console.log((await mcp.fetch(new Request("http://localhost/mcp"))).status); // 405
+ * await mcp.close();
+ */
+export function mcpServer(options: McpServerOptions): McpAgentServer {
+	checkTools(options.tools);
+	const { caller: everybody = { tenant: "local" }, authenticate, onError, pollEveryMs = 1000 } = options;
+	const tasks = new Tasks(options.service, pollEveryMs);
+	const serverFor = (caller: ServedCaller) => newServer(options, tasks, leaving, caller);
+	const leaving = new Leaving();
+	const reports = onError === undefined ? {} : { onerror: onError };
+	const handler = createMcpHandler(
+		({ authInfo }: McpRequestContext) => serverFor((authInfo?.extra?.caller as ServedCaller) ?? everybody),
+		reports,
+	);
+	return {
+		async fetch(request, { caller: given } = {}) {
+			const refusal =
+				given !== undefined || authenticate !== undefined
+					? undefined
+					: (hostHeaderValidationResponse(withHost(request), localhostAllowedHostnames()) ??
+						originValidationResponse(request, localhostAllowedOrigins()));
+			if (refusal !== undefined) return refusal;
+			const caller = given ?? (authenticate === undefined ? everybody : await authenticate(request));
+			if (caller === undefined) {
+				const headers = { "www-authenticate": "Bearer" };
+				return new Response(undefined, { status: 401, headers });
+			}
+			const authInfo = { token: "", clientId: caller.tenant, scopes: [], extra: { caller } };
+			return handler.fetch(request, { authInfo });
+		},
+		stdio({ transport, caller = everybody } = {}) {
+			const over = transport === undefined ? {} : { transport };
+			return serveStdio(() => serverFor(caller), { ...reports, ...over });
+		},
+		async close() {
+			leaving.close();
+			await handler.close();
+		},
+	};
+}
+
+/** Requests that were made here, and not received, have their host in the address only. */
+function withHost(request: Request): Request {
+	if (request.headers.has("host")) return request;
+	return new Request(request.url, { headers: { host: new URL(request.url).host } });
+}

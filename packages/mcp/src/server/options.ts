@@ -1,0 +1,59 @@
+// What `mcpServer` takes, checked at the door.
+
+import type { Authenticate, ServedCaller, SessionService } from "@holdfast/server";
+import { HoldfastError } from "@holdfast/upp";
+
+/** An agent as a tool. */
+export interface AgentTool {
+	/** Explains to the model of the client when to use it. */
+	readonly description: string;
+	/** What people are shown in place of the name. */
+	readonly title?: string;
+}
+
+export interface McpServerOptions {
+	/** The sessions that the calls run in: what `sessionService()` of `@holdfast/server` gave. */
+	readonly service: SessionService;
+	/**
+	 * The tools that are offered, by name. Every call begins a session, whose id begins with `mcp.NAME.`: the service's option
+	 * `agentFor` finds in it which agent is meant (`toolOfSession`).
+	 */
+	readonly tools: Readonly<Record<string, AgentTool>>;
+	/** Name of the server. Default "holdfast". */
+	readonly name?: string;
+	/** Version of the server. Default "1.0.0". */
+	readonly version?: string;
+	/** Told to clients when they connect. Default: nothing. */
+	readonly instructions?: string;
+	/** Who makes a request over HTTP; undefined: nobody who is let in. Default: whoever reaches it on loopback is let in. */
+	readonly authenticate?: Authenticate;
+	/** Whose sessions those of unauthenticated requests and of stdio are. Default `{ tenant: "local" }`. */
+	readonly caller?: ServedCaller;
+	/** Whether calls may run as tasks, which survive a restart and a broken connection. Default true. */
+	readonly tasks?: boolean;
+	/** Milliseconds that clients are told to wait between two looks at a task. Default 1,000. */
+	readonly pollEveryMs?: number;
+	/**
+	 * Milliseconds in which a client that went away may come back for a call with an idempotency key, before the run is
+	 * stopped: over HTTP a client that cancels looks like one whose connection broke. Without a key it is stopped at once.
+	 * Default 30,000.
+	 */
+	readonly resendMs?: number;
+	/** Gets what went wrong and belongs to no call. Must not throw. Default: nobody. */
+	readonly onError?: (error: Error) => void;
+}
+
+/** @throws HoldfastError `invalid_mcp_tool`. */
+export function checkTools(tools: Readonly<Record<string, AgentTool>>): void {
+	for (const [name, { description }] of Object.entries(tools)) {
+		const why = !/^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/.test(name)
+			? "its name is not a letter followed by at most 63 letters, digits, `_` or `-`"
+			: typeof description !== "string" || description === ""
+				? "it has no description, by which a model knows when to use it"
+				: undefined;
+		if (why === undefined) continue;
+		throw new HoldfastError("invalid_mcp_tool", `The tool "${name}" cannot be offered over MCP: ${why}.`, {
+			data: { tool: name },
+		});
+	}
+}

@@ -1,0 +1,219 @@
+// Notices what was committed: by this host at once, by others through notifications on the one lasting connection, however
+// many sessions are watched. A notification says which sessions to look at and carries nothing else. Nothing depends on one
+// that comes: what watched sessions look like is compared after the connection was made anew, and now and then.
+import { makeWatchers } from "holdfast/host";
+import { type Database, pause } from "./database.ts";
+import { digest } from "./digest.ts";
+import { isUnavailable } from "./postgres-errors.ts";
+import type { PostgresLease } from "./postgres-lease.ts";
+import type { SessionConnection } from "./session-connection.ts";
+
+/** The changes of one host. */
+export interface ChangeFeed {
+	watch(key: string, storedKey: string, changed: () => void): () => void;
+	/** Calls `changed` after anything was committed, by anyone. */
+	watchAll(changed: () => void): () => void;
+	/** This host committed something of the session. */
+	committed(key: string): void;
+	/** Others are to know that these sessions were written to. */
+	publish(digests: readonly string[]): void;
+	/** Somebody listens for the loss of this lease. */
+	listen(lease: PostgresLease): void;
+	ignore(lease: PostgresLease): void;
+	stop(): Promise<void>;
+}
+
+/** What a feed needs. */
+export interface FeedParts {
+	readonly database: Database;
+	readonly session: SessionConnection;
+	readonly schema: string;
+	readonly channel: string;
+	/** Milliseconds between two looks where notifications do not come. */
+	readonly pollMs: number;
+	/** Who this host is in notifications. */
+	readonly sender: string;
+	/** Resolves when others know of this host: only then they notify. */
+	register(): Promise<unknown>;
+}
+
+/** Milliseconds between two looks where notifications come: one may be lost with the process that committed. */
+const seldom = 1_000;
+/** Looks that take long, for much is watched, come so seldom that they take one part in so many of the time. */
+const looksTakeOneIn = 5;
+/** Characters of a digest that a notification has. */
+const hintLength = 8;
+/** How many sessions a notification names; it may have 8,000 bytes. */
+const hintsAtMost = 900;
+
+/** Makes the feed of a host; nothing connects until somebody watches. */
+export function makeChangeFeed(parts: FeedParts): ChangeFeed {
+	const { database, session, schema, channel, sender } = parts;
+	const watchers = makeWatchers();
+	/** The watched sessions: their digest, and the version they had last; undefined before the first look. */
+	const watched = new Map<string, { readonly digest: string; version: string | undefined }>();
+	const byHint = new Map<string, Set<string>>();
+	const leases = new Set<PostgresLease>();
+	let timer: ReturnType<typeof setTimeout> | undefined;
+	let looking: Promise<void> | undefined;
+	let again = false;
+	let stopped = false;
+	let started = false;
+	let pending = new Set<string>();
+	let publishing: Promise<void> | undefined;
+
+	session.onNotification(hear);
+
+	async function listen(): Promise<void> {
+		await session.onConnect(async (client) => {
+			await client.query(`LISTEN ${channel}`);
+			lookSoon();
+		});
+		await session.start();
+	}
+
+	function start(): void {
+		if (stopped) return;
+		if (!started) {
+			started = true;
+			void listen();
+		}
+		lookSoon();
+	}
+
+	function hear(payload: string): void {
+		const [from, hints = ""] = payload.split(" ");
+		if (from === sender) return;
+		watchers.somethingChanged();
+		if (hints === "*") {
+			lookSoon();
+			return;
+		}
+		const lost = new Set<PostgresLease>();
+		for (let at = 0; at < hints.length; at += hintLength) {
+			const hint = hints.slice(at, at + hintLength);
+			for (const key of byHint.get(hint) ?? []) watchers.changed(key);
+			for (const lease of leases) if (lease.digest.startsWith(hint)) lost.add(lease);
+		}
+		if (lost.size > 0) lookSoon();
+	}
+
+	const isNeeded = (): boolean => watchers.size > 0 || leases.size > 0 || watchers.hasAny;
+
+	/** Looks at once, or again after the look that is under way. */
+	function lookSoon(): void {
+		again = true;
+		looking ??= (async () => {
+			// What is watched in one turn is looked at together.
+			await new Promise((resolve) => setImmediate(resolve));
+			for (let attempt = 0; again && !stopped; attempt++) {
+				again = false;
+				await look().catch(async (error: unknown) => {
+					again = isUnavailable(error) && !stopped;
+					await pause(attempt);
+				});
+			}
+			looking = undefined;
+		})();
+	}
+
+	async function look(): Promise<void> {
+		clearTimeout(timer);
+		await parts.register();
+		for (const lease of leases) if (lease.isLost) leases.delete(lease);
+		const began = performance.now();
+		const keys = [...watched.keys()];
+		const held = [...leases];
+		if (keys.length > 0 || held.length > 0) await compare(keys, held);
+		if (stopped || !isNeeded()) return;
+		const interval = session.connected ? seldom : parts.pollMs;
+		timer = setTimeout(
+			() => {
+				watchers.somethingChanged();
+				lookSoon();
+			},
+			Math.max(interval, (performance.now() - began) * looksTakeOneIn),
+		);
+		timer.unref();
+	}
+
+	async function compare(keys: readonly string[], held: readonly PostgresLease[]): Promise<void> {
+		const digests = [...keys.map((key) => watched.get(key)?.digest), ...held.map((lease) => lease.digest)];
+		const rows = await database.lists<[string, string, number, number]>(
+			`SELECT replace(digest::text, '-', ''), id || ' ' || version, id, epoch FROM ${schema}.sessions
+				WHERE digest = ANY ($1::uuid[])`,
+			[[...new Set(digests)]],
+		);
+		const found = new Map(rows.map((row) => [row[0], row]));
+		for (const key of keys) {
+			const entry = watched.get(key);
+			if (entry === undefined) continue;
+			const version = found.get(entry.digest)?.[1] ?? "";
+			// Of a session that is there nobody knows whether it was when its watcher came.
+			if (version === entry.version || (entry.version === undefined && version === "")) {
+				entry.version = version;
+				continue;
+			}
+			entry.version = version;
+			watchers.changed(key);
+		}
+		for (const lease of held) {
+			const row = found.get(lease.digest);
+			lease.see(row?.[2], row?.[3]);
+		}
+	}
+
+	async function send(): Promise<void> {
+		while (pending.size > 0) {
+			const digests = pending;
+			pending = new Set();
+			const hints =
+				digests.size > hintsAtMost ? "*" : [...digests].map((each) => each.slice(0, hintLength)).join("");
+			await database.once("SELECT pg_notify($1, $2)", [channel, `${sender} ${hints}`]).catch(() => {});
+		}
+		publishing = undefined;
+	}
+
+	return {
+		watch(key, storedKey, changed) {
+			const remove = watchers.add(key, changed);
+			const known = digest(storedKey);
+			if (!watched.has(key)) {
+				watched.set(key, { digest: known, version: undefined });
+				const hint = known.slice(0, hintLength);
+				byHint.set(hint, (byHint.get(hint) ?? new Set()).add(key));
+			}
+			start();
+			return () => {
+				remove();
+				if (watchers.has(key)) return;
+				watched.delete(key);
+				const hint = known.slice(0, hintLength);
+				const keys = byHint.get(hint);
+				keys?.delete(key);
+				if (keys?.size === 0) byHint.delete(hint);
+			};
+		},
+		watchAll(changed) {
+			const remove = watchers.addToAll(changed);
+			start();
+			return remove;
+		},
+		committed: (key) => watchers.changed(key),
+		publish(digests) {
+			for (const each of digests) pending.add(each);
+			publishing ??= send();
+		},
+		listen(lease) {
+			leases.add(lease);
+			start();
+		},
+		ignore: (lease) => void leases.delete(lease),
+		async stop() {
+			stopped = true;
+			clearTimeout(timer);
+			await publishing;
+			await looking;
+		},
+	};
+}

@@ -1,0 +1,311 @@
+// Shared commits: what many sessions write while a batch is on its way becomes the next one, a transaction and a round trip
+// for all of them (keeps I3, I7). Writes to one session keep their order: those that touch a session which a batch under way
+// touches wait for the next one.
+//
+// A lane sends one batch at a time. Each has a number; the database keeps the last one of a lane with its results, so that a
+// batch whose answer was lost is sent again and not applied again. A batch that fails as a whole is tried write by write, so
+// that a bad one takes no other down.
+import type { HoldfastError } from "@holdfast/upp";
+import type { Database } from "./database.ts";
+import { lockKey } from "./digest.ts";
+import { isConflict, isUnavailable, postgresError } from "./postgres-errors.ts";
+
+/** What the database says of a write. */
+export type WriteResult = readonly [outcome: string, ...data: unknown[]];
+
+/** Something to be written. */
+export interface Write {
+	/** Digests of the sessions that it reads or writes. */
+	readonly sessions: readonly string[];
+	/** Digests of the records that it reads or writes. */
+	readonly records?: readonly string[];
+	/** Writes of one object, of which no second one may be in a batch as long as `isFirst` says so. Nothing overtakes that one. */
+	readonly owner?: { readonly isFirst: boolean };
+	/** What the database is to do, asked for when it is sent; may throw what the write rejects with. */
+	encode(): Readonly<Record<string, unknown>>;
+	/**
+	 * The same where it may be done together with others of its kind, as the only one that writes to its session before all
+	 * others of the batch; undefined where it may not.
+	 */
+	plain?(): PlainAppend | undefined;
+	/** It was committed, or refused. */
+	done(result: WriteResult): void;
+	failed(error: HoldfastError): void;
+}
+
+/** An append that is made together with others. */
+export interface PlainAppend {
+	readonly session: number;
+	readonly epoch: number;
+	readonly run: string;
+	readonly at: number;
+	/** What it does to the open run of its session. */
+	readonly change: string;
+	/** When somebody has to look at the run; undefined where that stays as it is. */
+	readonly look: number | null | undefined;
+	readonly only: boolean;
+	readonly facts: readonly { readonly kind: string; readonly version: number; readonly body: string }[];
+	readonly chunks: readonly (readonly [sub: number, body: string])[];
+	/** About how many bytes it has. */
+	readonly bytes: number;
+}
+
+/** The queue of a host. */
+export interface CommitQueue {
+	add(write: Write): void;
+	/** Adds a write that nothing waits on in memory; resolves to its result. */
+	commit(write: Pick<Write, "sessions" | "records" | "encode">): Promise<WriteResult>;
+	/** Resolves when nothing is under way. */
+	drained(): Promise<void>;
+	/** Batches committed so far. */
+	readonly transactions: number;
+}
+
+/** What a queue needs. */
+export interface QueueParts {
+	readonly database: Database;
+	readonly schema: string;
+	/** First number of the schema's advisory locks. */
+	readonly space: number;
+	/** Resolves when the worker may write, to the lanes it has. */
+	lanes(): Promise<readonly string[]>;
+	/** Makes a lane anew that was taken away with its worker. */
+	restore(lane: string): Promise<void>;
+	/** Sessions were written to, and others share the store. */
+	committed(sessions: readonly string[]): void;
+}
+
+/** How many writes a batch has at most. */
+const batchSize = 256;
+/** How many bytes of text, about, so that a batch is no long one. */
+const batchBytes = 4 * 1024 * 1024;
+/** How many lanes a host has. */
+export const laneCount = 2;
+const conflictsAtMost = 20;
+
+/** A write of a batch, as it is sent. */
+interface Sent {
+	readonly write: Write;
+	/** Text of its operation; undefined where it is plain. */
+	readonly text: string | undefined;
+	readonly plain: PlainAppend | undefined;
+}
+
+interface Lane {
+	readonly id: string;
+	number: number;
+	sessions: readonly string[] | undefined;
+}
+
+type Results = readonly [
+	results: readonly WriteResult[],
+	appended: readonly (readonly [number: number, seq: number])[],
+	/** Whether anybody shares the store. */
+	isShared: boolean,
+];
+
+/** Makes the queue of a host. */
+export function makeCommitQueue(parts: QueueParts): CommitQueue {
+	const { database, schema, space } = parts;
+	const text = `SELECT ${schema}.apply_v1(${Array.from({ length: 24 }, (_, at) => `$${at + 1}`).join()}) AS results`;
+	/** Plain ones that came to nothing. */
+	const refused = new WeakSet<Write>();
+	let queue: Write[] = [];
+	let lanes: Lane[] | undefined;
+	let scheduled = false;
+	let sending = 0;
+	let transactions = 0;
+	let waiters: (() => void)[] = [];
+
+	function schedule(): void {
+		if (scheduled) return;
+		scheduled = true;
+		setImmediate(() => {
+			scheduled = false;
+			if (lanes === undefined) void open();
+			else pump(lanes);
+		});
+	}
+
+	async function open(): Promise<void> {
+		if (sending > 0) return;
+		sending++;
+		try {
+			const ids = await parts.lanes();
+			lanes = ids.map((id) => ({ id, number: 0, sessions: undefined }));
+		} catch (error) {
+			const failed = queue;
+			queue = [];
+			for (const write of failed) write.failed(postgresError(error));
+		}
+		sending--;
+		if (lanes !== undefined) pump(lanes);
+		settle();
+	}
+
+	function pump(all: readonly Lane[]): void {
+		for (const lane of all) {
+			if (lane.sessions !== undefined || queue.length === 0) continue;
+			const batch = take(all);
+			if (batch.length > 0) void send(lane, batch);
+		}
+	}
+
+	/** The next writes that touch nothing which is under way, in order. */
+	function take(all: readonly Lane[]): readonly Sent[] {
+		const busy = new Set(all.flatMap(({ sessions = [] }) => sessions));
+		const first = new Set<unknown>();
+		const touched = new Set<string>();
+		const batch: Sent[] = [];
+		const left: Write[] = [];
+		let bytes = 0;
+		for (const [at, write] of queue.entries()) {
+			if (batch.length === batchSize || bytes > batchBytes) {
+				left.push(...queue.slice(at));
+				break;
+			}
+			const isBusy = write.sessions.some((session) => busy.has(session));
+			if (first.has(write.owner) || (isBusy && write.owner?.isFirst === true)) {
+				// It was added before all others that are left, and is to come before them.
+				left.push(...queue.slice(at));
+				break;
+			}
+			if (isBusy) {
+				for (const session of write.sessions) busy.add(session);
+				left.push(write);
+				continue;
+			}
+			try {
+				const sent = encode(write, touched);
+				bytes += sent.text?.length ?? sent.plain?.bytes ?? 0;
+				batch.push(sent);
+			} catch (error) {
+				write.failed(postgresError(error));
+				continue;
+			}
+			for (const session of write.sessions) touched.add(session);
+			if (write.owner?.isFirst === true) first.add(write.owner);
+		}
+		queue = left;
+		return batch;
+	}
+
+	/** Plain ones come before the others of a batch: a session that any of those touched has none. */
+	function encode(write: Write, touched: ReadonlySet<string>): Sent {
+		const isAlone = !refused.has(write) && write.sessions.every((session) => !touched.has(session));
+		const plain = isAlone ? write.plain?.() : undefined;
+		return { write, plain, text: plain === undefined ? JSON.stringify(write.encode()) : undefined };
+	}
+
+	async function send(lane: Lane, batch: readonly Sent[]): Promise<void> {
+		sending++;
+		lane.sessions = batch.flatMap(({ write }) => write.sessions);
+		try {
+			await transact(lane, batch);
+		} catch (error) {
+			// Whether it was committed is not known where the server is away: then nothing is tried again.
+			if (batch.length === 1 || isUnavailable(error) || database.closed) fail(batch, error);
+			else for (const each of batch) await transact(lane, [each]).catch((reason) => fail([each], reason));
+		}
+		lane.sessions = undefined;
+		sending--;
+		if (queue.length > 0) schedule();
+		settle();
+	}
+
+	function fail(batch: readonly Sent[], error: unknown): void {
+		for (const { write } of batch) write.failed(postgresError(error));
+	}
+
+	async function transact(lane: Lane, batch: readonly Sent[]): Promise<void> {
+		const sessions = [...new Set(batch.flatMap(({ write }) => write.sessions))];
+		const records = new Set(batch.flatMap(({ write }) => (write.records ?? []).map(lockKey)));
+		const shelves = [...records].sort((one, other) => one - other);
+		const number = ++lane.number;
+		const others = batch.filter(({ plain }) => plain === undefined);
+		const together = batch.filter(({ plain }) => plain !== undefined);
+		const texts = `[${others.map(({ text }) => text).join()}]`;
+		const columns = columnsOf(together.map(({ plain }) => plain as PlainAppend));
+		const values = [lane.id, number, texts, sessions, shelves, space, ...columns];
+		const [results, appended, isShared] = await apply(lane, values);
+		transactions++;
+		const seqs = new Map(appended);
+		const again: Write[] = [];
+		for (const [at, { write, plain }] of together.entries()) {
+			const seq = seqs.get(at + 1);
+			if (seq === undefined) again.push(write);
+			else write.done(["ok", plain?.session, plain?.epoch, seq]);
+		}
+		for (const [at, { write }] of others.entries()) write.done(results[at] as WriteResult);
+		// The database says why only to those that are made by themselves.
+		for (const write of again) refused.add(write);
+		queue = [...again, ...queue];
+		if (isShared && sessions.length > 0) parts.committed(sessions);
+	}
+
+	async function apply(lane: Lane, values: readonly unknown[]): Promise<Results> {
+		for (let attempt = 0; ; attempt++) {
+			try {
+				const [row] = await database.often<{ results: Results | null }>(text, values);
+				if (row?.results != null) return row.results;
+				await parts.restore(lane.id);
+			} catch (error) {
+				const { cause = error } = error as { cause?: unknown };
+				if (!isConflict(cause) || attempt > conflictsAtMost) throw error;
+			}
+		}
+	}
+
+	function settle(): void {
+		if (queue.length > 0 || sending > 0) return;
+		for (const resolve of waiters) resolve();
+		waiters = [];
+	}
+
+	function add(write: Write): void {
+		queue.push(write);
+		schedule();
+	}
+
+	return {
+		add,
+		commit: ({ sessions, records = [], encode }) =>
+			new Promise((resolve, reject) => {
+				add({ sessions, records, encode, done: resolve, failed: reject });
+			}),
+		async drained() {
+			if (queue.length === 0 && sending === 0) return;
+			await new Promise<void>((resolve) => waiters.push(resolve));
+		},
+		get transactions() {
+			return transactions;
+		},
+	};
+}
+
+/** Appends as the columns that the database takes; facts and chunks refer to theirs by its number, from 1. */
+function columnsOf(appends: readonly PlainAppend[]): readonly (readonly unknown[])[] {
+	const column = <T>(of: (append: PlainAppend) => T): readonly T[] => appends.map(of);
+	const facts = appends.flatMap((append, at) => append.facts.map((fact, index) => ({ ...fact, at, index })));
+	const chunks = appends.flatMap((append, at) => append.chunks.map(([sub, body]) => ({ sub, body, at })));
+	return [
+		column(({ session }) => session),
+		column(({ epoch }) => epoch),
+		column(({ run }) => run),
+		column(({ at }) => at),
+		column(({ change }) => change),
+		column(({ look }) => look ?? null),
+		column(({ look }) => look !== undefined),
+		column(({ only }) => only),
+		column(({ facts: own }) => own.length),
+		column(({ facts: own }) => own.at(-1)?.kind ?? null),
+		facts.map(({ at }) => at + 1),
+		facts.map(({ index }) => index + 1),
+		facts.map(({ kind }) => kind),
+		facts.map(({ version }) => version),
+		facts.map(({ body }) => body),
+		chunks.map(({ at }) => at + 1),
+		chunks.map(({ sub }) => sub),
+		chunks.map(({ body }) => body),
+	];
+}

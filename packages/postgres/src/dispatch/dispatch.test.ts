@@ -1,0 +1,135 @@
+// Work that the database hands out, on a real server.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { scriptedModel } from "@holdfast/testing";
+import { messageToJSON, UserMessage } from "@holdfast/upp";
+import { Agent, type AgentOptions } from "holdfast";
+import { storeKeyOf } from "holdfast/execute";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { type PostgresHost, postgresHost } from "../index.ts";
+import { testServer } from "../test-server.fixture.ts";
+
+let schema: string;
+let url: string;
+let ends: (() => unknown)[];
+
+beforeEach(async () => {
+	const server = await testServer();
+	schema = server.schema();
+	({ url } = server);
+	ends = [];
+});
+
+afterEach(async () => {
+	for (const end of ends.reverse()) await end();
+});
+
+function open(): PostgresHost {
+	const host = postgresHost({ connectionString: url, schema, leaseTtlMs: 60_000 });
+	ends.push(() => host.close());
+	return host;
+}
+
+/** An agent that works on what is handed out, and has begun to take it. Nothing is found by a look: those come far apart. */
+async function workOn(host: PostgresHost, options: AgentOptions = {}): Promise<Agent> {
+	const taken = Promise.withResolvers<void>();
+	const queue = {
+		async take(taker: Parameters<PostgresHost["queue"]["take"]>[0]) {
+			const taking = await host.queue.take(taker);
+			taken.resolve();
+			return taking;
+		},
+	};
+	const agent = new Agent({ model: scriptedModel(() => "done"), ...options, host: { ...host, queue } });
+	ends.push(() => agent.close());
+	const working = async (): Promise<void> => {
+		for await (const run of agent.work({ onProblem: () => {} })) void run;
+	};
+	void working();
+	await taken.promise;
+	return agent;
+}
+
+/** A message that nobody's caller waits for. */
+function inputOf(text: string) {
+	const id = globalThis.crypto.randomUUID();
+	const message = messageToJSON(new UserMessage(text, { id }));
+	return { id, kind: "message" as const, runId: id, body: { shape: "text", message } };
+}
+
+async function textOf(host: PostgresHost, key: string): Promise<string> {
+	const facts = await host.journal.read(key);
+	return JSON.stringify(facts.map(({ fact }) => fact));
+}
+
+async function ended(host: PostgresHost, key: string): Promise<number> {
+	const entries = await host.journal.read(key);
+	return entries.filter(({ fact }) => fact.kind === "run.ended").length;
+}
+
+test("a message that nobody waits for is begun by a worker, each once however many there are", async () => {
+	const producer = open();
+	await workOn(open());
+	await workOn(open());
+	const keys = Array.from({ length: 20 }, (_, number) => `session-${number}`);
+	await Promise.all(keys.map((key) => producer.journal.submit(key, inputOf(key))));
+	for (const key of keys) await expect.poll(() => ended(producer, key)).toBe(1);
+	for (const key of keys) expect(await textOf(producer, key)).toContain("done");
+});
+
+test("agents of one process share a queue, and each gets its own sessions", async () => {
+	const host = open();
+	const asked: string[] = [];
+	const says = (name: string): AgentOptions => ({
+		namespace: name,
+		model: scriptedModel(() => {
+			asked.push(name);
+			return name;
+		}),
+	});
+	await workOn(host, says("one"));
+	await workOn(host, says("two"));
+	const other = open();
+	const key = storeKeyOf("two", "shared");
+	await other.journal.submit(key, inputOf("shared"));
+	await expect.poll(() => ended(other, key)).toBe(1);
+	expect(asked).toEqual(["two"]);
+});
+
+test("what a worker gave up when it closed is continued by another", async () => {
+	const first = open();
+	const leaving = new Agent({
+		model: scriptedModel(() => ({ gate: new Promise(() => {}), text: "never" })),
+		host: first,
+	});
+	const run = await leaving.session("given-up").send("hello");
+	const over = run.result().catch(() => {});
+	ends.push(() => over);
+	const second = open();
+	await expect.poll(async () => (await second.journal.head("given-up"))?.openRunId).toBeDefined();
+	await workOn(second);
+	await leaving.close();
+	await expect.poll(() => ended(second, "given-up")).toBe(1);
+});
+
+test("a session whose worker is killed is continued by another", async () => {
+	const host = open();
+	await workOn(host);
+	const options = { connectionString: url, schema, key: "killed" };
+	const child = spawn(
+		process.execPath,
+		[
+			"--conditions=holdfast-source",
+			"--no-warnings",
+			fileURLToPath(new URL("./hanging-worker.fixture.ts", import.meta.url)),
+			JSON.stringify(options),
+		],
+		{ stdio: ["ignore", "pipe", "inherit"] },
+	);
+	ends.push(() => child.kill("SIGKILL"));
+	await once(child.stdout, "data");
+	child.kill("SIGKILL");
+	await expect.poll(() => ended(host, "killed")).toBe(1);
+	expect(await textOf(host, "killed")).toContain("done");
+});

@@ -1,0 +1,86 @@
+// Has the database make a job of each session that has something to do, in the transaction that gives it to do: a job of
+// graphile-worker, one a session, whose tables are brought up to date here too. Nothing of this is there, and nothing costs,
+// until a process first takes work.
+import type { Database } from "../database.ts";
+import { lockSpace } from "../migrate.ts";
+
+/** The schema of graphile-worker's own tables, beside that of the sessions. */
+export function jobSchemaOf(schema: string): string {
+	return `${schema}_jobs`;
+}
+
+/** The name of the one task. */
+export const task = "work_on_session";
+
+/** Attempts of a job: it is tried again until there is nothing to do in its session. */
+const mostAttempts = 32_000;
+/** Deadlines from here on never come. */
+const never = Number.MAX_SAFE_INTEGER;
+/** Seconds after which the sessions of a dead worker are handed out again, if somebody who took them died too. */
+const againAfter = 10;
+
+/** Makes the functions and triggers that make jobs; harmless when they are there. graphile-worker's tables are. */
+export async function installDispatch(database: Database, schema: string): Promise<void> {
+	await database.query(`DO $install$ BEGIN
+		PERFORM pg_advisory_xact_lock(${lockSpace(schema)}, 0);
+		${functions(schema)}
+	END $install$`);
+}
+
+function functions(schema: string): string {
+	const jobs = jobSchemaOf(schema);
+	return `
+	CREATE TABLE IF NOT EXISTS ${schema}.dead_workers (worker bigint PRIMARY KEY, at timestamptz NOT NULL);
+
+	CREATE OR REPLACE FUNCTION ${schema}.dispatch_1(session_key text, digest uuid, what text, at timestamptz, mode text)
+	RETURNS void LANGUAGE sql AS $$
+		SELECT ${jobs}.add_job('${task}', json_build_object('key', session_key), NULL, at, ${mostAttempts},
+			what || digest::text, 0, NULL, mode)
+	$$;
+
+	CREATE OR REPLACE FUNCTION ${schema}.input_came_1() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+		PERFORM ${schema}.dispatch_1(s.key, s.digest, 'now:', now(), 'replace') FROM ${schema}.sessions s WHERE s.id = NEW.session;
+		RETURN NULL;
+	END $$;
+	CREATE OR REPLACE TRIGGER input_came AFTER INSERT ON ${schema}.inputs FOR EACH ROW
+		WHEN (NEW.worker IS NULL AND NEW.kind <> 'notice') EXECUTE FUNCTION ${schema}.input_came_1();
+
+	CREATE OR REPLACE FUNCTION ${schema}.given_up_1() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+		PERFORM ${schema}.dispatch_1(NEW.key, NEW.digest, 'now:', now(), 'replace');
+		RETURN NULL;
+	END $$;
+	CREATE OR REPLACE TRIGGER given_up AFTER UPDATE OF owner ON ${schema}.sessions FOR EACH ROW
+		WHEN (OLD.owner IS NOT NULL AND NEW.owner IS NULL AND (NEW.open_run IS NOT NULL OR NEW.waiting > 0))
+		EXECUTE FUNCTION ${schema}.given_up_1();
+
+	CREATE OR REPLACE FUNCTION ${schema}.will_be_due_1() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+		PERFORM ${schema}.dispatch_1(NEW.key, NEW.digest, 'due:', to_timestamp(NEW.look_at / 1000.0), 'replace');
+		RETURN NULL;
+	END $$;
+	CREATE OR REPLACE TRIGGER will_be_due AFTER UPDATE OF look_at ON ${schema}.sessions FOR EACH ROW
+		WHEN (NEW.look_at IS DISTINCT FROM OLD.look_at AND NEW.look_at < ${never})
+		EXECUTE FUNCTION ${schema}.will_be_due_1();
+
+	-- What workers that died had, and what was accepted in their names.
+	CREATE OR REPLACE FUNCTION ${schema}.dispatch_dead_1(space integer) RETURNS bigint LANGUAGE plpgsql AS $$
+	DECLARE
+		dead bigint[];
+		handed bigint := 0;
+	BEGIN
+		IF NOT pg_try_advisory_xact_lock(space, 1) THEN RETURN 0; END IF;
+		dead := ARRAY(SELECT w.id FROM ${schema}.workers w LEFT JOIN ${schema}.dead_workers d ON d.worker = w.id
+			WHERE (d.at IS NULL OR d.at < now() - interval '${againAfter} s') AND NOT ${schema}.lives_v1(w, space));
+		IF cardinality(dead) = 0 THEN RETURN 0; END IF;
+		PERFORM ${schema}.dispatch_1(s.key, s.digest, 'now:', now(), 'preserve_run_at') FROM ${schema}.sessions s
+			WHERE s.id IN (
+				SELECT id FROM ${schema}.sessions WHERE owner = ANY (dead) AND open_run IS NOT NULL AND look_at IS NULL
+				UNION SELECT i.session FROM ${schema}.inputs i JOIN ${schema}.sessions t ON t.id = i.session
+					WHERE i.kind <> 'notice' AND (t.owner = ANY (dead)
+						OR i.worker IN (SELECT name FROM ${schema}.workers WHERE id = ANY (dead))));
+		GET DIAGNOSTICS handed = ROW_COUNT;
+		INSERT INTO ${schema}.dead_workers SELECT unnest(dead), now() ON CONFLICT (worker) DO UPDATE SET at = excluded.at;
+		DELETE FROM ${schema}.dead_workers d WHERE NOT EXISTS (SELECT FROM ${schema}.workers w WHERE w.id = d.worker);
+		RETURN handed;
+	END $$;
+	`;
+}

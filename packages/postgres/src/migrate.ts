@@ -1,0 +1,75 @@
+// Takes a schema to the tables of this release: numbered steps, each in a transaction of its own under a lock that all
+// processes share, so that taking them twice, or by many at once, is harmless.
+import { HoldfastError } from "@holdfast/upp";
+import type { Database } from "./database.ts";
+import { digest, lockKey } from "./digest.ts";
+import { migrations } from "./schema/index.ts";
+
+/** The first number of the advisory locks of a schema; the next one is that of its records. */
+export function lockSpace(schema: string): number {
+	return lockKey(digest("holdfast", schema)) & ~1;
+}
+
+/**
+ * Brings the tables up to date, and makes them where they are missing.
+ * @throws HoldfastError `journal_newer` for tables that a release wrote which this one does not work beside,
+ * `journal_foreign` for a schema that holds something else.
+ */
+export async function migrate(database: Database, schema: string): Promise<void> {
+	const state = await look(database, schema);
+	check(schema, state);
+	for (let number = state.version + 1; number <= migrations.length; number++)
+		await database.query(step(schema, number));
+}
+
+interface State {
+	/** Steps that were taken. */
+	readonly version: number;
+	/** The least number of steps a release has to know to work with these tables. */
+	readonly needs: number;
+	/** Whether there are tables of something else. */
+	readonly foreign: boolean;
+}
+
+async function look(database: Database, schema: string): Promise<State> {
+	const [found] = await database.query<{ own: boolean; other: boolean }>(
+		`SELECT to_regclass($1) IS NOT NULL AS own, EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+			WHERE n.nspname = $2 AND c.relname IN ('sessions', 'entries', 'workers')) AS other`,
+		[`${schema}.migrations`, schema],
+	);
+	if (found?.own !== true) return { version: 0, needs: 0, foreign: found?.other === true };
+	const [state] = await database.query<State>(
+		`SELECT coalesce(max(number), 0) AS version, coalesce(max(needs), 0) AS needs, false AS foreign FROM ${schema}.migrations`,
+	);
+	return state as State;
+}
+
+function check(schema: string, { version, needs, foreign }: State): void {
+	if (foreign)
+		throw new HoldfastError(
+			"journal_foreign",
+			`The schema "${schema}" holds tables that are none of Holdfast. It was left alone; give another \`schema\`.`,
+			{ data: { schema } },
+		);
+	if (needs > migrations.length)
+		throw new HoldfastError(
+			"journal_newer",
+			`The schema "${schema}" has version ${version}, and this release knows versions up to ${migrations.length}. ` +
+				"A newer release wrote it: upgrade, and nothing is lost. It was left alone.",
+			{ data: { schema, version } },
+		);
+}
+
+/** One step as one statement: whoever comes second finds it taken. */
+function step(schema: string, number: number): string {
+	const migration = migrations[number - 1];
+	if (migration === undefined) throw new RangeError(`There is no migration ${number}.`);
+	return `DO $migration$ BEGIN
+		PERFORM pg_advisory_xact_lock(${lockSpace(schema)}, 0);
+		IF NOT EXISTS (SELECT FROM pg_namespace WHERE nspname = '${schema}') THEN CREATE SCHEMA ${schema}; END IF;
+		CREATE TABLE IF NOT EXISTS ${schema}.migrations (number integer PRIMARY KEY, needs integer NOT NULL, at timestamptz NOT NULL);
+		IF EXISTS (SELECT FROM ${schema}.migrations WHERE number = ${number}) THEN RETURN; END IF;
+		${migration.sql(schema)}
+		INSERT INTO ${schema}.migrations VALUES (${number}, ${migration.needs}, clock_timestamp());
+	END $migration$`;
+}

@@ -1,0 +1,179 @@
+// The options of a host in Postgres, checked at the door.
+
+import type { ConnectionOptions } from "node:tls";
+import { HoldfastError } from "@holdfast/upp";
+import type { FileLimits } from "holdfast";
+
+/** What is needed of a `Pool` of `pg`. */
+export interface PostgresPool {
+	query(config: unknown): Promise<{ readonly rows: unknown[] }>;
+	on(event: "error", listener: (error: Error) => void): unknown;
+	/** What the pool connects with: connections for listening and for the heartbeat are made with the same. */
+	readonly options: object;
+}
+
+/** Options of `postgresHost`. */
+export interface PostgresHostOptions {
+	/** Where the database is, such as `postgres://user:password@host:5432/database?sslmode=verify-full`. Or give `pool`. */
+	readonly connectionString?: string;
+	/** A pool of `pg` that others use too. It is not closed with the host. */
+	readonly pool?: PostgresPool;
+	/** The schema that holds the tables: lower case letters, digits and `_`. It is made when it is missing. Default `holdfast`. */
+	readonly schema?: string;
+	/** TLS, as `pg` takes it. Default: what the connection string says. */
+	readonly ssl?: boolean | ConnectionOptions;
+	/** Connections of this host at most, beside one for listening and one for the heartbeat. Default 10. */
+	readonly maxConnections?: number;
+	/**
+	 * Set to `transaction` behind a pooler that gives each transaction another connection, such as PgBouncer. Nothing is then
+	 * kept in a connection; changes by others are polled for, unless there is a `sessionConnectionString`. Default: `none`.
+	 */
+	readonly pooler?: "none" | "transaction";
+	/** A way to the same database round the pooler, for the connection that listens and the one of the heartbeat. */
+	readonly sessionConnectionString?: string;
+	/** Milliseconds between two looks for changes where notifications do not come. Default 100. */
+	readonly pollMs?: number;
+	/**
+	 * Milliseconds after its last heartbeat at which a worker counts as dead. Default 1,500. Shorter: the sessions of a hung
+	 * worker continue earlier; longer: a slow network does less harm. A worker whose process ends is noticed at once.
+	 */
+	readonly leaseTtlMs?: number;
+	/** Milliseconds until a connection that does not come about is given up. Default 5,000. */
+	readonly connectTimeoutMs?: number;
+	/** Milliseconds a statement may take. Default 30,000. Behind a pooler, set the server's `statement_timeout` too. */
+	readonly statementTimeoutMs?: number;
+	/** Milliseconds a statement may wait for a lock. Default 10,000. */
+	readonly lockTimeoutMs?: number;
+	/**
+	 * Milliseconds for which calls wait for a server that is away, restarting or full, before they reject with
+	 * `db_unavailable`. Default 10,000.
+	 */
+	readonly patienceMs?: number;
+	/** Time of sessions and inputs, in milliseconds since the epoch. Default: the system's. Leases go by the server's. */
+	readonly clock?: { now(): number };
+	/** How large files may become that are kept beside the sessions. Default: no limit. */
+	readonly files?: FileLimits;
+	/** Name of this worker, at most 200 characters; no other that lives may have it. Default: a random one. */
+	readonly workerId?: string;
+}
+
+/** The options as they are used. */
+export interface Resolved
+	extends Required<
+		Omit<PostgresHostOptions, "connectionString" | "pool" | "ssl" | "sessionConnectionString">
+	> {
+	readonly pool: PostgresPool | undefined;
+	/** What a connection is made with. */
+	readonly connection: object;
+	/** What a connection that lasts is made with; undefined where there can be none. */
+	readonly lasting: object | undefined;
+	/** What the connections of the queue are made with. */
+	readonly queueConnection: object;
+}
+
+const known: Readonly<Record<keyof PostgresHostOptions, true>> = {
+	connectionString: true,
+	pool: true,
+	schema: true,
+	ssl: true,
+	maxConnections: true,
+	pooler: true,
+	sessionConnectionString: true,
+	pollMs: true,
+	leaseTtlMs: true,
+	connectTimeoutMs: true,
+	statementTimeoutMs: true,
+	lockTimeoutMs: true,
+	patienceMs: true,
+	clock: true,
+	files: true,
+	workerId: true,
+};
+
+/** @throws HoldfastError `invalid_option` that names the option. */
+export function resolveOptions(options: PostgresHostOptions): Resolved {
+	// One that is misspelt would be left out silently.
+	for (const name of Object.keys(options)) if (!Object.hasOwn(known, name)) throw unknown(name);
+	const {
+		connectionString,
+		pool,
+		ssl,
+		sessionConnectionString,
+		pooler = "none",
+		schema = "holdfast",
+	} = options;
+	if ((connectionString === undefined) === (pool === undefined))
+		throw invalid("connectionString", "given, or `pool` is, and not both");
+	if (connectionString !== undefined && !/^postgres(?:ql)?:\/\//.test(connectionString))
+		throw invalid("connectionString", "an address that begins with postgres://");
+	if (!/^[a-z_][a-z0-9_]{0,47}$/.test(schema) || schema.startsWith("pg_"))
+		throw invalid("schema", "a name of up to 48 lower case letters, digits and _");
+	if (pooler !== "none" && pooler !== "transaction") throw invalid("pooler", '"none" or "transaction"');
+	const workerId = options.workerId ?? globalThis.crypto.randomUUID();
+	if (typeof workerId !== "string" || workerId.length > 200 || workerId === "")
+		throw invalid("workerId", "a name of 1 to 200 characters");
+	const times = {
+		maxConnections: positive(options, "maxConnections", 10),
+		pollMs: positive(options, "pollMs", 100),
+		leaseTtlMs: positive(options, "leaseTtlMs", 1_500),
+		connectTimeoutMs: positive(options, "connectTimeoutMs", 5_000),
+		statementTimeoutMs: positive(options, "statementTimeoutMs", 30_000),
+		lockTimeoutMs: positive(options, "lockTimeoutMs", 10_000),
+		patienceMs: positive(options, "patienceMs", 10_000),
+	};
+	const common = {
+		...(ssl === undefined ? {} : { ssl }),
+		connectionTimeoutMillis: times.connectTimeoutMs,
+		// The server's own timeout comes first, and says more.
+		query_timeout: times.statementTimeoutMs + 5_000,
+		keepAlive: true,
+	};
+	const timeouts = { statement_timeout: times.statementTimeoutMs, lock_timeout: times.lockTimeoutMs };
+	const application = { fallback_application_name: "holdfast" };
+	const direct = { ...common, ...timeouts, ...application };
+	const given = pool === undefined ? { connectionString } : pool.options;
+	const lasting =
+		sessionConnectionString !== undefined
+			? { ...direct, connectionString: sessionConnectionString }
+			: pooler === "none"
+				? { ...direct, ...given }
+				: undefined;
+	return {
+		...times,
+		pool,
+		// A pooler refuses what it does not know.
+		connection: pooler === "none" ? { ...direct, ...given } : { ...common, ...given },
+		lasting,
+		queueConnection: lasting ?? { ...common, ...given },
+		schema,
+		pooler,
+		clock: options.clock ?? { now: () => Date.now() },
+		files: options.files ?? {},
+		workerId,
+	};
+}
+
+function positive(options: PostgresHostOptions, name: keyof PostgresHostOptions, standard: number): number {
+	const value = options[name] ?? standard;
+	if (typeof value !== "number" || !(value > 0) || value > 2_147_483_647)
+		throw invalid(name, "a number above 0");
+	return Math.ceil(value);
+}
+
+function unknown(option: string): HoldfastError {
+	return new HoldfastError(
+		"invalid_option",
+		`The Postgres host has no option "${option}". It has ${Object.keys(known).join(", ")}.`,
+		{ data: { option } },
+	);
+}
+
+function invalid(option: string, expected: string): HoldfastError {
+	return new HoldfastError(
+		"invalid_option",
+		`The option "${option}" of the Postgres host should be ${expected}.`,
+		{
+			data: { option },
+		},
+	);
+}

@@ -1,0 +1,87 @@
+import { type HostWorld, hostContract, type JournalWorld, journalContract } from "@holdfast/testing";
+import { eventually } from "@holdfast/testing/cases";
+import { type RemoteJournal, startRemoteJournal } from "@holdfast/testing/remote-journal";
+import type { Journal } from "holdfast";
+import { test } from "vitest";
+import { type PostgresHost, postgresHost } from "./index.ts";
+import { testServer } from "./test-server.fixture.ts";
+
+/** Nobody is taken for dead, however slow the machine is. */
+const leaseTtlMs = 120_000;
+
+async function oneProcess(): Promise<JournalWorld & HostWorld> {
+	const server = await testServer();
+	const schema = server.schema();
+	const hosts: PostgresHost[] = [];
+	const host = (): PostgresHost => {
+		const files = { maxFileBytes: 1_000_000, maxSessionBytes: 1_500_000 };
+		const made = postgresHost({ connectionString: server.url, schema, leaseTtlMs, files });
+		hosts.push(made);
+		return made;
+	};
+	return {
+		host,
+		worker: () => host().journal,
+		async end() {
+			for (const each of hosts) await each.close();
+		},
+	};
+}
+
+for (const { name, run } of journalContract({
+	name: "postgres, one process",
+	make: oneProcess,
+	can: ["fold", "chunks"],
+}))
+	test(name, run);
+for (const { name, run } of hostContract({ name: "postgres", make: oneProcess, limitsFiles: true }))
+	test(name, run);
+
+/** Every second worker, the first among them, is a process of its own. Its end is seen at once, a stop by the time. */
+async function twoProcesses(leaseTtlMs: number): Promise<JournalWorld> {
+	const { url: connectionString, schema } = await testServer();
+	const options = { connectionString, schema: schema(), leaseTtlMs };
+	const near: PostgresHost[] = [];
+	const far: RemoteJournal[] = [];
+	const process = (journal: Journal): RemoteJournal => journal as RemoteJournal;
+	return {
+		async worker() {
+			if (far.length > near.length) {
+				const host = postgresHost(options);
+				near.push(host);
+				return host.journal;
+			}
+			const started = await startRemoteJournal(
+				new URL("./worker-process.fixture.ts", import.meta.url),
+				options,
+			);
+			far.push(started);
+			return started;
+		},
+		kill: (journal) => process(journal).end("SIGKILL"),
+		async stop(journal) {
+			process(journal).child.kill("SIGSTOP");
+			await eventually(
+				"a stopped worker is taken for dead",
+				async () => !(await near[0]?.journal.isAlive(journal.workerId)),
+			);
+		},
+		wake(journal) {
+			process(journal).child.kill("SIGCONT");
+		},
+		async end() {
+			for (const worker of far) await worker.end("SIGKILL");
+			for (const host of near) await host.close();
+		},
+	};
+}
+
+const options = { name: "postgres, two processes" };
+const ofOne = journalContract({ ...options, make: oneProcess, can: ["fold", "chunks"] });
+const known = new Set(ofOne.map(({ name }) => name));
+for (const [needs, ttl] of [
+	["kill", leaseTtlMs],
+	["stop", 1_500],
+] as const)
+	for (const { name, run } of journalContract({ ...options, make: () => twoProcesses(ttl), can: [needs] }))
+		if (!known.has(name)) test(name, run);

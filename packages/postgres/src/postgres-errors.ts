@@ -1,0 +1,66 @@
+// What errors of Postgres and of the way to it mean to a caller (keeps I9).
+import { HoldfastError, isHoldfastError } from "@holdfast/upp";
+
+/** The server refuses for now, or ends the connection: classes 08, 53 without the full disk, 57P, and what a timeout cancels. */
+const passing = /^(?:08...|53[013]..|57P..|57014|55P03|25006|25P03)$/;
+/** Errors of the network, and of `pg` where it has no code for them. */
+const network = /^(?:ECONN|ETIMEDOUT|EPIPE|EAI_AGAIN|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|ENETDOWN|ENOENT)/;
+const lostConnection =
+	/^(?:Connection terminated|timeout exc|timeout expired|Query read timeout|Client has encountered a connection error|Client was closed|Cannot use a pool after)/;
+
+function codeOf(error: unknown): string {
+	const { code } = (error ?? {}) as { readonly code?: unknown };
+	return typeof code === "string" ? code : "";
+}
+
+/** Whether the same call may work a moment later, for the server or the way to it is away, busy or full of connections. */
+export function isUnavailable(error: unknown): boolean {
+	if (isHoldfastError(error)) return error.code === "db_unavailable";
+	const code = codeOf(error);
+	if (code !== "") return (passing.test(code) && code !== "53100") || network.test(code);
+	return error instanceof Error && (lostConnection.test(error.message) || error.name === "AggregateError");
+}
+
+/** Whether a transaction was rolled back for another one's sake: made again at once, it may work. */
+export function isConflict(error: unknown): boolean {
+	return ["40001", "40P01", "23505"].includes(codeOf(error));
+}
+
+/** An error of Postgres as one of ours; ours are returned as they are. */
+export function postgresError(error: unknown): HoldfastError {
+	if (isHoldfastError(error)) return error;
+	if (isUnavailable(error)) return unavailable(error);
+	const code = codeOf(error);
+	const what = error instanceof Error ? error.message : String(error);
+	if (code === "53100")
+		return new HoldfastError(
+			"disk_full",
+			"There is no room left for the journal. What was committed before is kept; make room and try again.",
+			{ cause: error, retryable: true },
+		);
+	if (
+		code.startsWith("28") ||
+		code.startsWith("3D") ||
+		code === "42501" ||
+		code === "SELF_SIGNED_CERT_IN_CHAIN"
+	)
+		return new HoldfastError(
+			"journal_unavailable",
+			`Postgres does not let this user in, or has no such database: ${what}. Check the connection and the user's rights.`,
+			{ cause: error },
+		);
+	return new HoldfastError(
+		"journal_failed",
+		`The journal's store failed: ${what}. What was committed before is kept.`,
+		{ cause: error },
+	);
+}
+
+function unavailable(cause: unknown): HoldfastError {
+	const what = cause instanceof Error && cause.message !== "" ? cause.message : codeOf(cause);
+	return new HoldfastError(
+		"db_unavailable",
+		`Postgres is not available: ${what}. What was committed before is kept; check that it is running and reachable, and try again.`,
+		{ cause, retryable: true },
+	);
+}

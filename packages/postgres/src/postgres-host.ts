@@ -1,0 +1,72 @@
+// The host in Postgres: every port there is, over one store.
+import type { Host } from "holdfast";
+import { journalExecution } from "holdfast/host";
+import { postgresQueue } from "./dispatch/index.ts";
+import { lockSpace } from "./migrate.ts";
+import { type PostgresHostOptions, resolveOptions } from "./options.ts";
+import { postgresChanges } from "./postgres-changes.ts";
+import { postgresFiles } from "./postgres-files.ts";
+import { type PostgresJournal, postgresJournal } from "./postgres-journal.ts";
+import { postgresRecords } from "./postgres-records.ts";
+import { postgresRuns } from "./postgres-runs.ts";
+import { postgresTimers } from "./postgres-timers.ts";
+import { postgresValues } from "./postgres-values.ts";
+import { makeStore } from "./store.ts";
+
+type Execution = ReturnType<typeof journalExecution>;
+
+/** A host in a Postgres database: its sessions, and all that an execution host keeps beside them. */
+export interface PostgresHost extends Omit<Required<Host>, keyof Execution | "journal">, Execution {
+	readonly journal: PostgresJournal;
+	readonly execution: Execution;
+	readonly capabilities: Execution["capabilities"];
+}
+
+/**
+ * A host whose sessions live in a Postgres database, which any number of processes and machines share. Nothing connects until
+ * it is used; then its tables are made where they are missing.
+ * @throws HoldfastError `invalid_option` at once. Calls reject with `db_unavailable` while the server is away for longer than
+ * `patienceMs`, `journal_unavailable` where the user or the database is refused, `journal_newer`, `journal_foreign`,
+ * `disk_full`, `journal_failed`.
+ * @example
+ * ```ts
+ * import { agent } from "holdfast";
+ * import { postgresHost } from "@holdfast/postgres";
+ *
+ * const host = postgresHost({ connectionString: "postgres://app@db.internal/app" });
+ * const helper = agent({ host, instructions: "You help." });
+ * await host.close();
+ * ```
+ */
+export function postgresHost(options: PostgresHostOptions): PostgresHost {
+	if (typeof options !== "object" || options === null)
+		throw new TypeError("postgresHost() takes options: { connectionString } or { pool }.");
+	const resolved = resolveOptions(options);
+	const store = makeStore(resolved);
+	const journal = postgresJournal(store);
+	const records = postgresRecords(store);
+	const runs = postgresRuns(store);
+	const queue = postgresQueue(store, lockSpace(resolved.schema));
+	const capabilities = { backgroundSubagents: "durable" } as const;
+	const execution = journalExecution({ journal, records, runs, capabilities, clock: options.clock });
+	const ports = {
+		journal,
+		capabilities,
+		values: postgresValues(store),
+		records,
+		files: postgresFiles(store),
+		timers: postgresTimers(store),
+		changes: postgresChanges(store),
+		runs,
+		queue,
+	};
+	return {
+		...ports,
+		...execution,
+		execution,
+		async close() {
+			await queue.close();
+			await journal.close();
+		},
+	};
+}

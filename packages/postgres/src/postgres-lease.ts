@@ -1,0 +1,174 @@
+// A lease on a session in Postgres (keeps I4). Nothing is written to get it: the first append takes the session in its own
+// transaction by raising the epoch, and is refused when the session is not as it was seen. Every append checks the epoch in
+// its own transaction, with the session's row locked; that alone fences.
+//
+// looked → taken (its first append was committed) → over; looked → over.
+
+import type { Append, AppendResult, Lease, StoredInput } from "holdfast";
+import { type EncodedFact, encodeFact, journalClosed, leaseLost } from "holdfast/host";
+import { Appending } from "./appending.ts";
+import type { ChangeFeed } from "./change-feed.ts";
+import type { CommitQueue } from "./commit-queue.ts";
+
+/** What the leases of one journal share. */
+export interface LeaseStore {
+	readonly commits: CommitQueue;
+	readonly feed: ChangeFeed;
+	/** The leases this worker has taken, by the number of their session. */
+	readonly held: Map<number, PostgresLease>;
+	/** Number of this worker's row. */
+	worker(): number;
+	inbox(digest: string): Promise<readonly StoredInput[]>;
+	/** Removes what long work has left. */
+	sweep(): Promise<void>;
+	readonly closed: boolean;
+}
+
+/** A session as a lease sees it when it is asked for. */
+export interface SeenSession {
+	readonly id: number;
+	readonly epoch: number;
+	readonly open_run: string | null;
+	readonly seq: number;
+}
+
+/** What a lease knows of its session. */
+export interface LeaseState {
+	readonly taken: boolean;
+	/** Number of the session; undefined while it does not exist. */
+	readonly session: number | undefined;
+	readonly epoch: number;
+	readonly seq: number;
+	/** As it is stored. */
+	readonly openRun: string | null;
+}
+
+export class PostgresLease implements Lease {
+	readonly key: string;
+	readonly storedKey: string;
+	readonly digest: string;
+	readonly seq: number;
+	readonly openRunId?: string;
+	readonly mode: "polite" | "seize";
+	readonly store: LeaseStore;
+	state: LeaseState;
+	/** Appends under way. */
+	pending = 0;
+	/** Given up by its holder: what was under way then still counts. */
+	isReleased = false;
+	#over = false;
+	#notify: (() => void) | undefined;
+
+	constructor(
+		store: LeaseStore,
+		about: {
+			readonly key: string;
+			readonly storedKey: string;
+			readonly digest: string;
+			readonly mode: "polite" | "seize";
+		},
+		seen: SeenSession | undefined,
+		{ epoch, openRunId }: { readonly epoch: number; readonly openRunId: string | undefined },
+	) {
+		this.store = store;
+		this.key = about.key;
+		this.storedKey = about.storedKey;
+		this.digest = about.digest;
+		this.mode = about.mode;
+		this.seq = seen?.seq ?? 0;
+		if (openRunId !== undefined) this.openRunId = openRunId;
+		this.state = {
+			taken: false,
+			session: seen?.id,
+			epoch,
+			seq: this.seq,
+			openRun: seen?.open_run ?? null,
+		};
+	}
+
+	get epoch(): number {
+		return this.state.taken ? this.state.epoch : this.state.epoch + 1;
+	}
+
+	get isLost(): boolean {
+		return this.#over;
+	}
+
+	/** Until it is taken its appends go one by one. */
+	get isFirst(): boolean {
+		return !this.state.taken;
+	}
+
+	// Only a listener makes the feed look at what others commit for this lease.
+	whenLost(notify: (() => void) | undefined): void {
+		this.#notify = notify;
+		if (notify === undefined) this.store.feed.ignore(this);
+		else if (!this.#over && !this.store.closed) this.store.feed.listen(this);
+	}
+
+	/** The session has this number and epoch now; undefined where it is gone. */
+	see(session: number | undefined, epoch: number | undefined): void {
+		if (!this.state.taken || (session === this.state.session && epoch === this.state.epoch)) return;
+		// What was looked up before an append of this lease was committed is no news.
+		if (session === this.state.session && epoch !== undefined && epoch < this.state.epoch) return;
+		this.lose();
+	}
+
+	lose(): void {
+		if (this.#over) return;
+		this.#end();
+		this.#notify?.();
+	}
+
+	append(batch: Append): Promise<AppendResult> {
+		const appended = new Promise<AppendResult>((resolve, reject) => {
+			if (this.store.closed) throw journalClosed();
+			if (this.#over) throw leaseLost(this.key);
+			// Written down now: what the caller changes later is not what it appended.
+			const facts: readonly EncodedFact[] = batch.facts.map(encodeFact);
+			this.pending++;
+			this.store.commits.add(new Appending(this, batch, facts, resolve, reject));
+		});
+		return batch.replaces === undefined ? appended : this.#swept(appended);
+	}
+
+	/** Rows that were folded go after the append that folds them. */
+	async #swept(appended: Promise<AppendResult>): Promise<AppendResult> {
+		const result = await appended;
+		await this.store.sweep().catch(() => {}); // what cannot be swept now is left to the next one that sweeps
+		return result;
+	}
+
+	inbox(): Promise<readonly StoredInput[]> {
+		return this.store.inbox(this.digest);
+	}
+
+	release(): void | Promise<void> {
+		if (this.#over || this.store.closed) return;
+		this.isReleased = true;
+		this.#end();
+		const { taken, openRun } = this.state;
+		// An idle session is anyone's to take: nothing need be written.
+		if (this.pending === 0 && (!taken || openRun === null)) return;
+		return this.store.commits
+			.commit({
+				sessions: [this.digest],
+				encode: () => ({ o: "release", id: this.state.session ?? 0, e: this.state.epoch }),
+			})
+			.then(() => {});
+	}
+
+	/** The session is this lease's: the one that had it in this process is over. */
+	hold(): void {
+		const session = this.state.session as number;
+		this.store.held.get(session)?.lose();
+		if (!this.#over) this.store.held.set(session, this);
+	}
+
+	#end(): void {
+		this.#over = true;
+		this.store.feed.ignore(this);
+		const { session } = this.state;
+		if (session !== undefined && this.store.held.get(session) === this) this.store.held.delete(session);
+	}
+}

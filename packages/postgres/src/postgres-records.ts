@@ -1,0 +1,65 @@
+// Records in Postgres: a table beside the entries. Those of one commit are locked by name first, also where they are not
+// there yet, so that of two that expect the same one is refused.
+import { decodeValue, encodeValue, type JSONValue } from "@holdfast/upp";
+import type { RecordSpace } from "holdfast";
+import { fromStored, type StoredRecord, toStored } from "holdfast/host";
+import { digest } from "./digest.ts";
+import type { Store } from "./store.ts";
+
+const nothing: StoredRecord = { revision: 0, value: undefined };
+
+interface RecordRow {
+	readonly name: string;
+	readonly revision: number;
+	readonly body: string;
+}
+
+/** The records of a store. */
+export function postgresRecords({ database, commits, schema, ready }: Store): RecordSpace {
+	const digestOf = (shelf: string, name: string): string => digest(toStored(shelf), toStored(name));
+	return {
+		async get({ shelf, name }) {
+			await ready();
+			const [row] = await database.query<RecordRow>(
+				`SELECT revision, body FROM ${schema}.records WHERE digest = $1`,
+				[digestOf(shelf, name)],
+			);
+			return row === undefined ? nothing : { revision: row.revision, value: decoded(row.body) };
+		},
+		async list(shelf, { after = "", limit } = {}) {
+			await ready();
+			const rows = await database.query<RecordRow>(
+				`SELECT name, revision, body FROM ${schema}.records WHERE left(shelf, 200) = left($1::text, 200) AND shelf = $1
+					AND left(name, 400) >= left($2::text, 400) AND name > $2
+					ORDER BY left(shelf, 200), left(name, 400), name LIMIT $3`,
+				[toStored(shelf), toStored(after), limit ?? null],
+			);
+			return rows.map(({ name, revision, body }) => ({
+				name: fromStored(name),
+				revision,
+				value: decoded(body),
+			}));
+		},
+		async commit(expected, writes) {
+			const x = expected.map(({ shelf, name, revision }) => [digestOf(shelf, name), revision] as const);
+			// Of two writes to one record the last one counts.
+			const f = new Map(
+				writes.map(({ shelf, name, value }) => {
+					const at = digestOf(shelf, name);
+					const body = value === undefined ? null : JSON.stringify(encodeValue(value));
+					return [at, [at, toStored(shelf), toStored(name), body]] as const;
+				}),
+			);
+			const [, done] = await commits.commit({
+				sessions: [],
+				records: [...x.map(([at]) => at), ...f.keys()],
+				encode: () => ({ o: "write-records", x, f: [...f.values()] }),
+			});
+			return done === true;
+		},
+	};
+}
+
+function decoded(text: string): unknown {
+	return decodeValue(JSON.parse(text) as JSONValue);
+}

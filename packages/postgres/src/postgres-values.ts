@@ -1,0 +1,68 @@
+// The values of sessions in Postgres: a table beside the entries, emptied with its session.
+import { decodeValue, encodeValue, type JSONValue } from "@holdfast/upp";
+import type { Host } from "holdfast";
+import { fromStored, toStored } from "holdfast/host";
+import { digest } from "./digest.ts";
+import type { Store } from "./store.ts";
+
+type ValueStore = Host["values"];
+
+/** The values of all sessions of a store. */
+export function postgresValues(store: Store): ValueStore {
+	return {
+		goWithSession: true,
+		values: (sessionKey, owner) => valuesOf(store, toStored(sessionKey), toStored(owner)),
+		async deleteSession(sessionKey) {
+			const h = digest(toStored(sessionKey));
+			await store.commits.commit({ sessions: [h], encode: () => ({ o: "delete-value", h }) });
+		},
+	};
+}
+
+function valuesOf(store: Store, key: string, owner: string): ReturnType<ValueStore["values"]> {
+	const { database, commits, schema } = store;
+	const session = digest(key);
+	const found = `SELECT v.name, v.value FROM ${schema}.session_values v
+		WHERE v.session = (SELECT id FROM ${schema}.sessions WHERE digest = $1)`;
+	const digestOf = (name: string): string => digest(owner, toStored(name));
+	return {
+		async get(name) {
+			await store.ready();
+			const [row] = await database.query<{ value: string }>(`${found} AND v.digest = $2`, [
+				session,
+				digestOf(name),
+			]);
+			return row === undefined ? undefined : decoded(row.value);
+		},
+		async set(name, value) {
+			const b = JSON.stringify(encodeValue(value));
+			const about = { h: session, k: key, nh: digestOf(name), owner, name: toStored(name), b };
+			await commits.commit({
+				sessions: [session],
+				encode: () => ({ o: "set-value", ...about, at: store.now() }),
+			});
+		},
+		async delete(name) {
+			const about = { h: session, nh: digestOf(name) };
+			const [, was] = await commits.commit({
+				sessions: [session],
+				encode: () => ({ o: "delete-value", ...about }),
+			});
+			return was === true;
+		},
+		async list() {
+			await store.ready();
+			const rows = await database.query<{ name: string; value: string }>(`${found} AND v.owner = $2`, [
+				session,
+				owner,
+			]);
+			return rows
+				.map(({ name, value }) => ({ name: fromStored(name), value: decoded(value) }))
+				.sort((one, other) => (one.name < other.name ? -1 : 1));
+		},
+	};
+}
+
+function decoded(text: string): unknown {
+	return decodeValue(JSON.parse(text) as JSONValue);
+}

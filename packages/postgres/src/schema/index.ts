@@ -1,0 +1,16 @@
+// Door of the schema: its numbered steps. A step that was released is never changed; a new one is added after it.
+import { hostRoutines } from "./host-routines.ts";
+import { journalRoutines } from "./journal-routines.ts";
+import { tables } from "./tables.ts";
+
+/** A step that leads to the tables of this release. */
+export interface Migration {
+	readonly sql: (schema: string) => string;
+	/** A release that knows this step and none later works on, beside the one that takes this one. */
+	readonly needs: number;
+}
+
+/** All steps, in order; the first has number 1. */
+export const migrations: readonly Migration[] = [
+	{ sql: (schema) => tables(schema) + journalRoutines(schema) + hostRoutines(schema), needs: 1 },
+];

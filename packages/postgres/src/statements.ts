@@ -1,0 +1,103 @@
+// The statements that read sessions. Each is found by an index whatever the number of sessions and entries; a test looks at
+// the plan of each.
+import type { ListOptions } from "holdfast";
+import { never, toStored } from "holdfast/host";
+
+/** The statements of a schema. */
+export interface Statements {
+	/** A session as a lease sees it, and the epoch below which no new one begins. By digest. */
+	readonly look: string;
+	readonly inbox: string;
+	/** Entries by digest, after a seq, at most so many. */
+	readonly entries: string;
+	/** Chunks by digest, after a seq and sub, through a seq, at most so many. */
+	readonly chunks: string;
+	readonly head: string;
+	/** Sessions in a state, with its values. */
+	list(options: ListOptions): { readonly text: string; readonly values: readonly unknown[] };
+}
+
+/** `lives` gives the SQL that says whether the worker of an alias lives. */
+export function statements(schema: string, lives: (alias: string) => string): Statements {
+	const columns = `s.id, s.key, s.incarnation, s.epoch, s.open_run, s.seq, s.last_kind, s.waiting, s.created_at, s.updated_at`;
+	const owner = `LEFT JOIN LATERAL (SELECT w.name, ${lives("w")} AS alive FROM ${schema}.workers w
+		WHERE w.id = s.owner AND s.open_run IS NOT NULL) o ON true`;
+	const viewOf = (sessions: string): string =>
+		`SELECT ${columns}, o.name AS owner_name, o.alive AS owner_alive FROM ${sessions} s ${owner}`;
+	const view = viewOf(`${schema}.sessions`);
+	// Sessions in a state are few: they are read by the index of that state, and sorted.
+	const atWork = `SELECT * FROM ${schema}.sessions WHERE open_run IS NOT NULL AND look_at IS NULL`;
+	const toLookAt = `SELECT * FROM ${schema}.sessions WHERE look_at IS NOT NULL`;
+	const alive = `WITH alive AS MATERIALIZED (SELECT w.id, w.name FROM ${schema}.workers w WHERE ${lives("w")})`;
+	const unanswered = `SELECT DISTINCT session FROM ${schema}.inputs WHERE (kind = 'message' OR (kind = 'steer' AND worker IS NOT NULL))
+		AND (kind = 'steer' OR worker IS NULL OR worker NOT IN (SELECT name FROM alive))`;
+	const sources = {
+		any: `${schema}.sessions`,
+		open: `(${atWork} UNION ALL ${toLookAt})`,
+		waiting: `${schema}.sessions`,
+		orphaned: `(${atWork} AND (owner IS NULL OR owner NOT IN (SELECT id FROM alive)) UNION ALL
+			SELECT t.* FROM (${unanswered}) i CROSS JOIN LATERAL (SELECT * FROM ${schema}.sessions WHERE id = i.session OFFSET 0) t
+				WHERE t.open_run IS NULL)`,
+	};
+
+	function list(options: ListOptions): { text: string; values: unknown[] } {
+		const { after, prefix = "", limit, state = "any", changedSince = 0, dueBy = never } = options;
+		const values: unknown[] = [];
+		const value = (given: unknown): string => `$${values.push(given)}`;
+		const where: string[] = [];
+		// The beginnings of keys are in the index; the rest decides among those that begin alike.
+		if (after !== undefined) {
+			const place = value(toStored(after));
+			where.push(`s.key > ${place}`, `${indexed("s.key")} >= ${indexed(place)}`);
+		}
+		if (prefix !== "") {
+			const place = value(toStored(prefix));
+			where.push(`starts_with(s.key, ${place})`, `${indexed("s.key")} >= ${indexed(place)}`);
+			const end = endOfPrefix(toStored(prefix));
+			if (end !== undefined) where.push(`${indexed("s.key")} < ${value(end)}::text`);
+		}
+		if (changedSince > 0) where.push(`s.updated_at >= ${value(changedSince)}`);
+		if (state === "waiting")
+			where.push(`s.look_at <= ${value(Math.min(dueBy, never))}`, "s.last_kind = 'waiting'");
+		if (state === "orphaned") where.push("s.last_kind IS DISTINCT FROM 'waiting'");
+		const order = state === "any" ? `${indexed("s.key")}, s.key` : "s.key";
+		const conditions = where.length === 0 ? "" : `WHERE ${where.join(" AND ")}`;
+		const some = limit === undefined ? "" : `LIMIT ${value(limit)}`;
+		const text = `${state === "orphaned" ? alive : ""} ${viewOf(sources[state])} ${conditions} ORDER BY ${order} ${some}`;
+		return { text, values };
+	}
+
+	return {
+		look: `SELECT s.id, s.epoch, s.open_run, s.seq, o.name AS owner_name, o.alive AS owner_alive, m.value AS highest
+			FROM ${schema}.meta m LEFT JOIN ${schema}.sessions s ON s.digest = $1 ${owner} WHERE m.name = 'highest_deleted_epoch'`,
+		inbox: `SELECT i.position, i.id, i.kind, i.run_id, i.dedupe_key, i.worker, i.at, i.body FROM ${schema}.inputs i
+			WHERE i.session = (SELECT id FROM ${schema}.sessions WHERE digest = $1) ORDER BY i.position`,
+		entries: `SELECT e.seq, e.at, e.run_id, e.kind, e.version, e.body FROM ${schema}.sessions s
+			CROSS JOIN LATERAL (SELECT * FROM ${schema}.entries n WHERE n.session = s.id
+				AND n.seq >= greatest(s.first_seq, $2::bigint + 1) ORDER BY n.seq LIMIT $3) e WHERE s.digest = $1 ORDER BY e.seq`,
+		chunks: `SELECT c.seq, c.sub, c.body FROM ${schema}.sessions s
+			CROSS JOIN LATERAL (SELECT * FROM ${schema}.chunks n WHERE n.session = s.id AND n.seq >= s.first_seq
+				AND (n.seq, n.sub) > ($2, $3) AND n.seq <= $4 ORDER BY n.seq, n.sub LIMIT $5) c
+			WHERE s.digest = $1 ORDER BY c.seq, c.sub`,
+		head: `${view} WHERE s.digest = $1`,
+		list,
+	};
+}
+
+/** How many characters of a key are in the index. */
+const indexedLength = 600;
+
+function indexed(text: string): string {
+	return text.startsWith("$") ? `left(${text}::text, ${indexedLength})` : `left(${text}, ${indexedLength})`;
+}
+
+/** What every text that begins alike sorts before, as far as the index knows them; undefined where there is no such text. */
+export function endOfPrefix(prefix: string): string | undefined {
+	const points = Array.from(prefix).slice(0, indexedLength);
+	while (points.at(-1) === "\u{10ffff}") points.pop();
+	const last = points.pop()?.codePointAt(0);
+	if (last === undefined) return undefined;
+	// There are no characters where the surrogates are.
+	const next = last === 0xd7ff ? 0xe000 : last + 1;
+	return points.join("") + String.fromCodePoint(next);
+}

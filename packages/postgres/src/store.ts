@@ -1,0 +1,131 @@
+// What the ports of one host share: the database, the queue of its writes, this worker, and the feed of changes.
+//
+// new → ready (its tables were looked at) → closed. The first call that needs the database brings it there.
+import { journalClosed } from "holdfast/host";
+import { type ChangeFeed, makeChangeFeed } from "./change-feed.ts";
+import { type CommitQueue, makeCommitQueue } from "./commit-queue.ts";
+import { type Database, openDatabase } from "./database.ts";
+import { digest } from "./digest.ts";
+import { lockSpace, migrate } from "./migrate.ts";
+import type { Resolved } from "./options.ts";
+import type { PostgresLease } from "./postgres-lease.ts";
+import { sessionConnection } from "./session-connection.ts";
+import { type Statements, statements } from "./statements.ts";
+import { makeSweeper } from "./sweeper.ts";
+import { type WorkerRow, workerRow } from "./worker-row.ts";
+
+/** What the ports of one host share. */
+export interface Store {
+	readonly options: Resolved;
+	readonly schema: string;
+	readonly workerId: string;
+	readonly database: Database;
+	readonly statements: Statements;
+	readonly commits: CommitQueue;
+	readonly worker: WorkerRow;
+	readonly feed: ChangeFeed;
+	readonly held: Map<number, PostgresLease>;
+	readonly closed: boolean;
+	/** Resolves when the tables are there. */
+	ready(): Promise<void>;
+	now(): number;
+	/** Whether the worker of that stored name lives. */
+	isAlive(storedName: string): Promise<boolean>;
+	/** Removes rows that are out of reach. */
+	sweep(): Promise<void>;
+	close(): Promise<void>;
+}
+
+/** Makes the store of a host; nothing connects yet. */
+export function makeStore(options: Resolved): Store {
+	const { schema, workerId, lasting, leaseTtlMs, pollMs } = options;
+	const space = lockSpace(schema);
+	const database = openDatabase(options);
+	const session = sessionConnection(lasting);
+	const held: Store["held"] = new Map();
+	let closed = false;
+	let preparing: Promise<void> | undefined;
+	let closing: Promise<void> | undefined;
+
+	function ready(): Promise<void> {
+		if (closed && !preparing) return Promise.reject(journalClosed());
+		preparing ??= migrate(database, schema).catch((error: unknown) => {
+			preparing = undefined;
+			throw error;
+		});
+		return preparing;
+	}
+
+	const holds = (): boolean => [...held.values()].some(({ state }) => state.openRun !== null);
+	const worker = workerRow({ database, session, lasting, schema, space, workerId, leaseTtlMs, ready, holds });
+	const feed = makeChangeFeed({
+		database,
+		session,
+		schema,
+		channel: `holdfast_${digest(schema).slice(0, 16)}`,
+		pollMs,
+		sender: globalThis.crypto.randomUUID(),
+		register: () => worker.register(),
+	});
+	const commits = makeCommitQueue({
+		database,
+		schema,
+		space,
+		async lanes() {
+			const lanes = await worker.register();
+			// What cannot be swept now is left to the next one that sweeps.
+			void sweeper.sweep().catch(() => {});
+			return lanes;
+		},
+		restore: (lane) => worker.restore(lane),
+		committed: (digests) => feed.publish(digests),
+	});
+	const sweeper = makeSweeper({
+		database,
+		schema,
+		lives: worker.lives,
+		now: () => options.clock.now(),
+		isOver: () => closed,
+	});
+
+	async function close(): Promise<void> {
+		closed = true;
+		sweeper.stop();
+		await commits.drained();
+		await sweeper.idle();
+		await feed.stop();
+		await worker.leave();
+		await session.close();
+		await database.close();
+	}
+
+	return {
+		options,
+		schema,
+		workerId,
+		database,
+		statements: statements(schema, worker.lives),
+		commits,
+		worker,
+		feed,
+		held,
+		get closed() {
+			return closed;
+		},
+		ready,
+		now: () => options.clock.now(),
+		async isAlive(storedName) {
+			await ready();
+			const [row] = await database.query<{ alive: boolean }>(
+				`SELECT ${worker.lives("w")} AS alive FROM ${schema}.workers w WHERE w.name = $1`,
+				[storedName],
+			);
+			return row?.alive === true;
+		},
+		sweep: () => sweeper.sweep(),
+		close() {
+			closing ??= close();
+			return closing;
+		},
+	};
+}

@@ -1,0 +1,116 @@
+// What became of a run, read from the log of its session: the same for every process, at any time (keeps I2). For faces that
+// know calls and tasks in place of sessions.
+import type { PendingSessionCall } from "holdfast";
+import type { LoggedEvent } from "holdfast/execute";
+import type { SessionOwner } from "./served-key.ts";
+import type { SessionService } from "./service-types.ts";
+
+/** How it stands with a run. `input_required`: it waits for answers to its `pending` calls. */
+export interface RunView {
+	readonly status: "working" | "input_required" | "completed" | "failed" | "cancelled";
+	/** What the agent said last. */
+	readonly text: string;
+	/** The checked answer of an agent with the option `output`. */
+	readonly output?: unknown;
+	/** Why it failed, in the words that clients may read. */
+	readonly error?: { readonly code: string; readonly message: string };
+	readonly pending?: readonly PendingSessionCall[];
+	/** Milliseconds since the epoch of the last message. */
+	readonly updatedAt?: number;
+}
+
+/** Which run, and whose. */
+export interface FollowRun {
+	readonly owner: string | SessionOwner;
+	readonly sessionId: string;
+	/** Events after this id are those of the run: `after` of what `submit` gave, or what its `begun` gave. */
+	readonly after: string;
+	readonly signal?: AbortSignal;
+}
+
+/** The next events of a run, and how it stands after them. */
+export interface RunProgress {
+	readonly events: readonly LoggedEvent[];
+	readonly view: RunView;
+	/** Whether these events happen now: all that happened before was given. */
+	readonly isLive: boolean;
+}
+
+/**
+ * Follows a run until it is over, or waits for answers and nobody has given any yet. The signal ends it early.
+ *
+ * Rejects with `session_not_found`, `invalid_event_id`, `events_expired`.
+ */
+export async function* followRun(
+	service: Pick<SessionService, "follow">,
+	{ owner, sessionId, after, signal }: FollowRun,
+): AsyncGenerator<RunProgress, void, void> {
+	let view: RunView = { status: "working", text: "" };
+	let isLive = false;
+	const options = { after, until: "never" as const, ...(signal === undefined ? {} : { signal }) };
+	for await (const batch of service.follow(owner, sessionId, options)) {
+		isLive ||= batch.length === 0;
+		const events: LoggedEvent[] = [];
+		for (const logged of batch) {
+			events.push(logged);
+			view = viewAfter(view, logged.event);
+			if (isOver(view)) break;
+		}
+		yield { events, view, isLive };
+		if (isOver(view) || (isLive && view.status === "input_required")) return;
+	}
+}
+
+/**
+ * Reads a run: as it is `now`, or at `rest`, when it is over or waits for answers.
+ *
+ * Rejects like `followRun`, and with the signal's reason.
+ */
+export async function readRun(
+	service: Pick<SessionService, "follow">,
+	run: FollowRun,
+	until: "now" | "rest",
+	onEvent?: (event: LoggedEvent["event"]) => void,
+): Promise<RunView> {
+	let view: RunView = { status: "working", text: "" };
+	for await (const progress of followRun(service, run)) {
+		({ view } = progress);
+		if (onEvent !== undefined) for (const { event } of progress.events) onEvent(event);
+		if (until === "now" && progress.isLive) return view;
+	}
+	run.signal?.throwIfAborted();
+	return view;
+}
+
+function isOver({ status }: RunView): boolean {
+	return status !== "working" && status !== "input_required";
+}
+
+function viewAfter(view: RunView, event: LoggedEvent["event"]): RunView {
+	switch (event.type) {
+		case "session_start": {
+			// What it waited for was answered, and it continues.
+			const { pending: _, ...rest } = view;
+			return { ...rest, status: "working" };
+		}
+		case "message_end": {
+			const { message } = event;
+			const at = message.timestamp === undefined ? {} : { updatedAt: message.timestamp };
+			if (message.role !== "assistant") return { ...view, ...at };
+			const text = message.content.map((part) => (part.type === "text" ? part.text : "")).join("");
+			return { ...view, ...at, text };
+		}
+		case "execute_complete": {
+			const { status, pendingToolCalls: pending = [], error, output } = event;
+			if (status === "awaiting_tool_execution") return { ...view, status: "input_required", pending };
+			return {
+				...view,
+				status: status === "completed" ? "completed" : status === "aborted" ? "cancelled" : "failed",
+				...(output === undefined ? {} : { output }),
+				...(error === undefined ? {} : { error }),
+			};
+		}
+		default:
+			return view;
+	}
+}

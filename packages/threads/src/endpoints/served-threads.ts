@@ -1,0 +1,87 @@
+// What routes are served with, and whose threads a caller may see: those of the tenant and, where the caller is a user, of that
+// user. For everybody else they are not there.
+import type { Exchange, ServedCaller } from "@holdfast/server";
+import { HoldfastError } from "holdfast";
+import type { ThreadRecord, Threads } from "../thread/index.ts";
+import type { ThreadState } from "../types/index.ts";
+
+/** What the routes of threads need. */
+export interface ThreadRoutesOptions {
+	readonly threads: Threads;
+	/** What controllers find as `env`: handles of the program that runs the project. Default: nothing. */
+	readonly env?: Readonly<Record<string, unknown>>;
+	/** Bytes of a file that is written over HTTP. Default: what the host allows. */
+	readonly maxFileBytes?: number;
+}
+
+/** The statuses of errors that callers of these routes may see. */
+export const statuses: Readonly<Record<string, number>> = {
+	item_not_found: 400,
+	invalid_value: 400,
+	invalid_path: 400,
+	invalid_pattern: 400,
+	invalid_attachment: 400,
+	thread_not_found: 404,
+	message_not_found: 404,
+	effect_not_found: 404,
+	file_not_found: 404,
+	folder_not_found: 404,
+	is_folder: 409,
+	not_a_folder: 409,
+	folder_not_empty: 409,
+	message_queued: 409,
+	thread_terminated: 409,
+	request_under_way: 409,
+	file_too_large: 413,
+	file_changed: 503,
+	disk_full: 507,
+};
+
+/** Every caller where nobody is authenticated. */
+const defaultTenant = "default";
+
+/** The tenant as records have it: absent for the one of a server without authentication. */
+export function tenantOf({ tenant }: ServedCaller): string | undefined {
+	return tenant === defaultTenant ? undefined : tenant;
+}
+
+/** The thread that the path of a request names. @throws HoldfastError `thread_not_found`. */
+export async function requestedThread(
+	{ threads }: ThreadRoutesOptions,
+	exchange: Exchange,
+): Promise<{ readonly record: ThreadRecord; readonly state: ThreadState }> {
+	const id = exchange.parameter("id") ?? "";
+	exchange.notes.sessionId = id;
+	const record = id === "" ? undefined : await threads.record(id);
+	const { caller } = exchange;
+	const isVisible =
+		record !== undefined &&
+		record.tenant === tenantOf(caller) &&
+		(caller.user === undefined || record.userId === caller.user);
+	const state = isVisible ? await threads.get(id) : null;
+	if (!isVisible || state === null) throw notFound();
+	return { record, state };
+}
+
+function notFound(): HoldfastError {
+	return new HoldfastError("thread_not_found", "There is no such thread. Check its id.");
+}
+
+/** JSON as an answer; no cache between us and the caller keeps it. */
+export function answerJson(value: unknown, status = 200): Response {
+	return new Response(JSON.stringify(value), {
+		status,
+		headers: { "content-type": "application/json; charset=utf-8", "cache-control": "no-store" },
+	});
+}
+
+/** The same, with a mark in place of the thread's secrets. @see SA-092 */
+export async function answerOf(
+	{ threads }: ThreadRoutesOptions,
+	{ record }: { readonly record: ThreadRecord },
+	value: unknown,
+	status = 200,
+): Promise<Response> {
+	const { redact } = await threads.redaction(record.id);
+	return answerJson(redact(value), status);
+}

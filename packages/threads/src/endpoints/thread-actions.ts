@@ -1,0 +1,185 @@
+// Routes of what a thread does and keeps beside its messages: stop and continue, effects, values, calls of models and their
+// cost, sub-agents (SA-205, SA-207, SA-208).
+import type { Exchange, Route } from "@holdfast/server";
+import { HoldfastError } from "holdfast";
+import { schemas } from "./schemas.ts";
+import {
+	answerJson,
+	answerOf,
+	requestedThread,
+	statuses,
+	type ThreadRoutesOptions,
+} from "./served-threads.ts";
+
+const bodyErrors = ["invalid_input", "invalid_json", "unsupported_media_type", "body_too_large"] as const;
+
+/** The routes. */
+export function actionRoutes(options: ThreadRoutesOptions): readonly Route[] {
+	const { threads } = options;
+	type Found = Awaited<ReturnType<typeof requestedThread>>;
+	const asked = (
+		method: "GET" | "POST",
+		path: string,
+		name: string,
+		summary: string,
+		answer: (found: Found, exchange: Exchange) => Promise<unknown>,
+	): Route => ({
+		method,
+		path: `/api/threads/:id/${path}`,
+		name,
+		summary,
+		statuses,
+		answers: { 200: schemas.json("The answer.", schemas.any) },
+		errors: method === "POST" ? bodyErrors : [],
+		async handle(exchange) {
+			const found = await requestedThread(options, exchange);
+			if (method === "POST") await exchange.readNothing();
+			return answerOf(options, found, await answer(found, exchange));
+		},
+	});
+	const effectOf = (exchange: Exchange): string => exchange.parameter("effectId") ?? "";
+	return [
+		asked(
+			"POST",
+			"stop",
+			"stopThread",
+			"Aborts the execution under way; harmless when there is none.",
+			async ({ record }) => ({
+				id: record.id,
+				stopped: await threads.stop(record.id),
+			}),
+		),
+		asked(
+			"POST",
+			"continue",
+			"continueThread",
+			"Goes on from what is stored, without a new message.",
+			async ({ record }) => {
+				if (record.terminated !== null)
+					throw new HoldfastError("thread_terminated", "The thread was terminated. Make another one.");
+				await threads.continue(record.id);
+				return { id: record.id, continued: true };
+			},
+		),
+		asked(
+			"GET",
+			"effects",
+			"listEffects",
+			"The effects of a thread: pending, running, and those that are over.",
+			async ({ record }) => ({
+				effects: await threads.effects(record.id).all(),
+			}),
+		),
+		asked(
+			"POST",
+			"effects/:effectId/cancel",
+			"cancelEffect",
+			"Cancels a pending effect.",
+			async ({ record }, exchange) => {
+				const id = effectOf(exchange);
+				if (!(await threads.effects(record.id).cancel(id))) throw notPending();
+				return { id, canceled: true };
+			},
+		),
+		asked(
+			"POST",
+			"effects/:effectId/run",
+			"runEffect",
+			"Runs a pending effect now, once.",
+			async ({ record }, exchange) => {
+				const id = effectOf(exchange);
+				if (!(await threads.effects(record.id).runNow(id))) throw notPending();
+				return { id, due: true };
+			},
+		),
+		asked("GET", "kv", "listValues", "The key-values of a thread.", async ({ record }) => ({
+			values: Object.fromEntries((await threads.values(record.id)).map(({ key, value }) => [key, value])),
+		})),
+		asked(
+			"GET",
+			"logs",
+			"listModelCalls",
+			"The calls of models that a thread has made, in order.",
+			async ({ record }) => ({
+				logs: await threads.modelCalls(record.id),
+			}),
+		),
+		asked(
+			"GET",
+			"cost",
+			"threadCost",
+			"What the calls of models have cost, in US dollars.",
+			async ({ record }) => costOf(await threads.modelCalls(record.id)),
+		),
+		asked("GET", "subagents", "listSubagents", "The sub-agents of a thread.", async ({ state }) => ({
+			subagents: state.children,
+		})),
+	];
+}
+
+interface Costing {
+	readonly cost?: number;
+	readonly inputTokens: number;
+	readonly outputTokens: number;
+}
+
+/**
+ * The sum of calls. Those whose price is unknown are counted, and never taken for free. Summed in millionths of a millionth of
+ * a dollar, so that a thousand small calls make no error of their own.
+ */
+function costOf(calls: readonly Costing[]): {
+	cost: number;
+	calls: number;
+	unpriced: number;
+	inputTokens: number;
+	outputTokens: number;
+} {
+	let total = 0;
+	let unpriced = 0;
+	let inputTokens = 0;
+	let outputTokens = 0;
+	for (const call of calls) {
+		inputTokens += call.inputTokens;
+		outputTokens += call.outputTokens;
+		if (call.cost === undefined) unpriced++;
+		else total += Math.round(call.cost * 1e12);
+	}
+	return { cost: total / 1e12, calls: calls.length, unpriced, inputTokens, outputTokens };
+}
+
+function notPending(): HoldfastError {
+	return new HoldfastError(
+		"effect_not_found",
+		"The thread has no such effect that is pending. Look at its effects.",
+	);
+}
+
+/** Routes of what the project has. */
+export function projectRoutes({ threads }: ThreadRoutesOptions): readonly Route[] {
+	const kinds = ["agents", "prompts", "models", "tools", "hooks", "effects", "providers"] as const;
+	return kinds.map((kind) => ({
+		method: "GET",
+		path: `/api/${kind}`,
+		name: `list${kind[0]?.toUpperCase()}${kind.slice(1)}`,
+		summary: `The ${kind} of the project, by name.`,
+		answers: { 200: schemas.json("Their names.", schemas.any) },
+		handle: () => {
+			const items = [...threads.project[kind].values()].sort((one, other) =>
+				one.name < other.name ? -1 : 1,
+			);
+			return answerJson({
+				[kind]: items.map(({ name, packageId, definition }) => {
+					const { description, title, toolDescription } = definition as unknown as Record<string, unknown>;
+					return {
+						name,
+						package: packageId,
+						...(title === undefined ? {} : { title }),
+						...((description ?? toolDescription) === undefined
+							? {}
+							: { description: description ?? toolDescription }),
+					};
+				}),
+			});
+		},
+	}));
+}

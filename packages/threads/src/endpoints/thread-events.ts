@@ -1,0 +1,154 @@
+// What those who watch a thread get: a projection of what is committed to its session, so it is the same for everyone, at any
+// time, in any process (keeps I3). What a project emits by itself is there for those who watch at that moment.
+import type { JournalItem } from "holdfast/execute";
+import type { Redaction } from "../environment/index.ts";
+import { callOf, messageIdOf, ThreadView } from "../thread/index.ts";
+import type { Message } from "../types/index.ts";
+
+/** An event of a thread. */
+export type ThreadEvent =
+	/** A message was added or changed; null: it was removed. */
+	| { readonly type: "message_data"; readonly messageId: string; readonly data: Message | null }
+	/** A piece of the text of a message that is being made. */
+	| {
+			readonly type: "message_chunk";
+			readonly messageId: string;
+			readonly chunk: string;
+			/** Counts the pieces of the message, from 0. */
+			readonly index: number;
+	  }
+	/** A model has answered. */
+	| {
+			readonly type: "telemetry";
+			readonly messageId: string;
+			readonly model: string;
+			readonly inputTokens: number;
+			readonly outputTokens: number;
+			/** US dollars; absent when the price is unknown. */
+			readonly cost?: number;
+	  }
+	/** An execution begins, continues or is over. */
+	| {
+			readonly type: "execution";
+			readonly status: "running" | "completed" | "failed" | "aborted";
+			readonly flowId: string;
+	  }
+	/** What the project emits, and changes of the thread's status. */
+	| { readonly type: "event"; readonly event: string; readonly data: unknown };
+
+/** An event that is kept, and its place among all of the thread. */
+export interface PlacedThreadEvent {
+	/** Those of one entry have the same. */
+	readonly seq: number;
+	readonly sub: number;
+	readonly event: ThreadEvent;
+}
+
+const endings = { completed: "completed", error: "failed", aborted: "aborted", killed: "aborted" } as const;
+
+/** Makes events of what is read of a thread's session, from the start of a run on. */
+export class ThreadProjection {
+	readonly #current: (messageId: string) => Promise<Message | null>;
+	readonly #redaction: () => Promise<Redaction>;
+	/** What may be the beginning of a secret is held until more of the message comes. */
+	#text: ReturnType<Redaction["stream"]> | undefined;
+	#view: ThreadView | undefined;
+	#rows = 0;
+	#chunks = 0;
+	#runId = "";
+	#step = 0;
+
+	/** `current` gives a message as it is now: of one that was changed, whatever it was before. */
+	constructor(current: (messageId: string) => Promise<Message | null>, redaction: () => Promise<Redaction>) {
+		this.#current = current;
+		this.#redaction = redaction;
+	}
+
+	/** The events of an entry or a chunk. */
+	async project(item: JournalItem): Promise<readonly PlacedThreadEvent[]> {
+		if (item.entry === undefined) return this.#ofChunk(item);
+		const { redact } = await this.#redaction();
+		return redact(await this.#ofEntry(item, item.entry));
+	}
+
+	async #ofChunk({ events }: JournalItem): Promise<readonly PlacedThreadEvent[]> {
+		const made: PlacedThreadEvent[] = [];
+		for (const { place, event } of events) {
+			this.#note(event);
+			if (event.type !== "model" || event.event.type !== "text_delta") continue;
+			this.#text ??= (await this.#redaction()).stream();
+			const chunk = this.#text.push(event.event.delta.text ?? "");
+			if (chunk === "") continue;
+			const messageId = messageIdOf(this.#runId, this.#step);
+			const { seq, sub } = place;
+			made.push({ seq, sub, event: { type: "message_chunk", messageId, chunk, index: this.#chunks++ } });
+		}
+		return made;
+	}
+
+	async #ofEntry(
+		{ events }: JournalItem,
+		entry: NonNullable<JournalItem["entry"]>,
+	): Promise<readonly PlacedThreadEvent[]> {
+		const { seq, runId, fact } = entry;
+		for (const { event } of events) this.#note(event);
+		const placed = (event: ThreadEvent): PlacedThreadEvent => ({ seq, sub: 0, event });
+		this.#runId = runId;
+		if (this.#view === undefined) {
+			this.#view = new ThreadView();
+			this.#view.seq = seq - 1;
+		}
+		if (fact.kind === "message.deleted") {
+			this.#view.apply(entry);
+			this.#rows = this.#view.rows.length;
+			return [placed({ type: "message_data", messageId: fact.messageId, data: null })];
+		}
+		if (fact.kind === "message.updated") {
+			this.#view.apply(entry);
+			this.#rows = this.#view.rows.length;
+			const { id } = fact.message as { readonly id: string };
+			const data = await this.#current(id);
+			return data === null ? [] : [placed({ type: "message_data", messageId: id, data })];
+		}
+		this.#view.apply(entry);
+		const made: PlacedThreadEvent[] = [];
+		if (fact.kind === "run.started" || fact.kind === "run.resumed")
+			made.push(placed({ type: "execution", status: "running", flowId: runId }));
+		const { rows } = this.#view;
+		for (const { message } of rows.slice(Math.min(this.#rows, rows.length)))
+			if (message.silent !== true)
+				made.push(placed({ type: "message_data", messageId: message.id, data: message }));
+		this.#rows = rows.length;
+		if (fact.kind === "assistant" && fact.tag !== "queued") {
+			const { model = "", inputTokens = 0, outputTokens = 0, cost } = callOf(entry) ?? {};
+			made.push(
+				placed({
+					type: "telemetry",
+					messageId: fact.message.id,
+					model,
+					inputTokens,
+					outputTokens,
+					...(cost === undefined ? {} : { cost }),
+				}),
+			);
+			this.#chunks = 0;
+			this.#text = undefined;
+		}
+		if (fact.kind === "run.ended") {
+			made.push(placed({ type: "execution", status: endings[fact.outcome], flowId: runId }));
+			// What follows needs nothing of this run.
+			this.#view = new ThreadView();
+			this.#view.seq = seq;
+			this.#rows = 0;
+		}
+		return made;
+	}
+
+	#note(event: JournalItem["events"][number]["event"]): void {
+		if (event.type === "run_start") this.#runId = event.runId;
+		if (event.type !== "model_start") return;
+		this.#step = event.step;
+		this.#chunks = 0;
+		this.#text = undefined;
+	}
+}

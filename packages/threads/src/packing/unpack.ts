@@ -1,0 +1,53 @@
+// Brings the files of a package into a project, as its own.
+import { existsSync } from "node:fs";
+import { copyFile, mkdir } from "node:fs/promises";
+import { dirname, join, relative, resolve } from "node:path";
+import { HoldfastError } from "@holdfast/upp";
+import { filesIn, findPackages } from "../load/index.ts";
+
+/** What was unpacked. */
+export interface UnpackResult {
+	/** The folder that the package is in. It may be removed. */
+	readonly from: string;
+	/** Files that the project has now, from its folder. */
+	readonly files: readonly string[];
+}
+
+/**
+ * Copies what a package has into the project that it is installed in: its items become the project's own, to be changed.
+ * Nothing is overwritten.
+ *
+ * @throws HoldfastError `unpack_refused` where the project has no such package, or has a file of the same name
+ */
+export async function unpackAgents(directory: string, name: string): Promise<UnpackResult> {
+	const root = resolve(directory);
+	const { sources } = await findPackages(root);
+	const found = sources.find((source) => source.package?.packageId === name);
+	if (found?.package === undefined)
+		throw new HoldfastError("unpack_refused", `The project has no package of agents "${name}".`, {
+			data: { name },
+		});
+	const from = dirname(found.package.file);
+	const files = (await filesIn(from)).map((file) => relative(from, file)).filter(isOfTheAgents);
+	const taken = files.find((file) => existsSync(join(root, file)) || existsSync(join(root, asSource(file))));
+	if (taken !== undefined)
+		throw new HoldfastError(
+			"unpack_refused",
+			`The project has a file ${taken} already. Rename it, or use the package as it is.`,
+			{ data: { file: taken } },
+		);
+	for (const file of files) {
+		await mkdir(dirname(join(root, file)), { recursive: true });
+		await copyFile(join(from, file), join(root, file));
+	}
+	return { from, files: files.sort() };
+}
+
+/** What lies right in the folder of a package is about the package. */
+function isOfTheAgents(file: string): boolean {
+	return /[\\/]/.test(file);
+}
+
+function asSource(file: string): string {
+	return file.replace(/js$/, "ts");
+}

@@ -1,2 +1,0 @@
-// Prompts as text.
-export { type ResolveEnv, renderPrompt } from "./render-prompt.ts";

@@ -1,0 +1,279 @@
+// One call of a provider as the engine has calls of models: its pieces as stream events, its end as an answer. Nothing that a
+// provider says is believed unchecked; a stream that ends before `finish` is a failed call.
+import {
+	type AssistantContent,
+	AssistantMessage,
+	EventStream,
+	isHoldfastError,
+	isUPPError,
+	type LLMResponse,
+	type ReasoningBlock,
+	type StopReason,
+	type StreamDelta,
+	type StreamEvent,
+	type TokenUsage,
+	type ToolCall,
+	UPPError,
+} from "@holdfast/upp";
+import type {
+	ProviderFinishReason,
+	ProviderInstance,
+	ProviderRequest,
+	ProviderResponse,
+	ProviderStreamChunk,
+	ProviderUsage,
+} from "../types/index.ts";
+
+/** Under this name messages and calls keep what a provider wants back. */
+export const providerKey = "threads-provider";
+
+/** Asks for the whole answer. Rejects with a UPPError. */
+export async function generateWith(
+	provider: ProviderInstance,
+	request: ProviderRequest,
+): Promise<LLMResponse> {
+	try {
+		return responseOf(await provider.generate(request));
+	} catch (error) {
+		throw providerFailure(error, provider.name, request.signal);
+	}
+}
+
+/** Asks for the answer in pieces. Its result rejects with a UPPError. */
+export function streamWith(provider: ProviderInstance, request: ProviderRequest): EventStream<LLMResponse> {
+	return new EventStream<LLMResponse>(async (target) => {
+		try {
+			const gathered = new GatheredAnswer((event) => target.push(event));
+			for await (const chunk of await provider.stream(request)) {
+				request.signal?.throwIfAborted();
+				gathered.add(chunk);
+			}
+			return responseOf(gathered.response());
+		} catch (error) {
+			throw providerFailure(error, provider.name, request.signal);
+		}
+	});
+}
+
+/** The pieces of an answer, put together: calls by their id, whatever order they come in. */
+class GatheredAnswer {
+	readonly #emit: (event: StreamEvent) => void;
+	#text = "";
+	#reasoning = "";
+	readonly #calls = new Map<string, GatheredCall>();
+	readonly #images: NonNullable<ProviderResponse["images"]> = [];
+	readonly #webSearches: NonNullable<ProviderResponse["webSearches"]> = [];
+	readonly #tools: NonNullable<ProviderResponse["providerTools"]> = [];
+	#finish: Extract<ProviderStreamChunk, { type: "finish" }> | undefined;
+
+	constructor(emit: (event: StreamEvent) => void) {
+		this.#emit = emit;
+		emit({ type: "message_start", index: 0, delta: {} });
+	}
+
+	add(chunk: ProviderStreamChunk): void {
+		switch (chunk.type) {
+			case "content-delta":
+				this.#text += chunk.delta;
+				this.#push("text_delta", { text: chunk.delta });
+				return;
+			case "reasoning-delta":
+				this.#reasoning += chunk.delta;
+				this.#push("reasoning_delta", { text: chunk.delta });
+				return;
+			case "tool-call-start": {
+				const call = this.#call(chunk.id, chunk.name);
+				if (chunk.extraContent !== undefined) call.extraContent = chunk.extraContent;
+				const { id: toolCallId, name: toolName } = chunk;
+				this.#push("tool_call_delta", { toolCallId, toolName, argumentsJson: "" });
+				return;
+			}
+			case "tool-call-delta": {
+				this.#call(chunk.id).text += chunk.argumentsDelta;
+				this.#push("tool_call_delta", {
+					toolCallId: chunk.id,
+					argumentsJson: chunk.argumentsDelta,
+				});
+				return;
+			}
+			case "tool-call-done": {
+				const call = this.#call(chunk.id);
+				call.arguments = chunk.arguments;
+				if (chunk.extraContent !== undefined) call.extraContent = chunk.extraContent;
+				return;
+			}
+			case "image-done":
+				this.#images.push(chunk.image);
+				return;
+			case "web-search-done":
+				this.#webSearches.push(chunk.result);
+				return;
+			case "provider-tool-done":
+				this.#tools.push(chunk.tool);
+				return;
+			case "error":
+				throw Object.assign(new Error(chunk.error), { code: chunk.code ?? "unknown" });
+			case "finish":
+				this.#finish = chunk;
+				return;
+			default:
+				return; // of a later version of the interface
+		}
+	}
+
+	/** The whole answer. Throws where the stream ended before `finish`. */
+	response(): ProviderResponse {
+		if (this.#finish === undefined)
+			throw Object.assign(new Error("The stream ended before the answer was finished."), {
+				code: "server_error",
+			});
+		const { finishReason, usage, reasoningDetails, metadata } = this.#finish;
+		this.#emit({ type: "message_stop", index: 0, delta: {} });
+		return {
+			content: this.#text === "" ? null : this.#text,
+			...(this.#reasoning === "" ? {} : { reasoning: this.#reasoning }),
+			...(reasoningDetails === undefined ? {} : { reasoningDetails }),
+			toolCalls: [...this.#calls.values()].map(({ id, name, text, arguments: given, extraContent }) => ({
+				id,
+				name,
+				// What is done wins over the pieces; what cannot be read is answered with an error.
+				arguments: (given ?? text) as Record<string, unknown>,
+				...(extraContent === undefined ? {} : { extraContent }),
+			})),
+			images: this.#images,
+			webSearches: this.#webSearches,
+			providerTools: this.#tools,
+			finishReason,
+			usage,
+			...(metadata === undefined ? {} : { metadata }),
+		};
+	}
+
+	#call(id: string, name?: string): GatheredCall {
+		const known = this.#calls.get(id) ?? { id, name: "", text: "" };
+		if (name !== undefined) known.name = name;
+		this.#calls.set(id, known);
+		return known;
+	}
+
+	#push(type: StreamEvent["type"], delta: StreamDelta): void {
+		this.#emit({ type, index: 0, delta });
+	}
+}
+
+interface GatheredCall {
+	readonly id: string;
+	name: string;
+	text: string;
+	arguments?: Record<string, unknown>;
+	extraContent?: Record<string, unknown>;
+}
+
+/** An answer of a provider as the engine records it; the same whether it came whole or in pieces. */
+function responseOf(answer: ProviderResponse): LLMResponse {
+	const content: AssistantContent[] = [];
+	const details = answer.reasoningDetails;
+	if ((answer.reasoning ?? "") !== "" || (details?.length ?? 0) > 0) {
+		const block: ReasoningBlock = { type: "reasoning", text: answer.reasoning ?? "" };
+		if (details !== undefined) block.metadata = { [providerKey]: { reasoningDetails: details } };
+		content.push(block);
+	}
+	if ((answer.content ?? "") !== "") content.push({ type: "text", text: answer.content ?? "" });
+	for (const { data, mediaType } of answer.images ?? [])
+		content.push({
+			type: "image",
+			source: { type: "base64", data: data.replace(/^data:[^,]*,/, "") },
+			mimeType: mediaType,
+		});
+	const calls = (answer.toolCalls ?? []).map(callOf);
+	const about: Record<string, unknown> = {};
+	if ((answer.providerTools?.length ?? 0) > 0)
+		about.providerTools = answer.providerTools?.map((tool) => ({ ...tool, type: tool.name }));
+	if ((answer.webSearches?.length ?? 0) > 0) about.webSearches = answer.webSearches;
+	if (answer.metadata !== undefined) about.metadata = answer.metadata;
+	const message = new AssistantMessage(
+		content,
+		calls.length === 0 ? undefined : calls,
+		Object.keys(about).length === 0 ? {} : { metadata: { [providerKey]: about } },
+	);
+	return { message, usage: usageOf(answer.usage), stopReason: stopReasonOf(answer.finishReason) };
+}
+
+function callOf({
+	id,
+	name,
+	arguments: given,
+	extraContent,
+}: NonNullable<ProviderResponse["toolCalls"]>[number]): ToolCall {
+	const call: ToolCall = { toolCallId: id, toolName: name, ...argumentsOf(given) };
+	if (extraContent !== undefined) call.metadata = { [providerKey]: { extraContent } };
+	return call;
+}
+
+/** The arguments, or an empty object and the text that was no JSON object. */
+function argumentsOf(given: unknown): Pick<ToolCall, "arguments" | "invalidArguments"> {
+	if (isRecord(given)) return { arguments: given };
+	const text = typeof given === "string" ? given.trim() : (JSON.stringify(given ?? null) ?? "");
+	if (text === "" || given === null || given === undefined) return { arguments: {} };
+	try {
+		const parsed: unknown = JSON.parse(text);
+		if (isRecord(parsed)) return { arguments: parsed };
+	} catch {
+		// Whoever answers the call says so to the model.
+	}
+	return { arguments: {}, invalidArguments: text };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+	return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function usageOf(usage: ProviderUsage | undefined): TokenUsage {
+	const { promptTokens = 0, completionTokens = 0, totalTokens, cachedTokens } = usage ?? {};
+	return {
+		inputTokens: promptTokens,
+		outputTokens: completionTokens,
+		totalTokens: totalTokens ?? promptTokens + completionTokens,
+		...(cachedTokens === undefined ? {} : { cacheReadTokens: cachedTokens }),
+	} as TokenUsage;
+}
+
+function stopReasonOf(reason: ProviderFinishReason): StopReason {
+	const known: readonly string[] = ["stop", "tool_calls", "length", "content_filter"];
+	return known.includes(reason) ? reason : "other";
+}
+
+const codes: Readonly<Record<string, UPPError["code"]>> = {
+	rate_limit: "RATE_LIMITED",
+	auth_error: "AUTHENTICATION_FAILED",
+	invalid_request: "INVALID_REQUEST",
+	timeout: "TIMEOUT",
+};
+
+/** What a provider threw, as an error of the model layer. */
+export function providerFailure(error: unknown, provider: string, signal?: AbortSignal): UPPError {
+	if (isUPPError(error)) return error;
+	const message = error instanceof Error ? error.message : String(error);
+	if (signal?.aborted === true) return new UPPError(message, "CANCELLED", provider, "llm", undefined, error);
+	const { code, statusCode, retryAfter } = (error ?? {}) as {
+		code?: string;
+		statusCode?: number;
+		retryAfter?: number;
+	};
+	if (isHoldfastError(error) && code !== undefined && !isProviderCode(code)) throw error;
+	const status = statusCode ?? (code === "server_error" ? 500 : undefined);
+	const failure = new UPPError(
+		message,
+		codes[code ?? ""] ?? "PROVIDER_ERROR",
+		provider,
+		"llm",
+		status,
+		error,
+	);
+	if (typeof retryAfter === "number") failure.retryAfterMs = retryAfter;
+	return failure;
+}
+
+function isProviderCode(code: string): boolean {
+	return Object.hasOwn(codes, code) || code === "server_error" || code === "unknown";
+}

@@ -1,0 +1,107 @@
+// A provider of this document as a model anywhere in Holdfast.
+import { createProvider, type LLMCapabilities, type LLMRequest, type ModelReference } from "@holdfast/upp";
+import type { ModelCapabilities, ProviderInstance, ProviderRequest } from "../types/index.ts";
+import { generateWith, streamWith } from "./ask-provider.ts";
+import { providerMessages } from "./upp-messages.ts";
+
+/** What is asked of a provider beside the conversation. */
+export type ProviderModelOptions = Partial<
+	Pick<
+		ProviderRequest,
+		"toolChoice" | "parallelToolCalls" | "reasoning" | "providerOptions" | "maxOutputTokens" | "stopSequences"
+	>
+> & {
+	/** What the model can do. Default: all of it. */
+	readonly capabilities?: ModelCapabilities;
+};
+
+/**
+ * Makes a model of a provider: it can be given wherever a model is asked for. Parameters of a call (`temperature`, `topP`,
+ * `topK`, `maxOutputTokens`, `stopSequences`, `toolChoice`, `parallelToolCalls`, `reasoning`, `providerOptions`) go before
+ * the options given here.
+ *
+ * @see SA-185 … SA-191
+ * @example
+ * ```ts
+ * import { agent } from "holdfast";
+ * import { providerModel, type ProviderInstance } from "@holdfast/threads";
+ *
+ * const usage = { promptTokens: 1, completionTokens: 1, totalTokens: 2 };
+ * const parrot: ProviderInstance = {
+ * 	name: "parrot",
+ * 	specificationVersion: "1",
+ * 	generate: async ({ messages }) => ({ content: String(messages.at(-1)?.content), finishReason: "stop", usage }),
+ * 	async *stream({ messages }) {
+ * 		yield { type: "content-delta", delta: String(messages.at(-1)?.content) };
+ * 		yield { type: "finish", finishReason: "stop", usage };
+ * 	},
+ * };
+ * const turn = await agent({ model: providerModel(parrot, "grey") }).query("Hello");
+ * console.log(turn.response.text); // Hello
+ * ```
+ */
+export function providerModel(
+	provider: ProviderInstance,
+	modelId: string,
+	options: ProviderModelOptions = {},
+): ModelReference {
+	const { capabilities, ...given } = options;
+	const bind = (id: string) => ({
+		modelId: id,
+		capabilities: capabilitiesOf(capabilities),
+		complete: (request: LLMRequest) => generateWith(provider, requestOf(id, request, given)),
+		stream: (request: LLMRequest) => streamWith(provider, requestOf(id, request, given)),
+	});
+	return createProvider({ name: provider.name, version: "1", modalities: { llm: { bind } } })(modelId);
+}
+
+/** What a model can do, as the engine knows it; what nobody says, it can. */
+function capabilitiesOf(given: ModelCapabilities | undefined): LLMCapabilities {
+	return {
+		streaming: given?.supportsStreaming ?? true,
+		tools: given?.supportsToolCalls ?? true,
+		structuredOutput: given?.supportsJsonMode ?? true,
+		imageInput: given?.supportsImages ?? true,
+		videoInput: false,
+		audioInput: false,
+		documentInput: true,
+	};
+}
+
+const parameters = [
+	"temperature",
+	"topP",
+	"topK",
+	"maxOutputTokens",
+	"stopSequences",
+	"toolChoice",
+	"parallelToolCalls",
+	"reasoning",
+	"providerOptions",
+] as const;
+
+function requestOf(
+	model: string,
+	request: LLMRequest,
+	given: Omit<ProviderModelOptions, "capabilities">,
+): ProviderRequest {
+	const { system, tools = [], structure, signal, params = {} } = request;
+	const asked: Record<string, unknown> = { ...given };
+	for (const name of parameters) if (params[name] !== undefined) asked[name] = params[name];
+	const head = system === undefined ? [] : [{ role: "system" as const, content: system }];
+	return {
+		...asked,
+		model,
+		messages: [...head, ...providerMessages(request.messages)],
+		...(tools.length === 0
+			? {}
+			: {
+					tools: tools.map(({ name, description, parameters: schema }) => ({
+						type: "function" as const,
+						function: { name, description, parameters: schema as Record<string, unknown> },
+					})),
+				}),
+		...(structure === undefined ? {} : { responseFormat: { type: "json", schema: { ...structure } } }),
+		...(signal === undefined ? {} : { signal }),
+	};
+}

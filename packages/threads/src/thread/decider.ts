@@ -1,0 +1,59 @@
+// A thread as a decider: whose step it is follows from the fold alone (keeps I1, I6).
+import { HoldfastError } from "holdfast";
+import { type Action, type DecidingStrategy, type QuestionContext, strategy } from "holdfast/execution";
+import {
+	type BeginAnswer,
+	evolveFlow,
+	type Flow,
+	type FlowRules,
+	initialFlow,
+	queuedTag,
+	topics,
+} from "./flow.ts";
+
+/** What a decider asks of the thread that it decides for. */
+export interface DeciderParts extends FlowRules {
+	/** Which agent acts, and whether it may. */
+	begin(context: QuestionContext): Promise<BeginAnswer>;
+	/** Reports the end of the session to the thread that asked for it. Done again it changes nothing. */
+	report(context: QuestionContext): Promise<unknown>;
+}
+
+/** The strategy of all threads of a project. */
+export function threadStrategy(parts: DeciderParts): DecidingStrategy {
+	return strategy<Flow>({
+		name: "thread",
+		limitsSteps: true,
+		initial: () => initialFlow,
+		evolve: (flow, entry) => evolveFlow(parts, flow, entry),
+		decide: ({ own }) => next(parts, own),
+	});
+}
+
+function next(parts: DeciderParts, flow: Flow): Action {
+	if (!flow.isBegun)
+		return { kind: "ask", topic: topics.begin, question: (_, context) => parts.begin(context) };
+	if (flow.refusal !== undefined) return { kind: "finish" };
+	if (flow.isCapped) {
+		const value = { reason: "The turn reached the runtime's limit of model calls.", limit: parts.stepCap };
+		return { kind: "note", topic: topics.cap, value };
+	}
+	if (flow.queue.length > 0 && flow.stoppedBy === undefined)
+		return { kind: "model", tag: queuedTag, step: "next" };
+	if (flow.isOver) {
+		if (flow.reports && !flow.isReported)
+			return { kind: "ask", topic: topics.report, question: (_, context) => parts.report(context) };
+		return { kind: "finish" };
+	}
+	if (parts.agent(flow.agent) === undefined) return { kind: "finish", error: agentIsGone(flow.agent) };
+	return { kind: "model", tag: flow.side, step: "next" };
+}
+
+/** The error of a thread whose agent the project does not have. */
+export function agentIsGone(name: string): HoldfastError {
+	return new HoldfastError(
+		"agent_not_found",
+		`The project has no agent ${JSON.stringify(name)}. Name one of its agents, or bring the file back.`,
+		{ data: { name } },
+	);
+}

@@ -1,0 +1,81 @@
+// The parts of threads as the house has them, over one host.
+import type { Host } from "holdfast";
+import { type EnvGiven, Redactions, ThreadEnvironment } from "../environment/index.ts";
+import { fileMethods, filesOf, storeAttachments } from "../files/index.ts";
+import { ThreadValues } from "../values/index.ts";
+import type { ThreadParts, ThreadPlace } from "./parts.ts";
+
+/** What the parts are made with. */
+export interface DefaultPartsOptions {
+	readonly host: Host;
+	readonly newId: () => string;
+	/** Values of the program that runs the project. */
+	readonly env: EnvGiven | undefined;
+	/** Values of a user's account. */
+	readonly userEnv: ((userId: string) => EnvGiven | undefined | Promise<EnvGiven | undefined>) | undefined;
+	/** The thread of an id. */
+	place(threadId: string): Promise<ThreadPlace | undefined>;
+	readonly effects: ThreadParts["effects"];
+	/** Whether a variable stays in a thread, by a definition of its agent or its tools. */
+	isScoped(thread: ThreadPlace, name: string): boolean;
+}
+
+/** Names the key-values among what is kept beside a session. */
+export const valuesOwner = "thread-values";
+
+/** Makes them. */
+export function defaultParts(options: DefaultPartsOptions): ThreadParts {
+	const { host, newId, env, userEnv } = options;
+	const redactions = new Redactions();
+	const environmentOf: ThreadParts["environment"] = (thread, { agent, prompt }) => {
+		const made = bare(thread, agent, prompt);
+		return {
+			env: (name) => made.env(name),
+			envType: (name) => made.envType(name),
+			setEnv: (name, value, given) => made.setEnv(name, value, given),
+			find: (name) => made.find(name),
+			redaction: () => made.redaction(),
+			redact: async (data) => (await made.redaction()).redact(data),
+		};
+	};
+	const bare = (
+		thread: ThreadPlace,
+		agent?: Readonly<Record<string, string>>,
+		prompt?: Readonly<Record<string, string>>,
+	): ThreadEnvironment =>
+		new ThreadEnvironment({
+			values: host.values.values(thread.storeKey, "thread-env"),
+			redactions,
+			agent: () => agent,
+			prompt: () => prompt,
+			user: () => {
+				const { userId } = thread.record;
+				return userId === null ? undefined : userEnv?.(userId);
+			},
+			instance: () => env,
+			isScoped: (name) => options.isScoped(thread, name),
+			async parent() {
+				const { parent } = thread.record;
+				const above = parent === undefined ? undefined : await options.place(parent.threadId);
+				return above === undefined ? undefined : bare(above);
+			},
+		});
+	return {
+		files(thread) {
+			const files = filesOf(host, thread.storeKey);
+			return {
+				...fileMethods(files),
+				storeAttachments: (attachments) => storeAttachments(files, attachments, newId),
+			};
+		},
+		values(thread) {
+			const values = new ThreadValues(host.values.values(thread.storeKey, valuesOwner));
+			return {
+				getValue: (key) => values.getValue(key),
+				setValue: (key, value) => values.setValue(key, value),
+			};
+		},
+		effects: options.effects,
+		environment: environmentOf,
+	};
+}

@@ -1,0 +1,24 @@
+// Everything that can be called in a project, as tools of the engine: which of it a call means is known when it is carried out.
+import type { AnyTool, ToolContext } from "holdfast";
+import { executeCall } from "./execute-call.ts";
+import type { ProjectIndex } from "./project-index.ts";
+import type { ThreadSystem } from "./system.ts";
+
+const anyArguments = { type: "object", properties: {}, additionalProperties: true };
+
+/** Makes them. Calls run one at a time, in the order in which the model made them (SA-128). */
+export function engineTools(system: ThreadSystem, index: ProjectIndex): readonly AnyTool[] {
+	return [...index.callNames()].map(([name, afterCrash]) => ({
+		name,
+		description: name,
+		parameters: anyArguments,
+		sequential: true,
+		// What a call of a sub-agent does is named by the call, and done once; a tool's is not ours to repeat.
+		retryPolicy: afterCrash === "again" ? ("idempotent" as const) : ("manual-recovery" as const),
+		run(args: Record<string, unknown>, context: ToolContext) {
+			const live = system.live(context.sessionKey ?? "");
+			if (live === undefined) return { status: "error", error: "The thread has no execution here." };
+			return executeCall(system, live, name, args, context);
+		},
+	}));
+}

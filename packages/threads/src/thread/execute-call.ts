@@ -1,0 +1,261 @@
+// Carries out one call of a model, or one that was queued or invoked: whatever the prompt that runs means by the name. A call
+// that cannot be carried out has an error for its result, and never ends the loop (SA-039 … SA-047, SA-138).
+import type { ToolContext } from "holdfast";
+import type { NamespaceContext, ProjectItem, ThreadState, ToolArgs, ToolResult } from "../types/index.ts";
+import { boundName, boundText, sideOf } from "./flow.ts";
+import type { LiveRun } from "./live-run.ts";
+import { messageOf } from "./logs.ts";
+import { askWhole, modelsOf } from "./model-binding.ts";
+import { recordCall, tokensOf } from "./model-calls.ts";
+import type { EnvironmentPart } from "./parts.ts";
+import { type Callable, callName } from "./project-index.ts";
+import { assembleRequest, logRequest } from "./request.ts";
+import { hookCall, type StoredResult } from "./row.ts";
+import { callAgent, createAgent, isOffered, messageAgent } from "./subagents.ts";
+import type { ThreadSystem } from "./system.ts";
+import { costOf, failedCall } from "./thread-model.ts";
+
+/** What a call is carried out with. */
+export interface CallParts {
+	readonly system: ThreadSystem;
+	readonly threadId: string;
+	/** Absent outside an execution. */
+	readonly live: LiveRun | undefined;
+}
+
+/** Carries out a call of the model. */
+export async function executeCall(
+	system: ThreadSystem,
+	live: LiveRun,
+	name: string,
+	args: Record<string, unknown>,
+	context: ToolContext,
+): Promise<StoredResult> {
+	await live.ready();
+	const { index, flow, threadId } = live;
+	const prompt = index.promptOf(flow);
+	const [result, signals] = await live.collecting(async (): Promise<ToolResult> => {
+		const listed = index.callables(prompt).find((each) => each.name === name);
+		const queued = flow.isQueued ? visibleTool(live, prompt.namespace, name) : undefined;
+		const record = await system.records.get(threadId);
+		if (record === undefined) return failure("The thread was deleted.");
+		const env = system.parts.environment(system.place(record), {
+			agent: index.agent(flow.agent)?.env,
+			prompt: prompt.definition.env,
+		});
+		const offered = listed && (await isOffered(system, live, listed, env));
+		// What is not offered any more may still be called: it says why it cannot be.
+		const callable = queued ?? offered ?? (listed?.kind === "create" ? listed : undefined);
+		if (callable === undefined) return failure(`There is no tool ${JSON.stringify(name)}.`);
+		switch (callable.kind) {
+			case "tool":
+				return runTool({ system, live, threadId }, callable, args);
+			case "provider":
+				return failure(`The tool "${name}" is executed by the provider, not here.`);
+			case "prompt":
+				return callPrompt(system, live, callable, args, env, context);
+			case "handoff":
+				await system.records.change(threadId, () => ({ agentId: callable.item.name }));
+				live.signalled({ handoff: callable.item.name });
+				return { status: "success", result: `The agent "${callable.item.name}" takes over.` };
+			case "agent":
+				return callAgent(system, live, callable, args, context);
+			case "create":
+				return createAgent(system, live, callable, args, context);
+			default:
+				return messageAgent(system, live, args, context);
+		}
+	});
+	await publishStatus(
+		system,
+		live,
+		{ toolCallId: context.toolCallId, toolName: name, arguments: args },
+		result,
+	);
+	const stored = result as StoredResult;
+	return signals === undefined ? stored : { ...stored, signals };
+}
+
+/** A tool by the name that a call has of it. */
+function visibleTool(
+	{ index }: LiveRun,
+	namespace: NamespaceContext,
+	name: string,
+): Extract<Callable, { kind: "tool" }> | undefined {
+	const direct = index.tool(namespace, name);
+	if (direct !== undefined) return direct;
+	const named = index.project.names(namespace, "tool").find((each) => callName(each) === name);
+	return named === undefined ? undefined : index.tool(namespace, named);
+}
+
+/** A tool that reports on the session sets the thread's status. @see SA-013 */
+async function publishStatus(
+	system: ThreadSystem,
+	{ index, flow, threadId }: LiveRun,
+	call: Parameters<typeof boundText>[1],
+	result: ToolResult,
+): Promise<void> {
+	const binding = sideOf(index, flow).config?.sessionStatus;
+	if (binding === undefined || boundName(binding) !== call.toolName || result.status === "error") return;
+	const status = boundText(binding, call, result as StoredResult);
+	await system.records.change(threadId, () => ({ status }));
+	system.emit(threadId, "status", { status });
+}
+
+/** Runs a tool of the project. Never rejects. */
+export async function runTool(
+	{ system, live, threadId }: CallParts,
+	{ item, name, config }: Extract<Callable, { kind: "tool" }>,
+	given: Record<string, unknown>,
+): Promise<ToolResult> {
+	const { definition } = item;
+	if (definition.executionMode === "provider")
+		return failure(`The tool "${name}" is executed by the provider, not here.`);
+	try {
+		const args = await readArguments(definition.args, given);
+		if ("error" in args) return failure(`The arguments of "${name}" are wrong: ${args.error}`);
+		const record = await system.records.get(threadId);
+		if (record === undefined) return failure("The thread was deleted.");
+		const state = await system.state(record, {
+			live,
+			tool: { namespace: item.namespace, uses: definition.uses, env: config.env },
+		});
+		const missing = await missingValue(definition, state);
+		if (missing !== undefined) return failure(`The tool "${name}" cannot run: ${missing}`);
+		const { execute } = definition;
+		const result: unknown = await (definition.args === null ? execute(state) : execute(state, args.value));
+		return readToolResult(result, name);
+	} catch (error) {
+		return failed(error);
+	}
+}
+
+async function readArguments(
+	schema: ToolArgs | null,
+	given: Record<string, unknown>,
+): Promise<{ readonly value: unknown } | { readonly error: string }> {
+	if (schema === null) return { value: given };
+	const parsed = await schema.safeParseAsync(given);
+	if (parsed.success) return { value: parsed.data };
+	const issues = parsed.error.issues.map(({ path, message }) => {
+		const at = path.length === 0 ? "" : `${path.map(String).join(".")}: `;
+		return `${at}${message}`;
+	});
+	return { error: issues.join("; ") };
+}
+
+/** What a tool needs of the environment and nobody has. @see SA-045 */
+async function missingValue(
+	{ tenvs, variables }: ProjectItem<"tool">["definition"],
+	state: ThreadState,
+): Promise<string | undefined> {
+	const has = async (name: string): Promise<boolean> =>
+		state.env(name).then(
+			() => true,
+			() => false,
+		);
+	for (const { name, required, description } of variables)
+		if (required && !(await has(name)))
+			return `the variable ${JSON.stringify(name)} (${description}) is not set.`;
+	for (const [name, schema] of Object.entries(tenvs?.shape ?? {})) {
+		const value = (await has(name)) ? await state.env(name) : undefined;
+		const parsed = await schema.safeParseAsync(value);
+		if (!parsed.success)
+			return `the thread's environment value ${JSON.stringify(name)} is not set, or is wrong.`;
+	}
+	return undefined;
+}
+
+/** What a tool returned, if it is a result. @see SA-042 */
+function readToolResult(given: unknown, name: string): ToolResult {
+	const { status, result, error, stack, attachments } = (given ?? {}) as Partial<ToolResult>;
+	if (status !== "success" && status !== "error")
+		return failure(`The tool "${name}" returned no result: its \`status\` must be "success" or "error".`);
+	const text = (value: unknown): string =>
+		typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+	return {
+		status,
+		...(result === undefined ? {} : { result: text(result) }),
+		...(error === undefined ? {} : { error: text(error) }),
+		...(stack === undefined ? {} : { stack: text(stack) }),
+		...(Array.isArray(attachments) ? { attachments } : {}),
+	};
+}
+
+function failed(error: unknown): ToolResult {
+	const stack = error instanceof Error ? error.stack : undefined;
+	return { status: "error", error: messageOf(error), ...(stack === undefined ? {} : { stack }) };
+}
+
+function failure(error: string): ToolResult {
+	return { status: "error", error };
+}
+
+/** Calls a prompt as a tool: one call of its model, whose text is the result. @see SA-021, SA-024 */
+async function callPrompt(
+	system: ThreadSystem,
+	live: LiveRun,
+	{ item, config, name }: Extract<Callable, { kind: "prompt" }>,
+	given: Record<string, unknown>,
+	_env: EnvironmentPart,
+	context: ToolContext,
+): Promise<ToolResult> {
+	const { definition } = item;
+	const { includeTextResponse = true, includeToolCalls = true, includeErrors = true } = config;
+	const args = await readArguments((definition.requiredSchema as ToolArgs | undefined) ?? null, given);
+	if ("error" in args) return failure(`The arguments of "${name}" are wrong: ${args.error}`);
+	const before = live.promptPath;
+	live.promptPath = [...before, definition.name];
+	try {
+		const record = await system.records.get(live.threadId);
+		if (record === undefined) return failure("The thread was deleted.");
+		const place = system.place(record);
+		const env = system.parts.environment(place, {
+			agent: live.index.agent(live.flow.agent)?.env,
+			prompt: definition.env,
+		});
+		const named = given[config.initUserMessageProperty ?? "message"];
+		const text = typeof named === "string" ? named : JSON.stringify(args.value);
+		const assembled = await assembleRequest({
+			system,
+			live,
+			prompt: item,
+			env,
+			place,
+			input: { role: "user", content: text },
+		});
+		const { threadId } = live;
+		const { response, model: answeredBy } = await askWhole({
+			models: await modelsOf(live.index, item, env),
+			signal: context.signal,
+			async request(model) {
+				const request = { ...(await assembled(model)), signal: context.signal };
+				await logRequest(system, threadId, model, request);
+				return request;
+			},
+			failed({ item: { name: model } }, error, isLast) {
+				const message = `The model "${model}" failed: ${messageOf(error)}`;
+				system.log({ threadId, level: isLast ? "error" : "warn", topic: "model", message, data: { model } });
+				void failedCall(system, live, item, model, error.code);
+			},
+		});
+		const cost = costOf(answeredBy.item.definition, response.usage);
+		await recordCall(system.host, system.storeKeyOf(threadId), system.newId(), {
+			model: answeredBy.item.name,
+			prompt: item.name,
+			createdAt: system.now(),
+			...tokensOf(response.usage),
+			...(cost === undefined ? {} : { cost }),
+		});
+		const { message } = response;
+		const said = includeTextResponse ? [message.text] : [];
+		const calls = includeToolCalls ? (message.toolCalls ?? []).map(hookCall) : [];
+		if (calls.length > 0) said.push(JSON.stringify({ tool_calls: calls }));
+		return { status: "success", result: said.filter((each) => each !== "").join("\n") };
+	} catch (error) {
+		context.signal.throwIfAborted();
+		return includeErrors ? failed(error) : failure(`The prompt "${name}" failed.`);
+	} finally {
+		live.promptPath = before;
+	}
+}

@@ -1,0 +1,271 @@
+// Where an execution stands: a pure fold of the facts of its run (keeps I2, I6). A turn is one side finishing; an execution of an
+// `ai_human` agent is one turn, one of a `dual_ai` agent as many as it takes until a stop condition ends the session.
+import type { ToolCall } from "@holdfast/upp";
+import type { Entry } from "holdfast";
+import type { AgentDefinition, AttachmentRef, SessionToolConfig, SideConfig } from "../types/index.ts";
+import { type Control, dataOf, type Side } from "./message-data.ts";
+import { readResult, resultText, type StoredResult } from "./row.ts";
+
+/** A call that was queued beside the model's own. */
+export type QueuedCall = Extract<Control, { kind: "tool" }>;
+
+/** How a session ended. */
+export interface SessionOutcome {
+	readonly status: "success" | "failure";
+	readonly text: string;
+	readonly attachments: readonly AttachmentRef[];
+}
+
+/** Where an execution stands. */
+export interface Flow {
+	/** Whether the execution knows its agent. */
+	readonly isBegun: boolean;
+	/** Why it must not act, where that is so. */
+	readonly refusal?: string;
+	/** Whether its end is to be reported to the thread that asked for it. */
+	readonly reports: boolean;
+	readonly isReported: boolean;
+	readonly agent: string;
+	readonly side: Side;
+	/** Model calls of each side. */
+	readonly steps: Readonly<Record<Side, number>>;
+	/** Model calls of the turn. */
+	readonly turnSteps: number;
+	/** Turns finished. */
+	readonly turns: number;
+	/** Seq of the entry with which the turn began. */
+	readonly turnSeq: number;
+	/** Whether nothing is left to do before something is said. */
+	readonly isOver: boolean;
+	/** The text of the turn that ended last. */
+	readonly response: string;
+	readonly outcome?: SessionOutcome;
+	readonly queue: readonly QueuedCall[];
+	readonly stoppedBy?: Side;
+	/** Set where the runtime's own limit ended the turn, until that is on record. */
+	readonly isCapped: boolean;
+	/** The calls whose results are awaited, and the results so far. */
+	readonly calls: readonly ToolCall[];
+	readonly results: readonly SettledCall[];
+	/** Whether these calls were queued, and no model made them. */
+	readonly isQueued: boolean;
+}
+
+interface SettledCall {
+	readonly call: ToolCall;
+	readonly result: StoredResult;
+	readonly isError: boolean;
+}
+
+/** What an execution begins with. */
+export interface BeginAnswer {
+	readonly agent: string;
+	readonly reports: boolean;
+	readonly refusal?: string;
+}
+
+/** Topics of what is recorded beside messages. */
+export const topics = { begin: "threads.begin", report: "threads.report", cap: "threads.step-cap" } as const;
+
+/** The tag of a queued call's message. */
+export const queuedTag = "queued";
+
+/** What a flow must know beside the facts. */
+export interface FlowRules {
+	/** The definition of an agent; undefined where there is none of that name any more. */
+	agent(name: string): AgentDefinition | undefined;
+	/** Model calls after which a turn without a limit of its own ends. */
+	readonly stepCap: number;
+}
+
+/** Before the first fact. */
+export const initialFlow: Flow = {
+	isBegun: false,
+	reports: false,
+	isReported: false,
+	agent: "",
+	side: "a",
+	steps: { a: 0, b: 0 },
+	turnSteps: 0,
+	turns: 0,
+	turnSeq: 0,
+	isOver: false,
+	response: "",
+	queue: [],
+	isCapped: false,
+	calls: [],
+	results: [],
+	isQueued: false,
+};
+
+/** Where an execution stands after one more fact. */
+export function evolveFlow(rules: FlowRules, flow: Flow, { seq, fact }: Entry): Flow {
+	switch (fact.kind) {
+		case "input":
+			return said(flow, seq, dataOf(fact.message));
+		case "decision":
+			if (fact.topic === topics.begin) return { ...flow, isBegun: true, ...(fact.answer as BeginAnswer) };
+			return fact.topic === topics.report ? { ...flow, isReported: true } : flow;
+		case "note":
+			return fact.topic === topics.cap ? { ...flow, isCapped: false } : flow;
+		case "assistant": {
+			const calls = fact.message.toolCalls ?? [];
+			if (fact.tag === queuedTag)
+				return { ...flow, calls, results: [], isQueued: true, queue: flow.queue.slice(1) };
+			const { side } = flow;
+			const asked: Flow = {
+				...flow,
+				calls,
+				results: [],
+				isQueued: false,
+				steps: { ...flow.steps, [side]: flow.steps[side] + 1 },
+				turnSteps: flow.turnSteps + 1,
+			};
+			return calls.length > 0 ? asked : replied(rules, asked, seq, fact.message.text);
+		}
+		case "tool.settled": {
+			const call = flow.calls.find(({ toolCallId }) => toolCallId === fact.callId);
+			if (call === undefined) return flow;
+			const isError = fact.outcome !== "done";
+			const result = readResult(fact.result, isError);
+			const results = [...flow.results, { call, result, isError }];
+			const settled = { ...flow, results };
+			return results.length < flow.calls.length ? settled : roundOver(rules, settled, seq);
+		}
+		default:
+			return flow;
+	}
+}
+
+/** Something was said, or asked of the thread. */
+function said(flow: Flow, seq: number, { control, to, silent: _ }: ReturnType<typeof dataOf>): Flow {
+	if (control?.kind === "stop") return { ...flow, stoppedBy: flow.stoppedBy ?? flow.side, isOver: true };
+	const reopened = flow.isOver ? turnBegins({ ...flow, isOver: false, turns: 0 }, seq, "a") : flow;
+	const { outcome: _outcome, stoppedBy: _by, ...open } = { ...reopened, isReported: false };
+	const turn = open.turnSeq === 0 ? { ...open, turnSeq: seq } : open;
+	if (control?.kind === "tool") return { ...turn, queue: [...turn.queue, control] };
+	if (control?.kind === "turn") return turnBegins(turn, seq, control.side);
+	return to === undefined ? turn : { ...turn, side: to };
+}
+
+function turnBegins(flow: Flow, seq: number, side: Side): Flow {
+	return { ...flow, side, turnSteps: 0, turnSeq: seq };
+}
+
+/** A reply without calls. */
+function replied(rules: FlowRules, flow: Flow, seq: number, text: string): Flow {
+	const { config } = sideOf(rules, flow);
+	if (config?.stopOnResponse !== false) return turnOver(rules, { ...flow, response: text }, seq);
+	return limited(rules, { ...flow, response: text }, seq);
+}
+
+/** All calls of a reply have their results. */
+function roundOver(rules: FlowRules, flow: Flow, seq: number): Flow {
+	let next: Flow = { ...flow, calls: [], results: [] };
+	const { config } = sideOf(rules, flow);
+	let endsTurn = false;
+	for (const { call, result, isError } of flow.results) {
+		const { signals } = result;
+		if (signals?.handoff !== undefined) next = turnBegins({ ...next, agent: signals.handoff }, seq, "a");
+		if (signals?.turn !== undefined) next = turnBegins(next, seq, signals.turn);
+		if (signals?.stop !== undefined) next = { ...next, stoppedBy: signals.stop, isOver: true };
+		if (isError || config === undefined) continue;
+		const { toolName } = call;
+		if (toolName === config.stopTool) {
+			endsTurn = true;
+			next = { ...next, response: stopResponse(result, config.stopToolResponseProperty) };
+		}
+		const success = outcomeOf(config.sessionStop, call, result, "success");
+		const outcome = success ?? outcomeOf(config.sessionFail, call, result, "failure");
+		if (outcome !== undefined) next = { ...next, outcome, response: outcome.text, isOver: true };
+	}
+	if (next.isOver || next.turnSeq !== flow.turnSeq) return next;
+	if (endsTurn) return turnOver(rules, next, seq);
+	return flow.isQueued ? next : limited(rules, next, seq);
+}
+
+/** The turn is over where its limit is reached. */
+function limited(rules: FlowRules, flow: Flow, seq: number): Flow {
+	const { config } = sideOf(rules, flow);
+	const limit = config?.maxSteps ?? rules.stepCap;
+	if (flow.turnSteps < limit) return flow;
+	const isCapped = config?.maxSteps === undefined;
+	return turnOver(rules, { ...flow, isCapped: flow.isCapped || isCapped }, seq);
+}
+
+/** A side is finished: the session is over, or it is the other side's turn. */
+function turnOver(rules: FlowRules, flow: Flow, seq: number): Flow {
+	const turns = flow.turns + 1;
+	const agent = rules.agent(flow.agent);
+	const isLast = agent?.type !== "dual_ai" || turns >= (agent.maxSessionTurns ?? Number.POSITIVE_INFINITY);
+	if (isLast) return { ...flow, turns, isOver: true };
+	return turnBegins({ ...flow, turns }, seq, flow.side === "a" ? "b" : "a");
+}
+
+/** The configuration of the side that acts. */
+export function sideOf(
+	rules: FlowRules,
+	{ agent: name, side }: Pick<Flow, "agent" | "side">,
+): { readonly agent: AgentDefinition | undefined; readonly config: SideConfig | undefined } {
+	const agent = rules.agent(name);
+	return { agent, config: side === "a" ? agent?.sideA : agent?.sideB };
+}
+
+/** What a tool that ends a turn makes its response. @see SA-009 */
+export function stopResponse(result: StoredResult, property: string | undefined): string {
+	const whole = resultText(result);
+	if (property === undefined) return whole;
+	const value = (parsed(whole) as Record<string, unknown> | undefined)?.[property];
+	if (value === undefined || value === null) return whole;
+	return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** The name of a tool that a session is bound to. */
+export function boundName(binding: SessionToolConfig | undefined): string | undefined {
+	return typeof binding === "object" ? binding.name : binding;
+}
+
+/** What a bound call says, where it is one. @see SA-012 */
+export function boundText(
+	binding: SessionToolConfig,
+	{ arguments: args }: ToolCall,
+	result: StoredResult,
+): string {
+	const property = typeof binding === "object" ? binding.messageProperty : undefined;
+	if (property === undefined) return resultText(result);
+	const value = args[property];
+	return typeof value === "string" ? value : value === undefined ? "" : JSON.stringify(value);
+}
+
+function outcomeOf(
+	binding: SessionToolConfig | undefined,
+	call: ToolCall,
+	result: StoredResult,
+	status: SessionOutcome["status"],
+): SessionOutcome | undefined {
+	if (binding === undefined || boundName(binding) !== call.toolName) return undefined;
+	const property = typeof binding === "object" ? binding.attachmentsProperty : undefined;
+	const given = property === undefined ? result.attachments : call.arguments[property];
+	return { status, text: boundText(binding, call, result), attachments: attachmentsOf(given) };
+}
+
+/** Files as a call names them: references, or paths. */
+export function attachmentsOf(given: unknown): AttachmentRef[] {
+	const list = given === undefined ? [] : Array.isArray(given) ? given : [given];
+	return list.flatMap((each): AttachmentRef[] => {
+		const path = typeof each === "string" ? each : (each as Partial<AttachmentRef> | null)?.path;
+		if (typeof path !== "string" || path === "") return [];
+		const name = path.split("/").at(-1) ?? path;
+		const about = typeof each === "object" ? (each as Partial<AttachmentRef>) : {};
+		return [{ id: path, name, mimeType: "application/octet-stream", size: 0, ...about, type: "file", path }];
+	});
+}
+
+function parsed(text: string): unknown {
+	try {
+		const value: unknown = JSON.parse(text);
+		return typeof value === "object" && value !== null ? value : undefined;
+	} catch {
+		return undefined;
+	}
+}

@@ -1,0 +1,265 @@
+// The messages of a request, of those of the thread: as one side sees them, with calls and results in pairs. Each message is
+// made once; what a request costs of its own is looking at the list when the provider reads it (keeps I5).
+import type { AssistantMessage } from "@holdfast/upp";
+import { assistantMessage } from "../providers/index.ts";
+import type {
+	AttachmentRef,
+	ContentPart,
+	HookToolCall,
+	LLMMessage,
+	Message,
+	ProviderAssistantMessage,
+	ProviderMessage,
+	ProviderToolMessage,
+} from "../types/index.ts";
+import type { Side } from "./message-data.ts";
+import type { Row } from "./row.ts";
+
+/** How the history is seen. */
+export interface HistoryView {
+	readonly side: Side;
+	readonly isDual: boolean;
+	/** Whether calls of earlier turns are shown. */
+	readonly includePastTools: boolean;
+	/** Seq of the entry with which the turn began. */
+	readonly turnSeq: number;
+	/** The tools whose results were the response of the other side's turn, and the property that was it. */
+	response(row: Row): string | undefined;
+	/** The bytes of a file in base64; undefined where it is shown as a text. */
+	image(file: AttachmentRef): string | undefined;
+}
+
+/** The messages as a provider gets them. */
+export function providerHistory(rows: readonly Row[], view: HistoryView): ProviderMessage[] {
+	const answered = answeredCalls(rows);
+	const called = new Set<string>();
+	const made: ProviderMessage[] = [];
+	for (const row of rows) {
+		const { role } = row.message;
+		const isOther = view.isDual && (role === "assistant" || role === "tool") && row.side !== view.side;
+		if (isOther) {
+			const text = role === "tool" ? view.response(row) : row.message.content;
+			if (text !== undefined && text !== null && text !== "") made.push({ role: "user", content: text });
+			continue;
+		}
+		if (role === "tool") {
+			const id = row.message.tool_call_id ?? "";
+			// One that was shown without its call would be refused, and one that comes again, too.
+			if (called.delete(id)) made.push(toolMessage(row, view));
+		} else if (role === "assistant") {
+			const message = assistantOf(row, view, answered);
+			if (message === undefined) continue;
+			for (const { id } of message.toolCalls ?? []) called.add(id);
+			made.push(message);
+		} else if (role === "system") made.push({ role: "system", content: row.message.content ?? "" });
+		else {
+			const content = contentOf(row.message, view);
+			made.push(
+				view.isDual && view.side === "b"
+					? {
+							role: "assistant",
+							content: typeof content === "string" ? content : (row.message.content ?? ""),
+						}
+					: { role: "user", content },
+			);
+		}
+	}
+	return made;
+}
+
+/** Ids of calls that have a result further down, before anybody else speaks. */
+function answeredCalls(rows: readonly Row[]): ReadonlySet<string> {
+	const answered = new Set<string>();
+	for (const { message } of rows) if (message.role === "tool") answered.add(message.tool_call_id ?? "");
+	return answered;
+}
+
+const plainAssistants = new WeakMap<Row, ProviderAssistantMessage>();
+
+function assistantOf(
+	row: Row,
+	view: HistoryView,
+	answered: ReadonlySet<string>,
+): ProviderAssistantMessage | undefined {
+	const known = plainAssistants.get(row) ?? assistantOfRow(row);
+	plainAssistants.set(row, known);
+	const calls = known.toolCalls ?? [];
+	const isShown = view.includePastTools || row.seq > view.turnSeq;
+	const shown = isShown ? calls.filter(({ id }) => answered.has(id)) : [];
+	// Of what a user said in place of the assistant, side B hears as of the other.
+	if (view.isDual && view.side === "b" && row.source?.type === "user") return undefined;
+	if (shown.length === calls.length) return known;
+	const { toolCalls: _, ...rest } = known;
+	if (shown.length > 0) return { ...rest, toolCalls: shown };
+	return (rest.content ?? "") === "" ? undefined : { role: "assistant", content: rest.content ?? null };
+}
+
+function assistantOfRow({ source, message }: Row): ProviderAssistantMessage {
+	if (source?.type === "assistant")
+		return assistantMessage(source.content, (source as AssistantMessage).toolCalls);
+	return assistantOfMessage(message);
+}
+
+function assistantOfMessage({ content, tool_calls }: Message): ProviderAssistantMessage {
+	const calls = readCalls(tool_calls);
+	return {
+		role: "assistant",
+		content,
+		...(calls.length === 0
+			? {}
+			: {
+					toolCalls: calls.map(({ id, function: { name, arguments: args } }) => ({
+						id,
+						name,
+						arguments: readArguments(args),
+					})),
+				}),
+	};
+}
+
+function toolMessage({ message, isError }: Row, view: HistoryView): ProviderToolMessage {
+	const text = message.content ?? "";
+	const made: ProviderToolMessage = {
+		role: "tool",
+		toolCallId: message.tool_call_id ?? "",
+		toolName: message.name ?? "",
+		content: isError === true ? { type: "error", error: text } : text,
+	};
+	const attachments = (message.attachments ?? []).flatMap((file) => {
+		const data = view.image(file);
+		return data === undefined
+			? []
+			: [{ type: "image" as const, data, mediaType: file.mimeType, name: file.name }];
+	});
+	const unseen = (message.attachments ?? []).filter((file) => view.image(file) === undefined);
+	if (unseen.length > 0 && isError !== true)
+		made.content = [text, ...unseen.map(placeholder)].filter((each) => each !== "").join("\n");
+	return attachments.length === 0 ? made : { ...made, attachments };
+}
+
+function contentOf({ content, attachments = [] }: Message, view: HistoryView): string | ContentPart[] {
+	if (attachments.length === 0) return content ?? "";
+	const parts: ContentPart[] = content === null || content === "" ? [] : [{ type: "text", text: content }];
+	for (const file of attachments) {
+		const data = view.image(file);
+		if (data === undefined) parts.push({ type: "text", text: placeholder(file) });
+		else parts.push({ type: "image", data, mediaType: file.mimeType });
+	}
+	const isText = parts.every(({ type }) => type === "text");
+	return isText ? parts.map((part) => (part.type === "text" ? part.text : "")).join("\n") : parts;
+}
+
+function placeholder({ name, path, mimeType }: AttachmentRef): string {
+	return `[${isImage({ mimeType }) ? "image" : "file"}: ${name} at ${path}]`;
+}
+
+/** Whether a file is an image, by its media type. */
+export function isImage({ mimeType }: Pick<AttachmentRef, "mimeType">): boolean {
+	return mimeType.startsWith("image/");
+}
+
+/** Messages as hooks have them, with what only the provider knows of them carried along. */
+export function llmMessages(messages: readonly ProviderMessage[]): LLMMessage[] {
+	return messages.map((message): LLMMessage => {
+		switch (message.role) {
+			case "assistant": {
+				const { content = null, toolCalls, reasoning, reasoningDetails } = message;
+				return {
+					role: "assistant",
+					content,
+					...(toolCalls === undefined
+						? {}
+						: {
+								tool_calls: toolCalls.map(({ id, name, arguments: args, extraContent }) => ({
+									id,
+									type: "function" as const,
+									function: { name, arguments: JSON.stringify(args) },
+									...(extraContent === undefined ? {} : { extraContent }),
+								})),
+							}),
+					...(reasoning === undefined ? {} : { reasoning }),
+					...(reasoningDetails === undefined ? {} : { reasoningDetails }),
+				};
+			}
+			case "tool": {
+				const { toolCallId, toolName, content, attachments } = message;
+				const isError = typeof content === "object" && "type" in content && content.type === "error";
+				const said = typeof content === "string" || Array.isArray(content) ? content : textOf(content);
+				return {
+					role: "tool",
+					content: said,
+					name: toolName,
+					tool_call_id: toolCallId,
+					...(isError ? { isError } : {}),
+					...(attachments === undefined ? {} : { attachments }),
+				};
+			}
+			default:
+				return { ...message };
+		}
+	});
+}
+
+/** What hooks made of them, as a provider gets it. */
+export function fromLlmMessages(messages: readonly LLMMessage[]): ProviderMessage[] {
+	return messages.map((message): ProviderMessage => {
+		const { role, content } = message;
+		if (role === "system") return { role, content: typeof content === "string" ? content : "" };
+		if (role === "user") return { role, content: content ?? "" };
+		if (role === "tool") {
+			const text = typeof content === "string" ? content : (content ?? "");
+			const isError = message.isError === true && typeof text === "string";
+			return {
+				role,
+				toolCallId: message.tool_call_id ?? "",
+				toolName: message.name ?? "",
+				content: isError ? { type: "error", error: text } : text,
+				...(Array.isArray(message.attachments) ? { attachments: message.attachments } : {}),
+			};
+		}
+		const said: ProviderAssistantMessage = { role: "assistant", content };
+		if (typeof message.reasoning === "string") said.reasoning = message.reasoning;
+		if (Array.isArray(message.reasoningDetails)) said.reasoningDetails = message.reasoningDetails;
+		if (message.tool_calls !== undefined)
+			said.toolCalls = message.tool_calls.map((call) => {
+				const { extraContent } = call as HookToolCall & { extraContent?: Record<string, unknown> };
+				const { id, function: called } = call;
+				return {
+					id,
+					name: called.name,
+					arguments: readArguments(called.arguments),
+					...(extraContent === undefined ? {} : { extraContent }),
+				};
+			});
+		return said;
+	});
+}
+
+function textOf(content: { type: "text"; text: string } | { type: "error"; error: string }): string {
+	return content.type === "error" ? content.error : content.text;
+}
+
+/** The calls of a message, as it has them. */
+export function readCalls(text: string | null | undefined): HookToolCall[] {
+	if (text === null || text === undefined) return [];
+	try {
+		const calls: unknown = JSON.parse(text);
+		return Array.isArray(calls)
+			? (calls as HookToolCall[]).filter((call) => typeof call?.function?.name === "string")
+			: [];
+	} catch {
+		return [];
+	}
+}
+
+/** The arguments of a call; none where they are no JSON object. */
+export function readArguments(text: string): Record<string, unknown> {
+	try {
+		const value: unknown = JSON.parse(text);
+		return typeof value === "object" && value !== null && !Array.isArray(value)
+			? (value as Record<string, unknown>)
+			: {};
+	} catch {
+		return {};
+	}
+}

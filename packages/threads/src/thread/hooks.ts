@@ -1,0 +1,227 @@
+// Hooks: those that the active prompt declares, else those of the agent, in their order. One that throws, or returns what it may
+// not, is logged, and what it was given counts (SA-049 … SA-052).
+import type {
+	HookDefinition,
+	HookName,
+	HookSignatures,
+	LLMMessage,
+	Message,
+	ThreadState,
+	ToolResult,
+} from "../types/index.ts";
+import type { Flow } from "./flow.ts";
+import { messageOf, type ThreadLogger } from "./logs.ts";
+import type { ProjectIndex } from "./project-index.ts";
+
+/** Whose hooks are called, and with which state. */
+export interface HookScope {
+	readonly index: ProjectIndex;
+	readonly flow: Pick<Flow, "agent" | "side">;
+	/** The prompt that runs, where it is not that of the side. */
+	readonly prompt?: Parameters<ProjectIndex["callables"]>[0] | undefined;
+	readonly threadId: string;
+	readonly log: ThreadLogger;
+	/** Made when the first hook is called. */
+	state(): Promise<ThreadState>;
+}
+
+type Execute<Name extends HookName> = HookSignatures[Name];
+
+/** The hooks of a kind that are active, in their order. */
+function activeHooks<Name extends HookName>(
+	{ index, flow, prompt: given }: Pick<HookScope, "index" | "flow" | "prompt">,
+	name: Name,
+): readonly HookDefinition<Name>[] {
+	const { project } = index;
+	if (project.hooks.size === 0) return [];
+	const agent = project.agents.get(flow.agent);
+	const side = flow.side === "a" ? agent?.definition.sideA : agent?.definition.sideB;
+	const own = agent && side && project.visible(agent.namespace, "prompt", side.prompt);
+	const prompt = given ?? own;
+	const declaring = prompt?.definition.hooks === undefined ? agent : prompt;
+	const ids: readonly string[] = declaring?.definition.hooks ?? [];
+	return ids.flatMap((id) => {
+		const found = declaring && project.visible(declaring.namespace, "hook", id)?.definition;
+		return found?.hook === name ? [found as HookDefinition<Name>] : [];
+	});
+}
+
+/** Calls each hook of a kind with what the one before made of a value. */
+async function chain<Name extends HookName, Value>(
+	scope: HookScope,
+	name: Name,
+	value: Value,
+	call: (execute: Execute<Name>, state: ThreadState, value: Value) => unknown,
+	read: (given: unknown, value: Value) => Value | undefined,
+): Promise<Value> {
+	let current = value;
+	for (const { id, execute } of activeHooks(scope, name)) {
+		try {
+			const given = await call(execute as Execute<Name>, await scope.state(), current);
+			const next = read(given, current);
+			if (next === undefined) report(scope, id, name, "It returned what this hook may not.");
+			else current = next;
+		} catch (error) {
+			report(scope, id, name, messageOf(error));
+		}
+	}
+	return current;
+}
+
+function report({ log, threadId }: HookScope, id: string, name: HookName, why: string): void {
+	const message = `The hook "${id}" (${name}) failed, and what it was given counts: ${why}`;
+	log({ threadId, level: "error", topic: "hook", message, data: { id, hook: name, error: why } });
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+	typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Hooks without a result. */
+export async function afterThreadCreated(scope: HookScope): Promise<void> {
+	await chain(
+		scope,
+		"after_thread_created",
+		true,
+		(execute, state) => execute(state),
+		() => true,
+	);
+}
+
+/** Hooks of a parent once its sub-agent was made. */
+export async function afterSubagentCreated(
+	scope: HookScope,
+	child: () => Promise<ThreadState>,
+): Promise<void> {
+	await chain(
+		scope,
+		"after_subagent_created",
+		true,
+		async (execute, state) => execute(state, await child()),
+		() => true,
+	);
+}
+
+/** The system message as hooks leave it; an empty one is one. @see SA-055 */
+export function systemMessage(scope: HookScope, text: string): Promise<string> {
+	return chain(
+		scope,
+		"after_system_message",
+		text,
+		(execute, state, value) => execute(state, value),
+		(given, value) =>
+			given === undefined || given === null ? value : typeof given === "string" ? given : undefined,
+	);
+}
+
+/** The messages that a request is assembled of. @see SA-056 */
+export function filterMessages(scope: HookScope, messages: Message[]): Promise<Message[]> {
+	return chain(
+		scope,
+		"filter_messages",
+		messages,
+		(execute, state, value) => execute(state, [...value]),
+		(given) => (Array.isArray(given) && given.every(isRecord) ? (given as unknown as Message[]) : undefined),
+	);
+}
+
+/** The messages of a request as they go out. @see SA-057 */
+export function prefilterHistory(scope: HookScope, messages: LLMMessage[]): Promise<LLMMessage[]> {
+	return chain(
+		scope,
+		"prefilter_llm_history",
+		messages,
+		(execute, state, value) => execute(state, [...value]),
+		(given) =>
+			Array.isArray(given) && given.every((each) => isRecord(each) && typeof each.role === "string")
+				? (given as unknown as LLMMessage[])
+				: undefined,
+	);
+}
+
+/** A message before it is stored. Its id, role and calls stay. @see SA-058 */
+export function beforeCreateMessage(scope: HookScope, message: Message): Promise<Message> {
+	return chain(
+		scope,
+		"before_create_message",
+		message,
+		(execute, state, value) => execute(state, { ...value }),
+		(given, value) => {
+			if (!isRecord(given)) return undefined;
+			const { content } = given;
+			if (content !== undefined && content !== null && typeof content !== "string") return undefined;
+			const { id, role, created_at } = value;
+			return { ...value, ...given, id, role, created_at } as Message;
+		},
+	);
+}
+
+/** Once a message is stored. */
+export async function afterCreateMessage(scope: HookScope, message: Message): Promise<void> {
+	await chain(
+		scope,
+		"after_create_message",
+		true,
+		(execute, state) => execute(state, { ...message }),
+		() => true,
+	);
+}
+
+/** What is changed in a message. @see SA-059 */
+export function beforeUpdateMessage(
+	scope: HookScope,
+	id: string,
+	updates: Record<string, unknown>,
+): Promise<Record<string, unknown>> {
+	return chain(
+		scope,
+		"before_update_message",
+		updates,
+		(execute, state, value) => execute(state, id, { ...value }),
+		(given) => (isRecord(given) ? given : undefined),
+	);
+}
+
+/** Once a message was changed. */
+export async function afterUpdateMessage(scope: HookScope, message: Message): Promise<void> {
+	await chain(
+		scope,
+		"after_update_message",
+		true,
+		(execute, state) => execute(state, { ...message }),
+		() => true,
+	);
+}
+
+/** A result before it is stored: after the hooks of its outcome, which null leaves as it is. @see SA-060, SA-061 */
+export async function toolResult(
+	scope: HookScope,
+	call: Parameters<Execute<"before_store_tool_result">>[1],
+	given: ToolResult,
+): Promise<ToolResult> {
+	const read = (result: unknown): ToolResult | undefined => {
+		const { status } = (result ?? {}) as Partial<ToolResult>;
+		return isRecord(result) && (status === "success" || status === "error")
+			? (result as unknown as ToolResult)
+			: undefined;
+	};
+	const name = given.status === "error" ? "after_tool_call_failure" : "after_tool_call_success";
+	const after = await chain(
+		scope,
+		name,
+		given,
+		(execute, state, value) => execute(state, call, { ...value }),
+		(result, value) => (result === null || result === undefined ? value : read(result)),
+	);
+	return chain(
+		scope,
+		"before_store_tool_result",
+		after,
+		(execute, state, value) => execute(state, call, { ...value }),
+		read,
+	);
+}
+
+/** Whether any hook of these kinds is active. */
+export function hasHooks(scope: Pick<HookScope, "index" | "flow" | "prompt">, ...names: HookName[]): boolean {
+	return names.some((name) => activeHooks(scope, name).length > 0);
+}

@@ -1,0 +1,24 @@
+// Door of threads.
+
+export type { ThreadLog, ThreadLogger } from "./logs.ts";
+export { callOf, type ModelCall } from "./model-calls.ts";
+export type {
+	EffectsPart,
+	EnvironmentPart,
+	EnvironmentScope,
+	FilesPart,
+	ThreadParts,
+	ThreadPlace,
+	ValuesPart,
+} from "./parts.ts";
+export type { ListThreads, ParentLink, ThreadRecord } from "./records.ts";
+export { requestsShelf } from "./requests.ts";
+export { messageIdOf } from "./thread-model.ts";
+export { ThreadView } from "./thread-view.ts";
+export {
+	type CreateThreadOptions,
+	type ThreadListener,
+	Threads,
+	type ThreadsOptions,
+	threads,
+} from "./threads.ts";

@@ -1,0 +1,149 @@
+// An execution under way in this process: where it stands, what its tools share, what they asked for. It is a shadow of the
+// journal: a run that is resumed elsewhere makes another one of the entries (keeps I2).
+//
+//   loading  entries that are there already are being read; what is committed meanwhile waits
+//   ready    each committed entry is folded as it comes
+import type { Entry } from "holdfast";
+import type { PolicyRun } from "holdfast/middleware";
+import type { ThreadState } from "../types/index.ts";
+import { evolveFlow, type Flow, initialFlow } from "./flow.ts";
+import type { HookScope } from "./hooks.ts";
+import type { ProjectIndex } from "./project-index.ts";
+import type { CallSignals } from "./row.ts";
+import type { ThreadSystem } from "./system.ts";
+import type { ThreadView } from "./thread-view.ts";
+
+type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
+
+export class LiveRun {
+	readonly threadId: string;
+	readonly runId: string;
+	readonly index: ProjectIndex;
+	/** What tools of this execution share. */
+	readonly context: Record<string, unknown> = {};
+	/** Names of the prompts from that of the side to the one that runs. */
+	promptPath: readonly string[] = [];
+	/** Prompts whose sub-agents were started. */
+	readonly activated: Set<string> = new Set();
+	/** Bytes of images in base64, by their path. */
+	readonly images: Map<string, string> = new Map();
+	flow: Flow = initialFlow;
+	readonly #system: ThreadSystem;
+	readonly #run: PolicyRun;
+	#view: ThreadView | undefined;
+	#ready: Promise<void> | undefined;
+	#waiting: Entry[] | undefined = [];
+	/** What the call under way asks for. */
+	#signals: Mutable<CallSignals> | undefined;
+	/** Hooks that look at what was stored. */
+	#hooks: Promise<unknown> = Promise.resolve();
+
+	constructor(system: ThreadSystem, run: PolicyRun, index: ProjectIndex) {
+		this.#system = system;
+		this.#run = run;
+		this.threadId = run.sessionKey;
+		this.runId = run.runId;
+		this.index = index;
+	}
+
+	/** Fires when the execution is stopped. */
+	get signal(): AbortSignal {
+		return this.#run.signal;
+	}
+
+	/** The messages of the thread, as committed. Only once it is ready. */
+	get view(): ThreadView {
+		return this.#view as ThreadView;
+	}
+
+	/** Whether a call of this execution has told it to stop, committed or not. */
+	get stoppedBy(): Flow["stoppedBy"] {
+		return this.flow.stoppedBy ?? this.#signals?.stop;
+	}
+
+	/** Resolves when it knows what was committed before. */
+	ready(): Promise<void> | undefined {
+		if (this.#waiting === undefined) return undefined;
+		this.#ready ??= this.#load();
+		return this.#ready;
+	}
+
+	async #load(): Promise<void> {
+		const view = await this.#system.view(this.threadId);
+		const entries = await this.#run.entries();
+		let seen = 0;
+		for (const entry of entries) {
+			this.flow = evolveFlow(this.index, this.flow, entry);
+			seen = entry.seq;
+		}
+		for (const entry of this.#waiting ?? []) {
+			if (entry.seq > seen) this.flow = evolveFlow(this.index, this.flow, entry);
+			view.apply(entry);
+		}
+		this.#view = view;
+		this.#waiting = undefined;
+	}
+
+	/** One more entry of the run is committed. */
+	committed(entry: Entry): void {
+		if (this.#waiting !== undefined) {
+			this.#waiting.push(entry);
+			return;
+		}
+		this.flow = evolveFlow(this.index, this.flow, entry);
+		this.#view?.apply(entry);
+	}
+
+	/** Does one call; what it asks for of the execution comes with its result. */
+	async collecting<T>(call: () => Promise<T>): Promise<readonly [T, CallSignals | undefined]> {
+		const outer = this.#signals;
+		const signals: Mutable<CallSignals> = {};
+		this.#signals = signals;
+		try {
+			const result = await call();
+			return [result, Object.keys(signals).length === 0 ? undefined : signals];
+		} finally {
+			this.#signals = outer;
+		}
+	}
+
+	/** Asks something of the execution. False outside a call: then it is an input. */
+	signalled(signals: CallSignals): boolean {
+		if (this.#signals === undefined) return false;
+		Object.assign(this.#signals, signals);
+		return true;
+	}
+
+	/** Has a hook look at what was stored, after those before it. */
+	after(hook: () => Promise<unknown>): void {
+		this.#hooks = this.#hooks.then(hook).catch(() => {});
+	}
+
+	/** Resolves when hooks are done with what was stored. */
+	hooksDone(): Promise<unknown> {
+		return this.#hooks;
+	}
+
+	/** Whose hooks are called now. */
+	hookScope(prompt?: HookScope["prompt"]): HookScope {
+		const { threadId, index, flow } = this;
+		let state: Promise<ThreadState> | undefined;
+		return {
+			index,
+			flow,
+			prompt,
+			threadId,
+			log: this.#system.log,
+			state: () => {
+				state ??= this.#state();
+				return state;
+			},
+		};
+	}
+
+	async #state(): Promise<ThreadState> {
+		const record = await this.#system.records.get(this.threadId);
+		if (record === undefined) throw new Error("The thread was deleted.");
+		return this.#system.state(record, { live: this });
+	}
+}

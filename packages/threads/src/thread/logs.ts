@@ -1,0 +1,20 @@
+// What is worth saying of threads to those who run them.
+
+/** An entry of the log. */
+export interface ThreadLog {
+	readonly threadId: string;
+	readonly level: "info" | "warn" | "error";
+	/** What it is about: `hook`, `model`, `request`, `provider-tool`, `turn`, `subagent`. */
+	readonly topic: string;
+	readonly message: string;
+	/** Plain data. */
+	readonly data?: unknown;
+}
+
+/** Gets them. Must not throw. */
+export type ThreadLogger = (entry: ThreadLog) => void;
+
+/** The text of an error. */
+export function messageOf(error: unknown): string {
+	return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,61 @@
+// What a thread keeps with a message beside what the engine knows of it: under one name in the message's metadata.
+import type { Message as EngineMessage, JSONValue } from "@holdfast/upp";
+import type { AttachmentRef, Message } from "../types/index.ts";
+
+/** A side of an agent. */
+export type Side = "a" | "b";
+
+/** What is asked of a thread without saying anything: it is an input that no model sees and no list shows. */
+export type Control =
+	| { readonly kind: "tool"; readonly name: string; readonly args: Record<string, unknown> }
+	| { readonly kind: "continue" }
+	| { readonly kind: "stop" }
+	| { readonly kind: "turn"; readonly side: Side };
+
+/** What is kept with a message. All of it is plain data. */
+export interface MessageData {
+	/** Where it is not what the kind of the message says. */
+	readonly role?: Message["role"];
+	readonly name?: string;
+	/** A message without text is not one with an empty text. */
+	readonly noContent?: true;
+	readonly silent?: true;
+	readonly metadata?: Record<string, unknown>;
+	readonly status?: Message["status"];
+	readonly attachments?: AttachmentRef[];
+	readonly parentId?: string;
+	readonly depth?: number;
+	/** Columns that the project stores with its messages. */
+	readonly columns?: Record<string, unknown>;
+	/** The side that said it. */
+	readonly side?: Side;
+	/** The side that is to answer it. */
+	readonly to?: Side;
+	/** The prompt that said it. */
+	readonly prompt?: string;
+	/** The model of the project that answered, and what it cost in US dollars, where that is known. */
+	readonly model?: string;
+	readonly cost?: number;
+	readonly control?: Control;
+}
+
+const dataKey = "threads";
+const none: MessageData = {};
+
+/** What is kept with a message. */
+export function dataOf({ metadata }: EngineMessage): MessageData {
+	return (metadata?.[dataKey] as MessageData | undefined) ?? none;
+}
+
+/** The metadata of a message with these data, beside what others keep there. */
+export function withData(
+	data: MessageData,
+	others: EngineMessage["metadata"] = {},
+): NonNullable<EngineMessage["metadata"]> {
+	return { ...others, [dataKey]: plain(data) };
+}
+
+/** Plain data: what is undefined is left out, and what is no JSON is no part of a message. */
+function plain(data: MessageData): Record<string, unknown> {
+	return JSON.parse(JSON.stringify(data)) as Record<string, JSONValue>;
+}

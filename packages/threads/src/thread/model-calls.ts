@@ -1,0 +1,86 @@
+// The calls of models that a thread has made. Those of its sides are facts of its journal; those that prompts make as tools, and
+// those that failed, are records beside it, written when they are over.
+import type { TokenUsage } from "@holdfast/upp";
+import type { Entry, Host } from "holdfast";
+import { queuedTag } from "./flow.ts";
+import { dataOf } from "./message-data.ts";
+
+/** A call of a model. */
+export interface ModelCall {
+	/** The id of the message that it gave; absent where it gave none. */
+	readonly messageId?: string;
+	/** The name of the model in the project. */
+	readonly model: string;
+	/** The prompt that asked. */
+	readonly prompt?: string;
+	/** When it was over: microseconds since 1970. */
+	readonly createdAt: number;
+	readonly inputTokens: number;
+	readonly outputTokens: number;
+	/** US dollars; absent when the price is unknown. */
+	readonly cost?: number;
+	/** Milliseconds. */
+	readonly duration?: number;
+	/** Why it failed. */
+	readonly error?: string;
+}
+
+const pageSize = 500;
+
+/** The shelf of the records of a thread. */
+export function callsShelf(storeKey: string): string {
+	return `thread-calls ${storeKey}`;
+}
+
+/** Records a call that no fact holds. */
+export async function recordCall(
+	{ records }: Pick<Host, "records">,
+	storeKey: string,
+	id: string,
+	call: ModelCall,
+): Promise<void> {
+	const name = `${String(call.createdAt).padStart(17, "0")}.${id}`;
+	await records?.commit([], [{ shelf: callsShelf(storeKey), name, value: call }]);
+}
+
+/** All calls of a thread, in the order in which they were over. */
+export async function modelCalls(
+	{ records, journal }: Pick<Host, "records" | "journal">,
+	storeKey: string,
+): Promise<readonly ModelCall[]> {
+	const calls = ((await records?.list(callsShelf(storeKey))) ?? []).map(({ value }) => value as ModelCall);
+	for (let after = 0; ; ) {
+		const entries = await journal.read(storeKey, { after, limit: pageSize });
+		for (const entry of entries) {
+			const call = callOf(entry);
+			if (call !== undefined) calls.push(call);
+		}
+		if (entries.length < pageSize) break;
+		after = entries.at(-1)?.seq ?? after;
+	}
+	return calls.sort((one, other) => one.createdAt - other.createdAt);
+}
+
+/** The call that an entry is of. */
+export function callOf({ at, fact }: Entry): ModelCall | undefined {
+	if (fact.kind !== "assistant" || fact.tag === queuedTag) return undefined;
+	const { message, usage, modelId, duration } = fact;
+	const { model = modelId, prompt, cost } = dataOf(message);
+	return {
+		messageId: message.id,
+		model,
+		...(prompt === undefined ? {} : { prompt }),
+		createdAt: at * 1_000,
+		...tokensOf(usage),
+		...(cost === undefined ? {} : { cost }),
+		duration,
+	};
+}
+
+/** What a call used. */
+export function tokensOf({ inputTokens, outputTokens }: TokenUsage): {
+	inputTokens: number;
+	outputTokens: number;
+} {
+	return { inputTokens, outputTokens };
+}

@@ -1,0 +1,71 @@
+// What a thread is made of beside its session: each part is owned by a folder of its own, and threads know no more of it than
+// this.
+
+import type { Redaction } from "../environment/index.ts";
+import type { AttachmentRef, NamespaceContext, ThreadState, ToolAttachment } from "../types/index.ts";
+import type { ThreadRecord } from "./records.ts";
+
+/** The thread that a part belongs to. */
+export interface ThreadPlace {
+	readonly threadId: string;
+	/** Under which key its session is in the store. */
+	readonly storeKey: string;
+	readonly record: ThreadRecord;
+}
+
+/** Files. */
+export type FileMethods = Pick<
+	ThreadState,
+	| "writeFile"
+	| "readFile"
+	| "readFileStream"
+	| "statFile"
+	| "readdirFile"
+	| "unlinkFile"
+	| "mkdirFile"
+	| "rmdirFile"
+	| "getFileStats"
+	| "grepFiles"
+	| "findFiles"
+	| "getFileThumbnail"
+>;
+
+/** Files, and what is attached to messages. */
+export interface FilesPart extends FileMethods {
+	/** Keeps what is attached. */
+	storeAttachments(attachments: readonly ToolAttachment[]): Promise<AttachmentRef[]>;
+}
+
+/** Key-values. */
+export type ValuesPart = Pick<ThreadState, "getValue" | "setValue">;
+
+/** Effects. */
+export type EffectsPart = Pick<
+	ThreadState,
+	"scheduleEffect" | "getScheduledEffects" | "removeScheduledEffect"
+>;
+
+/** The environment of a thread, as it is for one agent and one prompt. */
+export interface EnvironmentPart extends Pick<ThreadState, "env" | "envType" | "setEnv"> {
+	/** The value of a name; undefined where no source has it. */
+	find(name: string): Promise<{ readonly value: string; readonly type: "text" | "secret" } | undefined>;
+	/** The same data with a mark in place of every secret value. */
+	redact<Value>(data: Value): Promise<Value>;
+	/** The same for text in pieces, too. Default: text in pieces is as it is. */
+	redaction?(): Promise<Redaction>;
+}
+
+/** Whose environment it is: definitions stand between the thread's values and those of the user. */
+export interface EnvironmentScope {
+	readonly agent?: Readonly<Record<string, string>> | undefined;
+	readonly prompt?: Readonly<Record<string, string>> | undefined;
+}
+
+/** The parts of threads. */
+export interface ThreadParts {
+	files(thread: ThreadPlace): FilesPart;
+	values(thread: ThreadPlace): ValuesPart;
+	/** `namespace`: whose code asks, for the names of effects. Default: the project's own. */
+	effects(thread: ThreadPlace, namespace?: NamespaceContext): EffectsPart;
+	environment(thread: ThreadPlace, scope: EnvironmentScope): EnvironmentPart;
+}

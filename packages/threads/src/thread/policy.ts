@@ -1,0 +1,165 @@
+// Threads in the one list of policy: hooks look at what is stored, results are kept as threads have them, and what is committed
+// is followed (keeps I1).
+import type { AssistantMessage } from "@holdfast/upp";
+import { AssistantMessage as Assistant } from "@holdfast/upp";
+import type { Entry, Fact } from "holdfast";
+import type { Admission, InterceptedResult, Interceptor, ReplacedResult } from "holdfast/middleware";
+import type { ToolAttachment, ToolResult } from "../types/index.ts";
+import { afterCreateMessage, beforeCreateMessage, hasHooks, toolResult } from "./hooks.ts";
+import { LiveRun } from "./live-run.ts";
+import { dataOf, type MessageData, withData } from "./message-data.ts";
+import type { ProjectIndex } from "./project-index.ts";
+import { hookCall, readResult, rowOf, type StoredResult } from "./row.ts";
+import type { ThreadSystem } from "./system.ts";
+import { withinModelCall } from "./thread-model.ts";
+
+/** Threads as an entry of the list. */
+export function threadPolicy(
+	system: ThreadSystem,
+	lives: Map<string, LiveRun>,
+	indexOf: (threadId: string) => ProjectIndex,
+): Interceptor {
+	return {
+		name: "threads",
+		begin(run) {
+			if (run.kind !== "session") return undefined;
+			const live = new LiveRun(system, run, indexOf(run.sessionKey));
+			lives.set(live.threadId, live);
+			const creates = [...live.index.project.hooks.values()].some(
+				({ definition }) => definition.hook === "before_create_message",
+			);
+			return {
+				async stepBefore() {
+					await live.ready();
+					await live.hooksDone();
+				},
+				modelCall: (call, next) => withinModelCall(live, call, next),
+				toolResult: (result) => storedResult(system, live, result),
+				...(creates ? { admit: (fact: Fact) => created(live, fact), deltas: "as-is" as const } : {}),
+				committed: (entry) => committed(lives, live, entry),
+			};
+		},
+	};
+}
+
+/** The message of an answer, as hooks leave it. What users say has been through them when it was accepted. */
+async function created(live: LiveRun, fact: Fact): Promise<Admission | undefined> {
+	if (fact.kind !== "assistant") return undefined;
+	const scope = live.hookScope();
+	if (!hasHooks(scope, "before_create_message")) return undefined;
+	const { message } = fact;
+	const row = rowOf(message, { seq: 0, runId: live.runId, at: message.timestamp.getTime() * 1_000 });
+	const changed = await beforeCreateMessage(scope, row.message);
+	const same = JSON.stringify(changed) === JSON.stringify(row.message);
+	return same ? undefined : { fact: { ...fact, message: rewritten(message, row.message, changed) } };
+}
+
+/** A message of an assistant with what a hook changed in it. */
+function rewritten(message: AssistantMessage, before: StoredMessage, after: StoredMessage): AssistantMessage {
+	const { id, timestamp, toolCalls } = message;
+	const data = { ...dataOf(message), ...changedData(before, after) };
+	const isSaid = after.content !== before.content;
+	const others = message.content.filter(({ type }) => type !== "text");
+	const content = isSaid
+		? [...others, ...(after.content ? [{ type: "text" as const, text: after.content }] : [])]
+		: message.content;
+	return new Assistant(content, toolCalls, { id, timestamp, metadata: withData(data, message.metadata) });
+}
+
+type StoredMessage = ReturnType<typeof rowOf>["message"];
+
+/** What of a message's data a hook or an update changed. */
+export function changedData(before: object, after: object): Partial<MessageData> {
+	const known: Record<string, string> = {
+		silent: "silent",
+		metadata: "metadata",
+		status: "status",
+		attachments: "attachments",
+		name: "name",
+	};
+	const own = new Set([
+		"id",
+		"role",
+		"content",
+		"tool_calls",
+		"tool_call_id",
+		"created_at",
+		"parent_id",
+		"depth",
+	]);
+	const data: Record<string, unknown> = {};
+	const columns: Record<string, unknown> = {};
+	for (const [name, value] of Object.entries(after)) {
+		if (own.has(name) || JSON.stringify(value) === JSON.stringify((before as Record<string, unknown>)[name]))
+			continue;
+		const kept = known[name];
+		if (kept === undefined) columns[name] = value;
+		else data[kept] = value;
+	}
+	return { ...(data as Partial<MessageData>), ...(Object.keys(columns).length === 0 ? {} : { columns }) };
+}
+
+/** Said by the engine of a call whose process died inside it. */
+const unknownOutcome = /^The outcome of this call is unknown/;
+
+/** A result as it is kept: after the hooks, with files in place of bytes, without secrets. @see SA-060, SA-061, SA-136 */
+async function storedResult(
+	system: ThreadSystem,
+	live: LiveRun,
+	{ toolCallId, toolName, input, status, output }: InterceptedResult,
+): Promise<ReplacedResult> {
+	if (status === "cancelled") return { status, output };
+	await live.ready();
+	const { signals, ...given } = readResult(output, status === "error");
+	const call = hookCall({ toolCallId, toolName, arguments: (input ?? {}) as Record<string, unknown> });
+	const interrupted = given.error !== undefined && unknownOutcome.test(given.error);
+	const said: ToolResult = interrupted
+		? { ...given, error: `The call was interrupted. ${given.error}` }
+		: given;
+	const result = await toolResult(live.hookScope(), call, said);
+	const kept = await keep(system, live, result);
+	const stored: StoredResult = { ...kept, ...(signals === undefined ? {} : { signals }) };
+	return { status: kept.status === "error" ? "error" : "done", output: stored };
+}
+
+async function keep(system: ThreadSystem, live: LiveRun, result: ToolResult): Promise<StoredResult> {
+	const record = await system.records.get(live.threadId);
+	if (record === undefined) return result as StoredResult;
+	const place = system.place(record);
+	const env = system.parts.environment(place, {
+		agent: live.index.agent(live.flow.agent)?.env,
+		prompt: live.index.project.agents.has(live.flow.agent)
+			? live.index.promptOf(live.flow).definition.env
+			: undefined,
+	});
+	const { attachments, ...rest } = result;
+	const text = await env.redact(rest);
+	if (attachments === undefined || attachments.length === 0) return text;
+	const files = system.parts.files(place);
+	const kept: NonNullable<StoredResult["attachments"]> = [];
+	try {
+		for (const each of attachments) {
+			if ("path" in each) kept.push(each);
+			else kept.push(...(await files.storeAttachments([each as ToolAttachment])));
+		}
+	} catch (error) {
+		const why = error instanceof Error ? error.message : String(error);
+		return { status: "error", error: `The attachments could not be kept: ${why}` };
+	}
+	return { ...text, attachments: kept };
+}
+
+function committed(lives: Map<string, LiveRun>, live: LiveRun, entry: Entry): void {
+	live.committed(entry);
+	const { fact } = entry;
+	if (fact.kind === "run.ended" && lives.get(live.threadId) === live) lives.delete(live.threadId);
+	if (fact.kind !== "assistant") return;
+	const scope = live.hookScope();
+	if (!hasHooks(scope, "after_create_message")) return;
+	const at = fact.message.timestamp.getTime() * 1_000;
+	const row = rowOf(fact.message, { seq: entry.seq, runId: live.runId, at });
+	live.after(async () => {
+		await live.ready();
+		await afterCreateMessage(scope, live.view.get(row.message.id)?.message ?? row.message);
+	});
+}

@@ -1,0 +1,277 @@
+// What a project means to its threads: agents, and what each prompt can call. Made once for a project, which never changes.
+import { HoldfastError } from "holdfast";
+import { z } from "zod";
+import type {
+	AgentDefinition,
+	ItemKind,
+	NamespaceContext,
+	Project,
+	ProjectItem,
+	PromptDefinition,
+	PromptToolConfig,
+	SubagentToolConfig,
+	SubpromptConfig,
+	ToolArgs,
+	ToolDefinition,
+} from "../types/index.ts";
+import { agentIsGone } from "./decider.ts";
+import type { Flow, FlowRules } from "./flow.ts";
+
+/** Something that a model can call. */
+export type Callable = {
+	/** As the model calls it. */
+	readonly name: string;
+	readonly description: string;
+	readonly parameters: Record<string, unknown>;
+} & (
+	| { readonly kind: "tool"; readonly item: ProjectItem<"tool">; readonly config: PromptToolConfig }
+	| { readonly kind: "provider"; readonly config: PromptToolConfig; readonly provider?: string }
+	| {
+			readonly kind: "prompt";
+			readonly item: ProjectItem<"prompt">;
+			readonly config: SubpromptConfig;
+	  }
+	| { readonly kind: "handoff"; readonly item: ProjectItem<"agent"> }
+	| {
+			readonly kind: "agent";
+			readonly item: ProjectItem<"agent">;
+			readonly config: SubagentToolConfig;
+	  }
+	| { readonly kind: "create" | "message"; readonly agents: readonly ResumableAgent[] }
+);
+
+/** An agent whose instances take further messages. */
+export interface ResumableAgent {
+	readonly item: ProjectItem<"agent">;
+	readonly config: SubagentToolConfig;
+}
+
+/** What is called with nothing else known. */
+const noArguments = { type: "object", properties: {} } as const;
+
+/** The names of the tools that create sub-agents and send them messages. */
+const lifecycleTools = { create: "subagent_create", message: "subagent_message" } as const;
+
+type Entry = NonNullable<PromptDefinition["tools"]>[number];
+
+export class ProjectIndex implements FlowRules {
+	readonly project: Project;
+	readonly stepCap: number;
+	readonly #callables = new WeakMap<object, readonly Callable[]>();
+
+	constructor(project: Project, stepCap: number) {
+		this.project = project;
+		this.stepCap = stepCap;
+	}
+
+	agent(name: string): AgentDefinition | undefined {
+		return this.project.agents.get(name)?.definition;
+	}
+
+	/** An agent by its qualified name. @throws HoldfastError `agent_not_found`. */
+	agentItem(name: string): ProjectItem<"agent"> {
+		const item = this.project.agents.get(name);
+		if (item === undefined) throw agentIsGone(name);
+		return item;
+	}
+
+	/** The prompt of the side that acts. @throws HoldfastError `item_not_found`, `agent_not_found`. */
+	promptOf({ agent, side }: Pick<Flow, "agent" | "side">): ProjectItem<"prompt"> {
+		const { definition, namespace } = this.agentItem(agent);
+		const config = side === "a" ? definition.sideA : definition.sideB;
+		return this.item(namespace, "prompt", config?.prompt ?? "");
+	}
+
+	/** An item that code of a namespace can name. @throws HoldfastError `item_not_found`. */
+	item<Kind extends ItemKind>(namespace: NamespaceContext, kind: Kind, name: string): ProjectItem<Kind> {
+		const found = this.project.visible(namespace, kind, name);
+		if (found !== undefined) return found;
+		throw new HoldfastError(
+			"item_not_found",
+			`There is no ${kind} ${JSON.stringify(name)} here. Name one that the project has and that is visible where it is named.`,
+			{ data: { kind, name } },
+		);
+	}
+
+	/** What a prompt can call, whether or not it is offered now. */
+	callables(prompt: ProjectItem<"prompt">): readonly Callable[] {
+		const known = this.#callables.get(prompt);
+		if (known !== undefined) return known;
+		const listed = (prompt.definition.tools ?? []).flatMap((entry) =>
+			this.#callable(prompt.namespace, entry),
+		);
+		const agents = listed.filter((each) => each.kind === "agent" && isResumable(each.config)) as Extract<
+			Callable,
+			{ kind: "agent" }
+		>[];
+		const once = listed.filter((each) => !agents.includes(each as (typeof agents)[number]));
+		const made = agents.length === 0 ? once : [...once, ...lifecycle(agents)];
+		this.#callables.set(prompt, made);
+		return made;
+	}
+
+	/** A tool that code of a namespace may queue or invoke. */
+	tool(namespace: NamespaceContext, name: string): Extract<Callable, { kind: "tool" }> | undefined {
+		const item = this.project.visible(namespace, "tool", name);
+		return item === undefined ? undefined : toolCallable(item, { name });
+	}
+
+	/** Every name under which anything can be called in the project. */
+	callNames(): ReadonlyMap<string, "again" | "never"> {
+		const names = new Map<string, "again" | "never">();
+		for (const { localName, name } of this.project.tools.values())
+			for (const each of [localName, name]) names.set(callName(each), "never");
+		for (const prompt of this.project.prompts.values())
+			for (const { name, kind } of this.callables(prompt))
+				names.set(name, kind === "tool" || kind === "prompt" || kind === "provider" ? "never" : "again");
+		return names;
+	}
+
+	#callable(namespace: NamespaceContext, entry: Entry): Callable[] {
+		const config = typeof entry === "string" ? { name: entry } : entry;
+		const { name } = config;
+		if (name.startsWith("provider:"))
+			return [
+				{
+					kind: "provider",
+					name: name.slice("provider:".length),
+					description: "",
+					parameters: noArguments,
+					config,
+				},
+			];
+		const tool = this.project.visible(namespace, "tool", name);
+		if (tool !== undefined) return [toolCallable(tool, config)];
+		const prompt = this.project.visible(namespace, "prompt", name);
+		if (prompt !== undefined) {
+			const { toolDescription: description, requiredSchema } = prompt.definition;
+			const parameters = requiredSchema === undefined ? messageArguments : schemaOf(requiredSchema);
+			return [{ kind: "prompt", name: callName(name), description, parameters, item: prompt, config }];
+		}
+		const agent = this.project.visible(namespace, "agent", name);
+		return agent === undefined ? [] : [this.#agentCallable(agent, config, typeof entry === "string")];
+	}
+
+	#agentCallable(item: ProjectItem<"agent">, config: SubagentToolConfig, isPlain: boolean): Callable {
+		const { definition } = item;
+		const name = callName(config.name);
+		const description = definition.toolDescription ?? definition.description ?? "";
+		const isHuman = definition.type !== "dual_ai";
+		if (isPlain && isHuman) return { kind: "handoff", name, description, parameters: messageArguments, item };
+		return { kind: "agent", name, description, parameters: this.#taskArguments(item, config), item, config };
+	}
+
+	/** What a sub-agent is given: what its first prompt takes, with the arguments that the configuration names. */
+	#taskArguments(item: ProjectItem<"agent">, config: SubagentToolConfig): Record<string, unknown> {
+		const { sideA } = item.definition;
+		const prompt = this.project.visible(item.namespace, "prompt", sideA.prompt);
+		const schema = prompt?.definition.requiredSchema;
+		const base = (schema === undefined ? { type: "object" } : schemaOf(schema)) as {
+			properties?: Record<string, unknown>;
+			required?: string[];
+		};
+		const message = config.initUserMessageProperty ?? (schema === undefined ? "message" : undefined);
+		const text = { type: "string" };
+		const named: Record<string, unknown> = {};
+		if (message !== undefined) named[message] = { ...text, description: "The task." };
+		if (config.initAgentNameProperty !== undefined)
+			named[config.initAgentNameProperty] = { ...text, description: "A name for people." };
+		if (config.initAttachmentsProperty !== undefined)
+			named[config.initAttachmentsProperty] = {
+				type: "array",
+				items: text,
+				description: "Paths of files to give along.",
+			};
+		const properties = { ...named, ...base.properties };
+		const required =
+			message === undefined ? base.required : [...new Set([message, ...(base.required ?? [])])];
+		return { ...base, type: "object", properties, ...(required === undefined ? {} : { required }) };
+	}
+}
+
+/** Whether an agent's instances take further messages. */
+export function isResumable({ resumable }: SubagentToolConfig): boolean {
+	return resumable !== undefined && resumable !== false;
+}
+
+/** A name as a model may call it. */
+export function callName(name: string): string {
+	return name.replaceAll(/[^A-Za-z0-9_-]/g, "_").slice(0, 64);
+}
+
+const messageArguments = {
+	type: "object",
+	properties: { message: { type: "string", description: "What to do, with all that is needed to do it." } },
+} as const;
+
+function toolCallable(
+	item: ProjectItem<"tool">,
+	config: PromptToolConfig,
+): Extract<Callable, { kind: "tool" }> {
+	const { description, args } = item.definition as ToolDefinition;
+	return {
+		kind: "tool",
+		name: callName(config.name),
+		description,
+		parameters: args === null ? noArguments : schemaOf(args),
+		item,
+		config,
+	};
+}
+
+function lifecycle(agents: readonly ResumableAgent[]): Callable[] {
+	const known = agents.map(({ item, config }) => {
+		const { toolDescription, description, title } = item.definition;
+		return `- ${config.name}: ${toolDescription ?? description ?? title ?? ""}`;
+	});
+	const text = (description: string) => ({ type: "string", description });
+	const attachments = {
+		type: "array",
+		items: { type: "string" },
+		description: "Paths of files to give along.",
+	};
+	return [
+		{
+			kind: "create",
+			name: lifecycleTools.create,
+			description: `Creates a sub-agent that can be sent further messages. Agents:\n${known.join("\n")}`,
+			parameters: {
+				type: "object",
+				properties: {
+					agent: {
+						type: "string",
+						enum: agents.map(({ config }) => config.name),
+						description: "Which agent.",
+					},
+					name: text("A name for people, not empty."),
+					message: text("The first message."),
+					attachments,
+				},
+				required: ["name"],
+			},
+			agents,
+		},
+		{
+			kind: "message",
+			name: lifecycleTools.message,
+			description: "Sends a message to a sub-agent that was created before.",
+			parameters: {
+				type: "object",
+				properties: { reference: text("Which sub-agent."), message: text("The message."), attachments },
+				required: ["reference", "message"],
+			},
+			agents,
+		},
+	];
+}
+
+const schemas = new WeakMap<ToolArgs, Record<string, unknown>>();
+
+/** A schema as models and providers have it. */
+function schemaOf(schema: ToolArgs): Record<string, unknown> {
+	const known = schemas.get(schema);
+	if (known !== undefined) return known;
+	const { $schema: _, ...made } = z.toJSONSchema(schema as never, { io: "input" }) as Record<string, unknown>;
+	schemas.set(schema, made);
+	return made;
+}

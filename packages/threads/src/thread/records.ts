@@ -1,0 +1,172 @@
+// What is known of threads beside their sessions: small records of the host, by id and in the order of their making.
+import { HoldfastError, type Host, type RecordSpace } from "holdfast";
+import type { StoredRecord } from "holdfast/host";
+
+/** Whose sub-agent a thread is, and how. */
+export interface ParentLink {
+	readonly threadId: string;
+	/** How the parent lists it. */
+	readonly name: string;
+	readonly title?: string;
+	readonly description: string;
+	readonly resumable: boolean;
+	readonly blocking: boolean;
+	readonly spawnGroupId?: string;
+	readonly communication: "implicit" | "explicit";
+	/** The side that messages of the parent are for. */
+	readonly to: "a" | "b";
+	/** Whether the end of each session is queued to the parent. */
+	readonly reports: boolean;
+}
+
+/** What is known of a thread. */
+export interface ThreadRecord {
+	readonly id: string;
+	readonly agentId: string;
+	/** Whose server it is on; absent where there is one tenant. */
+	readonly tenant?: string;
+	readonly userId: string | null;
+	/** Microseconds since 1970. */
+	readonly createdAt: number;
+	readonly tags: readonly string[];
+	/** Microseconds since 1970. */
+	readonly terminated: number | null;
+	readonly parent?: ParentLink;
+	readonly name?: string;
+	/** What `setStatus` said. */
+	readonly status?: string;
+	/** Whether the hooks of its creation are done. */
+	readonly isReady: boolean;
+}
+
+/** What of a record may change. */
+export type RecordChange = Partial<
+	Pick<ThreadRecord, "agentId" | "userId" | "tags" | "terminated" | "status" | "isReady" | "name">
+>;
+
+/** Which threads are listed. */
+export interface ListThreads {
+	/** At most so many. Default: all. */
+	readonly limit?: number;
+	/** Only threads made before this one; its id. */
+	readonly before?: string;
+	/** Default: those of no tenant. */
+	readonly tenant?: string;
+	readonly agentId?: string;
+	readonly userId?: string;
+	readonly tag?: string;
+}
+
+export class ThreadRecords {
+	readonly #space: RecordSpace;
+	readonly #shelf: string;
+
+	constructor(host: Host, namespace: string | undefined) {
+		if (host.records === undefined)
+			throw new HoldfastError(
+				"host_without_records",
+				"Threads need a host that keeps records. Use one that does, such as `sqliteHost` or `memoryHost`.",
+			);
+		this.#space = host.records;
+		this.#shelf = namespace === undefined ? "threads" : `threads:${namespace}`;
+	}
+
+	/** A thread; undefined where there is none of that id. */
+	async get(id: string): Promise<ThreadRecord | undefined> {
+		return (await this.#read(id)).value as ThreadRecord | undefined;
+	}
+
+	/** Makes a thread. False where there is one of that id. */
+	async create(record: ThreadRecord): Promise<boolean> {
+		const { id, parent } = record;
+		const name = placeOf(record);
+		const child = parent === undefined ? [] : [{ shelf: this.#children(parent.threadId), name, value: id }];
+		return this.#space.commit(
+			[{ shelf: this.#shelf, name: id, revision: 0 }],
+			[
+				{ shelf: this.#shelf, name: id, value: record },
+				{ shelf: this.#order(record.tenant), name, value: id },
+				...child,
+			],
+		);
+	}
+
+	/** Changes a thread; undefined where there is none. `change` may be asked again. */
+	async change(
+		id: string,
+		change: (record: ThreadRecord) => RecordChange | undefined,
+	): Promise<ThreadRecord | undefined> {
+		for (;;) {
+			const { value, revision } = await this.#read(id);
+			if (value === undefined) return undefined;
+			const changed = change(value as ThreadRecord);
+			if (changed === undefined) return value as ThreadRecord;
+			const next = { ...(value as ThreadRecord), ...changed };
+			const address = { shelf: this.#shelf, name: id };
+			if (await this.#space.commit([{ ...address, revision }], [{ ...address, value: next }])) return next;
+		}
+	}
+
+	/** Takes a thread away. */
+	async delete({ id, parent, tenant, ...record }: ThreadRecord): Promise<void> {
+		const name = placeOf({ id, ...record });
+		const child =
+			parent === undefined ? [] : [{ shelf: this.#children(parent.threadId), name, value: undefined }];
+		await this.#space.commit(
+			[],
+			[
+				{ shelf: this.#shelf, name: id, value: undefined },
+				{ shelf: this.#order(tenant), name, value: undefined },
+				...child,
+			],
+		);
+	}
+
+	/** The sub-agents of a thread, in the order of their making. */
+	async childrenOf(id: string): Promise<readonly ThreadRecord[]> {
+		const listed = await this.#space.list(this.#children(id));
+		const found = await Promise.all(listed.map(({ value }) => this.get(value as string)));
+		return found.filter((record) => record !== undefined);
+	}
+
+	/** Threads, the newest first. */
+	async list({
+		limit = Number.POSITIVE_INFINITY,
+		before,
+		...of
+	}: ListThreads = {}): Promise<readonly ThreadRecord[]> {
+		const from = before === undefined ? undefined : await this.get(before);
+		const last = from === undefined ? undefined : placeOf(from);
+		const names = await this.#space.list(this.#order(of.tenant));
+		const found: ThreadRecord[] = [];
+		for (const { name, value } of [...names].reverse()) {
+			if (found.length >= limit) break;
+			if (last !== undefined && name >= last) continue;
+			const record = await this.get(value as string);
+			if (record === undefined) continue;
+			if (of.agentId !== undefined && record.agentId !== of.agentId) continue;
+			if (of.userId !== undefined && record.userId !== of.userId) continue;
+			if (of.tag !== undefined && !record.tags.includes(of.tag)) continue;
+			found.push(record);
+		}
+		return found;
+	}
+
+	async #read(id: string): Promise<StoredRecord> {
+		return this.#space.get({ shelf: this.#shelf, name: id });
+	}
+
+	/** Each tenant has a shelf: what others have costs nothing. */
+	#order(tenant: string | undefined): string {
+		return tenant === undefined ? `${this.#shelf}/made` : `${this.#shelf}/made/${tenant}`;
+	}
+
+	#children(id: string): string {
+		return `${this.#shelf}/children/${id}`;
+	}
+}
+
+/** A name that sorts like the time of making. */
+function placeOf({ createdAt, id }: Pick<ThreadRecord, "createdAt" | "id">): string {
+	return `${String(createdAt).padStart(17, "0")}.${id}`;
+}

@@ -1,0 +1,49 @@
+// The system message of a prompt: its parts in their order, with nothing between them (SA-017 … SA-019).
+import { HoldfastError } from "holdfast";
+import type { ProjectItem } from "../types/index.ts";
+import type { EnvironmentPart } from "./parts.ts";
+import type { ProjectIndex } from "./project-index.ts";
+
+/**
+ * Renders a prompt with what it includes.
+ * @throws HoldfastError `env_not_set`, `item_not_found`, `prompt_includes_itself`.
+ */
+export async function renderPrompt(
+	index: ProjectIndex,
+	prompt: ProjectItem<"prompt">,
+	env: Pick<EnvironmentPart, "env">,
+	within: readonly string[] = [],
+): Promise<string> {
+	const { definition, namespace, name } = prompt;
+	if (typeof definition.prompt === "string") return definition.prompt;
+	if (within.includes(name))
+		throw new HoldfastError(
+			"prompt_includes_itself",
+			`The prompt "${name}" includes itself: ${[...within, name].join(" → ")}. Take one of the includes out.`,
+		);
+	const texts: string[] = [];
+	for (const part of definition.prompt) {
+		if (part.type === "text") texts.push(part.content);
+		else if (part.type === "env") texts.push(await env.env(part.property));
+		else {
+			const included = index.item(namespace, "prompt", part.prompt);
+			texts.push(await renderPrompt(index, included, env, [...within, name]));
+		}
+	}
+	return texts.join("");
+}
+
+/** @throws HoldfastError `env_not_set` naming the first required variable without a value. @see SA-025 */
+export async function requireVariables(
+	{ definition, name }: ProjectItem<"prompt">,
+	env: Pick<EnvironmentPart, "find">,
+): Promise<void> {
+	for (const variable of definition.variables ?? []) {
+		if (!variable.required || (await env.find(variable.name)) !== undefined) continue;
+		throw new HoldfastError(
+			"env_not_set",
+			`The prompt "${name}" needs the variable ${JSON.stringify(variable.name)} (${variable.description}), and no source of the environment has it. Set it in the thread, the agent, the prompt, the user's account or where the project is run.`,
+			{ data: { name: variable.name } },
+		);
+	}
+}

@@ -1,0 +1,223 @@
+// The request of a model, assembled: the system message, the history as the side sees it, what it may call (SA-017 … SA-033,
+// SA-055 … SA-057). What hooks make of it is sent and never stored.
+import type {
+	LLMMessage,
+	Message,
+	ProjectItem,
+	ProviderMessage,
+	ProviderRequest,
+	ProviderTool,
+} from "../types/index.ts";
+import { boundName, sideOf, stopResponse } from "./flow.ts";
+import { fromLlmMessages, isImage, llmMessages, providerHistory } from "./history.ts";
+import { filterMessages, hasHooks, prefilterHistory, systemMessage } from "./hooks.ts";
+import type { LiveRun } from "./live-run.ts";
+import { type BoundModel, requestOptions } from "./model-binding.ts";
+import type { EnvironmentPart, ThreadPlace } from "./parts.ts";
+import type { Callable } from "./project-index.ts";
+import { renderPrompt, requireVariables } from "./render-prompt.ts";
+import type { Row } from "./row.ts";
+import { isOffered } from "./subagents.ts";
+import type { ThreadSystem } from "./system.ts";
+
+/** What a request is assembled of. */
+export interface RequestParts {
+	readonly system: ThreadSystem;
+	readonly live: LiveRun;
+	readonly prompt: ProjectItem<"prompt">;
+	readonly env: EnvironmentPart;
+	readonly place: ThreadPlace;
+	/** What a prompt that was called as a tool is given. Default: it is the prompt of a side. */
+	readonly input?: ProviderMessage;
+}
+
+/** Assembles what is the same for all models; what differs is added for each. */
+export async function assembleRequest(
+	parts: RequestParts,
+): Promise<(model: BoundModel) => Promise<ProviderRequest>> {
+	const { live, prompt, env, input } = parts;
+	await requireVariables(prompt, env);
+	const scope = live.hookScope(input === undefined ? undefined : prompt);
+	const rendered = await renderPrompt(live.index, prompt, env);
+	const head: ProviderMessage = { role: "system", content: await systemMessage(scope, rendered) };
+	const sees = input === undefined || prompt.definition.includeChat === true;
+	const rows = sees ? await seenRows(parts) : { all: () => [], last: () => [] };
+	const tools = await offeredTools(parts);
+	return async (model) => {
+		const { definition } = model.item;
+		const images = await recentImages(parts, rows, definition.capabilities?.supportsImages !== false);
+		const history = (): ProviderMessage[] => {
+			const seen = providerHistory(rows.all(), viewOf(parts, images));
+			return input === undefined ? [head, ...seen] : [head, ...seen, input];
+		};
+		const options = requestOptions(prompt.definition, definition);
+		const request = { ...options, ...(tools.length === 0 ? {} : { tools }) };
+		if (!hasHooks(scope, "prefilter_llm_history")) return lazily(request, history);
+		const filtered: LLMMessage[] = await prefilterHistory(scope, llmMessages(history()));
+		return { ...request, messages: fromLlmMessages(filtered) };
+	};
+}
+
+/** Who never reads the messages does not pay for them. */
+function lazily(
+	request: Omit<ProviderRequest, "messages">,
+	history: () => ProviderMessage[],
+): ProviderRequest {
+	let made: ProviderMessage[] | undefined;
+	return Object.defineProperty({ ...request } as ProviderRequest, "messages", {
+		enumerable: true,
+		configurable: true,
+		get() {
+			made ??= history();
+			return made;
+		},
+	});
+}
+
+/** The messages that a model sees; looking at all of them costs their number. */
+interface SeenRows {
+	all(): readonly Row[];
+	last(count: number): readonly Row[];
+}
+
+async function seenRows({ live, prompt, input }: RequestParts): Promise<SeenRows> {
+	const { view } = live;
+	const scope = live.hookScope(input === undefined ? undefined : prompt);
+	if (!hasHooks(scope, "filter_messages")) {
+		// The list may grow while the model is asked: what is added comes after these.
+		const { rows } = view;
+		const { length } = rows;
+		return {
+			all: () => rows.slice(0, length),
+			last: (count) => rows.slice(Math.max(0, length - count), length),
+		};
+	}
+	const known = new Map(view.rows.map((row) => [row.message.id, row]));
+	const filtered = await filterMessages(
+		scope,
+		view.rows.map(({ message }) => ({ ...message })),
+	);
+	const seen = filtered.map((message): Row => {
+		const row = known.get(message.id);
+		if (row === undefined) return rowOfHook(message, live);
+		return sameContent(row.message, message) ? row : { ...row, message, source: undefined };
+	});
+	return { all: () => seen, last: (count) => (count === 0 ? [] : seen.slice(-count)) };
+}
+
+function sameContent(one: Message, other: Message): boolean {
+	return one.content === other.content && one.tool_calls === other.tool_calls && one.role === other.role;
+}
+
+/** A message that a hook has put between those of the thread. */
+function rowOfHook(message: Message, { flow, runId }: LiveRun): Row {
+	const side = message.role === "assistant" || message.role === "tool" ? flow.side : undefined;
+	return { message, source: undefined, sourceId: message.id, seq: flow.turnSeq + 1, runId, side };
+}
+
+function viewOf(
+	{ live, prompt }: RequestParts,
+	images: ReadonlyMap<string, string>,
+): Parameters<typeof providerHistory>[1] {
+	const { flow, index } = live;
+	const other = sideOf(index, { agent: flow.agent, side: flow.side === "a" ? "b" : "a" }).config;
+	const ends = [other?.stopTool, boundName(other?.sessionStop), boundName(other?.sessionFail)];
+	return {
+		side: flow.side,
+		isDual: index.agent(flow.agent)?.type === "dual_ai",
+		includePastTools: prompt.definition.includePastTools === true,
+		turnSeq: flow.turnSeq,
+		response({ message, isError }) {
+			if (isError === true || !ends.includes(message.name ?? "")) return undefined;
+			const result = { status: "success" as const, result: message.content ?? "" };
+			return stopResponse(result, other?.stopToolResponseProperty);
+		},
+		image: ({ path }) => images.get(path),
+	};
+}
+
+/** The images of the last messages, in base64; none for a model that sees none. */
+async function recentImages(
+	{ live, prompt, system, place }: RequestParts,
+	rows: SeenRows,
+	sees: boolean,
+): Promise<ReadonlyMap<string, string>> {
+	if (!sees || live.view.withFiles.length === 0) return new Map();
+	const recent = rows.last(prompt.definition.recentImageThreshold ?? 10);
+	const files = recent.flatMap(({ message }) => (message.attachments ?? []).filter(isImage));
+	const found = new Map<string, string>();
+	for (const { path } of files) {
+		const known = live.images.get(path) ?? (await base64Of(system, place, path));
+		if (known === undefined) continue;
+		live.images.set(path, known);
+		found.set(path, known);
+	}
+	return found;
+}
+
+async function base64Of(system: ThreadSystem, place: ThreadPlace, path: string): Promise<string | undefined> {
+	const bytes = await system.parts.files(place).readFile(path);
+	return bytes === null ? undefined : Buffer.from(bytes).toString("base64");
+}
+
+const known = new WeakMap<Callable, ProviderTool>();
+
+/** What the model may call now. */
+async function offeredTools({ system, live, prompt, env }: RequestParts): Promise<ProviderTool[]> {
+	const offered: ProviderTool[] = [];
+	for (const callable of live.index.callables(prompt)) {
+		const now = await isOffered(system, live, callable, env);
+		if (now === undefined) continue;
+		const made = (now === callable ? known.get(callable) : undefined) ?? providerTool(now);
+		if (now === callable) known.set(callable, made);
+		offered.push(made);
+	}
+	return offered;
+}
+
+function providerTool(callable: Callable): ProviderTool {
+	const { name, description, parameters } = callable;
+	const tool: ProviderTool = { type: "function", function: { name, description, parameters } };
+	if (callable.kind === "provider") tool.executionMode = "provider";
+	if (callable.kind === "tool" && callable.item.definition.executionMode === "provider") {
+		tool.executionMode = "provider";
+		const { executionProvider } = callable.item.definition;
+		if (executionProvider !== undefined) tool.executionProvider = executionProvider;
+	}
+	if ((callable.kind === "tool" || callable.kind === "provider") && callable.config.options !== undefined)
+		tool.options = callable.config.options;
+	return tool;
+}
+
+/** Logs a request, where requests are logged: as its provider shows it, without what nobody may read. @see SA-192 */
+export async function logRequest(
+	system: ThreadSystem,
+	threadId: string,
+	{ item, provider, secrets }: BoundModel,
+	request: ProviderRequest,
+): Promise<void> {
+	if (!system.logsRequests) return;
+	const { signal: _, ...shown } = request;
+	let data: unknown = { ...shown, messages: request.messages };
+	try {
+		data = (await provider.inspectRequest?.(request)) ?? data;
+	} catch {
+		// What cannot be shown is not why a request fails.
+	}
+	const message = `A request to the model "${item.name}".`;
+	system.log({ threadId, level: "info", topic: "request", message, data: withoutKeys(data, secrets) });
+}
+
+const headers = /^(?:authorization|proxy-authorization|x-api-key|api-key|apikey|x-goog-api-key|cookie)$/i;
+
+function withoutKeys(value: unknown, secrets: readonly string[]): unknown {
+	if (typeof value === "string")
+		return secrets.reduce((text, each) => text.replaceAll(each, "[secret]"), value);
+	if (Array.isArray(value)) return value.map((each) => withoutKeys(each, secrets));
+	if (typeof value !== "object" || value === null) return value;
+	return Object.fromEntries(
+		Object.entries(value)
+			.filter(([name]) => !headers.test(name))
+			.map(([name, each]) => [name, withoutKeys(each, secrets)]),
+	);
+}

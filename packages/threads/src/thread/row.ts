@@ -1,0 +1,142 @@
+// A message of a thread in its list, with what it was made of.
+import type { AnyMessage, AssistantMessage, ToolCall, UserMessage } from "@holdfast/upp";
+import type { AttachmentRef, HookToolCall, Message, ToolResult } from "../types/index.ts";
+import { dataOf, type MessageData, type Side } from "./message-data.ts";
+
+/** What a finished call leaves for the execution, beside its result. */
+export interface CallSignals {
+	/** The agent that takes over the thread. */
+	readonly handoff?: string;
+	/** The side that told the execution to stop. */
+	readonly stop?: Side;
+	/** The side that takes the next step. */
+	readonly turn?: Side;
+}
+
+/** A result as it is recorded. */
+export interface StoredResult extends ToolResult {
+	readonly attachments?: AttachmentRef[];
+	readonly signals?: CallSignals;
+}
+
+/** A message and where it comes from. Rows are never changed: a changed message is another row. */
+export interface Row {
+	readonly message: Message;
+	readonly source: AnyMessage | undefined;
+	/** The id of the engine's message that it is a part of. */
+	readonly sourceId: string;
+	/** Seq of its entry. */
+	readonly seq: number;
+	readonly runId: string;
+	readonly side: Side | undefined;
+	/** Of a result: how it ended. */
+	readonly isError?: boolean;
+	/** Of a result: as it was recorded. */
+	readonly result?: StoredResult;
+	/** Of a result: the tool call's place among those of its message. */
+	readonly part?: number;
+}
+
+/** Where a row comes from. */
+export interface RowOrigin {
+	readonly seq: number;
+	readonly runId: string;
+	/** Microseconds since 1970. */
+	readonly at: number;
+}
+
+/** The row of a message of a user or an assistant. */
+export function rowOf(source: UserMessage | AssistantMessage, { seq, runId, at }: RowOrigin): Row {
+	const data = dataOf(source);
+	const calls = source.type === "assistant" ? source.toolCalls : undefined;
+	const { text } = source;
+	const message: Message = {
+		...data.columns,
+		id: source.id,
+		role: data.role ?? source.type,
+		content: data.noContent === true || (text === "" && calls !== undefined) ? null : text,
+		name: data.name ?? null,
+		tool_calls: calls === undefined || calls.length === 0 ? null : JSON.stringify(calls.map(hookCall)),
+		tool_call_id: null,
+		...about(data, at),
+	};
+	const side = data.side ?? (source.type === "assistant" ? "a" : undefined);
+	return { message, source, sourceId: source.id, seq, runId, side };
+}
+
+/** What is given to make the row of a result. */
+export interface ResultGiven {
+	readonly id: string;
+	readonly part: number;
+	readonly call: Pick<ToolCall, "toolCallId" | "toolName">;
+	readonly result: unknown;
+	readonly isError: boolean;
+	readonly side: Side | undefined;
+}
+
+/** The row of a result. */
+export function resultRow(
+	{ id, part, call, result, isError, side }: ResultGiven,
+	{ seq, runId, at }: RowOrigin,
+	data: MessageData = {},
+): Row {
+	const stored = readResult(result, isError);
+	const message: Message = {
+		...data.columns,
+		id: `${id}.${part}`,
+		role: "tool",
+		content: resultText(stored),
+		name: call.toolName,
+		tool_calls: null,
+		tool_call_id: call.toolCallId,
+		...about(
+			{
+				...data,
+				status: data.status ?? (isError ? "failed" : "completed"),
+				...(stored.attachments === undefined ? {} : { attachments: stored.attachments }),
+			},
+			at,
+		),
+	};
+	return { message, source: undefined, sourceId: id, seq, runId, side, isError, part, result: stored };
+}
+
+function about(data: MessageData, at: number): Omit<Message, "id" | "role" | "content"> {
+	return {
+		created_at: at,
+		parent_id: data.parentId ?? null,
+		depth: data.depth ?? 0,
+		silent: data.silent === true,
+		metadata: data.metadata ?? {},
+		status: data.status ?? "completed",
+		attachments: data.attachments ?? [],
+	};
+}
+
+/** A result as it was recorded; what the engine says for itself is an error in words. */
+export function readResult(result: unknown, isError: boolean): StoredResult {
+	const { status } = (result ?? {}) as Partial<StoredResult>;
+	if (typeof result === "object" && (status === "success" || status === "error"))
+		return result as StoredResult;
+	const text = typeof result === "string" ? result : (JSON.stringify(result) ?? "");
+	return isError ? { status: "error", error: text } : { status: "success", result: text };
+}
+
+/** What the model is told of a result. */
+export function resultText({ status, result, error }: ToolResult): string {
+	return status === "error" ? (error ?? result ?? "The tool failed.") : (result ?? "");
+}
+
+/** A call as hooks and lists have it. */
+export function hookCall({
+	toolCallId,
+	toolName,
+	arguments: args,
+	invalidArguments,
+}: ToolCall): HookToolCall {
+	return {
+		id: toolCallId,
+		type: "function",
+		function: { name: toolName, arguments: invalidArguments ?? JSON.stringify(args) },
+	};
+}

@@ -1,0 +1,51 @@
+// What is asked at the beginning and at the end of an execution: which agent acts, and who hears how it ended.
+import { UserMessage } from "@holdfast/upp";
+import type { QuestionContext } from "holdfast/execution";
+import type { BeginAnswer } from "./flow.ts";
+import { withData } from "./message-data.ts";
+import type { ThreadSystem } from "./system.ts";
+
+/** Which agent acts, and whether it may. */
+export async function beginThread(
+	system: ThreadSystem,
+	{ sessionKey = "" }: QuestionContext,
+): Promise<BeginAnswer> {
+	const record = await system.records.get(sessionKey);
+	if (record === undefined) return { agent: "", reports: false, refusal: "There is no such thread." };
+	if (record.terminated !== null)
+		return { agent: record.agentId, reports: false, refusal: "The thread was terminated." };
+	// A process that died while it was made has left the hooks of its creation.
+	if (!record.isReady) await system.create(record);
+	return { agent: record.agentId, reports: record.parent?.reports === true };
+}
+
+/** Queues the outcome of a sub-agent's session to its parent: once, however often it is asked for. @see SA-120 */
+export async function reportToParent(
+	system: ThreadSystem,
+	{ sessionKey = "", runId }: QuestionContext,
+): Promise<boolean> {
+	const record = await system.records.get(sessionKey);
+	const live = system.live(sessionKey);
+	if (record?.parent === undefined || live === undefined) return false;
+	const parent = await system.records.get(record.parent.threadId);
+	if (parent === undefined || parent.terminated !== null) return false;
+	await live.ready();
+	const { outcome, response, turnSeq } = live.flow;
+	const id = `${runId}.report.${turnSeq}`;
+	if (await isSaid(system, parent.id, id)) return true;
+	const who = record.name ?? record.parent.name;
+	const how = outcome?.status === "failure" ? "failed" : "finished";
+	const text = `The sub-agent "${who}" (${record.id}) ${how}:\n${outcome?.text ?? response}`;
+	const metadata = { subagent_event: how, subagent: record.id };
+	const message = new UserMessage(text, { id, metadata: withData({ silent: true, metadata }) });
+	const run = await system.session(parent.id).steer(message);
+	void run.result().catch(() => {});
+	return true;
+}
+
+/** Whether a thread has a message of that id, or one waits for it. */
+async function isSaid(system: ThreadSystem, threadId: string, id: string): Promise<boolean> {
+	if ((await system.view(threadId)).get(id) !== undefined) return true;
+	const inbox = await system.host.journal.inbox(system.storeKeyOf(threadId));
+	return inbox.some(({ body }) => (body as { message?: { id?: unknown } } | null)?.message?.id === id);
+}

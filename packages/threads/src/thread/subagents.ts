@@ -1,0 +1,444 @@
+// Sub-agents: threads of their own, made and asked by another. What is done for a call is done once, however often the call is
+// begun: a child's id, its messages and its runs are named by the call (keeps I3). SA-112 … SA-125.
+import { UserMessage } from "@holdfast/upp";
+import type { Entry, ToolContext } from "holdfast";
+import type {
+	AttachmentRef,
+	ProjectItem,
+	SubagentRegistryEntry,
+	ThreadState,
+	ToolResult,
+} from "../types/index.ts";
+import { attachmentsOf, evolveFlow, type Flow, initialFlow } from "./flow.ts";
+import { afterSubagentCreated } from "./hooks.ts";
+import type { LiveRun } from "./live-run.ts";
+import { type MessageData, type Side, withData } from "./message-data.ts";
+import type { EnvironmentPart } from "./parts.ts";
+import { type Callable, isResumable, type ResumableAgent } from "./project-index.ts";
+import type { ParentLink, ThreadRecord } from "./records.ts";
+import type { ThreadSystem } from "./system.ts";
+
+type AgentCallable = Extract<Callable, { kind: "agent" }>;
+
+/** A callable as it is offered now; undefined where it is not. */
+export async function isOffered(
+	system: ThreadSystem,
+	live: LiveRun,
+	callable: Callable,
+	env: Pick<EnvironmentPart, "find">,
+): Promise<Callable | undefined> {
+	if (callable.kind === "agent") return (await isOn(callable.config.optional, env)) ? callable : undefined;
+	if (callable.kind !== "create" && callable.kind !== "message") return callable;
+	const on: ResumableAgent[] = [];
+	for (const each of callable.agents) if (await isOn(each.config.optional, env)) on.push(each);
+	if (on.length === 0) return undefined;
+	if (callable.kind === "message") return callable;
+	const counted = on.filter(({ config }) => limitOf(config) !== undefined);
+	const children = counted.length === 0 ? [] : await system.records.childrenOf(live.threadId);
+	const free = on.filter((each) => !isFull(each, children));
+	if (free.length === callable.agents.length) return callable;
+	if (free.length === 0) return undefined;
+	const names = free.map(({ config }) => config.name);
+	const { properties, ...schema } = callable.parameters as { properties: Record<string, object> };
+	const agent = { ...properties.agent, enum: names };
+	return { ...callable, parameters: { ...schema, properties: { ...properties, agent } }, agents: free };
+}
+
+async function isOn(name: string | undefined, env: Pick<EnvironmentPart, "find">): Promise<boolean> {
+	if (name === undefined) return true;
+	return /^(?:true|1|yes)$/i.test((await env.find(name))?.value ?? "");
+}
+
+function limitOf({ resumable }: AgentCallable["config"]): number | undefined {
+	return typeof resumable === "object" ? resumable.maxInstances : undefined;
+}
+
+function isFull({ item, config }: ResumableAgent, children: readonly ThreadRecord[]): boolean {
+	const limit = limitOf(config);
+	if (limit === undefined) return false;
+	return children.filter((each) => each.agentId === item.name && each.terminated === null).length >= limit;
+}
+
+/** What a sub-agent is made with. */
+interface NewChild {
+	readonly id: string;
+	readonly item: ProjectItem<"agent">;
+	readonly config: AgentCallable["config"];
+	readonly name: string | undefined;
+	readonly spawnGroupId?: string;
+}
+
+async function createChild(
+	system: ThreadSystem,
+	live: LiveRun,
+	{ id, item, config, name, spawnGroupId }: NewChild,
+): Promise<ThreadRecord> {
+	const parent = await system.records.get(live.threadId);
+	const resumable = isResumable(config);
+	const { receives_messages, parentCommunication = "implicit" } =
+		typeof config.resumable === "object" ? config.resumable : {};
+	// One that takes further messages is not waited for, unless somebody says so.
+	const blocking = config.blocking ?? !resumable;
+	const { title, description, toolDescription } = item.definition;
+	const link: ParentLink = {
+		threadId: live.threadId,
+		name: config.name,
+		...(title === undefined ? {} : { title }),
+		description: description ?? toolDescription ?? "",
+		resumable,
+		blocking,
+		...(spawnGroupId === undefined ? {} : { spawnGroupId }),
+		communication: parentCommunication,
+		to: receives_messages === "side_b" ? "b" : "a",
+		reports: !blocking && parentCommunication === "implicit",
+	};
+	const record = await system.create(
+		{
+			id,
+			agentId: item.name,
+			userId: parent?.userId ?? null,
+			...(parent?.tenant === undefined ? {} : { tenant: parent.tenant }),
+			createdAt: system.now(),
+			tags: [],
+			terminated: null,
+			parent: link,
+			...(name === undefined ? {} : { name }),
+			isReady: false,
+		},
+		{ parent: live },
+	);
+	return record;
+}
+
+/** Hooks of the parent, once the child's own are done. */
+export async function childCreated(live: LiveRun, child: () => Promise<ThreadState>): Promise<void> {
+	await afterSubagentCreated(live.hookScope(), child);
+}
+
+/** Calls a sub-agent as a tool: waits for what it comes to, or lets it work. */
+export async function callAgent(
+	system: ThreadSystem,
+	live: LiveRun,
+	{ item, config }: AgentCallable,
+	args: Record<string, unknown>,
+	context: ToolContext,
+): Promise<ToolResult> {
+	const { initUserMessageProperty, initAgentNameProperty, initAttachmentsProperty } = config;
+	const name = initAgentNameProperty === undefined ? undefined : textOf(args[initAgentNameProperty]);
+	const files = initAttachmentsProperty === undefined ? [] : attachmentsOf(args[initAttachmentsProperty]);
+	const missing = await missingFile(system, live.threadId, files);
+	if (missing !== undefined) return failure(`There is no file ${JSON.stringify(missing)} to give along.`);
+	const id = childId(context);
+	const record = await createChild(system, live, {
+		id,
+		item,
+		config,
+		name,
+		spawnGroupId: `${live.runId}.${context.step}`,
+	});
+	const message = initUserMessageProperty === undefined ? args.message : args[initUserMessageProperty];
+	const text = message === undefined ? JSON.stringify(args) : (textOf(message) ?? "");
+	const runId = `${id}.1`;
+	await tell(system, record, { runId, text, files: await copyFiles(system, live.threadId, record, files) });
+	if (record.parent?.blocking !== true)
+		return { status: "success", result: JSON.stringify({ reference: id, status: "running" }) };
+	return waitFor(system, live, record, runId, context.signal);
+}
+
+/** Creates a sub-agent that takes further messages. */
+export async function createAgent(
+	system: ThreadSystem,
+	live: LiveRun,
+	{ agents }: Extract<Callable, { kind: "create" | "message" }>,
+	args: Record<string, unknown>,
+	context: ToolContext,
+): Promise<ToolResult> {
+	const name = typeof args.name === "string" ? args.name.trim() : "";
+	if (name === "") return failure("A sub-agent needs a `name` that is not empty.");
+	const only = agents.length === 1 ? agents[0] : undefined;
+	const chosen = args.agent === undefined ? only : agents.find(({ config }) => config.name === args.agent);
+	if (chosen === undefined) {
+		const known = agents.map(({ config }) => config.name).join(", ");
+		return failure(`There is no sub-agent ${JSON.stringify(args.agent ?? null)}. Name one of: ${known}.`);
+	}
+	const id = childId(context);
+	const children = await system.records.childrenOf(live.threadId);
+	const isKnown = children.some((child) => child.id === id);
+	if (!isKnown && isFull(chosen, children))
+		return failure(
+			`There are ${limitOf(chosen.config)} instances of "${chosen.config.name}" already, which is the limit. Terminate one first.`,
+		);
+	const files = attachmentsOf(args.attachments);
+	const missing = await missingFile(system, live.threadId, files);
+	if (missing !== undefined) return failure(`There is no file ${JSON.stringify(missing)} to give along.`);
+	const { item, config } = chosen;
+	const spawnGroupId = `${live.runId}.${context.step}`;
+	const record = await createChild(system, live, { id, item, config, name, spawnGroupId });
+	const given = args.message ?? args[config.initUserMessageProperty ?? "message"];
+	const text = textOf(given);
+	const runId = `${id}.1`;
+	if (text !== undefined && text !== "") {
+		const copied = await copyFiles(system, live.threadId, record, files);
+		await tell(system, record, { runId, text, files: copied });
+		if (record.parent?.blocking === true) return waitFor(system, live, record, runId, context.signal);
+	}
+	const status = text === undefined || text === "" ? "idle" : "running";
+	return { status: "success", result: JSON.stringify({ reference: id, name, status }) };
+}
+
+/** Sends a message to a sub-agent that was created before. */
+export async function messageAgent(
+	system: ThreadSystem,
+	live: LiveRun,
+	args: Record<string, unknown>,
+	context: ToolContext,
+): Promise<ToolResult> {
+	const reference = String(args.reference ?? "");
+	const record = await system.records.get(reference);
+	if (record?.parent?.threadId !== live.threadId || !record.parent.resumable)
+		return failure(`There is no sub-agent ${JSON.stringify(reference)} that takes messages.`);
+	if (record.terminated !== null) return failure(`The sub-agent ${JSON.stringify(reference)} is terminated.`);
+	const text = textOf(args.message) ?? "";
+	if (text === "") return failure("A message needs a text.");
+	const files = attachmentsOf(args.attachments);
+	const missing = await missingFile(system, live.threadId, files);
+	if (missing !== undefined) return failure(`There is no file ${JSON.stringify(missing)} to give along.`);
+	const runId = `${childId(context)}.m`;
+	const copied = await copyFiles(system, live.threadId, record, files);
+	await tell(system, record, { runId, text, files: copied });
+	if (record.parent.blocking) return waitFor(system, live, record, runId, context.signal);
+	return { status: "success", result: JSON.stringify({ reference, status: "running" }) };
+}
+
+/** A child's id is that of the call that made it. */
+function childId({ idempotencyKey }: ToolContext): string {
+	return idempotencyKey;
+}
+
+/** What a child is told. */
+interface Told {
+	readonly runId: string;
+	readonly text: string;
+	readonly files: readonly AttachmentRef[];
+	/** Where it is not said, the one that messages of the parent are for. */
+	readonly to?: Side;
+}
+
+async function tell(
+	system: ThreadSystem,
+	{ id, parent }: ThreadRecord,
+	{ runId, text, files }: Told,
+): Promise<void> {
+	const to = parent?.to ?? "a";
+	const data: MessageData = {
+		to,
+		...(to === "b" ? { role: "assistant" } : {}),
+		...(files.length === 0 ? {} : { attachments: [...files] }),
+	};
+	const message = new UserMessage(text, { id: `${runId}.message`, metadata: withData(data) });
+	const run = await system.session(id).deliver(message, { runId });
+	void run?.result().catch(() => {});
+}
+
+/** Waits for a run of a child. What it comes to is the result of the call. */
+async function waitFor(
+	system: ThreadSystem,
+	live: LiveRun,
+	{ id }: ThreadRecord,
+	runId: string,
+	signal: AbortSignal,
+): Promise<ToolResult> {
+	const entries = await runOf(system, id, runId, signal).catch((error: unknown) => {
+		// Nobody waits for the child any more.
+		if (signal.aborted) system.session(id).interrupt();
+		throw error;
+	});
+	const ended = entries.findLast(({ fact }) => fact.kind === "run.ended")?.fact;
+	if (ended?.kind === "run.ended" && ended.outcome !== "completed")
+		return failure(ended.error?.message ?? `The sub-agent's run was ${ended.outcome}.`);
+	const { outcome, response } = entries.reduce<Flow>(
+		(flow, entry) => evolveFlow(live.index, flow, entry),
+		initialFlow,
+	);
+	if (outcome?.status === "failure") return failure(outcome.text);
+	const given = await broughtBack(system, live.threadId, id, outcome?.attachments ?? []);
+	return {
+		status: "success",
+		result: outcome?.text ?? response,
+		...(given.length === 0 ? {} : { attachments: given }),
+	};
+}
+
+/** The entries of a run that is over, wherever it is worked on. */
+async function runOf(
+	{ host, storeKeyOf }: ThreadSystem,
+	threadId: string,
+	runId: string,
+	signal: AbortSignal,
+): Promise<readonly Entry[]> {
+	const { journal } = host;
+	const key = storeKeyOf(threadId);
+	const entries: Entry[] = [];
+	let after = 0;
+	for (;;) {
+		signal.throwIfAborted();
+		const changed = Promise.withResolvers<void>();
+		const stop = journal.watch(key, changed.resolve);
+		signal.addEventListener("abort", () => changed.resolve(), { once: true });
+		try {
+			for (const entry of await journal.read(key, { after })) {
+				after = entry.seq;
+				if (entry.runId !== runId) continue;
+				entries.push(entry);
+				if (entry.fact.kind === "run.ended") return entries;
+			}
+			await changed.promise;
+		} finally {
+			stop();
+		}
+	}
+}
+
+async function missingFile(
+	system: ThreadSystem,
+	threadId: string,
+	files: readonly AttachmentRef[],
+): Promise<string | undefined> {
+	if (files.length === 0) return undefined;
+	const record = await system.records.get(threadId);
+	if (record === undefined) return files[0]?.path;
+	const own = system.parts.files(system.place(record));
+	for (const { path } of files) if ((await own.statFile(path).catch(() => null)) === null) return path;
+	return undefined;
+}
+
+/** Copies files into the child's own. @see SA-113 */
+async function copyFiles(
+	system: ThreadSystem,
+	from: string,
+	child: ThreadRecord,
+	files: readonly AttachmentRef[],
+): Promise<readonly AttachmentRef[]> {
+	if (files.length === 0) return [];
+	const parent = await system.records.get(from);
+	if (parent === undefined) return [];
+	return copied(system, parent, child, files);
+}
+
+async function copied(
+	system: ThreadSystem,
+	from: ThreadRecord,
+	to: ThreadRecord,
+	files: readonly AttachmentRef[],
+): Promise<readonly AttachmentRef[]> {
+	const source = system.parts.files(system.place(from));
+	const target = system.parts.files(system.place(to));
+	const made: AttachmentRef[] = [];
+	for (const file of files) {
+		const [stat, stream] = [await source.statFile(file.path), await source.readFileStream(file.path)];
+		if (stat === null || stream === null) continue;
+		const path = `/attachments/${from.id}${stat.path}`;
+		const kept = await target.writeFile(path, bytesOf(stream), stat.mimeType);
+		const { width, height } = stat;
+		made.push({
+			id: kept.path,
+			type: "file",
+			path: kept.path,
+			name: file.name,
+			mimeType: kept.mimeType,
+			size: kept.size,
+			...(width === undefined ? {} : { width }),
+			...(height === undefined ? {} : { height }),
+		});
+	}
+	return made;
+}
+
+async function* bytesOf(
+	stream: AsyncIterable<{ readonly data: Uint8Array }>,
+): AsyncGenerator<Uint8Array, void, void> {
+	for await (const { data } of stream) yield data;
+}
+
+/** Files that a child's session ended with, in the parent's own. */
+async function broughtBack(
+	system: ThreadSystem,
+	parentId: string,
+	id: string,
+	files: readonly AttachmentRef[],
+): Promise<AttachmentRef[]> {
+	if (files.length === 0) return [];
+	const [parent, child] = [await system.records.get(parentId), await system.records.get(id)];
+	if (parent === undefined || child === undefined) return [];
+	return [...(await copied(system, child, parent, files))];
+}
+
+/** Starts the sub-agents that start by themselves, once for the thread. @see SA-114 */
+export async function startImmediate(
+	system: ThreadSystem,
+	live: LiveRun,
+	prompt: ProjectItem<"prompt">,
+	env: EnvironmentPart,
+): Promise<void> {
+	if (live.activated.has(prompt.name)) return;
+	live.activated.add(prompt.name);
+	for (const listed of allAgents(live.index.callables(prompt))) {
+		const { immediate, optional } = listed.config;
+		if (immediate === undefined || immediate === false || !(await isOn(optional, env))) continue;
+		const id = `${live.threadId}.${listed.config.name.replaceAll("/", "_")}`;
+		const { nameEnv, descriptionEnv, scopedEnv = [] } = immediate === true ? {} : immediate;
+		const envOf = async (name: string | undefined): Promise<string | undefined> =>
+			name === undefined ? undefined : (await env.find(name))?.value;
+		const name = await envOf(nameEnv);
+		const { item } = listed;
+		const config = { ...listed.config, blocking: false };
+		const before = await system.records.get(id);
+		const record = before ?? (await createChild(system, live, { id, item, config, name }));
+		const own = system.parts.environment(system.place(record), {});
+		if (before === undefined)
+			for (const each of scopedEnv) {
+				const found = await env.find(each);
+				if (found !== undefined) await own.setEnv(each, found.value, { type: found.type });
+			}
+		if (record.terminated !== null) continue;
+		const text = (await envOf(descriptionEnv)) ?? item.definition.toolDescription ?? "Begin.";
+		await tell(system, record, { runId: `${id}.1`, text, files: [] });
+	}
+}
+
+function allAgents(callables: readonly Callable[]): readonly ResumableAgent[] {
+	return callables.flatMap((each): readonly ResumableAgent[] =>
+		each.kind === "agent" ? [each] : each.kind === "create" ? each.agents : [],
+	);
+}
+
+/** What a parent knows of a sub-agent. @see SA-122 */
+export async function registryEntry(
+	{ host, storeKeyOf }: Pick<ThreadSystem, "host" | "storeKeyOf">,
+	{ id, parent, name, createdAt, status, terminated }: ThreadRecord,
+): Promise<SubagentRegistryEntry> {
+	const head = await host.journal.head(storeKeyOf(id));
+	const isBusy = head?.openRunId !== undefined || (head?.waiting ?? 0) > 0;
+	return {
+		reference: id,
+		name: parent?.name ?? "",
+		...(parent?.title === undefined ? {} : { title: parent.title }),
+		description: parent?.description ?? "",
+		resumable: parent?.resumable === true,
+		blocking: parent?.blocking === true,
+		...(name === undefined ? {} : { threadName: name }),
+		...(parent?.spawnGroupId === undefined ? {} : { spawnGroupId: parent.spawnGroupId }),
+		createdAt,
+		status: terminated !== null ? "terminated" : (status ?? (isBusy ? "running" : "idle")),
+		parentCommunication: parent?.communication ?? "implicit",
+	};
+}
+
+function failure(error: string): ToolResult {
+	return { status: "error", error };
+}
+
+function textOf(value: unknown): string | undefined {
+	if (value === undefined || value === null) return undefined;
+	return typeof value === "string" ? value : JSON.stringify(value);
+}

@@ -1,0 +1,42 @@
+// What the pieces of threads know of each other: one system serves all threads of a host and a project.
+import type { Host, Session } from "holdfast";
+import type { ThreadState } from "../types/index.ts";
+import type { LiveRun } from "./live-run.ts";
+import type { ThreadLogger } from "./logs.ts";
+import type { ThreadParts, ThreadPlace } from "./parts.ts";
+import type { ProjectIndex } from "./project-index.ts";
+import type { ThreadRecord, ThreadRecords } from "./records.ts";
+import type { StateScope } from "./thread-state.ts";
+import type { ThreadView } from "./thread-view.ts";
+
+/** One for all threads. */
+export interface ThreadSystem {
+	readonly host: Host;
+	readonly records: ThreadRecords;
+	readonly parts: ThreadParts;
+	readonly log: ThreadLogger;
+	/** Whether requests are logged. */
+	readonly logsRequests: boolean;
+	/** Handles of the program, for tools that are not packed. */
+	readonly runtimeContext: Record<string, unknown> | undefined;
+	/** The project as it is now; a run under way keeps that which it began with. */
+	readonly index: ProjectIndex;
+	newId(): string;
+	/** Microseconds since 1970. */
+	now(): number;
+	session(threadId: string): Session;
+	storeKeyOf(threadId: string): string;
+	place(record: ThreadRecord): ThreadPlace;
+	/** The run of a thread that is under way in this process. */
+	live(threadId: string): LiveRun | undefined;
+	/** The messages of a thread, with all that anybody has added. */
+	view(threadId: string): Promise<ThreadView>;
+	/** Sends an event to whoever watches the thread here. */
+	emit(threadId: string, event: string, data: unknown): void;
+	/** A thread as its tools and hooks see it. */
+	state(record: ThreadRecord, scope?: StateScope): Promise<ThreadState>;
+	/** Makes a thread with its hooks; the one that is there, where it was made before. */
+	create(record: ThreadRecord, scope?: { readonly parent?: LiveRun }): Promise<ThreadRecord>;
+	/** Ends a thread and its sub-agents for good. */
+	terminate(threadId: string): Promise<void>;
+}

@@ -1,0 +1,139 @@
+// The effects of threads: what schedules them, and the worker of this process that carries out those that are due, of any thread
+// of the project.
+import { HoldfastError, type Host, type Ports } from "holdfast";
+import { type DueEffect, EffectWorker, ThreadEffects } from "../effects/index.ts";
+import type { NamespaceContext, Project } from "../types/index.ts";
+import { messageOf } from "./logs.ts";
+import type { EffectsPart, ThreadPlace } from "./parts.ts";
+import type { ThreadRecord } from "./records.ts";
+import type { ThreadSystem } from "./system.ts";
+
+/** What the effects of threads are made with. */
+export interface EffectsOptions {
+	readonly host: Host;
+	readonly ports: Ports;
+	project(): Project;
+	/** Whether a session is a thread of this project. */
+	isOurs(storeKey: string): boolean;
+	/** The thread whose session has a key in the store; undefined where there is none. */
+	threadOf(storeKey: string): Promise<ThreadRecord | undefined>;
+	system(): ThreadSystem;
+}
+
+export class EffectsOfThreads {
+	readonly #options: EffectsOptions;
+	readonly #worker: EffectWorker | undefined;
+
+	constructor(options: EffectsOptions) {
+		this.#options = options;
+		const { host, ports, threadOf, isOurs } = options;
+		const { timers, records, journal } = host;
+		if (timers === undefined || records === undefined) return;
+		this.#worker = new EffectWorker({
+			store: { timers, records },
+			ports,
+			workerId: journal.workerId,
+			isOurs,
+			isAlive: (workerId) => journal.isAlive(workerId),
+			async threadOf({ storeKey }) {
+				const record = await threadOf(storeKey);
+				if (record === undefined) return "deleted";
+				return record.terminated === null ? "active" : "terminated";
+			},
+			run: (effect) => this.#run(effect),
+			shown: async ({ storeKey }, error) => this.#shown(await threadOf(storeKey), messageOf(error)),
+			failed: (error, effect) => void this.#report(error, effect).catch(() => {}),
+		});
+	}
+
+	/** The effects of a thread, as code of a namespace means them by name. @throws HoldfastError `host_without_timers`. */
+	of(
+		{ storeKey }: Pick<ThreadPlace, "storeKey">,
+		namespace: NamespaceContext = { type: "global" },
+	): ThreadEffects {
+		const { host, ports, project } = this.#options;
+		const { timers, records } = host;
+		if (timers === undefined || records === undefined)
+			throw new HoldfastError(
+				"host_without_timers",
+				"This host keeps no timers. Use one that does, such as `sqliteHost` or `memoryHost`.",
+			);
+		return new ThreadEffects({
+			store: { timers, records },
+			storeKey,
+			clock: ports.clock,
+			ids: ports.ids,
+			find: (name) => project().visible(namespace, "effect", name),
+		});
+	}
+
+	/** What threads do with effects. */
+	part(thread: ThreadPlace, namespace?: NamespaceContext): EffectsPart {
+		const effects = (): ThreadEffects => this.of(thread, namespace);
+		return {
+			scheduleEffect: async (name, args, delay) => {
+				const id = await effects().schedule(name, args, delay);
+				// Whoever schedules effects has them carried out.
+				this.start();
+				return id;
+			},
+			getScheduledEffects: async (name) => effects().pending(name),
+			removeScheduledEffect: async (id) => effects().cancel(id),
+		};
+	}
+
+	/** Carries out what is due, from now on. */
+	start(): void {
+		this.#worker?.start();
+	}
+
+	/** Starts no more, and waits a while for those that run. */
+	async stop(): Promise<void> {
+		const { timers } = this.#options.ports;
+		let callOff = (): void => {};
+		const patience = new Promise<void>((resolve) => {
+			callOff = timers.after(10_000, resolve);
+		});
+		await Promise.race([this.#worker?.stop(), patience]);
+		callOff();
+	}
+
+	async #run({ name, args, storeKey }: DueEffect): Promise<void> {
+		const { project, threadOf, system } = this.#options;
+		const item = project().effects.get(name);
+		if (item === undefined)
+			throw new HoldfastError(
+				"unknown_effect",
+				`There is no effect ${JSON.stringify(name)} any more. It was scheduled by an earlier version of the project.`,
+			);
+		const record = await threadOf(storeKey);
+		if (record === undefined) return;
+		const { namespace, definition } = item;
+		const state = await system().state(record, { tool: { namespace, uses: undefined, env: undefined } });
+		const { schema, handler } = definition;
+		await (schema === null ? handler(state) : handler(state, args));
+	}
+
+	/** What was said, without the thread's secrets. */
+	async #shown(record: ThreadRecord | undefined, message: string): Promise<string> {
+		const { system } = this.#options;
+		if (record === undefined) return message;
+		const { parts, place } = system();
+		const environment = parts.environment(place(record), {});
+		return await environment.redact(message);
+	}
+
+	async #report(error: unknown, effect: DueEffect | undefined): Promise<void> {
+		const { threadOf, system } = this.#options;
+		const record = effect && (await threadOf(effect.storeKey));
+		const what =
+			effect === undefined ? "Effects could not be looked for" : `The effect "${effect.name}" failed`;
+		system().log({
+			threadId: record?.id ?? "",
+			level: "error",
+			topic: "effect",
+			message: `${what}: ${await this.#shown(record, messageOf(error))}`,
+			...(effect === undefined ? {} : { data: { id: effect.id, name: effect.name } }),
+		});
+	}
+}

@@ -1,0 +1,217 @@
+// The one model that the engine asks for all threads of a project: it assembles what the side that acts is to see and asks that
+// side's model. A call that was queued is answered without a model: it enters the thread as an ordinary call.
+import { AsyncLocalStorage } from "node:async_hooks";
+import {
+	AssistantMessage,
+	createProvider,
+	EventStream,
+	emptyUsage,
+	HoldfastError,
+	type LLMRequest,
+	type LLMResponse,
+	type ModelReference,
+	type ToolCall,
+} from "@holdfast/upp";
+import type { InterceptedModelCall } from "holdfast/middleware";
+import { providerKey } from "../providers/index.ts";
+import type {
+	AttachmentRef,
+	ModelDefinition,
+	ProjectItem,
+	ProviderExecutedToolResult,
+} from "../types/index.ts";
+import { queuedTag } from "./flow.ts";
+import type { LiveRun } from "./live-run.ts";
+import { messageOf } from "./logs.ts";
+import { type MessageData, withData } from "./message-data.ts";
+import { askStreamed, modelsOf } from "./model-binding.ts";
+import { recordCall } from "./model-calls.ts";
+import { callName } from "./project-index.ts";
+import { assembleRequest, logRequest } from "./request.ts";
+import { startImmediate } from "./subagents.ts";
+import type { ThreadSystem } from "./system.ts";
+
+interface ModelScope {
+	readonly live: LiveRun;
+	readonly call: InterceptedModelCall;
+}
+
+const scopes = new AsyncLocalStorage<ModelScope>();
+
+/** Makes a call of the model for a thread. */
+export function withinModelCall<T>(live: LiveRun, call: InterceptedModelCall, next: () => T): T {
+	return scopes.run({ live, call }, next);
+}
+
+/** Makes the model. */
+export function threadModel(system: ThreadSystem): ModelReference {
+	const stream = (request: LLMRequest): EventStream<LLMResponse> => {
+		const scope = scopes.getStore();
+		if (scope === undefined) throw new HoldfastError("invalid_input", "This model answers in threads only.");
+		return new EventStream<LLMResponse>(async (target) => {
+			if (scope.call.tag === queuedTag) return queuedCall(system, scope.live);
+			const answer = await answering(system, scope, request.signal);
+			answer.response.catch(() => {}); // the iteration or the return reports it
+			for await (const event of answer) target.push(event);
+			return answer.response;
+		});
+	};
+	const can = { streaming: true, tools: true, structuredOutput: true, imageInput: true };
+	const bind = (modelId: string) => ({
+		modelId,
+		capabilities: { ...can, videoInput: false, audioInput: false },
+		complete: (request: LLMRequest) => stream(request).response,
+		stream,
+	});
+	return createProvider({ name: "threads", version: "1", modalities: { llm: { bind } } })("thread");
+}
+
+/** The message of a call that was queued. */
+function queuedCall(system: ThreadSystem, { flow }: LiveRun): LLMResponse {
+	const [queued] = flow.queue;
+	const call: ToolCall = {
+		toolCallId: `queued_${system.newId()}`,
+		toolName: callName(queued?.name ?? ""),
+		arguments: queued?.args ?? {},
+	};
+	const metadata = withData({ side: flow.side, noContent: true });
+	const message = new AssistantMessage([], [call], { id: system.newId(), metadata });
+	return { message, usage: emptyUsage(), stopReason: "tool_calls" };
+}
+
+/** Asks the model of the side that acts. */
+async function answering(
+	system: ThreadSystem,
+	scope: ModelScope,
+	signal: AbortSignal | undefined,
+): Promise<EventStream<LLMResponse>> {
+	const { live } = scope;
+	await live.ready();
+	const { index, flow, threadId } = live;
+	const prompt = index.promptOf(flow);
+	live.promptPath = [prompt.definition.name];
+	const record = await system.records.get(threadId);
+	if (record === undefined) throw new HoldfastError("thread_not_found", `There is no thread "${threadId}".`);
+	const place = system.place(record);
+	const env = system.parts.environment(place, {
+		agent: index.agent(flow.agent)?.env,
+		prompt: prompt.definition.env,
+	});
+	await startImmediate(system, live, prompt, env);
+	const assembled = await assembleRequest({ system, live, prompt, env, place });
+	const models = await modelsOf(index, prompt, env);
+	const made = askStreamed(
+		{
+			models,
+			signal,
+			async request(model) {
+				const request = { ...(await assembled(model)), ...(signal === undefined ? {} : { signal }) };
+				await logRequest(system, threadId, model, request);
+				return request;
+			},
+			failed({ item }, error, isLast) {
+				const then = isLast ? "The execution ends." : "The next model is asked.";
+				const message = `The model "${item.name}" failed: ${messageOf(error)} ${then}`;
+				const data = { model: item.name, code: error.code };
+				system.log({ threadId, level: isLast ? "error" : "warn", topic: "model", message, data });
+				void failedCall(system, live, prompt, item.name, error.code);
+			},
+		},
+		async ({ response, model }) => stored(system, scope, prompt, model.item, response),
+	);
+	return made;
+}
+
+/** The answer as the thread keeps it: what the provider did is logged, and images are files. */
+async function stored(
+	system: ThreadSystem,
+	{ live, call }: ModelScope,
+	prompt: ProjectItem<"prompt">,
+	model: ProjectItem<"model">,
+	response: LLMResponse,
+): Promise<LLMResponse> {
+	const { threadId, flow } = live;
+	const { message } = response;
+	const about = message.metadata?.[providerKey] as
+		| { readonly providerTools?: readonly ProviderExecutedToolResult[] }
+		| undefined;
+	for (const tool of about?.providerTools ?? []) {
+		const text = `The provider executed its tool "${tool.name}" (${tool.status}).`;
+		system.log({ threadId, level: "info", topic: "provider-tool", message: text, data: tool });
+	}
+	const attachments = await keepImages(system, live, message);
+	const cost = costOf(model.definition, response.usage);
+	const data: MessageData = {
+		side: flow.side,
+		prompt: prompt.name,
+		model: model.name,
+		...(cost === undefined ? {} : { cost }),
+		...(attachments.length === 0 ? {} : { attachments }),
+		...(flow.side === "b" ? { metadata: { side: "b" } } : {}),
+	};
+	const { toolCalls, timestamp, metadata } = message;
+	const content =
+		attachments.length === 0 ? message.content : message.content.filter(({ type }) => type !== "image");
+	const kept = new AssistantMessage(content, toolCalls, {
+		id: messageIdOf(live.runId, call.step),
+		timestamp,
+		metadata: withData(data, metadata),
+	});
+	return { ...response, message: kept };
+}
+
+/** The id of the message that a step's model makes: those who watch have it before there is a message. */
+export function messageIdOf(runId: string, step: number): string {
+	return `${runId}.${step}`;
+}
+
+async function keepImages(
+	system: ThreadSystem,
+	{ threadId }: LiveRun,
+	{ content }: AssistantMessage,
+): Promise<AttachmentRef[]> {
+	const images = content.flatMap((block, at) =>
+		block.type === "image" && block.source.type === "base64"
+			? [
+					{
+						name: `image-${at + 1}.${extensionOf(block.mimeType)}`,
+						mimeType: block.mimeType,
+						data: block.source.data,
+					},
+				]
+			: [],
+	);
+	if (images.length === 0) return [];
+	const record = await system.records.get(threadId);
+	if (record === undefined) return [];
+	return system.parts.files(system.place(record)).storeAttachments(images);
+}
+
+function extensionOf(mimeType: string): string {
+	return (mimeType.split("/")[1] ?? "bin").replace(/[^a-z0-9]/gi, "");
+}
+
+/** Records a call that gave no answer, for who looks at the calls of a thread. Must not throw. */
+export async function failedCall(
+	system: ThreadSystem,
+	{ threadId }: LiveRun,
+	{ name: prompt }: ProjectItem<"prompt">,
+	model: string,
+	error: string,
+): Promise<void> {
+	const call = { model, prompt, createdAt: system.now(), inputTokens: 0, outputTokens: 0, error };
+	await recordCall(system.host, system.storeKeyOf(threadId), system.newId(), call).catch(() => {});
+}
+
+/** US dollars; undefined where the prices are not known. */
+export function costOf(
+	{ inputPrice, outputPrice, cachedPrice }: ModelDefinition,
+	usage: LLMResponse["usage"],
+): number | undefined {
+	if (inputPrice === undefined || outputPrice === undefined) return undefined;
+	const cached = usage.cacheReadTokens ?? 0;
+	const fresh = Math.max(0, usage.inputTokens - cached);
+	return (
+		(fresh * inputPrice + cached * (cachedPrice ?? inputPrice) + usage.outputTokens * outputPrice) / 1_000_000
+	);
+}

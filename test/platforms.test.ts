@@ -1,0 +1,60 @@
+// That what runs elsewhere than on Node needs nothing of Node: its bundles are made as such platforms' tools make them.
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { rolldown } from "rolldown";
+import { expect, test } from "vitest";
+
+const root = join(import.meta.dirname, "..");
+
+/** A module as one file for a platform without Node, and what it imports from outside. */
+async function bundleFor(
+	source: string,
+): Promise<{ readonly code: string; readonly imports: readonly string[] }> {
+	const entry = "\0entry";
+	const build = await rolldown({
+		input: entry,
+		platform: "neutral",
+		external: [/^node:/],
+		treeshake: true,
+		resolve: { conditionNames: ["holdfast-source", "import", "default"], mainFields: ["module", "main"] },
+		plugins: [
+			{
+				name: "entry",
+				resolveId: (id, importer) => (id === entry ? entry : importer === entry ? join(root, id) : undefined),
+				load: (id) => (id === entry ? source : undefined),
+			},
+		],
+	});
+	const { output } = await build.generate({ format: "esm", minify: true });
+	await build.close();
+	const chunks = output.filter((part) => part.type === "chunk");
+	return {
+		code: chunks.map(({ code }) => code).join("\n"),
+		imports: chunks.flatMap(({ imports, dynamicImports }) => [...imports, ...dynamicImports]),
+	};
+}
+
+const entries = [
+	"packages/core/src/index.ts",
+	"packages/core/src/sql.ts",
+	"packages/core/src/execute.ts",
+	"packages/client/src/index.ts",
+	"packages/cloudflare/src/index.ts",
+];
+
+for (const entry of entries)
+	test(`${entry} imports nothing of Node at once`, async () => {
+		const { imports } = await bundleFor(`export * from "${entry}";`);
+		// The server's listener, which is loaded when it listens on Node, is all that may.
+		expect(
+			imports.filter((name) => name.startsWith("node:")).filter((name) => !/^node:(?:http|net)$/.test(name)),
+		).toEqual([]);
+	});
+
+test("an agent with a session is small", async () => {
+	const { code } = await bundleFor(
+		`import { Agent, memoryHost } from "packages/core/src/index.ts"; export default (options) => new Agent({ ...options, host: memoryHost() }).session("one");`,
+	);
+	const kilobytes = gzipSync(code).length / 1024;
+	expect(kilobytes).toBeLessThan(115);
+});
