@@ -11,9 +11,9 @@ import {
 } from "@holdfast/threads";
 import { isHoldfastError } from "holdfast";
 import { type CommandIo, quoted } from "../terminal/index.ts";
+import { ending, exitCodes, openDatabase, UsageError } from "../work/index.ts";
 import type { Command } from "./arguments.ts";
 import { asUsage, describeProblems, problemsOf } from "./check-project.ts";
-import { openDatabase, ending, exitCodes, UsageError } from "../work/index.ts";
 import { lendPackages } from "./lend-packages.ts";
 import { namedEnvironment, readVariables } from "./project-environment.ts";
 
