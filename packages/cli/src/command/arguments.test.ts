@@ -29,7 +29,7 @@ function fakeIo(
 		stderr: output("err"),
 		environment,
 		folder,
-		readInput: async () => undefined,
+		readPiped: async () => undefined,
 		openQuestions: () => undefined,
 		onInterrupt: () => () => {},
 		quit: () => {},

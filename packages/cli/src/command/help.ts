@@ -52,7 +52,7 @@ const agentOption = `  --agent FILE       a module whose default export is your 
 const topics: Readonly<Record<string, string>> = {
 	run: `holdfast run "<task>" [options]
 
-Works on a task and shows it live. Every step is kept: after Ctrl-C, a crash or a loss of power,
+Works on a task and shows it live. Without "<task>" it is what is piped in; with - that is waited for. Every step is kept: after Ctrl-C, a crash or a loss of power,
 \`holdfast resume\` continues where it was.
 
 What comes through a pipe or a file of the shell is part of the task; a - among the words reads standard input to its
@@ -64,6 +64,7 @@ Examples:
   cat build.log | holdfast run "Why did it fail?"
   holdfast run "Which breaking changes does CHANGELOG.md list?" --dir ../project
   holdfast run "Where is the retry limit set?" --model anthropic:claude-sonnet-4-5
+  cat question.txt | holdfast run
 `,
 	chat: `holdfast chat [options]
 

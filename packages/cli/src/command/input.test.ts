@@ -33,9 +33,9 @@ test("what a file or a pipe of a shell gives is part of the task", async () => {
 test("what another program leaves open is not waited for, unless a dash says so", async () => {
 	const folder = temporaryFolder();
 	const model = await server({ text: "Fine." });
-	const waiting = start(["run", "Hello", "--model", model.model], { folder, leavesInputOpen: true });
+	const waiting = start(["run", "Hello", "--model", model.model], { folder, piped: { open: true } });
 	expect((await waiting.finished).code).toBe(0);
-	const reading = start(["run", "Hello", "-", "--model", model.model], { folder, leavesInputOpen: true });
+	const reading = start(["run", "Hello", "-", "--model", model.model], { folder, piped: { open: true } });
 	reading.type("from a program");
 	reading.child.stdin?.end();
 	expect((await reading.finished).code).toBe(0);

@@ -35,12 +35,12 @@ export function start(
 		readonly environment?: Record<string, string>;
 		/** The program that gives it a terminal. */
 		readonly through?: string;
-		/** What it reads from standard input. Default: nothing. */
+		/** The file that it reads from standard input. Default: none. */
 		readonly inputFile?: string;
 		/** The same through a pipe of a shell. */
 		readonly pipedFrom?: string;
-		/** Whether its standard input stays open with nothing in it. */
-		readonly leavesInputOpen?: boolean;
+		/** What is piped into it. Default: nothing; `open`: nothing, and the pipe stays open. */
+		readonly piped?: string | { readonly open: true };
 	},
 ): Started {
 	const environment: Record<string, string | undefined> = { ...process.env, ...options.environment };
@@ -75,8 +75,10 @@ export function start(
 		stdio: [input ?? "pipe", "pipe", "pipe"],
 	}) as ChildProcess & { readonly stdout: Readable; readonly stderr: Readable };
 	if (input !== undefined) closeSync(input);
+	// What is not read to its end is no fault of the test's.
+	child.stdin?.on("error", () => {});
 	// A terminal stays open to be typed into; anything else gets nothing to read.
-	if (options.through === undefined && options.leavesInputOpen !== true) child.stdin?.end();
+	if (options.through === undefined && typeof options.piped !== "object") child.stdin?.end(options.piped);
 	let stdout = "";
 	let stderr = "";
 	const waiting: { pattern: RegExp; settle: () => void }[] = [];

@@ -1,25 +1,27 @@
 /** What a task is made of: the words of the command, and what is piped in: `cat log | holdfast run "summarise"`. */
-
-import type { CommandIo } from "../terminal/index.ts";
+import { type CommandIo, longestPiped } from "../terminal/index.ts";
 import { UsageError } from "../work/index.ts";
 
-/** Characters that may be piped in: more would not be read by any model. */
-const MOST_CHARACTERS = 2_000_000;
+/** Milliseconds in which something has to come through a pipe that nobody said a task is in. */
+const PIPE_MS = 1_000;
 
 /**
- * The task; undefined when there is none.
- * @throws UsageError when more is piped in than a model could read.
+ * The task; undefined when there is none. A `-` among the words waits for what is piped in, however long that takes.
+ * @throws UsageError when more is piped in than is a task, or nothing where it was waited for.
  */
 export async function readTask(
 	{ task, readsInput }: { readonly task: string | undefined; readonly readsInput: boolean },
 	io: CommandIo,
 ): Promise<string | undefined> {
-	const input = await io.readInput(readsInput ? "always" : "where piped", MOST_CHARACTERS + 1);
-	if (input !== undefined && input.length > MOST_CHARACTERS)
+	const piped = await io.readPiped(
+		readsInput ? {} : task === undefined ? { patience: PIPE_MS } : { from: "shell" },
+	);
+	if (piped !== undefined && piped.length > longestPiped)
 		throw new UsageError(
-			`More than ${MOST_CHARACTERS.toLocaleString("en-US")} characters were piped in. Put them into a file in the folder, and say what to look for.`,
+			`What was piped in has more than ${longestPiped} characters. Put it into a file of the folder, and ask about that.`,
 		);
-	const text = input?.trim() ?? "";
-	if (text === "") return task;
-	return task === undefined ? text : `${task}\n\n${text}`;
+	if (piped === undefined && readsInput && task === undefined)
+		throw new UsageError('Nothing was piped in. Say what to do: holdfast run "your task".');
+	if (piped === undefined || task === undefined) return piped ?? task;
+	return `${task}\n\n${piped}`;
 }

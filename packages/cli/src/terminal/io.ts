@@ -1,7 +1,7 @@
 /** What the command touches of its process, so that tests can replace it. */
-import { fstatSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { leaveProcess } from "./leave-process.ts";
+import { type PipedOptions, readPiped } from "./piped-text.ts";
 
 /** A place to write text to. */
 export interface Output {
@@ -40,13 +40,10 @@ export interface CommandIo {
 	readonly environment: Readonly<Record<string, string | undefined>>;
 	/** The current folder. */
 	readonly folder: string;
-	/**
-	 * What comes over standard input, up to so many characters: where it is a file or a pipe of a shell; `always`: whatever it
-	 * is. Undefined where nothing is read. What another program opened and never writes to is not waited for.
-	 */
-	readInput(when: "where piped" | "always", most: number): Promise<string | undefined>;
 	/** Undefined without a terminal. */
 	openQuestions(): Questions | undefined;
+	/** What is piped in, as one text. Undefined where nothing is. */
+	readPiped(options?: PipedOptions): Promise<string | undefined>;
 	/**
 	 * Calls `interrupted` on Ctrl-C and the like; returns the way to stop. From the first time on the process has the time of
 	 * `ending`, and quits when it is up, whatever has not settled by then.
@@ -70,7 +67,7 @@ export function processIo(): CommandIo {
 		folder: process.cwd(),
 		openQuestions: () =>
 			process.stdin.isTTY === true && process.stdout.isTTY === true ? terminalQuestions() : undefined,
-		readInput,
+		readPiped: (options) => readPiped(process.stdin, options),
 		onInterrupt(interrupted, { within, code, late }) {
 			let last = Number.NEGATIVE_INFINITY;
 			const heard = (): void => {
@@ -95,30 +92,6 @@ export function processIo(): CommandIo {
 		},
 		quit: leaveProcess,
 	};
-}
-
-async function readInput(when: "where piped" | "always", most: number): Promise<string | undefined> {
-	if (when === "where piped" && !isPiped()) return undefined;
-	const parts: string[] = [];
-	let length = 0;
-	process.stdin.setEncoding("utf8");
-	for await (const part of process.stdin as AsyncIterable<string>) {
-		parts.push(part);
-		length += part.length;
-		if (length >= most) break;
-	}
-	return parts.join("").slice(0, most);
-}
-
-/** Whether somebody means us to read: programs that start us leave sockets open, shells connect pipes and files. */
-function isPiped(): boolean {
-	try {
-		// Numbers would be too small for the inodes of some systems.
-		const stats = fstatSync(0, { bigint: true });
-		return stats.isFIFO() || stats.isFile();
-	} catch {
-		return false;
-	}
 }
 
 function terminalQuestions(): Questions {

@@ -1,0 +1,63 @@
+/** Text that is piped into the command: `cat task.txt | holdfast run`. */
+import { fstatSync } from "node:fs";
+
+/** Characters of a text that is taken in; more is no task. */
+export const longestPiped = 1_000_000;
+
+/** Which text is taken in. */
+export interface PipedOptions {
+	/** Milliseconds in which something has to come: a pipe that nobody writes to may stay open for ever. Default: no limit. */
+	readonly patience?: number;
+	/**
+	 * `shell`: only what a shell connects, which is a pipe or a file; programs that start us leave sockets open with nothing
+	 * in them. Default `anyone`.
+	 */
+	readonly from?: "shell" | "anyone";
+}
+
+/**
+ * What a pipe or a file gives on the standard input, up to its end. Undefined where there is none, where it is empty, and where
+ * nothing comes in time.
+ */
+export async function readPiped(
+	input: NodeJS.ReadStream,
+	{ patience = Number.POSITIVE_INFINITY, from = "anyone" }: PipedOptions = {},
+): Promise<string | undefined> {
+	if (input.isTTY === true || !isPiped(from)) return undefined;
+	let text = "";
+	let timer: NodeJS.Timeout | undefined;
+	const late = new Promise<undefined>((resolve) => {
+		if (patience !== Number.POSITIVE_INFINITY) timer = setTimeout(() => resolve(undefined), patience);
+	});
+	const whole = new Promise<string | undefined>((resolve) => {
+		const end = (): void => resolve(text.trim() === "" ? undefined : text.trim());
+		input.setEncoding("utf8");
+		input.on("data", (piece: string) => {
+			clearTimeout(timer);
+			text += piece;
+			// What is too long is not read to its end: whoever asked for it refuses it.
+			if (text.length > longestPiped) end();
+		});
+		input.on("end", end);
+		// Such as a folder, or a terminal that is gone.
+		input.on("error", end);
+	});
+	try {
+		return await Promise.race([whole, late]);
+	} finally {
+		clearTimeout(timer);
+		input.pause();
+		// A pipe that stays open holds no process.
+		(input as { unref?: () => void }).unref?.();
+	}
+}
+
+/** Whether somebody may write to it. As `bigint`: inodes of some systems are greater than a number can be. */
+function isPiped(from: "shell" | "anyone"): boolean {
+	try {
+		const stat = fstatSync(0, { bigint: true });
+		return stat.isFIFO() || stat.isFile() || (from === "anyone" && stat.isSocket());
+	} catch {
+		return false; // it was closed before we began
+	}
+}
