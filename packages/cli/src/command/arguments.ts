@@ -111,6 +111,7 @@ const options = {
 	"peer-header": { type: "string" },
 	"max-streams": { type: "string" },
 	"clients-may-set": { type: "string", multiple: true },
+	"no-inspector": { type: "boolean" },
 	repetitions: { type: "string" },
 	concurrency: { type: "string" },
 	baseline: { type: "string" },
@@ -151,6 +152,7 @@ const known: Readonly<Record<string, readonly OptionName[]>> = {
 		"peer-header",
 		"max-streams",
 		"clients-may-set",
+		"no-inspector",
 	],
 	fork: ["db", "json", "at"],
 	eval: ["json", "repetitions", "concurrency", "baseline", "tolerance", "save"],
@@ -280,6 +282,7 @@ type Values = DatabaseValues &
 			| "yes"
 			| "plain"
 			| "allow-unauthenticated"
+			| "no-inspector"
 			| "json"
 			| "once"
 			| "help"
