@@ -29,7 +29,7 @@ import {
 	beforeUpdateMessage,
 	type HookScope,
 } from "./hooks.ts";
-import { dataOf, type MessageData, withData } from "./message-data.ts";
+import { dataOf, type MessageData, plainData, withData } from "./message-data.ts";
 import { changedData } from "./policy.ts";
 import type { Row } from "./row.ts";
 import type { ThreadSystem } from "./system.ts";
@@ -185,7 +185,7 @@ function messageOf(message: Message, data: MessageData): AnyMessage {
 	const about: MessageData = { ...data, ...(content === null ? { noContent: true } : {}) };
 	if (role === "tool") {
 		const result = { toolCallId: tool_call_id ?? "", result: content ?? "" };
-		return new ToolResultMessage([result], { id, timestamp, metadata: withData(about) });
+		return new ToolResultMessage([result], { id, timestamp, metadata: withData(plainData(about)) });
 	}
 	const calls = readCalls(tool_calls).map(
 		({ id: toolCallId, function: { name, arguments: args } }): ToolCall => ({
@@ -198,10 +198,10 @@ function messageOf(message: Message, data: MessageData): AnyMessage {
 		return new AssistantMessage(content ?? "", calls.length === 0 ? undefined : calls, {
 			id,
 			timestamp,
-			metadata: withData({ ...about, side: "a" }),
+			metadata: withData(plainData({ ...about, side: "a" })),
 		});
 	const as = role === "user" ? about : { ...about, role };
-	return new UserMessage(content ?? "", { id, timestamp, metadata: withData(as) });
+	return new UserMessage(content ?? "", { id, timestamp, metadata: withData(plainData(as)) });
 }
 
 /** The message as it is stored, once hooks have heard of it. */
@@ -257,12 +257,16 @@ function changed(view: ThreadView, row: Row, after: Message): AnyMessage {
 			return { toolCallId: tool_call_id ?? "", result: stored, ...(isError ? { isError } : {}) };
 		});
 		const { attachments: _, ...data } = change;
-		return new ToolResultMessage(results, { id: sourceId, timestamp, metadata: withData(data) });
+		return new ToolResultMessage(results, { id: sourceId, timestamp, metadata: withData(plainData(data)) });
 	}
 	const data: MessageData = { ...dataOf(source), ...change };
 	const { noContent: _, ...said } = data;
 	const about = after.content === null ? { ...said, noContent: true as const } : said;
-	const options = { id: source.id, timestamp: source.timestamp, metadata: withData(about, source.metadata) };
+	const options = {
+		id: source.id,
+		timestamp: source.timestamp,
+		metadata: withData(plainData(about), source.metadata),
+	};
 	const isSame = after.content === before.content;
 	if (source.type === "user")
 		return new UserMessage(isSame ? source.content : (after.content ?? ""), options);
