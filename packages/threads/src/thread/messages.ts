@@ -37,15 +37,23 @@ import type { ThreadView } from "./thread-view.ts";
 
 /** The messages as whoever asks sees them: committed ones, then those that wait. */
 async function seen(system: ThreadSystem, threadId: string): Promise<ThreadView> {
-	const view = await system.view(threadId);
+	// First what waits: what is taken in meanwhile is among the committed ones then, and never in neither.
 	const inbox = await system.host.journal.inbox(system.storeKeyOf(threadId));
+	const view = await system.view(threadId);
 	if (inbox.length === 0) return view;
 	const copy = view.copy();
 	for (const input of inbox) {
 		const fact = factOf(input);
-		if (fact !== undefined) copy.apply({ seq: copy.seq + 1, at: input.at, runId: input.runId ?? "", fact });
+		if (fact === undefined || isIn(copy, fact)) continue;
+		copy.apply({ seq: copy.seq + 1, at: input.at, runId: input.runId ?? "", fact });
 	}
 	return copy;
+}
+
+/** Whether what a fact says is there already. */
+function isIn(view: ThreadView, fact: Entry["fact"]): boolean {
+	if (fact.kind !== "input" && fact.kind !== "message.added") return false;
+	return view.get(fact.message.id) !== undefined || view.partsOf(fact.message.id).length > 0;
 }
 
 function factOf({ kind, id, body }: StoredInput): Entry["fact"] | undefined {

@@ -29,11 +29,11 @@ export function threadPolicy(
 			const creates = [...live.index.project.hooks.values()].some(
 				({ definition }) => definition.hook === "before_create_message",
 			);
+			const looks = [...live.index.project.hooks.values()].some(
+				({ definition }) => definition.hook === "after_create_message",
+			);
 			return {
-				async stepBefore() {
-					await live.ready();
-					await live.hooksDone();
-				},
+				...(looks ? { stepBefore: async () => void (await live.hooksDone()) } : {}),
 				modelCall: (call, next) => withinModelCall(live, call, next),
 				toolResult: (result) => storedResult(system, live, result),
 				...(creates ? { admit: (fact: Fact) => created(live, fact), deltas: "as-is" as const } : {}),
