@@ -80,6 +80,7 @@ export function VirtualList(props: VirtualListProps): JSX.Element {
 		keyOf,
 		isAtEnd = false,
 		current,
+		version,
 		onSeen,
 	} = props;
 	const scroller = useRef<HTMLElement>(null);
