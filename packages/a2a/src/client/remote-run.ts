@@ -65,8 +65,16 @@ export class RemoteRun {
 
 	/** The task that an earlier attempt has begun, which died before it was over. */
 	async #begunBefore(signal?: AbortSignal): Promise<Task | undefined> {
-		if (this.#params.task !== undefined) return undefined;
+		const { task: answered } = this.#params;
 		try {
+			if (answered !== undefined) {
+				const task = await this.#client.getTask(
+					{ tenant: "", id: answered },
+					signal === undefined ? {} : { signal },
+				);
+				// One that still waits has not got the answer.
+				return stateName(task.status?.state) === "input-required" ? undefined : task;
+			}
 			const { tasks } = await this.#client.listTasks(
 				{
 					tenant: "",
@@ -162,7 +170,7 @@ export class RemoteRun {
 		}
 		if (task === undefined) throw lost(this.#taskId, undefined);
 		const { signal } = this.#context;
-		// Updates are told in pieces that differ between agents; the task itself has the whole.
+		// Agents cut their updates differently; the task itself has the whole.
 		return this.#client.getTask({ tenant: "", id: task.id }, { signal }).catch(() => {
 			signal.throwIfAborted();
 			return task; // it is looked at again

@@ -47,7 +47,7 @@ const workOptions = `${readOptions}  --allow-write      adds the tools write_fil
 const topics: Readonly<Record<string, string>> = {
 	run: `holdfast run "<task>" [options]
 
-Works on a task and shows it live. Every step is kept: after Ctrl-C, a crash or a loss of power,
+Works on a task and shows it live. Without "<task>" it is what is piped in; with - that is waited for. Every step is kept: after Ctrl-C, a crash or a loss of power,
 \`holdfast resume\` continues where it was.
 
 ${workOptions}  --session KEY      continue the conversation of this key (default: a new one)
@@ -55,6 +55,7 @@ ${workOptions}  --session KEY      continue the conversation of this key (defaul
 Examples:
   holdfast run "Which breaking changes does CHANGELOG.md list?" --dir ../project
   holdfast run "Where is the retry limit set?" --model anthropic:claude-sonnet-4-5
+  cat question.txt | holdfast run
 `,
 	resume: `holdfast resume [KEY] [options]
 
