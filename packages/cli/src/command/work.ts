@@ -2,7 +2,7 @@
 import { type Host, isHoldfastError } from "holdfast";
 import { type CommandIo, quoted, sessionKeyFor } from "../terminal/index.ts";
 import type { Command } from "./arguments.ts";
-import { openDatabase, openExisting } from "./database.ts";
+import { openDatabase, openExisting, shownDatabase } from "./database.ts";
 import { isOwnKey, refuseServed } from "./session-name.ts";
 import { writeSettings } from "./session-settings.ts";
 import { exitCodes, UsageError } from "./usage-error.ts";
@@ -19,7 +19,7 @@ export async function runTask(command: RunCommand, io: CommandIo): Promise<numbe
 	const task = command.task ?? DEFAULT_TASK;
 	const key = command.session ?? sessionKeyFor(task);
 	const setup = prepare(command, key, io);
-	const host = openDatabase(command.db);
+	const host = await openDatabase(command.db);
 	const work = startWork(setup, host, command, io);
 	try {
 		await refuseServed(host, key);
@@ -54,9 +54,9 @@ export async function runTask(command: RunCommand, io: CommandIo): Promise<numbe
 
 /** Resumes an interrupted session; gives the exit code. */
 export async function resumeSession(command: ResumeCommand, io: CommandIo): Promise<number> {
-	const host = openExisting(command.db);
+	const host = await openExisting(command.db);
 	if (host === undefined) {
-		if (command.session !== undefined) throw unknownSession(command.session, command.db);
+		if (command.session !== undefined) throw unknownSession(command.session, shownDatabase(command.db));
 		return nothingToResume("There are no sessions yet, so there is nothing to resume.", command, io);
 	}
 	let work: Work | undefined;
@@ -67,7 +67,8 @@ export async function resumeSession(command: ResumeCommand, io: CommandIo): Prom
 		}
 		await refuseServed(host, key);
 		const head = await host.journal.head(key);
-		if (head === undefined || (head.seq === 0 && head.waiting === 0)) throw unknownSession(key, command.db);
+		if (head === undefined || (head.seq === 0 && head.waiting === 0))
+			throw unknownSession(key, shownDatabase(command.db));
 		const setup = prepare(command, key, io);
 		work = startWork(setup, host, command, io);
 		if ((await work.goOn(work.agent.session(key), command.name)) === null) {

@@ -2,7 +2,7 @@
  * What a worker works with: one agent of the user's own for all sessions, or the assistant, which for each session is the
  * one that it was begun with: its folder, its model.
  */
-import type { Agent, AgentRun, WorkOptions } from "holdfast";
+import type { Agent, AgentRun, Host, WorkOptions } from "holdfast";
 import type { CommandIo } from "../terminal/index.ts";
 import { loadAgent } from "./agent-file.ts";
 import type { Command } from "./arguments.ts";
@@ -38,9 +38,9 @@ export async function openWorkplace(
 }
 
 async function ofFile(file: string, command: WorkerCommand, options: WorkOptions): Promise<Workplace> {
-	let host: ReturnType<typeof openDatabase> | undefined;
-	const loaded = await loadAgent(file, () => {
-		host = openDatabase(command.db);
+	let host: Host | undefined;
+	const loaded = await loadAgent(file, async () => {
+		host = await openDatabase(command.db);
 		return host;
 	});
 	if (loaded.host === "own" && command.dbGiven !== undefined)
@@ -55,14 +55,14 @@ async function ofFile(file: string, command: WorkerCommand, options: WorkOptions
 	};
 }
 
-function assistants(command: WorkerCommand, io: CommandIo, options: WorkOptions): Workplace {
+async function assistants(command: WorkerCommand, io: CommandIo, options: WorkOptions): Promise<Workplace> {
 	const fallback = {
 		dir: io.folder,
 		model: chooseModel(undefined, io.environment).name,
 		allowNetwork: false,
 		allowWrite: false,
 	};
-	const host = openDatabase(command.db);
+	const host = await openDatabase(command.db);
 	const agents = new Map<string, Agent>();
 	const runs = new Merged<AgentRun>();
 	/** Sessions whose assistant cannot be made; each is reported once. */
