@@ -1,5 +1,11 @@
 // @holdfast/a2a: agents over A2A, and remote A2A agents as tools.
-export { type RemoteAgent, type RemoteAgentOptions, type RemoteCall, remoteAgent } from "./client/index.ts";
+export {
+	type FollowOptions,
+	type RemoteAgent,
+	type RemoteAgentOptions,
+	type RemoteCall,
+	remoteAgent,
+} from "./client/index.ts";
 export {
 	type A2AAgentServer,
 	type A2AServerOptions,

@@ -1,2 +1,3 @@
 // The door of the client: remote agents as tools.
-export { type RemoteAgent, type RemoteAgentOptions, type RemoteCall, remoteAgent } from "./remote-agent.ts";
+export { type RemoteAgent, type RemoteAgentOptions, remoteAgent } from "./remote-agent.ts";
+export type { FollowOptions, RemoteCall } from "./remote-run.ts";

@@ -1,7 +1,7 @@
 // `connectMcp`: the tools of MCP servers, for agents.
 import { HoldfastError } from "@holdfast/upp";
 import { AskedBackDesk, type McpAnswer, type McpRequest } from "./asked-back.ts";
-import { type McpTool, mcpTool } from "./mcp-tool.ts";
+import { type McpTool, mcpTool, resourceTool, resourceToolName } from "./mcp-tool.ts";
 import { OfferedTools, type UnapprovedTool } from "./offered-tools.ts";
 import { checkServers, type McpChange, type McpOptions, type McpServer } from "./options.ts";
 import { type LinkStatus, ServerLink } from "./server-link.ts";
@@ -79,13 +79,16 @@ export class McpServers implements AsyncDisposable {
 	 * when the list has changed (`onChange`), give the new ones to a new agent.
 	 */
 	tools(): readonly McpTool[] {
-		const listed = [...this.#servers.values()].flatMap(({ link, offered, server }) =>
-			offered.approved().map((definition) => ({
+		const listed = [...this.#servers.values()].flatMap(({ link, offered, server }) => {
+			const tools = offered.approved().map((definition) => ({
 				server: link.name,
 				name: definition.name,
 				make: (name: string) => mcpTool(name, definition, link, offered, server),
-			})),
-		);
+			}));
+			if (server.resources !== true || link.hasResources !== true) return tools;
+			const make = (name: string) => resourceTool(name, link, server);
+			return [...tools, { server: link.name, name: resourceToolName, make }];
+		});
 		const names = nameTools(listed, this.#options);
 		return listed.flatMap(({ server, name, make }, index) => {
 			try {

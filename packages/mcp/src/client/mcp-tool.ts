@@ -6,7 +6,7 @@ import { type AnyTool, type RetryPolicy, type ToolContext, tool } from "holdfast
 import type { OfferedTools } from "./offered-tools.ts";
 import type { McpServerOptions } from "./options.ts";
 import type { ServerLink } from "./server-link.ts";
-import { readFailure, readResult } from "./tool-result.ts";
+import { readContents, readFailure, readResult } from "./tool-result.ts";
 
 /** A tool of an MCP server, for `tools` of an agent. */
 export interface McpTool extends AnyTool {
@@ -59,6 +59,45 @@ export function mcpTool(
 	});
 	return { ...(made as unknown as Omit<McpTool, "server" | "toolName">), server: link.name, toolName };
 }
+
+/** The tool that reads the resources of a server, which results name by their URIs. */
+export function resourceTool(
+	name: string,
+	link: ServerLink,
+	{ needsApproval, retryPolicy: policy = "manual-recovery" }: McpServerOptions,
+): McpTool {
+	// Reading is safe only where the server is believed to keep to the protocol.
+	const retryPolicy = policy === "as-annotated" ? "pure" : policy;
+	const made = tool<{ uri?: string }, string, Promise<unknown>>({
+		name,
+		description: `Reads a resource of the server "${link.name}" by its URI. Without one, lists the resources there are.`,
+		parameters: { type: "object", properties: { uri: { type: "string", minLength: 1 } } },
+		retryPolicy,
+		...(needsApproval === undefined
+			? {}
+			: {
+					needsApproval:
+						typeof needsApproval === "boolean"
+							? needsApproval
+							: (params: unknown) => needsApproval(resourceToolName, params),
+				}),
+		async run({ uri }, context) {
+			const use = { context, again: retryPolicy !== "manual-recovery" };
+			if (uri !== undefined) return readContents(await link.read(uri, use));
+			const { resources } = await link.resources(use);
+			return resources.map(({ uri: at, name: called, description, mimeType }) => ({
+				uri: at,
+				name: called,
+				...(description === undefined ? {} : { description }),
+				...(mimeType === undefined ? {} : { mimeType }),
+			}));
+		},
+	});
+	return { ...(made as unknown as McpTool), server: link.name, toolName: resourceToolName };
+}
+
+/** What the tool is called where the name is free. */
+export const resourceToolName = "read_resource";
 
 function policyOf(annotations: Tool["annotations"]): RetryPolicy {
 	if (annotations?.readOnlyHint === true) return "pure";

@@ -10,6 +10,11 @@ import type { ToolApprovals } from "./tool-approvals.ts";
 export interface McpServerOptions {
 	/** Names of the tools to offer, as the server names them. Default: all. */
 	readonly tools?: readonly string[];
+	/**
+	 * Whether there is a tool, `read_resource`, that lists and reads the server's resources, where it has any. Default false:
+	 * a result names resources, and nothing reads them.
+	 */
+	readonly resources?: boolean;
 	/** Whether somebody has to let each call run. The function gets the server's name of the tool. Default false. */
 	readonly needsApproval?: boolean | ((toolName: string, params: unknown) => boolean | Promise<boolean>);
 	/**

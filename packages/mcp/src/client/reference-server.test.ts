@@ -15,7 +15,10 @@ describe("the reference server", () => {
 	let mcp: McpServers;
 
 	beforeAll(async () => {
-		mcp = await connectMcp({ everything }, { allow: { elicitation: true, sampling: true } });
+		mcp = await connectMcp(
+			{ everything: { ...everything, resources: true } },
+			{ allow: { elicitation: true, sampling: true } },
+		);
 	});
 	afterAll(async () => {
 		await mcp.close();
@@ -54,6 +57,16 @@ describe("the reference server", () => {
 		expect(links.execution?.result).toContain("[resource Text Resource 2 at demo://resource/dynamic/text/2");
 		const text = await call("get-resource-reference", { resourceType: "Text", resourceId: 1 });
 		expect(text.execution?.result).toContain("[resource demo://resource/dynamic/text/1]\nResource 1:");
+	});
+
+	test("resources are listed and read where that was switched on", async () => {
+		const listed = (await call("read_resource")).execution?.result as { uri: string }[];
+		expect(listed.length).toBeGreaterThan(0);
+		expect(listed[0]).toMatchObject({ uri: expect.any(String), name: expect.any(String) });
+		const read = await call("read_resource", { uri: "demo://resource/dynamic/text/1" });
+		expect(read.execution).toMatchObject({ isError: false, result: expect.stringMatching(/^Resource 1:/) });
+		const missing = await call("read_resource", { uri: "demo://nothing" });
+		expect(missing.execution?.isError).toBe(true);
 	});
 
 	test("progress of a long operation is told while it runs", async () => {
@@ -168,7 +181,9 @@ test("a program that died is started again by the next call", async () => {
 
 test("without leave a server is told that nobody can be asked", async () => {
 	await using mcp = await connectMcp({ everything });
-	expect(mcp.tools().map(({ name }) => name)).not.toContain("trigger-elicitation-request");
+	const names = mcp.tools().map(({ name }) => name);
+	expect(names).not.toContain("trigger-elicitation-request");
+	expect(names).not.toContain("read_resource");
 });
 
 test("a program that is none cannot be connected to", async () => {

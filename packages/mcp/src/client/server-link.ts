@@ -6,22 +6,19 @@
 import { HoldfastError } from "@holdfast/upp";
 import {
 	type CallToolResult,
-	Client,
-	type JsonSchemaValidator,
-	type jsonSchemaValidator,
-	SdkError,
-	SdkErrorCode,
-	SdkHttpError,
+	type Client,
+	type ListResourcesResult,
+	type ReadResourceResult,
 	StreamableHTTPClientTransport,
 	type Tool,
 	type Transport,
-	UnauthorizedError,
 } from "@modelcontextprotocol/client";
-import { getDefaultEnvironment, StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import type { AgentOptions, ToolContext } from "holdfast";
 import { idempotencyKeyMember } from "../idempotency-key.ts";
 import type { AskedBackDesk, CallUnderWay } from "./asked-back.ts";
+import { isUnauthorized, lossOf } from "./connection-errors.ts";
 import { handleAsking } from "./handle-asking.ts";
+import { newClient, newTransport } from "./new-connection.ts";
 import type { McpServer } from "./options.ts";
 
 export type LinkStatus = "idle" | "connecting" | "connected" | "disconnected" | "unauthorized" | "closed";
@@ -40,11 +37,15 @@ export interface LinkAllowance {
 }
 
 /** A call of a tool at the server. */
-export interface ServerCall {
+export interface ServerCall extends ServerUse {
 	readonly tool: Tool;
 	readonly params: Record<string, unknown>;
+}
+
+/** For whom a server is used. */
+export interface ServerUse {
 	readonly context: ToolContext;
-	/** Whether it may be made again when the connection broke under it. */
+	/** Whether a call may be made again when the connection broke under it. */
 	readonly again: boolean;
 }
 
@@ -52,16 +53,6 @@ export interface ServerCall {
 const noLimit = 2 ** 31 - 1;
 const relistenAfterMs = [1000, 2000, 5000, 10_000, 30_000];
 const attempts = 3;
-
-/**
- * Results are data that a model reads, whatever they look like. To check them against schemas of the server's own would let
- * it choose patterns that take for ever.
- */
-const believesNothing: jsonSchemaValidator = {
-	getValidator<Value>(): JsonSchemaValidator<Value> {
-		return (input: unknown) => ({ valid: true, data: input as Value, errorMessage: undefined });
-	},
-};
 
 export class ServerLink {
 	readonly name: string;
@@ -124,21 +115,49 @@ export class ServerLink {
 	}
 
 	/** Calls a tool. Rejects with what `connect` rejects with, `mcp_connection_lost`, and the server's own errors. */
-	async call(call: ServerCall): Promise<CallToolResult> {
+	call(call: ServerCall): Promise<CallToolResult> {
+		const { context, again, tool } = call;
+		return this.#do(tool.name, { context, again }, (client) => this.#call(client, call));
+	}
+
+	/** Reads a resource. Rejects like `call`. */
+	read(uri: string, use: ServerUse): Promise<ReadResourceResult> {
+		return this.#do(uri, use, (client) => client.readResource({ uri }, this.#optionsOf(use)));
+	}
+
+	/** Lists the resources there are. Rejects like `call`. */
+	resources(use: ServerUse): Promise<ListResourcesResult> {
+		return this.#do("resources", use, (client) => client.listResources(undefined, this.#optionsOf(use)));
+	}
+
+	/** Whether the server has resources; undefined while there is no connection. */
+	get hasResources(): boolean | undefined {
+		return this.#client && this.#client.getServerCapabilities()?.resources !== undefined;
+	}
+
+	#optionsOf({ context }: ServerUse): { readonly signal: AbortSignal; readonly timeout: number } {
+		return { signal: context.signal, timeout: this.#server.timeoutMs ?? noLimit };
+	}
+
+	async #do<Value>(
+		what: string,
+		{ context, again }: ServerUse,
+		act: (client: Client) => Promise<Value>,
+	): Promise<Value> {
 		for (let attempt = 1; ; attempt++) {
 			const client = await this.connect();
 			try {
-				return await this.#call(client, call);
+				return await act(client);
 			} catch (error) {
 				const loss = lossOf(error);
-				if (loss === undefined || call.context.signal.aborted) throw error;
+				if (loss === undefined || context.signal.aborted) throw error;
 				await this.#drop(client);
-				if (attempt < attempts && (loss === "never-arrived" || call.again)) continue;
+				if (attempt < attempts && (loss === "never-arrived" || again)) continue;
 				throw new HoldfastError(
 					"mcp_connection_lost",
-					`The connection to the MCP server "${this.name}" broke while it ran "${call.tool.name}". ` +
+					`The connection to the MCP server "${this.name}" broke while it ran "${what}". ` +
 						"It may or may not have had its effect. It was not called again; find out before you repeat it.",
-					{ cause: error, data: { server: this.name, tool: call.tool.name } },
+					{ cause: error, data: { server: this.name, tool: what } },
 				);
 			}
 		}
@@ -196,8 +215,17 @@ export class ServerLink {
 
 	async #connect(): Promise<Client> {
 		this.#status = "connecting";
-		const client = this.#newClient();
-		const transport = this.#newTransport();
+		const { desk, ...allowance } = this.#allowance;
+		const client = newClient(this.#server, allowance, () => this.#listAgain(client));
+		handleAsking(client, {
+			server: this.name,
+			desk,
+			...allowance,
+			model: () => this.#model(),
+			calls: () => [...this.#underWay.values()],
+			changed: () => this.#listener.changed("input-requested"),
+		});
+		const transport = newTransport(this.#server);
 		this.#transport = transport;
 		try {
 			await client.connect(transport, { timeout: this.#server.connectTimeoutMs ?? 60_000 });
@@ -215,58 +243,6 @@ export class ServerLink {
 		this.#listener.changed("connected");
 		this.#watchSubscription(client, 0);
 		return client;
-	}
-
-	#newClient(): Client {
-		const { protocol = "auto", connectTimeoutMs = 60_000 } = this.#server;
-		const mode = protocol === "auto" ? "auto" : protocol === "2025" ? "legacy" : { pin: "2026-07-28" };
-		const { desk, elicitation, sampling } = this.#allowance;
-		const client = new Client(
-			{ name: "holdfast", version: "0.1.0" },
-			{
-				capabilities: {
-					...(elicitation ? { elicitation: { form: {}, url: {} } } : {}),
-					...(sampling ? { sampling: {} } : {}),
-				},
-				jsonSchemaValidator: believesNothing,
-				versionNegotiation: { mode, probe: { timeoutMs: Math.min(connectTimeoutMs, 10_000) } },
-				listChanged: {
-					tools: { autoRefresh: false, debounceMs: 20, onChanged: () => this.#listAgain(client) },
-				},
-			},
-		);
-		handleAsking(client, {
-			server: this.name,
-			desk,
-			elicitation,
-			sampling,
-			model: () => this.#model(),
-			calls: () => [...this.#underWay.values()],
-			changed: () => this.#listener.changed("input-requested"),
-		});
-		client.onerror = () => {}; // what fails is said where it is asked for
-		return client;
-	}
-
-	#newTransport(): Transport {
-		const server = this.#server;
-		if ("transport" in server) return server.transport();
-		if ("command" in server) {
-			const { command, args = [], env = {}, cwd, stderr = "ignore" } = server;
-			return new StdioClientTransport({
-				command,
-				args: [...args],
-				env: { ...getDefaultEnvironment(), ...env },
-				stderr,
-				...(cwd === undefined ? {} : { cwd }),
-			});
-		}
-		const { url, headers, auth, fetch } = server;
-		return new StreamableHTTPClientTransport(new URL(url), {
-			...(headers === undefined ? {} : { requestInit: { headers } }),
-			...(auth === undefined ? {} : { authProvider: auth }),
-			...(fetch === undefined ? {} : { fetch }),
-		});
 	}
 
 	/** One listing at a time: the last one to begin is the last one to be told. */
@@ -348,28 +324,4 @@ export class ServerLink {
 			data,
 		});
 	}
-}
-
-function isUnauthorized(error: unknown): boolean {
-	if (error instanceof UnauthorizedError) return true;
-	if (error instanceof SdkHttpError) return error.status === 401;
-	return error instanceof Error && error.cause !== undefined && isUnauthorized(error.cause);
-}
-
-/** Whether a connection was lost, and whether the request can have arrived before. */
-function lossOf(error: unknown): "never-arrived" | "unknown" | undefined {
-	if (error instanceof SdkHttpError) {
-		// A server that was restarted does not know the session any more, and has done nothing.
-		if (error.status === 404) return "never-arrived";
-		return error.status === 502 || error.status === 503 || error.status === 504 ? "unknown" : undefined;
-	}
-	if (error instanceof SdkError) {
-		if (error.code === SdkErrorCode.NotConnected) return "never-arrived";
-		return error.code === SdkErrorCode.ConnectionClosed || error.code === SdkErrorCode.SendFailed
-			? "unknown"
-			: undefined;
-	}
-	if (!(error instanceof TypeError)) return undefined;
-	const code = (error.cause as { code?: unknown } | undefined)?.code;
-	return code === "ECONNREFUSED" ? "never-arrived" : "unknown";
 }

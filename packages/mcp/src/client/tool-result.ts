@@ -1,6 +1,6 @@
 // What a server's result is to a model: text, data, or content with pictures and files.
 import type { ContentBlock, JSONValue } from "@holdfast/upp";
-import type { CallToolResult } from "@modelcontextprotocol/client";
+import type { CallToolResult, ReadResourceResult } from "@modelcontextprotocol/client";
 
 type Content = CallToolResult["content"][number];
 
@@ -11,6 +11,16 @@ export function readResult(result: CallToolResult): string | JSONValue | readonl
 	if (blocks.some(({ type }) => type !== "text")) return blocks;
 	if (result.structuredContent !== undefined) return result.structuredContent as JSONValue;
 	return textOf(blocks);
+}
+
+/** The contents of a resource, as a tool returns them. */
+export function readContents({ contents }: ReadResourceResult): string | readonly ContentBlock[] {
+	const blocks = contents.map((resource) =>
+		"text" in resource && contents.length === 1
+			? text(resource.text)
+			: blockOf({ type: "resource", resource } as Content),
+	);
+	return blocks.some(({ type }) => type !== "text") ? blocks : textOf(blocks);
 }
 
 /** What a failed call says. */

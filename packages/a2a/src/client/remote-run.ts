@@ -1,0 +1,227 @@
+// One call of a remote agent. It sends one message, under an id that is the same for every attempt, and waits for the task that it
+// becomes. After a crash the task is looked for before the message is sent again (keeps I3).
+//
+// A run begins (looks for the task of an earlier attempt, or sends), follows, and ends with the task; an abort cancels the task.
+import { createHash } from "node:crypto";
+import type { AgentCard, Message, SendMessageRequest, StreamResponse, Task } from "@a2a-js/sdk";
+import { Role, TaskState } from "@a2a-js/sdk";
+import type { Client } from "@a2a-js/sdk/client";
+import { HoldfastError } from "@holdfast/upp";
+import type { ToolContext } from "holdfast";
+import { textPart } from "../parts.ts";
+import { readTask, stateName } from "./read-task.ts";
+
+/** What the model gives. */
+export interface RemoteCall {
+	readonly prompt: string;
+	/** A task that waits for input, to be given it. */
+	readonly task?: string;
+}
+
+/** How a task is followed. */
+export interface FollowOptions {
+	/** Milliseconds between two looks at a task whose agent does not stream, or whose stream broke. Default 1,000. */
+	readonly pollEveryMs?: number;
+	/** How many looks in a row may fail before the call does. Default 10. */
+	readonly maxFailures?: number;
+}
+
+export class RemoteRun {
+	readonly #client: Client;
+	readonly #streams: boolean;
+	readonly #options: FollowOptions;
+	readonly #params: RemoteCall;
+	readonly #context: ToolContext;
+	readonly #messageId: string;
+	#taskId: string | undefined;
+
+	constructor(
+		client: Client,
+		card: AgentCard,
+		options: FollowOptions,
+		params: RemoteCall,
+		context: ToolContext,
+	) {
+		this.#client = client;
+		this.#streams = card.capabilities?.streaming === true;
+		this.#options = options;
+		this.#params = params;
+		this.#context = context;
+		this.#messageId = digest(context.idempotencyKey);
+	}
+
+	async run(): Promise<unknown> {
+		const { signal } = this.#context;
+		try {
+			let task = this.#context.attempt > 1 ? await this.#begunBefore(signal) : undefined;
+			task ??= await this.#send();
+			while (isUnderWay(task)) task = await this.#follow(task);
+			return readTask(task);
+		} catch (error) {
+			if (signal.aborted) await this.#cancel();
+			throw error;
+		}
+	}
+
+	/** The task that an earlier attempt has begun, which died before it was over. */
+	async #begunBefore(signal?: AbortSignal): Promise<Task | undefined> {
+		if (this.#params.task !== undefined) return undefined;
+		try {
+			const { tasks } = await this.#client.listTasks(
+				{
+					tenant: "",
+					contextId: this.#messageId,
+					status: TaskState.TASK_STATE_UNSPECIFIED,
+					pageToken: "",
+					statusTimestampAfter: undefined,
+					includeArtifacts: true,
+				},
+				signal === undefined ? {} : { signal },
+			);
+			return tasks.find(({ contextId }) => contextId === this.#messageId);
+		} catch {
+			signal?.throwIfAborted();
+			return undefined; // it keeps no list: then it recognises the message by its id, or begins anew
+		}
+	}
+
+	/** Sends the message. Where the agent streams, until it is over; else until it is accepted. */
+	async #send(): Promise<Task> {
+		const { prompt, task } = this.#params;
+		const message: Message = {
+			messageId: this.#messageId,
+			// A context of its own, by which the task is found again. One that is answered has its own already.
+			contextId: task === undefined ? this.#messageId : "",
+			taskId: task ?? "",
+			role: Role.ROLE_USER,
+			parts: [textPart(prompt)],
+			metadata: undefined,
+			extensions: [],
+			referenceTaskIds: [],
+		};
+		const request: SendMessageRequest = {
+			tenant: "",
+			message,
+			configuration: {
+				acceptedOutputModes: [],
+				taskPushNotificationConfig: undefined,
+				returnImmediately: !this.#streams,
+			},
+			metadata: undefined,
+		};
+		const { signal } = this.#context;
+		const answer = this.#streams
+			? await this.#drain(this.#client.sendMessageStream(request, { signal }))
+			: await this.#client.sendMessage(request, { signal });
+		return this.#taskOf(answer);
+	}
+
+	/** Waits for a task that is under way. */
+	async #follow(task: Task): Promise<Task> {
+		this.#taskId = task.id;
+		const { pollEveryMs = 1000, maxFailures = 10 } = this.#options;
+		const { signal } = this.#context;
+		let failures = 0;
+		for (;;) {
+			try {
+				if (this.#streams && failures === 0) {
+					const stream = this.#client.resubscribeTask({ tenant: "", id: task.id }, { signal });
+					const answer = await this.#drain(stream).catch(() => undefined);
+					signal.throwIfAborted();
+					if (answer !== undefined && "status" in answer && !isUnderWay(answer)) return answer;
+				}
+				const now = await this.#client.getTask({ tenant: "", id: task.id }, { signal });
+				if (!isUnderWay(now)) return now;
+				failures = 0;
+			} catch (error) {
+				signal.throwIfAborted();
+				failures++;
+				if (failures > maxFailures) throw lost(task.id, error);
+			}
+			await wait(pollEveryMs, signal);
+		}
+	}
+
+	/** Reads a stream to its end; gives the task as it is then, or the message that was all there is. */
+	async #drain(stream: AsyncGenerator<StreamResponse, void, undefined>): Promise<Task | Message> {
+		let task: Task | undefined;
+		try {
+			for await (const { payload } of stream) {
+				if (payload?.$case === "message") return payload.value;
+				if (payload?.$case === "task") task = payload.value;
+				if (payload?.$case === "artifactUpdate") {
+					const { artifact, append, lastChunk } = payload.value;
+					for (const { content } of append || !lastChunk ? (artifact?.parts ?? []) : [])
+						if (content?.$case === "text" && content.value !== "") this.#context.emit(content.value);
+				}
+				if (task !== undefined) this.#taskId = task.id;
+			}
+		} catch (error) {
+			// What was begun continues without the stream.
+			if (task === undefined || this.#context.signal.aborted) throw error;
+		}
+		if (task === undefined) throw lost(this.#taskId, undefined);
+		const { signal } = this.#context;
+		// Updates are told in pieces that differ between agents; the task itself has the whole.
+		return this.#client.getTask({ tenant: "", id: task.id }, { signal }).catch(() => {
+			signal.throwIfAborted();
+			return task; // it is looked at again
+		});
+	}
+
+	/** Some agents answer at once, without a task. */
+	#taskOf(answer: Task | Message): Task {
+		if ("status" in answer) {
+			this.#taskId = answer.id;
+			return answer;
+		}
+		const artifact = { artifactId: "", name: "", description: "", metadata: undefined, extensions: [] };
+		return {
+			id: "",
+			contextId: answer.contextId,
+			status: { state: TaskState.TASK_STATE_COMPLETED, message: undefined, timestamp: undefined },
+			artifacts: [{ ...artifact, parts: answer.parts }],
+			history: [],
+			metadata: undefined,
+		};
+	}
+
+	/** Cancels the task, also where it was begun and nobody here has heard of it yet. */
+	async #cancel(): Promise<void> {
+		const id = this.#taskId ?? (await this.#begunBefore())?.id;
+		if (id === undefined) return;
+		await this.#client.cancelTask({ tenant: "", id, metadata: undefined }).catch(() => {}); // it is over, or out of reach
+	}
+}
+
+function isUnderWay({ status }: Task): boolean {
+	const name = stateName(status?.state);
+	return name === "submitted" || name === "working";
+}
+
+function lost(taskId: string | undefined, cause: unknown): HoldfastError {
+	return new HoldfastError(
+		"a2a_task_lost",
+		"The remote agent cannot be reached any more, and what became of the task is not known.",
+		{ cause, retryable: true, data: { ...(taskId === undefined ? {} : { taskId }) } },
+	);
+}
+
+function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
+	return new Promise((resolve, reject) => {
+		const stop = (): void => {
+			clearTimeout(timer);
+			reject(signal.reason);
+		};
+		const timer = setTimeout(() => {
+			signal.removeEventListener("abort", stop);
+			resolve();
+		}, milliseconds);
+		if (signal.aborted) stop();
+		else signal.addEventListener("abort", stop, { once: true });
+	});
+}
+
+function digest(text: string): string {
+	return createHash("sha256").update(text).digest("hex").slice(0, 32);
+}

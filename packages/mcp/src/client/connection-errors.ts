@@ -1,0 +1,27 @@
+// What an error of a connection means: who is asked to sign in, and whether a request can have arrived.
+import { SdkError, SdkErrorCode, SdkHttpError, UnauthorizedError } from "@modelcontextprotocol/client";
+
+/** Whether a server asks who is there. */
+export function isUnauthorized(error: unknown): boolean {
+	if (error instanceof UnauthorizedError) return true;
+	if (error instanceof SdkHttpError) return error.status === 401;
+	return error instanceof Error && error.cause !== undefined && isUnauthorized(error.cause);
+}
+
+/** Whether a connection was lost, and whether the request can have arrived before; undefined: it was not. */
+export function lossOf(error: unknown): "never-arrived" | "unknown" | undefined {
+	if (error instanceof SdkHttpError) {
+		// A server that was restarted does not know the session any more, and has done nothing.
+		if (error.status === 404) return "never-arrived";
+		return error.status === 502 || error.status === 503 || error.status === 504 ? "unknown" : undefined;
+	}
+	if (error instanceof SdkError) {
+		if (error.code === SdkErrorCode.NotConnected) return "never-arrived";
+		return error.code === SdkErrorCode.ConnectionClosed || error.code === SdkErrorCode.SendFailed
+			? "unknown"
+			: undefined;
+	}
+	if (!(error instanceof TypeError)) return undefined;
+	const code = (error.cause as { code?: unknown } | undefined)?.code;
+	return code === "ECONNREFUSED" ? "never-arrived" : "unknown";
+}

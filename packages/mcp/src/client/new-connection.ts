@@ -1,0 +1,64 @@
+// The clients and transports of the official package, as servers are described.
+import {
+	Client,
+	type JsonSchemaValidator,
+	type jsonSchemaValidator,
+	StreamableHTTPClientTransport,
+	type Transport,
+} from "@modelcontextprotocol/client";
+import { getDefaultEnvironment, StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import type { McpServer } from "./options.ts";
+
+/**
+ * Results are data that a model reads, whatever they look like. To check them against schemas of the server's own would let
+ * it choose patterns that take for ever.
+ */
+const believesNothing: jsonSchemaValidator = {
+	getValidator<Value>(): JsonSchemaValidator<Value> {
+		return (input: unknown) => ({ valid: true, data: input as Value, errorMessage: undefined });
+	},
+};
+
+/** A client that is not connected yet. */
+export function newClient(
+	{ protocol = "auto", connectTimeoutMs = 60_000 }: McpServer,
+	{ elicitation, sampling }: { readonly elicitation: boolean; readonly sampling: boolean },
+	toolsChanged: () => void,
+): Client {
+	const mode = protocol === "auto" ? "auto" : protocol === "2025" ? "legacy" : { pin: "2026-07-28" };
+	const client = new Client(
+		{ name: "holdfast", version: "0.1.0" },
+		{
+			capabilities: {
+				...(elicitation ? { elicitation: { form: {}, url: {} } } : {}),
+				...(sampling ? { sampling: {} } : {}),
+			},
+			jsonSchemaValidator: believesNothing,
+			versionNegotiation: { mode, probe: { timeoutMs: Math.min(connectTimeoutMs, 10_000) } },
+			listChanged: { tools: { autoRefresh: false, debounceMs: 20, onChanged: toolsChanged } },
+		},
+	);
+	client.onerror = () => {}; // what fails is said where it is asked for
+	return client;
+}
+
+/** A transport that is not started yet. */
+export function newTransport(server: McpServer): Transport {
+	if ("transport" in server) return server.transport();
+	if ("command" in server) {
+		const { command, args = [], env = {}, cwd, stderr = "ignore" } = server;
+		return new StdioClientTransport({
+			command,
+			args: [...args],
+			env: { ...getDefaultEnvironment(), ...env },
+			stderr,
+			...(cwd === undefined ? {} : { cwd }),
+		});
+	}
+	const { url, headers, auth, fetch } = server;
+	return new StreamableHTTPClientTransport(new URL(url), {
+		...(headers === undefined ? {} : { requestInit: { headers } }),
+		...(auth === undefined ? {} : { authProvider: auth }),
+		...(fetch === undefined ? {} : { fetch }),
+	});
+}
