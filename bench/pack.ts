@@ -13,6 +13,8 @@ const packed: ReadonlyMap<string, string> = new Map([
 	["server", "@holdfast/server"],
 	["memory", "@holdfast/memory"],
 	["runner", "@holdfast/runner"],
+	["sandbox", "@holdfast/sandbox"],
+	["threads", "@holdfast/threads"],
 ]);
 
 /**
@@ -44,6 +46,14 @@ export async function installPacked(folder: string): Promise<void> {
 		"@hono",
 		"@mariozechner",
 		"libphonenumber-js",
+		"amaro",
+		"quickjs-wasi",
+		"sucrase",
+		"es-module-lexer",
+		"mime",
+		"re2js",
+		"sharp",
+		"@img",
 	]) {
 		const installed = join(root, "node_modules", name);
 		if (existsSync(installed)) symlinkSync(installed, join(folder, "node_modules", name));

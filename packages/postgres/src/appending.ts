@@ -2,7 +2,7 @@
 import type { HoldfastError } from "@holdfast/upp";
 import type { Append, AppendResult } from "holdfast";
 import { type EncodedFact, historyUnsettled, leaseLost, lookAt, toStored } from "holdfast/host";
-import type { Write, WriteResult } from "./commit-queue.ts";
+import type { PlainAppend, Write, WriteResult } from "./commit-queue.ts";
 import type { PostgresLease } from "./postgres-lease.ts";
 
 let leases = 0;
@@ -67,6 +67,27 @@ export class Appending implements Write {
 			...(replaces === undefined ? {} : { rep: replaces }),
 			x: openRunAfter(facts),
 			...(facts.length === 0 ? {} : { look: lookAt(facts, null) }),
+		};
+	}
+
+	plain(): PlainAppend | undefined {
+		const { owner: lease } = this;
+		const { at, runId, facts, drain = [], replaces, onlyIfNothingWaits } = this.#batch;
+		const { taken, session, epoch } = lease.state;
+		if (!taken || session === undefined || drain.length > 0 || replaces !== undefined) return undefined;
+		if (lease.isLost && !lease.isReleased) throw leaseLost(lease.key);
+		const bodies = this.#facts.reduce((sum, { body }) => sum + body.length, 0);
+		return {
+			session,
+			epoch,
+			run: toStored(runId),
+			at,
+			change: openRunAfter(facts),
+			look: facts.length === 0 ? undefined : lookAt(facts, null),
+			only: onlyIfNothingWaits === true,
+			facts: this.#facts,
+			chunks: this.#chunks,
+			bytes: this.#chunks.reduce((sum, [, body]) => sum + body.length, bodies),
 		};
 	}
 

@@ -33,7 +33,8 @@ export interface FeedParts {
 	readonly pollMs: number;
 	/** Who this host is in notifications. */
 	readonly sender: string;
-	ready(): Promise<void>;
+	/** Resolves when others know of this host: only then they notify. */
+	register(): Promise<unknown>;
 }
 
 /** Milliseconds between two looks where notifications come: one may be lost with the process that committed. */
@@ -63,17 +64,19 @@ export function makeChangeFeed(parts: FeedParts): ChangeFeed {
 
 	session.onNotification(hear);
 
+	async function listen(): Promise<void> {
+		await session.onConnect(async (client) => {
+			await client.query(`LISTEN ${channel}`);
+			lookSoon();
+		});
+		await session.start();
+	}
+
 	function start(): void {
 		if (stopped) return;
 		if (!started) {
 			started = true;
-			void session.onConnect(async (client) => {
-				await client.query(`LISTEN ${channel}`);
-				lookSoon();
-			});
-			if (session.connected)
-				session.onConnect(async (client) => void (await client.query(`LISTEN ${channel}`)));
-			void session.start();
+			void listen();
 		}
 		lookSoon();
 	}
@@ -116,7 +119,7 @@ export function makeChangeFeed(parts: FeedParts): ChangeFeed {
 
 	async function look(): Promise<void> {
 		clearTimeout(timer);
-		await parts.ready();
+		await parts.register();
 		for (const lease of leases) if (lease.isLost) leases.delete(lease);
 		const began = performance.now();
 		const keys = [...watched.keys()];

@@ -23,9 +23,31 @@ export interface Write {
 	readonly owner?: { readonly isFirst: boolean };
 	/** What the database is to do, asked for when it is sent; may throw what the write rejects with. */
 	encode(): Readonly<Record<string, unknown>>;
+	/**
+	 * The same where it may be done together with others of its kind, as the only one that writes to its session before all
+	 * others of the batch; undefined where it may not.
+	 */
+	plain?(): PlainAppend | undefined;
 	/** It was committed, or refused. */
 	done(result: WriteResult): void;
 	failed(error: HoldfastError): void;
+}
+
+/** An append that is made together with others. */
+export interface PlainAppend {
+	readonly session: number;
+	readonly epoch: number;
+	readonly run: string;
+	readonly at: number;
+	/** What it does to the open run of its session. */
+	readonly change: string;
+	/** When somebody has to look at the run; undefined where that stays as it is. */
+	readonly look: number | null | undefined;
+	readonly only: boolean;
+	readonly facts: readonly { readonly kind: string; readonly version: number; readonly body: string }[];
+	readonly chunks: readonly (readonly [sub: number, body: string])[];
+	/** About how many bytes it has. */
+	readonly bytes: number;
 }
 
 /** The queue of a host. */
@@ -49,7 +71,7 @@ export interface QueueParts {
 	lanes(): Promise<readonly string[]>;
 	/** Makes a lane anew that was taken away with its worker. */
 	restore(lane: string): Promise<void>;
-	/** Sessions were written to. */
+	/** Sessions were written to, and others share the store. */
 	committed(sessions: readonly string[]): void;
 }
 
@@ -61,15 +83,33 @@ const batchBytes = 4 * 1024 * 1024;
 export const laneCount = 2;
 const conflictsAtMost = 20;
 
+/** A write of a batch, as it is sent. */
+interface Sent {
+	readonly write: Write;
+	/** Text of its operation; undefined where it is plain. */
+	readonly text: string | undefined;
+	readonly plain: PlainAppend | undefined;
+}
+
 interface Lane {
 	readonly id: string;
 	number: number;
 	sessions: readonly string[] | undefined;
 }
 
+type Results = readonly [
+	results: readonly WriteResult[],
+	appended: readonly (readonly [number: number, seq: number])[],
+	/** Whether anybody shares the store. */
+	isShared: boolean,
+];
+
 /** Makes the queue of a host. */
 export function makeCommitQueue(parts: QueueParts): CommitQueue {
 	const { database, schema, space } = parts;
+	const text = `SELECT ${schema}.apply_v1(${Array.from({ length: 24 }, (_, at) => `$${at + 1}`).join()}) AS results`;
+	/** Plain ones that came to nothing. */
+	const refused = new WeakSet<Write>();
 	let queue: Write[] = [];
 	let lanes: Lane[] | undefined;
 	let scheduled = false;
@@ -112,10 +152,11 @@ export function makeCommitQueue(parts: QueueParts): CommitQueue {
 	}
 
 	/** The next writes that touch nothing which is under way, in order. */
-	function take(all: readonly Lane[]): readonly [Write, string][] {
+	function take(all: readonly Lane[]): readonly Sent[] {
 		const busy = new Set(all.flatMap(({ sessions = [] }) => sessions));
 		const first = new Set<unknown>();
-		const batch: [Write, string][] = [];
+		const touched = new Set<string>();
+		const batch: Sent[] = [];
 		const left: Write[] = [];
 		let bytes = 0;
 		for (const [at, write] of queue.entries()) {
@@ -135,22 +176,30 @@ export function makeCommitQueue(parts: QueueParts): CommitQueue {
 				continue;
 			}
 			try {
-				const text = JSON.stringify(write.encode());
-				bytes += text.length;
-				batch.push([write, text]);
+				const sent = encode(write, touched);
+				bytes += sent.text?.length ?? sent.plain?.bytes ?? 0;
+				batch.push(sent);
 			} catch (error) {
 				write.failed(postgresError(error));
 				continue;
 			}
+			for (const session of write.sessions) touched.add(session);
 			if (write.owner?.isFirst === true) first.add(write.owner);
 		}
 		queue = left;
 		return batch;
 	}
 
-	async function send(lane: Lane, batch: readonly (readonly [Write, string])[]): Promise<void> {
+	/** Plain ones come before the others of a batch: a session that any of those touched has none. */
+	function encode(write: Write, touched: ReadonlySet<string>): Sent {
+		const isAlone = !refused.has(write) && write.sessions.every((session) => !touched.has(session));
+		const plain = isAlone ? write.plain?.() : undefined;
+		return { write, plain, text: plain === undefined ? JSON.stringify(write.encode()) : undefined };
+	}
+
+	async function send(lane: Lane, batch: readonly Sent[]): Promise<void> {
 		sending++;
-		lane.sessions = batch.flatMap(([{ sessions }]) => sessions);
+		lane.sessions = batch.flatMap(({ write }) => write.sessions);
 		try {
 			await transact(lane, batch);
 		} catch (error) {
@@ -164,29 +213,40 @@ export function makeCommitQueue(parts: QueueParts): CommitQueue {
 		settle();
 	}
 
-	function fail(batch: readonly (readonly [Write, string])[], error: unknown): void {
-		for (const [write] of batch) write.failed(postgresError(error));
+	function fail(batch: readonly Sent[], error: unknown): void {
+		for (const { write } of batch) write.failed(postgresError(error));
 	}
 
-	async function transact(lane: Lane, batch: readonly (readonly [Write, string])[]): Promise<void> {
-		const sessions = [...new Set(batch.flatMap(([write]) => write.sessions))];
-		const records = new Set(batch.flatMap(([write]) => (write.records ?? []).map(lockKey)));
+	async function transact(lane: Lane, batch: readonly Sent[]): Promise<void> {
+		const sessions = [...new Set(batch.flatMap(({ write }) => write.sessions))];
+		const records = new Set(batch.flatMap(({ write }) => (write.records ?? []).map(lockKey)));
 		const shelves = [...records].sort((one, other) => one - other);
 		const number = ++lane.number;
-		const values = [lane.id, number, `[${batch.map(([, text]) => text).join()}]`, sessions, shelves, space];
-		const results = await apply(lane, values);
+		const others = batch.filter(({ plain }) => plain === undefined);
+		const together = batch.filter(({ plain }) => plain !== undefined);
+		const texts = `[${others.map(({ text }) => text).join()}]`;
+		const columns = columnsOf(together.map(({ plain }) => plain as PlainAppend));
+		const values = [lane.id, number, texts, sessions, shelves, space, ...columns];
+		const [results, appended, isShared] = await apply(lane, values);
 		transactions++;
-		for (const [at, [write]] of batch.entries()) write.done(results[at] as WriteResult);
-		if (sessions.length > 0) parts.committed(sessions);
+		const seqs = new Map(appended);
+		const again: Write[] = [];
+		for (const [at, { write, plain }] of together.entries()) {
+			const seq = seqs.get(at + 1);
+			if (seq === undefined) again.push(write);
+			else write.done(["ok", plain?.session, plain?.epoch, seq]);
+		}
+		for (const [at, { write }] of others.entries()) write.done(results[at] as WriteResult);
+		// The database says why only to those that are made by themselves.
+		for (const write of again) refused.add(write);
+		queue = [...again, ...queue];
+		if (isShared && sessions.length > 0) parts.committed(sessions);
 	}
 
-	async function apply(lane: Lane, values: readonly unknown[]): Promise<readonly WriteResult[]> {
+	async function apply(lane: Lane, values: readonly unknown[]): Promise<Results> {
 		for (let attempt = 0; ; attempt++) {
 			try {
-				const [row] = await database.query<{ results: readonly WriteResult[] | null }>(
-					`SELECT ${schema}.apply_v1($1, $2, $3, $4, $5, $6) AS results`,
-					values,
-				);
+				const [row] = await database.often<{ results: Results | null }>(text, values);
 				if (row?.results != null) return row.results;
 				await parts.restore(lane.id);
 			} catch (error) {
@@ -221,4 +281,31 @@ export function makeCommitQueue(parts: QueueParts): CommitQueue {
 			return transactions;
 		},
 	};
+}
+
+/** Appends as the columns that the database takes; facts and chunks refer to theirs by its number, from 1. */
+function columnsOf(appends: readonly PlainAppend[]): readonly (readonly unknown[])[] {
+	const column = <T>(of: (append: PlainAppend) => T): readonly T[] => appends.map(of);
+	const facts = appends.flatMap((append, at) => append.facts.map((fact, index) => ({ ...fact, at, index })));
+	const chunks = appends.flatMap((append, at) => append.chunks.map(([sub, body]) => ({ sub, body, at })));
+	return [
+		column(({ session }) => session),
+		column(({ epoch }) => epoch),
+		column(({ run }) => run),
+		column(({ at }) => at),
+		column(({ change }) => change),
+		column(({ look }) => look ?? null),
+		column(({ look }) => look !== undefined),
+		column(({ only }) => only),
+		column(({ facts: own }) => own.length),
+		column(({ facts: own }) => own.at(-1)?.kind ?? null),
+		facts.map(({ at }) => at + 1),
+		facts.map(({ index }) => index + 1),
+		facts.map(({ kind }) => kind),
+		facts.map(({ version }) => version),
+		facts.map(({ body }) => body),
+		chunks.map(({ at }) => at + 1),
+		chunks.map(({ sub }) => sub),
+		chunks.map(({ body }) => body),
+	];
 }

@@ -4,6 +4,7 @@
 
 import { journalClosed } from "holdfast/host";
 import pg from "pg";
+import { digest } from "./digest.ts";
 import type { PostgresPool, Resolved } from "./options.ts";
 import { isUnavailable, postgresError } from "./postgres-errors.ts";
 
@@ -11,7 +12,9 @@ import { isUnavailable, postgresError } from "./postgres-errors.ts";
 export interface Database {
 	/** Rows as objects. Rejects with `db_unavailable`, `journal_failed` and the like. */
 	query<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>;
-	/** Rows as lists. */
+	/** The same for a statement that is made again and again: it is prepared, where no pooler is in between. */
+	often<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>;
+	/** Rows as lists, of a statement that is made again and again. */
 	lists<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>;
 	/** Once only, with the error of the driver. */
 	once<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>;
@@ -29,7 +32,13 @@ export const types: { getTypeParser(oid: number, format: never): unknown } = {
 const pauses = [0, 10, 25, 50, 100, 200];
 
 /** Opens the pool of a host; nothing connects yet. */
-export function openDatabase({ pool: given, connection, maxConnections, patienceMs }: Resolved): Database {
+export function openDatabase({
+	pool: given,
+	connection,
+	maxConnections,
+	patienceMs,
+	pooler,
+}: Resolved): Database {
 	const pool: PostgresPool = given ?? (new pg.Pool({ ...connection, max: maxConnections }) as never);
 	// A connection that breaks while it is idle is replaced by the next one.
 	const ignore = (): void => {};
@@ -37,21 +46,26 @@ export function openDatabase({ pool: given, connection, maxConnections, patience
 	let closed = false;
 	let closing: Promise<void> | undefined;
 
-	async function once<Row>(text: string, values: readonly unknown[] = [], rowMode?: "array"): Promise<Row[]> {
-		const { rows } = await pool.query({ text, values, types, ...(rowMode && { rowMode }) });
+	const names = new Map<string, string>();
+	/** The name under which a statement is prepared in each connection. */
+	function nameOf(text: string): { name?: string } {
+		if (pooler !== "none") return {};
+		const name = names.get(text) ?? `holdfast ${digest(text).slice(0, 16)}`;
+		names.set(text, name);
+		return { name };
+	}
+
+	async function once<Row>(text: string, values: readonly unknown[] = [], how: object = {}): Promise<Row[]> {
+		const { rows } = await pool.query({ text, values, types, ...how });
 		return rows as Row[];
 	}
 
-	async function patiently<Row>(
-		text: string,
-		values?: readonly unknown[],
-		rowMode?: "array",
-	): Promise<Row[]> {
+	async function patiently<Row>(text: string, values?: readonly unknown[], how?: object): Promise<Row[]> {
 		const until = performance.now() + patienceMs;
 		for (let attempt = 0; ; attempt++) {
 			if (closed) throw journalClosed();
 			try {
-				return await once<Row>(text, values, rowMode);
+				return await once<Row>(text, values, how);
 			} catch (error) {
 				if (closed && isUnavailable(error)) throw journalClosed();
 				if (!isUnavailable(error) || performance.now() > until) throw postgresError(error);
@@ -62,7 +76,8 @@ export function openDatabase({ pool: given, connection, maxConnections, patience
 
 	return {
 		query: (text, values) => patiently(text, values),
-		lists: (text, values) => patiently(text, values, "array"),
+		often: (text, values) => patiently(text, values, nameOf(text)),
+		lists: (text, values) => patiently(text, values, { ...nameOf(text), rowMode: "array" }),
 		once: (text, values) => once(text, values),
 		get closed() {
 			return closed;

@@ -47,7 +47,7 @@ export function postgresJournal(store: Store): PostgresJournal {
 
 	async function inbox(digested: string): Promise<ReturnType<typeof toInput>[]> {
 		await store.ready();
-		const rows = await database.query<InputRow>(statements.inbox, [digested]);
+		const rows = await database.often<InputRow>(statements.inbox, [digested]);
 		return rows.map(toInput);
 	}
 
@@ -67,7 +67,7 @@ export function postgresJournal(store: Store): PostgresJournal {
 		await store.ready();
 		const storedKey = toStored(key);
 		const digested = digest(storedKey);
-		const [row] = await database.query<LookRow>(statements.look, [digested]);
+		const [row] = await database.often<LookRow>(statements.look, [digested]);
 		const seen = row === undefined || row.id === null ? undefined : row;
 		if (mode === "polite" && seen?.owner_alive === true && seen.owner_name !== ownName)
 			return { ok: false, heldBy: fromStored(seen.owner_name ?? "") };
@@ -153,7 +153,7 @@ export function postgresJournal(store: Store): PostgresJournal {
 		async head(key) {
 			usable();
 			await store.ready();
-			const [view] = await database.query<SessionView>(statements.head, [digestOf(key)]);
+			const [view] = await database.often<SessionView>(statements.head, [digestOf(key)]);
 			return view && toHead(view);
 		},
 		async list(options = {}) {

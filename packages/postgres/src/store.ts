@@ -65,7 +65,7 @@ export function makeStore(options: Resolved): Store {
 		channel: `holdfast_${digest(schema).slice(0, 16)}`,
 		pollMs,
 		sender: globalThis.crypto.randomUUID(),
-		ready,
+		register: () => worker.register(),
 	});
 	const commits = makeCommitQueue({
 		database,

@@ -90,12 +90,51 @@ describe("check", () => {
 	});
 });
 
+/** A thread of the template's agent, over HTTP. */
+async function talk(url: string): Promise<{
+	readonly id: string;
+	readonly say: (content: string) => Promise<void>;
+	readonly answer: () => Promise<string>;
+}> {
+	const json = { "content-type": "application/json" };
+	const made = await fetch(`${url}/api/threads`, {
+		method: "POST",
+		headers: json,
+		body: JSON.stringify({ agent_id: "assistant" }),
+	});
+	const { id } = (await made.json()) as { readonly id: string };
+	return {
+		id,
+		async say(content) {
+			const body = JSON.stringify({ content });
+			const said = await fetch(`${url}/api/threads/${id}/messages`, { method: "POST", headers: json, body });
+			expect(said.ok).toBe(true);
+		},
+		async answer() {
+			const list = await fetch(`${url}/api/threads/${id}/messages?order=desc`);
+			const { messages } = (await list.json()) as {
+				readonly messages: readonly { role: string; content: string }[];
+			};
+			const [last] = messages;
+			return last?.role === "assistant" ? last.content : "";
+		},
+	};
+}
+
 describe("dev", () => {
-	test("prints each change and what is wrong, keeps the types, and ends when it is told to", async () => {
-		const { child, until, finished } = start(["dev", "shop", "--json"], { folder });
+	test("serves the project and takes each change in: threads stay, types are kept, and it ends when it is told to", async () => {
+		const { child, until, output, finished } = start(["dev", "shop", "--port", "0", "--json"], { folder });
 		try {
-			await until(/"files":\[\],/);
+			await until(/"type":"begin","url":"[^"]*"/);
+			const url = /"url":"(?<url>[^"]*)"/.exec(output())?.groups?.url ?? "";
+			const thread = await talk(url);
+			await thread.say("What is 2 + 3?");
+			await expect.poll(thread.answer).toBe("The tool add says: 5");
 			const tool = readFileSync(join(project, "agents/tools/add.ts"), "utf8");
+			write("agents/tools/add.ts", tool.replace("String(", '"exactly " + String('));
+			await until(/"files":\["agents\/tools\/add\.ts"\]/);
+			await thread.say("And 3 + 4?");
+			await expect.poll(thread.answer).toBe("The tool add says: exactly 7");
 			write("agents/tools/subtract.ts", tool);
 			await until(/"files":\["agents\/tools\/subtract\.ts"\]/);
 			await expect
@@ -103,15 +142,47 @@ describe("dev", () => {
 				.toContain('"subtract": true');
 			write("agents/tools/subtract.ts", "export default 1;");
 			await until(/"type":"problems","problems":\[\{"file":"[^"]*subtract\.ts"/);
-			rmSync(join(project, "agents/tools/subtract.ts"));
-			await until(
-				/"files":\["agents\/tools\/subtract\.ts"\][\s\S]*"files":\["agents\/tools\/subtract\.ts"\]/,
-			);
+			await thread.say("And 4 + 5?");
+			await expect.poll(thread.answer).toBe("The tool add says: exactly 9");
 			child.kill("SIGTERM");
 			expect(await finished).toMatchObject({ code: 0, stderr: "" });
 		} finally {
 			child.kill("SIGKILL");
 		}
+	});
+});
+
+describe("serve", () => {
+	test("serves a project's threads and its own endpoints, and has them again after a restart", async () => {
+		let id = "";
+		for (const sum of [5, 9]) {
+			const argv = ["serve", "--project", "shop", "--port", "0", "--json"];
+			const { child, until, output, finished } = start(argv, { folder });
+			try {
+				await until(/"type":"begin","url":"[^"]*"/);
+				const { url } = JSON.parse(output()) as { readonly url: string };
+				if (id === "") {
+					const thread = await talk(url);
+					id = thread.id;
+					await thread.say("What is 2 + 3?");
+					await expect.poll(thread.answer).toBe(`The tool add says: ${sum}`);
+				}
+				const status = await fetch(`${url}/api/threads/${id}/status`);
+				expect(await status.json()).toEqual({ messages: 4, toolCalls: 1 });
+				child.kill(sum === 5 ? "SIGKILL" : "SIGTERM");
+				expect((await finished).code).toBe(sum === 5 ? null : 0);
+			} finally {
+				child.kill("SIGKILL");
+			}
+		}
+	});
+
+	test("refuses a project with problems, and two things to serve", async () => {
+		write("agents/tools/add.ts", "export const add = 1;");
+		const broken = await run(["serve", "--project", "shop", "--port", "0"], { folder });
+		expect([broken.code, broken.stderr]).toEqual([2, expect.stringContaining("agents/tools/add.ts")]);
+		const both = await run(["serve", "--project", "shop", "--agent", "a.ts"], { folder });
+		expect([both.code, both.stderr]).toEqual([2, expect.stringContaining("--project and --agent")]);
 	});
 });
 

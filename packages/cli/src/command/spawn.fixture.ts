@@ -17,6 +17,8 @@ export interface Finished {
 export interface Started {
 	readonly child: ChildProcess;
 	readonly finished: Promise<Finished>;
+	/** The output so far. */
+	output(): string;
 	/** Settles when the output so far matches. */
 	until(pattern: RegExp): Promise<void>;
 	/** Types into the terminal it was started through. */
@@ -78,6 +80,7 @@ export function start(
 	return {
 		child,
 		finished,
+		output: () => stdout,
 		type: (text) => void child.stdin.write(text),
 		until: (pattern) =>
 			Promise.race([

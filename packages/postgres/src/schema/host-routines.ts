@@ -75,7 +75,49 @@ export function hostRoutines(schema: string): string {
 		RETURN CASE WHEN FOUND THEN '["ok"]'::jsonb ELSE '["lost"]' END;
 	END $$;
 
-	CREATE FUNCTION ${schema}.apply_v1(slot_id uuid, slot_number bigint, ops jsonb, digests uuid[], shelves integer[], space integer)
+	-- Appends of leases that have their sessions, one a session, which neither drain nor fold: all of them together. One that
+	-- comes to nothing is not among the results, and is made again by itself.
+	CREATE FUNCTION ${schema}.append_plain_v1(base bigint, sessions bigint[], epochs bigint[], runs text[], times bigint[],
+		changes text[], looks bigint[], looked boolean[], onlys boolean[], counts integer[], kinds text[],
+		fact_of integer[], fact_seqs integer[], fact_kinds text[], fact_versions integer[], fact_bodies text[],
+		chunk_of integer[], chunk_subs bigint[], chunk_bodies text[])
+	RETURNS jsonb LANGUAGE plpgsql AS $$
+	DECLARE
+		results jsonb;
+	BEGIN
+		WITH p AS MATERIALIZED (
+			SELECT * FROM unnest(sessions, epochs, runs, times, changes, looks, looked, onlys, counts, kinds)
+				WITH ORDINALITY p (session, epoch, run, at, change, look, is_looked, is_only, count, kind, number)
+		), u AS (
+			UPDATE ${schema}.sessions s SET
+				open_run = CASE p.change WHEN 'open' THEN p.run WHEN 'end' THEN NULL
+					WHEN 'own' THEN nullif(s.open_run, p.run) ELSE s.open_run END,
+				look_at = CASE WHEN p.change = 'end' OR (p.change = 'own' AND s.open_run = p.run)
+					OR (p.change IN ('own', 'keep') AND s.open_run IS NULL) THEN NULL
+					WHEN p.is_looked THEN p.look ELSE s.look_at END,
+				last_kind = coalesce(p.kind, s.last_kind), seq = s.seq + p.count, version = s.version + 1,
+				updated_at = greatest(s.updated_at, p.at)
+				FROM p WHERE s.id = p.session AND s.epoch = p.epoch AND (NOT p.is_only OR s.waiting = 0)
+				RETURNING s.id, s.seq, p.number, p.run, p.at, p.count
+		), e AS (
+			INSERT INTO ${schema}.entries (session, seq, run_id, kind, version, at, position, body)
+				SELECT u.id, u.seq - u.count + f.seq, u.run, f.kind, f.version, u.at,
+					CASE WHEN f.seq = u.count THEN base + u.number END, f.body
+				FROM unnest(fact_of, fact_seqs, fact_kinds, fact_versions, fact_bodies) f (number, seq, kind, version, body)
+				JOIN u ON u.number = f.number
+		), c AS (
+			INSERT INTO ${schema}.chunks (session, seq, sub, body)
+				SELECT u.id, u.seq - u.count, k.sub, k.body FROM unnest(chunk_of, chunk_subs, chunk_bodies) k (number, sub, body)
+				JOIN u ON u.number = k.number
+		)
+		SELECT coalesce(jsonb_agg(jsonb_build_array(u.number, u.seq)), '[]') INTO results FROM u;
+		RETURN results;
+	END $$;
+
+	CREATE FUNCTION ${schema}.apply_v1(slot_id uuid, slot_number bigint, ops jsonb, digests uuid[], shelves integer[], space integer,
+		sessions bigint[], epochs bigint[], runs text[], times bigint[], changes text[], looks bigint[], looked boolean[],
+		onlys boolean[], counts integer[], kinds text[], fact_of integer[], fact_seqs integer[], fact_kinds text[],
+		fact_versions integer[], fact_bodies text[], chunk_of integer[], chunk_subs bigint[], chunk_bodies text[])
 	RETURNS jsonb LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off AS $$
 	DECLARE
 		slot ${schema}.slots;
@@ -84,6 +126,7 @@ export function hostRoutines(schema: string): string {
 		pos bigint;
 		result jsonb;
 		results jsonb[] := '{}';
+		plain jsonb := '[]';
 		lost text[] := '{}';
 	BEGIN
 		SELECT * INTO slot FROM ${schema}.slots WHERE id = slot_id FOR NO KEY UPDATE;
@@ -92,9 +135,16 @@ export function hostRoutines(schema: string): string {
 		IF cardinality(shelves) > 0 THEN
 			PERFORM pg_advisory_xact_lock(space + 1, each) FROM unnest(shelves) each;
 		END IF;
-		PERFORM 1 FROM ${schema}.sessions WHERE digest = ANY (digests) ORDER BY digest FOR NO KEY UPDATE;
+		-- One row is locked by what writes to it.
+		IF cardinality(digests) > 1 THEN
+			PERFORM 1 FROM ${schema}.sessions WHERE digest = ANY (digests) ORDER BY digest FOR NO KEY UPDATE;
+		END IF;
 		SELECT value + pg_current_xact_id()::text::bigint * 8192 INTO base FROM ${schema}.meta WHERE name = 'position_base';
-		pos := base;
+		IF cardinality(sessions) > 0 THEN
+			plain := ${schema}.append_plain_v1(base, sessions, epochs, runs, times, changes, looks, looked, onlys, counts, kinds,
+				fact_of, fact_seqs, fact_kinds, fact_versions, fact_bodies, chunk_of, chunk_subs, chunk_bodies);
+		END IF;
+		pos := base + cardinality(sessions);
 		FOR op IN SELECT jsonb_array_elements(ops) LOOP
 			pos := pos + 1;
 			CASE op->>'o'
@@ -121,8 +171,10 @@ export function hostRoutines(schema: string): string {
 			END CASE;
 			results := results || result;
 		END LOOP;
-		result := to_jsonb(results);
-		UPDATE ${schema}.slots SET number = slot_number, results = result WHERE id = slot_id;
+		-- Nobody else needs to be notified where nobody else is.
+		result := jsonb_build_array(to_jsonb(results), plain, EXISTS (SELECT FROM ${schema}.workers w
+			WHERE w.id <> slot.worker AND w.beat_at > clock_timestamp() - w.ttl_ms * interval '2 milliseconds'));
+		UPDATE ${schema}.slots t SET number = slot_number, results = result WHERE t.id = slot_id;
 		RETURN result;
 	END $$;
 

@@ -1,0 +1,19 @@
+// An agent in a process of its own, for tests: its tool says that it is at work, and does not end.
+import { scriptedModel } from "@holdfast/testing";
+import { Agent, tool } from "holdfast";
+import { postgresHost } from "./index.ts";
+
+const [connectionString = "", schema = ""] = process.argv.slice(2);
+const host = postgresHost({ connectionString, schema, leaseTtlMs: 120_000 });
+const look = tool({
+	name: "look",
+	description: "Looks.",
+	retryPolicy: "pure",
+	run: () => {
+		process.send?.("at work");
+		return new Promise<string>(() => {});
+	},
+});
+const model = scriptedModel([{ text: "Let me look.", toolCalls: [{ name: "look" }] }]);
+const agent = new Agent({ model, tools: [look], host, keepDeltasMs: 1 });
+await agent.session("s").send("hello");

@@ -1,0 +1,109 @@
+// Agents whose sessions live in Postgres: the same as on any host.
+import { fork } from "node:child_process";
+import { scriptedModel } from "@holdfast/testing";
+import { Agent, type AgentOptions, drain, followSession, type RunEvent, tool } from "holdfast";
+import { expect, onTestFinished, test } from "vitest";
+import { type PostgresHost, postgresHost } from "./index.ts";
+import { testServer } from "./test-server.fixture.ts";
+
+async function newHost(schema: string): Promise<PostgresHost> {
+	const { url } = await testServer();
+	const host = postgresHost({ connectionString: url, schema, leaseTtlMs: 120_000 });
+	onTestFinished(() => host.close());
+	return host;
+}
+
+function agentOn(host: PostgresHost, options: AgentOptions): Agent {
+	const agent = new Agent({ ...options, host });
+	onTestFinished(() => agent.close());
+	return agent;
+}
+
+const echo = scriptedModel(({ messages }) => `re: ${(messages.at(-1) as { text?: string }).text}`);
+
+test("a session is continued by another process's agent, with all that was said", async () => {
+	const { schema } = await testServer();
+	const name = schema();
+	const one = agentOn(await newHost(name), { model: echo });
+	await drain(await one.session("ticket").send("one"));
+	const seen: number[] = [];
+	const model = scriptedModel(({ messages }) => {
+		seen.push(messages.length);
+		return "two";
+	});
+	const two = agentOn(await newHost(name), { model });
+	const { outcome } = await (await two.session("ticket").send("more")).result();
+	expect([outcome, seen]).toEqual(["completed", [3]]);
+});
+
+test("the run of a process that is killed is taken up by another, and who watches it misses nothing", async () => {
+	const server = await testServer();
+	const schema = server.schema();
+	const child = fork(new URL("./agent-process.fixture.ts", import.meta.url), [server.url, schema], {
+		execArgv: ["--conditions=holdfast-source", "--no-warnings"],
+	});
+	const gone = new Promise((resolve) => child.once("exit", resolve));
+	onTestFinished(() => void child.kill("SIGKILL"));
+	await new Promise((resolve) => child.once("message", resolve));
+
+	const watching = await newHost(schema);
+	const ids: string[] = [];
+	const events: RunEvent[] = [];
+	const followed = (async () => {
+		for await (const { id, event } of followSession(watching, "s", { until: "complete" })) {
+			if (id !== undefined) ids.push(id);
+			events.push(event as RunEvent);
+		}
+	})();
+	await expect.poll(() => events.some(({ type }) => type === "tool_start")).toBe(true);
+	child.kill("SIGKILL");
+	await gone;
+
+	const look = tool({ name: "look", description: "Looks.", retryPolicy: "pure", run: () => "all well" });
+	const second = agentOn(await newHost(schema), {
+		model: scriptedModel(() => "All is well."),
+		tools: [look],
+		keepDeltasMs: 1,
+	});
+	const ends: string[] = [];
+	for await (const run of second.work({ until: "done" })) ends.push((await run.result()).outcome);
+	await followed;
+	expect(ends).toEqual(["completed"]);
+	expect(new Set(ids).size).toBe(ids.length);
+	const whole: string[] = [];
+	for await (const { id } of followSession(watching, "s")) if (id !== undefined) whole.push(id);
+	expect(ids).toEqual(whole);
+	expect(events.filter(({ type }) => type === "run_end")).toHaveLength(1);
+});
+
+test("many turns of many sessions by several agents are each done once", async () => {
+	const { schema } = await testServer();
+	const name = schema();
+	const hosts = await Promise.all([0, 1, 2].map(() => newHost(name)));
+	const agents = hosts.map((host) => agentOn(host, { model: echo }));
+	const keys = Array.from({ length: 10 }, (_, at) => `s${at}`);
+	const turns = keys.flatMap((key) => agents.map((agent, at) => ({ key, agent, text: `${key} ${at}` })));
+	const answers = await Promise.all(
+		turns.map(async ({ key, agent, text }) => (await (await agent.session(key).send(text)).result()).text),
+	);
+	expect(answers).toEqual(turns.map(({ text }) => `re: ${text}`));
+	for (const key of keys) {
+		const entries = await hosts[0]?.journal.read(key);
+		expect(entries?.filter(({ fact }) => fact.kind === "run.ended")).toHaveLength(agents.length);
+	}
+});
+
+test("work in the background, timers and values are durable there", async () => {
+	const { schema } = await testServer();
+	const host = await newHost(schema());
+	const helper = new Agent({ name: "helper", description: "Helps.", model: scriptedModel(() => "done") });
+	const call = { name: "delegate_to_helper", arguments: { description: "d", prompt: "p", background: true } };
+	const model = scriptedModel(({ messages }) => (messages.length === 1 ? { toolCalls: [call] } : "ok"));
+	const agent = agentOn(host, { model, subagents: [helper] } as AgentOptions);
+	const { outcome } = await (await agent.session("parent").send("go")).result();
+	expect(outcome).toBe("completed");
+	await expect.poll(async () => (await host.journal.list({ state: "open" })).length).toBe(0);
+	expect((await host.journal.list()).length).toBe(2);
+	await agent.session("parent").delete();
+	expect(await host.journal.list()).toEqual([]);
+});
