@@ -121,6 +121,7 @@ const options = {
 	"peer-header": { type: "string" },
 	"max-streams": { type: "string" },
 	"clients-may-set": { type: "string", multiple: true },
+	"no-inspector": { type: "boolean" },
 	repetitions: { type: "string" },
 	concurrency: { type: "string" },
 	baseline: { type: "string" },
@@ -160,6 +161,7 @@ const known: Readonly<Record<string, readonly OptionName[]>> = {
 		"peer-header",
 		"max-streams",
 		"clients-may-set",
+		"no-inspector",
 	],
 	fork: ["db", "json", "at"],
 	eval: ["json", "repetitions", "concurrency", "baseline", "tolerance", "save"],
@@ -282,6 +284,7 @@ type Values = DatabaseValues &
 			| "allow-write"
 			| "yes"
 			| "allow-unauthenticated"
+			| "no-inspector"
 			| "json"
 			| "once"
 			| "help"

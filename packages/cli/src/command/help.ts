@@ -47,7 +47,7 @@ const workOptions = `${readOptions}  --allow-write      adds the tools write_fil
 const topics: Readonly<Record<string, string>> = {
 	run: `holdfast run "<task>" [options]
 
-Works on a task and shows it live. Every step is kept: after Ctrl-C, a crash or a loss of power,
+Works on a task and shows it live. Without "<task>" it is what is piped in; with - that is waited for. Every step is kept: after Ctrl-C, a crash or a loss of power,
 \`holdfast resume\` continues where it was.
 
 ${workOptions}  --session KEY      continue the conversation of this key (default: a new one)
@@ -55,6 +55,7 @@ ${workOptions}  --session KEY      continue the conversation of this key (defaul
 Examples:
   holdfast run "Which breaking changes does CHANGELOG.md list?" --dir ../project
   holdfast run "Where is the retry limit set?" --model anthropic:claude-sonnet-4-5
+  cat question.txt | holdfast run
 `,
 	resume: `holdfast resume [KEY] [options]
 
@@ -112,7 +113,7 @@ ${workOptions}`,
 	serve: `holdfast serve [--agent FILE | --project DIR] [--port N] [--host H] [options]
 
 Serves an agent over HTTP, with durable sessions: POST /api/agent/execute streams a run, and a watcher that was cut
-off resumes where it left. /openapi.json describes all of it. On Ctrl-C or SIGTERM it takes no new work, lets runs
+off resumes where it left. /openapi.json describes all of it, and / is a page that shows the sessions. On Ctrl-C or SIGTERM it takes no new work, lets runs
 finish for a while, leaves the others resumable, and exits with 0. Each request is one line of JSON on stderr.
 
   --agent FILE       a module whose default export is your agent: new Agent({...}), or its options.
@@ -132,6 +133,7 @@ finish for a while, leaves the others resumable, and exits with 0. Each request 
   --max-streams N    streams that a tenant may have open (default: 1000), or "unlimited". Without keys all are one tenant
   --clients-may-set FIELD   what clients may set beside their input: prompt, history, tools, model or options (default:
                      nothing); may be given again. Who may set the prompt or the history speaks in your place
+  --no-inspector     without the page at /, for keys whose holders are not to see instructions and journals
   --drain SECONDS    how long runs may continue after a signal (default: 10)
   --dir, --model, --allow-network   of the assistant; see: holdfast run --help
   --json             says where it listens as a line of JSON
