@@ -2,8 +2,8 @@
 import { existsSync, statSync } from "node:fs";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { Agent, type AgentOptions, agent, type Host } from "holdfast";
+import { describeError } from "./describe-error.ts";
 import { UsageError } from "./usage-error.ts";
-import { describeError } from "./work.ts";
 
 /** An agent from a file, and where its sessions are. */
 export interface LoadedAgent {
@@ -17,7 +17,7 @@ export interface LoadedAgent {
  * that of `openHost`.
  * @throws UsageError when there is no such file, it cannot be imported, or exports no agent.
  */
-export async function loadAgent(file: string, openHost: () => Promise<Host>): Promise<LoadedAgent> {
+export async function loadAgent(file: string, openHost: () => Promise<Host> | Host): Promise<LoadedAgent> {
 	if (!existsSync(file) || !statSync(file).isFile())
 		throw new UsageError(`There is no file ${file}. Give a module that exports an agent with --agent.`);
 	const exported = await importDefault(file);
