@@ -68,7 +68,10 @@ export async function startRemoteJournal(program: URL, options: unknown): Promis
 			const waiting = calls.get(answer.call);
 			calls.delete(answer.call);
 			if (answer.error === undefined) waiting?.resolve(answer.result);
-			else waiting?.reject(new HoldfastError(answer.error.code ?? "unknown", answer.error.message));
+			else {
+				const failure = { ...answer.error, code: answer.error.code ?? "unknown" };
+				waiting?.reject(new HoldfastError(failure.code, failure.message));
+			}
 		});
 	});
 
