@@ -28,6 +28,7 @@ const mayImport: ReadonlyMap<string, readonly string[]> = new Map([
 			"@holdfast/outbound",
 			"@holdfast/runner",
 			"@holdfast/threads",
+			"@holdfast/postgres",
 			"@holdfast/inspector",
 		],
 	],

@@ -25,7 +25,7 @@ export interface ChatCommand extends WorkOptions {
 export async function chat(command: ChatCommand, io: CommandIo): Promise<number> {
 	const key = command.session ?? sessionKeyFor("chat");
 	const setup = prepare(command, key, io);
-	const host = openDatabase(command.db);
+	const host = await openDatabase(command.db);
 	const transcript = new Transcript();
 	const left = Promise.withResolvers<void>();
 	let conversation: Conversation | undefined;

@@ -3,7 +3,7 @@
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import type { CommandIo } from "../terminal/index.ts";
-import { type ApprovalOptions, UsageError, type WorkOptions } from "../work/index.ts";
+import { type ApprovalOptions, databaseFrom, UsageError, type WorkOptions } from "../work/index.ts";
 import { type DatabaseTask, type DatabaseValues, readDatabaseTask } from "./database-task.ts";
 import { type EvalValues, readEvalOptions } from "./eval-options.ts";
 import { type ProjectCommand, type ProjectCommandName, readProjectCommand } from "./project-options.ts";
@@ -195,7 +195,7 @@ export function parseCommand(
 		if ([value].flat().includes("")) throw new UsageError(`The option --${option} needs a value.`);
 	const base = folderOfCaller(io);
 	const common: Common = {
-		db: values.db === undefined ? resolve(io.folder, defaultDatabase) : resolve(base, values.db),
+		db: values.db === undefined ? resolve(io.folder, defaultDatabase) : databaseFrom(base, values.db),
 		dbGiven: values.db,
 		json: values.json === true,
 	};
@@ -258,7 +258,7 @@ export function parseCommand(
 			...read,
 			...how,
 			...common,
-			...(db === undefined ? {} : { db: resolve(base, db), dbGiven: db }),
+			...(db === undefined ? {} : { db: databaseFrom(base, db), dbGiven: db }),
 			agent: read.agent === undefined ? undefined : resolve(base, read.agent),
 			project: project === undefined ? undefined : resolve(base, project),
 			drain: readSeconds(values.drain ?? (io.environment.HOLDFAST_DRAIN || "10")),

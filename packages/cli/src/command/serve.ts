@@ -11,6 +11,7 @@ import {
 	exitCodes,
 	loadAgent,
 	openDatabase,
+	shownDatabase,
 	UsageError,
 } from "../work/index.ts";
 import type { Command } from "./arguments.ts";
@@ -41,7 +42,7 @@ export async function serveAgent(command: ServeCommand, io: CommandIo): Promise<
 			log: (entry) => io.stderr.write(`${JSON.stringify(entry)}\n`),
 		});
 		const { url } = await server.listen({ port: command.port, hostname: command.host });
-		const begin = { type: "begin", url, agent: of, db: command.db };
+		const begin = { type: "begin", url, agent: of, db: shownDatabase(command.db) };
 		io.stdout.write(command.json ? `${JSON.stringify(begin)}\n` : banner(url, of, command));
 		await stopped.promise;
 		if (!command.json) io.stdout.write("Stopping; runs may finish. Again to quit at once.\n");
@@ -70,8 +71,8 @@ async function served(command: ServeCommand, io: CommandIo): Promise<Served> {
 	const { agent: file, db } = command;
 	if (file !== undefined) {
 		let host: Host | undefined;
-		const loaded = await loadAgent(file, () => {
-			host = openDatabase(db);
+		const loaded = await loadAgent(file, async () => {
+			host = await openDatabase(db);
 			return host;
 		});
 		if (host === undefined)
@@ -81,7 +82,7 @@ async function served(command: ServeCommand, io: CommandIo): Promise<Served> {
 	const dir = command.dir ?? io.folder;
 	checkFolder(dir);
 	const model = chooseModel(command.model, io.environment);
-	const host = openDatabase(db);
+	const host = await openDatabase(db);
 	const agent = assistantOptions({
 		host,
 		dir,
@@ -102,7 +103,7 @@ function banner(
 	const page = inspector && (apiKeys !== undefined || !allowUnauthenticated);
 	const look = page ? `Look at the sessions: ${url}/\n` : "";
 	return `Serving ${of} at ${url}
-${look}Sessions are in ${db}; ${apiKeys === undefined ? "no key is asked for" : "callers must send a key"}. Ctrl-C stops.
+${look}Sessions are in ${shownDatabase(db)}; ${apiKeys === undefined ? "no key is asked for" : "callers must send a key"}. Ctrl-C stops.
 Try:
   curl -N ${url}/api/agent/execute${key} -H "content-type: application/json" -d ${quoted(JSON.stringify(body))}
 `;

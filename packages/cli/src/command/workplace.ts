@@ -3,7 +3,7 @@
  * one that it was begun with: its folder, its model.
  */
 
-import type { Agent, AgentRun, WorkOptions } from "holdfast";
+import type { Agent, AgentRun, Host, WorkOptions } from "holdfast";
 import { type CommandIo, quoted } from "../terminal/index.ts";
 import {
 	checkFolder,
@@ -43,9 +43,9 @@ export async function openWorkplace(
 }
 
 async function ofFile(file: string, command: WorkerCommand, options: WorkOptions): Promise<Workplace> {
-	let host: ReturnType<typeof openDatabase> | undefined;
-	const loaded = await loadAgent(file, () => {
-		host = openDatabase(command.db);
+	let host: Host | undefined;
+	const loaded = await loadAgent(file, async () => {
+		host = await openDatabase(command.db);
 		return host;
 	});
 	if (loaded.host === "own" && command.dbGiven !== undefined)
@@ -60,14 +60,14 @@ async function ofFile(file: string, command: WorkerCommand, options: WorkOptions
 	};
 }
 
-function assistants(command: WorkerCommand, io: CommandIo, options: WorkOptions): Workplace {
+async function assistants(command: WorkerCommand, io: CommandIo, options: WorkOptions): Promise<Workplace> {
 	const fallback: SessionSettings = {
 		dir: io.folder,
 		model: chooseModel(undefined, io.environment).name,
 		allowNetwork: false,
 		allowWrite: false,
 	};
-	const host = openDatabase(command.db);
+	const host = await openDatabase(command.db);
 	const agents = new Map<string, Agent>();
 	const runs = new Merged<AgentRun>();
 	/** Sessions whose assistant cannot be made; each is reported once. */

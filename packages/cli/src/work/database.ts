@@ -1,15 +1,56 @@
 /** Opens the database of the sessions; what cannot be opened is a matter of usage, said in one line. */
 import { existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { type Host, isHoldfastError } from "holdfast";
 import { sqliteHost } from "holdfast/sqlite";
 import { UsageError } from "./usage-error.ts";
 
+/** Whether a database is a server's, and no file. */
+export function isServer(database: string): boolean {
+	return /^postgres(?:ql)?:\/\//.test(database);
+}
+
+/** A database as it was given: an address as it is, the path of a file from a folder on. */
+export function databaseFrom(folder: string, given: string): string {
+	return isServer(given) ? given : resolve(folder, given);
+}
+
+/** A database as it may be shown: an address without its password. */
+export function shownDatabase(database: string): string {
+	if (!isServer(database)) return database;
+	try {
+		const address = new URL(database);
+		if (address.password !== "") address.password = "***";
+		if (address.searchParams.has("password")) address.searchParams.set("password", "***");
+		return address.href;
+	} catch {
+		return "postgres://…";
+	}
+}
+
 /**
- * Opens or makes the database.
+ * Opens or makes the database: a file, or `postgres://…`.
  * @throws UsageError when it cannot be used.
  */
-export function openDatabase(path: string): Host {
+export async function openDatabase(database: string): Promise<Host> {
+	return isServer(database) ? openServer(database) : openFile(database);
+}
+
+async function openServer(address: string): Promise<Host> {
+	try {
+		// Loaded when it is asked for: most use a file.
+		const { postgresHost } = await import("@holdfast/postgres");
+		const host = postgresHost({ connectionString: address });
+		await host.journal.list({ limit: 1 });
+		return host;
+	} catch (error) {
+		throw new UsageError(
+			`The database ${shownDatabase(address)} cannot be used. ${error instanceof Error ? error.message : String(error)}`,
+		);
+	}
+}
+
+function openFile(path: string): Host {
 	if (existsSync(path) && statSync(path).isDirectory())
 		throw new UsageError(`The database ${path} is a folder. Give the path of a file.`);
 	const folder = dirname(path);
@@ -29,6 +70,6 @@ export function openDatabase(path: string): Host {
 }
 
 /** Opens the database only if it is there: looking at sessions makes no file. */
-export function openExisting(path: string): Host | undefined {
-	return existsSync(path) ? openDatabase(path) : undefined;
+export async function openExisting(database: string): Promise<Host | undefined> {
+	return isServer(database) || existsSync(database) ? openDatabase(database) : undefined;
 }
