@@ -65,6 +65,10 @@ export class Run {
 	#stopReason: StopReason | undefined;
 	#cut: ((error: Stopped) => void) | undefined;
 	#sub = 0;
+	/** Whether watchers hear of an event right now. */
+	#isEmitting = false;
+	/** What they emitted meanwhile. */
+	#answers: RunEvent[] | undefined;
 	/** Events that wait for the ledger to have what was committed last, and when they are emitted. */
 	#recording: { readonly pending: RunEvent[]; readonly emitted: Promise<unknown> } | undefined;
 	lastWords: string | undefined; // of the strategy, when the run ends now
@@ -284,7 +288,7 @@ export class Run {
 		}
 		const settle = (events: readonly RunEvent[]): true => {
 			if (this.#recording?.pending === pending) this.#recording = undefined;
-			for (const event of events) this.#emit(event);
+			this.#emitAll(events);
 			return true;
 		};
 		const recorded = ledger.committed(facts, pending.slice());
@@ -324,8 +328,37 @@ export class Run {
 		else this.#recording.pending.push(event);
 	}
 
+	/** What a watcher emits when it hears of an event comes after what was committed with it, for all of them. */
 	#emit(event: RunEvent): void {
-		for (const watcher of this.#watchers) watcher.notify(event);
+		if (this.#isEmitting) {
+			this.#answers ??= [];
+			this.#answers.push(event);
+			return;
+		}
+		this.#isEmitting = true;
+		try {
+			for (const watcher of this.#watchers) watcher.notify(event);
+		} finally {
+			this.#isEmitting = false;
+		}
+		if (this.#answers !== undefined) this.#emitAnswers();
+	}
+
+	/** All of one commit: they are in the state already, and what answers them has a later address. */
+	#emitAll(events: readonly RunEvent[]): void {
+		this.#isEmitting = true;
+		try {
+			for (const event of events) for (const watcher of this.#watchers) watcher.notify(event);
+		} finally {
+			this.#isEmitting = false;
+		}
+		if (this.#answers !== undefined) this.#emitAnswers();
+	}
+
+	#emitAnswers(): void {
+		const answers = this.#answers ?? [];
+		this.#answers = undefined;
+		for (const event of answers) this.#emit(event);
 	}
 
 	/** Emits a boundary; a promise while a synchronised watcher has not asked for what comes after it. */
@@ -336,11 +369,17 @@ export class Run {
 		let waiting: Promise<unknown> | undefined;
 		this.#marks?.add(event.type);
 		this.ledger?.notify(event);
-		for (const watcher of this.#watchers) {
-			watcher.notify(event);
-			const passed = watcher.passed?.(event);
-			if (passed !== undefined) waiting = waiting === undefined ? passed : Promise.all([waiting, passed]);
+		this.#isEmitting = true;
+		try {
+			for (const watcher of this.#watchers) {
+				watcher.notify(event);
+				const passed = watcher.passed?.(event);
+				if (passed !== undefined) waiting = waiting === undefined ? passed : Promise.all([waiting, passed]);
+			}
+		} finally {
+			this.#isEmitting = false;
 		}
+		if (this.#answers !== undefined) this.#emitAnswers();
 		return waiting === undefined ? undefined : this.untilStopped(waiting);
 	}
 

@@ -60,8 +60,7 @@ export class BackgroundJobs {
 			for (const message of runMessages(run.state)) this.#reminded(storeKey, message);
 		run.watch({
 			notify: (event) => {
-				// All who look on hear of the input first.
-				if (event.type === "input") queueMicrotask(() => this.#reminded(storeKey, event.message));
+				if (event.type === "input") this.#reminded(storeKey, event.message);
 			},
 		});
 		const ended = over.then(async () => {
