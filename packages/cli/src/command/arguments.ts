@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import type { CommandIo } from "../terminal/index.ts";
+import { databaseOf, isPostgres } from "./database.ts";
 import { type DatabaseTask, type DatabaseValues, readDatabaseTask } from "./database-task.ts";
 import { type EvalValues, readEvalOptions } from "./eval-options.ts";
 import { type ProjectCommand, type ProjectCommandName, readProjectCommand } from "./project-options.ts";
@@ -10,7 +11,7 @@ import { UsageError } from "./usage-error.ts";
 
 /** Where sessions live and how the answer is written. */
 interface Common {
-	/** Absolute path of the database. */
+	/** Absolute path of the database, or its address. */
 	readonly db: string;
 	/** Whether the path was given, so that hints repeat it. */
 	readonly dbGiven: string | undefined;
@@ -197,10 +198,14 @@ export function parseCommand(
 		if ([value].flat().includes("")) throw new UsageError(`The option --${option} needs a value.`);
 	const base = folderOfCaller(io);
 	const common: Common = {
-		db: values.db === undefined ? resolve(io.folder, defaultDatabase) : resolve(base, values.db),
+		db: values.db === undefined ? resolve(io.folder, defaultDatabase) : databaseOf(base, values.db),
 		dbGiven: values.db,
 		json: values.json === true,
 	};
+	if (isPostgres(common.db) && !["worker", "serve", "sessions", "show"].includes(name))
+		throw new UsageError(
+			`"holdfast ${name}" works with a file. A database of Postgres is for worker, serve, sessions and show.`,
+		);
 	const how: Omit<WorkOptions, "allowWrite"> = {
 		dir: values.dir === undefined ? undefined : resolve(base, values.dir),
 		model: values.model,
@@ -248,7 +253,7 @@ export function parseCommand(
 			...read,
 			...how,
 			...common,
-			...(db === undefined ? {} : { db: resolve(base, db), dbGiven: db }),
+			...(db === undefined ? {} : { db: databaseOf(base, db), dbGiven: db }),
 			agent: read.agent === undefined ? undefined : resolve(base, read.agent),
 			drain: readSeconds(values.drain ?? (io.environment.HOLDFAST_DRAIN || "10")),
 		};

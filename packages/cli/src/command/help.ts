@@ -75,7 +75,7 @@ may share one database; each run is worked on by one of them.
 
   --agent FILE       a module whose default export is your agent: new Agent({...}), or its options.
                      Default: the assistant, with the folder and model of each session
-  --db PATH          the database (default: .holdfast/holdfast.db in the current folder)
+  --db PATH          the database, a file or postgres://… (default: .holdfast/holdfast.db here)
   --once             end when nothing is due any more, for cron
   --drain SECONDS    how long active runs may continue after Ctrl-C or SIGTERM (default 10);
                      what has not ended by then is suspended, and resumed by another worker
@@ -117,7 +117,7 @@ finish for a while, leaves the others resumable, and exits with 0. Each request 
 
   --agent FILE       a module whose default export is your agent: new Agent({...}), or its options.
                      Default: the assistant, which answers about the files of --dir
-  --db PATH          the database (default: .holdfast/holdfast.db in the current folder)
+  --db PATH          the database, a file or postgres://… (default: .holdfast/holdfast.db here)
   --port N           the port (default: 4280); 0 takes a free one
   --host H           the address to listen on (default: 127.0.0.1). Others can reach 0.0.0.0, so it needs a key
   --api-key KEY      a key that callers must send, or TENANT=KEY; may be given again. Better in

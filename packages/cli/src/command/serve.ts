@@ -5,7 +5,7 @@ import { type CommandIo, quoted } from "../terminal/index.ts";
 import { loadAgent } from "./agent-file.ts";
 import type { Command } from "./arguments.ts";
 import { assistantOptions, checkFolder } from "./assistant.ts";
-import { openDatabase } from "./database.ts";
+import { openDatabase, shownDatabase } from "./database.ts";
 import { chooseModel } from "./models.ts";
 import { ending, exitCodes, UsageError } from "./usage-error.ts";
 
@@ -34,7 +34,7 @@ export async function serveAgent(command: ServeCommand, io: CommandIo): Promise<
 			log: (entry) => io.stderr.write(`${JSON.stringify(entry)}\n`),
 		});
 		const { url } = await server.listen({ port: command.port, hostname: command.host });
-		const begin = { type: "begin", url, agent: of, db: command.db };
+		const begin = { type: "begin", url, agent: of, db: shownDatabase(command.db) };
 		io.stdout.write(command.json ? `${JSON.stringify(begin)}\n` : banner(url, of, command));
 		await stopped.promise;
 		if (!command.json) io.stdout.write("Stopping; runs may finish. Again to quit at once.\n");
@@ -63,8 +63,8 @@ async function served(command: ServeCommand, io: CommandIo): Promise<Served> {
 	const { agent: file, db } = command;
 	if (file !== undefined) {
 		let host: Host | undefined;
-		const loaded = await loadAgent(file, () => {
-			host = openDatabase(db);
+		const loaded = await loadAgent(file, async () => {
+			host = await openDatabase(db);
 			return host;
 		});
 		if (host === undefined)
@@ -74,7 +74,7 @@ async function served(command: ServeCommand, io: CommandIo): Promise<Served> {
 	const dir = command.dir ?? io.folder;
 	checkFolder(dir);
 	const model = chooseModel(command.model, io.environment);
-	const host = openDatabase(db);
+	const host = await openDatabase(db);
 	const agent = assistantOptions({
 		host,
 		dir,
@@ -89,7 +89,7 @@ function banner(url: string, of: string, { db, apiKeys }: ServeCommand): string 
 	const key = apiKeys === undefined ? "" : ' -H "authorization: Bearer $KEY"';
 	const body = { input: "What is this project?" };
 	return `Serving ${of} at ${url}
-Sessions are in ${db}; ${apiKeys === undefined ? "no key is asked for" : "callers must send a key"}. Ctrl-C stops.
+Sessions are in ${shownDatabase(db)}; ${apiKeys === undefined ? "no key is asked for" : "callers must send a key"}. Ctrl-C stops.
 Try:
   curl -N ${url}/api/agent/execute${key} -H "content-type: application/json" -d ${quoted(JSON.stringify(body))}
 `;

@@ -30,7 +30,7 @@ export async function listSessions(
 	command: Extract<Command, { name: "sessions" }>,
 	io: CommandIo,
 ): Promise<number> {
-	const host = openExisting(command.db);
+	const host = await openExisting(command.db);
 	try {
 		const heads = host === undefined ? [] : await host.journal.list();
 		const sessions: ListedSession[] = [];

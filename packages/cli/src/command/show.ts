@@ -14,7 +14,7 @@ import {
 	summarise,
 } from "../terminal/index.ts";
 import type { Command } from "./arguments.ts";
-import { openExisting } from "./database.ts";
+import { openExisting, shownDatabase } from "./database.ts";
 import { findSession } from "./session-name.ts";
 import { exitCodes, UsageError } from "./usage-error.ts";
 
@@ -23,13 +23,13 @@ export async function showSession(
 	command: Extract<Command, { name: "show" }>,
 	io: CommandIo,
 ): Promise<number> {
-	const host = openExisting(command.db);
+	const host = await openExisting(command.db);
 	try {
 		const key = host === undefined ? command.session : await findSession(host, command.session);
 		const head = await host?.journal.head(key);
 		if (host === undefined || head === undefined)
 			throw new UsageError(
-				`There is no session "${command.session}" in ${command.db}. See: holdfast sessions.`,
+				`There is no session "${command.session}" in ${shownDatabase(command.db)}. See: holdfast sessions.`,
 			);
 		const entries = await host.journal.read(key);
 		if (command.json) {

@@ -19,7 +19,7 @@ export async function runTask(command: RunCommand, io: CommandIo): Promise<numbe
 	const task = command.task ?? DEFAULT_TASK;
 	const key = command.session ?? sessionKeyFor(task);
 	const setup = prepare(command, key, io);
-	const host = openDatabase(command.db);
+	const host = await openDatabase(command.db);
 	const work = startWork(setup, host, command, io);
 	try {
 		await refuseServed(host, key);
@@ -54,7 +54,7 @@ export async function runTask(command: RunCommand, io: CommandIo): Promise<numbe
 
 /** Resumes an interrupted session; gives the exit code. */
 export async function resumeSession(command: ResumeCommand, io: CommandIo): Promise<number> {
-	const host = openExisting(command.db);
+	const host = await openExisting(command.db);
 	if (host === undefined) {
 		if (command.session !== undefined) throw unknownSession(command.session, command.db);
 		return nothingToResume("There are no sessions yet, so there is nothing to resume.", command, io);

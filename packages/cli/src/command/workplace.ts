@@ -2,12 +2,12 @@
  * What a worker works with: one agent of the user's own for all sessions, or the assistant, which for each session is the
  * one that it was begun with: its folder, its model.
  */
-import type { Agent, AgentRun, WorkOptions } from "holdfast";
+import type { Agent, AgentRun, Host, WorkOptions } from "holdfast";
 import type { CommandIo } from "../terminal/index.ts";
 import { loadAgent } from "./agent-file.ts";
 import type { Command } from "./arguments.ts";
 import { checkFolder, createAssistant } from "./assistant.ts";
-import { openDatabase } from "./database.ts";
+import { isPostgres, openDatabase } from "./database.ts";
 import { chooseModel } from "./models.ts";
 import { readSettings, type SessionSettings } from "./session-settings.ts";
 import { UsageError } from "./usage-error.ts";
@@ -38,9 +38,9 @@ export async function openWorkplace(
 }
 
 async function ofFile(file: string, command: WorkerCommand, options: WorkOptions): Promise<Workplace> {
-	let host: ReturnType<typeof openDatabase> | undefined;
-	const loaded = await loadAgent(file, () => {
-		host = openDatabase(command.db);
+	let host: Host | undefined;
+	const loaded = await loadAgent(file, async () => {
+		host = await openDatabase(command.db);
 		return host;
 	});
 	if (loaded.host === "own" && command.dbGiven !== undefined)
@@ -55,14 +55,18 @@ async function ofFile(file: string, command: WorkerCommand, options: WorkOptions
 	};
 }
 
-function assistants(command: WorkerCommand, io: CommandIo, options: WorkOptions): Workplace {
+async function assistants(command: WorkerCommand, io: CommandIo, options: WorkOptions): Promise<Workplace> {
+	if (isPostgres(command.db))
+		throw new UsageError(
+			"What the assistant works with is kept beside a file. Give an agent to work with Postgres: holdfast worker --agent FILE.",
+		);
 	const fallback = {
 		dir: io.folder,
 		model: chooseModel(undefined, io.environment).name,
 		allowNetwork: false,
 		allowWrite: false,
 	};
-	const host = openDatabase(command.db);
+	const host = await openDatabase(command.db);
 	const agents = new Map<string, Agent>();
 	const runs = new Merged<AgentRun>();
 	/** Sessions whose assistant cannot be made; each is reported once. */
