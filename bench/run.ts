@@ -34,6 +34,7 @@ const rows: ReadonlyMap<string, readonly string[]> = new Map([
 	["serving", ["--expose-gc"]],
 	["redaction", []],
 	["memory-search", []],
+	["projects", []],
 	["import", []],
 	["installed-size", []],
 	["types", []],

@@ -89,3 +89,15 @@ test("a name that a file does not export is said", () => {
 	const files = { "index.d.ts": 'export { gone } from "./there.ts";\n', "there.d.ts": "export {};\n" };
 	expect(() => prune(files)).toThrow("index.d.ts takes gone from there.d.ts, which does not export it.");
 });
+
+test("what a file declares for the whole program stays with any part of it that stays", () => {
+	const global = "declare global {\n\tnamespace Names {\n\t\tinterface Known {\n\t\t}\n\t}\n}\n";
+	const kept = prune({
+		"index.d.ts": 'export type { Name } from "./names.ts";\nexport type { Other } from "./other.ts";\n',
+		"names.d.ts": `${global}export type Name = keyof Names.Known;\nexport type Unused = 1;\n`,
+		"other.d.ts": "export type Other = 1;\n",
+		"unreached.d.ts": `${global}export type Far = 1;\n`,
+	});
+	expect(kept["names.d.ts"]).toBe(`${global}export type Name = keyof Names.Known;\n`);
+	expect(Object.keys(kept)).not.toContain("unreached.d.ts");
+});

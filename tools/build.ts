@@ -42,6 +42,16 @@ async function bundle({ folder, entries, commands }: Workspace): Promise<readonl
 	return output.map(({ fileName }) => fileName);
 }
 
+/** Bundles what a package shows in a browser, into dist/page; gives the files it wrote, relative to dist. */
+async function bundlePageOf({ folder }: Workspace): Promise<readonly string[]> {
+	const bundler = join(root, "packages", folder, "src/assets/bundle-page.ts");
+	if (!existsSync(bundler)) return [];
+	const { bundlePage } = (await import(bundler)) as { bundlePage(into: string): Promise<unknown> };
+	const dist = join(root, "packages", folder, "dist");
+	await bundlePage(join(dist, "page"));
+	return listFiles(dist, "").filter((file) => file.startsWith("page/"));
+}
+
 function removeLeftovers(workspace: Workspace, written: readonly string[]): void {
 	const dist = join(root, "packages", workspace.folder, "dist");
 	if (!existsSync(dist)) return;
@@ -58,4 +68,7 @@ const { code, output } = await runCommand([`${root}/node_modules/.bin/tsc`, "-b"
 process.stdout.write(output);
 process.exitCode = code;
 if (code === 0)
-	for (const workspace of readWorkspaces(root)) removeLeftovers(workspace, await bundle(workspace));
+	for (const workspace of readWorkspaces(root)) {
+		const written = await bundle(workspace);
+		removeLeftovers(workspace, [...written, ...(await bundlePageOf(workspace))]);
+	}

@@ -92,6 +92,8 @@ export function pruneDeclarations(folder: string, entries: readonly string[]): R
 		for (const statement of file.statements) {
 			if (statement.kept || !statement.declares.includes(name)) continue;
 			statement.kept = true;
+			// What a file declares for the whole program goes with any part of it.
+			if (name !== "global") keepLocal(place, "global");
 			for (const used of namesIn(statement.text)) {
 				if (typeof used === "string") keepLocal(place, used);
 				else keepImportType(place, used.source, used.name);

@@ -14,11 +14,12 @@ export {
 } from "./execute/execute-session.ts";
 export { ExecuteSessions, type ExecuteSessionsOptions } from "./execute/execute-sessions.ts";
 export { type ChosenOptions, type ExecuteInput, readInput, readOptions } from "./execute/read-input.ts";
+export type { ForkSettings, SessionAgentInfo, SessionOrigin } from "./execute/session-fork.ts";
 export { type FollowLogOptions, followLog, type LoggedEvent } from "./execute/session-log.ts";
 export type { SessionSetup, StoredTool } from "./execute/session-setup.ts";
 export type { SessionView } from "./execute/session-view.ts";
 export { entriesAfter } from "./facts/entry-pages.ts";
-export { afterEntry, type EventPlace, eventId, isAfter } from "./facts/event-id.ts";
+export { afterEntry, atEntry, type EventPlace, eventId, isAfter } from "./facts/event-id.ts";
 export type { PlacedEvent } from "./facts/journal-fold.ts";
 export type { JournalItem } from "./facts/journal-reader.ts";
 export { type EventPage, followPages, type PagesOptions, placeAfter } from "./following/follow-pages.ts";

@@ -92,7 +92,7 @@ export type {
 	ToolOutput,
 } from "./contract/tool-definition.ts";
 export { databaseEventStore, fileEventStore, memoryEventStore } from "./events/index.ts";
-export { type ModelPlannerOptions, modelPlanner, stepsPlanner } from "./loop/index.ts";
+export { type ModelPlannerOptions, modelPlanner, type PlannerManner, stepsPlanner } from "./loop/index.ts";
 export {
 	type AdapterOptions,
 	anthropicClient,

@@ -73,6 +73,14 @@ export class Exchange {
 		return this.caller.tenant;
 	}
 
+	/**
+	 * Whether who asks is known, or can only be on this machine: callers are authenticated, or the server answers to loopback
+	 * names alone.
+	 */
+	get isProtected(): boolean {
+		return this.#parts.options.isProtected;
+	}
+
 	/** The sessions. What is asked of them is asked for `caller`. */
 	get service(): SessionService {
 		return this.#parts.service;

@@ -5,6 +5,7 @@ export type { RateLimit } from "./access/rate-limit.ts";
 export type { Connection, Exchange, Projection } from "./exchange.ts";
 export { createHandler, type Handler } from "./handler.ts";
 export { type Refusal, refusalOf } from "./http/errors.ts";
+export { isSessionId } from "./http/names.ts";
 export type { DescribedAnswer, Route, Schema } from "./http/route.ts";
 export type { ListenOptions } from "./node-listener.ts";
 export type { HandlerOptions } from "./options.ts";
@@ -17,6 +18,14 @@ export {
 	type ServerOptions,
 } from "./server.ts";
 export type { ClientField, ClientOptions } from "./service/client-fields.ts";
+export type {
+	InspectedChanges,
+	InspectedChild,
+	InspectedEntriesOptions,
+	InspectedFork,
+	InspectedHead,
+	SessionInspection,
+} from "./service/inspection.ts";
 export {
 	type FollowRun,
 	followRun,

@@ -101,6 +101,8 @@ export interface ResolvedOptions {
 	readonly service: SessionService | undefined;
 	/** Undefined where everybody is let in. */
 	readonly authenticator: Authenticator | undefined;
+	/** Whether callers are authenticated, or only loopback names are answered to. */
+	readonly isProtected: boolean;
 	/** Undefined for no limit. */
 	readonly failedAttempts: FailedAttempts | undefined;
 	readonly peerHeader: string | undefined;
@@ -170,6 +172,9 @@ export function resolveOptions(options: HandlerOptions): ResolvedOptions {
 	return {
 		service: options.service,
 		authenticator,
+		isProtected:
+			authenticator !== undefined ||
+			(options.allowUnauthenticated !== true && options.allowedHosts === undefined),
 		failedAttempts: checkedAttempts(options.failedAttempts),
 		peerHeader: checkedHeader(options.peerHeader),
 		publicPaths: new Set(options.publicPaths),

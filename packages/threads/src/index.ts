@@ -22,6 +22,7 @@ export {
 	validateToolName,
 } from "./define/index.ts";
 export { type ThreadEvent, type ThreadRoutesOptions, threadRoutes } from "./endpoints/index.ts";
+export type { EnvGiven, EnvValue } from "./environment/index.ts";
 export { generateTypes, writeTypes } from "./generate-types/index.ts";
 export {
 	type ProjectChange,

@@ -152,6 +152,18 @@ test("an attempt after a crash finds the task of the one before, and makes no ot
 	expect(model.requests).toHaveLength(1);
 });
 
+test("an attempt after a crash answers a task once", async () => {
+	const ask = { name: "ask", description: "Asks.", parameters: { type: "object" } };
+	const model = scriptedModel([{ toolCalls: [{ name: "ask" }] }, "Blue."]);
+	const { url } = await serve(model, { tools: [ask] });
+	const research = await remoteAgent({ url, pollEveryMs: 5 });
+	const { task } = (await research.run({ prompt: "?" }, context())) as { task: string };
+	const again = context({ idempotencyKey: "run.2.0", attempt: 2 });
+	expect(await research.run({ prompt: "blue", task }, again)).toBe("Blue.");
+	expect(await research.run({ prompt: "blue", task }, again)).toBe("Blue.");
+	expect(model.requests).toHaveLength(2);
+});
+
 test("an attempt after a crash sends the message where the one before did not get to it", async () => {
 	const { url } = await serve(scriptedModel(["First."]));
 	const research = await remoteAgent({ url, pollEveryMs: 5 });

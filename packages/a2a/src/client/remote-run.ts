@@ -65,8 +65,16 @@ export class RemoteRun {
 
 	/** The task that an earlier attempt has begun, which died before it was over. */
 	async #begunBefore(signal?: AbortSignal): Promise<Task | undefined> {
-		if (this.#params.task !== undefined) return undefined;
+		const { task: answered } = this.#params;
 		try {
+			if (answered !== undefined) {
+				const task = await this.#client.getTask(
+					{ tenant: "", id: answered },
+					signal === undefined ? {} : { signal },
+				);
+				// One that still waits has not got the answer.
+				return stateName(task.status?.state) === "input-required" ? undefined : task;
+			}
 			const { tasks } = await this.#client.listTasks(
 				{
 					tenant: "",

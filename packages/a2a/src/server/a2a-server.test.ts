@@ -173,6 +173,10 @@ test("a stream shows the task, its answer as it grows, and its end", async () =>
 		$case: "statusUpdate",
 		value: { status: { state: TaskState.TASK_STATE_COMPLETED } },
 	});
+	const whole = seen.find((payload) => payload?.$case === "artifactUpdate" && payload.value.lastChunk);
+	expect(whole).toMatchObject({
+		value: { append: false, artifact: { parts: [{ content: { value: "It lies on the Aare." } }] } },
+	});
 	let text = "";
 	for (const payload of seen) {
 		if (payload?.$case !== "artifactUpdate") continue;

@@ -30,6 +30,7 @@ function fakeIo(
 		environment,
 		folder,
 		openQuestions: () => undefined,
+		readPiped: async () => undefined,
 		onInterrupt: () => () => {},
 		quit: () => {},
 	};

@@ -62,7 +62,9 @@ export type Command =
 	  } & Common)
 	| ({ readonly name: "db"; readonly task: DatabaseTask } & Common)
 	| ({ readonly name: "release"; readonly session: string } & Common & WorkOptions & ApprovalOptions)
-	| ({ readonly name: "serve" } & ServeOptions & Omit<WorkOptions, "allowWrite"> & Common)
+	| ({ readonly name: "serve"; readonly project: string | undefined } & ServeOptions &
+			Omit<WorkOptions, "allowWrite"> &
+			Common)
 	| ({
 			readonly name: "fork";
 			readonly session: string;
@@ -119,11 +121,13 @@ const options = {
 	"peer-header": { type: "string" },
 	"max-streams": { type: "string" },
 	"clients-may-set": { type: "string", multiple: true },
+	"no-inspector": { type: "boolean" },
 	repetitions: { type: "string" },
 	concurrency: { type: "string" },
 	baseline: { type: "string" },
 	tolerance: { type: "string" },
 	save: { type: "string" },
+	project: { type: "string" },
 	name: { type: "string" },
 	out: { type: "string" },
 	release: { type: "string" },
@@ -147,6 +151,7 @@ const known: Readonly<Record<string, readonly OptionName[]>> = {
 	serve: [
 		...look,
 		"agent",
+		"project",
 		"drain",
 		"port",
 		"host",
@@ -156,6 +161,7 @@ const known: Readonly<Record<string, readonly OptionName[]>> = {
 		"peer-header",
 		"max-streams",
 		"clients-may-set",
+		"no-inspector",
 	],
 	fork: ["db", "json", "at"],
 	eval: ["json", "repetitions", "concurrency", "baseline", "tolerance", "save"],
@@ -220,7 +226,8 @@ export function parseCommand(
 	}
 	if (name === "db") return { name, task: readDatabaseTask(rest, values, base), ...common };
 	if (name === "eval") return { name, ...readEvalOptions(rest, values, base), ...common };
-	if (isProjectCommand(name)) return { ...readProjectCommand(name, rest, values, base), ...common };
+	if (isProjectCommand(name))
+		return { ...readProjectCommand(name, rest, values, { base, environment: io.environment }), ...common };
 	if (name === "fork") {
 		const [session, to] = rest;
 		if (!session || !to || rest.length > 2)
@@ -240,12 +247,17 @@ export function parseCommand(
 	}
 	if (name === "serve") {
 		const read = readServeOptions(values, io.environment);
+		const project = values.project ?? (io.environment.HOLDFAST_PROJECT || undefined);
+		if (project !== undefined && read.agent !== undefined)
+			throw new UsageError(
+				"The options --project and --agent name two things to serve. Leave one of them out.",
+			);
 		const theAssistants = (["dir", "model", "allow-network"] as const).find(
 			(option) => values[option] !== undefined,
 		);
-		if (read.agent !== undefined && theAssistants !== undefined)
+		if ((read.agent ?? project) !== undefined && theAssistants !== undefined)
 			throw new UsageError(
-				`The option --${theAssistants} is the assistant's: the agent of ${read.agent} says by itself what it works with. Leave one of them out.`,
+				`The option --${theAssistants} is the assistant's: ${project ?? `the agent of ${read.agent}`} says by itself what it works with. Leave one of them out.`,
 			);
 		const db = values.db ?? (io.environment.HOLDFAST_DB || undefined);
 		return {
@@ -255,6 +267,7 @@ export function parseCommand(
 			...common,
 			...(db === undefined ? {} : { db: databaseOf(base, db), dbGiven: db }),
 			agent: read.agent === undefined ? undefined : resolve(base, read.agent),
+			project: project === undefined ? undefined : resolve(base, project),
 			drain: readSeconds(values.drain ?? (io.environment.HOLDFAST_DRAIN || "10")),
 		};
 	}
@@ -267,7 +280,7 @@ export function parseCommand(
 type Values = DatabaseValues &
 	EvalValues &
 	Partial<Record<"dir" | "session" | "db" | "model" | "agent" | "drain" | "at" | "port" | "host", string>> &
-	Partial<Record<"reason" | "peer-header" | "max-streams", string>> &
+	Partial<Record<"reason" | "peer-header" | "max-streams" | "project", string>> &
 	Partial<Record<"cors" | "api-key" | "clients-may-set" | "approve" | "deny", string[]>> &
 	Partial<
 		Record<
@@ -275,6 +288,7 @@ type Values = DatabaseValues &
 			| "allow-write"
 			| "yes"
 			| "allow-unauthenticated"
+			| "no-inspector"
 			| "json"
 			| "once"
 			| "help"

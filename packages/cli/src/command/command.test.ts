@@ -69,6 +69,32 @@ describe("run in a pipe", () => {
 		expect(code).toBe(0);
 		expect(stdout).toMatch(/No task was given[\s\S]*NEWS\.md:1[\s\S]*Try next:\n {2}npm start -- /);
 	});
+
+	test("takes what is piped in as its task, also without an end of the line", async () => {
+		for (const piped of [`${question[1]}\n`, `\n${question[1]}`]) {
+			const { code, stdout } = await run(["run", "--dir", "project"], { folder, piped });
+			expect(code).toBe(0);
+			expect(stdout).not.toContain("No task was given");
+			expect(stdout).toContain("The lamp is green.");
+		}
+		const { stdout } = await run(["run", "-", "--dir", "project"], { folder, piped: question[1] as string });
+		expect(stdout).toContain("The lamp is green.");
+	});
+
+	test("with a pipe that stays open and empty it has no task, and ends", async () => {
+		const { child, finished } = start(["run", "--dir", "project"], { folder, piped: { open: true } });
+		const { code, stdout } = await finished;
+		expect(code).toBe(0);
+		expect(stdout).toContain("No task was given");
+		child.stdin?.destroy();
+	});
+
+	test("refuses what is no task: nothing where it was told to wait for something, and far too much", async () => {
+		const nothing = await run(["run", "-"], { folder });
+		expect([nothing.code, nothing.stderr]).toEqual([2, expect.stringContaining("Nothing was piped in")]);
+		const much = await run(["run"], { folder, piped: "word ".repeat(300_000) });
+		expect([much.code, much.stderr]).toEqual([2, expect.stringContaining("1000000 characters")]);
+	});
 });
 
 const script = "/usr/bin/script";

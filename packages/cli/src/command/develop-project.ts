@@ -1,54 +1,129 @@
 /** The command for working on a project: it follows the files, keeps the types of names, and serves the project. */
 import { relative } from "node:path";
-import { type ProjectChange, watchProject, writeTypes } from "@holdfast/threads";
+import type { LogEntry } from "@holdfast/server";
+import {
+	type EnvGiven,
+	type Project,
+	type ProjectChange,
+	type ThreadLog,
+	watchProject,
+	writeTypes,
+} from "@holdfast/threads";
 import type { CommandIo } from "../terminal/index.ts";
 import { asUsage, describeProblems, problemsOf, summary } from "./check-project.ts";
 import { lendPackages } from "./lend-packages.ts";
+import { namedEnvironment, readVariables } from "./project-environment.ts";
+import { howToTry, openProjectServer, type ProjectServer } from "./serve-project.ts";
 import { ending, exitCodes } from "./usage-error.ts";
 
-/** Follows a project until Ctrl-C or SIGTERM; gives the exit code. */
-export async function developProject(
-	{ directory, json }: { readonly directory: string; readonly json: boolean },
-	io: CommandIo,
-): Promise<number> {
+/** What the command is given. */
+export interface DevelopOptions {
+	readonly directory: string;
+	readonly db: string;
+	readonly port: number;
+	readonly host: string;
+	readonly json: boolean;
+}
+
+/** Milliseconds that executions have for their end. */
+const drain = 1_000;
+
+/** Follows and serves a project until Ctrl-C or SIGTERM; gives the exit code. */
+export async function developProject(options: DevelopOptions, io: CommandIo): Promise<number> {
 	lendPackages();
+	const { directory } = options;
 	const stopped = new AbortController();
 	let signals = 0;
 	const stopListening = io.onInterrupt(() => {
 		signals++;
 		if (signals > 1) io.quit(exitCodes.interrupted);
 		stopped.abort();
-	}, ending());
-	const say = (line: object, text: string): void => {
-		io.stdout.write(json ? `${JSON.stringify(line)}\n` : `${text}\n`);
+	}, ending(drain));
+	const print = printer(options, io);
+	// The values that a changed project names are added to those that its threads have.
+	const env: Record<string, EnvGiven[string]> = {};
+	const keepUp = async (project: Project): Promise<void> => {
+		await writeTypes(project);
+		Object.assign(env, namedEnvironment(project, await readVariables(directory, io.environment)));
 	};
-	const onChange = ({ project, files, milliseconds }: ProjectChange): void => {
-		const changed = files.map((file) => relative(directory, file));
-		const ms = Math.round(milliseconds);
-		const what = changed.length === 0 ? `Project ${directory}` : `changed ${changed.join(", ")}`;
-		say({ type: "project", files: changed, ms }, `${time()}${what}: ${summary(project)} (${ms} ms)`);
-		for (const warning of project.warnings) say({ type: "warning", warning }, `  warning: ${warning}`);
-		writeTypes(project).catch((error) => say({ type: "error", message: String(error) }, String(error)));
+	const onChange = (change: ProjectChange): void => {
+		print.change(change);
+		keepUp(change.project).catch(print.error);
 	};
-	const onError = (error: unknown): void => {
-		const problems = problemsOf(error);
-		if (problems === undefined) say({ type: "error", message: String(error) }, `${time()}${String(error)}`);
-		else say({ type: "problems", problems }, `${time()}${describeProblems(directory, problems).trimEnd()}`);
-	};
+	let server: ProjectServer | undefined;
 	try {
-		const live = await watchProject(directory, { onChange, onError, signal: stopped.signal });
-		if (!stopped.signal.aborted)
-			await new Promise((resolve) => stopped.signal.addEventListener("abort", resolve, { once: true }));
-		live.close();
+		const live = await watchProject(directory, { onChange, onError: print.error, signal: stopped.signal });
+		try {
+			await keepUp(live.current);
+			server = await openProjectServer({
+				project: live,
+				db: options.db,
+				env,
+				port: options.port,
+				host: options.host,
+				access: {},
+				onRequest: print.request,
+				onLog: print.thread,
+			});
+			print.serving(server.url, live.current);
+			if (!stopped.signal.aborted)
+				await new Promise((resolve) => stopped.signal.addEventListener("abort", resolve, { once: true }));
+		} finally {
+			live.close();
+		}
 		return exitCodes.completed;
 	} catch (error) {
 		if (stopped.signal.aborted) return exitCodes.completed;
 		throw asUsage(error);
 	} finally {
+		await server?.close(drain);
 		stopListening();
 	}
 }
 
-function time(): string {
-	return `${new Date().toTimeString().slice(0, 8)} `;
+interface Printer {
+	change(change: ProjectChange): void;
+	error(error: unknown): void;
+	request(entry: LogEntry): void;
+	serving(url: string, project: Project): void;
+	thread(entry: ThreadLog): void;
+}
+
+/** Says in a line each what happens, or in JSON. */
+function printer({ directory, json }: DevelopOptions, io: CommandIo): Printer {
+	const say = (line: object, text: string): void => {
+		const time = new Date().toTimeString().slice(0, 8);
+		io.stdout.write(json ? `${JSON.stringify(line)}\n` : `${time} ${text}\n`);
+	};
+	return {
+		change({ project, files, milliseconds }) {
+			const changed = files.map((file) => relative(directory, file));
+			const ms = Math.round(milliseconds);
+			const what = changed.length === 0 ? directory : `changed ${changed.join(", ")}`;
+			say({ type: "project", files: changed, ms }, `${what}: ${summary(project)} (${ms} ms)`);
+			for (const warning of project.warnings) say({ type: "warning", warning }, `warning: ${warning}`);
+		},
+		error(error) {
+			const problems = problemsOf(error);
+			if (problems === undefined) say({ type: "error", message: String(error) }, String(error));
+			else say({ type: "problems", problems }, describeProblems(directory, problems).trimEnd());
+		},
+		request(entry) {
+			if (entry.type === "request") {
+				const { method, route, status, durationMs, sessionId } = entry;
+				const of = sessionId === undefined ? "" : ` ${sessionId}`;
+				say(entry, `${method} ${route}${of} ${status} (${Math.round(durationMs)} ms)`);
+			} else if (entry.type === "error") say(entry, `error: ${entry.name} at ${entry.at[0] ?? "?"}`);
+		},
+		serving(url, project) {
+			const agent = project.agents.keys().next().value;
+			say(
+				{ type: "begin", url },
+				`Serving at ${url}. Ctrl-C stops.\n${howToTry(url, agent, false).trimEnd()}`,
+			);
+		},
+		thread(entry) {
+			say({ type: "thread", ...entry }, `${entry.level}: thread ${entry.threadId}: ${entry.message}`);
+		},
+	};
 }

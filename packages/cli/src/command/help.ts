@@ -47,7 +47,7 @@ const workOptions = `${readOptions}  --allow-write      adds the tools write_fil
 const topics: Readonly<Record<string, string>> = {
 	run: `holdfast run "<task>" [options]
 
-Works on a task and shows it live. Every step is kept: after Ctrl-C, a crash or a loss of power,
+Works on a task and shows it live. Without "<task>" it is what is piped in; with - that is waited for. Every step is kept: after Ctrl-C, a crash or a loss of power,
 \`holdfast resume\` continues where it was.
 
 ${workOptions}  --session KEY      continue the conversation of this key (default: a new one)
@@ -55,6 +55,7 @@ ${workOptions}  --session KEY      continue the conversation of this key (defaul
 Examples:
   holdfast run "Which breaking changes does CHANGELOG.md list?" --dir ../project
   holdfast run "Where is the retry limit set?" --model anthropic:claude-sonnet-4-5
+  cat question.txt | holdfast run
 `,
 	resume: `holdfast resume [KEY] [options]
 
@@ -109,14 +110,17 @@ Resumes a parked session. A run is parked when its process died again and again 
 \`holdfast show KEY\` says where. Mend the cause first; from here its crashes are counted anew.
 
 ${workOptions}`,
-	serve: `holdfast serve [--agent FILE] [--port N] [--host H] [options]
+	serve: `holdfast serve [--agent FILE | --project DIR] [--port N] [--host H] [options]
 
 Serves an agent over HTTP, with durable sessions: POST /api/agent/execute streams a run, and a watcher that was cut
-off resumes where it left. /openapi.json describes all of it. On Ctrl-C or SIGTERM it takes no new work, lets runs
+off resumes where it left. /openapi.json describes all of it, and / is a page that shows the sessions. On Ctrl-C or SIGTERM it takes no new work, lets runs
 finish for a while, leaves the others resumable, and exits with 0. Each request is one line of JSON on stderr.
 
   --agent FILE       a module whose default export is your agent: new Agent({...}), or its options.
                      Default: the assistant, which answers about the files of --dir
+  --project DIR      a project of files: its threads are served under /api/threads, and its own endpoints. It is loaded
+                     once; its database is in the project's folder by default, and its values of the
+                     environment may be in its file .env
   --db PATH          the database, a file or postgres://… (default: .holdfast/holdfast.db here)
   --port N           the port (default: 4280); 0 takes a free one
   --host H           the address to listen on (default: 127.0.0.1). Others can reach 0.0.0.0, so it needs a key
@@ -129,11 +133,12 @@ finish for a while, leaves the others resumable, and exits with 0. Each request 
   --max-streams N    streams that a tenant may have open (default: 1000), or "unlimited". Without keys all are one tenant
   --clients-may-set FIELD   what clients may set beside their input: prompt, history, tools, model or options (default:
                      nothing); may be given again. Who may set the prompt or the history speaks in your place
+  --no-inspector     without the page at /, for keys whose holders are not to see instructions and journals
   --drain SECONDS    how long runs may continue after a signal (default: 10)
   --dir, --model, --allow-network   of the assistant; see: holdfast run --help
   --json             says where it listens as a line of JSON
 
-Environment: HOLDFAST_AGENT, HOLDFAST_DB, HOLDFAST_PORT, HOLDFAST_HOST, HOLDFAST_API_KEYS and HOLDFAST_CORS (with
+Environment: HOLDFAST_AGENT, HOLDFAST_PROJECT, HOLDFAST_DB, HOLDFAST_PORT, HOLDFAST_HOST, HOLDFAST_API_KEYS and HOLDFAST_CORS (with
 commas), HOLDFAST_PEER_HEADER, HOLDFAST_MAX_STREAMS, HOLDFAST_CLIENTS_MAY_SET (with commas), HOLDFAST_DRAIN. An option
 comes before them.
 
@@ -151,10 +156,16 @@ once, without a key: its model is one of a few rules. Nothing is overwritten.
 Loads a project (default: the current folder) and lists all that is wrong with it, with file and field. Writes
 agents/holdfast.d.ts, with which the compiler finds misspelt names. Exits with 0, or with 1 when something is wrong.
 `,
-	dev: `holdfast dev [DIR] [--json]
+	dev: `holdfast dev [DIR] [--port N] [--host H] [--db PATH] [--json]
 
-Follows the files of a project: each change is loaded and printed in one line, or what is wrong with it, while the version
-before still counts. Keeps agents/holdfast.d.ts as it must be. Ctrl-C stops.
+Serves a project and follows its files: each change is loaded and printed in one line, or what is wrong with it, while the
+version before still counts. Threads stay: a turn under way keeps the version that it began with, the next one has the new
+one. Keeps agents/holdfast.d.ts as it must be. Prints a line for each request. Ctrl-C stops.
+
+  --port N           the port (default: 4280); 0 takes a free one
+  --host H           the address to listen on (default: 127.0.0.1)
+  --db PATH          the database (default: .holdfast/holdfast.db in the project's folder)
+  --json             one event a line as JSON
 `,
 	pack: `holdfast pack AGENT… --name PACKAGE [--out DIR] [--dir PROJECT] [--release VERSION] [--effect NAME] [--endpoint KEY]
 

@@ -36,6 +36,11 @@ export async function runCommandLine(argv: readonly string[], io: CommandIo = pr
 				return await keepDatabase(command, io);
 			case "serve": {
 				// What serves is loaded only where it is wanted: other commands start quicker without.
+				const { project } = command;
+				if (project !== undefined) {
+					const { serveProject } = await import("./serve-project.ts");
+					return await serveProject({ ...command, project }, io);
+				}
 				const { serveAgent } = await import("./serve.ts");
 				return await serveAgent(command, io);
 			}

@@ -1,14 +1,18 @@
 /** The command lines of the commands for projects of files. */
 import { resolve } from "node:path";
+import { type GivenServeOptions, readServeOptions } from "./serve-options.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** What may be given. */
 export type ProjectValues = Partial<Record<"dir" | "name" | "out" | "release", string>> &
 	Partial<Record<"effect" | "endpoint", string[]>>;
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
 /** A command for a project of files. */
 export type ProjectCommand =
-	| { readonly name: "init" | "check" | "dev"; readonly directory: string }
+	| { readonly name: "init" | "check"; readonly directory: string }
+	| { readonly name: "dev"; readonly directory: string; readonly port: number; readonly host: string }
 	| { readonly name: "unpack"; readonly directory: string; readonly package: string }
 	| {
 			readonly name: "pack";
@@ -28,8 +32,8 @@ export type ProjectCommandName = ProjectCommand["name"];
 export function readProjectCommand(
 	name: ProjectCommandName,
 	rest: readonly string[],
-	values: ProjectValues,
-	base: string,
+	values: ProjectValues & GivenServeOptions,
+	{ base, environment }: { readonly base: string; readonly environment: Environment },
 ): ProjectCommand {
 	const [first, second] = rest;
 	if (name === "pack") {
@@ -52,6 +56,10 @@ export function readProjectCommand(
 		if (first === undefined)
 			throw new UsageError('"holdfast unpack" takes the name of a package: holdfast unpack PACKAGE.');
 		return { name, directory: resolve(base, values.dir ?? "."), package: first };
+	}
+	if (name === "dev") {
+		const { port, host } = readServeOptions(values, environment);
+		return { name, directory: resolve(base, first ?? "."), port, host };
 	}
 	if (name === "init" && first === undefined)
 		throw new UsageError('"holdfast init" takes the folder of the new project: holdfast init DIR.');

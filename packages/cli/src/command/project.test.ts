@@ -1,20 +1,37 @@
 /** The commands for projects of files, as a user starts them. */
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+	cpSync,
+	existsSync,
+	mkdirSync,
+	mkdtempSync,
+	readFileSync,
+	renameSync,
+	rmSync,
+	symlinkSync,
+	writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { run, start } from "./spawn.fixture.ts";
 
 const root = join(import.meta.dirname, "../../../..");
+/** A new project, made once: each test works on a copy of it. */
+const fresh = mkdtempSync(join(tmpdir(), "holdfast-init-"));
 let folder: string;
 let project: string;
-beforeEach(async () => {
-	folder = temporaryFolder();
-	project = join(folder, "shop");
-	const made = await run(["init", "shop"], { folder });
+beforeAll(async () => {
+	const made = await run(["init", "shop"], { folder: fresh });
 	expect([made.code, made.stderr]).toEqual([0, ""]);
 });
+beforeEach(() => {
+	folder = temporaryFolder();
+	project = join(folder, "shop");
+	cpSync(join(fresh, "shop"), project, { recursive: true });
+});
+afterAll(() => rmSync(fresh, { recursive: true, force: true, maxRetries: 3 }));
 
 /** Replaces a file at once, so that nobody sees half of it. */
 function write(path: string, text: string): void {
@@ -52,7 +69,6 @@ Types of their names are in shop/agents/holdfast.d.ts.
 		symlinkSync(join(root, "packages/threads"), join(project, "node_modules/@holdfast/threads"), "dir");
 		for (const name of ["zod", "@types", "holdfast"])
 			symlinkSync(join(root, "node_modules", name), join(project, "node_modules", name), "dir");
-		expect(refused()).toEqual([]);
 		const tests = ["--conditions=holdfast-source", "--test", "--test-reporter=tap"];
 		const report = execFileSync(process.execPath, tests, { cwd: project, encoding: "utf8", stdio: "pipe" });
 		expect(report).toContain("# fail 0");
@@ -90,12 +106,51 @@ describe("check", () => {
 	});
 });
 
+/** A thread of the template's agent, over HTTP. */
+async function talk(url: string): Promise<{
+	readonly id: string;
+	readonly say: (content: string) => Promise<void>;
+	readonly answer: () => Promise<string>;
+}> {
+	const json = { "content-type": "application/json" };
+	const made = await fetch(`${url}/api/threads`, {
+		method: "POST",
+		headers: json,
+		body: JSON.stringify({ agent_id: "assistant" }),
+	});
+	const { id } = (await made.json()) as { readonly id: string };
+	return {
+		id,
+		async say(content) {
+			const body = JSON.stringify({ content });
+			const said = await fetch(`${url}/api/threads/${id}/messages`, { method: "POST", headers: json, body });
+			expect(said.ok).toBe(true);
+		},
+		async answer() {
+			const list = await fetch(`${url}/api/threads/${id}/messages?order=desc`);
+			const { messages } = (await list.json()) as {
+				readonly messages: readonly { role: string; content: string }[];
+			};
+			const [last] = messages;
+			return last?.role === "assistant" ? last.content : "";
+		},
+	};
+}
+
 describe("dev", () => {
-	test("prints each change and what is wrong, keeps the types, and ends when it is told to", async () => {
-		const { child, until, finished } = start(["dev", "shop", "--json"], { folder });
+	test("serves the project and takes each change in: threads stay, types are kept, and it ends when it is told to", async () => {
+		const { child, until, output, finished } = start(["dev", "shop", "--port", "0", "--json"], { folder });
 		try {
-			await until(/"files":\[\],/);
+			await until(/"type":"begin","url":"[^"]*"/);
+			const url = /"url":"(?<url>[^"]*)"/.exec(output())?.groups?.url ?? "";
+			const thread = await talk(url);
+			await thread.say("What is 2 + 3?");
+			await expect.poll(thread.answer).toBe("The tool add says: 5");
 			const tool = readFileSync(join(project, "agents/tools/add.ts"), "utf8");
+			write("agents/tools/add.ts", tool.replace("String(", '"exactly " + String('));
+			await until(/"files":\["agents\/tools\/add\.ts"\]/);
+			await thread.say("And 3 + 4?");
+			await expect.poll(thread.answer).toBe("The tool add says: exactly 7");
 			write("agents/tools/subtract.ts", tool);
 			await until(/"files":\["agents\/tools\/subtract\.ts"\]/);
 			await expect
@@ -103,15 +158,47 @@ describe("dev", () => {
 				.toContain('"subtract": true');
 			write("agents/tools/subtract.ts", "export default 1;");
 			await until(/"type":"problems","problems":\[\{"file":"[^"]*subtract\.ts"/);
-			rmSync(join(project, "agents/tools/subtract.ts"));
-			await until(
-				/"files":\["agents\/tools\/subtract\.ts"\][\s\S]*"files":\["agents\/tools\/subtract\.ts"\]/,
-			);
+			await thread.say("And 4 + 5?");
+			await expect.poll(thread.answer).toBe("The tool add says: exactly 9");
 			child.kill("SIGTERM");
 			expect(await finished).toMatchObject({ code: 0, stderr: "" });
 		} finally {
 			child.kill("SIGKILL");
 		}
+	});
+});
+
+describe("serve", () => {
+	test("serves a project's threads and its own endpoints, and has them again after a restart", async () => {
+		let id = "";
+		for (const sum of [5, 9]) {
+			const argv = ["serve", "--project", "shop", "--port", "0", "--json"];
+			const { child, until, output, finished } = start(argv, { folder });
+			try {
+				await until(/"type":"begin","url":"[^"]*"/);
+				const { url } = JSON.parse(output()) as { readonly url: string };
+				if (id === "") {
+					const thread = await talk(url);
+					id = thread.id;
+					await thread.say("What is 2 + 3?");
+					await expect.poll(thread.answer).toBe(`The tool add says: ${sum}`);
+				}
+				const status = await fetch(`${url}/api/threads/${id}/status`);
+				expect(await status.json()).toEqual({ messages: 4, toolCalls: 1 });
+				child.kill(sum === 5 ? "SIGKILL" : "SIGTERM");
+				expect((await finished).code).toBe(sum === 5 ? null : 0);
+			} finally {
+				child.kill("SIGKILL");
+			}
+		}
+	});
+
+	test("refuses a project with problems, and two things to serve", async () => {
+		write("agents/tools/add.ts", "export const add = 1;");
+		const broken = await run(["serve", "--project", "shop", "--port", "0"], { folder });
+		expect([broken.code, broken.stderr]).toEqual([2, expect.stringContaining("agents/tools/add.ts")]);
+		const both = await run(["serve", "--project", "shop", "--agent", "a.ts"], { folder });
+		expect([both.code, both.stderr]).toEqual([2, expect.stringContaining("--project and --agent")]);
 	});
 });
 

@@ -6,6 +6,7 @@ import { developProject } from "./develop-project.ts";
 import { initProject } from "./init-project.ts";
 import { packProject, unpackProject } from "./pack-project.ts";
 import type { ProjectCommandName } from "./project-options.ts";
+import { projectDatabase } from "./serve-project.ts";
 
 /** Gives the exit code. */
 export async function runProjectCommand(
@@ -18,7 +19,7 @@ export async function runProjectCommand(
 		case "check":
 			return await checkProject(command, io);
 		case "dev":
-			return await developProject(command, io);
+			return await developProject({ ...command, db: projectDatabase(command, command.directory) }, io);
 		case "unpack":
 			return await unpackProject(command, io);
 		case "pack": {

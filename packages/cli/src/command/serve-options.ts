@@ -13,6 +13,8 @@ export interface ServeOptions {
 	/** Tenants by their keys; undefined where no key is asked for. */
 	readonly apiKeys: Readonly<Record<string, string>> | undefined;
 	readonly allowUnauthenticated: boolean;
+	/** Whether the page that shows sessions is at `/`; never for those who need no key on an address that others reach. */
+	readonly inspector: boolean;
 	/** Header in which a proxy says who calls. */
 	readonly peerHeader: string | undefined;
 	/** Streams a tenant may have open; undefined for what the server takes by itself. */
@@ -28,7 +30,7 @@ export type GivenServeOptions = Partial<
 	Record<"agent" | "port" | "host" | "peer-header" | "max-streams", string>
 > &
 	Partial<Record<"cors" | "api-key" | "clients-may-set", readonly string[]>> &
-	Partial<Record<"allow-unauthenticated", boolean>>;
+	Partial<Record<"allow-unauthenticated" | "no-inspector", boolean>>;
 
 /**
  * Reads the options.
@@ -45,6 +47,7 @@ export function readServeOptions(
 		cors: given.cors ?? listed(environment.HOLDFAST_CORS),
 		apiKeys: readKeys(given["api-key"] ?? listed(environment.HOLDFAST_API_KEYS)),
 		allowUnauthenticated: given["allow-unauthenticated"] === true,
+		inspector: given["no-inspector"] !== true,
 		peerHeader: given["peer-header"] ?? (environment.HOLDFAST_PEER_HEADER || undefined),
 		maxStreams: readMaxStreams(given["max-streams"] ?? (environment.HOLDFAST_MAX_STREAMS || undefined)),
 		clientsMaySet: readFields(given["clients-may-set"] ?? listed(environment.HOLDFAST_CLIENTS_MAY_SET)),

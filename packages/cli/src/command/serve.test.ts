@@ -62,6 +62,19 @@ describe("holdfast serve", () => {
 		expect(stdout).toContain("no key is asked for");
 	});
 
+	test("has the inspector at / with its script, and without it where it is switched off", async () => {
+		const { url } = await serve(["--model", "offline"]);
+		const page = await fetch(`${url}/`);
+		expect(page.headers.get("content-type")).toContain("text/html");
+		expect(await page.text()).toContain("Holdfast inspector");
+		const script = await fetch(`${url}/inspector/app.js`);
+		expect([script.status, (await script.text()).length > 10_000]).toEqual([200, true]);
+		expect((await fetch(`${url}/api/inspect/sessions`)).status).toBe(200);
+		const without = await serve(["--model", "offline", "--no-inspector", "--db", "other.db"]);
+		expect((await fetch(`${without.url}/`)).status).toBe(404);
+		expect((await fetch(`${without.url}/api/inspect/sessions`)).status).toBe(404);
+	});
+
 	test("streams a run, keeps the session over a kill without an offset, and logs no word of it [API-055]", async () => {
 		writeFileSync(join(folder, "notes.md"), "# Notes\n\nLamps are in the cellar.\n");
 		const first = await serve(["--model", "offline"]);
@@ -198,10 +211,12 @@ test("options come before the environment, and a key may name its tenant", () =>
 		cors: ["https://a.example", "https://b.example"],
 		apiKeys: { "k=ey-with-sign": "acme", "12345678": "default" },
 		allowUnauthenticated: false,
+		inspector: true,
 		peerHeader: undefined,
 		maxStreams: undefined,
 		clientsMaySet: [],
 	});
+	expect(readServeOptions({ "no-inspector": true }, {}).inspector).toBe(false);
 	expect(readServeOptions({}, { HOLDFAST_PEER_HEADER: "X-Real-IP" }).peerHeader).toBe("X-Real-IP");
 	expect(readServeOptions({}, { HOLDFAST_MAX_STREAMS: "unlimited" }).maxStreams).toBe("unlimited");
 	expect(readServeOptions({ "max-streams": "2" }, { HOLDFAST_MAX_STREAMS: "3" }).maxStreams).toBe(2);

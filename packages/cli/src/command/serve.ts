@@ -1,4 +1,5 @@
 /** The command that serves an agent over HTTP until it is stopped. */
+import { inspector } from "@holdfast/inspector";
 import { createServer, type Server, sessionService } from "@holdfast/server";
 import { type AgentOptions, type Host, isHoldfastError } from "holdfast";
 import { type CommandIo, quoted } from "../terminal/index.ts";
@@ -31,6 +32,7 @@ export async function serveAgent(command: ServeCommand, io: CommandIo): Promise<
 			allowUnauthenticated: command.allowUnauthenticated,
 			...(command.peerHeader === undefined ? {} : { peerHeader: command.peerHeader }),
 			...(command.maxStreams === undefined ? {} : { maxStreams: command.maxStreams }),
+			...(command.inspector ? inspector() : {}),
 			log: (entry) => io.stderr.write(`${JSON.stringify(entry)}\n`),
 		});
 		const { url } = await server.listen({ port: command.port, hostname: command.host });
@@ -85,11 +87,17 @@ async function served(command: ServeCommand, io: CommandIo): Promise<Served> {
 	return { agent, host, of: `the assistant of ${dir} with ${model.name}` };
 }
 
-function banner(url: string, of: string, { db, apiKeys }: ServeCommand): string {
+function banner(
+	url: string,
+	of: string,
+	{ db, apiKeys, inspector, allowUnauthenticated }: ServeCommand,
+): string {
 	const key = apiKeys === undefined ? "" : ' -H "authorization: Bearer $KEY"';
 	const body = { input: "What is this project?" };
+	const page = inspector && (apiKeys !== undefined || !allowUnauthenticated);
+	const look = page ? `Look at the sessions: ${url}/\n` : "";
 	return `Serving ${of} at ${url}
-Sessions are in ${shownDatabase(db)}; ${apiKeys === undefined ? "no key is asked for" : "callers must send a key"}. Ctrl-C stops.
+${look}Sessions are in ${shownDatabase(db)}; ${apiKeys === undefined ? "no key is asked for" : "callers must send a key"}. Ctrl-C stops.
 Try:
   curl -N ${url}/api/agent/execute${key} -H "content-type: application/json" -d ${quoted(JSON.stringify(body))}
 `;

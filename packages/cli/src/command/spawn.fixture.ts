@@ -17,6 +17,8 @@ export interface Finished {
 export interface Started {
 	readonly child: ChildProcess;
 	readonly finished: Promise<Finished>;
+	/** The output so far. */
+	output(): string;
 	/** Settles when the output so far matches. */
 	until(pattern: RegExp): Promise<void>;
 	/** Types into the terminal it was started through. */
@@ -31,6 +33,8 @@ export function start(
 		readonly environment?: Record<string, string>;
 		/** The program that gives it a terminal. */
 		readonly through?: string;
+		/** What is piped into it. Default: nothing; `open`: nothing, and the pipe stays open. */
+		readonly piped?: string | { readonly open: true };
 	},
 ): Started {
 	const environment: Record<string, string | undefined> = { ...process.env, ...options.environment };
@@ -59,8 +63,10 @@ export function start(
 		env: environment,
 		stdio: ["pipe", "pipe", "pipe"],
 	});
+	// What is not read to its end is no fault of the test's.
+	child.stdin.on("error", () => {});
 	// A terminal stays open to be typed into; anything else gets nothing to read.
-	if (options.through === undefined) child.stdin.end();
+	if (options.through === undefined && typeof options.piped !== "object") child.stdin.end(options.piped);
 	let stdout = "";
 	let stderr = "";
 	const waiting: { pattern: RegExp; settle: () => void }[] = [];
@@ -78,6 +84,7 @@ export function start(
 	return {
 		child,
 		finished,
+		output: () => stdout,
 		type: (text) => void child.stdin.write(text),
 		until: (pattern) =>
 			Promise.race([

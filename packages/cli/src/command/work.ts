@@ -1,6 +1,6 @@
 /** The commands that work: `run` sends a task to a session, `resume` continues one that was interrupted. */
 import { type Host, isHoldfastError } from "holdfast";
-import { type CommandIo, quoted, sessionKeyFor } from "../terminal/index.ts";
+import { type CommandIo, longestPiped, quoted, sessionKeyFor } from "../terminal/index.ts";
 import type { Command } from "./arguments.ts";
 import { openDatabase, openExisting } from "./database.ts";
 import { isOwnKey, refuseServed } from "./session-name.ts";
@@ -14,9 +14,13 @@ type ResumeCommand = Extract<Command, { name: "resume" | "release" }>;
 /** What is asked when nothing is: sensible in any folder of files. */
 const DEFAULT_TASK = "What is this project?";
 
+/** Milliseconds in which something has to come through a pipe that nobody said a task is in. */
+const PIPE_MS = 1_000;
+
 /** Works on a task; gives the exit code. */
 export async function runTask(command: RunCommand, io: CommandIo): Promise<number> {
-	const task = command.task ?? DEFAULT_TASK;
+	const given = await taskOf(command, io);
+	const task = given ?? DEFAULT_TASK;
 	const key = command.session ?? sessionKeyFor(task);
 	const setup = prepare(command, key, io);
 	const host = await openDatabase(command.db);
@@ -33,7 +37,7 @@ export async function runTask(command: RunCommand, io: CommandIo): Promise<numbe
 			allowNetwork: setup.allowNetwork,
 			allowWrite: setup.allowWrite,
 		});
-		if (command.task === undefined) work.renderer.note(`No task was given, so it is: ${task}`);
+		if (given === undefined) work.renderer.note(`No task was given, so it is: ${task}`);
 		work.begin();
 		const session = work.agent.session(key);
 		if (head?.openRunId !== undefined && head.parked !== true) {
@@ -45,11 +49,24 @@ export async function runTask(command: RunCommand, io: CommandIo): Promise<numbe
 		}
 		await work.follow(await session.send(task));
 		const code = await work.end();
-		if (command.task === undefined && !command.json) io.stdout.write(nextSteps(io));
+		if (given === undefined && !command.json) io.stdout.write(nextSteps(io));
 		return code;
 	} finally {
 		await work.close();
 	}
+}
+
+/** The task that was given: as an argument, or by a pipe. `-` waits for what is piped in, however long that takes. */
+async function taskOf({ task }: RunCommand, io: CommandIo): Promise<string | undefined> {
+	if (task !== undefined && task !== "-") return task;
+	const piped = await io.readPiped(task === "-" ? undefined : PIPE_MS);
+	if (piped !== undefined && piped.length > longestPiped)
+		throw new UsageError(
+			`The task that was piped in has more than ${longestPiped} characters. Put it into a file of the folder, and ask about that.`,
+		);
+	if (piped === undefined && task === "-")
+		throw new UsageError('Nothing was piped in. Say what to do: holdfast run "your task".');
+	return piped;
 }
 
 /** Resumes an interrupted session; gives the exit code. */

@@ -16,3 +16,4 @@ export {
 } from "./format.ts";
 export { type CommandIo, type Ending, type Output, processIo, type Questions } from "./io.ts";
 export { leaveProcess } from "./leave-process.ts";
+export { longestPiped } from "./piped-text.ts";

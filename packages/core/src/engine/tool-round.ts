@@ -10,16 +10,10 @@ import type {
 	ToolStarted,
 } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
-import {
-	type Approval,
-	type EngineTool,
-	orderRound,
-	plainOutcome,
-	runTool,
-	type ToolOutcome,
-} from "../tools/index.ts";
+import { type EngineTool, orderRound, plainOutcome, runTool, type ToolOutcome } from "../tools/index.ts";
 import type { ToolsAction } from "./action.ts";
 import { CallContext } from "./call-context.ts";
+import { type CallInRound, callInRound } from "./call-in-round.ts";
 import { withinCall } from "./call-scope.ts";
 import {
 	type CallSetting,
@@ -31,33 +25,6 @@ import {
 } from "./check-call.ts";
 import { commit } from "./end-run.ts";
 import type { Run } from "./run.ts";
-
-interface CallInRound {
-	readonly call: ToolCall;
-	readonly index: number;
-	/** Ids of calls that must settle first and have not. */
-	readonly waitsFor: Set<string>;
-	/** Set where the journal says that an earlier process started it. */
-	readonly started: ToolStarted | undefined;
-	phase: "waiting" | "preparing" | "running" | "pending" | "settled";
-	/** What somebody outside is to say of it, while it is pending. */
-	awaits?: PendingCall["awaits"];
-	attempt: number;
-	/** Stays the same for every attempt, across restarts. */
-	readonly idempotencyKey: string;
-	tool?: EngineTool;
-	input?: unknown;
-	approved?: boolean;
-	/** What somebody outside said when it was let run. */
-	readonly approval?: Approval;
-	startedAt: number;
-	context?: CallContext;
-	/** What the tool itself came to, while a hook still looks at it. */
-	came?: ToolOutcome;
-}
-
-/** Most calls wait for no other; they share this. */
-const waitsForNone: Set<string> = new Set();
 
 export class ToolRound {
 	readonly #run: Run;
@@ -91,21 +58,7 @@ export class ToolRound {
 			calls.map((each) => each.call),
 			run.agent.tools,
 		);
-		this.#calls = calls.map(({ call, settled: fact, started, approval }, index): CallInRound => {
-			const waits = order.waitsFor.get(call.toolCallId);
-			return {
-				call,
-				index,
-				waitsFor: waits === undefined ? waitsForNone : new Set(waits),
-				started: fact === undefined ? started : undefined,
-				phase: fact === undefined ? "waiting" : "settled",
-				attempt: (started?.attempt ?? 0) + 1,
-				// Joined it is one string; a template would be kept as a tree of its pieces.
-				idempotencyKey: started?.idempotencyKey ?? [run.runId, name, index].join("."),
-				startedAt: 0,
-				...(approval === undefined ? {} : { approval, approved: true }),
-			};
-		});
+		this.#calls = calls.map((call, index) => callInRound(call, index, [run.runId, name], order.waitsFor));
 		this.#cyclic = order.cyclic;
 		this.#left = this.#calls.length;
 		for (const { call, phase } of this.#calls) {

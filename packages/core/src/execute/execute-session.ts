@@ -1,14 +1,16 @@
 // One session of document 3 on a keyed session: an execution is a turn that begins at once, or answers to the calls of one
 // that waits. What it was made with and its options are kept beside its journal, and read there before each turn.
-import type { AgentOptions, AgentSessions, TurnOptions } from "../agent/index.ts";
+import { type AgentOptions, type AgentSessions, modelIdOf, type TurnOptions } from "../agent/index.ts";
 import type { Caller } from "../caller/index.ts";
-import { afterEntry, type SendInput, type ToolAnswer, type Watcher } from "../facts/index.ts";
+import { afterEntry, type SendInput, sessionExists, type ToolAnswer, type Watcher } from "../facts/index.ts";
 import type { Host, MaybePromise, SessionValues } from "../host/index.ts";
 import type { AgentRun } from "../sessions/index.ts";
+import { normaliseTools } from "../tools/index.ts";
 import { sessionNotFound } from "./execute-errors.ts";
 import type { ShownError } from "./execute-projection.ts";
 import type { ChosenOptions, ExecuteInput } from "./read-input.ts";
 import { seed, seeded } from "./seed-history.ts";
+import type { ForkSettings, SessionAgentInfo, SessionOrigin } from "./session-fork.ts";
 import { deleteSetup, readSetup, type SessionSetup, type StoredTool, setupValues } from "./session-setup.ts";
 import { SessionView } from "./session-view.ts";
 import type { TurnAgents } from "./turn-agents.ts";
@@ -71,6 +73,8 @@ export interface Execution {
 	readonly after: string;
 }
 
+/** A fork is kept under this and its key. */
+const forkName = "fork ";
 const optionNames = ["model", "temperature", "maxTokens"] as const;
 
 /** A session of `ExecuteSessions`. */
@@ -190,6 +194,78 @@ export class ExecuteSession {
 			const run = await keyed.session(this.key).steer(input, { messageId, caller });
 			void run.result(); // it waits for nobody
 			return { runId: run.runId, after: afterEntry(seq) };
+		} finally {
+			keyed.unused(this.key);
+		}
+	}
+
+	/**
+	 * Makes the session of another key, which begins with the settled past of this one and keeps what it keeps, but for what is
+	 * given. Both continue by themselves.
+	 *
+	 * Rejects with `session_not_found`, `session_exists`, `fork_unsettled`, `run_not_found`, `unknown_model`.
+	 */
+	async fork(
+		to: ExecuteSession,
+		{ at, options = {}, systemPrompt, caller }: ForkSettings = {},
+	): Promise<SessionOrigin> {
+		const kept = await this.#mustBe();
+		const setup = { ...kept, ...options, ...(systemPrompt === undefined ? {} : { systemPrompt }) };
+		const { agents, host, keyed } = this.#parts;
+		const own = await this.#parts.agentOf(this.key, caller);
+		await agents.of(setup, { own }); // what cannot be an agent is refused before anything is copied
+		if ((await to.setup()) !== undefined) throw sessionExists(to.key);
+		if (at !== 0)
+			await keyed()
+				.session(this.key)
+				.fork(to.key, at === undefined ? {} : { at });
+		keyed().unused(this.key);
+		const { seq = 0 } = (await host.journal.head(to.storeKey)) ?? {};
+		const history = at === 0 ? undefined : await this.values.get("history");
+		if (history !== undefined) await to.values.set("history", history);
+		const origin: SessionOrigin = { key: this.key, seq };
+		await to.values.set("origin", origin);
+		await this.values.set(forkName + to.key, { key: to.key, seq });
+		// Last: from here on it is there.
+		await to.values.set("session", setup);
+		return origin;
+	}
+
+	/** Where it was forked from; undefined where it was not. */
+	async origin(): Promise<SessionOrigin | undefined> {
+		return (await this.values.get("origin")) as SessionOrigin | undefined;
+	}
+
+	/** What was forked of it, those that are gone since among them. */
+	async forks(): Promise<readonly SessionOrigin[]> {
+		const kept = await this.values.list();
+		return kept.flatMap(({ name, value }) => (name.startsWith(forkName) ? [value as SessionOrigin] : []));
+	}
+
+	/** What its next turn is worked on with. Rejects with `session_not_found`, `unknown_model`. */
+	async agent(caller?: Caller): Promise<SessionAgentInfo> {
+		const own = await this.#parts.agentOf(this.key, caller);
+		const made = await this.#parts.agents.of(await this.#mustBe(), {
+			model: this.#parts.setups.modelOf(this.key),
+			own,
+		});
+		const tools = [...normaliseTools(made.tools).values()];
+		return {
+			model: modelIdOf(made.model),
+			system: made.system,
+			tools: tools.map(({ name, description, parameters }) => ({ name, description, parameters })),
+			params: { ...made.params },
+		};
+	}
+
+	/** Resumes its run, also one that is parked. Null when there is nothing to resume. Rejects with `session_held`. */
+	async release(): Promise<AgentRun | null> {
+		const keyed = this.#parts.keyed();
+		try {
+			const run = await keyed.session(this.key).release();
+			void run?.events().return?.(); // nobody has its handle
+			void run?.result();
+			return run;
 		} finally {
 			keyed.unused(this.key);
 		}

@@ -33,6 +33,11 @@ const afterChunks = 1_000_000_000;
 /** More parts than a run event has. */
 const afterParts = 1_000;
 
+/** The id after which come the events of what is said after an entry, before the next. */
+export function atEntry(seq: number): string {
+	return eventId({ seq, sub: 0, part: afterParts - 1 });
+}
+
 /** The place of a boundary that was committed with an entry: after all chunks before that entry. */
 export function placeBeforeEntry(seq: number, index: number): EventPlace {
 	return { seq: seq - 1, sub: afterChunks, part: index };

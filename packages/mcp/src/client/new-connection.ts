@@ -21,10 +21,14 @@ const believesNothing: jsonSchemaValidator = {
 
 /** A client that is not connected yet. */
 export function newClient(
-	{ protocol = "auto", connectTimeoutMs = 60_000 }: McpServer,
+	server: McpServer,
 	{ elicitation, sampling }: { readonly elicitation: boolean; readonly sampling: boolean },
 	toolsChanged: () => void,
 ): Client {
+	const { protocol = "auto", connectTimeoutMs = 60_000 } = server;
+	// Some programs of the older wire never answer what they do not know; whoever answers nothing over HTTP is not there.
+	const isProgram = protocol === "auto" && "command" in server;
+	const timeoutMs = isProgram ? Math.min(connectTimeoutMs, 10_000) : connectTimeoutMs;
 	const mode = protocol === "auto" ? "auto" : protocol === "2025" ? "legacy" : { pin: "2026-07-28" };
 	const client = new Client(
 		{ name: "holdfast", version: "0.1.0" },
@@ -34,7 +38,7 @@ export function newClient(
 				...(sampling ? { sampling: {} } : {}),
 			},
 			jsonSchemaValidator: believesNothing,
-			versionNegotiation: { mode, probe: { timeoutMs: Math.min(connectTimeoutMs, 10_000) } },
+			versionNegotiation: { mode, probe: { timeoutMs } },
 			listChanged: { tools: { autoRefresh: false, debounceMs: 20, onChanged: toolsChanged } },
 		},
 	);

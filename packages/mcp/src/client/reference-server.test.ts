@@ -16,7 +16,7 @@ describe("the reference server", () => {
 
 	beforeAll(async () => {
 		mcp = await connectMcp(
-			{ everything: { ...everything, resources: true } },
+			{ everything: { ...everything, resources: true, protocol: "2025" } },
 			{ allow: { elicitation: true, sampling: true } },
 		);
 	});

@@ -4,3 +4,4 @@ export { type ModelPlannerOptions, modelPlanner } from "./model-planner.ts";
 export { planActReflectLoop } from "./plan-act-reflect.ts";
 export { noProgress, type Progress, progressAfter } from "./progress.ts";
 export { stepsPlanner } from "./steps-planner.ts";
+export type { PlannerManner } from "./system-text.ts";

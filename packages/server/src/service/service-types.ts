@@ -9,6 +9,7 @@ import type {
 } from "holdfast";
 import type { LoggedEvent, RunObserver, TurnOptions } from "holdfast/execute";
 import type { ClientOptions } from "./client-fields.ts";
+import type { SessionInspection } from "./inspection.ts";
 import type { SessionOwner } from "./served-key.ts";
 
 /** A request to execute something, as a client sends it. Nothing of it is trusted. @see document 3, "HTTP Transport Layer" */
@@ -186,6 +187,8 @@ export interface SessionService {
 	 * Absent: nothing is logged and counted of runs.
 	 */
 	observe?(begin: (run: ServedRun) => RunObserver): () => void;
+	/** Looks into sessions, for those who look after them. Absent: they cannot be looked into. */
+	readonly inspection?: SessionInspection;
 	/** Resumes what dead processes left, now and whenever there is more of it. Resolves when it has looked once. */
 	recover(): Promise<void>;
 	/** Accepts no more; runs may finish for so many milliseconds (default 0), then they are left to be resumed. */

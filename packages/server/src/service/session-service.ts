@@ -25,6 +25,8 @@ import { contextRequired, forCaller, sessionNotFound, shuttingDown } from "./cli
 import { type ClientRules, checkFields, clientRules } from "./client-fields.ts";
 import { withoutPatterns } from "./client-schema.ts";
 import { Followers, followedBy } from "./followers.ts";
+import { inspectSessions } from "./inspect-sessions.ts";
+import type { SessionInspection } from "./inspection.ts";
 import { OneAtATime } from "./one-at-a-time.ts";
 import { readContext } from "./read-context.ts";
 import { RecentViews } from "./recent-views.ts";
@@ -62,6 +64,7 @@ export function sessionService(options: SessionServiceOptions): SessionService {
 }
 
 class Service implements SessionService {
+	readonly inspection: SessionInspection;
 	readonly #host: Host;
 	readonly #sessions: ExecuteSessions;
 	readonly #views: RecentViews;
@@ -104,6 +107,15 @@ class Service implements SessionService {
 			...(agentFor === undefined ? {} : { agentFor: agentOf(agentFor) }),
 			observe: (run) => this.#observed(run),
 			checkedSchema: ({ name, parameters }) => withoutPatterns(parameters, `the parameters of ${name}`),
+		});
+		this.inspection = inspectSessions({
+			host,
+			ownerOf: (owner) => this.#ownerOf(owner),
+			callerOf: (caller) => readCaller(ownerOf(caller)) as ServedCaller,
+			session: (owner, sessionId) => this.#session(owner, sessionId),
+			found: (owner, sessionId) => this.#found(owner, sessionId),
+			answer: (session, sessionId, act) => this.#answer(session, sessionId, act),
+			until: (signal) => this.#followers.add(signal, this.#isClosing),
 		});
 	}
 

@@ -3,7 +3,8 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { entriesOf } from "./discover.ts";
+import { HoldfastError } from "@holdfast/upp";
+import { entriesOf, inGroups } from "./discover.ts";
 import type { ProjectProblem } from "./problems.ts";
 import type { Source } from "./read-source.ts";
 
@@ -21,7 +22,7 @@ export async function findPackages(directory: string): Promise<{
 	const sources = new Map<string, Source>();
 	const problems: ProjectProblem[] = [];
 	const warnings: string[] = [];
-	const read = await Promise.all([...new Set([...packed, ...installed, ...declared])].map(readPackage));
+	const read = await inGroups([...new Set([...packed, ...installed, ...declared])], readPackage);
 	for (const found of read) {
 		if (found === undefined) continue;
 		if ("message" in found) {
@@ -108,8 +109,18 @@ function mainOf(manifest: Readonly<Record<string, unknown>>): string {
 	return typeof target === "string" ? target : typeof manifest.main === "string" ? manifest.main : "index.js";
 }
 
-function text(file: string): Promise<string> {
-	return readFile(file, "utf8").catch(() => "");
+/** What is in a file; nothing where there is none. */
+async function text(file: string): Promise<string> {
+	try {
+		return await readFile(file, "utf8");
+	} catch (error) {
+		const { code } = error as NodeJS.ErrnoException;
+		if (code === "ENOENT" || code === "ENOTDIR") return "";
+		throw new HoldfastError("project_unreadable", `The file ${file} cannot be read: ${code}.`, {
+			cause: error,
+			data: { file },
+		});
+	}
 }
 
 function parse(content: string): Readonly<Record<string, unknown>> | undefined {

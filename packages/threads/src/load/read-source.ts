@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
 import type { Controller, ItemKind, ProjectEndpoint, ProjectItem } from "../types/index.ts";
-import { discover, type FoundFile } from "./discover.ts";
+import { discover, type FoundFile, inGroups } from "./discover.ts";
 import type { ProjectProblem } from "./problems.ts";
 import {
 	checkDefinition,
@@ -54,7 +54,7 @@ export async function readSource(source: Source, importModule: ImportModule): Pr
 	const endpoints: ProjectEndpoint[] = [];
 	const problems: ProjectProblem[] = [];
 	const [hashes, read] = await Promise.all([
-		Promise.all(files.map(hashOf)),
+		inGroups(files, hashOf),
 		Promise.all(
 			files.map((file) => {
 				return isItem(file) ? readDefinition(file, importModule) : readHandler(file, importModule);

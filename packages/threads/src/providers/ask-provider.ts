@@ -41,18 +41,29 @@ export async function generateWith(
 
 /** Asks for the answer in pieces. Its result rejects with a UPPError. */
 export function streamWith(provider: ProviderInstance, request: ProviderRequest): EventStream<LLMResponse> {
-	return new EventStream<LLMResponse>(async (target) => {
-		try {
-			const gathered = new GatheredAnswer((event) => target.push(event));
-			for await (const chunk of await provider.stream(request)) {
-				request.signal?.throwIfAborted();
-				gathered.add(chunk);
-			}
-			return responseOf(gathered.response());
-		} catch (error) {
-			throw providerFailure(error, provider.name, request.signal);
+	return new EventStream<LLMResponse>((target) =>
+		streamInto(provider, request, (event) => target.push(event)),
+	);
+}
+
+/** Asks for the answer in pieces, and hands them on as they come. Rejects with a UPPError. */
+export async function streamInto(
+	provider: ProviderInstance,
+	request: ProviderRequest,
+	emit: (event: StreamEvent) => void,
+): Promise<LLMResponse> {
+	try {
+		const { signal } = request;
+		const gathered = new GatheredAnswer(emit);
+		const given = provider.stream(request);
+		for await (const chunk of given instanceof Promise ? await given : given) {
+			signal?.throwIfAborted();
+			gathered.add(chunk);
 		}
-	});
+		return responseOf(gathered.response());
+	} catch (error) {
+		throw providerFailure(error, provider.name, request.signal);
+	}
 }
 
 /** The pieces of an answer, put together: calls by their id, whatever order they come in. */

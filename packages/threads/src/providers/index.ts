@@ -1,5 +1,5 @@
 // Door of providers: theirs as models of the house, and models of the house as theirs.
-export { generateWith, providerFailure, providerKey, streamWith } from "./ask-provider.ts";
+export { generateWith, providerFailure, providerKey, streamInto } from "./ask-provider.ts";
 export { type GivenModel, type ModelProviderOptions, modelProvider } from "./model-provider.ts";
 export { type ProviderModelOptions, providerModel } from "./provider-model.ts";
 export { assistantMessage } from "./upp-messages.ts";

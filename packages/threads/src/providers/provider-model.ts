@@ -1,6 +1,11 @@
 // A provider of this document as a model anywhere in Holdfast.
 import { createProvider, type LLMCapabilities, type LLMRequest, type ModelReference } from "@holdfast/upp";
-import type { ModelCapabilities, ProviderInstance, ProviderRequest } from "../types/index.ts";
+import type {
+	ModelCapabilities,
+	ProviderInstance,
+	ProviderMessage,
+	ProviderRequest,
+} from "../types/index.ts";
 import { generateWith, streamWith } from "./ask-provider.ts";
 import { providerMessages } from "./upp-messages.ts";
 
@@ -89,10 +94,9 @@ function requestOf(
 	const asked: Record<string, unknown> = { ...given };
 	for (const name of parameters) if (params[name] !== undefined) asked[name] = params[name];
 	const head = system === undefined ? [] : [{ role: "system" as const, content: system }];
-	return {
+	const made: Omit<ProviderRequest, "messages"> = {
 		...asked,
 		model,
-		messages: [...head, ...providerMessages(request.messages)],
 		...(tools.length === 0
 			? {}
 			: {
@@ -104,4 +108,13 @@ function requestOf(
 		...(structure === undefined ? {} : { responseFormat: { type: "json", schema: { ...structure } } }),
 		...(signal === undefined ? {} : { signal }),
 	};
+	// Who never reads the messages does not pay for them.
+	let messages: ProviderMessage[] | undefined;
+	return Object.defineProperty(made as ProviderRequest, "messages", {
+		enumerable: true,
+		get() {
+			messages ??= [...head, ...providerMessages(request.messages)];
+			return messages;
+		},
+	});
 }

@@ -1,8 +1,17 @@
 // An agent that talks to people: its turns, its tools, its limits.
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { defineTool } from "../define/index.ts";
-import { oneAgent, said, say, scripted, start } from "./threads.fixture.ts";
+import { defineModel, definePrompt, defineTool, ProviderError } from "../define/index.ts";
+import type { AgentDefinition } from "../types/index.ts";
+import { oneAgent, type Reply, said, say, scripted, start } from "./threads.fixture.ts";
+
+const call = (name: string, args: unknown = {}): Reply => ({ calls: [{ name, args }] });
+const answers = (result: string) =>
+	defineTool({ description: "Answers.", execute: async () => ({ status: "success", result }) });
+const fails = defineTool({ description: "Fails.", execute: async () => ({ status: "error", error: "no" }) });
+const sideA = (more: Partial<AgentDefinition["sideA"]>): { agent: Partial<AgentDefinition> } => ({
+	agent: { sideA: { prompt: "help", ...more } },
+});
 
 const add = defineTool({
 	description: "Adds.",
@@ -53,5 +62,199 @@ test("text ends the turn, text with calls does not [SA-006]", async () => {
 		},
 		{ role: "tool", toolCallId: "call_1_0", toolName: "add", content: "3" },
 	]);
+	await threads.close();
+});
+
+test("with stopOnResponse false a text is followed by another call, until the stop tool [SA-007] [SA-008]", async () => {
+	const provider = scripted(["Thinking.", "Still thinking.", call("done"), "never"]);
+	const tools = { done: answers("the end") };
+	const { threads } = start(
+		oneAgent(provider, { tools, ...sideA({ stopOnResponse: false, stopTool: "done" }) }),
+	);
+	const { threadId } = await threads.createThread({ agentId: "helper", message: "Go" });
+	await threads.quiet();
+	expect(provider.requests).toHaveLength(3);
+	expect(await said(threads, threadId)).toEqual([
+		"user: Go",
+		"assistant: Thinking.",
+		"assistant: Still thinking.",
+		"assistant: <done>",
+		"tool: the end",
+	]);
+	await threads.close();
+});
+
+test("a stop tool that failed ends nothing", async () => {
+	const provider = scripted([call("done"), "I could not."]);
+	const { threads } = start(oneAgent(provider, { tools: { done: fails }, ...sideA({ stopTool: "done" }) }));
+	await threads.createThread({ agentId: "helper", message: "Go" });
+	await threads.quiet();
+	expect(provider.requests).toHaveLength(2);
+	await threads.close();
+});
+
+test("maxSteps ends a turn after so many calls, with the results of the last stored [SA-010]", async () => {
+	const provider = scripted([call("look"), call("look"), call("look"), "never"]);
+	const { threads, logs } = start(
+		oneAgent(provider, { tools: { look: answers("seen") }, ...sideA({ maxSteps: 3 }) }),
+	);
+	const { threadId } = await threads.createThread({ agentId: "helper", message: "Go" });
+	await threads.quiet();
+	expect(provider.requests).toHaveLength(3);
+	expect((await said(threads, threadId)).slice(-2)).toEqual(["assistant: <look>", "tool: seen"]);
+	expect(logs).toEqual([]);
+	await threads.close();
+});
+
+test("a turn without a limit ends at the runtime's own, with the reason logged [SA-139]", async () => {
+	const provider = scripted(() => call("look"));
+	const { threads, host, logs } = start(oneAgent(provider, { tools: { look: answers("seen") } }), {
+		stepCap: 7,
+	});
+	const { threadId } = await threads.createThread({ agentId: "helper", message: "Go" });
+	await threads.quiet();
+	expect(provider.requests).toHaveLength(7);
+	const entries = await host.journal.read(threadId);
+	const notes = entries.flatMap(({ fact }) => (fact.kind === "note" ? [fact.value] : []));
+	expect(notes).toMatchObject([{ limit: 7, reason: expect.stringContaining("limit") }]);
+	expect(logs).toMatchObject([{ threadId, level: "warn", topic: "turn" }]);
+	await threads.close();
+});
+
+test("a tool that reports on the session sets the status and ends nothing [SA-013]", async () => {
+	const provider = scripted([call("report", { text: "halfway" }), "Done."]);
+	const report = defineTool({
+		description: "Reports.",
+		args: z.object({ text: z.string() }),
+		execute: async () => ({ status: "success", result: "ok" }),
+	});
+	const status = { name: "report", messageProperty: "text" };
+	const { threads } = start(oneAgent(provider, { tools: { report }, ...sideA({ sessionStatus: status }) }));
+	const events: unknown[] = [];
+	const { threadId } = await threads.createThread({ agentId: "helper" });
+	threads.subscribe(threadId, ({ event, data }) => events.push([event, data]));
+	await say(threads, threadId, "Go");
+	expect(provider.requests).toHaveLength(2);
+	expect((await threads.record(threadId))?.status).toBe("halfway");
+	expect(events).toEqual([["status", { status: "halfway" }]]);
+	await threads.close();
+});
+
+test("a required variable that nobody has fails the run before any model is called [SA-025]", async () => {
+	const provider = scripted(["Hello."]);
+	const variables = [{ name: "REGION", type: "text" as const, required: true, description: "Where." }];
+	const project = oneAgent(provider, { prompt: { variables } });
+	const { threads, host } = start(project);
+	const { threadId } = await threads.createThread({ agentId: "helper", message: "Go" });
+	await threads.quiet();
+	expect(provider.requests).toEqual([]);
+	const ended = (await host.journal.read(threadId)).at(-1)?.fact;
+	expect(ended).toMatchObject({
+		kind: "run.ended",
+		outcome: "error",
+		error: { code: "env_not_set", message: expect.stringContaining('"REGION"') },
+	});
+	await (await threads.get(threadId))?.setEnv("REGION", "north");
+	await say(threads, threadId, "Again");
+	expect(provider.requests).toHaveLength(1);
+	await threads.close();
+});
+
+test("parts of a prompt are rendered in order with nothing between; an unknown value fails before any call", async () => {
+	const provider = scripted(["Hello."]);
+	const rules = definePrompt({ name: "rules", toolDescription: "x", prompt: "Be kind.", model: "main" });
+	const prompt = [
+		{ type: "text" as const, content: "You help " },
+		{ type: "env" as const, property: "WHO" },
+		{ type: "include" as const, prompt: "rules" },
+	];
+	const { threads } = start(oneAgent(provider, { prompt: { prompt }, prompts: [rules] }));
+	const { threadId } = await threads.createThread({ agentId: "helper", message: "Go" });
+	await threads.quiet();
+	expect(provider.requests).toEqual([]);
+	await (await threads.get(threadId))?.setEnv("WHO", "Ann. ", { type: "text" });
+	await say(threads, threadId, "Again");
+	expect(provider.requests[0]?.messages[0]).toEqual({ role: "system", content: "You help Ann. Be kind." });
+	await threads.close();
+});
+
+test("calls of earlier turns are left out, unless the prompt includes them [SA-022]", async () => {
+	for (const includePastTools of [undefined, true]) {
+		const provider = scripted([call("look"), "One.", { text: "Hm.", calls: [{ name: "look" }] }, "Two."]);
+		const prompt = includePastTools === undefined ? {} : { includePastTools };
+		const { threads } = start(oneAgent(provider, { tools: { look: answers("seen") }, prompt }));
+		const { threadId } = await threads.createThread({ agentId: "helper", message: "Go" });
+		await threads.quiet();
+		await say(threads, threadId, "Again");
+		const roles = provider.requests.map(({ messages }) => messages.map(({ role }) => role).join(" "));
+		const past = includePastTools === true ? "assistant tool " : "";
+		expect(roles).toEqual([
+			"system user",
+			"system user assistant tool",
+			`system user ${past}assistant user`,
+			`system user ${past}assistant user assistant tool`,
+		]);
+		await threads.close();
+	}
+});
+
+test("what a prompt says of calls reaches the provider, and its options go before the model's [SA-023] [SA-028]", async () => {
+	const provider = scripted(["a"]);
+	const { threads } = start(
+		oneAgent(provider, {
+			prompt: { providerOptions: { a: 1, b: 2 }, reasoning: { effort: "high", maxTokens: 5 } },
+			model: { providerOptions: { b: 0, c: 3 } },
+		}),
+	);
+	await threads.createThread({ agentId: "helper", message: "Go" });
+	await threads.quiet();
+	expect(provider.requests[0]).toMatchObject({
+		model: "m-1",
+		toolChoice: "auto",
+		parallelToolCalls: false,
+		providerOptions: { a: 1, b: 2, c: 3 },
+		reasoning: { effort: "high", maxTokens: 5, level: 75 },
+	});
+	await threads.close();
+	const other = scripted(["a"]);
+	const required = oneAgent(other, { prompt: { toolChoice: "required", parallelToolCalls: true } });
+	const { threads: more } = start(required);
+	await more.createThread({ agentId: "helper", message: "Go" });
+	await more.quiet();
+	expect(other.requests[0]).toMatchObject({ toolChoice: "required", parallelToolCalls: true });
+	await more.close();
+});
+
+test("models take over in order, each once, when one fails for now; else its error is the step's [SA-030] [SA-031]", async () => {
+	const limited = new ProviderError("slow down", "rate_limit");
+	const run = async (first: Error, second: Error | string): Promise<unknown> => {
+		const providers = [
+			scripted([{ error: first }]),
+			scripted([typeof second === "string" ? second : { error: second }]),
+		];
+		const [one, two] = providers as [(typeof providers)[0], (typeof providers)[0]];
+		const models = [defineModel({ name: "spare", provider: two.factory, model: "m-2" })];
+		const { threads, host } = start(oneAgent(one, { model: { fallbacks: ["spare", "spare"] }, models }));
+		const { threadId } = await threads.createThread({ agentId: "helper", message: "Go" });
+		await threads.quiet();
+		const ended = (await host.journal.read(threadId)).at(-1)?.fact;
+		await threads.close();
+		const error = ended?.kind === "run.ended" ? ended.error?.message : undefined;
+		return [one.requests.length, two.requests.length, two.requests[0]?.model, error];
+	};
+	expect(await run(limited, "Here.")).toEqual([1, 1, "m-2", undefined]);
+	expect(await run(new ProviderError("bad", "invalid_request"), "Here.")).toEqual([1, 0, undefined, "bad"]);
+	expect(await run(limited, new ProviderError("down", "server_error"))).toEqual([1, 1, "m-2", "down"]);
+});
+
+test("a provider that fails ends the execution, is logged, and the next message runs [SA-137]", async () => {
+	const provider = scripted([{ error: new ProviderError("down", "server_error") }, "Back."]);
+	const { threads, logs, host } = start(oneAgent(provider));
+	const { threadId } = await threads.createThread({ agentId: "helper", message: "Go" });
+	await threads.quiet();
+	expect(logs).toMatchObject([{ level: "error", topic: "model", message: expect.stringContaining("down") }]);
+	expect((await host.journal.head(threadId))?.openRunId).toBeUndefined();
+	await say(threads, threadId, "Again");
+	expect(await said(threads, threadId)).toEqual(["user: Go", "user: Again", "assistant: Back."]);
 	await threads.close();
 });

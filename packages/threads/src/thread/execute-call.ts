@@ -32,14 +32,12 @@ export async function executeCall(
 	context: ToolContext,
 ): Promise<StoredResult> {
 	await live.ready();
-	const { index, flow, threadId } = live;
+	const { index, flow, threadId, place } = live;
 	const prompt = index.promptOf(flow);
 	const [result, signals] = await live.collecting(async (): Promise<ToolResult> => {
 		const listed = index.callables(prompt).find((each) => each.name === name);
 		const queued = flow.isQueued ? visibleTool(live, prompt.namespace, name) : undefined;
-		const record = await system.records.get(threadId);
-		if (record === undefined) return failure("The thread was deleted.");
-		const env = system.parts.environment(system.place(record), {
+		const env = system.parts.environment(place, {
 			agent: index.agent(flow.agent)?.env,
 			prompt: prompt.definition.env,
 		});
@@ -114,7 +112,7 @@ export async function runTool(
 	try {
 		const args = await readArguments(definition.args, given);
 		if ("error" in args) return failure(`The arguments of "${name}" are wrong: ${args.error}`);
-		const record = await system.records.get(threadId);
+		const record = live?.place.record ?? (await system.records.get(threadId));
 		if (record === undefined) return failure("The thread was deleted.");
 		const state = await system.state(record, {
 			live,
@@ -207,9 +205,7 @@ async function callPrompt(
 	const before = live.promptPath;
 	live.promptPath = [...before, definition.name];
 	try {
-		const record = await system.records.get(live.threadId);
-		if (record === undefined) return failure("The thread was deleted.");
-		const place = system.place(record);
+		const { place } = live;
 		const env = system.parts.environment(place, {
 			agent: live.index.agent(live.flow.agent)?.env,
 			prompt: definition.env,
@@ -222,6 +218,7 @@ async function callPrompt(
 			prompt: item,
 			env,
 			place,
+			signal: context.signal,
 			input: { role: "user", content: text },
 		});
 		const { threadId } = live;
@@ -229,7 +226,7 @@ async function callPrompt(
 			models: await modelsOf(live.index, item, env),
 			signal: context.signal,
 			async request(model) {
-				const request = { ...(await assembled(model)), signal: context.signal };
+				const request = await assembled(model);
 				await logRequest(system, threadId, model, request);
 				return request;
 			},

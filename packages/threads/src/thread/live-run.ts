@@ -8,6 +8,8 @@ import type { PolicyRun } from "holdfast/middleware";
 import type { ThreadState } from "../types/index.ts";
 import { evolveFlow, type Flow, initialFlow } from "./flow.ts";
 import type { HookScope } from "./hooks.ts";
+import { threadNotFound } from "./not-found.ts";
+import type { ThreadPlace } from "./parts.ts";
 import type { ProjectIndex } from "./project-index.ts";
 import type { CallSignals } from "./row.ts";
 import type { ThreadSystem } from "./system.ts";
@@ -25,12 +27,15 @@ export class LiveRun {
 	promptPath: readonly string[] = [];
 	/** Prompts whose sub-agents were started. */
 	readonly activated: Set<string> = new Set();
+	/** Whether the thread has sub-agents; undefined before that is known. */
+	hasChildren: boolean | undefined;
 	/** Bytes of images in base64, by their path. */
 	readonly images: Map<string, string> = new Map();
 	flow: Flow = initialFlow;
 	readonly #system: ThreadSystem;
 	readonly #run: PolicyRun;
 	#view: ThreadView | undefined;
+	#place: ThreadPlace | undefined;
 	#ready: Promise<void> | undefined;
 	#waiting: Entry[] | undefined = [];
 	/** What the call under way asks for. */
@@ -56,6 +61,11 @@ export class LiveRun {
 		return this.#view as ThreadView;
 	}
 
+	/** The thread as it was when the execution began here. Only once it is ready. */
+	get place(): ThreadPlace {
+		return this.#place as ThreadPlace;
+	}
+
 	/** Whether a call of this execution has told it to stop, committed or not. */
 	get stoppedBy(): Flow["stoppedBy"] {
 		return this.flow.stoppedBy ?? this.#signals?.stop;
@@ -70,6 +80,10 @@ export class LiveRun {
 
 	async #load(): Promise<void> {
 		const view = await this.#system.view(this.threadId);
+		const record = await this.#system.records.get(this.threadId);
+		if (record === undefined) throw threadNotFound(this.threadId);
+		this.#place = this.#system.place(record);
+		this.hasChildren ??= (await this.#system.records.childrenOf(this.threadId)).length > 0;
 		const entries = await this.#run.entries();
 		let seen = 0;
 		for (const entry of entries) {

@@ -1,8 +1,7 @@
 // The models of a project: the provider of each, made with the key of whoever asks, and what it is asked with.
-import type { LLMResponse, UPPError } from "@holdfast/upp";
-import { EventStream } from "@holdfast/upp";
+import type { LLMResponse, StreamEvent, UPPError } from "@holdfast/upp";
 import { mapReasoningLevel } from "../define/index.ts";
-import { generateWith, providerFailure, streamWith } from "../providers/index.ts";
+import { generateWith, providerFailure, streamInto } from "../providers/index.ts";
 import type {
 	ModelDefinition,
 	ProjectItem,
@@ -100,29 +99,21 @@ export async function askWhole(asking: AskModels): Promise<Answered> {
 }
 
 /** Asks models for an answer in pieces until one begins it; after that its error is the answer's. */
-export function askStreamed(
-	asking: AskModels,
-	answered: (answer: Answered) => Promise<LLMResponse>,
-): EventStream<LLMResponse> {
-	return new EventStream<LLMResponse>(async (target) => {
-		let hasSpoken = false;
-		const answer = await ask(
-			asking,
-			async ({ provider, item }, request) => {
-				if (item.definition.capabilities?.supportsStreaming === false) return generateWith(provider, request);
-				const source = streamWith(provider, request);
-				source.response.catch(() => {}); // the iteration or the return reports it
-				for await (const event of source) {
-					if (event.type === "message_start" || event.type === "message_stop") continue;
-					hasSpoken = true;
-					target.push(event);
-				}
-				return source.response;
-			},
-			() => hasSpoken,
-		);
-		return answered(answer);
-	});
+export async function askStreamed(asking: AskModels, emit: (event: StreamEvent) => void): Promise<Answered> {
+	let hasSpoken = false;
+	const said = (event: StreamEvent): void => {
+		if (event.type === "message_start" || event.type === "message_stop") return;
+		hasSpoken = true;
+		emit(event);
+	};
+	return ask(
+		asking,
+		({ provider, item }, request) =>
+			item.definition.capabilities?.supportsStreaming === false
+				? generateWith(provider, request)
+				: streamInto(provider, request, said),
+		() => hasSpoken,
+	);
 }
 
 async function ask(

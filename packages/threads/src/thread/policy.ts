@@ -5,6 +5,7 @@ import { AssistantMessage as Assistant } from "@holdfast/upp";
 import type { Entry, Fact } from "holdfast";
 import type { Admission, InterceptedResult, Interceptor, ReplacedResult } from "holdfast/middleware";
 import type { ToolAttachment, ToolResult } from "../types/index.ts";
+import { topics } from "./flow.ts";
 import { afterCreateMessage, beforeCreateMessage, hasHooks, toolResult } from "./hooks.ts";
 import { LiveRun } from "./live-run.ts";
 import { dataOf, type MessageData, withData } from "./message-data.ts";
@@ -36,7 +37,7 @@ export function threadPolicy(
 				modelCall: (call, next) => withinModelCall(live, call, next),
 				toolResult: (result) => storedResult(system, live, result),
 				...(creates ? { admit: (fact: Fact) => created(live, fact), deltas: "as-is" as const } : {}),
-				committed: (entry) => committed(lives, live, entry),
+				committed: (entry) => committed(system, lives, live, entry),
 			};
 		},
 	};
@@ -123,9 +124,7 @@ async function storedResult(
 }
 
 async function keep(system: ThreadSystem, live: LiveRun, result: ToolResult): Promise<StoredResult> {
-	const record = await system.records.get(live.threadId);
-	if (record === undefined) return result as StoredResult;
-	const place = system.place(record);
+	const { place } = live;
 	const env = system.parts.environment(place, {
 		agent: live.index.agent(live.flow.agent)?.env,
 		prompt: live.index.project.agents.has(live.flow.agent)
@@ -149,10 +148,15 @@ async function keep(system: ThreadSystem, live: LiveRun, result: ToolResult): Pr
 	return { ...text, attachments: kept };
 }
 
-function committed(lives: Map<string, LiveRun>, live: LiveRun, entry: Entry): void {
+function committed(system: ThreadSystem, lives: Map<string, LiveRun>, live: LiveRun, entry: Entry): void {
 	live.committed(entry);
 	const { fact } = entry;
 	if (fact.kind === "run.ended" && lives.get(live.threadId) === live) lives.delete(live.threadId);
+	if (fact.kind === "note" && fact.topic === topics.cap) {
+		const { reason, limit } = fact.value as { readonly reason: string; readonly limit: number };
+		const message = `${reason} Give the side \`maxSteps\`, or raise \`stepCap\`.`;
+		system.log({ threadId: live.threadId, level: "warn", topic: "turn", message, data: { limit } });
+	}
 	if (fact.kind !== "assistant") return;
 	const scope = live.hookScope();
 	if (!hasHooks(scope, "after_create_message")) return;

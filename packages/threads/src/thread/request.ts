@@ -27,6 +27,7 @@ export interface RequestParts {
 	readonly prompt: ProjectItem<"prompt">;
 	readonly env: EnvironmentPart;
 	readonly place: ThreadPlace;
+	readonly signal: AbortSignal | undefined;
 	/** What a prompt that was called as a tool is given. Default: it is the prompt of a side. */
 	readonly input?: ProviderMessage;
 }
@@ -51,7 +52,11 @@ export async function assembleRequest(
 			return input === undefined ? [head, ...seen] : [head, ...seen, input];
 		};
 		const options = requestOptions(prompt.definition, definition);
-		const request = { ...options, ...(tools.length === 0 ? {} : { tools }) };
+		const request = {
+			...options,
+			...(tools.length === 0 ? {} : { tools }),
+			...(parts.signal === undefined ? {} : { signal: parts.signal }),
+		};
 		if (!hasHooks(scope, "prefilter_llm_history")) return lazily(request, history);
 		const filtered: LLMMessage[] = await prefilterHistory(scope, llmMessages(history()));
 		return { ...request, messages: fromLlmMessages(filtered) };

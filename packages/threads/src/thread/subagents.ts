@@ -74,6 +74,7 @@ async function createChild(
 	{ id, item, config, name, spawnGroupId }: NewChild,
 ): Promise<ThreadRecord> {
 	const parent = await system.records.get(live.threadId);
+	live.hasChildren = true;
 	const resumable = isResumable(config);
 	const { receives_messages, parentCommunication = "implicit" } =
 		typeof config.resumable === "object" ? config.resumable : {};

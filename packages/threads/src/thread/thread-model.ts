@@ -10,6 +10,7 @@ import {
 	type LLMRequest,
 	type LLMResponse,
 	type ModelReference,
+	type StreamEvent,
 	type ToolCall,
 } from "@holdfast/upp";
 import type { InterceptedModelCall } from "holdfast/middleware";
@@ -50,10 +51,7 @@ export function threadModel(system: ThreadSystem): ModelReference {
 		if (scope === undefined) throw new HoldfastError("invalid_input", "This model answers in threads only.");
 		return new EventStream<LLMResponse>(async (target) => {
 			if (scope.call.tag === queuedTag) return queuedCall(system, scope.live);
-			const answer = await answering(system, scope, request.signal);
-			answer.response.catch(() => {}); // the iteration or the return reports it
-			for await (const event of answer) target.push(event);
-			return answer.response;
+			return answering(system, scope, request.signal, (event) => target.push(event));
 		});
 	};
 	const can = { streaming: true, tools: true, structuredOutput: true, imageInput: true };
@@ -84,28 +82,26 @@ async function answering(
 	system: ThreadSystem,
 	scope: ModelScope,
 	signal: AbortSignal | undefined,
-): Promise<EventStream<LLMResponse>> {
+	emit: (event: StreamEvent) => void,
+): Promise<LLMResponse> {
 	const { live } = scope;
 	await live.ready();
-	const { index, flow, threadId } = live;
+	const { index, flow, threadId, place } = live;
 	const prompt = index.promptOf(flow);
 	live.promptPath = [prompt.definition.name];
-	const record = await system.records.get(threadId);
-	if (record === undefined) throw new HoldfastError("thread_not_found", `There is no thread "${threadId}".`);
-	const place = system.place(record);
 	const env = system.parts.environment(place, {
 		agent: index.agent(flow.agent)?.env,
 		prompt: prompt.definition.env,
 	});
 	await startImmediate(system, live, prompt, env);
-	const assembled = await assembleRequest({ system, live, prompt, env, place });
+	const assembled = await assembleRequest({ system, live, prompt, env, place, signal });
 	const models = await modelsOf(index, prompt, env);
-	const made = askStreamed(
+	const { response, model } = await askStreamed(
 		{
 			models,
 			signal,
 			async request(model) {
-				const request = { ...(await assembled(model)), ...(signal === undefined ? {} : { signal }) };
+				const request = await assembled(model);
 				await logRequest(system, threadId, model, request);
 				return request;
 			},
@@ -117,9 +113,9 @@ async function answering(
 				void failedCall(system, live, prompt, item.name, error.code);
 			},
 		},
-		async ({ response, model }) => stored(system, scope, prompt, model.item, response),
+		emit,
 	);
-	return made;
+	return stored(system, scope, prompt, model.item, response);
 }
 
 /** The answer as the thread keeps it: what the provider did is logged, and images are files. */
@@ -167,7 +163,7 @@ export function messageIdOf(runId: string, step: number): string {
 
 async function keepImages(
 	system: ThreadSystem,
-	{ threadId }: LiveRun,
+	{ place }: LiveRun,
 	{ content }: AssistantMessage,
 ): Promise<AttachmentRef[]> {
 	const images = content.flatMap((block, at) =>
@@ -182,9 +178,7 @@ async function keepImages(
 			: [],
 	);
 	if (images.length === 0) return [];
-	const record = await system.records.get(threadId);
-	if (record === undefined) return [];
-	return system.parts.files(system.place(record)).storeAttachments(images);
+	return system.parts.files(place).storeAttachments(images);
 }
 
 function extensionOf(mimeType: string): string {

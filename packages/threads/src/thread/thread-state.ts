@@ -23,6 +23,7 @@ import {
 	type Speaking,
 	updateMessage,
 } from "./messages.ts";
+import { threadNotFound } from "./not-found.ts";
 import type { ThreadRecord } from "./records.ts";
 import { registryEntry } from "./subagents.ts";
 import type { ThreadSystem } from "./system.ts";
@@ -54,7 +55,7 @@ export async function threadState(
 	let known = record;
 	let children: readonly SubagentRegistryEntry[] = [];
 	const refresh = async (): Promise<void> => {
-		known = (await system.records.get(threadId)) ?? known;
+		if (live !== undefined && live.hasChildren === false) return;
 		const records = await system.records.childrenOf(threadId);
 		children = await Promise.all(records.map((each) => registryEntry(system, each)));
 	};
@@ -219,6 +220,7 @@ export async function threadState(
 		runCode,
 		async terminate() {
 			await system.terminate(threadId);
+			known = (await system.records.get(threadId)) ?? known;
 			await refresh();
 		},
 	};
@@ -239,13 +241,6 @@ function lazily<T>(make: () => T): () => T {
 		made ??= make();
 		return made;
 	};
-}
-
-/** The error of a thread that is not there. */
-export function threadNotFound(threadId: string): HoldfastError {
-	return new HoldfastError("thread_not_found", `There is no thread ${JSON.stringify(threadId)}.`, {
-		data: { threadId },
-	});
 }
 
 /** The error of a thread that takes no more messages. */

@@ -26,6 +26,7 @@ import type { LiveRun } from "./live-run.ts";
 import type { ThreadLogger } from "./logs.ts";
 import { queueMessage } from "./messages.ts";
 import { callsShelf, type ModelCall, modelCalls } from "./model-calls.ts";
+import { threadNotFound } from "./not-found.ts";
 import type { ThreadParts, ThreadPlace } from "./parts.ts";
 import { threadPolicy } from "./policy.ts";
 import { ProjectIndex } from "./project-index.ts";
@@ -36,7 +37,7 @@ import { childCreated } from "./subagents.ts";
 import type { ThreadSystem } from "./system.ts";
 import { EffectsOfThreads } from "./thread-effects.ts";
 import { threadModel } from "./thread-model.ts";
-import { askControl, type StateScope, threadNotFound, threadState } from "./thread-state.ts";
+import { askControl, type StateScope, threadState } from "./thread-state.ts";
 import { ThreadViews } from "./thread-views.ts";
 
 /** Options of `threads()`. */

@@ -1,4 +1,5 @@
 // Agents: one or two sides, each with a prompt.
+import type { CallableName, HookId, PromptName } from "./registry.ts";
 
 /** Whether an agent talks to people or to itself. */
 export type AgentType = "ai_human" | "dual_ai";
@@ -17,10 +18,7 @@ export interface SessionToolBinding<Name extends string = string> {
 export type SessionToolConfig<Name extends string = string> = Name | SessionToolBinding<Name>;
 
 /** One side of an agent. */
-export interface SideConfig<
-	Prompt extends string = StandardAgentSpec.Prompts,
-	Callable extends string = StandardAgentSpec.Callables,
-> {
+export interface SideConfig<Prompt extends string = PromptName, Callable extends string = CallableName> {
 	/** Name of its prompt. */
 	prompt: Prompt;
 	/** What people call it. */
@@ -86,5 +84,5 @@ export interface AgentDefinition<
 	/** Environment values; thread values override them. */
 	env?: Record<string, string>;
 	/** IDs of its hooks, in the order they run. */
-	hooks?: readonly StandardAgentSpec.Hooks[];
+	hooks?: readonly HookId[];
 }

@@ -126,7 +126,6 @@ export type {
 	ProviderUserMessage,
 	TextPart,
 } from "./provider-message.ts";
-export type { Registered } from "./registry.ts";
 export type {
 	ImmediateSubagent,
 	ResumableSubagent,

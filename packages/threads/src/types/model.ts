@@ -1,5 +1,7 @@
 // Models: which provider answers, at what price, with what abilities.
+
 import type { InferProviderOptions, ProviderFactoryWithOptions } from "./provider.ts";
+import type { ModelName } from "./registry.ts";
 
 /** What a model can do. What is not said is unknown. */
 export interface ModelCapabilities {
@@ -73,7 +75,7 @@ export interface ModelDefinition<
 	/** Its name at the provider. */
 	model: string;
 	/** Names of models that are tried in order when this one fails for now. */
-	fallbacks?: readonly StandardAgentSpec.Models[];
+	fallbacks?: readonly ModelName[];
 	/** Providers that a router may choose from. */
 	includedProviders?: string[];
 	/** USD for a million tokens of request. */

@@ -68,7 +68,7 @@ export interface ProjectEndpoint {
 export interface Project {
 	/** Absolute path of the folder that was loaded. */
 	readonly directory: string;
-	/** Changes whenever a file of the project does. */
+	/** Of the contents of the files that define its items: another one when such a file changes. */
 	readonly version: string;
 	/** Agents by qualified name. */
 	readonly agents: ReadonlyMap<string, ProjectItem<"agent">>;

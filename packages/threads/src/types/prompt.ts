@@ -1,5 +1,7 @@
 // Prompts: what a side of an agent is told and may call.
+
 import type { infer as Infer } from "zod";
+import type { AgentName, CallableName, HookId, ModelName, PromptName } from "./registry.ts";
 import type { SubagentToolConfig } from "./subagent.ts";
 import type { ToolArgs, VariableDefinition } from "./tool.ts";
 
@@ -12,7 +14,7 @@ export interface PromptTextPart {
 }
 
 /** Another prompt, inlined. */
-export interface PromptIncludePart<Prompt extends string = StandardAgentSpec.Prompts> {
+export interface PromptIncludePart<Prompt extends string = PromptName> {
 	/** Always `include`. */
 	type: "include";
 	/** Name of the other prompt. */
@@ -91,7 +93,7 @@ export interface PromptDefinition<Name extends string = string, Schema extends T
 	/** The system message. */
 	prompt: PromptContent;
 	/** Name of the model. */
-	model: StandardAgentSpec.Models;
+	model: ModelName;
 	/** Whether it sees the thread's messages when it is called as a tool; `false` by default. */
 	includeChat?: boolean;
 	/** Whether it sees tool calls of earlier turns; `false` by default. */
@@ -106,10 +108,10 @@ export interface PromptDefinition<Name extends string = string, Schema extends T
 	variables?: VariableDefinition[];
 	/** What the model can call: names, sub-prompts, tools with options, sub-agents. */
 	tools?: readonly (
-		| StandardAgentSpec.Callables
-		| SubpromptConfig<StandardAgentSpec.Callables>
-		| PromptToolConfig<StandardAgentSpec.Callables>
-		| SubagentToolConfig<StandardAgentSpec.Callables>
+		| CallableName
+		| SubpromptConfig<CallableName>
+		| PromptToolConfig<CallableName>
+		| SubagentToolConfig<AgentName>
 	)[];
 	/** Environment values; those of the agent and the thread override them. */
 	env?: Record<string, string>;
@@ -120,5 +122,5 @@ export interface PromptDefinition<Name extends string = string, Schema extends T
 	/** How much the model thinks. */
 	reasoning?: ReasoningConfig;
 	/** IDs of hooks, which replace the agent's. */
-	hooks?: readonly StandardAgentSpec.Hooks[];
+	hooks?: readonly HookId[];
 }

@@ -42,5 +42,13 @@ declare global {
 	}
 }
 
-/** Marks this file as a module, so that the declaration above is a global one. */
-export type Registered = StandardAgentSpec.Callables;
+/** Name of a prompt. */
+export type PromptName = StandardAgentSpec.Prompts;
+/** Name of an agent. */
+export type AgentName = StandardAgentSpec.Agents;
+/** Name of a model. */
+export type ModelName = StandardAgentSpec.Models;
+/** ID of a hook. */
+export type HookId = StandardAgentSpec.Hooks;
+/** Name of whatever a prompt can list. */
+export type CallableName = StandardAgentSpec.Callables;

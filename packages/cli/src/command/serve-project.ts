@@ -1,0 +1,148 @@
+/** Serves a project of files over HTTP: for `holdfast serve --project`, and for `holdfast dev`. */
+import { join } from "node:path";
+import { createServer, type LogEntry, type ServerOptions } from "@holdfast/server";
+import {
+	type EnvGiven,
+	loadProject,
+	type ProjectSource,
+	type ThreadLog,
+	threadRoutes,
+	threads,
+} from "@holdfast/threads";
+import { isHoldfastError } from "holdfast";
+import { type CommandIo, quoted } from "../terminal/index.ts";
+import type { Command } from "./arguments.ts";
+import { asUsage, describeProblems, problemsOf } from "./check-project.ts";
+import { openDatabase } from "./database.ts";
+import { lendPackages } from "./lend-packages.ts";
+import { namedEnvironment, readVariables } from "./project-environment.ts";
+import { ending, exitCodes, UsageError } from "./usage-error.ts";
+
+/** What a project is served with. */
+export interface ProjectServerOptions {
+	readonly project: ProjectSource;
+	/** Path of the database. */
+	readonly db: string;
+	readonly env: EnvGiven;
+	readonly port: number;
+	readonly host: string;
+	/** Who may call. */
+	readonly access: Pick<
+		ServerOptions,
+		"apiKeys" | "allowUnauthenticated" | "cors" | "peerHeader" | "maxStreams"
+	>;
+	readonly onRequest: (entry: LogEntry) => void;
+	readonly onLog: (entry: ThreadLog) => void;
+}
+
+/** A project that is served. */
+export interface ProjectServer {
+	readonly url: string;
+	/** Stops; executions have so many milliseconds for their end, others are resumed by the next server. */
+	close(drainMs: number): Promise<void>;
+}
+
+/** Serves a project; executions that were left are continued. @throws UsageError for an address that needs a key. */
+export async function openProjectServer(options: ProjectServerOptions): Promise<ProjectServer> {
+	const host = openDatabase(options.db);
+	const running = threads({ project: options.project, host, env: options.env, onLog: options.onLog });
+	const server = createServer({
+		...options.access,
+		routes: threadRoutes({ threads: running }),
+		log: options.onRequest,
+	});
+	const close = async (drainMs: number): Promise<void> => {
+		await server.close({ drainMs });
+		await running.close();
+		await host.close();
+	};
+	try {
+		const { url } = await server.listen({ port: options.port, hostname: options.host });
+		await running.supervise();
+		return { url, close };
+	} catch (error) {
+		await close(0);
+		if (isHoldfastError(error) && error.code === "unauthenticated_address")
+			throw new UsageError(
+				`Others can reach ${options.host}, and anybody would be served. Give a key in HOLDFAST_API_KEYS or with --api-key, or use --allow-unauthenticated behind a proxy that authenticates.`,
+			);
+		throw error;
+	}
+}
+
+type ServeCommand = Extract<Command, { name: "serve" }> & { readonly project: string };
+
+/** The database that was given, or one in the project's folder. */
+export function projectDatabase(
+	{ db, dbGiven }: { readonly db: string; readonly dbGiven: string | undefined },
+	directory: string,
+): string {
+	return dbGiven === undefined ? join(directory, ".holdfast/holdfast.db") : db;
+}
+
+/** Serves a project until Ctrl-C or SIGTERM; gives the exit code. */
+export async function serveProject(command: ServeCommand, io: CommandIo): Promise<number> {
+	lendPackages();
+	const db = projectDatabase(command, command.project);
+	const stopped = Promise.withResolvers<void>();
+	let signals = 0;
+	const stopListening = io.onInterrupt(() => {
+		signals++;
+		if (signals > 1) io.quit(exitCodes.interrupted);
+		stopped.resolve();
+	}, ending(command.drain));
+	const log = (entry: object): void => io.stderr.write(`${JSON.stringify(entry)}\n`);
+	let server: ProjectServer | undefined;
+	try {
+		const project = await loadProject(command.project).catch((error) => {
+			const problems = problemsOf(error);
+			if (problems === undefined) throw asUsage(error);
+			throw new UsageError(describeProblems(command.project, problems).trimEnd());
+		});
+		const { apiKeys, peerHeader, maxStreams } = command;
+		server = await openProjectServer({
+			project,
+			db,
+			env: namedEnvironment(project, await readVariables(command.project, io.environment)),
+			port: command.port,
+			host: command.host,
+			access: {
+				cors: command.cors,
+				allowUnauthenticated: command.allowUnauthenticated,
+				...(apiKeys === undefined ? {} : { apiKeys }),
+				...(peerHeader === undefined ? {} : { peerHeader }),
+				...(maxStreams === undefined ? {} : { maxStreams }),
+			},
+			onRequest: log,
+			onLog: (entry) => log({ type: "thread", ...entry }),
+		});
+		const { url } = server;
+		const begin = { type: "begin", url, project: command.project, db };
+		io.stdout.write(
+			command.json
+				? `${JSON.stringify(begin)}\n`
+				: `Serving the project ${command.project} at ${url}
+Threads are in ${db}; ${apiKeys === undefined ? "no key is asked for" : "callers must send a key"}. Ctrl-C stops.
+${howToTry(url, project.agents.keys().next().value, apiKeys !== undefined)}`,
+		);
+		await stopped.promise;
+		if (!command.json) io.stdout.write("Stopping; executions may finish. Again to quit at once.\n");
+		return exitCodes.completed;
+	} finally {
+		await server?.close(command.drain);
+		stopListening();
+	}
+}
+
+/** A command that makes a thread and says something to it. */
+export function howToTry(url: string, agent: string | undefined, asksForKey: boolean): string {
+	if (agent === undefined) return "";
+	const key = asksForKey ? ' -H "authorization: Bearer $KEY"' : "";
+	const post = (path: string, body: object): string =>
+		`curl -s ${url}${path}${key} -H "content-type: application/json" -d ${quoted(JSON.stringify(body))}`;
+	return `Try:
+  ${post("/api/threads", { agent_id: agent })}
+  ${post("/api/threads/ID/messages", { content: "What is 2 + 3?" })}
+  curl -s ${url}/api/threads/ID/messages${key}
+`;
+}

@@ -1,0 +1,52 @@
+/** Text that is piped into the command: `cat task.txt | holdfast run`. */
+import { fstatSync } from "node:fs";
+
+/** Characters of a text that is taken in; more is no task. */
+export const longestPiped = 1_000_000;
+
+/**
+ * What a pipe or a file gives on the standard input, up to its end. Undefined where there is none, where it is empty, and where
+ * nothing comes within `patience` milliseconds: a pipe that nobody writes to may stay open for ever.
+ */
+export async function readPiped(
+	input: NodeJS.ReadStream,
+	patience: number = Number.POSITIVE_INFINITY,
+): Promise<string | undefined> {
+	if (input.isTTY === true || !isPiped()) return undefined;
+	let text = "";
+	let timer: NodeJS.Timeout | undefined;
+	const late = new Promise<undefined>((resolve) => {
+		if (patience !== Number.POSITIVE_INFINITY) timer = setTimeout(() => resolve(undefined), patience);
+	});
+	const whole = new Promise<string | undefined>((resolve) => {
+		const end = (): void => resolve(text.trim() === "" ? undefined : text.trim());
+		input.setEncoding("utf8");
+		input.on("data", (piece: string) => {
+			clearTimeout(timer);
+			text += piece;
+			// What is too long is not read to its end: whoever asked for it refuses it.
+			if (text.length > longestPiped) end();
+		});
+		input.on("end", end);
+		// Such as a folder, or a terminal that is gone.
+		input.on("error", end);
+	});
+	try {
+		return await Promise.race([whole, late]);
+	} finally {
+		clearTimeout(timer);
+		input.pause();
+		// A pipe that stays open holds no process.
+		(input as { unref?: () => void }).unref?.();
+	}
+}
+
+/** Whether somebody may write to it. As `bigint`: inodes of some systems are greater than a number can be. */
+function isPiped(): boolean {
+	try {
+		const stat = fstatSync(0, { bigint: true });
+		return stat.isFIFO() || stat.isFile() || stat.isSocket();
+	} catch {
+		return false; // it was closed before we began
+	}
+}

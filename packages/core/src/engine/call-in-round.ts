@@ -1,0 +1,54 @@
+// One call of a round, and how far it is: waiting → preparing → running or pending → settled. The round moves it.
+import type { ToolCall } from "@holdfast/upp";
+import type { CallState, PendingCall, ToolStarted } from "../facts/index.ts";
+import type { Approval, EngineTool, ToolOutcome } from "../tools/index.ts";
+import type { CallContext } from "./call-context.ts";
+
+export interface CallInRound {
+	readonly call: ToolCall;
+	readonly index: number;
+	/** Ids of calls that must settle first and have not. */
+	readonly waitsFor: Set<string>;
+	/** Set where the journal says that an earlier process started it. */
+	readonly started: ToolStarted | undefined;
+	phase: "waiting" | "preparing" | "running" | "pending" | "settled";
+	/** What somebody outside is to say of it, while it is pending. */
+	awaits?: PendingCall["awaits"];
+	attempt: number;
+	/** Stays the same for every attempt, across restarts. */
+	readonly idempotencyKey: string;
+	tool?: EngineTool;
+	input?: unknown;
+	approved?: boolean;
+	/** What somebody outside said when it was let run. */
+	readonly approval?: Approval;
+	startedAt: number;
+	context?: CallContext;
+	/** What the tool itself came to, while a hook still looks at it. */
+	came?: ToolOutcome;
+}
+
+/** Most calls wait for no other; they share this. */
+const waitsForNone: Set<string> = new Set();
+
+/** A call as a round begins with it; `name` is that of the run and of the round within it. */
+export function callInRound(
+	{ call, settled, started, approval }: CallState,
+	index: number,
+	name: readonly string[],
+	waitsFor: ReadonlyMap<string, Iterable<string>>,
+): CallInRound {
+	const waits = waitsFor.get(call.toolCallId);
+	return {
+		call,
+		index,
+		waitsFor: waits === undefined ? waitsForNone : new Set(waits),
+		started: settled === undefined ? started : undefined,
+		phase: settled === undefined ? "waiting" : "settled",
+		attempt: (started?.attempt ?? 0) + 1,
+		// Joined it is one string; a template would be kept as a tree of its pieces.
+		idempotencyKey: started?.idempotencyKey ?? [...name, index].join("."),
+		startedAt: 0,
+		...(approval === undefined ? {} : { approval, approved: true }),
+	};
+}

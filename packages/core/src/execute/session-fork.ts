@@ -1,0 +1,35 @@
+// What a fork of a session is asked with and where it comes from, and what the turns of a session are worked on with.
+import type { Caller } from "../caller/index.ts";
+import type { ChosenOptions } from "./read-input.ts";
+
+/** How a session is forked. */
+export interface ForkSettings {
+	/** Up to where: the end of the run of this id, or the entry with this seq; 0 copies no entry. Default: the end of the last run. */
+	readonly at?: string | number | undefined;
+	/** Options of the fork. Default: those of the session. */
+	readonly options?: ChosenOptions | undefined;
+	/** Instructions of the fork. Default: those of the session. */
+	readonly systemPrompt?: string | undefined;
+	/** Who asks. Default: that is not known. */
+	readonly caller?: Caller | undefined;
+}
+
+/** Where a fork comes from, or what was forked. */
+export interface SessionOrigin {
+	/** The other session. */
+	readonly key: string;
+	/** The last entry that both have; 0 for none. */
+	readonly seq: number;
+}
+
+/** What the turns of a session are worked on with, beside what plugins and sub-agents add. */
+export interface SessionAgentInfo {
+	readonly model: string | undefined;
+	readonly system: string | undefined;
+	readonly tools: readonly {
+		readonly name: string;
+		readonly description: string;
+		readonly parameters: unknown;
+	}[];
+	readonly params: Readonly<Record<string, unknown>>;
+}

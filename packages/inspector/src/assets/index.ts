@@ -1,0 +1,2 @@
+// Door of the page's files.
+export { type PageFile, pageFile } from "./page-files.ts";

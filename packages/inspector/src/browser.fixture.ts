@@ -1,0 +1,163 @@
+// The system's Chromium, a server that can be killed and started again behind an address that stays, and what pages are held to.
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { connect, createServer, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import axe from "axe-core";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { type InspectedOptions, type InspectedProcess, startInspected } from "./inspected-agent.fixture.ts";
+
+const executablePath = process.env.HOLDFAST_CHROMIUM ?? "/usr/bin/chromium";
+
+/** Why the tests in a browser cannot run here; undefined where they can, or where they must. */
+export const whyNot: string | undefined =
+	existsSync(executablePath) || process.env.CI !== undefined
+		? undefined
+		: `: there is no Chromium at ${executablePath}; install the system's package "chromium", or name another in HOLDFAST_CHROMIUM`;
+
+/** What a test in a browser needs. */
+export interface Stage {
+	readonly url: string;
+	/** The server that runs now. */
+	readonly server: InspectedProcess;
+	/** Kills the server and starts another over the same database. */
+	restart(options?: Partial<InspectedOptions>): Promise<void>;
+	/** A page of its own, whose faults fail `close`. */
+	page(options?: { readonly width?: number; readonly colorScheme?: "light" | "dark" }): Promise<Page>;
+	/** Says something to a session, and waits for the answer. */
+	say(sessionId: string, input: string, key?: string): Promise<void>;
+	close(): Promise<void>;
+}
+
+/** Sets a stage with a server. */
+export async function openStage(options: Partial<InspectedOptions> = {}): Promise<Stage> {
+	const folder = mkdtempSync(join(tmpdir(), "holdfast-inspector-"));
+	const db = join(folder, "sessions.db");
+	const line = await openLine();
+	const faults: string[] = [];
+	let browser: Browser | undefined;
+	let server: InspectedProcess | undefined;
+	const stage: Stage = {
+		url: line.url,
+		get server() {
+			if (server === undefined) throw new Error("No server was started.");
+			return server;
+		},
+		async restart(more = {}) {
+			await server?.kill();
+			line.cut();
+			server = await startInspected({ db, ...options, ...more });
+			line.lead(server.port);
+		},
+		async page({ width = 1200, colorScheme = "light" } = {}) {
+			browser ??= await chromium.launch({
+				executablePath,
+				args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
+			});
+			const context = await browser.newContext({ viewport: { width, height: 800 }, colorScheme });
+			const page = await context.newPage();
+			page.setDefaultTimeout(60_000);
+			page.on("pageerror", (error) => faults.push(error.stack ?? error.message));
+			return page;
+		},
+		async say(sessionId, input, key) {
+			const response = await fetch(`${line.url}/api/agent/execute`, {
+				method: "POST",
+				headers: {
+					"content-type": "application/json",
+					...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+				},
+				body: JSON.stringify({ sessionId, input, context: {} }),
+			});
+			const text = await response.text();
+			if (!response.ok) throw new Error(text);
+		},
+		async close() {
+			await browser?.close();
+			await server?.kill();
+			await line.close();
+			rmSync(folder, { recursive: true, force: true });
+			if (faults.length > 0) throw new Error(`The page failed:\n${faults.join("\n")}`);
+		},
+	};
+	try {
+		await stage.restart();
+		return stage;
+	} catch (error) {
+		await stage.close();
+		throw error;
+	}
+}
+
+/** What of a page keeps somebody out: a line for each kind of violation. */
+export async function violationsOf(page: Page): Promise<readonly string[]> {
+	// The page's policy lets no script in but its own; the browser's own door does.
+	await page.evaluate(axe.source);
+	return page.evaluate(async () => {
+		const { violations } = await (
+			globalThis as unknown as {
+				axe: {
+					run(): Promise<{
+						violations: readonly { id: string; help: string; nodes: readonly { html: string }[] }[];
+					}>;
+				};
+			}
+		).axe.run();
+		return violations.map(
+			({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html).join(" ")}`,
+		);
+	});
+}
+
+/** Keeps a picture of the page where HOLDFAST_SCREENSHOTS names a folder. */
+export async function picture(page: Page, name: string): Promise<void> {
+	const folder = process.env.HOLDFAST_SCREENSHOTS;
+	if (folder !== undefined) await page.screenshot({ path: `${folder}/inspector-${name}.png` });
+}
+
+interface Line {
+	readonly url: string;
+	lead(port: number): void;
+	cut(): void;
+	close(): Promise<void>;
+}
+
+/** An address that stays while servers come and go. */
+async function openLine(): Promise<Line> {
+	let target = 0;
+	const sockets = new Set<Socket>();
+	const keep = (socket: Socket): void => {
+		sockets.add(socket);
+		socket.once("close", () => sockets.delete(socket));
+	};
+	const server = createServer((near) => {
+		const far = connect(target, "127.0.0.1");
+		for (const [socket, other] of [
+			[near, far],
+			[far, near],
+		] as const) {
+			keep(socket);
+			socket.setNoDelay(true);
+			socket.on("error", () => other.destroy());
+			socket.on("close", () => other.destroy());
+			socket.pipe(other);
+		}
+	});
+	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+	const { port } = server.address() as { port: number };
+	const cut = (): void => {
+		for (const socket of sockets) socket.destroy();
+	};
+	return {
+		url: `http://127.0.0.1:${port}`,
+		lead(to) {
+			target = to;
+		},
+		cut,
+		async close() {
+			const closed = new Promise((resolve) => server.close(resolve));
+			cut();
+			await closed;
+		},
+	};
+}

@@ -1,0 +1,12 @@
+// The door: the page that shows a server's sessions, as routes of the server.
+export { type Inspector, type InspectorOptions, inspector } from "./inspector.ts";
+export type {
+	InspectedCounts,
+	InspectedSession,
+	SessionCounts,
+	SessionLook,
+	ShownEntry,
+	ShownSession,
+	ShownStep,
+	UsageBucket,
+} from "./wire/index.ts";

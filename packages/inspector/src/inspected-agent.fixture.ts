@@ -1,0 +1,154 @@
+// A server with an inspector in a process of its own, over a database file, to be looked at and killed. What its agent does is in
+// what it is told: "story" streams twelve words and waits in the middle for a word of its parent, "erase" asks for approval, "where"
+// is answered from outside, "add" calls a tool, "broken" calls one that fails, "fail" ends with an error, "helper" has a
+// sub-agent work, "secret" says what nobody must see, "park" kills the process in a tool that must not run twice.
+import { type ChildProcess, fork } from "node:child_process";
+import { listen } from "@holdfast/server";
+import { type ScriptedReply, scriptedModel } from "@holdfast/testing";
+import { Agent, tool } from "holdfast";
+import { sqliteHost } from "holdfast/sqlite";
+import { inspector } from "./inspector.ts";
+
+export const story = "one two three four five six seven eight nine ten eleven twelve";
+export const half = "one two three four";
+/** Looks like a key, and is none. */
+export const secret = "sk-abcDEF0123456789abcDEF0123456789";
+
+/** A server process. */
+export interface InspectedProcess {
+	readonly port: number;
+	/** Lets the model stream the rest. */
+	go(): void;
+	/** SIGKILL; settles when it is gone. */
+	kill(): Promise<void>;
+}
+
+/** What it is started with. */
+export interface InspectedOptions {
+	readonly db: string;
+	/** Keys of callers; without, everybody on loopback. */
+	readonly apiKeys?: Readonly<Record<string, string>>;
+	/** Whether stories wait in their middle. */
+	readonly waits?: boolean;
+	/** Whether runs that a dead process left are parked. */
+	readonly parks?: boolean;
+	/** Whether the tool that kills the process does not any more. */
+	readonly unparks?: boolean;
+	/** Default: any. */
+	readonly port?: number;
+}
+
+/** Starts one. */
+export async function startInspected(options: InspectedOptions): Promise<InspectedProcess> {
+	const child: ChildProcess = fork(import.meta.filename, [JSON.stringify(options)], {
+		execArgv: ["--conditions=holdfast-source", "--disable-warning=ExperimentalWarning"],
+	});
+	const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+	const port = await new Promise<number>((resolve, reject) => {
+		child.once("message", (message) => resolve(message as number));
+		child.once("exit", (code) => reject(new Error(`The server ended with ${code}.`)));
+	});
+	return {
+		port,
+		go: () => {
+			if (child.connected) child.send("go");
+		},
+		async kill() {
+			child.kill("SIGKILL");
+			await ended;
+		},
+	};
+}
+
+const parameters = { type: "object", properties: { of: { type: "string" } } };
+
+function replyTo(said: string, last: string, wait: () => Promise<void>, waits: boolean): ScriptedReply {
+	if (last === "tool_result") return { text: `I heard: ${said.slice(0, 600)}` };
+	for (const name of ["where", "erase", "add", "broken", "park"])
+		if (said.includes(name))
+			return { reasoning: "A tool will know.", toolCalls: [{ name, arguments: { of: "this page" } }] };
+	if (said.includes("helper"))
+		return { toolCalls: [{ name: "delegate_to_helper", arguments: { prompt: "Look it up." } }] };
+	if (said.includes("fail")) return { error: new Error("The provider is on fire.") };
+	if (said.includes("secret")) return { text: `The key is ${secret}.` };
+	if (said.includes("story"))
+		return { text: story, beforeDelta: (at) => (at === 4 && waits ? wait() : undefined) };
+	return { text: "Very well." };
+}
+
+async function main(given: string): Promise<void> {
+	const {
+		db,
+		apiKeys,
+		waits = false,
+		parks = false,
+		unparks = false,
+		port = 0,
+	}: InspectedOptions = JSON.parse(given);
+	let go = (): void => {};
+	process.on("message", () => go());
+	const wait = (): Promise<void> =>
+		new Promise((resolve) => {
+			go = resolve;
+		});
+	const model = (modelId: string) =>
+		scriptedModel(
+			({ messages }) => {
+				const last = messages.at(-1);
+				return replyTo(JSON.stringify(last), last?.type ?? "", wait, waits);
+			},
+			{ modelId },
+		);
+	const host = sqliteHost(db);
+	const helper = new Agent({
+		name: "helper",
+		description: "Looks things up.",
+		model: scriptedModel(() => "It is on page 7."),
+	});
+	const server = await listen({
+		agent: {
+			model: model("clever-1"),
+			system: "You are the agent of a test.",
+			subagents: [helper],
+			prices: { "clever-1": { input: 1, output: 4 } },
+			...(parks ? { maxRestarts: 0 } : {}),
+			tools: [
+				{ name: "where", description: "Says where the user is.", parameters },
+				tool({
+					name: "erase",
+					description: "Erases all.",
+					parameters,
+					needsApproval: true,
+					run: () => ({ erased: true }),
+				}),
+				tool({ name: "add", description: "Adds.", parameters, run: () => ({ sum: 3 }) }),
+				tool({
+					name: "broken",
+					description: "Fails.",
+					parameters,
+					run: () => {
+						throw new Error("It is broken.");
+					},
+				}),
+				tool({
+					name: "park",
+					description: "Kills the process.",
+					parameters,
+					retryPolicy: "pure",
+					run: () => (unparks ? "parked no more" : process.kill(process.pid, "SIGKILL")),
+				}),
+			],
+		},
+		models: (name: string) => (name === "wise-2" ? model("wise-2") : undefined),
+		host,
+		port,
+		deltaFlushMs: 5,
+		recoverEveryMs: 50,
+		...(apiKeys === undefined ? {} : { apiKeys }),
+		...inspector(),
+	});
+	process.once("disconnect", () => process.exit());
+	process.send?.(server.port);
+}
+
+if (import.meta.main) await main(process.argv[2] ?? "{}");

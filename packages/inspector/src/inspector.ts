@@ -1,0 +1,54 @@
+// The inspector as a server mounts it: its routes, and those of them that are answered without a key, for they hold nothing but
+// the page itself.
+
+import { createRedactor } from "@holdfast/runner/safety";
+import type { Route } from "@holdfast/server";
+import { SessionLooks } from "./looks/index.ts";
+import { actRoutes, lookRoutes, pagePaths, pageRoutes, type RouteParts } from "./routes/index.ts";
+
+/** Options of `inspector`. */
+export interface InspectorOptions {
+	/**
+	 * Values that are masked wherever they are shown, beside what looks like a credential or is in a field named like one.
+	 * Default: none.
+	 */
+	readonly secrets?: readonly string[];
+	/**
+	 * Whether a caller may look into sessions, and act on them: an inspector sees instructions, and what providers said. Default:
+	 * everybody whom the server lets in, for the sessions they own.
+	 */
+	readonly mayInspect?: (caller: { readonly tenant: string; readonly user?: string }) => boolean;
+}
+
+/** What a server mounts. */
+export interface Inspector {
+	/** For the server's option `routes`. */
+	readonly routes: readonly Route[];
+	/** For the server's option `publicPaths`: a browser asks for the page before it has a key to send. */
+	readonly publicPaths: readonly string[];
+}
+
+/**
+ * Makes the inspector of a server: the page at `/`, and what it asks under `/api/inspect`. A server that others reach without
+ * a key refuses all of it with 403 `inspector_closed`.
+ *
+ * @example
+ * ```ts
+ * import { openai } from "@ai-sdk/openai";
+ * import { inspector } from "@holdfast/inspector";
+ * import { listen } from "@holdfast/server";
+ *
+ * const server = await listen({ agent: { model: openai("gpt-5.2") }, port: 0, ...inspector() });
+ * console.log(`Look at ${server.url}`);
+ * await server.close();
+ * ```
+ */
+export function inspector({ secrets = [], mayInspect = () => true }: InspectorOptions = {}): Inspector {
+	const redactor = createRedactor({ secrets });
+	const mask = <Value>(value: Value): Value => redactor.redact(value, { keep: "pii" });
+	const parts: RouteParts = { mask, mayInspect, looks: new SessionLooks(mask) };
+	return {
+		routes: [...pageRoutes(), ...lookRoutes(parts), ...actRoutes(parts)],
+		publicPaths: pagePaths,
+	};
+}

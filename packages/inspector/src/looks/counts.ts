@@ -1,0 +1,94 @@
+// The numbers of a session, folded of its entries one after the other, and by the minute for charts (keeps I5).
+import type { Entry } from "holdfast";
+import type { SessionCounts, UsageBucket } from "../wire/index.ts";
+
+/** Minutes with something in them that are kept of a session; older ones go. */
+const mostMinutes = 1_440;
+const minute = 60_000;
+
+/** A session's numbers up to an entry. */
+export interface Counted {
+	readonly seq: number;
+	readonly counts: SessionCounts;
+	/** By their beginning, in order. */
+	readonly minutes: ReadonlyMap<number, UsageBucket>;
+}
+
+type Sums = { -readonly [Name in keyof SessionCounts]: number };
+
+/** Nothing counted. */
+export const noCounts: Counted = {
+	seq: 0,
+	counts: {
+		runs: 0,
+		answers: 0,
+		toolCalls: 0,
+		inputTokens: 0,
+		outputTokens: 0,
+		cost: 0,
+		unpriced: 0,
+		errors: 0,
+		modelMs: 0,
+	},
+	minutes: new Map(),
+};
+
+/** The numbers with more entries. */
+export function countEntries(before: Counted, entries: readonly Entry[]): Counted {
+	const counts: Sums = { ...before.counts };
+	const minutes = new Map(before.minutes);
+	for (const entry of entries) {
+		const found = numbersOf(entry);
+		if (found === undefined) continue;
+		for (const name in found) counts[name as keyof Sums] += found[name as keyof Sums] ?? 0;
+		const at = Math.floor(entry.at / minute) * minute;
+		minutes.set(
+			at,
+			addBucket(minutes.get(at) ?? emptyBucket(at), { ...found, slowestMs: found.modelMs ?? 0 }),
+		);
+	}
+	for (const oldest of minutes.keys()) {
+		if (minutes.size <= mostMinutes) break;
+		minutes.delete(oldest);
+	}
+	return { seq: entries.at(-1)?.seq ?? before.seq, counts, minutes };
+}
+
+/** A bucket of nothing. */
+export function emptyBucket(at: number): UsageBucket {
+	const { runs: _, ...counts } = noCounts.counts;
+	return { at, ...counts, slowestMs: 0 };
+}
+
+/** A bucket with more in it. */
+export function addBucket(bucket: UsageBucket, more: Partial<UsageBucket>): UsageBucket {
+	const sum: { -readonly [Name in keyof UsageBucket]: number } = { ...bucket };
+	for (const name of Object.keys(sum) as (keyof UsageBucket)[]) {
+		if (name === "at") continue;
+		if (name === "slowestMs") sum.slowestMs = Math.max(sum.slowestMs, more.slowestMs ?? 0);
+		else sum[name] += more[name] ?? 0;
+	}
+	return sum;
+}
+
+/** What an entry adds. */
+function numbersOf({ fact }: Entry): Partial<SessionCounts> | undefined {
+	switch (fact.kind) {
+		case "run.started":
+			return { runs: 1 };
+		case "assistant": {
+			const { inputTokens, outputTokens } = fact.usage;
+			const price = fact.cost === undefined ? { unpriced: 1 } : { cost: fact.cost };
+			return { answers: 1, inputTokens, outputTokens, modelMs: fact.duration, ...price };
+		}
+		case "tool.settled":
+			return {
+				toolCalls: 1,
+				...(fact.outcome === "error" || fact.outcome === "unknown" ? { errors: 1 } : {}),
+			};
+		case "run.ended":
+			return fact.outcome === "error" ? { errors: 1 } : undefined;
+		default:
+			return undefined;
+	}
+}

@@ -1,0 +1,122 @@
+// What is known of sessions at a glance. It reads of a session what is new since it was looked at last; those looked at longest
+// ago make way, and are then read anew (keeps I7).
+import type { InspectedHead, SessionInspection, SessionOwner } from "@holdfast/server";
+import { type Entry, isHoldfastError } from "holdfast";
+import type { InspectedSession, ShownStatus } from "../wire/index.ts";
+import { type Counted, countEntries, noCounts } from "./counts.ts";
+
+/** Sessions of which something is kept. */
+const most = 2_000;
+/** Characters of a title. */
+const longestTitle = 160;
+
+interface Look {
+	readonly incarnation: string;
+	title: string | undefined;
+	/** The last entry that was looked at. */
+	last: { readonly seq: number; readonly fact: Entry["fact"] | undefined };
+	counted: Counted;
+}
+
+export class SessionLooks {
+	readonly #looks = new Map<string, Look>();
+	readonly #mask: <Value>(value: Value) => Value;
+
+	constructor(mask: <Value>(value: Value) => Value) {
+		this.#mask = mask;
+	}
+
+	/** The session in a list. */
+	async session(
+		inspection: SessionInspection,
+		owner: SessionOwner,
+		head: InspectedHead,
+	): Promise<InspectedSession> {
+		const look = this.#look(owner, head);
+		const { sessionId, seq, createdAt, updatedAt } = head;
+		if (look.title === undefined && seq > 0) {
+			const first = await inspection.entries(owner, sessionId, { limit: 4 });
+			look.title = this.#titleOf(first);
+		}
+		if (look.last.seq < seq) {
+			const [last] = await inspection.entries(owner, sessionId, { after: seq - 1, limit: 1 });
+			look.last = { seq, fact: last?.fact };
+		}
+		return {
+			sessionId,
+			status: statusOf(head, look.last.fact),
+			...(look.title === undefined ? {} : { title: look.title }),
+			seq,
+			createdAt,
+			updatedAt,
+		};
+	}
+
+	/** Its numbers. */
+	async counted(inspection: SessionInspection, owner: SessionOwner, head: InspectedHead): Promise<Counted> {
+		const look = this.#look(owner, head);
+		let { counted } = look;
+		while (counted.seq < head.seq) {
+			const page = await this.#after(inspection, owner, head.sessionId, counted.seq);
+			if (page === "folded") counted = noCounts;
+			else if (page.length === 0) break;
+			else counted = countEntries(counted, page);
+		}
+		// Who counted meanwhile came to the same, or further.
+		if (counted.seq > look.counted.seq) look.counted = counted;
+		return counted;
+	}
+
+	async #after(
+		inspection: SessionInspection,
+		owner: SessionOwner,
+		sessionId: string,
+		after: number,
+	): Promise<readonly Entry[] | "folded"> {
+		try {
+			return await inspection.entries(owner, sessionId, { after });
+		} catch (error) {
+			if (after > 0 && isHoldfastError(error) && error.code === "events_expired") return "folded";
+			throw error;
+		}
+	}
+
+	#look({ tenant, user }: SessionOwner, { sessionId, incarnation }: InspectedHead): Look {
+		const key = JSON.stringify([tenant, user, sessionId]);
+		const known = this.#looks.get(key);
+		const look: Look =
+			known?.incarnation === incarnation
+				? known
+				: { incarnation, title: undefined, last: { seq: 0, fact: undefined }, counted: noCounts };
+		this.#looks.delete(key);
+		this.#looks.set(key, look);
+		for (const oldest of this.#looks.keys()) {
+			if (this.#looks.size <= most) break;
+			this.#looks.delete(oldest);
+		}
+		return look;
+	}
+
+	#titleOf(entries: readonly Entry[]): string | undefined {
+		for (const { fact } of entries) {
+			if (fact.kind !== "input") continue;
+			const text = this.#mask(fact.message.text).replaceAll(/\s+/g, " ").trim();
+			return text.length > longestTitle ? `${text.slice(0, longestTitle)}…` : text;
+		}
+		return undefined;
+	}
+}
+
+/** What a session does, by its head and its last fact. */
+export function statusOf(
+	{ openRunId, parked, isHeld, waiting }: Omit<InspectedHead, "sessionId">,
+	last: Entry["fact"] | undefined,
+): ShownStatus {
+	if (openRunId !== undefined) {
+		if (parked === true) return "parked";
+		if (last?.kind === "waiting") return "waiting";
+		return isHeld === false ? "interrupted" : "running";
+	}
+	if (waiting > 0) return "queued";
+	return last?.kind === "run.ended" ? last.outcome : "idle";
+}

@@ -1,0 +1,220 @@
+// The page in a real browser, against a real server.
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openStage, picture, type Stage, violationsOf, whyNot } from "./browser.fixture.ts";
+import { half, secret, story } from "./inspected-agent.fixture.ts";
+
+describe.skipIf(whyNot !== undefined)(`the inspector${whyNot ?? ""}`, () => {
+	let stage: Stage;
+	let page: Page;
+
+	beforeAll(async () => {
+		stage = await openStage();
+		page = await stage.page();
+	});
+	afterAll(() => stage?.close());
+
+	/** Shows a session. */
+	async function show(sessionId: string, tab = "conversation"): Promise<void> {
+		await page.goto(`${stage.url}/#/session/${sessionId}/${tab}`);
+		await page.getByRole("tab", { selected: true }).waitFor();
+	}
+
+	const status = (of: string) => page.locator(".session-head .status", { hasText: of }).waitFor();
+
+	test("lists sessions as they come, with their status and numbers, and finds them by words and status", async () => {
+		await stage.say("first", "add it up");
+		await page.goto(stage.url);
+		const line = (id: string) => page.locator(".session-line", { hasText: id });
+		await line("first").getByText("completed").waitFor();
+		await line("first").getByText("30 tokens").waitFor();
+		await stage.say("second", "fail now");
+		await line("second").getByText("failed").waitFor();
+		await stage.say("third", "erase all");
+		await line("third").getByText("waiting").waitFor();
+		await page.getByLabel("Search sessions").fill("FAIL");
+		await line("first").waitFor({ state: "detached" });
+		await line("second").waitFor();
+		await page.getByLabel("Search sessions").fill("");
+		await page.getByLabel("Status").selectOption("waiting");
+		await line("second").waitFor({ state: "detached" });
+		await line("third").waitFor();
+		await page.getByLabel("Status").selectOption("any");
+		await line("first").waitFor();
+		await picture(page, "list");
+		expect(await violationsOf(page)).toEqual([]);
+	});
+
+	test("shows an answer while it is said, and whole when it was said, over a kill of the server", async () => {
+		await stage.restart({ waits: true });
+		await page.goto(stage.url);
+		await page.getByLabel("Message of a new session").fill("Tell a story");
+		await page.getByRole("button", { name: "Begin" }).click();
+		await page.locator(".is-live", { hasText: half }).waitFor();
+		expect(await page.locator(".conversation").textContent()).not.toContain("twelve");
+		await status("running");
+		await stage.restart({ waits: false });
+		await page.locator(".message-assistant .text", { hasText: story }).first().waitFor();
+		await status("completed");
+		await page.locator(".is-live").waitFor({ state: "detached" });
+		expect(await page.locator(".message-assistant", { hasText: story }).count()).toBe(1);
+		expect(await page.locator(".message-user").count()).toBe(1);
+		await page.getByRole("tab", { name: "Timeline" }).click();
+		await page.locator(".span-takeover").waitFor();
+		await picture(page, "takeover");
+	});
+
+	test("a call waits above the message until somebody lets it run, refuses it, or answers it", async () => {
+		await show("third");
+		await page.getByRole("group", { name: /erase asks whether it may run/ }).waitFor();
+		await picture(page, "approval");
+		await page.getByRole("button", { name: "Approve" }).click();
+		await status("completed");
+		await page.getByText('"erased":true').first().waitFor();
+		await stage.say("fourth", "erase it");
+		await show("fourth");
+		await page.getByLabel("Reason for erase").fill("Not today.");
+		await page.getByRole("button", { name: "Deny" }).click();
+		await page.locator(".message-assistant .text", { hasText: "Not today." }).first().waitFor();
+		await stage.say("fifth", "where am I?");
+		await show("fifth");
+		await page.getByLabel("Result of where").fill("In Rome.");
+		await page.getByRole("button", { name: "Answer", exact: true }).click();
+		await page.locator(".message-assistant .text", { hasText: "In Rome." }).first().waitFor();
+		await page.locator(".pending").waitFor({ state: "detached" });
+	});
+
+	test("sends, steers into the run under way, and interrupts it", async () => {
+		await stage.restart({ waits: true });
+		await stage.say("sixth", "Hello");
+		await show("sixth");
+		await page.getByLabel("Message", { exact: true }).fill("Tell a story");
+		await page.keyboard.press("Control+Enter");
+		await page.locator(".is-live", { hasText: half }).waitFor();
+		await page.getByLabel("Message", { exact: true }).fill("And be quick");
+		await page.getByRole("button", { name: "Steer" }).click();
+		await expect.poll(() => page.getByLabel("Message", { exact: true }).inputValue()).toBe("");
+		stage.server.go();
+		await page.locator(".message-user", { hasText: "And be quick" }).waitFor();
+		await status("completed");
+		await page.getByLabel("Message", { exact: true }).fill("Another story");
+		await page.getByRole("button", { name: "Send" }).click();
+		await page.locator(".is-live", { hasText: half }).waitFor();
+		await page.getByRole("button", { name: "Interrupt" }).click();
+		await status("stopped");
+		await page.locator(".message-error", { hasText: "interrupted" }).waitFor();
+		await stage.restart({ waits: false });
+	});
+
+	test("a parked run is released", async () => {
+		await stage.restart({ parks: true });
+		await stage.say("seventh", "park here").catch(() => {});
+		await stage.restart({ parks: true });
+		await show("seventh");
+		await status("parked");
+		await stage.restart({ parks: false, unparks: true });
+		await page.getByRole("button", { name: "Release" }).click();
+		await status("completed");
+		await page.getByRole("tab", { name: "Timeline" }).click();
+		await page.getByText("released").first().waitFor();
+		await stage.restart();
+	});
+
+	test("forks a session before a turn and tries it again with another model and other instructions, and compares the two", async () => {
+		await stage.say("eighth", "One");
+		await stage.say("eighth", "Two");
+		await show("eighth");
+		await page.locator(".message-user", { hasText: "Two" }).waitFor();
+		await page.getByRole("button", { name: "Fork…" }).click();
+		await page.getByLabel("Begins with all that was said").selectOption({ label: "up to turn 1: One" });
+		await page.getByLabel(/Try turn 2 again/).check();
+		await page.getByLabel("Model").fill("wise-2");
+		await page.getByLabel("Instructions").fill("Be wise.");
+		await picture(page, "fork");
+		expect(await violationsOf(page)).toEqual([]);
+		await page.getByRole("button", { name: "Fork", exact: true }).click();
+		await page.locator(".message-assistant", { hasText: "wise-2" }).waitFor();
+		await page.getByText("forked from").waitFor();
+		expect(await page.locator(".message-user").count()).toBe(2);
+		await show("eighth", "tree");
+		await page.getByRole("link", { name: "compare" }).click();
+		await page.getByRole("heading", { name: "Comparison" }).waitFor();
+		await page.getByRole("cell", { name: "another" }).waitFor();
+		await picture(page, "compare");
+		expect(await violationsOf(page)).toEqual([]);
+	});
+
+	test("shows requests and replies with credentials masked", async () => {
+		await stage.say("ninth", "the secret please");
+		await show("ninth", "steps");
+		await page.getByLabel("Reply").getByText("REDACTED").waitFor();
+		await page.getByLabel("Request").getByText("You are the agent of a test.").waitFor();
+		expect(await page.content()).not.toContain(secret);
+		await picture(page, "steps");
+	});
+
+	test("replays a session step by step", async () => {
+		await show("first", "replay");
+		await page.getByText("1 of 7: run.started").waitFor();
+		for (let step = 2; step <= 3; step++) await page.keyboard.press("]");
+		await page.getByText("3 of 7: assistant").waitFor();
+		expect(await page.locator(".conversation .message").count()).toBe(2);
+		await page.keyboard.press("[");
+		await page.getByText("2 of 7: input").waitFor();
+		expect(await page.locator(".conversation .message").count()).toBe(1);
+	});
+
+	test("shows sub-agents in the tree, and what they did", async () => {
+		await stage.say("tenth", "ask the helper");
+		await show("tenth", "tree");
+		await page.getByRole("link", { name: "helper" }).click();
+		await page.locator(".message-assistant", { hasText: "It is on page 7." }).first().waitFor();
+	});
+
+	test("every view is free of violations, in light and dark, and fits into 360 pixels", async () => {
+		const dark = await stage.page({ width: 360, colorScheme: "dark" });
+		const views = ["", "usage", "compare/first/eighth", ...tabs.map((tab) => `session/first/${tab}`)];
+		for (const shown of [page, dark]) {
+			for (const view of views) {
+				await shown.goto(`${stage.url}/#/${view}`);
+				await shown.locator("main").waitFor();
+				await shown.getByText("Reading…").waitFor({ state: "detached" });
+				await picture(shown, `${shown === dark ? "dark" : "light"}-${view.replaceAll("/", "-")}`);
+				expect(await violationsOf(shown), view).toEqual([]);
+				const wide = await shown.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+				expect(wide, `${view} is wider than the window`).toBeLessThanOrEqual(0);
+			}
+		}
+	});
+
+	test("everything is reached by the keyboard", async () => {
+		await page.goto(stage.url);
+		await page.locator(".session-line").first().waitFor();
+		await page.keyboard.press("/");
+		await page.keyboard.type("first");
+		await page.locator(".session-line", { hasText: "second" }).waitFor({ state: "detached" });
+		await page.keyboard.press("Escape");
+		await page.keyboard.press("j");
+		await page.keyboard.press("Enter");
+		await page.getByRole("tab", { name: "Conversation", selected: true }).waitFor();
+		await page.keyboard.press("2");
+		await page.getByRole("tab", { name: "Timeline", selected: true }).waitFor();
+		await page.locator(".span").first().waitFor();
+		await page.keyboard.press("j");
+		await page.getByRole("heading", { name: "1 · run.started" }).waitFor();
+		await page.getByRole("tab", { selected: true }).focus();
+		await page.keyboard.press("ArrowRight");
+		await page.getByRole("tab", { name: "Requests", selected: true }).waitFor();
+		await page.keyboard.press("?");
+		await page.getByRole("dialog", { name: "Keys" }).waitFor();
+		await page.keyboard.press("Escape");
+		await page.getByRole("dialog", { name: "Keys" }).waitFor({ state: "hidden" });
+		await page.keyboard.press("c");
+		expect(await page.evaluate(() => document.activeElement?.id)).toBe("composer");
+		await page.keyboard.press("Escape");
+		await page.keyboard.press("g");
+		await page.getByLabel("Search sessions").waitFor();
+	});
+});
+
+const tabs = ["conversation", "timeline", "steps", "tree", "plan", "charts", "replay"];

@@ -1,0 +1,144 @@
+// How the page asks its server. Each request is made with the key of its time: what comes late of an older key is not heard.
+//
+// open: nothing was refused. asked: the server wants a key, and has none. refused: the key that was given is not good.
+import { createClient } from "@holdfast/client";
+import { signal } from "@preact/signals";
+
+/** Whether the server lets this page in. */
+export const access = signal<"open" | "asked" | "refused" | "closed">("open");
+/** Counts the keys that were given; who shows what an older one saw begins anew. */
+export const keyNumber = signal(0);
+/** Whether the last request reached the server. */
+export const isReachable = signal(true);
+
+const storedUnder = "holdfast.inspector.key";
+let key: string | undefined = read();
+/** Ends what is under way with the key. */
+let ending = new AbortController();
+
+/** A refusal of the server, by its code. */
+export class Refused extends Error {
+	readonly code: string;
+	readonly status: number;
+	constructor(status: number, code: string, message: string) {
+		super(message);
+		this.code = code;
+		this.status = status;
+	}
+}
+
+/** What was asked with an older key, or by a view that is gone. */
+export function isOver(error: unknown): boolean {
+	return error instanceof DOMException && error.name === "AbortError";
+}
+
+/** Gives the key to ask with from now on. What is under way with the one before ends. */
+export function useKey(given: string): void {
+	key = given;
+	try {
+		sessionStorage.setItem(storedUnder, given);
+	} catch {
+		// Without a store it is asked for again when the page is loaded anew.
+	}
+	access.value = "open";
+	keyNumber.value++;
+	ending.abort();
+	ending = new AbortController();
+}
+
+function read(): string | undefined {
+	try {
+		return sessionStorage.getItem(storedUnder) ?? undefined;
+	} catch {
+		return undefined;
+	}
+}
+
+/** `fetch` with the key. Rejects with an AbortError once another key was given. */
+async function send(url: string, init: RequestInit = {}): Promise<Response> {
+	const { signal: end } = ending;
+	const headers = new Headers(init.headers);
+	if (key !== undefined) headers.set("authorization", `Bearer ${key}`);
+	const asked = key;
+	let response: Response;
+	try {
+		const ends = init.signal ? AbortSignal.any([end, init.signal]) : end;
+		response = await fetch(url, { ...init, headers, signal: ends });
+	} catch (error) {
+		if (!isOver(error) && !end.aborted) isReachable.value = false;
+		throw error;
+	}
+	if (end.aborted) throw new DOMException("Another key was given.", "AbortError");
+	isReachable.value = true;
+	if (response.status === 401) access.value = asked === undefined ? "asked" : "refused";
+	return response;
+}
+
+/** JSON of a route. Rejects with `Refused`. */
+export async function ask<Answer>(url: string, signal?: AbortSignal): Promise<Answer> {
+	return answerOf<Answer>(await send(url, signal === undefined ? {} : { signal }));
+}
+
+/** Posts JSON. Rejects with `Refused`. */
+export async function post<Answer>(url: string, body: unknown = {}): Promise<Answer> {
+	const headers = { "content-type": "application/json" };
+	return answerOf<Answer>(await send(url, { method: "POST", headers, body: JSON.stringify(body) }));
+}
+
+/** Removes what is at a path. */
+export async function remove(url: string): Promise<void> {
+	await answerOf(await send(url, { method: "DELETE" }));
+}
+
+async function answerOf<Answer>(response: Response): Promise<Answer> {
+	if (response.ok) return (await response.json()) as Answer;
+	throw await refusalOf(response);
+}
+
+async function refusalOf(response: Response): Promise<Refused> {
+	const { code = "unknown", error = `The server answered ${response.status}.` } = (await response
+		.json()
+		.catch(() => ({}))) as { code?: string; error?: string };
+	if (code === "inspector_closed") access.value = "closed";
+	return new Refused(response.status, code, error);
+}
+
+/** Says something to a session, or to a new one; gives its id. What follows is watched. */
+export async function say(input: string, sessionId?: string): Promise<string> {
+	const response = await send("/api/agent/execute", {
+		method: "POST",
+		headers: { "content-type": "application/json", "idempotency-key": crypto.randomUUID() },
+		body: JSON.stringify({ input, ...(sessionId === undefined ? {} : { sessionId }) }),
+	});
+	if (!response.ok) throw await refusalOf(response);
+	await response.body?.cancel();
+	return response.headers.get("x-session-id") ?? sessionId ?? "";
+}
+
+/** The client of the public routes. */
+export const client = createClient({
+	url: "",
+	fetch: send,
+	maxReconnects: Number.POSITIVE_INFINITY,
+	reconnectDelayMs: 200,
+	maxReconnectDelayMs: 3_000,
+	onReconnect: ({ error }) => {
+		if (error.status === undefined) isReachable.value = false;
+	},
+});
+
+/** Resolves after so many milliseconds, or when the signal fires. */
+export function pause(ms: number, signal: AbortSignal): Promise<void> {
+	return new Promise((resolve) => {
+		const timer = setTimeout(resolve, ms);
+		signal.addEventListener("abort", () => {
+			clearTimeout(timer);
+			resolve();
+		});
+	});
+}
+
+/** The path of a session under `/api/inspect`. */
+export function inspectPath(sessionId: string, rest = ""): string {
+	return `/api/inspect/session/${encodeURIComponent(sessionId)}${rest}`;
+}

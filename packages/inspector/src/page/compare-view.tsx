@@ -1,0 +1,130 @@
+// Two sessions side by side: their numbers, and their turns against each other.
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import type { SessionCounts } from "../wire/index.ts";
+import { ConversationList } from "./conversation.tsx";
+import { formatCount, formatDuration, formatPrice } from "./format.ts";
+import { linkTo } from "./route.ts";
+import type { SessionStore } from "./session-store.ts";
+import { useSession } from "./session-view.tsx";
+import { TimelineList } from "./timeline.tsx";
+
+export function CompareView({ left, right }: { readonly left: string; readonly right: string }): JSX.Element {
+	const one = useSession(left);
+	const other = useSession(right);
+	const [what, setWhat] = useState<"conversation" | "timeline">("conversation");
+	return (
+		<main class="compare">
+			<h1>Comparison</h1>
+			<Numbers one={one} other={other} />
+			<label>
+				As{" "}
+				<select value={what} onChange={({ currentTarget }) => setWhat(currentTarget.value as typeof what)}>
+					<option value="conversation">conversations</option>
+					<option value="timeline">timelines</option>
+				</select>
+			</label>
+			<div class="split">
+				<Side of={one} what={what} />
+				<Side of={other} what={what} />
+			</div>
+		</main>
+	);
+}
+
+function Side({
+	of: store,
+	what,
+}: {
+	readonly of: SessionStore;
+	readonly what: "conversation" | "timeline";
+}): JSX.Element {
+	const version = store.version.value;
+	const { sessionId } = store;
+	if (store.status.value === "gone") return <p class="empty">There is no session {sessionId}.</p>;
+	return (
+		<section class="side">
+			<h2>
+				<a href={linkTo({ view: "session", sessionId, tab: "conversation" })}>
+					{store.info.value?.title ?? sessionId}
+				</a>
+			</h2>
+			{what === "conversation" ? (
+				<ConversationList
+					of={store.conversation}
+					live={store.live.value}
+					version={version}
+					label={`Conversation of ${sessionId}`}
+				/>
+			) : (
+				<TimelineList of={store.timeline} label={`Timeline of ${sessionId}`} />
+			)}
+		</section>
+	);
+}
+
+const rows: readonly (readonly [
+	name: string,
+	of: (counts: SessionCounts) => number,
+	format: (value: number) => string,
+])[] = [
+	["runs", ({ runs }) => runs, formatCount],
+	["answers", ({ answers }) => answers, formatCount],
+	["tool calls", ({ toolCalls }) => toolCalls, formatCount],
+	["input tokens", ({ inputTokens }) => inputTokens, formatCount],
+	["output tokens", ({ outputTokens }) => outputTokens, formatCount],
+	["errors", ({ errors }) => errors, formatCount],
+	["model time", ({ modelMs }) => modelMs, formatDuration],
+];
+
+function Numbers({
+	one,
+	other,
+}: {
+	readonly one: SessionStore;
+	readonly other: SessionStore;
+}): JSX.Element | null {
+	const [left, right] = [one.info.value, other.info.value];
+	if (left === undefined || right === undefined) return null;
+	return (
+		<div class="table">
+			<table>
+				<thead>
+					<tr>
+						<th>
+							<span class="hidden">what</span>
+						</th>
+						<th>{left.sessionId}</th>
+						<th>{right.sessionId}</th>
+						<th>difference</th>
+					</tr>
+				</thead>
+				<tbody>
+					<tr>
+						<th>model</th>
+						<td>{left.agent?.model}</td>
+						<td>{right.agent?.model}</td>
+						<td>{left.agent?.model === right.agent?.model ? "same" : "another"}</td>
+					</tr>
+					{rows.map(([name, of, format]) => {
+						const [a, b] = [of(left.counts), of(right.counts)];
+						return (
+							<tr key={name}>
+								<th>{name}</th>
+								<td>{format(a)}</td>
+								<td>{format(b)}</td>
+								<td>{a === b ? "same" : `${b > a ? "+" : "−"}${format(Math.abs(b - a))}`}</td>
+							</tr>
+						);
+					})}
+					<tr>
+						<th>cost</th>
+						<td>{formatPrice(left.counts.cost, left.counts.unpriced)}</td>
+						<td>{formatPrice(right.counts.cost, right.counts.unpriced)}</td>
+						<td />
+					</tr>
+				</tbody>
+			</table>
+		</div>
+	);
+}

@@ -1,0 +1,52 @@
+// What somebody says to a session: as the next message, or into the run under way.
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import { inspectPath, post, say } from "./api.ts";
+import { attempt } from "./parts.tsx";
+import type { SessionStore } from "./session-store.ts";
+
+export function Composer({ store }: { readonly store: SessionStore }): JSX.Element {
+	const [text, setText] = useState("");
+	const [isBusy, setBusy] = useState(false);
+	const isRunning = store.info.value?.status === "running";
+	const send = async (how: "send" | "steer"): Promise<void> => {
+		const input = text.trim();
+		if (input === "" || isBusy) return;
+		setBusy(true);
+		const sent = await attempt(() =>
+			how === "send" ? say(input, store.sessionId) : post(inspectPath(store.sessionId, "/steer"), { input }),
+		);
+		setBusy(false);
+		if (sent) setText("");
+		store.look();
+	};
+	return (
+		<form
+			class="composer"
+			onSubmit={(event) => {
+				event.preventDefault();
+				void send("send");
+			}}
+		>
+			<textarea
+				id="composer"
+				aria-label="Message"
+				placeholder="Write a message"
+				rows={1}
+				value={text}
+				onInput={({ currentTarget }) => setText(currentTarget.value)}
+				onKeyDown={(event) => {
+					if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) void send("send");
+				}}
+			/>
+			<button type="submit" class="primary" disabled={isBusy}>
+				Send
+			</button>
+			{isRunning ? (
+				<button type="button" disabled={isBusy} onClick={() => void send("steer")}>
+					Steer
+				</button>
+			) : null}
+		</form>
+	);
+}

@@ -1,0 +1,210 @@
+// The conversation of a session, made of its entries: what was said, called and answered, in order. Each entry costs the same
+// however long the conversation is; a cut costs what it takes out.
+import type { ShownEntry } from "../wire/index.ts";
+
+/** A call of a tool. */
+export interface Call {
+	readonly callId: string;
+	readonly name: string;
+	input: unknown;
+	/** Absent while it has none. */
+	outcome?: string;
+	result?: unknown;
+	duration?: number;
+	attempts: number;
+}
+
+/** Something in a conversation. */
+export interface Said {
+	readonly seq: number;
+	readonly at: number;
+	readonly runId: string;
+	readonly who: "user" | "assistant" | "error" | "note";
+	readonly messageId?: string;
+	text: string;
+	readonly thinking?: string;
+	readonly calls: readonly Call[];
+	readonly model?: string;
+	readonly tokens?: number;
+	readonly cost?: number;
+	readonly duration?: number;
+}
+
+/** A call that waits for somebody outside. */
+export interface Pending {
+	readonly callId: string;
+	readonly name: string;
+	readonly input: unknown;
+	readonly awaits: "result" | "approval";
+	readonly runId: string;
+	readonly deadline?: number;
+}
+
+type Body = Readonly<Record<string, unknown>>;
+interface MessageBody {
+	readonly id?: string;
+	readonly type?: string;
+	readonly content?: readonly { readonly type: string; readonly text?: string }[];
+	readonly toolCalls?: readonly CallBody[];
+}
+interface CallBody {
+	readonly toolCallId: string;
+	readonly toolName: string;
+	readonly arguments: unknown;
+}
+
+export class Conversation {
+	readonly said: Said[] = [];
+	readonly #calls = new Map<string, Call>();
+	/** What waits for somebody outside. */
+	pending: readonly Pending[] = [];
+	/** What the run waits for beside calls: a time, an input, its model. */
+	wait: string | undefined;
+
+	/** Takes the next entry in. */
+	add({ seq, at, runId, kind, body }: ShownEntry): void {
+		const put = (said: Omit<Said, "seq" | "at" | "runId" | "calls"> & Partial<Pick<Said, "calls">>): void => {
+			this.said.push({ calls: [], ...said, seq, at, runId });
+		};
+		if (kind === "waiting") this.#waits(body, runId);
+		else if (kind !== "note" && kind !== "run.parked") {
+			this.pending = [];
+			this.wait = undefined;
+		}
+		switch (kind) {
+			case "folded":
+				this.said.length = 0;
+				put({
+					who: "note",
+					text: `Entries 1 to ${seq} were folded: what came before is kept as messages only.`,
+				});
+				for (const message of messagesOf(body)) put({ who: speakerOf(message), text: textOf(message) });
+				break;
+			case "input": {
+				const message = body.message as MessageBody;
+				put({
+					who: "user",
+					text: textOf(message),
+					...(message.id === undefined ? {} : { messageId: message.id }),
+				});
+				break;
+			}
+			case "assistant":
+				this.#answers(body, put);
+				break;
+			case "tools.requested":
+				put({
+					who: "note",
+					text: "The strategy called tools.",
+					calls: this.#called(body.calls as readonly CallBody[]),
+				});
+				break;
+			case "tool.started": {
+				const call = this.#calls.get(String(body.callId));
+				if (call === undefined) break;
+				call.attempts = Number(body.attempt);
+				if (body.input !== undefined) call.input = body.input;
+				break;
+			}
+			case "tool.settled": {
+				const call = this.#calls.get(String(body.callId));
+				if (call === undefined) break;
+				call.outcome = String(body.outcome);
+				call.result = body.result;
+				call.duration = Number(body.duration);
+				break;
+			}
+			case "history.cut": {
+				const from = this.said.findLastIndex(({ messageId }) => messageId === body.messageId);
+				if (from >= 0) this.said.length = from;
+				put({ who: "note", text: "A message and all that followed it were taken out." });
+				break;
+			}
+			case "message.updated": {
+				const found = this.said.findLast(({ messageId }) => messageId === body.messageId);
+				if (found !== undefined) found.text = textOf(body.message as MessageBody);
+				break;
+			}
+			case "message.deleted": {
+				const index = this.said.findLastIndex(({ messageId }) => messageId === body.messageId);
+				if (index >= 0) this.said.splice(index, 1);
+				break;
+			}
+			case "run.ended":
+				this.#ended(body, put);
+				break;
+		}
+	}
+
+	#answers(
+		body: Body,
+		put: (said: Omit<Said, "seq" | "at" | "runId" | "calls"> & { calls: readonly Call[] }) => void,
+	): void {
+		const message = body.message as MessageBody;
+		const { inputTokens = 0, outputTokens = 0 } = (body.usage ?? {}) as Record<string, number>;
+		const thinking = (message.content ?? [])
+			.filter(({ type }) => type === "reasoning")
+			.map(({ text = "" }) => text)
+			.join("\n");
+		put({
+			who: "assistant",
+			text: textOf(message),
+			calls: this.#called(message.toolCalls ?? []),
+			model: String(body.modelId),
+			tokens: inputTokens + outputTokens,
+			duration: Number(body.duration),
+			...(typeof body.cost === "number" ? { cost: body.cost } : {}),
+			...(thinking === "" ? {} : { thinking }),
+			...(message.id === undefined ? {} : { messageId: message.id }),
+		});
+	}
+
+	#ended(body: Body, put: (said: Pick<Said, "who" | "text">) => void): void {
+		if (body.outcome === "completed") return;
+		const { code = "", message = "" } = (body.error ?? {}) as Record<string, string>;
+		const partial = body.partial === undefined ? "" : textOf(body.partial as MessageBody);
+		const words = body.outcome === "aborted" ? "The run was interrupted." : `${message} (${code})`;
+		put({ who: "error", text: partial === "" ? words : `${words}\nSo far it had said: ${partial}` });
+	}
+
+	#called(calls: readonly CallBody[]): readonly Call[] {
+		return calls.map(({ toolCallId, toolName, arguments: input }) => {
+			const call: Call = { callId: toolCallId, name: toolName, input, attempts: 0 };
+			this.#calls.set(toolCallId, call);
+			return call;
+		});
+	}
+
+	#waits(body: Body, runId: string): void {
+		const calls = body.calls as readonly { callId: string; awaits: Pending["awaits"]; deadline?: number }[];
+		this.pending = calls.map(({ callId, awaits, deadline }) => {
+			const { name = callId, input } = this.#calls.get(callId) ?? {};
+			return { callId, name, input, awaits, runId, ...(deadline === undefined ? {} : { deadline }) };
+		});
+		const wait = body.wait as
+			| { tag: string; until?: number; model?: { code: string; attempt: number } }
+			| undefined;
+		const until = wait?.until === undefined ? "an input" : new Date(wait.until).toLocaleTimeString("en-GB");
+		this.wait =
+			wait &&
+			(wait.model === undefined
+				? `It waits for ${until} (${wait.tag}).`
+				: `It waits for its model until ${until}: ${wait.model.code}, attempt ${wait.model.attempt}.`);
+	}
+}
+
+/** The text of a message. */
+function textOf({ content = [] }: MessageBody): string {
+	return content
+		.map(({ type, text = "" }) => (type === "text" ? text : type === "reasoning" ? "" : `[${type}]`))
+		.join("");
+}
+
+function messagesOf(body: Body): readonly MessageBody[] {
+	const { messages } = (body.state ?? {}) as { messages?: unknown };
+	return Array.isArray(messages) ? messages.filter((each) => typeof each === "object" && each !== null) : [];
+}
+
+function speakerOf({ type }: MessageBody): Said["who"] {
+	return type === "user" ? "user" : type === "assistant" ? "assistant" : "note";
+}

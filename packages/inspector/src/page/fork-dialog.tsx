@@ -1,0 +1,94 @@
+// Forks a session at a turn that is over, and tries the turn after it again with another model or other instructions.
+import type { JSX } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { inspectPath, post, say } from "./api.ts";
+import { summary } from "./format.ts";
+import { attempt } from "./parts.tsx";
+import { go } from "./route.ts";
+import type { SessionStore } from "./session-store.ts";
+import { type Turn, turnsOf } from "./turns.ts";
+
+export function ForkDialog(props: { readonly store: SessionStore; readonly close: () => void }): JSX.Element {
+	const { store, close } = props;
+	const { info } = store;
+	const turns = turnsOf(store.entries);
+	const dialog = useRef<HTMLDialogElement>(null);
+	const [at, setAt] = useState(String(turns.findLast(({ end }) => end !== undefined)?.end ?? 0));
+	const [model, setModel] = useState("");
+	const [prompt, setPrompt] = useState(info.value?.agent?.system ?? "");
+	const next = nextOf(turns, Number(at));
+	const [isAgain, setAgain] = useState(false);
+	useEffect(() => dialog.current?.showModal(), []);
+	const fork = (): Promise<boolean> =>
+		attempt(async () => {
+			const systemPrompt = prompt === (info.value?.agent?.system ?? "") ? {} : { systemPrompt: prompt };
+			const { sessionId } = await post<{ sessionId: string }>(inspectPath(store.sessionId, "/fork"), {
+				at: Number(at),
+				...(model.trim() === "" ? {} : { model: model.trim() }),
+				...systemPrompt,
+			});
+			if (isAgain && next !== undefined) await say(next.text, sessionId);
+			close();
+			go({ view: "session", sessionId, tab: "conversation" });
+		});
+	return (
+		<dialog ref={dialog} aria-labelledby="fork-title" onClose={close} class="fork">
+			<form
+				onSubmit={(event) => {
+					event.preventDefault();
+					void fork();
+				}}
+			>
+				<h2 id="fork-title">Fork the session</h2>
+				<label>
+					Begins with all that was said
+					<select value={at} onChange={({ currentTarget }) => setAt(currentTarget.value)}>
+						<option value="0">nothing: from the beginning</option>
+						{turns.map(({ end, number, text }) =>
+							end === undefined ? null : (
+								<option key={end} value={String(end)}>
+									up to turn {number}: {summary(text, 50)}
+								</option>
+							),
+						)}
+					</select>
+				</label>
+				<label class="check">
+					<input
+						type="checkbox"
+						checked={isAgain}
+						disabled={next === undefined}
+						onChange={({ currentTarget }) => setAgain(currentTarget.checked)}
+					/>
+					{next === undefined
+						? "No turn follows that could be tried again"
+						: `Try turn ${next.number} again: ${summary(next.text, 60)}`}
+				</label>
+				<label>
+					Model
+					<input
+						value={model}
+						placeholder={info.value?.agent?.model ?? "as it is"}
+						onInput={({ currentTarget }) => setModel(currentTarget.value)}
+					/>
+				</label>
+				<label>
+					Instructions
+					<textarea rows={4} value={prompt} onInput={({ currentTarget }) => setPrompt(currentTarget.value)} />
+				</label>
+				<div class="acts">
+					<button type="submit" class="primary">
+						Fork
+					</button>
+					<button type="button" onClick={close}>
+						Cancel
+					</button>
+				</div>
+			</form>
+		</dialog>
+	);
+}
+
+function nextOf(turns: readonly Turn[], at: number): Turn | undefined {
+	return turns.find(({ begin, text }) => begin > at && text !== "");
+}

@@ -1,0 +1,48 @@
+// Numbers and times as people read them.
+
+/** `1,234`; from a million on `1.2M`. */
+export function formatCount(value: number): string {
+	return value >= 1_000_000 ? `${(value / 1_000_000).toFixed(1)}M` : value.toLocaleString("en");
+}
+
+/** `$0.0123`. */
+export function formatCost(dollars: number): string {
+	if (dollars === 0) return "$0";
+	return `$${dollars.toFixed(dollars >= 1 ? 2 : dollars >= 0.01 ? 3 : 5)}`;
+}
+
+/** The cost of answers of which some may have no known price. */
+export function formatPrice(cost: number, unpriced: number): string {
+	if (unpriced === 0) return formatCost(cost);
+	return cost === 0 ? "cost unknown" : `${formatCost(cost)} + ${formatCount(unpriced)} of unknown cost`;
+}
+
+/** `12 ms`, `3.4 s`, `2 min 5 s`. */
+export function formatDuration(ms: number): string {
+	if (ms < 1_000) return `${Math.round(ms)} ms`;
+	if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
+	if (ms < 3_600_000) return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`;
+	return `${Math.floor(ms / 3_600_000)} h ${Math.round((ms % 3_600_000) / 60_000)} min`;
+}
+
+/** `14:03:22`, with the date where it is another day. */
+export function formatTime(at: number, now: number = Date.now()): string {
+	const date = new Date(at);
+	const time = date.toLocaleTimeString("en-GB");
+	return new Date(now).toDateString() === date.toDateString()
+		? time
+		: `${date.toLocaleDateString("en-CA")} ${time}`;
+}
+
+/** JSON for people; text as it is. */
+export function formatValue(value: unknown): string {
+	if (typeof value === "string") return value;
+	return JSON.stringify(value, undefined, 2) ?? "";
+}
+
+/** The same in one line of at most so many characters. */
+export function summary(value: unknown, most = 120): string {
+	const text = (typeof value === "string" ? value : (JSON.stringify(value) ?? "")).slice(0, most * 4);
+	const line = text.replaceAll(/\s+/g, " ").trim();
+	return line.length > most ? `${line.slice(0, most)}…` : line;
+}

@@ -1,0 +1,70 @@
+// The keys of the keyboard, in one place: views say what theirs do while they are shown. In a field, keys write.
+import { signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { go, place, tabs } from "./route.ts";
+
+/** Whether the list of keys is shown. */
+export const helpIsOpen = signal(false);
+
+/** What keys do, by their names in `KeyboardEvent.key`. */
+export type Keys = Readonly<Record<string, () => void>>;
+
+const views: Keys[] = [];
+
+/** Has keys do something while the view is shown. */
+export function useKeys(keys: Keys): void {
+	useEffect(() => {
+		views.push(keys);
+		return () => {
+			views.splice(views.indexOf(keys), 1);
+		};
+	});
+}
+
+const everywhere: Keys = {
+	"?": () => {
+		helpIsOpen.value = true;
+	},
+	g: () => go({ view: "sessions" }),
+	u: () => go({ view: "usage" }),
+	c: () => focus("#composer"),
+	"/": () => {
+		if (place.value.view !== "sessions") go({ view: "sessions" });
+		// The view is there when the page was drawn.
+		requestAnimationFrame(() => focus("#search"));
+	},
+	...Object.fromEntries(
+		tabs.map((tab, index) => [
+			String(index + 1),
+			() => {
+				const at = place.value;
+				if (at.view === "session") go({ ...at, tab });
+			},
+		]),
+	),
+};
+
+function focus(selector: string): void {
+	document.querySelector<HTMLElement>(selector)?.focus();
+}
+
+/** Listens to the keyboard. */
+export function useShortcuts(): void {
+	useEffect(() => {
+		const pressed = (event: KeyboardEvent): void => {
+			const target = event.target as HTMLElement;
+			if (event.key === "Escape" && /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) target.blur();
+			if (event.ctrlKey || event.metaKey || event.altKey || helpIsOpen.value) return;
+			if (/^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName) || target.isContentEditable) return;
+			// The arrows of tabs and lists that scroll are their own.
+			if (event.key.startsWith("Arrow") && target.closest("[role=tablist]") !== null) return;
+			const does =
+				views.findLast((keys) => Object.hasOwn(keys, event.key))?.[event.key] ?? everywhere[event.key];
+			if (does === undefined) return;
+			event.preventDefault();
+			does();
+		};
+		addEventListener("keydown", pressed);
+		return () => removeEventListener("keydown", pressed);
+	}, []);
+}

@@ -1,0 +1,6 @@
+// Where the page begins.
+import { render } from "preact";
+import { App } from "./app.tsx";
+import "./page.css";
+
+render(<App />, document.querySelector("#root") as HTMLElement);

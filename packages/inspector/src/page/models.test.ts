@@ -1,0 +1,218 @@
+// What the page makes of entries: conversation, timeline, plans and charts, of entries as a service writes them.
+import fc from "fast-check";
+import { afterEach, expect, test } from "vitest";
+import { type Inspected, inspect } from "../routes/inspected.fixture.ts";
+import type { ShownEntry } from "../wire/index.ts";
+import { bucketsOf } from "./charts.tsx";
+import { Conversation } from "./conversation-model.ts";
+import { planAndAudit } from "./plan-model.ts";
+import { placeOf, Timeline } from "./timeline-model.ts";
+import { turnsOf } from "./turns.ts";
+
+let opened: Inspected | undefined;
+afterEach(() => opened?.close());
+
+const add = { name: "add", description: "Adds.", parameters: { type: "object" }, run: () => ({ sum: 3 }) };
+const ask = { name: "ask", description: "Asks.", parameters: { type: "object" } };
+
+/** The entries of a session in which these things were said. */
+async function entriesOf(said: readonly string[]): Promise<readonly ShownEntry[]> {
+	opened = inspect(
+		({ messages }) => {
+			const last = JSON.stringify(messages.at(-1));
+			if (messages.at(-1)?.type === "tool_result") return "Done.";
+			if (last.includes("add"))
+				return { text: "Let me see.", toolCalls: [{ name: "add", arguments: { a: 1 } }] };
+			if (last.includes("ask")) return { toolCalls: [{ name: "ask", arguments: { what: "colour" } }] };
+			if (last.includes("fail")) return { error: new Error("It broke.") };
+			return "Very well.";
+		},
+		{ tools: [add, ask] },
+	);
+	for (const each of said) await opened.say("s", each);
+	return (await opened.get("session/s/entries")).body.entries;
+}
+
+function conversationOf(entries: readonly ShownEntry[]): Conversation {
+	const made = new Conversation();
+	for (const entry of entries) made.add(entry);
+	return made;
+}
+
+test("a conversation has what was said in order, and calls with their results", async () => {
+	const { said, pending } = conversationOf(await entriesOf(["Hello", "add it", "fail now"]));
+	expect(said.map(({ who, text }) => `${who}: ${text.slice(0, 12)}`)).toEqual([
+		"user: Hello",
+		"assistant: Very well.",
+		"user: add it",
+		"assistant: Let me see.",
+		"assistant: Done.",
+		"user: fail now",
+		expect.stringMatching(/^error: /),
+	]);
+	expect(said[3]?.calls).toMatchObject([
+		{ name: "add", input: { a: 1 }, outcome: "done", result: { sum: 3 } },
+	]);
+	expect(pending).toEqual([]);
+});
+
+test("a call that waits is pending until it is answered, with what it was given", async () => {
+	const entries = await entriesOf(["ask me"]);
+	const { pending } = conversationOf(entries);
+	expect(pending).toMatchObject([{ name: "ask", input: { what: "colour" }, awaits: "result" }]);
+	const { spans } = timelineOf(entries);
+	expect(spans.findLast(({ kind }) => kind === "wait")?.end).toBeUndefined();
+});
+
+function timelineOf(entries: readonly ShownEntry[]): Timeline {
+	const made = new Timeline();
+	for (const entry of entries) made.add(entry);
+	return made;
+}
+
+test("a timeline has runs, answers and calls, each within its run; what is over has an end", async () => {
+	const { spans, last } = timelineOf(await entriesOf(["Hello", "add it", "fail now"]));
+	expect(spans.map(({ kind }) => kind)).toEqual([
+		"run",
+		"input",
+		"model",
+		"run",
+		"input",
+		"model",
+		"tool",
+		"model",
+		"run",
+		"input",
+	]);
+	for (const span of spans) {
+		const { left, width } = placeOf(span, last);
+		expect(left).toBeGreaterThanOrEqual(0);
+		expect(left + width).toBeLessThanOrEqual(1 + 1e-9);
+		expect(span.end).toBeDefined();
+	}
+	expect(spans.filter(({ kind }) => kind === "run").map(({ failed }) => failed)).toEqual([
+		false,
+		false,
+		true,
+	]);
+});
+
+test("turns have what they were asked, and where they end", async () => {
+	const turns = turnsOf(await entriesOf(["Hello", "add it", "ask me"]));
+	expect(turns.map(({ number, text, end }) => [number, text, end !== undefined])).toEqual([
+		[1, "Hello", true],
+		[2, "add it", true],
+		[3, "ask me", false],
+	]);
+});
+
+test("charts hold all that happened, whatever they are cut into", async () => {
+	const entries = await entriesOf(["Hello", "add it", "fail now"]);
+	const buckets = bucketsOf(entries);
+	const sum = (name: "answers" | "errors" | "toolCalls") =>
+		buckets.reduce((total, bucket) => total + bucket[name], 0);
+	expect([buckets.length, sum("answers"), sum("toolCalls"), sum("errors")]).toEqual([60, 3, 1, 1]);
+	expect(bucketsOf([])).toHaveLength(60);
+});
+
+test("what is verified holds for a journal as it is written, and not for one that something was taken from", async () => {
+	const entries = await entriesOf(["add it", "add again"]);
+	expect(planAndAudit(entries).checks.filter(({ ok }) => !ok)).toEqual([]);
+	const without = (kind: string) => entries.filter((entry) => entry.kind !== kind);
+	const failing = (given: readonly ShownEntry[]) =>
+		planAndAudit(given).checks.flatMap(({ name, ok }) => (ok ? [] : [name]));
+	expect(failing(without("input"))).toContain("The journal is whole");
+	const unbegun = entries.map((entry) =>
+		entry.kind === "tool.settled"
+			? { ...entry, body: { ...entry.body, duration: 5, callId: "other" } }
+			: entry,
+	);
+	expect(failing(unbegun)).toEqual(["What ran was begun on record"]);
+	const [first] = entries;
+	const late = { ...(first as ShownEntry), seq: entries.length + 1, kind: "note", body: { topic: "late" } };
+	expect(failing([...entries, late])).toContain("Runs end once, and last");
+});
+
+test("plans of the runner have a record beside each verdict, or the check fails", () => {
+	const at = 1;
+	const verdict = { action: "blocked", rule: "tools", message: "No." };
+	const decision = {
+		seq: 1,
+		at,
+		runId: "r",
+		kind: "decision",
+		body: { step: 1, topic: "runner.plan", answer: { step: { type: "tool", toolId: "pay" }, verdict } },
+	};
+	const record = {
+		id: "1",
+		timestamp: new Date(at).toISOString(),
+		point: "tool",
+		rule: "tools",
+		action: "blocked",
+	};
+	const note = {
+		seq: 2,
+		at,
+		runId: "r",
+		kind: "note",
+		body: { step: 1, topic: "runner.audit", value: record },
+	};
+	const { plans, audit, checks } = planAndAudit([decision, note]);
+	expect(plans).toMatchObject([{ what: "call pay", state: "blocked", detail: "tools: No." }]);
+	expect(audit).toMatchObject([{ seq: 2, rule: "tools", action: "blocked" }]);
+	expect(checks.every(({ ok }) => ok)).toBe(true);
+	const unrecorded = planAndAudit([decision]).checks.filter(({ ok }) => !ok);
+	expect(unrecorded.map(({ name }) => name)).toEqual(["Policy left a record wherever it stepped in"]);
+	const twice = planAndAudit([decision, note, { ...note, seq: 3 }]).checks.filter(({ ok }) => !ok);
+	expect(twice.map(({ name }) => name)).toEqual(["Each record is there once"]);
+});
+
+test("entries that are cut, of kinds that are not known, or with anything in them, are shown without a fault", () => {
+	const kinds = [
+		"input",
+		"assistant",
+		"tool.started",
+		"tool.settled",
+		"note",
+		"decision",
+		"waiting",
+		"run.ended",
+		"run.started",
+		"run.resumed",
+		"run.parked",
+		"tools.requested",
+		"history.cut",
+		"message.updated",
+		"message.deleted",
+		"wait.ended",
+		"folded",
+		"new.kind",
+	];
+	const message = fc.record({
+		content: fc.array(fc.record({ type: fc.constantFrom("text", "image", "reasoning"), text: fc.string() })),
+	});
+	const entry = fc.record({
+		kind: fc.constantFrom(...kinds),
+		at: fc.nat(),
+		runId: fc.constantFrom("a", "b"),
+		body: fc.record({
+			message,
+			value: fc.dictionary(fc.string(), fc.jsonValue()),
+			calls: fc.constant([]),
+			answer: fc.jsonValue(),
+			state: fc.jsonValue(),
+			result: fc.jsonValue(),
+		}),
+	});
+	fc.assert(
+		fc.property(fc.array(entry, { maxLength: 40 }), (given) => {
+			const entries = given.map((each, index) => ({ ...each, seq: index + 1 }));
+			conversationOf(entries);
+			const { spans, last } = timelineOf(entries);
+			for (const span of spans) placeOf(span, last);
+			planAndAudit(entries);
+			bucketsOf(entries);
+			turnsOf(entries);
+		}),
+	);
+});

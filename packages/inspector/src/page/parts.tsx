@@ -1,0 +1,105 @@
+// Small parts that several views have.
+import { signal } from "@preact/signals";
+import type { ComponentChildren, JSX } from "preact";
+import { useState } from "preact/hooks";
+import type { ShownStatus } from "../wire/index.ts";
+import { isOver } from "./api.ts";
+import { formatValue } from "./format.ts";
+
+const words: Readonly<Record<ShownStatus, string>> = {
+	idle: "idle",
+	queued: "queued",
+	running: "running",
+	waiting: "waiting",
+	parked: "parked",
+	interrupted: "interrupted",
+	completed: "completed",
+	error: "failed",
+	aborted: "stopped",
+	killed: "killed",
+};
+
+/** What a session does, as a word and a colour. */
+export function Status({ of }: { readonly of: ShownStatus }): JSX.Element {
+	return <span class={`status status-${of}`}>{words[of]}</span>;
+}
+
+/** What scrolls by itself; it has a name, and keys reach it. */
+export function Scrolls(props: {
+	readonly label: string;
+	readonly class: string;
+	readonly children: ComponentChildren;
+}): JSX.Element {
+	return (
+		// biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keys
+		<section class={props.class} tabIndex={0} aria-label={props.label}>
+			{props.children}
+		</section>
+	);
+}
+
+/** JSON or text that may be long. */
+export function Value({ of, label }: { readonly of: unknown; readonly label: string }): JSX.Element {
+	return (
+		<Scrolls class="value" label={label}>
+			<pre>{formatValue(of)}</pre>
+		</Scrolls>
+	);
+}
+
+/** A number with its name. */
+export function Figure({
+	name,
+	children,
+}: {
+	readonly name: string;
+	readonly children: ComponentChildren;
+}): JSX.Element {
+	return (
+		<div class="figure">
+			<dt>{name}</dt>
+			<dd>{children}</dd>
+		</div>
+	);
+}
+
+/** What just happened, for eyes and screen readers. */
+export const notice = signal<{ readonly text: string; readonly isError: boolean } | undefined>(undefined);
+
+/** Does something that may fail, and says so where it does. True when it did not. */
+export async function attempt(what: () => Promise<unknown>, done?: string): Promise<boolean> {
+	try {
+		await what();
+		notice.value = done === undefined ? undefined : { text: done, isError: false };
+		return true;
+	} catch (error) {
+		if (!isOver(error)) notice.value = { text: (error as Error).message, isError: true };
+		return false;
+	}
+}
+
+/** A button that is busy while what it does is under way. */
+export function Act(props: {
+	readonly does: () => Promise<unknown>;
+	readonly done?: string;
+	readonly class?: string;
+	readonly title?: string;
+	readonly children: ComponentChildren;
+}): JSX.Element {
+	const [isBusy, setBusy] = useState(false);
+	return (
+		<button
+			type="button"
+			class={props.class}
+			title={props.title}
+			disabled={isBusy}
+			onClick={async () => {
+				setBusy(true);
+				await attempt(props.does, props.done);
+				setBusy(false);
+			}}
+		>
+			{props.children}
+		</button>
+	);
+}

@@ -1,0 +1,59 @@
+// Where the page is: in the part of the address after `#`, so that links, going back and reloading work without the server.
+import { computed, signal } from "@preact/signals";
+
+const hash = signal(location.hash);
+addEventListener("hashchange", () => {
+	hash.value = location.hash;
+});
+
+/** Tabs of a session. */
+export const tabs = ["conversation", "timeline", "steps", "tree", "plan", "charts", "replay"] as const;
+export type Tab = (typeof tabs)[number];
+
+export type Place =
+	| { readonly view: "sessions" }
+	| { readonly view: "usage" }
+	| { readonly view: "session"; readonly sessionId: string; readonly tab: Tab; readonly child?: string }
+	| { readonly view: "compare"; readonly left: string; readonly right: string };
+
+/** The place that is shown. */
+export const place = computed<Place>(() => read(hash.value));
+
+/** The address of a place. */
+export function linkTo(to: Place): string {
+	switch (to.view) {
+		case "sessions":
+			return "#/";
+		case "usage":
+			return "#/usage";
+		case "session":
+			return `#/session/${encodeURIComponent(to.sessionId)}/${to.tab}${to.child === undefined ? "" : `/${encodeURIComponent(to.child)}`}`;
+		case "compare":
+			return `#/compare/${encodeURIComponent(to.left)}/${encodeURIComponent(to.right)}`;
+	}
+}
+
+/** Goes there. */
+export function go(to: Place): void {
+	location.hash = linkTo(to);
+}
+
+function read(text: string): Place {
+	const [view = "", ...rest] = text.replace(/^#\/?/, "").split("/").map(decoded);
+	const [first = "", second = "", third = ""] = rest;
+	if (view === "usage") return { view };
+	if (view === "compare" && first !== "") return { view, left: first, right: second };
+	if (view === "session" && first !== "") {
+		const tab = tabs.find((each) => each === second) ?? "conversation";
+		return { view, sessionId: first, tab, ...(third === "" ? {} : { child: third }) };
+	}
+	return { view: "sessions" };
+}
+
+function decoded(text: string): string {
+	try {
+		return decodeURIComponent(text);
+	} catch {
+		return text;
+	}
+}

@@ -1,0 +1,195 @@
+// A session as the page knows it: its entries as far as they were read, what is made of them, and what is being said right now.
+// It follows the public event stream; each event that is more than a piece of text has it read what is new.
+//
+// loading: nothing was read yet. live: it follows. gone: there is no such session, or none any more.
+import { signal } from "@preact/signals";
+import type { ShownEntry, ShownSession } from "../wire/index.ts";
+import { ask, client, inspectPath, isOver, pause, Refused } from "./api.ts";
+import { Conversation } from "./conversation-model.ts";
+import { Timeline } from "./timeline-model.ts";
+
+interface EntriesPage {
+	readonly entries: readonly ShownEntry[];
+	readonly isLast: boolean;
+	/** The event after which the next entry's events begin. */
+	readonly lastEventId?: string;
+}
+
+/** An answer that is being said. */
+export interface Live {
+	readonly text: string;
+	readonly thinking: string;
+	/** Names of the tools that it begins to call. */
+	readonly calls: readonly string[];
+}
+
+const nothing: Live = { text: "", thinking: "", calls: [] };
+/** Milliseconds between two looks at a session that says a lot. */
+const looksApartMs = 120;
+
+export class SessionStore {
+	readonly sessionId: string;
+	readonly child: string | undefined;
+	readonly status = signal<"loading" | "live" | "gone">("loading");
+	/** Changes whenever `entries` and what is made of them do. */
+	readonly version = signal(0);
+	readonly info = signal<ShownSession | undefined>(undefined);
+	readonly live = signal<Live>(nothing);
+	readonly problem = signal<string | undefined>(undefined);
+	entries: ShownEntry[] = [];
+	conversation = new Conversation();
+	timeline = new Timeline();
+	readonly #ending = new AbortController();
+	#lastEventId: string | undefined;
+	#isLooking = false;
+	#isStale = false;
+	/** The answer that was being said is on record: what is shown of it goes when its entry is read. */
+	#isSaid = false;
+
+	constructor(sessionId: string, child?: string) {
+		this.sessionId = sessionId;
+		this.child = child;
+	}
+
+	/** Follows the session until `close`. */
+	start(): void {
+		void this.#run();
+	}
+
+	close(): void {
+		this.#ending.abort();
+	}
+
+	/** Something may be new. */
+	look(): void {
+		this.#isStale = true;
+		if (this.#isLooking) return;
+		this.#isLooking = true;
+		void this.#lookUntilFresh().finally(() => {
+			this.#isLooking = false;
+		});
+	}
+
+	async #run(): Promise<void> {
+		const { signal } = this.#ending;
+		this.look();
+		while (this.status.value === "loading" && !signal.aborted) await pause(20, signal);
+		// A sub-agent's session has no public stream: its parent's events, and changes, say when to look.
+		while (!signal.aborted && this.status.value === "live" && this.child === undefined) {
+			try {
+				await this.#follow(signal);
+			} catch (error) {
+				if (isOver(error) || signal.aborted) return;
+				const { code } = error as { code?: string };
+				if (code === "session_not_found") this.status.value = "gone";
+				else if (code === "events_expired" || code === "invalid_event_id") this.#reset();
+				else if (code === "unauthorized") return;
+				await pause(500, signal);
+				this.look();
+			}
+		}
+	}
+
+	async #follow(signal: AbortSignal): Promise<void> {
+		const after = this.#lastEventId;
+		const options = { follow: true, signal, ...(after === undefined ? {} : { after }) };
+		for await (const { id, event } of client.watch(this.sessionId, options)) {
+			this.#lastEventId = id;
+			const { value } = this.live;
+			switch (event.type) {
+				case "text_delta":
+					this.live.value = { ...value, text: value.text + event.delta };
+					break;
+				case "thinking_delta":
+					this.live.value = { ...value, thinking: value.thinking + event.delta };
+					break;
+				case "toolcall_start":
+					this.live.value = { ...value, calls: [...value.calls, event.name ?? "a tool"] };
+					break;
+				case "message_start":
+					this.#isSaid = false;
+					this.live.value = nothing;
+					break;
+				case "message_end":
+					this.#isSaid = true;
+					this.look();
+					break;
+				case "toolcall_delta":
+				case "tool_execution_delta":
+				case "text_start":
+				case "text_end":
+				case "thinking_start":
+				case "thinking_end":
+					break;
+				default:
+					this.look();
+			}
+		}
+	}
+
+	async #lookUntilFresh(): Promise<void> {
+		const { signal } = this.#ending;
+		while (this.#isStale && !signal.aborted) {
+			this.#isStale = false;
+			try {
+				await this.#read(signal);
+				this.problem.value = undefined;
+				await pause(looksApartMs, signal);
+			} catch (error) {
+				if (isOver(error)) return;
+				if (error instanceof Refused) {
+					if (error.code === "session_not_found") {
+						this.status.value = "gone";
+						return;
+					}
+					if (error.code === "events_expired") {
+						this.#reset();
+						continue;
+					}
+					this.problem.value = error.message;
+					if (error.status === 401 || error.status === 403) return;
+				}
+				this.#isStale = true;
+				await pause(700, signal);
+			}
+		}
+	}
+
+	async #read(signal: AbortSignal): Promise<void> {
+		const isSaid = this.#isSaid;
+		const of = this.child === undefined ? "" : `&child=${encodeURIComponent(this.child)}`;
+		for (;;) {
+			const after = this.entries.at(-1)?.seq ?? 0;
+			const page = await ask<EntriesPage>(
+				inspectPath(this.sessionId, `/entries?after=${after}${of}`),
+				signal,
+			);
+			for (const entry of page.entries) {
+				this.entries.push(entry);
+				this.conversation.add(entry);
+				this.timeline.add(entry);
+			}
+			if (this.status.value === "loading") this.#lastEventId = page.lastEventId ?? this.#lastEventId;
+			if (page.entries.length > 0) this.version.value++;
+			if (page.isLast) break;
+		}
+		if (isSaid && this.#isSaid) {
+			this.#isSaid = false;
+			this.live.value = nothing;
+		}
+		this.info.value = await ask<ShownSession>(inspectPath(this.sessionId), signal);
+		if (this.status.value === "loading") this.status.value = "live";
+	}
+
+	#reset(): void {
+		this.entries = [];
+		this.conversation = new Conversation();
+		this.timeline = new Timeline();
+		this.live.value = nothing;
+		this.#lastEventId = undefined;
+		this.status.value = "loading";
+		this.#isStale = true;
+		this.version.value++;
+		this.look();
+	}
+}

@@ -1,0 +1,216 @@
+// A session: what it is, what can be done with it, and its tabs.
+import type { JSX } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { inspectPath, post, remove } from "./api.ts";
+import { SessionCharts } from "./charts.tsx";
+import { Composer } from "./composer.tsx";
+import { ConversationTab } from "./conversation.tsx";
+import { ForkDialog } from "./fork-dialog.tsx";
+import { formatCount, formatDuration, formatPrice } from "./format.ts";
+import { useKeys } from "./keyboard.ts";
+import { Act, attempt, Figure, Status } from "./parts.tsx";
+import { PendingCalls } from "./pending-calls.tsx";
+import { PlanTab } from "./plan.tsx";
+import { ReplayTab } from "./replay.tsx";
+import { go, linkTo, type Place, type Tab, tabs } from "./route.ts";
+import { SessionStore } from "./session-store.ts";
+import { onChanges } from "./sessions-store.ts";
+import { toCompare } from "./sessions-view.tsx";
+import { StepsTab } from "./steps.tsx";
+import { TimelineTab } from "./timeline.tsx";
+import { TreeTab } from "./tree.tsx";
+
+type SessionPlace = Extract<Place, { view: "session" }>;
+
+/** The store of a session, for as long as its view is there. */
+export function useSession(sessionId: string, child?: string): SessionStore {
+	const [store] = useState(() => new SessionStore(sessionId, child));
+	useEffect(() => {
+		store.start();
+		const stop = onChanges((changed) => {
+			if (changed.has(sessionId)) store.look();
+		});
+		return () => {
+			stop();
+			store.close();
+		};
+	}, [store]);
+	return store;
+}
+
+const tabNames: Readonly<Record<Tab, string>> = {
+	conversation: "Conversation",
+	timeline: "Timeline",
+	steps: "Requests",
+	tree: "Tree",
+	plan: "Plan & audit",
+	charts: "Charts",
+	replay: "Replay",
+};
+
+/** Statuses of a run that can be interrupted. */
+const isUnderWay: ReadonlySet<string> = new Set(["running", "waiting", "parked", "interrupted"]);
+
+export function SessionView({ of }: { readonly of: SessionPlace }): JSX.Element {
+	const { sessionId, child, tab } = of;
+	const store = useSession(sessionId, child);
+	const [isForking, setForking] = useState(false);
+	const info = store.info.value;
+	const path = `/api/agent/session/${encodeURIComponent(sessionId)}`;
+	const interrupt = (): Promise<unknown> => post(`${path}/stop`);
+	useKeys({
+		i: () => {
+			if (child === undefined && info !== undefined && isUnderWay.has(info.status))
+				void attempt(interrupt, "Interrupted.");
+		},
+	});
+	if (store.status.value === "gone")
+		return (
+			<main class="door">
+				<h1>{sessionId}</h1>
+				<p>There is no such session, or none any more.</p>
+				<a href={linkTo({ view: "sessions" })}>All sessions</a>
+			</main>
+		);
+	const ofChild = info?.children.find((each) => each.child === child);
+	const status = ofChild?.status ?? info?.status;
+	return (
+		<main class="session">
+			<header class="session-head">
+				<h1>
+					<span class="session-name">{info?.title ?? sessionId}</span>{" "}
+					{status === undefined ? null : <Status of={status} />}
+				</h1>
+				<p class="quiet session-id">
+					{sessionId}
+					{ofChild === undefined ? "" : ` › ${ofChild.subagent}`}
+					{info?.agent?.model === undefined || child !== undefined ? "" : ` · ${info.agent.model}`}
+					{info?.origin === undefined ? null : (
+						<>
+							{" · forked from "}
+							<a href={linkTo({ view: "session", sessionId: info.origin.sessionId, tab: "conversation" })}>
+								{info.origin.sessionId}
+							</a>
+						</>
+					)}
+				</p>
+				{info === undefined || child !== undefined ? null : (
+					<dl class="figures">
+						<Figure name="runs">{formatCount(info.counts.runs)}</Figure>
+						<Figure name="tokens">{formatCount(info.counts.inputTokens + info.counts.outputTokens)}</Figure>
+						<Figure name="cost">{formatPrice(info.counts.cost, info.counts.unpriced)}</Figure>
+						<Figure name="tool calls">{formatCount(info.counts.toolCalls)}</Figure>
+						<Figure name="errors">{formatCount(info.counts.errors)}</Figure>
+						<Figure name="model time">{formatDuration(info.counts.modelMs)}</Figure>
+					</dl>
+				)}
+				{child !== undefined || info === undefined ? null : (
+					<div class="acts">
+						{isUnderWay.has(info.status) ? (
+							<Act does={interrupt} done="Interrupted." title="i">
+								Interrupt
+							</Act>
+						) : null}
+						{info.status === "parked" || info.status === "interrupted" ? (
+							<Act does={() => post(inspectPath(sessionId, "/release"))} done="Released.">
+								Release
+							</Act>
+						) : null}
+						<button type="button" onClick={() => setForking(true)}>
+							Fork…
+						</button>
+						<button
+							type="button"
+							onClick={() => {
+								toCompare.value = sessionId;
+								go({ view: "sessions" });
+							}}
+						>
+							Compare…
+						</button>
+						<Act
+							does={async () => {
+								if (!confirm(`Remove all of ${sessionId}?`)) return;
+								await remove(path);
+								go({ view: "sessions" });
+							}}
+						>
+							Delete
+						</Act>
+					</div>
+				)}
+				{store.problem.value === undefined ? null : <p class="notice is-error">{store.problem.value}</p>}
+			</header>
+			<Tabs of={of} />
+			<div class="panel" role="tabpanel" id="panel" aria-labelledby={`tab-${tab}`}>
+				{store.status.value === "loading" && store.entries.length === 0 ? (
+					<p class="empty">Reading…</p>
+				) : (
+					<Panel store={store} tab={tab} />
+				)}
+			</div>
+			{child !== undefined ? null : (
+				<footer class="session-foot">
+					<PendingCalls store={store} />
+					<Composer store={store} />
+				</footer>
+			)}
+			{isForking ? <ForkDialog store={store} close={() => setForking(false)} /> : null}
+		</main>
+	);
+}
+
+function Panel({ store, tab }: { readonly store: SessionStore; readonly tab: Tab }): JSX.Element {
+	switch (tab) {
+		case "conversation":
+			return <ConversationTab store={store} />;
+		case "timeline":
+			return <TimelineTab store={store} />;
+		case "steps":
+			return <StepsTab store={store} />;
+		case "tree":
+			return <TreeTab store={store} />;
+		case "plan":
+			return <PlanTab store={store} />;
+		case "charts":
+			return <SessionCharts store={store} />;
+		case "replay":
+			return <ReplayTab store={store} />;
+	}
+}
+
+function Tabs({ of }: { readonly of: SessionPlace }): JSX.Element {
+	const list = useRef<HTMLDivElement>(null);
+	const move = (by: number): void => {
+		const next = tabs[(tabs.indexOf(of.tab) + by + tabs.length) % tabs.length] ?? "conversation";
+		go({ ...of, tab: next });
+		list.current?.querySelector<HTMLElement>(`#tab-${next}`)?.focus();
+	};
+	return (
+		<div
+			class="tabs"
+			role="tablist"
+			aria-label="Views of the session"
+			ref={list}
+			onKeyDown={(event) => {
+				if (event.key === "ArrowRight") move(1);
+				if (event.key === "ArrowLeft") move(-1);
+			}}
+		>
+			{tabs.map((tab) => (
+				<button
+					type="button"
+					role="tab"
+					key={tab}
+					id={`tab-${tab}`}
+					aria-selected={tab === of.tab}
+					aria-controls="panel"
+					tabIndex={tab === of.tab ? 0 : -1}
+					onClick={() => go({ ...of, tab })}
+				>
+					{tabNames[tab]}
+				</button>
+			))}
+		</div>
+	);
+}

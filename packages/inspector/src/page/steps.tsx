@@ -1,0 +1,49 @@
+// The requests of models, one after the other, each with what was asked and what came back.
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import { EntryDetails } from "./entry-details.tsx";
+import { formatTime } from "./format.ts";
+import { useKeys } from "./keyboard.ts";
+import type { SessionStore } from "./session-store.ts";
+import { VirtualList } from "./virtual-list.tsx";
+
+export function StepsTab({ store }: { readonly store: SessionStore }): JSX.Element {
+	void store.version.value;
+	const answers = store.entries.filter(({ kind }) => kind === "assistant");
+	const [chosen, choose] = useState<number | undefined>(undefined);
+	const seq = chosen ?? answers.at(-1)?.seq;
+	const index = answers.findIndex((each) => each.seq === seq);
+	const move = (by: number): void =>
+		choose(answers[Math.max(0, Math.min(answers.length - 1, index + by))]?.seq);
+	useKeys({ j: () => move(1), k: () => move(-1), ArrowDown: () => move(1), ArrowUp: () => move(-1) });
+	if (seq === undefined) return <p class="empty">No model has answered yet.</p>;
+	return (
+		<div class="split">
+			<VirtualList
+				label="Requests"
+				class="steps"
+				count={answers.length}
+				lineHeight={44}
+				keyOf={(at) => answers[at]?.seq ?? at}
+				current={index}
+				line={(at) => {
+					const each = answers[at];
+					return each === undefined ? null : (
+						<button
+							type="button"
+							class="step"
+							aria-pressed={each.seq === seq}
+							onClick={() => choose(each.seq)}
+						>
+							<span>
+								step {String(each.body.step)} · {String(each.body.modelId)}
+							</span>
+							<time class="quiet">{formatTime(each.at)}</time>
+						</button>
+					);
+				}}
+			/>
+			<EntryDetails store={store} seq={seq} />
+		</div>
+	);
+}

@@ -1,0 +1,141 @@
+// The routes that act where the server's own do not: fork, steer, release. To send, stop, answer and approve, the page uses the
+// server's own.
+import { isSessionId, type Route } from "@holdfast/server";
+import {
+	answerJson,
+	inspectionOf,
+	invalid,
+	jsonAnswer,
+	type RouteParts,
+	sessionIdOf,
+} from "./route-parts.ts";
+
+const bodyErrors = ["unsupported_media_type", "body_too_large", "invalid_json", "invalid_input"];
+
+/** The routes. */
+export function actRoutes(parts: RouteParts): readonly Route[] {
+	const fork: Route = {
+		method: "POST",
+		path: "/api/inspect/session/:id/fork",
+		name: "forkSession",
+		summary:
+			"Makes a session that begins with the settled past of this one, with another model or other instructions if given.",
+		body: {
+			type: "object",
+			properties: {
+				to: { type: "string", description: "Id of the new session. Default: a new one." },
+				at: {
+					description:
+						"The seq of a settled entry, or the id of a run that ended; 0: nothing was said yet. Default: the last run that ended.",
+					oneOf: [{ type: "integer", minimum: 0 }, { type: "string" }],
+				},
+				model: { type: "string", description: "One of the models that the server knows by name." },
+				systemPrompt: { type: "string" },
+				temperature: { type: "number" },
+				maxTokens: { type: "integer" },
+			},
+			additionalProperties: false,
+		},
+		answers: jsonAnswer("`{ sessionId, seq }`: the new session, and what it begins with."),
+		errors: [
+			...bodyErrors,
+			"inspector_closed",
+			"session_not_found",
+			"session_exists",
+			"fork_unsettled",
+			"run_not_found",
+			"unknown_model",
+			"shutting_down",
+		],
+		async handle(exchange) {
+			const inspection = inspectionOf(exchange, parts);
+			const sessionId = sessionIdOf(exchange);
+			const how = forkOf(await exchange.readJson());
+			const { seq } = await inspection.fork(exchange.caller, sessionId, how);
+			return answerJson({ sessionId: how.to, seq });
+		},
+	};
+	const steer: Route = {
+		method: "POST",
+		path: "/api/inspect/session/:id/steer",
+		name: "steerSession",
+		summary: "Says something to the run under way, at its next boundary.",
+		body: {
+			type: "object",
+			required: ["input"],
+			properties: { input: { description: "Text, or a message of the user." } },
+			additionalProperties: false,
+		},
+		answers: jsonAnswer("`{ sessionId, runId }`: the run it is for."),
+		errors: [...bodyErrors, "inspector_closed", "session_not_found", "session_killed", "shutting_down"],
+		async handle(exchange) {
+			const inspection = inspectionOf(exchange, parts);
+			const sessionId = sessionIdOf(exchange);
+			const { input, ...rest } = await exchange.readJson();
+			const [unknown] = Object.keys(rest);
+			if (unknown !== undefined) throw invalid(unknown.slice(0, 40), "is not known");
+			if (input === undefined) throw invalid("input", "is missing");
+			const { runId } = await inspection.steer(exchange.caller, sessionId, input);
+			return answerJson({ sessionId, runId });
+		},
+	};
+	const release: Route = {
+		method: "POST",
+		path: "/api/inspect/session/:id/release",
+		name: "releaseSession",
+		summary: "Continues a run that was parked.",
+		answers: jsonAnswer("`{ sessionId, released }`: whether there was something to continue."),
+		errors: [...bodyErrors, "inspector_closed", "session_not_found", "session_held", "shutting_down"],
+		async handle(exchange) {
+			const inspection = inspectionOf(exchange, parts);
+			const sessionId = sessionIdOf(exchange);
+			await exchange.readNothing();
+			const { released } = await inspection.release(exchange.caller, sessionId);
+			return answerJson({ sessionId, released });
+		},
+	};
+	return [fork, steer, release];
+}
+
+interface ForkBody {
+	readonly to: string;
+	readonly at?: string | number;
+	readonly systemPrompt?: string;
+	readonly options: { readonly model?: string; readonly temperature?: number; readonly maxTokens?: number };
+}
+
+/** @throws HoldfastError `invalid_input`. */
+function forkOf({
+	to,
+	at,
+	systemPrompt,
+	model,
+	temperature,
+	maxTokens,
+	...rest
+}: Readonly<Record<string, unknown>>): ForkBody {
+	const [unknown] = Object.keys(rest);
+	if (unknown !== undefined) throw invalid(unknown.slice(0, 40), "is not known");
+	if (to !== undefined && !isSessionId(to)) throw invalid("to", "must be the id of a session");
+	const isSeq = Number.isSafeInteger(at) && (at as number) >= 0;
+	if (at !== undefined && !isSeq && typeof at !== "string")
+		throw invalid("at", "must be a seq or the id of a run");
+	if (systemPrompt !== undefined && typeof systemPrompt !== "string")
+		throw invalid("systemPrompt", "must be text");
+	if (model !== undefined && (typeof model !== "string" || model === ""))
+		throw invalid("model", "must be a name");
+	if (temperature !== undefined && !(typeof temperature === "number" && temperature >= 0))
+		throw invalid("temperature", "must be a number from 0 on");
+	if (maxTokens !== undefined && !(Number.isSafeInteger(maxTokens) && (maxTokens as number) > 0))
+		throw invalid("maxTokens", "must be a whole number above 0");
+	return {
+		to: to ?? crypto.randomUUID(),
+		...(at === undefined ? {} : { at: at as string | number }),
+		...(systemPrompt === undefined ? {} : { systemPrompt }),
+		options: {
+			...(model === undefined ? {} : { model }),
+			...(temperature === undefined ? {} : { temperature }),
+			...(maxTokens === undefined ? {} : { maxTokens: maxTokens as number }),
+		},
+	};
+}

@@ -1,0 +1,5 @@
+// Door of the routes: the page, what it looks at, and what it does.
+export { actRoutes } from "./act-routes.ts";
+export { lookRoutes } from "./look-routes.ts";
+export { pagePaths, pageRoutes } from "./page-routes.ts";
+export type { RouteParts } from "./route-parts.ts";

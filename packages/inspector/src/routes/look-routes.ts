@@ -1,0 +1,200 @@
+// The routes that look: sessions, one session, its entries, what a model was asked, usage, and what changed.
+import { type Exchange, isSessionId, type Route } from "@holdfast/server";
+import { atEntry } from "holdfast/execute";
+import { shownEntry } from "../wire/index.ts";
+import type { RouteParts } from "./route-parts.ts";
+import { answerJson, inspectionOf, invalid, jsonAnswer, numberOf, sessionIdOf } from "./route-parts.ts";
+import { shownSession } from "./shown-session.ts";
+import { shownStep } from "./shown-step.ts";
+import { usageRoute } from "./usage-route.ts";
+
+/** Sessions of a page. */
+const mostSessions = 200;
+/** Sessions that are asked for by their ids. */
+const mostIds = 50;
+/** Entries of a page, and characters of them after which it ends. */
+const mostEntries = 1_000;
+const pageCharacters = 4_000_000;
+/** Milliseconds that a request for changes waits at most. */
+const longestWaitMs = 20_000;
+
+const query = (name: string, description: string, type: "integer" | "string" = "integer") =>
+	({ in: "query", name, description, schema: { type } }) as const;
+
+/** The routes. */
+export function lookRoutes(parts: RouteParts): readonly Route[] {
+	const { looks, mask } = parts;
+	const sessions: Route = {
+		method: "GET",
+		path: "/api/inspect/sessions",
+		name: "inspectSessions",
+		summary: "Sessions with their status and first words, in the order of their ids.",
+		parameters: [
+			query("after", "`next` of the page before.", "string"),
+			query("limit", `Sessions of a page, ${mostSessions} at most.`),
+			query("ids", `Only these, with commas between; ${mostIds} at most.`, "string"),
+		],
+		answers: jsonAnswer("A page of sessions: `{ sessions, next? }`."),
+		errors: ["inspector_closed", "invalid_input"],
+		async handle(exchange) {
+			const inspection = inspectionOf(exchange, parts);
+			const ids = idsOf(exchange);
+			if (ids.length > 0) {
+				const found = [];
+				for (const id of ids) {
+					const head = await inspection.head(exchange.caller, id);
+					if (head !== undefined) found.push(await looks.session(inspection, exchange.caller, head));
+				}
+				return answerJson({ sessions: found });
+			}
+			const limit = numberOf(exchange, "limit", { least: 1, most: mostSessions }) ?? mostSessions;
+			const heads = await inspection.heads(exchange.caller, {
+				after: exchange.query("after"),
+				limit: limit + 1,
+			});
+			const found = [];
+			for (const head of heads.slice(0, limit))
+				found.push(await looks.session(inspection, exchange.caller, head));
+			const next = heads.length > limit ? { next: found.at(-1)?.sessionId } : {};
+			return answerJson({ sessions: found, ...next });
+		},
+	};
+	const counts: Route = {
+		method: "GET",
+		path: "/api/inspect/counts",
+		name: "inspectCounts",
+		summary: "What some sessions came to: tokens, cost, errors.",
+		parameters: [query("ids", `Ids of sessions, with commas between; ${mostIds} at most.`, "string")],
+		answers: jsonAnswer("`{ counts: [{ sessionId, counts }] }`; sessions that are not there are left out."),
+		errors: ["inspector_closed", "invalid_input"],
+		async handle(exchange) {
+			const inspection = inspectionOf(exchange, parts);
+			const found = [];
+			for (const sessionId of idsOf(exchange)) {
+				const head = await inspection.head(exchange.caller, sessionId);
+				if (head === undefined) continue;
+				found.push({ sessionId, counts: (await looks.counted(inspection, exchange.caller, head)).counts });
+			}
+			return answerJson({ counts: found });
+		},
+	};
+	const session: Route = {
+		method: "GET",
+		path: "/api/inspect/session/:id",
+		name: "inspectSession",
+		summary:
+			"A session: status, numbers, where it was forked from, its sub-agents, and what its turns are worked on with.",
+		answers: jsonAnswer("The session."),
+		errors: ["inspector_closed", "session_not_found"],
+		async handle(exchange) {
+			return answerJson(await shownSession(exchange, inspectionOf(exchange, parts), parts));
+		},
+	};
+	const entries: Route = {
+		method: "GET",
+		path: "/api/inspect/session/:id/entries",
+		name: "inspectEntries",
+		summary: "The entries of a session's journal, masked; long texts are cut.",
+		parameters: [
+			query("after", "Only entries after this seq."),
+			query("limit", `Entries of a page, ${mostEntries} at most.`),
+			query("child", "The sub-agent's session, by its name.", "string"),
+		],
+		answers: jsonAnswer("`{ entries, isLast }`."),
+		errors: ["inspector_closed", "session_not_found", "events_expired", "invalid_input"],
+		async handle(exchange) {
+			const inspection = inspectionOf(exchange, parts);
+			const after = numberOf(exchange, "after") ?? 0;
+			const limit = numberOf(exchange, "limit", { least: 1, most: mostEntries }) ?? mostEntries;
+			const child = exchange.query("child");
+			const found = await inspection.entries(exchange.caller, sessionIdOf(exchange), { after, limit, child });
+			const texts: string[] = [];
+			let characters = 0;
+			for (const entry of found) {
+				const text = JSON.stringify(shownEntry(entry, mask));
+				characters += text.length;
+				if (texts.length > 0 && characters > pageCharacters) break;
+				texts.push(text);
+			}
+			const isLast = texts.length === found.length && found.length < limit;
+			const last = found[texts.length - 1]?.seq ?? after;
+			// Where the public stream goes on from: what is being said after it is not on record yet.
+			const lastEventId = last === 0 ? "" : `,"lastEventId":${JSON.stringify(atEntry(last))}`;
+			return new Response(`{"entries":[${texts.join(",")}],"isLast":${isLast}${lastEventId}}`, {
+				headers: answerJson(null).headers,
+			});
+		},
+	};
+	const entry: Route = {
+		method: "GET",
+		path: "/api/inspect/session/:id/entries/:seq",
+		name: "inspectEntry",
+		summary: "One entry, masked, with nothing cut.",
+		parameters: [query("child", "The sub-agent's session, by its name.", "string")],
+		answers: jsonAnswer("The entry."),
+		errors: ["inspector_closed", "session_not_found", "invalid_input"],
+		async handle(exchange) {
+			const inspection = inspectionOf(exchange, parts);
+			const seq = seqOf(exchange);
+			const child = exchange.query("child");
+			const [found] = await inspection.entries(exchange.caller, sessionIdOf(exchange), {
+				after: seq - 1,
+				limit: 1,
+				child,
+			});
+			if (found?.seq !== seq) throw invalid("seq", "is no entry of the session");
+			return answerJson(shownEntry(found, mask, "whole"));
+		},
+	};
+	const step: Route = {
+		method: "GET",
+		path: "/api/inspect/session/:id/steps/:seq",
+		name: "inspectStep",
+		summary:
+			"What a model was asked for the answer of this seq, made of the journal, and its reply as it is on record.",
+		parameters: [query("child", "The sub-agent's session, by its name.", "string")],
+		answers: jsonAnswer("`{ request, reply, agentChanged }`."),
+		errors: ["inspector_closed", "session_not_found", "invalid_input"],
+		async handle(exchange) {
+			const inspection = inspectionOf(exchange, parts);
+			return answerJson(await shownStep(exchange, inspection, mask, seqOf(exchange)));
+		},
+	};
+	const changes: Route = {
+		method: "GET",
+		path: "/api/inspect/changes",
+		name: "inspectChanges",
+		summary: "Waits until something changes in any session, some seconds at most, and says in which.",
+		parameters: [
+			query("after", "`position` of the answer before. Default: now."),
+			query("wait", "`0`: does not wait, and says the position alone."),
+		],
+		answers: jsonAnswer("`{ position, changed, deleted }`, ids of sessions."),
+		errors: ["inspector_closed", "changes_expired", "invalid_input"],
+		async handle(exchange) {
+			const inspection = inspectionOf(exchange, parts);
+			const after = numberOf(exchange, "after");
+			if (inspection.changes === undefined)
+				throw invalid("after", "is not known: this store keeps no changes");
+			const isNow = numberOf(exchange, "wait", { most: 1 }) === 0;
+			const signal = isNow
+				? AbortSignal.abort()
+				: AbortSignal.any([exchange.request.signal, AbortSignal.timeout(longestWaitMs)]);
+			return answerJson(await inspection.changes(exchange.caller, { after, signal }));
+		},
+	};
+	return [sessions, counts, session, entries, entry, step, usageRoute(parts), changes];
+}
+
+/** @throws HoldfastError `invalid_input`. */
+function idsOf(exchange: Exchange): readonly string[] {
+	const ids = [...new Set((exchange.query("ids") ?? "").split(",").filter(isSessionId))];
+	if (ids.length > mostIds) throw invalid("ids", `must be ${mostIds} ids at most`);
+	return ids;
+}
+
+function seqOf(exchange: Exchange): number {
+	const text = exchange.parameter("seq") ?? "";
+	if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
+	throw invalid("seq", "must be the seq of an entry");
+}

@@ -1,0 +1,78 @@
+// What the routes share: who may use them, how they answer, and how they read what they are asked.
+import { type Exchange, isSessionId, type Route, type SessionInspection } from "@holdfast/server";
+import { HoldfastError } from "holdfast";
+import type { SessionLooks } from "../looks/index.ts";
+
+/** What the routes are made with. */
+export interface RouteParts {
+	/** Masks credentials and secrets. */
+	readonly mask: <Value>(value: Value) => Value;
+	readonly mayInspect: (caller: { readonly tenant: string; readonly user?: string }) => boolean;
+	readonly looks: SessionLooks;
+}
+
+/** JSON that nobody in between keeps. */
+export function answerJson(value: unknown): Response {
+	return new Response(JSON.stringify(value), {
+		headers: { "content-type": "application/json; charset=utf-8", "cache-control": "no-store" },
+	});
+}
+
+/** An answer that is JSON, as the OpenAPI document has it. */
+export function jsonAnswer(description: string): Route["answers"] {
+	return { 200: { description, content: { "application/json": { type: "object" } } } };
+}
+
+/**
+ * What the sessions are looked into by.
+ * @throws HoldfastError `inspector_closed` where others may reach the server without a key, or the caller may not inspect;
+ * `route_not_found` where the service cannot be looked into.
+ */
+export function inspectionOf(
+	exchange: Exchange,
+	{ mayInspect }: Pick<RouteParts, "mayInspect">,
+): SessionInspection {
+	checkOpen(exchange);
+	if (!mayInspect(exchange.caller)) throw closed("You may not look into sessions.");
+	const { inspection } = exchange.service;
+	if (inspection !== undefined) return inspection;
+	throw new HoldfastError("route_not_found", "The sessions of this server cannot be looked into.");
+}
+
+/** @throws HoldfastError `inspector_closed` where others may reach the server without a key. */
+export function checkOpen(exchange: Exchange): void {
+	if (exchange.isProtected) return;
+	throw closed(
+		"The inspector is there on loopback, or behind a key. Give the server `apiKeys` or `authenticate`.",
+	);
+}
+
+function closed(message: string): HoldfastError {
+	return new HoldfastError("inspector_closed", message);
+}
+
+/** @throws HoldfastError `session_not_found`. */
+export function sessionIdOf(exchange: Exchange): string {
+	const id = exchange.parameter("id");
+	if (!isSessionId(id)) throw new HoldfastError("session_not_found", "Session not found");
+	exchange.notes.sessionId = id;
+	return id;
+}
+
+/** A whole number of the query. @throws HoldfastError `invalid_input`. */
+export function numberOf(
+	exchange: Exchange,
+	name: string,
+	{ least = 0, most = Number.MAX_SAFE_INTEGER }: { readonly least?: number; readonly most?: number } = {},
+): number | undefined {
+	const text = exchange.query(name);
+	if (text === undefined) return undefined;
+	const value = Number(text);
+	if (/^\d{1,16}$/.test(text) && value >= least && value <= most) return value;
+	throw invalid(name, `must be a whole number from ${least} to ${most}`);
+}
+
+/** What was sent is wrong. */
+export function invalid(field: string, why: string): HoldfastError {
+	return new HoldfastError("invalid_input", `\`${field}\` ${why}.`, { data: { field } });
+}

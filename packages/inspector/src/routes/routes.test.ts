@@ -1,0 +1,334 @@
+// The routes of the inspector over a service in memory: what they show, to whom, and what they do.
+import { scriptedModel } from "@holdfast/testing";
+import fc from "fast-check";
+import { Agent, tool } from "holdfast";
+import { afterEach, describe, expect, test } from "vitest";
+import { type Inspected, type InspectedOptions, inspect } from "./inspected.fixture.ts";
+
+const key = "sk-abcDEF0123456789abcDEF0123456789";
+const opened: Inspected[] = [];
+afterEach(async () => {
+	for (const each of opened.splice(0)) await each.close();
+});
+
+function open(script: Parameters<typeof inspect>[0], options?: InspectedOptions): Inspected {
+	const made = inspect(script, options);
+	opened.push(made);
+	return made;
+}
+
+const add = tool({
+	name: "add",
+	description: "Adds.",
+	parameters: { type: "object" },
+	run: () => ({ sum: 3, apiKey: "hunter2-hunter2" }),
+});
+const withCall = [{ toolCalls: [{ name: "add", arguments: { a: 1 } }] }, "It is 3."];
+const prices = { "clever-1": { input: 1, output: 4 } };
+
+describe("who is let in", () => {
+	test("a server that others reach without a key has no inspector: neither the page nor anything it asks", async () => {
+		for (const handler of [{ allowUnauthenticated: true }, { allowedHosts: ["agents.example"] }]) {
+			const { fetch, get } = open(["Hi."], { handler });
+			expect((await get("sessions")).body.code).toBe("inspector_closed");
+			for (const path of ["/", "/inspector/app.js"]) expect((await fetch(path)).status).toBe(403);
+		}
+	});
+
+	test("behind a key the page comes without one, and what it asks does not", async () => {
+		const { fetch, get, say } = open(["Hi."], { handler: { apiKeys: { "key-of-a": "a", "key-of-b": "b" } } });
+		const [a, b] = [{ "x-api-key": "key-of-a" }, { "x-api-key": "key-of-b" }];
+		await say("s", "Hello", a);
+		expect((await fetch("/")).status).toBe(200);
+		expect(await get("sessions")).toMatchObject({ status: 401, body: { code: "unauthorized" } });
+		expect((await get("sessions", a)).body.sessions).toMatchObject([{ sessionId: "s" }]);
+		expect((await get("sessions", b)).body.sessions).toEqual([]);
+	});
+
+	test("a tenant asks for nothing of another's: not by its id, nor by the name of a sub-agent's session", async () => {
+		const { get, post, say } = open(["Hi."], { handler: { apiKeys: { "key-of-a": "a", "key-of-b": "b" } } });
+		await say("s", "Hello", { "x-api-key": "key-of-a" });
+		await say("t", "Hello", { "x-api-key": "key-of-b" });
+		const b = { "x-api-key": "key-of-b" };
+		for (const path of ["session/s", "session/s/entries", "session/s/entries/1", "session/s/steps/3"])
+			expect((await get(path, b)).body.code).toBe("session_not_found");
+		for (const path of ["session/s/fork", "session/s/release"])
+			expect((await post(path, {}, b)).body.code).toBe("session_not_found");
+		expect((await post("session/s/steer", { input: "x" }, b)).body.code).toBe("session_not_found");
+		for (const child of ["\u0000ns\u00001\u0000a\u0000s", "s", "\u0000sub\u00001\u0000s\u00001\u0000x\u0000"])
+			expect(
+				(await get(`session/t/entries?child=${encodeURIComponent(encodeURIComponent(child))}`, b)).body.code,
+			).toBe("session_not_found");
+		expect((await get("counts?ids=s", b)).body.counts).toEqual([]);
+		expect((await get("usage", b)).body.sessions).toBe(1);
+	});
+
+	test("`mayInspect` says who of those that are let in may look", async () => {
+		const { get, say } = open(["Hi."], {
+			handler: { apiKeys: { "key-of-a": "a", "key-of-b": "b" } },
+			inspector: { mayInspect: ({ tenant }) => tenant === "a" },
+		});
+		await say("s", "Hello", { "x-api-key": "key-of-b" });
+		expect((await get("sessions", { "x-api-key": "key-of-a" })).status).toBe(200);
+		for (const path of [
+			"sessions",
+			"session/s",
+			"session/s/entries",
+			"usage",
+			"changes?wait=0",
+			"counts?ids=s",
+		])
+			expect(await get(path, { "x-api-key": "key-of-b" })).toMatchObject({
+				status: 403,
+				body: { code: "inspector_closed" },
+			});
+	});
+});
+
+describe("what is shown", () => {
+	test("a session has its status, first words, numbers and agent", async () => {
+		const { get, say } = open(withCall, { tools: [add], agent: { prices, system: "Be brief." } });
+		await say("s", "1 + 2?");
+		const { body } = await get("session/s");
+		expect(body).toMatchObject({
+			sessionId: "s",
+			status: "completed",
+			title: "1 + 2?",
+			counts: { runs: 1, answers: 2, toolCalls: 1, errors: 0, unpriced: 0 },
+			agent: { model: "clever-1", system: "Be brief.", tools: [{ name: "add" }] },
+			children: [],
+			forks: [],
+		});
+		expect(body.counts.cost).toBeGreaterThan(0);
+		expect((await get("sessions")).body.sessions).toMatchObject([{ sessionId: "s", status: "completed" }]);
+		expect((await get("counts?ids=s,none")).body.counts).toEqual([{ sessionId: "s", counts: body.counts }]);
+		expect((await get("session/none")).body.code).toBe("session_not_found");
+	});
+
+	test("sessions come a page at a time, each once", async () => {
+		const { get, say } = open(() => "Hi.");
+		for (const id of ["a", "b", "c", "d", "e"]) await say(id, "Hello");
+		const found: string[] = [];
+		let after: string | undefined;
+		do {
+			const { body } = await get(`sessions?limit=2${after === undefined ? "" : `&after=${after}`}`);
+			found.push(...body.sessions.map(({ sessionId }: { sessionId: string }) => sessionId));
+			after = body.next;
+		} while (after !== undefined);
+		expect(found).toEqual(["a", "b", "c", "d", "e"]);
+		expect((await get("sessions?ids=e,b,x")).body.sessions).toHaveLength(2);
+		expect((await get("sessions?limit=0")).body.code).toBe("invalid_input");
+	});
+
+	test("credentials, fields named like them and the server's own secrets are masked in all that is shown", async () => {
+		const { get, say } = open(
+			[
+				{ toolCalls: [{ name: "add", arguments: { password: "hunter3-hunter3" } }] },
+				`Key: ${key}, correct-horse-battery.`,
+			],
+			{
+				tools: [add],
+				agent: { system: `Use Bearer ${key}.` },
+				inspector: { secrets: ["correct-horse-battery"] },
+			},
+		);
+		await say("s", `My key is ${key}`);
+		const { entries } = (await get("session/s/entries")).body;
+		const shown = [
+			await get("session/s"),
+			await get("sessions"),
+			await get("session/s/entries"),
+			...(await Promise.all(entries.map(({ seq }: { seq: number }) => get(`session/s/entries/${seq}`)))),
+			await get(
+				`session/s/steps/${entries.findLast(({ kind }: { kind: string }) => kind === "assistant").seq}`,
+			),
+		];
+		for (const { status, body } of shown) {
+			expect(status).toBe(200);
+			const text = JSON.stringify(body);
+			for (const hidden of [key, "hunter2", "hunter3", "correct-horse"]) expect(text).not.toContain(hidden);
+		}
+		expect(JSON.stringify(shown)).toContain("inputTokens");
+	});
+
+	test("entries come a page at a time, in order, each once, with the place where the public stream goes on", async () => {
+		const { get, fetch, say } = open(withCall, { tools: [add] });
+		await say("s", "1 + 2?");
+		const whole = (await get("session/s/entries")).body;
+		expect(whole.isLast).toBe(true);
+		const seqs = whole.entries.map(({ seq }: { seq: number }) => seq);
+		expect(seqs).toEqual(seqs.map((_: number, at: number) => at + 1));
+		const found = [];
+		for (let after = 0, isLast = false; !isLast; ) {
+			const page = (await get(`session/s/entries?limit=2&after=${after}`)).body;
+			found.push(...page.entries);
+			after = found.at(-1).seq;
+			({ isLast } = page);
+		}
+		expect(found).toEqual(whole.entries);
+		const rest = await fetch(`/api/agent/session/s/events?after=${whole.lastEventId}`);
+		expect([rest.status, await rest.text()]).toEqual([200, ""]);
+	});
+
+	test("long texts and lists are cut in a list, and whole in an entry by itself", async () => {
+		const long = "word ".repeat(20_000);
+		const { get, say } = open([long]);
+		await say("s", "Hello");
+		const { entries } = (await get("session/s/entries")).body;
+		const answer = entries.find(({ kind }: { kind: string }) => kind === "assistant");
+		expect(answer.isCut).toBe(true);
+		expect(JSON.stringify(answer).length).toBeLessThan(10_000);
+		expect((await get(`session/s/entries/${answer.seq}`)).body.body.message.content[0].text).toBe(long);
+	});
+
+	test("a step shows what the model was asked: the messages before the answer, and none after", async () => {
+		const model = scriptedModel([...withCall, "And more."], { modelId: "clever-1" });
+		const { get, say } = open([], { tools: [add], agent: { model, system: "Be brief." } });
+		await say("s", "1 + 2?");
+		await say("s", "And now?");
+		const { entries } = (await get("session/s/entries")).body;
+		const answers = entries.filter(({ kind }: { kind: string }) => kind === "assistant");
+		for (const [index, { seq }] of answers.entries()) {
+			const { request, reply, agentChanged } = (await get(`session/s/steps/${seq}`)).body;
+			const asked = model.requests[index];
+			expect(request.system).toBe("Be brief.");
+			expect(request.messages.map(({ type }: { type: string }) => type)).toEqual(
+				asked?.messages.map(({ type }) => type),
+			);
+			expect(request.tools.map(({ name }: { name: string }) => name)).toEqual(["add"]);
+			expect([reply.seq, agentChanged]).toEqual([seq, false]);
+		}
+		expect((await get("session/s/steps/1")).body.code).toBe("invalid_input");
+		expect((await get("session/s/steps/999")).body.code).toBe("invalid_input");
+	});
+
+	test("sub-agents' sessions are in the tree, and their entries can be read", async () => {
+		const helper = new Agent({ name: "helper", description: "Helps.", model: scriptedModel(["On page 7."]) });
+		const { get, say } = open(
+			[{ toolCalls: [{ name: "delegate_to_helper", arguments: { prompt: "Look it up." } }] }, "Page 7."],
+			{ agent: { subagents: [helper] } },
+		);
+		await say("s", "Where?");
+		const [child] = (await get("session/s")).body.children;
+		expect(child).toMatchObject({ subagent: "helper", status: "completed" });
+		const page = (await get(`session/s/entries?child=${encodeURIComponent(child.child)}`)).body;
+		expect(JSON.stringify(page.entries)).toContain("On page 7.");
+		const seq = page.entries.find(({ kind }: { kind: string }) => kind === "assistant").seq;
+		const step = (await get(`session/s/steps/${seq}?child=${encodeURIComponent(child.child)}`)).body;
+		expect(JSON.stringify(step.request.messages)).toContain("Look it up.");
+	});
+
+	test("usage sums what happened in each part of the time", async () => {
+		const { get, say } = open((_, call) => (call === 1 ? { error: new Error("no") } : "Hi."), {
+			agent: { prices },
+		});
+		await say("a", "Hello");
+		await say("b", "Hello");
+		const { buckets, sessions } = (await get("usage?minutes=60")).body;
+		expect(buckets).toHaveLength(60);
+		const sum = (name: string) =>
+			buckets.reduce((total: number, bucket: Record<string, number>) => total + (bucket[name] ?? 0), 0);
+		expect([sessions, sum("answers"), sum("errors")]).toEqual([2, 1, 1]);
+		expect(sum("inputTokens")).toBeGreaterThan(0);
+		expect((await get("usage?minutes=1")).body.code).toBe("invalid_input");
+	});
+
+	test("a request for changes ends when something changes, and says where", async () => {
+		const { get, say, fetch } = open(() => "Hi.");
+		const { position } = (await get("changes?wait=0")).body;
+		const waiting = get(`changes?after=${position}`);
+		await say("s", "Hello");
+		expect((await waiting).body).toMatchObject({ changed: ["s"], deleted: [] });
+		const later = (await get("changes?wait=0")).body.position;
+		await fetch("/api/agent/session/s", { method: "DELETE" });
+		expect((await get(`changes?after=${later}`)).body).toMatchObject({ changed: [], deleted: ["s"] });
+	});
+});
+
+describe("what is done", () => {
+	test("a fork begins with what was said up to a turn, and both continue by themselves", async () => {
+		const { get, post, say } = open(() => "Hi.");
+		await say("s", "One");
+		const { seq } = (await get("session/s")).body;
+		await say("s", "Two");
+		const { status, body } = await post("session/s/fork", { to: "f", at: seq });
+		expect([status, body]).toEqual([200, { sessionId: "f", seq }]);
+		const texts = async (id: string) => JSON.stringify((await get(`session/${id}/entries`)).body.entries);
+		expect(await texts("f")).toContain("One");
+		expect(await texts("f")).not.toContain("Two");
+		await say("f", "Three");
+		expect(await texts("s")).not.toContain("Three");
+		expect((await get("session/f")).body.origin).toEqual({ sessionId: "s", seq });
+		expect((await get("session/s")).body.forks).toEqual([{ sessionId: "f", seq }]);
+	});
+
+	test("a fork may have another model and other instructions; what is unknown is refused, and makes nothing", async () => {
+		const wise = scriptedModel(["Wisely."], { modelId: "wise-2" });
+		const { get, post, say } = open(() => "Hi.", {
+			models: (name) => (name === "wise-2" ? wise : undefined),
+			agent: { system: "Be brief." },
+		});
+		await say("s", "One");
+		const made = await post("session/s/fork", { to: "f", at: 0, model: "wise-2", systemPrompt: "Be wise." });
+		expect(made.body).toEqual({ sessionId: "f", seq: 0 });
+		await say("f", "One");
+		expect(wise.requests[0]?.system).toBe("Be wise.");
+		expect((await get("session/f")).body.agent).toMatchObject({ model: "wise-2", system: "Be wise." });
+		for (const [how, code] of [
+			[{ to: "g", model: "none" }, "unknown_model"],
+			[{ to: "f" }, "session_exists"],
+			[{ to: "g", at: "no run" }, "run_not_found"],
+			[{ to: "g", at: 2 }, "fork_unsettled"],
+			[{ to: "g", at: -1 }, "invalid_input"],
+			[{ to: "../g" }, "invalid_input"],
+			[{ to: "g", prompt: "x" }, "invalid_input"],
+		] as const)
+			expect((await post("session/s/fork", how)).body.code).toBe(code);
+		expect((await get("session/g")).body.code).toBe("session_not_found");
+	});
+
+	test("steering says something to the run under way, also where messages are queued", async () => {
+		let release = (): void => {};
+		const gate = new Promise<void>((resolve) => {
+			release = resolve;
+		});
+		const { get, post, say } = open((_, call) => (call === 0 ? { text: "First.", gate } : "Then."));
+		const saying = say("s", "One");
+		await expect.poll(async () => (await get("session/s")).body.status).toBe("running");
+		expect((await post("session/s/steer", { input: "Left!" })).status).toBe(200);
+		release();
+		await saying;
+		const { entries } = (await get("session/s/entries")).body;
+		expect(new Set(entries.map(({ runId }: { runId: string }) => runId)).size).toBe(1);
+		expect(JSON.stringify(entries)).toContain("Left!");
+		expect((await post("session/s/steer", {})).body.code).toBe("invalid_input");
+	});
+
+	test("releasing where nothing is parked does nothing", async () => {
+		const { post, say } = open(["Hi."]);
+		await say("s", "One");
+		expect((await post("session/s/release")).body).toEqual({ sessionId: "s", released: false });
+	});
+
+	test("whatever is sent to be forked is forked or refused by a code of ours", async () => {
+		const { post, say } = open(() => "Hi.");
+		await say("s", "One");
+		const codes = ["invalid_input", "run_not_found", "fork_unsettled", "unknown_model", "session_exists"];
+		const some = fc.record(
+			{
+				at: fc.oneof(fc.integer(), fc.string(), fc.double()),
+				model: fc.anything(),
+				to: fc.string(),
+				maxTokens: fc.anything(),
+			},
+			{ requiredKeys: [] },
+		);
+		await fc.assert(
+			fc.asyncProperty(some, async (how) => {
+				const { status, body } = await post("session/s/fork", JSON.parse(JSON.stringify(how)));
+				if (status !== 200) expect(codes).toContain(body.code);
+			}),
+			{ numRuns: 100 },
+		);
+	});
+});

@@ -1,0 +1,48 @@
+// A session as it is looked at.
+import type { Exchange, SessionInspection } from "@holdfast/server";
+import { HoldfastError } from "holdfast";
+import { statusOf } from "../looks/index.ts";
+import type { SessionLook, ShownSession } from "../wire/index.ts";
+import { type RouteParts, sessionIdOf } from "./route-parts.ts";
+
+/** Rejects with `session_not_found`. */
+export async function shownSession(
+	exchange: Exchange,
+	inspection: SessionInspection,
+	{ looks, mask }: RouteParts,
+): Promise<ShownSession> {
+	const { caller } = exchange;
+	const sessionId = sessionIdOf(exchange);
+	const head = await inspection.head(caller, sessionId);
+	if (head === undefined) {
+		// A session of which nothing is on record yet has no head.
+		if ((await exchange.service.get(caller, sessionId)) === undefined)
+			throw new HoldfastError("session_not_found", "Session not found");
+		const empty = { sessionId, incarnation: "", seq: 0, createdAt: 0, updatedAt: 0, waiting: 0 };
+		return { ...(await shown(empty)), children: [] };
+	}
+	const children = await inspection.children(caller, sessionId);
+	const found: SessionLook[] = [];
+	for (const { child, parent, subagent, ...rest } of children) {
+		const { seq, createdAt, updatedAt } = rest;
+		const [last] =
+			seq === 0 ? [] : await inspection.entries(caller, sessionId, { child, after: seq - 1, limit: 1 });
+		const status = statusOf(rest, last?.fact);
+		const of = parent === undefined ? {} : { parent };
+		found.push({ child, ...of, subagent, status, seq, createdAt, updatedAt });
+	}
+	return { ...(await shown(head)), children: found };
+
+	async function shown(of: NonNullable<typeof head>): Promise<Omit<ShownSession, "children">> {
+		const origin = await inspection.origin(caller, sessionId);
+		const agent = await inspection.agent(caller, sessionId).catch(() => undefined);
+		const { counts } = await looks.counted(inspection, caller, of);
+		return {
+			...(await looks.session(inspection, caller, of)),
+			counts,
+			forks: await inspection.forks(caller, sessionId),
+			...(origin === undefined ? {} : { origin }),
+			...(agent === undefined ? {} : { agent: mask(JSON.parse(JSON.stringify(agent))) }),
+		};
+	}
+}

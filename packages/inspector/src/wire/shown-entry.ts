@@ -1,0 +1,43 @@
+// Entries as the page gets them: masked, and cut where they are long, so that an answer stays bounded (keeps I7).
+import type { Entry } from "holdfast";
+import { encodeFact } from "holdfast/host";
+import type { ShownEntry } from "./types.ts";
+
+/** Characters of a fact that are shown whole. */
+const wholeCharacters = 32_768;
+/** Characters of a text, and members of a list, that are left of what is cut. */
+const keptCharacters = 2_000;
+const keptMembers = 50;
+const deepest = 40;
+
+/** The entry; `size` says whether long ones are cut. */
+export function shownEntry(
+	{ seq, at, runId, fact }: Entry,
+	mask: <Value>(value: Value) => Value,
+	size: "cut" | "whole" = "cut",
+): ShownEntry {
+	const { kind, body: text } = encodeFact(fact);
+	const given = JSON.parse(text) as Readonly<Record<string, unknown>>;
+	const isLong = size === "cut" && text.length > wholeCharacters;
+	// Masked first: a secret that the cut goes through would not be known any more.
+	const body = isLong ? (trimmed(mask(given)) as typeof given) : mask(given);
+	return { seq, at, runId, kind, body, ...(isLong ? { isCut: true } : {}) };
+}
+
+/** The same, with long texts and lists cut. */
+function trimmed(value: unknown, depth = 0): unknown {
+	if (typeof value === "string")
+		return value.length <= keptCharacters
+			? value
+			: `${value.slice(0, keptCharacters)}… (${value.length} characters)`;
+	if (typeof value !== "object" || value === null) return value;
+	if (depth > deepest) return "…";
+	if (Array.isArray(value)) {
+		const kept = value.slice(0, keptMembers).map((each) => trimmed(each, depth + 1));
+		return value.length <= keptMembers ? kept : [...kept, `… (${value.length} members)`];
+	}
+	const members = Object.entries(value);
+	const kept = members.slice(0, keptMembers).map(([name, each]) => [name, trimmed(each, depth + 1)]);
+	if (members.length > keptMembers) kept.push(["…", `${members.length} members`]);
+	return Object.fromEntries(kept);
+}

@@ -1,0 +1,124 @@
+// What the routes of the inspector answer. Everything is masked before it is here.
+
+/** An entry of a journal as it is shown. */
+export interface ShownEntry {
+	readonly seq: number;
+	/** Milliseconds since the epoch. */
+	readonly at: number;
+	readonly runId: string;
+	/** The kind of its fact: `run.started`, `assistant`, `tool.settled` … */
+	readonly kind: string;
+	/** The fact as JSON. */
+	readonly body: Readonly<Record<string, unknown>>;
+	/** Long texts and lists were cut; the entry by itself has all of them. */
+	readonly isCut?: true;
+}
+
+/**
+ * What a session does. `running`: a worker has it. `waiting`: for answers, a time or its model. `parked`: until it is released.
+ * `interrupted`: its worker died, and none has it yet. `queued`: a message waits. The others: how its last run ended.
+ */
+export type ShownStatus =
+	| "idle"
+	| "queued"
+	| "running"
+	| "waiting"
+	| "parked"
+	| "interrupted"
+	| "completed"
+	| "error"
+	| "aborted"
+	| "killed";
+
+/** A session in a list. */
+export interface InspectedSession {
+	readonly sessionId: string;
+	readonly status: ShownStatus;
+	/** What was said first; absent before anything was. */
+	readonly title?: string;
+	/** Entries of its journal. */
+	readonly seq: number;
+	/** Milliseconds since the epoch. */
+	readonly createdAt: number;
+	readonly updatedAt: number;
+}
+
+/** What a session came to, in numbers. */
+export interface SessionCounts {
+	readonly runs: number;
+	/** Answers of models. */
+	readonly answers: number;
+	readonly toolCalls: number;
+	readonly inputTokens: number;
+	readonly outputTokens: number;
+	/** US dollars of the answers whose price is known. */
+	readonly cost: number;
+	/** Answers whose price is not known. */
+	readonly unpriced: number;
+	/** Runs that failed, and calls of tools that did. */
+	readonly errors: number;
+	/** Milliseconds that models took. */
+	readonly modelMs: number;
+}
+
+/** Counts of a session, by its id. */
+export interface InspectedCounts {
+	readonly sessionId: string;
+	readonly counts: SessionCounts;
+}
+
+/** What happened in some time, in all sessions that were looked at. */
+export interface UsageBucket extends Omit<SessionCounts, "runs"> {
+	/** Its beginning, in milliseconds since the epoch. */
+	readonly at: number;
+	/** Milliseconds of the slowest answer. */
+	readonly slowestMs: number;
+}
+
+/** A session or child session, and where it comes from. */
+export interface SessionLook {
+	readonly subagent: string;
+	/** Its name for the routes. */
+	readonly child: string;
+	readonly parent?: string;
+	readonly status: ShownStatus;
+	readonly seq: number;
+	readonly createdAt: number;
+	readonly updatedAt: number;
+}
+
+/** A session that is looked at. */
+export interface ShownSession extends InspectedSession {
+	readonly counts: SessionCounts;
+	/** Where it was forked from. */
+	readonly origin?: { readonly sessionId: string; readonly seq: number };
+	/** What was forked of it, and from which entry. */
+	readonly forks: readonly { readonly sessionId: string; readonly seq: number }[];
+	readonly children: readonly SessionLook[];
+	/** What its next turn is worked on with; absent where that cannot be said. */
+	readonly agent?: {
+		readonly model?: string;
+		readonly system?: string;
+		readonly tools: readonly {
+			readonly name: string;
+			readonly description: string;
+			readonly parameters: unknown;
+		}[];
+		readonly params: Readonly<Record<string, unknown>>;
+	};
+}
+
+/** What a model was asked for an answer, and what it said. */
+export interface ShownStep {
+	/** Made of the journal: what was said before, with the instructions and tools that the session has now. */
+	readonly request: {
+		readonly model: string;
+		readonly system?: string;
+		readonly tools?: readonly unknown[];
+		readonly params?: Readonly<Record<string, unknown>>;
+		readonly messages: readonly unknown[];
+	};
+	readonly reply: ShownEntry;
+	/** The agent was another one when the run began or was resumed: its instructions and tools may have been others. */
+	readonly agentChanged: boolean;
+}

@@ -1,0 +1,122 @@
+// What those who look after sessions ask of a service beside what its clients do: entries of journals, what a session's turns are
+// worked on with, forks, and runs that are parked. An owner sees its own sessions only, as everywhere (keeps I9).
+import type { Entry } from "holdfast";
+import type { ChosenOptions, SessionAgentInfo } from "holdfast/execute";
+import type { SessionOwner } from "./served-key.ts";
+import type { ServedCaller, Submitted } from "./service-types.ts";
+
+/** A session at a glance, as its journal has it. */
+export interface InspectedHead {
+	readonly sessionId: string;
+	/** Made anew whenever the session is: the same session has the same one. */
+	readonly incarnation: string;
+	/** Seq of the last entry; 0 without one. */
+	readonly seq: number;
+	/** Milliseconds since the epoch. */
+	readonly createdAt: number;
+	readonly updatedAt: number;
+	/** The run that was started and has not ended. */
+	readonly openRunId?: string;
+	/** Nobody continues it until it is released. */
+	readonly parked?: true;
+	/** Whether the worker that holds the open run lives; absent without one. */
+	readonly isHeld?: boolean;
+	/** Inputs in the inbox. */
+	readonly waiting: number;
+}
+
+/** The session of a sub-agent. */
+export interface InspectedChild extends Omit<InspectedHead, "sessionId"> {
+	/** Names it in `entries`; opaque. */
+	readonly child: string;
+	/** The child session it belongs to; absent where it belongs to the session itself. */
+	readonly parent?: string;
+	readonly subagent: string;
+}
+
+/** Which entries to read. */
+export interface InspectedEntriesOptions {
+	/** Only entries after this seq. Default 0. */
+	readonly after?: number;
+	/** At most so many, 1 to 1,000. Default 1,000. */
+	readonly limit?: number;
+	/** Of a child session, by its name. Default: of the session itself. */
+	readonly child?: string | undefined;
+}
+
+/** How a session is forked. */
+export interface InspectedFork {
+	/** Id of the new session. */
+	readonly to: string;
+	/** The end of the run of this id, or the entry with this seq; 0: the session begins with nothing said. Default: the last run that ended. */
+	readonly at?: string | number | undefined;
+	/** Options from then on. Default: those of the session. */
+	readonly options?: ChosenOptions;
+	/** Instructions from then on. Default: those of the session. */
+	readonly systemPrompt?: string | undefined;
+}
+
+/** Sessions that changed. */
+export interface InspectedChanges {
+	/** Hand it back as `after`. */
+	readonly position: number;
+	/** Each once; one whose sub-agents worked is among them. */
+	readonly changed: readonly string[];
+	readonly deleted: readonly string[];
+}
+
+/** Looking into the sessions of a service. Whoever may do so sees the agent's instructions and what providers said. */
+export interface SessionInspection {
+	/** Sessions in the order of their ids, at most 1,000 at a time. */
+	heads(
+		owner: string | SessionOwner,
+		options?: { readonly after?: string | undefined; readonly limit?: number },
+	): Promise<readonly InspectedHead[]>;
+	/** Undefined when there is no such session of this owner. */
+	head(owner: string | SessionOwner, sessionId: string): Promise<InspectedHead | undefined>;
+	/** Rejects with `session_not_found`; `events_expired` where what comes next was folded. */
+	entries(
+		owner: string | SessionOwner,
+		sessionId: string,
+		options?: InspectedEntriesOptions,
+	): Promise<readonly Entry[]>;
+	/** The sessions of its sub-agents and of theirs, at most 500. Rejects with `session_not_found`. */
+	children(owner: string | SessionOwner, sessionId: string): Promise<readonly InspectedChild[]>;
+	/** Where it was forked from; undefined where it was not. Rejects with `session_not_found`. */
+	origin(
+		owner: string | SessionOwner,
+		sessionId: string,
+	): Promise<{ readonly sessionId: string; readonly seq: number } | undefined>;
+	/** What was forked of it and is there, at most 500. Rejects with `session_not_found`. */
+	forks(
+		owner: string | SessionOwner,
+		sessionId: string,
+	): Promise<readonly { readonly sessionId: string; readonly seq: number }[]>;
+	/** What its next turn is worked on with. Rejects with `session_not_found`, `unknown_model`. */
+	agent(caller: string | ServedCaller, sessionId: string): Promise<SessionAgentInfo>;
+	/**
+	 * Makes a session that begins with the settled past of another. Rejects with `session_not_found`, `session_exists`,
+	 * `fork_unsettled`, `run_not_found`, `unknown_model`.
+	 */
+	fork(
+		caller: string | ServedCaller,
+		sessionId: string,
+		how: InspectedFork,
+	): Promise<{ readonly seq: number }>;
+	/** Continues its run, also one that is parked; false where there is nothing to continue. Rejects with `session_not_found`, `session_held`. */
+	release(owner: string | SessionOwner, sessionId: string): Promise<{ readonly released: boolean }>;
+	/** Says something to the run under way, whatever `whileRunning` is. Rejects with `session_not_found`, `invalid_input`. */
+	steer(
+		caller: string | ServedCaller,
+		sessionId: string,
+		input: unknown,
+	): Promise<Pick<Submitted, "sessionId" | "runId" | "after">>;
+	/**
+	 * What changed after a position, or since now: waits until something has, or the signal fires, which gives none. Absent where
+	 * the store keeps no changes. Rejects with `changes_expired`.
+	 */
+	changes?(
+		owner: string | SessionOwner,
+		options: { readonly after?: number | undefined; readonly signal: AbortSignal },
+	): Promise<InspectedChanges>;
+}

@@ -1,0 +1,248 @@
+// Hooks: which are called, when, with what, and what becomes of what they give.
+import { expect, test } from "vitest";
+import { defineHook, defineTool } from "../define/index.ts";
+import type { HookName, HookSignatures, Message } from "../types/index.ts";
+import { oneAgent, type Reply, said, say, scripted, start } from "./threads.fixture.ts";
+
+const call = (name: string, args: unknown = {}): Reply => ({ calls: [{ name, args }] });
+const hook = <Name extends HookName>(name: Name, id: string, execute: HookSignatures[Name]) =>
+	defineHook({ hook: name, id, execute });
+const ok = defineTool({ description: "x", execute: async () => ({ status: "success", result: "raw" }) });
+const bad = defineTool({ description: "x", execute: async () => ({ status: "error", error: "broken" }) });
+
+test("a prompt's hooks, even none, replace the agent's; undeclared ones never run [SA-049] [SA-050]", async () => {
+	const run = async (agent: string[] | undefined, prompt: string[] | undefined): Promise<unknown> => {
+		const log: string[] = [];
+		const hooks = ["one", "two", "three"].map((id) =>
+			hook("after_system_message", id, () => {
+				log.push(id);
+				return null;
+			}),
+		);
+		const { threads } = start(
+			oneAgent(scripted(["ok"]), {
+				hooks,
+				...(agent === undefined ? {} : { agent: { hooks: agent } }),
+				...(prompt === undefined ? {} : { prompt: { hooks: prompt } }),
+			}),
+		);
+		await threads.createThread({ agentId: "helper", message: "Go" });
+		await threads.quiet();
+		await threads.close();
+		return log;
+	};
+	expect(await run(undefined, undefined)).toEqual([]);
+	expect(await run(["one"], undefined)).toEqual(["one"]);
+	expect(await run(["one"], ["two"])).toEqual(["two"]);
+	expect(await run(["one"], [])).toEqual([]);
+});
+
+test("a hook that throws or gives what it may not is logged, and what it was given counts [SA-051]", async () => {
+	const provider = scripted(["ok"]);
+	const hooks = [
+		hook("after_system_message", "throws", () => {
+			throw new Error("boom");
+		}),
+		hook("after_system_message", "number", () => 5 as unknown as string),
+		hook("filter_messages", "no_list", () => "x" as unknown as Message[]),
+		hook("before_create_message", "no_message", () => null as unknown as Message),
+	];
+	const { threads, logs } = start(oneAgent(provider, { hooks, agent: { hooks: hooks.map(({ id }) => id) } }));
+	const { threadId } = await threads.createThread({ agentId: "helper", message: "Go" });
+	await threads.quiet();
+	expect(provider.requests[0]?.messages).toEqual([
+		{ role: "system", content: "You help." },
+		{ role: "user", content: "Go" },
+	]);
+	expect(await said(threads, threadId)).toEqual(["user: Go", "assistant: ok"]);
+	const failed = logs.map(({ topic, data }) => [topic, (data as { id: string }).id]);
+	expect(failed).toEqual([
+		["hook", "no_message"],
+		["hook", "throws"],
+		["hook", "number"],
+		["hook", "no_list"],
+		["hook", "no_message"],
+	]);
+	await threads.close();
+});
+
+test("hooks of one kind run in declared order, each with what the one before gave; an empty text counts [SA-052] [SA-055]", async () => {
+	const provider = scripted(["ok", "ok"]);
+	const hooks = [
+		hook("after_system_message", "bang", (_state, text) => `${text}!`),
+		hook("after_system_message", "query", (_state, text) => `${text}?`),
+		hook("after_system_message", "keep", () => undefined),
+		hook("after_system_message", "empty", () => ""),
+	];
+	const order = { agent: { hooks: ["query", "keep", "bang"] } };
+	const { threads } = start(oneAgent(provider, { hooks, ...order }));
+	await threads.createThread({ agentId: "helper", message: "Go" });
+	await threads.quiet();
+	expect(provider.requests[0]?.messages[0]?.content).toBe("You help.?!");
+	await threads.close();
+	const { threads: others } = start(oneAgent(provider, { hooks, agent: { hooks: ["empty"] } }));
+	await others.createThread({ agentId: "helper", message: "Go" });
+	await others.quiet();
+	expect(provider.requests[1]?.messages[0]?.content).toBe("");
+	await others.close();
+});
+
+test("after_thread_created runs once, with the state alone, before the first call [SA-053]", async () => {
+	const log: unknown[] = [];
+	const provider = scripted((_request, at) => {
+		log.push(`call ${at}`);
+		return "ok";
+	});
+	const hooks = [
+		hook("after_thread_created", "made", async (...given) => {
+			await given[0].setValue("made", true);
+			log.push(["made", given.length, given[0].threadId]);
+		}),
+	];
+	const project = oneAgent(provider, { hooks, agent: { hooks: ["made"] } });
+	const { threads, host } = start(project);
+	const { threadId } = await threads.createThread({ agentId: "helper" });
+	await say(threads, threadId, "Go");
+	await threads.close();
+	const { threads: restarted } = start(project, { host });
+	await say(restarted, threadId, "Again");
+	expect(log).toEqual([["made", 1, threadId], "call 0", "call 1"]);
+	expect(await (await restarted.get(threadId))?.getValue("made")).toBe(true);
+	await restarted.close();
+});
+
+test("filter_messages feeds the request, and prefilter_llm_history has the last word; what is stored stays [SA-056] [SA-057]", async () => {
+	const seen: unknown[] = [];
+	const provider = scripted(["one", "two"]);
+	const hooks = [
+		hook("filter_messages", "recent", (_state, messages) => {
+			seen.push(messages.map(({ role, content }) => `${role}: ${content}`));
+			return messages.slice(-1);
+		}),
+		hook("prefilter_llm_history", "remind", (_state, messages) => {
+			seen.push(messages.map(({ role }) => role));
+			return [...messages, { role: "user", content: "Be brief." }];
+		}),
+	];
+	const { threads } = start(oneAgent(provider, { hooks, agent: { hooks: ["remind", "recent"] } }));
+	const { threadId } = await threads.createThread({ agentId: "helper", message: "Go" });
+	await threads.quiet();
+	await say(threads, threadId, "Again");
+	expect(seen.slice(2)).toEqual([
+		["user: Go", "assistant: one", "user: Again"],
+		["system", "user"],
+	]);
+	expect(provider.requests[1]?.messages).toEqual([
+		{ role: "system", content: "You help." },
+		{ role: "user", content: "Again" },
+		{ role: "user", content: "Be brief." },
+	]);
+	expect(await said(threads, threadId)).toEqual([
+		"user: Go",
+		"assistant: one",
+		"user: Again",
+		"assistant: two",
+	]);
+	await threads.close();
+});
+
+test("what before_create_message gives is stored, and after_create_message sees that [SA-058]", async () => {
+	const seen: unknown[] = [];
+	const provider = scripted(["hello", "again"]);
+	const hooks = [
+		hook("before_create_message", "stamp", (_state, message) => ({
+			...message,
+			content: `${message.content} [${message.role}]`,
+			metadata: { stamped: true },
+		})),
+		hook("after_create_message", "seen", (_state, message) => {
+			seen.push([message.role, message.content, message.metadata?.stamped]);
+			return { ...message, content: "ignored" } as unknown as undefined;
+		}),
+	];
+	const { threads } = start(oneAgent(provider, { hooks, agent: { hooks: ["stamp", "seen"] } }));
+	const { threadId } = await threads.createThread({ agentId: "helper", message: "Go" });
+	await threads.quiet();
+	await say(threads, threadId, "More");
+	expect(await said(threads, threadId)).toEqual([
+		"user: Go [user]",
+		"assistant: hello [assistant]",
+		"user: More [user]",
+		"assistant: again [assistant]",
+	]);
+	expect(seen).toContainEqual(["user", "Go [user]", true]);
+	expect(seen).toContainEqual(["assistant", "hello [assistant]", true]);
+	expect(provider.requests[1]?.messages[2]).toEqual({ role: "assistant", content: "hello [assistant]" });
+	await threads.close();
+});
+
+test("before_update_message gives what is applied, and after_update_message the message as it is then [SA-059]", async () => {
+	const seen: unknown[] = [];
+	const hooks = [
+		hook("before_update_message", "before", (_state, id, updates) => {
+			seen.push([id, updates]);
+			return { ...updates, content: `${updates.content}!` };
+		}),
+		hook("after_update_message", "after", (_state, message) => {
+			seen.push([message.id, message.content]);
+		}),
+	];
+	const { threads } = start(oneAgent(scripted(["ok"]), { hooks, agent: { hooks: ["before", "after"] } }));
+	const { threadId } = await threads.createThread({ agentId: "helper", message: "Go" });
+	await threads.quiet();
+	const state = await threads.get(threadId);
+	const id = (await state?.getMessages())?.messages[0]?.id ?? "";
+	await state?.updateMessage(id, { content: "Went" });
+	expect(seen).toEqual([
+		[id, { content: "Went" }],
+		[id, "Went!"],
+	]);
+	expect(await said(threads, threadId)).toEqual(["user: Went!", "assistant: ok"]);
+	await threads.close();
+});
+
+test("before_store_tool_result changes what is stored and what the model is shown [SA-060]", async () => {
+	const provider = scripted([call("ok"), "done"]);
+	const hooks = [
+		hook("before_store_tool_result", "mask", (_state, { function: { name } }, result) => ({
+			...result,
+			result: `${name} masked`,
+		})),
+	];
+	const { threads } = start(oneAgent(provider, { hooks, tools: { ok }, agent: { hooks: ["mask"] } }));
+	const { threadId } = await threads.createThread({ agentId: "helper", message: "Go" });
+	await threads.quiet();
+	expect((await said(threads, threadId))[2]).toBe("tool: ok masked");
+	expect(provider.requests[1]?.messages.at(-1)).toMatchObject({ role: "tool", content: "ok masked" });
+	await threads.close();
+});
+
+test("hooks of success and of failure fire for their own alone; null keeps, a result replaces, even an error [SA-061]", async () => {
+	const log: unknown[] = [];
+	const provider = scripted([{ calls: [{ name: "ok" }, { name: "bad" }, { name: "unknown" }] }, "done"]);
+	const hooks = [
+		hook("after_tool_call_success", "won", (_state, { function: { name } }) => {
+			log.push(["won", name]);
+			return null;
+		}),
+		hook("after_tool_call_failure", "lost", (_state, { function: { name } }, { error }) => {
+			log.push(["lost", name, error]);
+			return name === "bad" ? { status: "success", result: "mended" } : null;
+		}),
+	];
+	const { threads } = start(
+		oneAgent(provider, { hooks, tools: { ok, bad }, agent: { hooks: ["won", "lost"] } }),
+	);
+	const { threadId } = await threads.createThread({ agentId: "helper", message: "Go" });
+	await threads.quiet();
+	expect(log).toHaveLength(3);
+	expect(log).toContainEqual(["won", "ok"]);
+	expect(log).toContainEqual(["lost", "bad", "broken"]);
+	expect(log).toContainEqual(["lost", "unknown", expect.stringContaining("no tool")]);
+	const tools = (await said(threads, threadId)).filter((line) => line.startsWith("tool:")).sort();
+	expect(tools).toEqual(["tool: mended", "tool: raw", expect.stringContaining('no tool "unknown"')].sort());
+	expect(provider.requests[1]?.messages).toContainEqual(
+		expect.objectContaining({ role: "tool", content: "mended" }),
+	);
+	await threads.close();
+});

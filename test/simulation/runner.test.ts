@@ -1,0 +1,38 @@
+// Accountable agents under a seeded scheduler. HOLDFAST_RUNNER_SEED names the first seed, to run the same ones again.
+import { describe, expect, test } from "vitest";
+import { type RunnerFault, runRunnerWorld } from "./runner-world.fixture.ts";
+
+const { HOLDFAST_RUNNER_SEED } = process.env;
+
+async function firstWrong(from: number, count: number, planted?: RunnerFault): Promise<string | undefined> {
+	for (let seed = from; seed < from + count; seed++) {
+		const { problem, trace } = await runRunnerWorld(seed, planted);
+		if (problem !== undefined) return [`Seed ${seed}: ${problem}`, ...trace.slice(-60)].join("\n");
+	}
+	return undefined;
+}
+
+test("killed between plan, audit and act: no effect is without its plan, audit record and start, and no answer is asked for twice [RUN-034] [RUN-126]", async () => {
+	const from = Number(HOLDFAST_RUNNER_SEED ?? Math.floor(Math.random() * 1e9));
+	console.log(`300 schedules from HOLDFAST_RUNNER_SEED=${from}`);
+	expect(await firstWrong(from, 300)).toBeUndefined();
+});
+
+test("a seed replays exactly", async () => {
+	for (const seed of [1, 2, 3, 4, 5]) {
+		const { trace } = await runRunnerWorld(seed);
+		expect((await runRunnerWorld(seed)).trace).toEqual(trace);
+		expect(trace.length).toBeGreaterThan(20);
+	}
+});
+
+describe("the checks find it when", () => {
+	const faults: Readonly<Record<RunnerFault, string>> = {
+		"acknowledged-before-commit": "an append is acknowledged before it is committed",
+		"audit-left-out": "the sink keeps nothing",
+		"planned-again": "a step is asked for that is planned",
+	};
+	test.each(Object.entries(faults) as [RunnerFault, string][])("%s: %s", async (fault) => {
+		expect(await firstWrong(1, 200, fault)).toBeDefined();
+	});
+});
