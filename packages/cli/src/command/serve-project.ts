@@ -44,7 +44,7 @@ export interface ProjectServer {
 
 /** Serves a project; executions that were left are continued. @throws UsageError for an address that needs a key. */
 export async function openProjectServer(options: ProjectServerOptions): Promise<ProjectServer> {
-	const host = openDatabase(options.db);
+	const host = await openDatabase(options.db);
 	const running = threads({ project: options.project, host, env: options.env, onLog: options.onLog });
 	const server = createServer({
 		...options.access,
