@@ -33,8 +33,9 @@ export function failureOf(error: unknown): Failure {
 }
 
 /** The error that was sent. */
-export function errorOf({ code, message, retryable, data }: Failure): HoldfastError {
-	return new HoldfastError(code, message, { retryable, ...(data === undefined ? {} : { data }) });
+export function errorOf(failure: Failure): HoldfastError {
+	const { message, retryable, data } = failure;
+	return new HoldfastError(failure.code, message, { retryable, ...(data === undefined ? {} : { data }) });
 }
 
 /** What was answered. @throws HoldfastError what the object said. */

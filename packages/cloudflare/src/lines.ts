@@ -54,7 +54,9 @@ export async function* readLines<Batch>(stream: ReadableStream<Uint8Array>): Asy
 			const [first = "", ...rest] = value.split("\n");
 			length += first.length;
 			if (length > longestLine)
-				throw new HoldfastError("internal_error", "A session's object sent a line without an end.");
+				throw new HoldfastError("internal_error", "A session's object sent a line without an end.", {
+					retryable: true,
+				});
 			parts.push(first);
 			for (const next of rest) {
 				yield read(parts.join(""));

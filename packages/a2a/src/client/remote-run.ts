@@ -170,7 +170,7 @@ export class RemoteRun {
 		}
 		if (task === undefined) throw lost(this.#taskId, undefined);
 		const { signal } = this.#context;
-		// Updates are told in pieces that differ between agents; the task itself has the whole.
+		// Agents cut their updates differently; the task itself has the whole.
 		return this.#client.getTask({ tenant: "", id: task.id }, { signal }).catch(() => {
 			signal.throwIfAborted();
 			return task; // it is looked at again

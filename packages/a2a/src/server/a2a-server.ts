@@ -8,7 +8,7 @@ import { type A2AServerOptions, cardOf } from "./options.ts";
 
 /** An agent that is offered over A2A. */
 export interface A2AAgentServer {
-	/** What others are told of the agent. */
+	/** What others read of the agent. */
 	readonly card: AgentCard;
 	/**
 	 * Answers a request: mount it at the `url` of the card, and at `/.well-known/agent-card.json`. With `caller` whoever calls

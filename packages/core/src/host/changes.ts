@@ -107,6 +107,7 @@ export async function* watchAll(
 	}
 }
 
+/** The error of changes that are asked for and not remembered any more. */
 export function changesExpired(after: number): HoldfastError {
 	return new HoldfastError(
 		"changes_expired",

@@ -99,6 +99,7 @@ export function rangeIn(
 	return { start: Math.min(start, last), end: last };
 }
 
+/** The error of a file that is not there. */
 export function fileNotFound(name: string): HoldfastError {
 	return new HoldfastError(
 		"file_not_found",
@@ -109,6 +110,7 @@ export function fileNotFound(name: string): HoldfastError {
 	);
 }
 
+/** The error of a file that was removed or replaced while it was read. */
 export function fileChanged(name: string): HoldfastError {
 	return new HoldfastError(
 		"file_changed",
@@ -117,6 +119,7 @@ export function fileChanged(name: string): HoldfastError {
 	);
 }
 
+/** The error of a file that is larger than a limit. */
 export function fileTooLarge(name: string, limit: keyof FileLimits, bytes: number): HoldfastError {
 	return new HoldfastError(
 		"file_too_large",

@@ -8,7 +8,7 @@ import { type LinkStatus, ServerLink } from "./server-link.ts";
 import { memoryApprovals } from "./tool-approvals.ts";
 import { nameTools } from "./tool-names.ts";
 
-/** How it stands with a server. */
+/** The state of a server. */
 export interface McpServerStatus {
 	readonly name: string;
 	readonly status: LinkStatus;
@@ -100,7 +100,7 @@ export class McpServers implements AsyncDisposable {
 		});
 	}
 
-	/** How it stands with each server. */
+	/** The state of each server. */
 	servers(): readonly McpServerStatus[] {
 		return [...this.#servers.values()].map(({ link, offered }) => ({
 			name: link.name,

@@ -15,7 +15,7 @@ export interface Asking {
 	readonly server: string;
 	readonly desk: AskedBackDesk;
 	readonly elicitation: boolean;
-	/** Who answers what a server asks of a model. Absent: nobody, and servers are told so. */
+	/** Whether servers may ask a model. */
 	readonly sampling: boolean;
 	/** The model of the agent whose call is under way. */
 	readonly model: () => AgentOptions["model"] | undefined;

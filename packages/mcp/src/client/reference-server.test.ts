@@ -69,7 +69,7 @@ describe("the reference server", () => {
 		expect(missing.execution?.isError).toBe(true);
 	});
 
-	test("progress of a long operation is told while it runs", async () => {
+	test("progress of a long operation is emitted while it runs", async () => {
 		const parameters = { duration: 0.02, steps: 2 };
 		const name = "trigger-long-running-operation";
 		const model = scriptedModel([{ toolCalls: [{ name, arguments: parameters }] }, "Done."]);
@@ -179,7 +179,7 @@ test("a program that died is started again by the next call", async () => {
 	expect(last?.pid).not.toBe(first);
 });
 
-test("without leave a server is told that nobody can be asked", async () => {
+test("without leave a server learns that nobody can be asked", async () => {
 	await using mcp = await connectMcp({ everything });
 	const names = mcp.tools().map(({ name }) => name);
 	expect(names).not.toContain("trigger-elicitation-request");

@@ -54,7 +54,7 @@ export function fileApprovals(path: string): ToolApprovals {
 	};
 }
 
-/** What a model and a user are told of a tool, as one short text: the same for the same definition. */
+/** A digest of what a model and a user see of a tool: the same for the same definition. */
 export function fingerprintOf({
 	name,
 	title,
@@ -63,8 +63,8 @@ export function fingerprintOf({
 	outputSchema,
 	annotations,
 }: Tool): string {
-	const told = { name, title, description, inputSchema, outputSchema, annotations };
-	return createHash("sha256").update(JSON.stringify(told, sorted)).digest("hex");
+	const seen = { name, title, description, inputSchema, outputSchema, annotations };
+	return createHash("sha256").update(JSON.stringify(seen, sorted)).digest("hex");
 }
 
 function sorted(_key: string, value: unknown): unknown {

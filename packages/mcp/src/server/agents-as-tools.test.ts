@@ -83,7 +83,7 @@ describe.each(["2025", "2026"] as const)("on the wire of %s", (protocol) => {
 		expect(await mcp.tools()[0]?.run({ prompt: "?" }, context("k"))).toEqual({ people: 147000 });
 	});
 
-	test("what the agent says and which tools it runs is told while it works", async () => {
+	test("what the agent says and which tools it runs is emitted while it works", async () => {
 		const look = tool({ name: "look", description: "Looks.", run: () => "seen" });
 		const model = scriptedModel([{ toolCalls: [{ name: "look" }] }, "I have seen it."]);
 		const { url } = await serve({ model, tools: [look] });
@@ -138,7 +138,7 @@ describe.each(["2025", "2026"] as const)("on the wire of %s", (protocol) => {
 	});
 });
 
-test("a call that waits to be let run asks the user, and goes on with the answer", async () => {
+test("a call that waits to be let run asks the user, and continues with the answer", async () => {
 	const ran: unknown[] = [];
 	const remove = tool<{ path: string }>({
 		name: "remove",
@@ -169,7 +169,7 @@ test("a call that waits to be let run asks the user, and goes on with the answer
 	expect(ran).toEqual(["/a"]);
 });
 
-test("a client that cannot ask its user is told that the call waits", async () => {
+test("a client that cannot ask its user gets an error that says that the call waits", async () => {
 	const ask = { name: "ask", description: "Asks.", parameters: { type: "object" } };
 	const { url } = await serve({ model: scriptedModel([{ toolCalls: [{ name: "ask" }] }]), tools: [ask] });
 	await using mcp = await connectMcp({ a: { url } });

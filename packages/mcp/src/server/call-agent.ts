@@ -15,7 +15,7 @@ import { sessionIdOf, type TaskPlace, toolOfSession } from "./task-id.ts";
 /** The member of a result's `_meta` that names its session; the argument `session` continues it. */
 export const sessionMember = "dev.holdfast/session";
 
-/** What clients are told of a tool's arguments. */
+/** The schema of a tool's arguments. */
 export const callParameters: {
 	readonly type: "object";
 	readonly properties: Record<

@@ -195,7 +195,7 @@ async function followCall(
 		if (capabilitiesOf(server, context).elicitation !== undefined)
 			return inputRequired({ inputRequests: questionsOf(view.pending), requestState: taskIdOf(place) });
 		const names = view.pending.map(({ name }) => name).join(", ");
-		const text = `It waits for somebody to answer ${names}, and goes on when that was done. Its session is ${sessionId}.`;
+		const text = `It waits for somebody to answer ${names}, and continues when that was done. Its session is ${sessionId}.`;
 		return {
 			content: [{ type: "text" as const, text }],
 			isError: true,

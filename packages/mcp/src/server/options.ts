@@ -23,7 +23,7 @@ export interface McpServerOptions {
 	readonly name?: string;
 	/** Version of the server. Default "1.0.0". */
 	readonly version?: string;
-	/** Told to clients when they connect. Default: nothing. */
+	/** Instructions that clients get when they connect. Default: nothing. */
 	readonly instructions?: string;
 	/** Who makes a request over HTTP; undefined: nobody who is let in. Default: whoever reaches it on loopback is let in. */
 	readonly authenticate?: Authenticate;
@@ -31,7 +31,7 @@ export interface McpServerOptions {
 	readonly caller?: ServedCaller;
 	/** Whether calls may run as tasks, which survive a restart and a broken connection. Default true. */
 	readonly tasks?: boolean;
-	/** Milliseconds that clients are told to wait between two looks at a task. Default 1,000. */
+	/** Milliseconds between two looks at a task, as a hint to clients. Default 1,000. */
 	readonly pollEveryMs?: number;
 	/**
 	 * Milliseconds in which a client that went away may come back for a call with an idempotency key, before the run is

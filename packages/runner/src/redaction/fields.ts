@@ -61,19 +61,22 @@ export function fieldAt({ text, at, isWhole }: Place): Answer {
 	if (from === text.length) return isWhole ? undefined : "more";
 	const type = typeOfField(name);
 	if (type === undefined) return undefined;
-	const open = endOfRun(opener, text, from);
+	// What a value begins with says what it may be: patterns are tried only where they may match.
+	const first = text[from];
+	const isQuoted = first === '"' || first === "'" || first === "\\";
+	const open = isQuoted ? endOfRun(opener, text, from) : from;
 	if (open > from) return quotedAt(text, from, open, isWhole, type);
 	if (text[from] === "\\" && from + 1 === text.length && !isWhole) return "more";
 	const start = from;
-	const masked = endOfRun(maskInside, text, start);
-	if (masked === start && text[start] === "[")
+	const masked = first === "[" ? endOfRun(maskInside, text, start) : start;
+	if (masked === start && first === "[")
 		return !isWhole && endOfRun(maskSoFar, text, start) === text.length ? "more" : undefined;
 	if (masked > start) {
 		if (masked === text.length) return isWhole ? undefined : "more";
 		const end = endOfRun(bare, text, masked);
 		return end > masked ? { start, end, type, rest: restOfBare } : undefined;
 	}
-	const isHeader = /authorization$/i.test(name);
+	const isHeader = name.length >= "authorization".length && /authorization$/i.test(name);
 	if (isHeader) {
 		const value = endOfRun(scheme, text, start);
 		if (!isWhole && (value === text.length || endOfRun(schemeSoFar, text, start) === text.length))

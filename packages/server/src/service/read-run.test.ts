@@ -1,4 +1,4 @@
-// A run as its log tells of it: as it is now, at rest, and over its waits.
+// A run as its log shows it: as it is now, at rest, and over its waits.
 import { scriptedModel } from "@holdfast/testing";
 import { memoryHost } from "holdfast";
 import { afterEach, expect, test } from "vitest";

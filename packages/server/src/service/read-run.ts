@@ -5,7 +5,7 @@ import type { LoggedEvent } from "holdfast/execute";
 import type { SessionOwner } from "./served-key.ts";
 import type { SessionService } from "./service-types.ts";
 
-/** How it stands with a run. `input_required`: it waits for answers to its `pending` calls. */
+/** The state of a run. `input_required`: it waits for answers to its `pending` calls. */
 export interface RunView {
 	readonly status: "working" | "input_required" | "completed" | "failed" | "cancelled";
 	/** What the agent said last. */
@@ -28,7 +28,7 @@ export interface FollowRun {
 	readonly signal?: AbortSignal;
 }
 
-/** The next events of a run, and how it stands after them. */
+/** The next events of a run, and its state after them. */
 export interface RunProgress {
 	readonly events: readonly LoggedEvent[];
 	readonly view: RunView;

@@ -1,6 +1,7 @@
 // A journal in another process: a proxy over the messages of a child that can be killed and stopped. Its program gives its
 // journal to `serveJournal`.
 import { type ChildProcess, fork } from "node:child_process";
+import { HoldfastError } from "@holdfast/upp";
 import type { Append, AppendResult, Entry, Journal, Lease, StoredInput } from "holdfast";
 import { decodeFact, type EncodedFact, encodeFact } from "holdfast/host";
 
@@ -67,7 +68,10 @@ export async function startRemoteJournal(program: URL, options: unknown): Promis
 			const waiting = calls.get(answer.call);
 			calls.delete(answer.call);
 			if (answer.error === undefined) waiting?.resolve(answer.result);
-			else waiting?.reject(errorOf(answer.error));
+			else {
+				const failure = { ...answer.error, code: answer.error.code ?? "unknown" };
+				waiting?.reject(new HoldfastError(failure.code, failure.message));
+			}
 		});
 	});
 
@@ -111,11 +115,6 @@ export async function startRemoteJournal(program: URL, options: unknown): Promis
 			return gone;
 		},
 	};
-}
-
-/** An error of the other process, with its code. */
-function errorOf({ code, message }: { readonly code?: string; readonly message: string }): Error {
-	return Object.assign(new Error(message), { code });
 }
 
 class RemoteLease implements Lease {
