@@ -31,6 +31,7 @@ const rows: ReadonlyMap<string, readonly string[]> = new Map([
 	["peers", []],
 	["recovery", []],
 	["background-jobs", []],
+	["threads", []],
 	["serving", ["--expose-gc"]],
 	["redaction", []],
 	["memory-search", []],

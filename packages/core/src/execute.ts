@@ -19,7 +19,7 @@ export { type FollowLogOptions, followLog, type LoggedEvent } from "./execute/se
 export type { SessionSetup, StoredTool } from "./execute/session-setup.ts";
 export type { SessionView } from "./execute/session-view.ts";
 export { entriesAfter } from "./facts/entry-pages.ts";
-export { afterEntry, atEntry, type EventPlace, eventId, isAfter } from "./facts/event-id.ts";
+export { afterEntry, atEntry, type EventPlace, eventId, invalidEventId, isAfter } from "./facts/event-id.ts";
 export type { PlacedEvent } from "./facts/journal-fold.ts";
 export type { JournalItem } from "./facts/journal-reader.ts";
 export { type EventPage, followPages, type PagesOptions, placeAfter } from "./following/follow-pages.ts";

@@ -18,6 +18,7 @@ export interface A2ASkill {
 	readonly examples?: readonly string[];
 }
 
+/** Options of `a2aServer`. */
 export interface A2AServerOptions {
 	/** The sessions that tasks run in: what `sessionService()` of `@holdfast/server` gave. */
 	readonly service: SessionService;

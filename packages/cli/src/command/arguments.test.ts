@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import type { CommandIo } from "../terminal/index.ts";
+import { chooseModel } from "../work/index.ts";
 import { parseCommand } from "./arguments.ts";
 import { runCommandLine } from "./index.ts";
-import { chooseModel } from "./models.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-arguments-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -29,8 +29,8 @@ function fakeIo(
 		stderr: output("err"),
 		environment,
 		folder,
-		openQuestions: () => undefined,
 		readPiped: async () => undefined,
+		openQuestions: () => undefined,
 		onInterrupt: () => () => {},
 		quit: () => {},
 	};

@@ -1,13 +1,13 @@
 /** Reads the command line into one command, or says in one line what is wrong with it. */
+
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import type { CommandIo } from "../terminal/index.ts";
-import { databaseOf, isPostgres } from "./database.ts";
+import { type ApprovalOptions, databaseOf, isPostgres, UsageError, type WorkOptions } from "../work/index.ts";
 import { type DatabaseTask, type DatabaseValues, readDatabaseTask } from "./database-task.ts";
 import { type EvalValues, readEvalOptions } from "./eval-options.ts";
 import { type ProjectCommand, type ProjectCommandName, readProjectCommand } from "./project-options.ts";
 import { readServeOptions, type ServeOptions } from "./serve-options.ts";
-import { UsageError } from "./usage-error.ts";
 
 /** Where sessions live and how the answer is written. */
 interface Common {
@@ -18,36 +18,25 @@ interface Common {
 	readonly json: boolean;
 }
 
-/** What may be said about how to work. */
-export interface WorkOptions {
-	/** Absolute path of the folder to work in. */
-	readonly dir: string | undefined;
-	readonly model: string | undefined;
-	readonly allowNetwork: boolean | undefined;
-	readonly allowWrite: boolean | undefined;
-}
-
-/** What is said beforehand of calls that need approval. */
-export interface ApprovalOptions {
-	/** Whether all of them may run. */
-	readonly yes: boolean;
-	/** Ids of calls that may run, each perhaps with the version that was seen: `call_7@1f3a9c02b4d1`. */
-	readonly approve: readonly string[];
-	/** Ids of calls that may not. */
-	readonly deny: readonly string[];
-	/** Why not. */
-	readonly reason: string | undefined;
-}
-
 /** A parsed command line. */
 export type Command =
 	| ({
 			readonly name: "run";
 			readonly task: string | undefined;
+			/** Whether standard input is read to its end, whatever it is: a `-` among the words says so. */
+			readonly readsInput: boolean;
 			readonly session: string | undefined;
 	  } & Common &
 			WorkOptions &
 			ApprovalOptions)
+	| ({
+			readonly name: "chat";
+			readonly session: string | undefined;
+			/** Whether to write line by line, with nothing that is drawn anew. */
+			readonly plain: boolean;
+			readonly yes: boolean;
+	  } & Common &
+			WorkOptions)
 	| ({ readonly name: "resume"; readonly session: string | undefined } & Common &
 			WorkOptions &
 			ApprovalOptions)
@@ -63,7 +52,7 @@ export type Command =
 	| ({ readonly name: "db"; readonly task: DatabaseTask } & Common)
 	| ({ readonly name: "release"; readonly session: string } & Common & WorkOptions & ApprovalOptions)
 	| ({ readonly name: "serve"; readonly project: string | undefined } & ServeOptions &
-			Omit<WorkOptions, "allowWrite"> &
+			Omit<WorkOptions, "allowWrite" | "agent"> &
 			Common)
 	| ({
 			readonly name: "fork";
@@ -99,6 +88,7 @@ const options = {
 	"allow-network": { type: "boolean" },
 	"allow-write": { type: "boolean" },
 	yes: { type: "boolean" },
+	plain: { type: "boolean" },
 	approve: { type: "string", multiple: true },
 	deny: { type: "string", multiple: true },
 	reason: { type: "string" },
@@ -140,11 +130,12 @@ const options = {
 type OptionName = keyof typeof options;
 
 const look: readonly OptionName[] = ["dir", "db", "model", "allow-network", "json"];
-const work: readonly OptionName[] = [...look, "allow-write", "yes"];
+const work: readonly OptionName[] = [...look, "allow-write", "yes", "agent"];
 
 /** The options each command knows. */
 const known: Readonly<Record<string, readonly OptionName[]>> = {
 	run: [...work, "session"],
+	chat: ["dir", "db", "model", "allow-network", "allow-write", "yes", "agent", "session", "plain"],
 	resume: [...work, "approve", "deny", "reason"],
 	worker: ["agent", "db", "json", "once", "drain"],
 	release: work,
@@ -195,7 +186,7 @@ export function parseCommand(
 	const allowed = known[name];
 	if (allowed === undefined)
 		throw new UsageError(
-			`There is no command "${name}". Commands: run, resume, release, fork, worker, serve, eval, sessions, show, db; init, dev, check, pack, unpack. To ask something: holdfast run "${name.includes(" ") ? name : "your task"}".`,
+			`There is no command "${name}". Commands: run, chat, resume, release, fork, worker, serve, eval, sessions, show, db; init, dev, check, pack, unpack. To ask something: holdfast run "${name.includes(" ") ? name : "your task"}".`,
 		);
 	for (const option of Object.keys(values) as OptionName[])
 		if (!allowed.includes(option))
@@ -212,17 +203,20 @@ export function parseCommand(
 		throw new UsageError(
 			`"holdfast ${name}" works with a file. A database of Postgres is for worker, serve, sessions and show.`,
 		);
-	const how: Omit<WorkOptions, "allowWrite"> = {
+	const agent = values.agent === undefined ? undefined : resolve(base, values.agent);
+	const how: Omit<WorkOptions, "allowWrite" | "agent"> = {
 		dir: values.dir === undefined ? undefined : resolve(base, values.dir),
 		model: values.model,
 		allowNetwork: values["allow-network"],
 	};
 	const approvals = readApprovals(values);
-	const mayWrite = { allowWrite: values["allow-write"], ...approvals };
+	const mayWrite = { allowWrite: values["allow-write"], agent, ...approvals };
 	if (name === "run") {
-		const task = rest.length === 0 ? undefined : rest.join(" ").trim();
+		const words = rest.filter((word) => word !== "-");
+		const readsInput = words.length < rest.length;
+		const task = words.length === 0 ? undefined : words.join(" ").trim();
 		if (task === "") throw new UsageError('The task is empty. Say what to do: holdfast run "your task".');
-		return { name, task, session: values.session, ...common, ...how, ...mayWrite };
+		return { name, task, readsInput, session: values.session, ...common, ...how, ...mayWrite };
 	}
 	if (name === "db") return { name, task: readDatabaseTask(rest, values, base), ...common };
 	if (name === "eval") return { name, ...readEvalOptions(rest, values, base), ...common };
@@ -239,10 +233,13 @@ export function parseCommand(
 		throw new UsageError(
 			`"holdfast ${name}" takes ${limit === 0 ? "no arguments" : "one session key"}; "${rest[limit]}" is too much.`,
 		);
+	if (name === "chat") {
+		const { session, plain = false, yes = false } = values;
+		return { name, session, plain, yes, ...common, ...how, allowWrite: values["allow-write"], agent };
+	}
 	if (name === "resume") return { name, session: rest[0], ...common, ...how, ...mayWrite };
 	if (name === "sessions") return { name, ...common };
 	if (name === "worker") {
-		const agent = values.agent === undefined ? undefined : resolve(base, values.agent);
 		return { name, agent, once: values.once === true, drain: readSeconds(values.drain ?? "10"), ...common };
 	}
 	if (name === "serve") {
@@ -287,6 +284,7 @@ type Values = DatabaseValues &
 			| "allow-network"
 			| "allow-write"
 			| "yes"
+			| "plain"
 			| "allow-unauthenticated"
 			| "no-inspector"
 			| "json"

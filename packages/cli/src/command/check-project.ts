@@ -3,8 +3,8 @@ import { relative } from "node:path";
 import { loadProject, type Project, type ProjectProblem, problemLine, writeTypes } from "@holdfast/threads";
 import { isHoldfastError } from "holdfast";
 import type { CommandIo } from "../terminal/index.ts";
+import { exitCodes, UsageError } from "../work/index.ts";
 import { lendPackages } from "./lend-packages.ts";
-import { exitCodes, UsageError } from "./usage-error.ts";
 
 /** Checks a project; gives the exit code. */
 export async function checkProject(

@@ -1,6 +1,7 @@
 /** Reads what shall be done with the database: `holdfast db <task>` and its options. */
+
 import { resolve } from "node:path";
-import { UsageError } from "./usage-error.ts";
+import { UsageError } from "../work/index.ts";
 
 /** What shall be done. Ages are milliseconds. */
 export type DatabaseTask =

@@ -10,11 +10,11 @@ import {
 	writeTypes,
 } from "@holdfast/threads";
 import type { CommandIo } from "../terminal/index.ts";
+import { ending, exitCodes } from "../work/index.ts";
 import { asUsage, describeProblems, problemsOf, summary } from "./check-project.ts";
 import { lendPackages } from "./lend-packages.ts";
 import { namedEnvironment, readVariables } from "./project-environment.ts";
 import { howToTry, openProjectServer, type ProjectServer } from "./serve-project.ts";
-import { ending, exitCodes } from "./usage-error.ts";
 
 /** What the command is given. */
 export interface DevelopOptions {

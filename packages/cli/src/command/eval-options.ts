@@ -1,6 +1,7 @@
 /** The options of the command `eval`. */
+
 import { resolve } from "node:path";
-import { UsageError } from "./usage-error.ts";
+import { UsageError } from "../work/index.ts";
 
 /** What may be given. */
 export type EvalValues = Partial<

@@ -1,4 +1,5 @@
 /** The command `eval`: runs the scenarios of a file, shows their figures, and says what got worse. */
+
 import { readFileSync, writeFileSync } from "node:fs";
 import {
 	compareReports,
@@ -9,9 +10,8 @@ import {
 	type Scenario,
 } from "@holdfast/runner/evaluation";
 import { type CommandIo, formatCount, formatDuration, oneLine } from "../terminal/index.ts";
-import { importDefault } from "./agent-file.ts";
+import { ending, exitCodes, importDefault, UsageError } from "../work/index.ts";
 import type { Command } from "./arguments.ts";
-import { ending, exitCodes, UsageError } from "./usage-error.ts";
 
 type EvalCommand = Extract<Command, { name: "eval" }>;
 

@@ -1,12 +1,17 @@
 /** The command `fork`: a session of another's settled past. */
+
 import { Agent } from "holdfast";
 import { offline } from "../offline/index.ts";
 import { type CommandIo, quoted } from "../terminal/index.ts";
+import {
+	exitCodes,
+	findSession,
+	openExisting,
+	readSettings,
+	UsageError,
+	writeSettings,
+} from "../work/index.ts";
 import type { Command } from "./arguments.ts";
-import { openExisting } from "./database.ts";
-import { findSession } from "./session-name.ts";
-import { readSettings, writeSettings } from "./session-settings.ts";
-import { exitCodes, UsageError } from "./usage-error.ts";
 
 /** Forks a session; gives the exit code. */
 export async function forkSession(

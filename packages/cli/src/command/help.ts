@@ -3,6 +3,7 @@
 const general = `holdfast: an assistant that works on a folder of files, durably.
 
   holdfast run "<task>" [options]   work on a task; an interrupted run can be resumed
+  holdfast chat                     talk, in the terminal
   holdfast resume [KEY]             resume an interrupted session
   holdfast worker [--agent FILE]    work on what is due, as long as it is not stopped
   holdfast release KEY              resume a session that is parked
@@ -44,18 +45,38 @@ const workOptions = `${readOptions}  --allow-write      adds the tools write_fil
   --yes              approves every change without asking
 `;
 
+const agentOption = `  --agent FILE       a module whose default export is your agent: new Agent({...}), or its options, in place of the
+                     assistant. The session keeps to it
+`;
+
 const topics: Readonly<Record<string, string>> = {
 	run: `holdfast run "<task>" [options]
 
 Works on a task and shows it live. Without "<task>" it is what is piped in; with - that is waited for. Every step is kept: after Ctrl-C, a crash or a loss of power,
 \`holdfast resume\` continues where it was.
 
-${workOptions}  --session KEY      continue the conversation of this key (default: a new one)
+What comes through a pipe or a file of the shell is part of the task; a - among the words reads standard input to its
+end, whatever it is. Without a task it asks what the project is; at a model that may cost money you are asked first.
 
+${workOptions}  --session KEY      continue the conversation of this key (default: a new one)
+${agentOption}
 Examples:
+  cat build.log | holdfast run "Why did it fail?"
   holdfast run "Which breaking changes does CHANGELOG.md list?" --dir ../project
   holdfast run "Where is the retry limit set?" --model anthropic:claude-sonnet-4-5
   cat question.txt | holdfast run
+`,
+	chat: `holdfast chat [options]
+
+A conversation in the terminal. Answers stream, calls are shown as they run, changes are shown as diffs and asked for.
+What you write while it works is said to it; Esc interrupts it, Ctrl-C twice leaves. /help lists the commands.
+Every step is kept: leave at any time, and continue with --session KEY.
+
+${readOptions.replace(/ {2}--json[\s\S]*$/, "")}  --allow-write      adds the tools write_file and edit_file; each change needs your approval
+  --yes              approves every change without asking
+  --session KEY      continue the conversation of this key (default: a new one)
+${agentOption}  --plain            line by line, with nothing that is drawn anew: for screen readers. Also where TERM is dumb,
+                     where INK_SCREEN_READER is true, and in pipes, where each line is a message
 `,
 	resume: `holdfast resume [KEY] [options]
 
@@ -67,7 +88,7 @@ ${workOptions}  --approve CALL     lets a change run; CALL is shown with its dif
                      May be given several times
   --deny CALL        refuses one, may be given several times
   --reason TEXT      the reason, which the model gets
-`,
+${agentOption}`,
 	worker: `holdfast worker [--agent FILE] [--db PATH] [--once] [--drain SECONDS] [--json]
 
 Works on what is due until it is stopped: runs and turns that a dead or stopped process left, notifications and

@@ -1,15 +1,16 @@
 /** The holdfast command: from its arguments to its exit code. */
+
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type CommandIo, processIo } from "../terminal/index.ts";
+import { describeError, exitCodes, UsageError } from "../work/index.ts";
 import { parseCommand } from "./arguments.ts";
 import { forkSession } from "./fork.ts";
 import { helpText } from "./help.ts";
 import { keepDatabase } from "./keep-database.ts";
 import { listSessions } from "./sessions.ts";
 import { showSession } from "./show.ts";
-import { exitCodes, UsageError } from "./usage-error.ts";
-import { describeError, resumeSession, runTask } from "./work.ts";
+import { resumeSession, runTask } from "./work.ts";
 import { runWorker } from "./worker.ts";
 
 /** Carries out a command line; never throws. Gives the exit code. */
@@ -25,6 +26,11 @@ export async function runCommandLine(argv: readonly string[], io: CommandIo = pr
 				return exitCodes.completed;
 			case "run":
 				return await runTask(command, io);
+			case "chat": {
+				// What draws is loaded only where it is wanted.
+				const { chat } = await import("../chat/index.ts");
+				return await chat(command, io);
+			}
 			case "resume":
 			case "release":
 				return await resumeSession(command, io);

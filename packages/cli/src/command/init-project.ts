@@ -3,8 +3,8 @@ import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
 import { type CommandIo, quoted } from "../terminal/index.ts";
+import { exitCodes, UsageError } from "../work/index.ts";
 import { listTemplate, templateFolder } from "./project-template.ts";
-import { exitCodes, UsageError } from "./usage-error.ts";
 
 /** Writes a project into a folder; what is there stays. Gives the exit code. */
 export async function initProject(

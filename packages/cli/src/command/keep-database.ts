@@ -1,4 +1,5 @@
 /** The command `db`: looks after the database while others use it. */
+
 import { existsSync, statSync } from "node:fs";
 import { relative } from "node:path";
 import { openJournalFile } from "holdfast/sqlite";
@@ -11,9 +12,9 @@ import {
 	pruneJournal,
 	vacuumJournal,
 } from "../upkeep/index.ts";
+import { ending, exitCodes, UsageError } from "../work/index.ts";
 import type { Command } from "./arguments.ts";
 import type { DatabaseTask } from "./database-task.ts";
-import { ending, exitCodes, UsageError } from "./usage-error.ts";
 
 type KeepCommand = Extract<Command, { name: "db" }>;
 

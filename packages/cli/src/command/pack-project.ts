@@ -3,9 +3,9 @@ import { relative } from "node:path";
 import { type PackOptions, packAgents, unpackAgents } from "@holdfast/threads";
 import { isHoldfastError } from "holdfast";
 import type { CommandIo } from "../terminal/index.ts";
+import { exitCodes, UsageError } from "../work/index.ts";
 import { asUsage } from "./check-project.ts";
 import { lendPackages } from "./lend-packages.ts";
-import { exitCodes, UsageError } from "./usage-error.ts";
 
 /** Packs agents; gives the exit code. */
 export async function packProject(

@@ -6,7 +6,7 @@ import { startPostgresServer } from "@holdfast/testing/postgres-server";
 import { Agent } from "holdfast";
 import { expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../temporary-folder.fixture.ts";
-import { databaseOf, shownDatabase } from "./database.ts";
+import { databaseOf, shownDatabase } from "../work/index.ts";
 import { run, startModelServer } from "./spawn.fixture.ts";
 
 const ownAgent = join(import.meta.dirname, "own-agent.fixture.ts");

@@ -1,7 +1,7 @@
 /** The command lines of the commands for projects of files. */
 import { resolve } from "node:path";
+import { UsageError } from "../work/index.ts";
 import { type GivenServeOptions, readServeOptions } from "./serve-options.ts";
-import { UsageError } from "./usage-error.ts";
 
 /** What may be given. */
 export type ProjectValues = Partial<Record<"dir" | "name" | "out" | "release", string>> &

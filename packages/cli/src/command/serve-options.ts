@@ -1,6 +1,7 @@
 /** The settings of `holdfast serve`: from options, else from the environment. */
+
 import type { ClientField } from "@holdfast/server";
-import { UsageError } from "./usage-error.ts";
+import { UsageError } from "../work/index.ts";
 
 /** Where and for whom to serve. */
 export interface ServeOptions {

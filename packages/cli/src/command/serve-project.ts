@@ -11,12 +11,11 @@ import {
 } from "@holdfast/threads";
 import { isHoldfastError } from "holdfast";
 import { type CommandIo, quoted } from "../terminal/index.ts";
+import { ending, exitCodes, openDatabase, UsageError } from "../work/index.ts";
 import type { Command } from "./arguments.ts";
 import { asUsage, describeProblems, problemsOf } from "./check-project.ts";
-import { openDatabase } from "./database.ts";
 import { lendPackages } from "./lend-packages.ts";
 import { namedEnvironment, readVariables } from "./project-environment.ts";
-import { ending, exitCodes, UsageError } from "./usage-error.ts";
 
 /** What a project is served with. */
 export interface ProjectServerOptions {

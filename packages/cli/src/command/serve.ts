@@ -3,12 +3,18 @@ import { inspector } from "@holdfast/inspector";
 import { createServer, type Server, sessionService } from "@holdfast/server";
 import { type AgentOptions, type Host, isHoldfastError } from "holdfast";
 import { type CommandIo, quoted } from "../terminal/index.ts";
-import { loadAgent } from "./agent-file.ts";
+import {
+	assistantOptions,
+	checkFolder,
+	chooseModel,
+	ending,
+	exitCodes,
+	loadAgent,
+	openDatabase,
+	shownDatabase,
+	UsageError,
+} from "../work/index.ts";
 import type { Command } from "./arguments.ts";
-import { assistantOptions, checkFolder } from "./assistant.ts";
-import { openDatabase, shownDatabase } from "./database.ts";
-import { chooseModel } from "./models.ts";
-import { ending, exitCodes, UsageError } from "./usage-error.ts";
 
 type ServeCommand = Extract<Command, { name: "serve" }>;
 

@@ -1,10 +1,9 @@
 /** The command `sessions`: what conversations there are, the last changed first. */
+
 import { AgentState, type Entry, type Fact, type Host, type SessionHead } from "holdfast";
 import { type CommandIo, formatTime, oneLine } from "../terminal/index.ts";
+import { exitCodes, nameOfSession, openExisting } from "../work/index.ts";
 import type { Command } from "./arguments.ts";
-import { openExisting } from "./database.ts";
-import { nameOfSession } from "./session-name.ts";
-import { exitCodes } from "./usage-error.ts";
 
 /** One session in the list. */
 interface ListedSession {

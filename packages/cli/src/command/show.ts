@@ -1,4 +1,5 @@
 /** The command `show`: the timeline of a session, read from its journal. */
+
 import { AgentState, type Entry, type ErrorData, type Fact } from "holdfast";
 import { outcomeMarks } from "../render/index.ts";
 import {
@@ -13,10 +14,8 @@ import {
 	quoted,
 	summarise,
 } from "../terminal/index.ts";
+import { exitCodes, findSession, openExisting, shownDatabase, UsageError } from "../work/index.ts";
 import type { Command } from "./arguments.ts";
-import { openExisting, shownDatabase } from "./database.ts";
-import { findSession } from "./session-name.ts";
-import { exitCodes, UsageError } from "./usage-error.ts";
 
 /** Shows a session. */
 export async function showSession(

@@ -1,8 +1,10 @@
 /** Starts the real command in a process of its own, and a model server that tests can hold back. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { closeSync, openSync } from "node:fs";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import type { Readable } from "node:stream";
 
 const program = join(import.meta.dirname, "../../bin/holdfast.js");
 
@@ -33,6 +35,10 @@ export function start(
 		readonly environment?: Record<string, string>;
 		/** The program that gives it a terminal. */
 		readonly through?: string;
+		/** The file that it reads from standard input. Default: none. */
+		readonly inputFile?: string;
+		/** The same through a pipe of a shell. */
+		readonly pipedFrom?: string;
 		/** What is piped into it. Default: nothing; `open`: nothing, and the pipe stays open. */
 		readonly piped?: string | { readonly open: true };
 	},
@@ -48,9 +54,13 @@ export function start(
 	])
 		if (options.environment?.[name] === undefined) delete environment[name];
 	const command = [process.execPath, "--conditions=holdfast-source", program, ...argv];
+	const quoted = command.map((part) => `'${part.replaceAll("'", "'\\''")}'`).join(" ");
+	const piped = ["/bin/sh", "-c", `cat '${options.pipedFrom}' | ${quoted}`];
 	const [file = "", ...rest] =
 		options.through === undefined
-			? command
+			? options.pipedFrom === undefined
+				? command
+				: piped
 			: [
 					options.through,
 					"-qec",
@@ -58,15 +68,17 @@ export function start(
 					`exec ${command.map((part) => `'${part.replaceAll("'", "'\\''")}'`).join(" ")}`,
 					"/dev/null",
 				];
+	const input = options.inputFile === undefined ? undefined : openSync(options.inputFile, "r");
 	const child = spawn(file, rest, {
 		cwd: options.folder,
 		env: environment,
-		stdio: ["pipe", "pipe", "pipe"],
-	});
+		stdio: [input ?? "pipe", "pipe", "pipe"],
+	}) as ChildProcess & { readonly stdout: Readable; readonly stderr: Readable };
+	if (input !== undefined) closeSync(input);
 	// What is not read to its end is no fault of the test's.
-	child.stdin.on("error", () => {});
+	child.stdin?.on("error", () => {});
 	// A terminal stays open to be typed into; anything else gets nothing to read.
-	if (options.through === undefined && typeof options.piped !== "object") child.stdin.end(options.piped);
+	if (options.through === undefined && typeof options.piped !== "object") child.stdin?.end(options.piped);
 	let stdout = "";
 	let stderr = "";
 	const waiting: { pattern: RegExp; settle: () => void }[] = [];
@@ -85,7 +97,7 @@ export function start(
 		child,
 		finished,
 		output: () => stdout,
-		type: (text) => void child.stdin.write(text),
+		type: (text) => void child.stdin?.write(text),
 		until: (pattern) =>
 			Promise.race([
 				new Promise<void>((settle) => {

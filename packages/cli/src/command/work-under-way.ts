@@ -2,48 +2,21 @@
  * Work on one session in this process: how it is set up, and how its runs are shown, interrupted, approved and concluded.
  * One run at a time is followed; the last one says how the command ends.
  */
+
 import {
 	type Agent,
 	type AgentRun,
 	AgentState,
-	type Host,
 	type PendingToolCall,
 	type RunResult,
 	type Session,
 } from "holdfast";
 import { chooseRenderer, type Renderer } from "../render/index.ts";
 import { type CommandIo, quoted } from "../terminal/index.ts";
-import { Approvals } from "./approvals.ts";
-import type { Command, WorkOptions } from "./arguments.ts";
-import { checkFolder, createAssistant } from "./assistant.ts";
-import { type ChosenModel, chooseModel } from "./models.ts";
-import { readSettings } from "./session-settings.ts";
-import { ending, exitCodes } from "./usage-error.ts";
+import { Approvals, assistantsFolder, ending, exitCodes, type OpenAgent, type Setup } from "../work/index.ts";
+import type { Command } from "./arguments.ts";
 
 type WorkCommand = Extract<Command, { name: "run" | "resume" | "release" }>;
-
-/** How a session is worked on. */
-export interface Setup {
-	readonly key: string;
-	readonly dir: string;
-	readonly model: ChosenModel;
-	readonly allowNetwork: boolean;
-	readonly allowWrite: boolean;
-}
-
-/** What was asked for comes first, then how the session worked before, then the defaults. */
-export function prepare(command: WorkOptions & { readonly db: string }, key: string, io: CommandIo): Setup {
-	const before = readSettings(command.db, key);
-	const dir = command.dir ?? before?.dir ?? io.folder;
-	checkFolder(dir);
-	return {
-		key,
-		dir,
-		model: chooseModel(command.model ?? before?.model, io.environment),
-		allowNetwork: command.allowNetwork ?? before?.allowNetwork ?? false,
-		allowWrite: command.allowWrite ?? before?.allowWrite ?? false,
-	};
-}
 
 /** Work on one session, shown as it happens, until it is closed. */
 export interface Work {
@@ -61,18 +34,23 @@ export interface Work {
 }
 
 /** Makes the assistant and all that shows, interrupts and approves its work. */
-export function startWork(setup: Setup, host: Host, command: WorkCommand, io: CommandIo): Work {
-	const agent = createAssistant({ host, ...setup });
+export function startWork(
+	setup: Setup,
+	{ agent, host, modelName }: OpenAgent,
+	command: WorkCommand,
+	io: CommandIo,
+): Work {
 	const renderer = chooseRenderer(io.stdout, command.json ? "json" : "text");
 	const header = {
 		sessionKey: setup.key,
-		model: setup.model.name,
+		model: modelName,
 		reason: setup.model.reason,
 		dir: setup.dir,
 	};
+	const mayAsk = setup.allowWrite || setup.agent !== undefined;
 	// JSON has no reader who could answer; without a tool that asks there is no question.
-	const questions = command.json || !setup.allowWrite ? undefined : io.openQuestions();
-	const approvals = new Approvals({ dir: setup.dir, options: command, renderer, questions });
+	const questions = command.json || !mayAsk ? undefined : io.openQuestions();
+	const approvals = new Approvals({ dir: assistantsFolder(setup), options: command, renderer, questions });
 	const started = performance.now();
 	let begun = false;
 	let active: AgentRun | undefined;
@@ -140,7 +118,7 @@ export function startWork(setup: Setup, host: Host, command: WorkCommand, io: Co
 			if (begun) return;
 			begun = true;
 			renderer.begin(header);
-			if (setup.allowWrite && setup.model.name === "offline")
+			if (setup.allowWrite && modelName === "offline")
 				renderer.note("The offline model only reads: it will change no file.");
 		},
 		follow: async (run) => settle(await show(run)),

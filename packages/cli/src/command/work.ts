@@ -1,12 +1,24 @@
 /** The commands that work: `run` sends a task to a session, `resume` continues one that was interrupted. */
-import { type Host, isHoldfastError } from "holdfast";
-import { type CommandIo, longestPiped, quoted, sessionKeyFor } from "../terminal/index.ts";
+
+import type { Host } from "holdfast";
+import { type CommandIo, quoted, sessionKeyFor } from "../terminal/index.ts";
+import {
+	exitCodes,
+	isOwnKey,
+	openAgent,
+	openDatabase,
+	openExisting,
+	prepare,
+	readSettings,
+	refuseServed,
+	type Setup,
+	setupOfFile,
+	UsageError,
+	writeSettings,
+} from "../work/index.ts";
 import type { Command } from "./arguments.ts";
-import { openDatabase, openExisting } from "./database.ts";
-import { isOwnKey, refuseServed } from "./session-name.ts";
-import { writeSettings } from "./session-settings.ts";
-import { exitCodes, UsageError } from "./usage-error.ts";
-import { prepare, startWork, type Work } from "./work-under-way.ts";
+import { readTask } from "./task-input.ts";
+import { startWork, type Work } from "./work-under-way.ts";
 
 type RunCommand = Extract<Command, { name: "run" }>;
 type ResumeCommand = Extract<Command, { name: "resume" | "release" }>;
@@ -14,17 +26,16 @@ type ResumeCommand = Extract<Command, { name: "resume" | "release" }>;
 /** What is asked when nothing is: sensible in any folder of files. */
 const DEFAULT_TASK = "What is this project?";
 
-/** Milliseconds in which something has to come through a pipe that nobody said a task is in. */
-const PIPE_MS = 1_000;
-
 /** Works on a task; gives the exit code. */
 export async function runTask(command: RunCommand, io: CommandIo): Promise<number> {
-	const given = await taskOf(command, io);
+	const given = await readTask(command, io);
 	const task = given ?? DEFAULT_TASK;
 	const key = command.session ?? sessionKeyFor(task);
 	const setup = prepare(command, key, io);
-	const host = await openDatabase(command.db);
-	const work = startWork(setup, host, command, io);
+	if (given === undefined && !(await mayCost(setup, command, io))) return exitCodes.completed;
+	const open = await openAgent(setup, () => openDatabase(command.db));
+	const { host } = open;
+	const work = startWork(setup, open, command, io);
 	try {
 		await refuseServed(host, key);
 		const head = await host.journal.head(key);
@@ -36,6 +47,7 @@ export async function runTask(command: RunCommand, io: CommandIo): Promise<numbe
 			model: setup.model.name,
 			allowNetwork: setup.allowNetwork,
 			allowWrite: setup.allowWrite,
+			...(setup.agent === undefined ? {} : { agent: setup.agent }),
 		});
 		if (given === undefined) work.renderer.note(`No task was given, so it is: ${task}`);
 		work.begin();
@@ -56,22 +68,37 @@ export async function runTask(command: RunCommand, io: CommandIo): Promise<numbe
 	}
 }
 
-/** The task that was given: as an argument, or by a pipe. `-` waits for what is piped in, however long that takes. */
-async function taskOf({ task }: RunCommand, io: CommandIo): Promise<string | undefined> {
-	if (task !== undefined && task !== "-") return task;
-	const piped = await io.readPiped(task === "-" ? undefined : PIPE_MS);
-	if (piped !== undefined && piped.length > longestPiped)
+/**
+ * Whether a task that nobody gave may be sent to a model that costs money: the user is asked.
+ * @throws UsageError when there is no one to ask.
+ */
+async function mayCost({ model, agent }: Setup, command: RunCommand, io: CommandIo): Promise<boolean> {
+	if (command.yes || (agent === undefined && model.name === "offline")) return true;
+	const name = agent === undefined ? model.name : `the agent of ${agent}`;
+	const questions = command.json ? undefined : io.openQuestions();
+	if (questions === undefined)
 		throw new UsageError(
-			`The task that was piped in has more than ${longestPiped} characters. Put it into a file of the folder, and ask about that.`,
+			`No task was given, and ${name} may cost money. Say what to do: holdfast run "your task", or --model offline.`,
 		);
-	if (piped === undefined && task === "-")
-		throw new UsageError('Nothing was piped in. Say what to do: holdfast run "your task".');
-	return piped;
+	try {
+		const said = await questions.ask(
+			`No task was given. Send "${DEFAULT_TASK}" to ${name}, which may cost money? [y/N]: `,
+			new AbortController().signal,
+		);
+		return /^y(?:es)?$/i.test(said?.trim() ?? "");
+	} finally {
+		questions.close();
+	}
 }
 
 /** Resumes an interrupted session; gives the exit code. */
 export async function resumeSession(command: ResumeCommand, io: CommandIo): Promise<number> {
-	const host = await openExisting(command.db);
+	const file = command.agent ?? (command.session && readSettings(command.db, command.session)?.agent);
+	const ofFile =
+		file === undefined || file === ""
+			? undefined
+			: await openAgent(setupOfFile("", file, io.folder), () => openDatabase(command.db));
+	const host = ofFile?.host ?? (await openExisting(command.db));
 	if (host === undefined) {
 		if (command.session !== undefined) throw unknownSession(command.session, command.db);
 		return nothingToResume("There are no sessions yet, so there is nothing to resume.", command, io);
@@ -86,13 +113,17 @@ export async function resumeSession(command: ResumeCommand, io: CommandIo): Prom
 		const head = await host.journal.head(key);
 		if (head === undefined || (head.seq === 0 && head.waiting === 0)) throw unknownSession(key, command.db);
 		const setup = prepare(command, key, io);
-		work = startWork(setup, host, command, io);
+		work = startWork(setup, ofFile ?? (await openAgent(setup, () => host)), command, io);
 		if ((await work.goOn(work.agent.session(key), command.name)) === null) {
 			return nothingToResume(`Session ${key} has nothing to resume: its last run has ended.`, command, io);
 		}
 		return await work.end();
 	} finally {
-		await (work === undefined ? host.close() : work.close());
+		if (work !== undefined) await work.close();
+		else {
+			await ofFile?.agent.close();
+			await host.close();
+		}
 	}
 }
 
@@ -128,10 +159,4 @@ Try next:
   ${program} "Which breaking changes does CHANGELOG.md list?" --dir PATH
   ${environment.npm_lifecycle_event === "start" ? "npx holdfast" : "holdfast"} --help
 `;
-}
-
-/** An error that ends a command, in one line. */
-export function describeError(error: unknown): string {
-	if (isHoldfastError(error)) return `${error.message} (${error.code})`;
-	return error instanceof Error ? error.message : String(error);
 }

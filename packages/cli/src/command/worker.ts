@@ -1,9 +1,9 @@
 /** The command that works on what is due: one line for each run that it starts on, one for how it ended. */
+
 import type { AgentRun, RunResult } from "holdfast";
 import { type CommandIo, formatCount, formatDuration, oneLine } from "../terminal/index.ts";
+import { describeError, ending, exitCodes } from "../work/index.ts";
 import type { Command } from "./arguments.ts";
-import { ending, exitCodes } from "./usage-error.ts";
-import { describeError } from "./work.ts";
 import { openWorkplace, type Workplace } from "./workplace.ts";
 
 type WorkerCommand = Extract<Command, { name: "worker" }>;

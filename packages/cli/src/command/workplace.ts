@@ -2,15 +2,21 @@
  * What a worker works with: one agent of the user's own for all sessions, or the assistant, which for each session is the
  * one that it was begun with: its folder, its model.
  */
+
 import type { Agent, AgentRun, Host, WorkOptions } from "holdfast";
-import type { CommandIo } from "../terminal/index.ts";
-import { loadAgent } from "./agent-file.ts";
+import { type CommandIo, quoted } from "../terminal/index.ts";
+import {
+	checkFolder,
+	chooseModel,
+	createAssistant,
+	isPostgres,
+	loadAgent,
+	openDatabase,
+	readSettings,
+	type SessionSettings,
+	UsageError,
+} from "../work/index.ts";
 import type { Command } from "./arguments.ts";
-import { checkFolder, createAssistant } from "./assistant.ts";
-import { isPostgres, openDatabase } from "./database.ts";
-import { chooseModel } from "./models.ts";
-import { readSettings, type SessionSettings } from "./session-settings.ts";
-import { UsageError } from "./usage-error.ts";
 
 type WorkerCommand = Extract<Command, { name: "worker" }>;
 
@@ -60,7 +66,7 @@ async function assistants(command: WorkerCommand, io: CommandIo, options: WorkOp
 		throw new UsageError(
 			"What the assistant works with is kept beside a file. Give an agent to work with Postgres: holdfast worker --agent FILE.",
 		);
-	const fallback = {
+	const fallback: SessionSettings = {
 		dir: io.folder,
 		model: chooseModel(undefined, io.environment).name,
 		allowNetwork: false,
@@ -88,7 +94,12 @@ async function assistants(command: WorkerCommand, io: CommandIo, options: WorkOp
 	/** The assistant that a session was begun with. */
 	function assistantOf(key: string): Agent | undefined {
 		try {
-			return assistantWith(readSettings(command.db, key) ?? fallback);
+			const settings = readSettings(command.db, key) ?? fallback;
+			if (settings.agent !== undefined)
+				throw new UsageError(
+					`It is of the agent of ${settings.agent}: holdfast worker --agent ${quoted(settings.agent)}.`,
+				);
+			return assistantWith(settings);
 		} catch (error) {
 			if (!without.has(key)) options.onProblem?.({ error, sessionKey: key });
 			without.add(key);

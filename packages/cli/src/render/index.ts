@@ -5,7 +5,8 @@ import { plainRenderer } from "./plain.ts";
 import type { Renderer } from "./renderer.ts";
 import { terminalRenderer } from "./terminal.ts";
 
-export { outcomeMarks } from "./lines.ts";
+export type { ChangeLine } from "./change-lines.ts";
+export { outcomeMarks, proposalLines, toolLine } from "./lines.ts";
 export { type Proposal, propose } from "./proposal.ts";
 export type { Renderer, RunHeader, RunSummary } from "./renderer.ts";
 

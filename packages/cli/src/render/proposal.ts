@@ -16,12 +16,12 @@ export interface Proposal {
 	readonly refusal: string | undefined;
 }
 
-/** Works out what a call would do now. */
-export async function propose(dir: string, call: PendingToolCall): Promise<Proposal> {
+/** Works out what a call would do now; without a folder it is not known to change files. */
+export async function propose(dir: string | undefined, call: PendingToolCall): Promise<Proposal> {
 	const { toolCallId, toolName, arguments: given } = call;
 	const titled = (what: string): string => spelledOut(oneLine(`${toolName} ${what}`, 120));
 	const nothing = { call, word: toolCallId, title: titled(formatArguments(given)), change: undefined };
-	if (!isChangingTool(toolName)) return { ...nothing, refusal: undefined };
+	if (dir === undefined || !isChangingTool(toolName)) return { ...nothing, refusal: undefined };
 	try {
 		const change = await planChange(dir, toolName, given);
 		const word = `${toolCallId}@${change.versions.before?.slice(0, 12) ?? "new"}`;

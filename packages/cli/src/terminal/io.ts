@@ -1,7 +1,7 @@
 /** What the command touches of its process, so that tests can replace it. */
 import { createInterface } from "node:readline";
 import { leaveProcess } from "./leave-process.ts";
-import { readPiped } from "./piped-text.ts";
+import { type PipedOptions, readPiped } from "./piped-text.ts";
 
 /** A place to write text to. */
 export interface Output {
@@ -42,11 +42,8 @@ export interface CommandIo {
 	readonly folder: string;
 	/** Undefined without a terminal. */
 	openQuestions(): Questions | undefined;
-	/**
-	 * What is piped in, as one text. Undefined where nothing is, or nothing comes within `patience` milliseconds (default: it
-	 * is waited for).
-	 */
-	readPiped(patience?: number): Promise<string | undefined>;
+	/** What is piped in, as one text. Undefined where nothing is. */
+	readPiped(options?: PipedOptions): Promise<string | undefined>;
 	/**
 	 * Calls `interrupted` on Ctrl-C and the like; returns the way to stop. From the first time on the process has the time of
 	 * `ending`, and quits when it is up, whatever has not settled by then.
@@ -70,7 +67,7 @@ export function processIo(): CommandIo {
 		folder: process.cwd(),
 		openQuestions: () =>
 			process.stdin.isTTY === true && process.stdout.isTTY === true ? terminalQuestions() : undefined,
-		readPiped: (patience) => readPiped(process.stdin, patience),
+		readPiped: (options) => readPiped(process.stdin, options),
 		onInterrupt(interrupted, { within, code, late }) {
 			let last = Number.NEGATIVE_INFINITY;
 			const heard = (): void => {

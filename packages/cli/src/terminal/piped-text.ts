@@ -4,15 +4,26 @@ import { fstatSync } from "node:fs";
 /** Characters of a text that is taken in; more is no task. */
 export const longestPiped = 1_000_000;
 
+/** Which text is taken in. */
+export interface PipedOptions {
+	/** Milliseconds in which something has to come: a pipe that nobody writes to may stay open for ever. Default: no limit. */
+	readonly patience?: number;
+	/**
+	 * `shell`: only what a shell connects, which is a pipe or a file; programs that start us leave sockets open with nothing
+	 * in them. Default `anyone`.
+	 */
+	readonly from?: "shell" | "anyone";
+}
+
 /**
  * What a pipe or a file gives on the standard input, up to its end. Undefined where there is none, where it is empty, and where
- * nothing comes within `patience` milliseconds: a pipe that nobody writes to may stay open for ever.
+ * nothing comes in time.
  */
 export async function readPiped(
 	input: NodeJS.ReadStream,
-	patience: number = Number.POSITIVE_INFINITY,
+	{ patience = Number.POSITIVE_INFINITY, from = "anyone" }: PipedOptions = {},
 ): Promise<string | undefined> {
-	if (input.isTTY === true || !isPiped()) return undefined;
+	if (input.isTTY === true || !isPiped(from)) return undefined;
 	let text = "";
 	let timer: NodeJS.Timeout | undefined;
 	const late = new Promise<undefined>((resolve) => {
@@ -42,10 +53,10 @@ export async function readPiped(
 }
 
 /** Whether somebody may write to it. As `bigint`: inodes of some systems are greater than a number can be. */
-function isPiped(): boolean {
+function isPiped(from: "shell" | "anyone"): boolean {
 	try {
 		const stat = fstatSync(0, { bigint: true });
-		return stat.isFIFO() || stat.isFile() || stat.isSocket();
+		return stat.isFIFO() || stat.isFile() || (from === "anyone" && stat.isSocket());
 	} catch {
 		return false; // it was closed before we began
 	}

@@ -8,6 +8,7 @@ import { createSearchText } from "./search-text.ts";
 import { createTextFiles } from "./text-files.ts";
 
 export { ToolRefusal } from "./assistant-tool.ts";
+export { walkFiles } from "./file-walk.ts";
 export { endsWithReturns, isChangingTool, type PlannedChange, planChange } from "./planned-change.ts";
 export { type DiffHunk, diffTexts } from "./text-diff.ts";
 

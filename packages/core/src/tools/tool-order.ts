@@ -55,10 +55,13 @@ type ToolOf = (call: OrderedCall) => OrderedTool | undefined;
 // Undefined for the common round: nothing in it is ordered.
 function toolsOfRound(calls: readonly OrderedCall[], tools: OrderedTools): ToolOf | undefined {
 	if (calls.length === 0) return undefined;
+	// One call alone waits for nobody, unless it says so itself.
+	const only = calls.length === 1 ? calls[0] : undefined;
 	const byName = isByName(tools) ? tools : new Map(tools.map((tool) => [tool.name ?? "", tool]));
 	for (const call of calls) {
 		const tool = byName.get(call.toolName);
-		const ordered = tool !== undefined && (tool.sequential === true || (tool.dependsOn?.length ?? 0) > 0);
+		const isSequential = only === undefined && tool?.sequential === true;
+		const ordered = isSequential || (tool?.dependsOn?.length ?? 0) > 0;
 		if (ordered || (call.after?.length ?? 0) > 0) return ({ toolName }) => byName.get(toolName);
 	}
 	return undefined;

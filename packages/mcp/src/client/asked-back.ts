@@ -39,6 +39,7 @@ export interface SamplingRequest extends AskedBack {
 	readonly maxTokens: number;
 }
 
+/** What a server asks for while a call is under way there. */
 export type McpRequest = ElicitationRequest | SamplingRequest;
 
 /** What is said to a request. `content` is what the user filled in, or for sampling the text to answer in the model's place. */

@@ -60,6 +60,7 @@ export interface McpTransportServer extends McpServerOptions {
 	readonly transport: () => Transport;
 }
 
+/** A server, however it is reached. */
 export type McpServer = McpStdioServer | McpHttpServer | McpTransportServer;
 
 /** Something that happened to a server's tools or connection. */

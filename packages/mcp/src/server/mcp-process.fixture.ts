@@ -22,9 +22,10 @@ const host = file === undefined ? memoryHost() : sqliteHost(file);
 const service = sessionService({ host, agent: { model, tools: [act] }, recoverEveryMs: 50 });
 await service.recover();
 const tools = { research: { description: "Researches facts." } };
-const serving = mcpServer({ service, tools, pollEveryMs: 10 }).stdio();
-process.stdin.on("close", async () => {
-	await serving.close();
-	await service.close();
-	await host.close();
-});
+mcpServer({ service, tools, pollEveryMs: 10 }).stdio();
+// Whoever started it is gone: it ends, whatever still waits, and whoever still reads its input.
+const parent = process.ppid;
+process.stdin.on("close", () => process.exit(0));
+setInterval(() => {
+	if (process.ppid !== parent) process.exit(0);
+}, 500);

@@ -11,6 +11,7 @@ export interface AgentTool {
 	readonly title?: string;
 }
 
+/** Options of `mcpServer`. */
 export interface McpServerOptions {
 	/** The sessions that the calls run in: what `sessionService()` of `@holdfast/server` gave. */
 	readonly service: SessionService;

@@ -95,9 +95,13 @@ async function guarded(
 	try {
 		given = await answer();
 	} catch (cause) {
-		throw new HoldfastError("endpoint_failed", "An endpoint of the project failed.", {
-			cause: redact(cause),
+		const shown = redact(cause);
+		const failed = new HoldfastError("endpoint_failed", "An endpoint of the project failed.", {
+			cause: shown,
 		});
+		// The log says where an error comes from, and that is in the project.
+		if (shown instanceof Error && shown.stack !== undefined) failed.stack = shown.stack;
+		throw failed;
 	}
 	return responseOf(given);
 }

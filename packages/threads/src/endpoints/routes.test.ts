@@ -29,7 +29,10 @@ test("a thread is made with agent, user and tags, and listed; without an agent n
 	const other = await ask("POST", "/api/threads", { agent_id: "helper" });
 	expect((await ask("GET", "/api/threads")).body.threads).toEqual([other.body, made.body]);
 	expect((await ask("GET", "/api/threads?user_id=ann&tag=b")).body.threads).toEqual([made.body]);
-	expect((await ask("GET", "/api/threads?tag=none")).body.threads).toEqual([]);
+	for (const query of ["user_id=ann", "tag=b"])
+		expect((await ask("GET", `/api/threads?${query}`)).body.threads, query).toEqual([made.body]);
+	for (const query of ["tag=none", "user_id=bob", "agent_id=other"])
+		expect((await ask("GET", `/api/threads?${query}`)).body.threads, query).toEqual([]);
 	expect((await ask("GET", `/api/threads/${made.body.id}`)).body).toEqual(made.body);
 	for (const body of [{}, { agent_id: "nobody" }, { agent_id: 7 }, { agent_id: "helper", user: "ann" }, []]) {
 		const { status } = await ask("POST", "/api/threads", body);
@@ -66,7 +69,9 @@ test("the same `Idempotency-Key` makes one thread, and one message", async () =>
 
 test("a thread is removed with all that is kept of it, and changed in the fields that are sent [SA-201]", async () => {
 	const nightly = defineEffect("Runs at night.", z.object({}), () => {});
-	const { ask, thread, threads, host } = served(oneAgent(scripted(["Hello."]), { effects: { nightly } }));
+	const { ask, thread, threads, host } = served(
+		oneAgent(scripted(["Hello.", "Again."]), { effects: { nightly } }),
+	);
 	const id = await thread({ agent_id: "helper", user_id: "ann", tags: ["a"] });
 	const path = `/api/threads/${id}`;
 	expect((await ask("PATCH", path, { tags: ["b"] })).body).toMatchObject({ user_id: "ann", tags: ["b"] });
@@ -78,6 +83,9 @@ test("a thread is removed with all that is kept of it, and changed in the fields
 	await state?.writeFile("a.txt", "a");
 	await state?.setValue("k", 1);
 	await state?.scheduleEffect("nightly", {}, 1_000_000);
+	await state?.removeScheduledEffect((await state?.scheduleEffect("nightly", {}, 1_000_000)) ?? "");
+	await ask("POST", `${path}/messages`, { content: "Once" }, { "idempotency-key": "k" });
+	await threads.quiet();
 	expect((await ask("DELETE", path)).body).toEqual({ id, deleted: true });
 	for (const [method, rest] of [
 		["GET", ""],
@@ -99,6 +107,8 @@ test("a thread is removed with all that is kept of it, and changed in the fields
 	expect(await host.values.values(storeKey, "thread-values").list()).toEqual([]);
 	expect(await host.journal.head(storeKey)).toBeUndefined();
 	expect(await threads.effects(id).all()).toEqual([]);
+	for (const shelf of ["effects", "requests", "calls"])
+		expect(await host.records?.list(`thread-${shelf} ${storeKey}`), shelf).toEqual([]);
 });
 
 test("a message is queued before any model has answered, and shown as queued or stored [SA-202]", async () => {

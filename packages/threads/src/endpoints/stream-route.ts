@@ -57,8 +57,8 @@ async function started(
 	const left = new AbortController();
 	const batches = feeds.watch(threadId, after, left.signal)[Symbol.asyncIterator]();
 	let first: Promise<IteratorResult<readonly SentEvent[], void>> | undefined = batches.next();
-	// A bad id is refused at once; where all is well, there may be nothing for long.
-	await Promise.race([first, new Promise((resolve) => setTimeout(resolve, 0))]);
+	// A bad id is refused before anything is sent.
+	await first;
 	return (wake, fail): Source => {
 		let pieces: readonly Uint8Array[] = [];
 		let next = 0;

@@ -2,7 +2,9 @@
 //
 // A watcher reads → (it has what the feed has) → joins the feed → (it lags by too much) → reads again. While it reads, it gets
 // what is kept, and nothing of what is emitted: that is there for those who watch at that moment.
-import { type EventPlace, eventId, followPages, isAfter, placeAfter } from "holdfast/execute";
+import type { StoredInput } from "holdfast";
+import { type EventPlace, eventId, followPages, invalidEventId, isAfter, placeAfter } from "holdfast/execute";
+import { readEdit } from "holdfast/host";
 import type { Threads } from "../thread/index.ts";
 import { type ThreadEvent, ThreadProjection } from "./thread-events.ts";
 
@@ -25,24 +27,28 @@ export class ThreadFeeds {
 	}
 
 	/**
-	 * The events of a thread after an id, then live ones, until the thread is deleted or the signal fires. Rejects with
-	 * `invalid_event_id` and `events_expired`.
+	 * The events of a thread after an id, then live ones, until the thread is deleted or the signal fires. The first batch, which
+	 * may be empty, comes at once. Rejects with `invalid_event_id` and `events_expired`.
 	 */
 	async *watch(
 		threadId: string,
 		after: string | undefined,
 		signal: AbortSignal,
 	): AsyncGenerator<readonly SentEvent[], void, void> {
+		const storeKey = this.#threads.storeKeyOf(threadId);
+		const head = await this.#threads.host.journal.head(storeKey);
+		if (placeAfter(after).seq > (head?.seq ?? 0)) throw invalidEventId(after ?? "");
 		const feed = this.#open(threadId, after);
 		try {
 			let last = after;
 			for (;;) {
 				const place = new Seat(feed, last);
 				try {
-					if (!place.isTaken)
-						for await (const batch of eventsOf(this.#threads, threadId, last, signal)) {
-							last = batch.at(-1)?.id ?? last;
-							yield batch;
+					if (place.isTaken) yield [];
+					else
+						for await (const { events } of pagesOf(this.#threads, threadId, last, signal)) {
+							last = events.at(-1)?.id ?? last;
+							yield events;
 							if (place.take(last)) break;
 						}
 					if (!place.isTaken) return;
@@ -78,23 +84,27 @@ class Feed {
 	readonly #over = new AbortController();
 	readonly #forget: () => void;
 	readonly #unsubscribe: () => void;
+	readonly #threads: Threads;
+	readonly #threadId: string;
+	/** What was emitted, and after which entry it is to be given: what it follows comes before it. */
+	readonly #emitted: { readonly seq: number; readonly sent: SentEvent }[] = [];
 	#emitting: Promise<unknown> = Promise.resolve();
+	/** Inputs that wait, and were given. */
+	#waiting: ReadonlySet<string> = new Set();
 	#watchers = 0;
+	/** The last entry that was read. */
+	#seq = 0;
 	/** The id of the last event that is kept and was given. */
 	last: string | undefined;
 	isOver = false;
 
 	constructor(threads: Threads, threadId: string, after: string | undefined, forget: () => void) {
+		this.#threads = threads;
+		this.#threadId = threadId;
 		this.last = after;
 		this.#forget = forget;
-		this.#unsubscribe = threads.subscribe(threadId, ({ event, data }) => {
-			// One after the other: they keep their order.
-			this.#emitting = this.#emitting
-				.then(() => threads.redaction(threadId))
-				.then(({ redact }) => this.#give([{ event: { type: "event", event, data: redact(data) } }]))
-				.catch(() => {});
-		});
-		void this.#read(eventsOf(threads, threadId, after, this.#over.signal));
+		this.#unsubscribe = threads.subscribe(threadId, ({ event, data }) => this.#emit(event, data));
+		void this.#read(after);
 	}
 
 	enter(): void {
@@ -113,16 +123,58 @@ class Feed {
 		this.#seats.delete(seat);
 	}
 
-	async #read(events: AsyncIterable<readonly SentEvent[]>): Promise<void> {
+	/** One after the other: they keep their order. */
+	#emit(event: string, data: unknown): void {
+		const { host } = this.#threads;
+		const storeKey = this.#threads.storeKeyOf(this.#threadId);
+		this.#emitting = this.#emitting
+			.then(async () => {
+				const { redact } = await this.#threads.redaction(this.#threadId);
+				const { seq = 0 } = (await host.journal.head(storeKey)) ?? {};
+				this.#emitted.push({ seq, sent: { event: { type: "event", event, data: redact(data) } } });
+				this.#giveEmitted();
+			})
+			.catch(() => {});
+	}
+
+	#giveEmitted(): void {
+		while (this.#emitted[0] !== undefined && this.#emitted[0].seq <= this.#seq)
+			this.#give([(this.#emitted.shift() as { readonly sent: SentEvent }).sent]);
+	}
+
+	async #read(after: string | undefined): Promise<void> {
 		try {
-			for await (const batch of events) {
-				this.last = batch.at(-1)?.id ?? this.last;
-				this.#give(batch);
+			for await (const { events, seq } of pagesOf(this.#threads, this.#threadId, after, this.#over.signal)) {
+				this.#seq = Math.max(this.#seq, seq);
+				this.last = events.at(-1)?.id ?? this.last;
+				if (events.length > 0) this.#give(events);
+				this.#giveEmitted();
+				await this.#giveWaiting();
 			}
 		} catch {
 			// Each watcher that reads for itself meets the same, and says so.
 		}
 		this.#end();
+	}
+
+	/** What waits for the next step is shown at once; it comes again, under an id, when it is part of the thread. */
+	async #giveWaiting(): Promise<void> {
+		const { host } = this.#threads;
+		const inbox = await host.journal.inbox(this.#threads.storeKeyOf(this.#threadId));
+		const before = this.#waiting;
+		this.#waiting = new Set(inbox.map(({ id }) => id));
+		const added = inbox.filter(({ id }) => !before.has(id));
+		if (added.length === 0) return;
+		const [state, { redact }] = [
+			await this.#threads.get(this.#threadId),
+			await this.#threads.redaction(this.#threadId),
+		];
+		for (const { kind, body } of added) {
+			const messageId = messageIn(kind, body);
+			if (messageId === undefined || state === null) continue;
+			const data = await state.getMessage(messageId);
+			if (data?.silent !== true) this.#give([{ event: redact({ type: "message_data", messageId, data }) }]);
+		}
 	}
 
 	#give(sent: readonly SentEvent[]): void {
@@ -194,13 +246,23 @@ class Seat {
 	}
 }
 
-/** What is kept of a thread after an id, in batches, then what is committed. */
-async function* eventsOf(
+/** The message that an input adds or changes. */
+function messageIn(kind: StoredInput["kind"], body: unknown): string | undefined {
+	if (kind === "edit") {
+		const edit = readEdit(body);
+		return edit.kind === "message.deleted" ? edit.messageId : (edit.message as { readonly id: string }).id;
+	}
+	if (kind !== "message" && kind !== "steer") return undefined;
+	return (body as { readonly message?: { readonly id?: string } } | null)?.message?.id;
+}
+
+/** What is kept of a thread after an id, page by page, then what is committed. The first page may be empty. */
+async function* pagesOf(
 	threads: Threads,
 	threadId: string,
 	after: string | undefined,
 	signal: AbortSignal,
-): AsyncGenerator<readonly SentEvent[], void, void> {
+): AsyncGenerator<{ readonly events: readonly SentEvent[]; readonly seq: number }, void, void> {
 	const known: EventPlace = placeAfter(after);
 	const projection = new ThreadProjection(
 		async (messageId) => (await (await threads.get(threadId))?.getMessage(messageId)) ?? null,
@@ -208,15 +270,17 @@ async function* eventsOf(
 	);
 	const storeKey = threads.storeKeyOf(threadId);
 	for await (const { items } of followPages(threads.host.journal, storeKey, { after, signal })) {
-		const batch: SentEvent[] = [];
+		const events: SentEvent[] = [];
+		let seq = 0;
 		for (const item of items) {
+			seq = item.entry?.seq ?? seq;
 			let part = 0;
-			for (const { seq, sub, event } of await projection.project(item)) {
-				const place = { seq, sub, part: part++ };
-				if (isAfter(place, known)) batch.push({ id: eventId(place), event });
+			for (const { event, ...at } of await projection.project(item)) {
+				const place = { ...at, part: part++ };
+				if (isAfter(place, known)) events.push({ id: eventId(place), event });
 			}
 		}
 		if (signal.aborted) return;
-		if (batch.length > 0) yield batch;
+		yield { events, seq };
 	}
 }

@@ -103,21 +103,22 @@ async function publishStatus(
 /** Runs a tool of the project. Never rejects. */
 export async function runTool(
 	{ system, live, threadId }: CallParts,
-	{ item, name, config }: Extract<Callable, { kind: "tool" }>,
+	callable: Extract<Callable, { kind: "tool" }>,
 	given: Record<string, unknown>,
 ): Promise<ToolResult> {
+	const { item, name, config } = callable;
 	const { definition } = item;
 	if (definition.executionMode === "provider")
 		return failure(`The tool "${name}" is executed by the provider, not here.`);
 	try {
 		const args = await readArguments(definition.args, given);
 		if ("error" in args) return failure(`The arguments of "${name}" are wrong: ${args.error}`);
+		const known = live?.hasChildren === false ? live.states.get(callable) : undefined;
 		const record = live?.place.record ?? (await system.records.get(threadId));
 		if (record === undefined) return failure("The thread was deleted.");
-		const state = await system.state(record, {
-			live,
-			tool: { namespace: item.namespace, uses: definition.uses, env: config.env },
-		});
+		const tool = { namespace: item.namespace, uses: definition.uses, env: config.env };
+		const state = known ?? (await system.state(record, { live, tool }));
+		live?.states.set(callable, state);
 		const missing = await missingValue(definition, state);
 		if (missing !== undefined) return failure(`The tool "${name}" cannot run: ${missing}`);
 		const { execute } = definition;

@@ -31,28 +31,22 @@ export interface HistoryView {
 
 /** The messages as a provider gets them. */
 export function providerHistory(rows: readonly Row[], view: HistoryView): ProviderMessage[] {
-	const answered = answeredCalls(rows);
-	const called = new Set<string>();
 	const made: ProviderMessage[] = [];
-	for (const row of rows) {
+	for (const [at, row] of rows.entries()) {
 		const { role } = row.message;
 		const isOther = view.isDual && (role === "assistant" || role === "tool") && row.side !== view.side;
 		if (isOther) {
 			const text = role === "tool" ? view.response(row) : row.message.content;
 			if (text !== undefined && text !== null && text !== "") made.push({ role: "user", content: text });
-			continue;
-		}
-		if (role === "tool") {
-			const id = row.message.tool_call_id ?? "";
-			// One that was shown without its call would be refused, and one that comes again, too.
-			if (called.delete(id)) made.push(toolMessage(row, view));
 		} else if (role === "assistant") {
-			const message = assistantOf(row, view, answered);
+			const results = resultsOf(rows, at);
+			const message = assistantOf(row, view, results);
 			if (message === undefined) continue;
-			for (const { id } of message.toolCalls ?? []) called.add(id);
 			made.push(message);
+			const shown = new Set((message.toolCalls ?? []).map(({ id }) => id));
+			for (const [id, result] of results) if (shown.has(id)) made.push(toolMessage(result, view));
 		} else if (role === "system") made.push({ role: "system", content: row.message.content ?? "" });
-		else {
+		else if (role === "user") {
 			const content = contentOf(row.message, view);
 			made.push(
 				view.isDual && view.side === "b"
@@ -63,15 +57,20 @@ export function providerHistory(rows: readonly Row[], view: HistoryView): Provid
 					: { role: "user", content },
 			);
 		}
+		// A result that does not follow its call would be refused: it comes with its call, or not at all.
 	}
 	return made;
 }
 
-/** Ids of calls that have a result further down, before anybody else speaks. */
-function answeredCalls(rows: readonly Row[]): ReadonlySet<string> {
-	const answered = new Set<string>();
-	for (const { message } of rows) if (message.role === "tool") answered.add(message.tool_call_id ?? "");
-	return answered;
+/** The results that follow a message, the first of each call: providers repeat the ids of calls. */
+function resultsOf(rows: readonly Row[], at: number): ReadonlyMap<string, Row> {
+	const results = new Map<string, Row>();
+	for (let next = at + 1; rows[next]?.message.role === "tool"; next++) {
+		const row = rows[next] as Row;
+		const id = row.message.tool_call_id ?? "";
+		if (!results.has(id)) results.set(id, row);
+	}
+	return results;
 }
 
 const plainAssistants = new WeakMap<Row, ProviderAssistantMessage>();
@@ -79,7 +78,7 @@ const plainAssistants = new WeakMap<Row, ProviderAssistantMessage>();
 function assistantOf(
 	row: Row,
 	view: HistoryView,
-	answered: ReadonlySet<string>,
+	answered: ReadonlyMap<string, Row>,
 ): ProviderAssistantMessage | undefined {
 	const known = plainAssistants.get(row) ?? assistantOfRow(row);
 	plainAssistants.set(row, known);

@@ -8,10 +8,11 @@ import type { PolicyRun } from "holdfast/middleware";
 import type { ThreadState } from "../types/index.ts";
 import { evolveFlow, type Flow, initialFlow } from "./flow.ts";
 import type { HookScope } from "./hooks.ts";
+import { dataOf } from "./message-data.ts";
 import { threadNotFound } from "./not-found.ts";
 import type { ThreadPlace } from "./parts.ts";
 import type { ProjectIndex } from "./project-index.ts";
-import type { CallSignals } from "./row.ts";
+import type { CallSignals, StoredResult } from "./row.ts";
 import type { ThreadSystem } from "./system.ts";
 import type { ThreadView } from "./thread-view.ts";
 
@@ -29,6 +30,8 @@ export class LiveRun {
 	readonly activated: Set<string> = new Set();
 	/** Whether the thread has sub-agents; undefined before that is known. */
 	hasChildren: boolean | undefined;
+	/** The states of tools, by what they are listed as: made once while the thread has no sub-agents. */
+	readonly states: Map<object, ThreadState> = new Map();
 	/** Bytes of images in base64, by their path. */
 	readonly images: Map<string, string> = new Map();
 	flow: Flow = initialFlow;
@@ -38,6 +41,10 @@ export class LiveRun {
 	#place: ThreadPlace | undefined;
 	#ready: Promise<void> | undefined;
 	#waiting: Entry[] | undefined = [];
+	/** Entries that nobody has asked the list for since. */
+	readonly #unseen: Entry[] = [];
+	#seq = 0;
+	#mayHaveFiles = false;
 	/** What the call under way asks for. */
 	#signals: Mutable<CallSignals> | undefined;
 	/** Hooks that look at what was stored. */
@@ -56,9 +63,21 @@ export class LiveRun {
 		return this.#run.signal;
 	}
 
-	/** The messages of the thread, as committed. Only once it is ready. */
+	/** The messages of the thread, as committed. Only once it is ready. Who never looks does not pay for the list. */
 	get view(): ThreadView {
-		return this.#view as ThreadView;
+		const view = this.#view as ThreadView;
+		for (const entry of this.#unseen.splice(0)) view.apply(entry);
+		return view;
+	}
+
+	/** Seq of the last entry that was committed. */
+	get seq(): number {
+		return this.#seq;
+	}
+
+	/** Whether any message of the thread may have files. */
+	get mayHaveFiles(): boolean {
+		return this.#mayHaveFiles;
 	}
 
 	/** The thread as it was when the execution began here. Only once it is ready. */
@@ -95,6 +114,8 @@ export class LiveRun {
 			view.apply(entry);
 		}
 		this.#view = view;
+		this.#seq = view.seq;
+		this.#mayHaveFiles = view.withFiles.length > 0;
 		this.#waiting = undefined;
 	}
 
@@ -105,7 +126,9 @@ export class LiveRun {
 			return;
 		}
 		this.flow = evolveFlow(this.index, this.flow, entry);
-		this.#view?.apply(entry);
+		this.#seq = entry.seq;
+		this.#mayHaveFiles ||= hasFiles(entry);
+		this.#unseen.push(entry);
 	}
 
 	/** Does one call; what it asks for of the execution comes with its result. */
@@ -159,5 +182,19 @@ export class LiveRun {
 		const record = await this.#system.records.get(this.threadId);
 		if (record === undefined) throw new Error("The thread was deleted.");
 		return this.#system.state(record, { live: this });
+	}
+}
+
+function hasFiles({ fact }: Entry): boolean {
+	switch (fact.kind) {
+		case "input":
+		case "assistant":
+		case "message.added":
+		case "message.updated":
+			return dataOf(fact.message).attachments !== undefined;
+		case "tool.settled":
+			return (fact.result as Partial<StoredResult> | null)?.attachments !== undefined;
+		default:
+			return false;
 	}
 }

@@ -1,5 +1,5 @@
 // What a thread keeps with a message beside what the engine knows of it: under one name in the message's metadata.
-import type { Message as EngineMessage, JSONValue } from "@holdfast/upp";
+import type { Message as EngineMessage } from "@holdfast/upp";
 import type { AttachmentRef, Message } from "../types/index.ts";
 
 /** A side of an agent. */
@@ -52,10 +52,10 @@ export function withData(
 	data: MessageData,
 	others: EngineMessage["metadata"] = {},
 ): NonNullable<EngineMessage["metadata"]> {
-	return { ...others, [dataKey]: plain(data) };
+	return { ...others, [dataKey]: data as Record<string, unknown> };
 }
 
 /** Plain data: what is undefined is left out, and what is no JSON is no part of a message. */
-function plain(data: MessageData): Record<string, unknown> {
-	return JSON.parse(JSON.stringify(data)) as Record<string, JSONValue>;
+export function plainData(data: MessageData): MessageData {
+	return JSON.parse(JSON.stringify(data)) as MessageData;
 }

@@ -29,7 +29,7 @@ import {
 	beforeUpdateMessage,
 	type HookScope,
 } from "./hooks.ts";
-import { dataOf, type MessageData, withData } from "./message-data.ts";
+import { dataOf, type MessageData, plainData, withData } from "./message-data.ts";
 import { changedData } from "./policy.ts";
 import type { Row } from "./row.ts";
 import type { ThreadSystem } from "./system.ts";
@@ -37,15 +37,23 @@ import type { ThreadView } from "./thread-view.ts";
 
 /** The messages as whoever asks sees them: committed ones, then those that wait. */
 async function seen(system: ThreadSystem, threadId: string): Promise<ThreadView> {
-	const view = await system.view(threadId);
+	// First what waits: what is taken in meanwhile is among the committed ones then, and never in neither.
 	const inbox = await system.host.journal.inbox(system.storeKeyOf(threadId));
+	const view = await system.view(threadId);
 	if (inbox.length === 0) return view;
 	const copy = view.copy();
 	for (const input of inbox) {
 		const fact = factOf(input);
-		if (fact !== undefined) copy.apply({ seq: copy.seq + 1, at: input.at, runId: input.runId ?? "", fact });
+		if (fact === undefined || isIn(copy, fact)) continue;
+		copy.apply({ seq: copy.seq + 1, at: input.at, runId: input.runId ?? "", fact });
 	}
 	return copy;
+}
+
+/** Whether what a fact says is there already. */
+function isIn(view: ThreadView, fact: Entry["fact"]): boolean {
+	if (fact.kind !== "input" && fact.kind !== "message.added") return false;
+	return view.get(fact.message.id) !== undefined || view.partsOf(fact.message.id).length > 0;
 }
 
 function factOf({ kind, id, body }: StoredInput): Entry["fact"] | undefined {
@@ -185,7 +193,7 @@ function messageOf(message: Message, data: MessageData): AnyMessage {
 	const about: MessageData = { ...data, ...(content === null ? { noContent: true } : {}) };
 	if (role === "tool") {
 		const result = { toolCallId: tool_call_id ?? "", result: content ?? "" };
-		return new ToolResultMessage([result], { id, timestamp, metadata: withData(about) });
+		return new ToolResultMessage([result], { id, timestamp, metadata: withData(plainData(about)) });
 	}
 	const calls = readCalls(tool_calls).map(
 		({ id: toolCallId, function: { name, arguments: args } }): ToolCall => ({
@@ -198,10 +206,10 @@ function messageOf(message: Message, data: MessageData): AnyMessage {
 		return new AssistantMessage(content ?? "", calls.length === 0 ? undefined : calls, {
 			id,
 			timestamp,
-			metadata: withData({ ...about, side: "a" }),
+			metadata: withData(plainData({ ...about, side: "a" })),
 		});
 	const as = role === "user" ? about : { ...about, role };
-	return new UserMessage(content ?? "", { id, timestamp, metadata: withData(as) });
+	return new UserMessage(content ?? "", { id, timestamp, metadata: withData(plainData(as)) });
 }
 
 /** The message as it is stored, once hooks have heard of it. */
@@ -257,12 +265,16 @@ function changed(view: ThreadView, row: Row, after: Message): AnyMessage {
 			return { toolCallId: tool_call_id ?? "", result: stored, ...(isError ? { isError } : {}) };
 		});
 		const { attachments: _, ...data } = change;
-		return new ToolResultMessage(results, { id: sourceId, timestamp, metadata: withData(data) });
+		return new ToolResultMessage(results, { id: sourceId, timestamp, metadata: withData(plainData(data)) });
 	}
 	const data: MessageData = { ...dataOf(source), ...change };
 	const { noContent: _, ...said } = data;
 	const about = after.content === null ? { ...said, noContent: true as const } : said;
-	const options = { id: source.id, timestamp: source.timestamp, metadata: withData(about, source.metadata) };
+	const options = {
+		id: source.id,
+		timestamp: source.timestamp,
+		metadata: withData(plainData(about), source.metadata),
+	};
 	const isSame = after.content === before.content;
 	if (source.type === "user")
 		return new UserMessage(isSame ? source.content : (after.content ?? ""), options);

@@ -8,7 +8,7 @@ import type { ToolAttachment, ToolResult } from "../types/index.ts";
 import { topics } from "./flow.ts";
 import { afterCreateMessage, beforeCreateMessage, hasHooks, toolResult } from "./hooks.ts";
 import { LiveRun } from "./live-run.ts";
-import { dataOf, type MessageData, withData } from "./message-data.ts";
+import { dataOf, type MessageData, plainData, withData } from "./message-data.ts";
 import type { ProjectIndex } from "./project-index.ts";
 import { hookCall, readResult, rowOf, type StoredResult } from "./row.ts";
 import type { ThreadSystem } from "./system.ts";
@@ -29,11 +29,11 @@ export function threadPolicy(
 			const creates = [...live.index.project.hooks.values()].some(
 				({ definition }) => definition.hook === "before_create_message",
 			);
+			const looks = [...live.index.project.hooks.values()].some(
+				({ definition }) => definition.hook === "after_create_message",
+			);
 			return {
-				async stepBefore() {
-					await live.ready();
-					await live.hooksDone();
-				},
+				...(looks ? { stepBefore: async () => void (await live.hooksDone()) } : {}),
 				modelCall: (call, next) => withinModelCall(live, call, next),
 				toolResult: (result) => storedResult(system, live, result),
 				...(creates ? { admit: (fact: Fact) => created(live, fact), deltas: "as-is" as const } : {}),
@@ -64,7 +64,11 @@ function rewritten(message: AssistantMessage, before: StoredMessage, after: Stor
 	const content = isSaid
 		? [...others, ...(after.content ? [{ type: "text" as const, text: after.content }] : [])]
 		: message.content;
-	return new Assistant(content, toolCalls, { id, timestamp, metadata: withData(data, message.metadata) });
+	return new Assistant(content, toolCalls, {
+		id,
+		timestamp,
+		metadata: withData(plainData(data), message.metadata),
+	});
 }
 
 type StoredMessage = ReturnType<typeof rowOf>["message"];

@@ -86,17 +86,19 @@ interface SeenRows {
 }
 
 async function seenRows({ live, prompt, input }: RequestParts): Promise<SeenRows> {
-	const { view } = live;
 	const scope = live.hookScope(input === undefined ? undefined : prompt);
 	if (!hasHooks(scope, "filter_messages")) {
 		// The list may grow while the model is asked: what is added comes after these.
-		const { rows } = view;
-		const { length } = rows;
-		return {
-			all: () => rows.slice(0, length),
-			last: (count) => rows.slice(Math.max(0, length - count), length),
+		const { seq } = live;
+		const all = (): readonly Row[] => {
+			const { rows } = live.view;
+			let length = rows.length;
+			while (length > 0 && (rows[length - 1]?.seq ?? 0) > seq) length--;
+			return rows.slice(0, length);
 		};
+		return { all, last: (count) => (count === 0 ? [] : all().slice(-count)) };
 	}
+	const { view } = live;
 	const known = new Map(view.rows.map((row) => [row.message.id, row]));
 	const filtered = await filterMessages(
 		scope,
@@ -147,7 +149,7 @@ async function recentImages(
 	rows: SeenRows,
 	sees: boolean,
 ): Promise<ReadonlyMap<string, string>> {
-	if (!sees || live.view.withFiles.length === 0) return new Map();
+	if (!sees || !live.mayHaveFiles) return new Map();
 	const recent = rows.last(prompt.definition.recentImageThreshold ?? 10);
 	const files = recent.flatMap(({ message }) => (message.attachments ?? []).filter(isImage));
 	const found = new Map<string, string>();

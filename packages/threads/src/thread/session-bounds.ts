@@ -45,7 +45,8 @@ export async function reportToParent(
 
 /** Whether a thread has a message of that id, or one waits for it. */
 async function isSaid(system: ThreadSystem, threadId: string, id: string): Promise<boolean> {
-	if ((await system.view(threadId)).get(id) !== undefined) return true;
+	// First what waits: what is taken in meanwhile is among the committed ones then.
 	const inbox = await system.host.journal.inbox(system.storeKeyOf(threadId));
+	if ((await system.view(threadId)).get(id) !== undefined) return true;
 	return inbox.some(({ body }) => (body as { message?: { id?: unknown } } | null)?.message?.id === id);
 }

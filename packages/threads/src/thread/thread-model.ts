@@ -50,6 +50,7 @@ export function threadModel(system: ThreadSystem): ModelReference {
 		const scope = scopes.getStore();
 		if (scope === undefined) throw new HoldfastError("invalid_input", "This model answers in threads only.");
 		return new EventStream<LLMResponse>(async (target) => {
+			await scope.live.ready();
 			if (scope.call.tag === queuedTag) return queuedCall(system, scope.live);
 			return answering(system, scope, request.signal, (event) => target.push(event));
 		});
@@ -85,7 +86,6 @@ async function answering(
 	emit: (event: StreamEvent) => void,
 ): Promise<LLMResponse> {
 	const { live } = scope;
-	await live.ready();
 	const { index, flow, threadId, place } = live;
 	const prompt = index.promptOf(flow);
 	live.promptPath = [prompt.definition.name];

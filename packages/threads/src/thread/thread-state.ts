@@ -13,7 +13,7 @@ import { runTool } from "./execute-call.ts";
 import { executionState } from "./execution-state.ts";
 import type { HookScope } from "./hooks.ts";
 import type { LiveRun } from "./live-run.ts";
-import { type Control, withData } from "./message-data.ts";
+import { type Control, plainData, withData } from "./message-data.ts";
 import {
 	deleteMessage,
 	getMessage,
@@ -230,7 +230,10 @@ export async function threadState(
 
 /** Asks something of a thread: an input like any other, which no model sees. */
 export async function askControl(system: ThreadSystem, threadId: string, control: Control): Promise<void> {
-	const message = new UserMessage("", { id: system.newId(), metadata: withData({ control, silent: true }) });
+	const message = new UserMessage("", {
+		id: system.newId(),
+		metadata: withData(plainData({ control, silent: true })),
+	});
 	const run = await system.session(threadId).steer(message);
 	void run.result().catch(() => {});
 }

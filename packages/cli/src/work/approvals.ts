@@ -5,13 +5,24 @@
 import type { PendingToolCall, ToolAnswer } from "holdfast";
 import { type Proposal, propose, type Renderer } from "../render/index.ts";
 import { oneLine, type Questions } from "../terminal/index.ts";
-import type { ApprovalOptions } from "./arguments.ts";
 import { UsageError } from "./usage-error.ts";
+
+/** What is said beforehand of calls that need approval. */
+export interface ApprovalOptions {
+	/** Whether all of them may run. */
+	readonly yes: boolean;
+	/** Ids of calls that may run, each perhaps with the version that was seen: `call_7@1f3a9c02b4d1`. */
+	readonly approve: readonly string[];
+	/** Ids of calls that may not. */
+	readonly deny: readonly string[];
+	/** Why not. */
+	readonly reason: string | undefined;
+}
 
 /** What approvals are made with. */
 export interface ApprovalParts {
-	/** Absolute path of the folder that is worked in. */
-	readonly dir: string;
+	/** Absolute path of the folder that the assistant works in; undefined for an agent of the user's own. */
+	readonly dir: string | undefined;
 	readonly options: ApprovalOptions;
 	readonly renderer: Renderer;
 	/** Undefined where there is no one to ask. */

@@ -14,6 +14,8 @@ export interface SessionSettings {
 	readonly model: string;
 	readonly allowNetwork: boolean;
 	readonly allowWrite: boolean;
+	/** Absolute path of the module of the agent that works on it; absent: the assistant does. */
+	readonly agent?: string;
 }
 
 /** The settings a session was last used with, if they can be read. */
@@ -26,6 +28,7 @@ export function readSettings(db: string, key: string): SessionSettings | undefin
 			model: read.model,
 			allowNetwork: read.allowNetwork === true,
 			allowWrite: read.allowWrite === true,
+			...(typeof read.agent === "string" ? { agent: read.agent } : {}),
 		};
 	} catch {
 		return undefined;

@@ -15,6 +15,14 @@ export interface ChosenModel {
 	readonly price: ModelPrice | undefined;
 }
 
+/** The model that needs nothing. */
+export const offlineModel: ChosenModel = {
+	reference: offline,
+	name: "offline",
+	reason: undefined,
+	price: undefined,
+};
+
 /** Keys that choose a provider by themselves, in this order, and the model used then. */
 const byKey = [
 	["OPENAI_API_KEY", "openai:gpt-5.2"],

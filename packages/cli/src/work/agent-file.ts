@@ -2,8 +2,8 @@
 import { existsSync, statSync } from "node:fs";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { Agent, type AgentOptions, agent, type Host } from "holdfast";
+import { describeError } from "./describe-error.ts";
 import { UsageError } from "./usage-error.ts";
-import { describeError } from "./work.ts";
 
 /** An agent from a file, and where its sessions are. */
 export interface LoadedAgent {

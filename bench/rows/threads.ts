@@ -1,0 +1,171 @@
+// What threads cost beside the sessions that they are: a step, ten thousand pending effects, a large file. All on SQLite, with a
+// model that answers at once.
+import { mkdirSync, writeFileSync } from "node:fs";
+import { loadProject, type ThreadState, threads } from "@holdfast/threads";
+import { agent } from "holdfast";
+import { sqliteHost } from "holdfast/sqlite";
+import { effort, gaps, type Measurement, median, mustBe, p99, report, spend } from "../measure.ts";
+import { lookTool, steppingModel } from "../stub-model.ts";
+
+const steps = 50;
+
+/** Points in time of the tool calls, and milliseconds by which effects were late: the project's files write them. */
+const shared = globalThis as typeof globalThis & { calls: number[]; late: number[] };
+shared.calls = [];
+shared.late = [];
+
+const files: Readonly<Record<string, string>> = {
+	"agents/agents/looker.mjs": `export default { name: "looker", sideA: { prompt: "look-around" } };`,
+	"agents/prompts/look-around.mjs": `export default { name: "look-around", toolDescription: "Looks.", prompt: "Look.", model: "main", tools: ["look"] };`,
+	"agents/tools/look.mjs": `export default { description: "Looks.", execute() {
+		globalThis.calls.push(performance.now());
+		return { status: "success", result: "seen" };
+	} };`,
+	"agents/models/main.mjs": `
+let answered = 0;
+const usage = { promptTokens: 10, completionTokens: 5, totalTokens: 15 };
+const provider = () => ({ name: "stub", specificationVersion: "1",
+	async generate() { throw new Error("This model streams."); },
+	async *stream() {
+		if (answered++ < ${steps}) {
+			yield { type: "tool-call-start", id: "c" + answered, name: "look" };
+			yield { type: "tool-call-done", id: "c" + answered, arguments: {} };
+			yield { type: "finish", finishReason: "tool_calls", usage };
+			return;
+		}
+		answered = 0;
+		yield { type: "content-delta", delta: "Done." };
+		yield { type: "finish", finishReason: "stop", usage };
+	} });
+export default { name: "main", model: "m", provider };`,
+	"agents/effects/note.mjs": `export default { description: "Notes.", schema: null, handler(state) {
+		globalThis.late.push(Date.now());
+	} };`,
+};
+for (const [file, text] of Object.entries(files)) {
+	mkdirSync(file.slice(0, file.lastIndexOf("/")), { recursive: true });
+	writeFileSync(file, text);
+}
+const project = await loadProject(".");
+const MB = 1_000_000;
+
+/** A step of a thread, and one of a session: microseconds, taking turns. */
+async function measureSteps(): Promise<Measurement[]> {
+	const host = sqliteHost("steps.db");
+	const all = threads({ project, host });
+	const times: number[] = [];
+	const session = agent({
+		model: steppingModel(steps, "streamed"),
+		tools: [lookTool(() => times.push(performance.now()))],
+		host,
+		name: "session",
+	});
+	const [thread, own]: [number[], number[]] = [[], []];
+	const rounds = effort.repetitions(20);
+	for (let round = -2; round < rounds; round++) {
+		shared.calls.length = 0;
+		await all.createThread({ agentId: "looker", message: "Look at everything." });
+		await all.quiet();
+		mustBe("the number of a thread's calls", shared.calls.length, steps);
+		times.length = 0;
+		await (await session.session(`s-${round}`).send("Look at everything.")).result();
+		mustBe("the number of a session's calls", times.length, steps);
+		if (round < 0) continue;
+		thread.push(median(gaps(shared.calls)) * 1_000);
+		own.push(median(gaps(times)) * 1_000);
+	}
+	await all.close();
+	await session.close();
+	await host.close();
+	return [
+		{ what: "step of a thread", unit: "µs", median: median(thread), p99: p99(thread) },
+		{ what: "step of a session", unit: "µs", median: median(own), p99: p99(own) },
+		{
+			what: "a thread's step to a session's step",
+			unit: "×",
+			median: median(thread.map((each, at) => each / (own[at] as number))),
+			target: { is: "at most", value: 1.3 },
+		},
+	];
+}
+
+async function measureEffects(): Promise<Measurement[]> {
+	const host = sqliteHost("effects.db");
+	const all = threads({ project, host });
+	const count = effort.size(10_000, 2_000);
+	const states: ThreadState[] = [];
+	for (let at = 0; at < 100; at++) states.push(await all.createThread({ agentId: "looker" }));
+	const ahead = effort.size(20_000, 6_000);
+	const scheduled = await spend(() =>
+		Promise.all(
+			Array.from({ length: count }, (_, at) =>
+				(states[at % 100] as ThreadState).scheduleEffect("note", {}, ahead + at),
+			),
+		),
+	);
+	const start = Date.now();
+	const idle = await spend(() => new Promise((resolve) => setTimeout(resolve, 2_000)));
+	const due: number[] = [];
+	for (const state of states)
+		for (const effect of await state.getScheduledEffects()) due.push(effect.scheduledAt / 1_000);
+	while (shared.late.length < count) await new Promise((resolve) => setTimeout(resolve, 20));
+	due.sort((one, other) => one - other);
+	const began = [...shared.late].sort((one, other) => one - other);
+	const late = began.map((at, index) => at - (due[index] as number));
+	await all.close();
+	await host.close();
+	mustBe("the number of effects", began.length, count);
+	mustBe("that none was early", (began[0] as number) >= (due[0] as number), true);
+	mustBe("that the clock went on", start > 0, true);
+	return [
+		{
+			what: "schedule an effect, many at once",
+			unit: "µs",
+			median: scheduled.wall / count,
+			cpu: scheduled.cpu / count,
+		},
+		{
+			what: `CPU while ${count.toLocaleString("en")} effects are pending`,
+			unit: "%",
+			median: (idle.cpu / idle.wall) * 100,
+		},
+		{
+			what: "an effect starts after its time, 1,000 due a second",
+			unit: "ms",
+			median: median(late),
+			p99: p99(late),
+			target: { is: "at most", value: 250 },
+		},
+	];
+}
+
+async function measureFiles(): Promise<Measurement[]> {
+	const host = sqliteHost("files.db");
+	const all = threads({ project, host });
+	const state = await all.createThread({ agentId: "looker" });
+	const piece = new Uint8Array(256 * 1024).fill(7);
+	const pieces = 400;
+	async function* source(): AsyncGenerator<Uint8Array> {
+		for (let at = 0; at < pieces; at++) yield piece;
+	}
+	const [writing, reading]: [number[], number[]] = [[], []];
+	for (let round = 0; round < effort.repetitions(5); round++) {
+		const written = await spend(() => state.writeFile("large.bin", source()));
+		writing.push((pieces * piece.length) / MB / (written.wall / 1e6));
+		const read = await spend(async () => {
+			let size = 0;
+			for await (const { data } of (await state.readFileStream("large.bin")) ?? []) size += data.length;
+			mustBe("the bytes read", size, pieces * piece.length);
+		});
+		reading.push((pieces * piece.length) / MB / (read.wall / 1e6));
+	}
+	await all.close();
+	await host.close();
+	const target = { is: "at least", value: 100 } as const;
+	return [
+		{ what: "write a file of 105 MB from a stream", unit: "MB/s", median: median(writing), target },
+		{ what: "read a file of 105 MB as a stream", unit: "MB/s", median: median(reading), target },
+	];
+}
+
+report([...(await measureSteps()), ...(await measureEffects()), ...(await measureFiles())]);

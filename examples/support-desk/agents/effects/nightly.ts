@@ -1,0 +1,9 @@
+import { defineEffect } from "@holdfast/threads";
+import { z } from "zod";
+
+/** Writes a report of the thread, and schedules the next one first: should it fail, there is another night. */
+export default defineEffect("Writes the nightly report.", z.object({}), async (state) => {
+	await state.scheduleEffect("nightly", {}, 24 * 60 * 60 * 1000);
+	const { total } = await state.getMessages({ limit: 1 });
+	await state.writeFile("reports/nightly.md", `# Report\n\n${total} messages\n`, "text/markdown");
+});

@@ -1,0 +1,6 @@
+// `main.ts [database] [port]`: serves the desk until it is stopped. Kill it whenever you like.
+import { startDesk } from "./desk.ts";
+
+const [database = "desk.db", port = "4280"] = process.argv.slice(2);
+const { url } = await startDesk({ database, port: Number(port) });
+console.log(`The desk is at ${url}`);

@@ -1,0 +1,239 @@
+/** The conversation in a real terminal. */
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { type Reply, run, startModelServer } from "../command/spawn.fixture.ts";
+import { temporaryFolder } from "../temporary-folder.fixture.ts";
+import { hasTerminal, Terminal } from "./terminal.fixture.ts";
+
+async function server(...replies: readonly Reply[]) {
+	const model = await startModelServer(replies);
+	onTestFinished(() => model.close());
+	return model;
+}
+
+const textOf = (messages: readonly unknown[] | undefined): string => JSON.stringify(messages);
+
+describe.skipIf(!hasTerminal)("a chat in a terminal (needs tmux)", () => {
+	test("shows Markdown as it streams and calls as they run, reads files that are named, and remembers what was written", async () => {
+		const folder = temporaryFolder();
+		writeFileSync(join(folder, "notes.md"), "The lamp is green.\n");
+		const model = await server(
+			{ tool: "read_file", arguments: { path: "notes.md" } },
+			{ text: "# Lamps\n\nThe lamp is **green**:\n\n- one\n- two\n\n```js\nconst a = 1;\n```\nThat is all." },
+			{ text: "You are welcome." },
+		);
+		const terminal = new Terminal(["chat", "--model", model.model], { folder });
+		await terminal.shows("nothing used yet");
+		terminal.type("What of @no");
+		await terminal.shows("@no");
+		terminal.press("Tab");
+		await terminal.shows("> What of @notes.md");
+		terminal.type("says lamps?");
+		await terminal.shows("lamps?");
+		terminal.press("Enter");
+		await terminal.shows("That is all.");
+		const { text } = terminal;
+		expect(text).toContain("Read notes.md");
+		expect(text).toMatch(/✓ read_file path=notes\.md/);
+		expect(text).toMatch(/Lamps\n+The lamp is green:\n+• one\n• two\n+ {2}const a = 1;/);
+		expect(text).not.toContain("**");
+		expect(terminal.codes).toContain("\u001b[1mgreen");
+		expect(textOf(model.requests[0]?.messages)).toContain("The lamp is green.");
+		await terminal.shows(/tokens in, \d+ out/);
+
+		terminal.type("Thank");
+		terminal.press("C-j");
+		terminal.paste("you,\nvery\tmuch");
+		await terminal.shows(/> Thank\n\s+you,\n\s+very/);
+		expect(model.requests).toHaveLength(2);
+		terminal.press("Enter");
+		await terminal.shows("You are welcome.");
+		expect(textOf(model.requests[2]?.messages.at(-1) as never)).toContain("Thank\\nyou,\\nvery\\tmuch");
+
+		terminal.press("Up", "Up", "Up", "Up");
+		await terminal.shows(/> What of @notes\.md says lamps\? *\nchat-/);
+		terminal.press("C-c");
+		await terminal.shows("Press Ctrl-C again to leave.");
+		terminal.press("C-c");
+		await terminal.shows("left with 0");
+		expect(terminal.text).toMatch(/continue: +holdfast chat --session chat-/);
+	});
+
+	test("is steered while it works, and interrupted by Esc", async () => {
+		const folder = temporaryFolder();
+		const held = Promise.withResolvers<void>();
+		const model = await server(
+			{ calls: [{ id: "1", tool: "list_files", arguments: {} }], after: held.promise },
+			{ text: "In short: nothing." },
+			"hang",
+			{ text: "Here again." },
+		);
+		const terminal = new Terminal(["chat", "--model", model.model], { folder });
+		await terminal.shows("nothing used yet");
+		await terminal.say("Tell me all.");
+		await model.asked(1);
+		await terminal.shows("Esc interrupts");
+		await terminal.say("Be brief.");
+		await terminal.shows("… Be brief.");
+		held.resolve();
+		await terminal.shows("In short: nothing.");
+		expect(textOf(model.requests[1]?.messages)).toContain("Be brief.");
+		await terminal.say("Once more.");
+		await model.asked(3);
+		terminal.press("Escape");
+		await terminal.shows("Interrupted.");
+		await terminal.say("Are you there?");
+		await terminal.shows("Here again.");
+	});
+
+	test("shows changes as diffs and asks for each, where one may say why not", async () => {
+		const folder = temporaryFolder();
+		writeFileSync(join(folder, "a.txt"), "one\n");
+		const edit = (id: string, to: string): Reply => ({
+			calls: [{ id, tool: "edit_file", arguments: { path: "a.txt", find: "one", replace: to } }],
+		});
+		const four = { path: "a.txt", find: "three", replace: "four" };
+		const five = { path: "a.txt", find: "three", replace: "five" };
+		const both: Reply = {
+			calls: [
+				{ id: "3", tool: "edit_file", arguments: four },
+				{ id: "4", tool: "edit_file", arguments: five },
+			],
+		};
+		const model = await server(edit("1", "two"), edit("2", "three"), { text: "Then it is three." }, both, {
+			text: "I stopped.",
+		});
+		const terminal = new Terminal(["chat", "--model", model.model, "--allow-write"], { folder });
+		await terminal.shows("nothing used yet");
+		await terminal.say("Change it.");
+		await terminal.shows(/-one\n\+two/);
+		await terminal.shows("or a reason not to");
+		await terminal.say("three is better");
+		await terminal.shows(/-one\n\+three/);
+		expect(readFileSync(join(folder, "a.txt"), "utf8")).toBe("one\n");
+		expect(textOf(model.requests[1]?.messages)).toContain("three is better");
+		await terminal.shows(/\[a\]ll from now on[^\n]*\n(?:.*\n)*> *\n/);
+		terminal.type("y");
+		terminal.press("Enter");
+		await terminal.shows("Then it is three.");
+		expect(readFileSync(join(folder, "a.txt"), "utf8")).toBe("three\n");
+		await terminal.say("And now both.");
+		await terminal.shows(/-three\n\+four/);
+		terminal.press("Escape");
+		await terminal.shows("Interrupted.");
+		await terminal.say("Well?");
+		await terminal.shows("I stopped.");
+		expect(readFileSync(join(folder, "a.txt"), "utf8")).toBe("three\n");
+	});
+
+	test("that is left while it works is continued when its session is opened again", async () => {
+		const folder = temporaryFolder();
+		const model = await server("hang", { text: "Done at last." });
+		const terminal = new Terminal(["chat", "--model", model.model, "--session", "s"], { folder });
+		await terminal.shows("nothing used yet");
+		await terminal.say("Work.");
+		await model.asked(1);
+		terminal.press("C-d");
+		await terminal.shows("left with 0");
+		const again = new Terminal(["chat", "--session", "s"], { folder });
+		await again.shows("Done at last.");
+		expect(again.text).toContain("> Work.");
+	});
+
+	test("knows commands", async () => {
+		const folder = temporaryFolder();
+		const model = await server({ text: "One." }, { text: "We said one." }, { text: "Two." });
+		const terminal = new Terminal(["chat", "--model", model.model, "--session", "first"], { folder });
+		await terminal.shows("nothing used yet");
+		await terminal.say("Count.");
+		await terminal.shows("One.");
+		await terminal.say("/cost");
+		await terminal.shows("This session: 10 tokens in, 2 out, cost unknown.");
+		await terminal.say("/nonsense");
+		await terminal.shows("There is no command /nonsense. See /help.");
+		await terminal.say("/fork second");
+		await terminal.shows("This is second now; first stays as it is.");
+		await terminal.say("/sessions");
+		await terminal.shows(/second · this one/);
+		await terminal.say("/compact");
+		await terminal.shows("second stays as it is.");
+		expect(textOf(model.requests[1]?.messages)).toContain("user: Count.");
+		await terminal.say("Go on.");
+		await terminal.shows("Two.");
+		expect(textOf(model.requests[2]?.messages)).toContain(
+			"Summary of the conversation so far:\\nWe said one.",
+		);
+		await terminal.say("/resume first");
+		await terminal.shows(/This is first now\.\n+> Count\.\n+One\./);
+		await terminal.say("/model offline");
+		await terminal.shows("offline answers from now on.");
+		await terminal.say("/help");
+		await terminal.shows("Ctrl-C twice leaves.");
+		await terminal.say("/quit");
+		await terminal.shows("left with 0");
+	});
+
+	test("fits into a narrow terminal, is resized, and without colours has none", async () => {
+		const folder = temporaryFolder();
+		const words = Array.from({ length: 60 }, (_, index) => `word${index}`).join(" ");
+		const model = await server({
+			text: `${words}\n\n| a | b |\n|---|---|\n| ${"c".repeat(30)} | d |\n\nEnd.`,
+		});
+		const terminal = new Terminal(["chat", "--model", model.model], {
+			folder,
+			columns: 24,
+			rows: 12,
+			environment: { NO_COLOR: "1" },
+		});
+		await terminal.shows(/^>/m);
+		await terminal.say("Hi");
+		await terminal.shows("End.");
+		expect(terminal.text.replaceAll(/\s+/g, " ")).toContain("word58 word59");
+		expect(terminal.text).toMatch(/b: d/);
+		terminal.resize(60, 20);
+		terminal.type("still here");
+		await terminal.shows("> still here");
+		await terminal.shows("tokens in");
+		// Reverse video marks the cursor; nothing else is styled.
+		// biome-ignore lint/suspicious/noControlCharactersInRegex: control codes are what is looked for
+		expect(terminal.codes.replaceAll(/\u001b\[(?:7|0|27|39|49)*m/g, "")).not.toContain("\u001b[");
+	});
+});
+
+describe("a chat in lines", () => {
+	test("answers each line that is piped in, and carries commands out", async () => {
+		const folder = temporaryFolder();
+		const model = await server({ text: "One." }, { text: "Two." });
+		writeFileSync(join(folder, "lines"), "first\nsecond\n/cost\n");
+		const { code, stdout, stderr } = await run(["chat", "--model", model.model, "--session", "s"], {
+			folder,
+			inputFile: join(folder, "lines"),
+		});
+		expect(stderr).toBe("");
+		expect(stdout).toMatch(
+			/> first\n\n?One\.\n\n> second\n\n?Two\.\n[\s\S]*This session: 20 tokens in, 4 out/,
+		);
+		expect(stdout).not.toContain("\u001b");
+		expect(code).toBe(0);
+		expect(existsSync(join(folder, ".holdfast/holdfast.db"))).toBe(true);
+	});
+
+	test("talks to an agent of the user's own", async () => {
+		const folder = temporaryFolder();
+		const model = await server({ text: "Mine." });
+		const [, baseURL] = model.model.split("@");
+		writeFileSync(
+			join(folder, "agent.mjs"),
+			`import { openaiCompatible } from ${JSON.stringify(join(import.meta.dirname, "../../../upp/src/index.ts"))};
+			export default { model: openaiCompatible("stub", { baseURL: ${JSON.stringify(baseURL)} }), instructions: "You are mine." };`,
+		);
+		writeFileSync(join(folder, "lines"), "hello\n");
+		const { stdout } = await run(["chat", "--agent", "agent.mjs"], {
+			folder,
+			inputFile: join(folder, "lines"),
+		});
+		expect(stdout).toContain("Mine.");
+		expect(textOf(model.requests[0]?.messages)).toContain("You are mine.");
+	});
+});

@@ -1,0 +1,183 @@
+/** What begins with a slash: the commands of a chat. */
+
+import type { AgentOptions } from "holdfast";
+import { type CommandIo, formatTime, oneLine, sessionKeyFor } from "../terminal/index.ts";
+import { chooseModel, isOwnKey, prepare, refuseServed } from "../work/index.ts";
+import { summarise } from "./compact.ts";
+import type { Conversation } from "./conversation.ts";
+
+/** What commands act on. */
+export interface CommandParts {
+	readonly conversation: Conversation;
+	readonly io: CommandIo;
+	/** Absolute path of the database. */
+	readonly db: string;
+	leave(): void;
+}
+
+interface ChatCommand {
+	readonly name: string;
+	readonly argument: string;
+	readonly help: string;
+	/** Whether it may be given while the agent works. */
+	readonly when: "always" | "idle";
+	run(parts: CommandParts, argument: string): void | Promise<void>;
+}
+
+/** Sessions that are listed. */
+const MOST_SESSIONS = 20;
+
+const commands: readonly ChatCommand[] = [
+	{
+		name: "help",
+		argument: "",
+		help: "this list",
+		when: "always",
+		run: ({ conversation: { transcript } }) => transcript.note(helpText()),
+	},
+	{
+		name: "model",
+		argument: "[ID]",
+		help: "which model answers, or another one from now on",
+		when: "idle",
+		async run({ conversation, io }, id) {
+			const { setup, transcript } = conversation;
+			if (setup.agent !== undefined) return transcript.note(`The agent of ${setup.agent} has its own model.`);
+			if (id === "") return transcript.note(`${setup.model.name} answers. Another one: /model ID`);
+			await conversation.change({ ...setup, model: chooseModel(id, io.environment) }, "same conversation");
+			transcript.note(`${id} answers from now on.`);
+		},
+	},
+	{
+		name: "cost",
+		argument: "",
+		help: "what this session has used",
+		when: "always",
+		run: ({ conversation: { transcript, spending } }) => transcript.note(`This session: ${spending.text}.`),
+	},
+	{
+		name: "fork",
+		argument: "[KEY]",
+		help: "continue in a copy of this session; this one stays as it is",
+		when: "idle",
+		async run({ conversation }, key) {
+			const { setup } = conversation;
+			const to = key === "" ? sessionKeyFor(`${setup.key} fork`) : key;
+			await conversation.session.fork(to);
+			await conversation.change({ ...setup, key: to }, "same conversation");
+			conversation.transcript.note(`This is ${to} now; ${setup.key} stays as it is.`);
+		},
+	},
+	{
+		name: "new",
+		argument: "",
+		help: "begin a new session",
+		when: "idle",
+		async run({ conversation }) {
+			const { setup } = conversation;
+			const key = sessionKeyFor("chat");
+			await conversation.change({ ...setup, key }, "another conversation");
+			conversation.transcript.note(`A new session, ${key}. The one before: /resume ${setup.key}`);
+		},
+	},
+	{
+		name: "sessions",
+		argument: "",
+		help: "the sessions that changed last",
+		when: "always",
+		async run({ conversation }) {
+			const heads = (await conversation.host.journal.list()).filter(({ key }) => isOwnKey(key));
+			heads.sort((one, other) => other.updatedAt - one.updatedAt);
+			const lines = heads.slice(0, MOST_SESSIONS).map(({ key, updatedAt, openRunId }) => {
+				const open = openRunId === undefined ? "" : " · open";
+				const here = key === conversation.setup.key ? " · this one" : "";
+				return `${formatTime(updatedAt)}  ${oneLine(key, 60)}${open}${here}`;
+			});
+			conversation.transcript.note(lines.length === 0 ? "There are no sessions yet." : lines.join("\n"));
+		},
+	},
+	{
+		name: "resume",
+		argument: "[KEY]",
+		help: "continue another session; without KEY the one that changed last",
+		when: "idle",
+		async run({ conversation, io, db }, given) {
+			const { transcript, setup, host } = conversation;
+			const heads = (await host.journal.list()).filter(({ key }) => isOwnKey(key) && key !== setup.key);
+			heads.sort((one, other) => other.updatedAt - one.updatedAt);
+			const key = given === "" ? heads[0]?.key : given;
+			if (key === undefined) return transcript.note("There is no other session.");
+			await refuseServed(host, key);
+			if ((await host.journal.head(key)) === undefined)
+				return transcript.note(`There is no session "${oneLine(key, 60)}". See /sessions.`, "warning");
+			const asked = { db, dir: undefined, model: undefined, allowNetwork: undefined, allowWrite: undefined };
+			transcript.note(`This is ${key} now.`);
+			await conversation.change(prepare({ ...asked, agent: undefined }, key, io), "another conversation");
+		},
+	},
+	{
+		name: "compact",
+		argument: "",
+		help: "continue in a new session that begins with a summary of this one",
+		when: "idle",
+		async run({ conversation }) {
+			const { transcript, setup, agent, session } = conversation;
+			const { messages } = await session.state();
+			if (messages.length === 0) return transcript.note("Nothing was said yet.");
+			transcript.note("Summarising …", "quiet");
+			const options: AgentOptions = { ...agent };
+			const { text: summary, usage } = await summarise(options, messages);
+			if (summary === "")
+				return transcript.note("The model wrote no summary; nothing was changed.", "warning");
+			const key = sessionKeyFor(`${setup.key} compact`);
+			await conversation.change({ ...setup, key }, "another conversation");
+			conversation.spending.add(usage, undefined);
+			conversation.preface = `Summary of the conversation so far:\n${summary}`;
+			transcript.add({ kind: "answer", text: summary });
+			transcript.note(
+				`This is ${key} now; what you say next comes after this summary. ${setup.key} stays as it is.`,
+			);
+		},
+	},
+	{
+		name: "quit",
+		argument: "",
+		help: "leave; what is under way can be resumed",
+		when: "always",
+		run: ({ leave }) => leave(),
+	},
+];
+
+/** Names of commands that begin so. */
+export function commandsLike(start: string): readonly string[] {
+	return commands.map(({ name }) => name).filter((name) => name.startsWith(start));
+}
+
+/** Whether a text is for us and not for the agent: a slash and a word, and no path. */
+export function isCommand(text: string): boolean {
+	return /^\/[a-z]*(?:\s|$)/.test(text);
+}
+
+/** Carries a command out; what is wrong is said in the transcript. */
+export async function runChatCommand(text: string, parts: CommandParts): Promise<void> {
+	const [, word = "", argument = ""] = /^\/(\S*)\s*([\s\S]*)$/.exec(text) ?? [];
+	const { transcript, isBusy } = parts.conversation;
+	const name = word === "exit" ? "quit" : word;
+	const command = commands.find((each) => each.name === name);
+	if (command === undefined)
+		return transcript.note(`There is no command /${oneLine(word, 40)}. See /help.`, "warning");
+	if (command.when === "idle" && isBusy)
+		return transcript.note(`/${name} has to wait until the agent is done; Esc interrupts it.`, "warning");
+	await command.run(parts, argument.trim());
+}
+
+function helpText(): string {
+	const lines = commands.map(({ name, argument, help }) => `${`/${name} ${argument}`.padEnd(16)} ${help}`);
+	return [
+		...lines,
+		"",
+		"Enter sends; while the agent works, it says something to it. Esc interrupts it. Ctrl-C twice leaves.",
+		"Alt-Enter, Ctrl-J or a \\ at the end of the line begin a new line. Up and Down find what you wrote before.",
+		"@path reads a file into your message; Tab completes paths and commands.",
+	].join("\n");
+}

@@ -1,0 +1,40 @@
+/** A summary of a conversation, with which another one begins: the old one stays as it is. */
+
+import type { Message, TokenUsage } from "@holdfast/upp";
+import { Agent, type AgentOptions, AgentState } from "holdfast";
+
+const INSTRUCTIONS =
+	"You summarise conversations. Keep names, numbers, paths, decisions, open tasks and what tools found out. Answer with the summary only.";
+/** Characters of one result of a tool, and of all, that are summarised. */
+const LONGEST_RESULT = 2_000;
+const LONGEST = 400_000;
+
+/** What was said, as text; of a long conversation the end. */
+function transcriptOf(messages: readonly Message[]): string {
+	const lines = messages.map((message) => {
+		if (message.type !== "tool_result") return `${message.type}: ${message.text}`;
+		const { results } = message as Message & { readonly results: readonly { readonly result: unknown }[] };
+		return results.map(({ result }) => `tool: ${textOf(result).slice(0, LONGEST_RESULT)}`).join("\n");
+	});
+	return lines.join("\n").slice(-LONGEST);
+}
+
+/** Asks a model for the summary. */
+export async function summarise(
+	options: Pick<AgentOptions, "model" | "prices">,
+	messages: readonly Message[],
+): Promise<{ readonly text: string; readonly usage: TokenUsage }> {
+	const { model, prices } = options;
+	const writer = new Agent({
+		model,
+		...(prices === undefined ? {} : { prices }),
+		instructions: INSTRUCTIONS,
+	});
+	const request = `Summarise this conversation:\n${transcriptOf(messages)}`;
+	const { turn } = await writer.stream(request, AgentState.initial()).result;
+	return { text: turn.response.text.trim(), usage: turn.usage };
+}
+
+function textOf(result: unknown): string {
+	return typeof result === "string" ? result : (JSON.stringify(result) ?? "");
+}

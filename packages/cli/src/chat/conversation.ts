@@ -1,0 +1,331 @@
+/**
+ * A conversation with an agent: what the user says becomes turns, steers and answers; what happens goes to the transcript.
+ * It draws nothing, so every kind of screen has the same one.
+ *
+ * idle ── say ──▶ working ── a call waits for approval ──▶ asking ── answered ──▶ working
+ *   ▲               │ say: steers it; interrupt: ends it          │ interrupt: ends the run
+ *   └── it ended ───┴──────────────────────────────────────────────┘
+ * Any of them ── leave ──▶ left: what runs is suspended, what waits goes on waiting.
+ */
+
+import type { Agent, AgentRun, Host, RunResult, Session } from "holdfast";
+import { proposalLines, type Renderer } from "../render/index.ts";
+import { oneLine, type Questions } from "../terminal/index.ts";
+import {
+	Approvals,
+	assistantsFolder,
+	describeError,
+	type OpenAgent,
+	openAgent,
+	type Setup,
+	writeSettings,
+} from "../work/index.ts";
+import { withFiles } from "./mentions.ts";
+import { RunView } from "./run-view.ts";
+import { Spending, spendingOf } from "./spending.ts";
+import type { Transcript } from "./transcript.ts";
+
+/** Messages of the past that are shown when a session is opened. */
+const SHOWN_PAST = 6;
+
+/** What a conversation is made with. */
+export interface ConversationParts {
+	readonly host: Host;
+	/** Absolute path of the database, beside which settings are kept. */
+	readonly db: string;
+	readonly setup: Setup;
+	readonly transcript: Transcript;
+	/** Whether every call may run without asking. */
+	readonly yes: boolean;
+}
+
+export class Conversation {
+	readonly transcript: Transcript;
+	readonly #parts: ConversationParts;
+	#open: OpenAgent;
+	#setup: Setup;
+	#session: Session;
+	#approvals: Approvals;
+	#spending = new Spending();
+	#run: AgentRun | undefined;
+	/** Runs that began while another one was shown. */
+	#next: AgentRun[] = [];
+	/** What the next message begins with, unseen: what a new session has to know of the one before. */
+	preface: string | undefined;
+	#answer: ((text: string | undefined) => void) | undefined;
+	#isLeft = false;
+	/** Set when the run that asks is being ended: nothing more is asked for it. */
+	#isStopping = false;
+	/** Settles when nothing is under way. */
+	#working: Promise<void> = Promise.resolve();
+
+	private constructor(parts: ConversationParts, open: OpenAgent) {
+		this.#parts = parts;
+		this.transcript = parts.transcript;
+		this.#open = open;
+		this.#setup = parts.setup;
+		this.#session = open.agent.session(parts.setup.key);
+		this.#approvals = this.#makeApprovals();
+	}
+
+	/** Opens a session, with what was said in it before. */
+	static async open(parts: ConversationParts): Promise<Conversation> {
+		const conversation = new Conversation(parts, await openAgent(parts.setup, () => parts.host));
+		await conversation.#begin("another conversation");
+		return conversation;
+	}
+
+	get setup(): Setup {
+		return this.#setup;
+	}
+
+	get host(): Host {
+		return this.#open.host;
+	}
+
+	get agent(): Agent {
+		return this.#open.agent;
+	}
+
+	get session(): Session {
+		return this.#session;
+	}
+
+	get spending(): Spending {
+		return this.#spending;
+	}
+
+	get isBusy(): boolean {
+		return this.transcript.live.status !== "idle";
+	}
+
+	/** Settles when nothing is under way. */
+	async settled(): Promise<void> {
+		for (let seen: Promise<void> | undefined; seen !== this.#working; ) {
+			seen = this.#working;
+			await seen;
+		}
+	}
+
+	/** Says something: it begins a turn, enters the one under way, or answers what is asked. Never rejects. */
+	async say(text: string): Promise<void> {
+		if (this.#answer !== undefined) {
+			this.#answer(text);
+			return;
+		}
+		if (this.transcript.live.status === "working") return this.#try(() => this.#steer(text));
+		this.transcript.add({ kind: "user", text });
+		this.transcript.set({ status: "working" });
+		this.#working = this.#try(async () => {
+			this.#keepSettings();
+			await this.#follow(await this.#session.send(await this.#withFiles(text)));
+		}).finally(() => this.#rest());
+	}
+
+	/** Ends what is under way. */
+	interrupt(): void {
+		if (this.#answer === undefined) this.#run?.interrupt();
+		else {
+			this.#isStopping = true;
+			this.#answer(undefined);
+			void this.#try(async () => {
+				if (await this.#session.stop()) this.transcript.note("Interrupted.", "warning");
+			});
+		}
+	}
+
+	/**
+	 * Works on another session, or with another model. What is under way has to be over.
+	 * @throws UsageError when the agent cannot be made; then all stays as it is.
+	 */
+	async change(setup: Setup, to: "same conversation" | "another conversation"): Promise<void> {
+		const open = await openAgent(setup, () => this.#parts.host);
+		await this.#open.agent.close();
+		this.#open = open;
+		this.#setup = setup;
+		this.#session = open.agent.session(setup.key);
+		this.#approvals = this.#makeApprovals();
+		this.preface = undefined;
+		await this.#begin(to);
+	}
+
+	/** Suspends what is under way, and closes the agent. Calling it twice is harmless. */
+	async leave(): Promise<void> {
+		if (this.#isLeft) return;
+		this.#isLeft = true;
+		this.#approvals.interrupt();
+		this.#answer?.(undefined);
+		this.#run?.suspend();
+		await this.settled();
+		await this.#open.agent.close();
+	}
+
+	/** Shows what was said before, and continues what is open. */
+	async #begin(to: "same conversation" | "another conversation"): Promise<void> {
+		this.#spending = await spendingOf(this.host, this.#setup.key).catch(() => new Spending());
+		this.#showFooter();
+		const head = await this.host.journal.head(this.#setup.key);
+		if (head === undefined || (head.seq === 0 && head.waiting === 0)) return;
+		if (to === "another conversation") await this.#showPast();
+		if (head.openRunId === undefined) return;
+		if (head.parked === true) {
+			this.transcript.note("Its last run is parked. To continue it: holdfast release KEY.", "warning");
+			return;
+		}
+		this.transcript.set({ status: "working" });
+		this.#working = this.#try(() => this.#goOn()).finally(() => this.#rest());
+	}
+
+	async #goOn(): Promise<void> {
+		const pending = await this.#session.pending();
+		if (pending.length > 0) return this.#settle(pending);
+		const run = await this.#session.resume();
+		if (run !== null) await this.#follow(run);
+	}
+
+	async #showPast(): Promise<void> {
+		const { messages } = await this.#session.state();
+		const past = messages.filter(({ type, text }) => type !== "tool_result" && text !== "");
+		if (past.length > SHOWN_PAST)
+			this.transcript.note(`… ${past.length - SHOWN_PAST} earlier messages`, "quiet");
+		for (const { type, text } of past.slice(-SHOWN_PAST))
+			this.transcript.add({ kind: type === "user" ? "user" : "answer", text });
+	}
+
+	async #steer(text: string): Promise<void> {
+		this.transcript.set({ queued: [...this.transcript.live.queued, text] });
+		const run = await this.#session.steer(await this.#withFiles(text));
+		if (run.runId === this.#run?.runId) return;
+		// The run was over before it heard it, so that it is a turn of its own.
+		this.#next.push(run);
+		if (this.isBusy) return;
+		this.transcript.set({ status: "working" });
+		this.#working = this.#try(async () => {}).finally(() => this.#rest());
+	}
+
+	/** Shows a run, and those that come after it, until nothing is to be done. */
+	async #follow(run: AgentRun): Promise<void> {
+		const result = await this.#show(run);
+		if (result.outcome === "waiting") await this.#settle(result.pending ?? [], result);
+	}
+
+	async #settle(pending: RunResult["pending"] & object, result?: RunResult): Promise<void> {
+		let calls = pending;
+		let last = result;
+		while (calls.length > 0 && !this.#isLeft) {
+			const answer = await this.#approvals.next(calls);
+			if (answer === undefined) break;
+			this.transcript.set({ status: "working" });
+			last = await this.#show(await this.#session.answer([answer]));
+			calls = last.outcome === "waiting" ? (last.pending ?? []) : [];
+		}
+		if (this.#isStopping) {
+			this.#isStopping = false;
+			return;
+		}
+		const elsewhere = calls.filter(({ awaits }) => awaits === "result");
+		if (elsewhere.length > 0)
+			this.transcript.note(
+				`It waits for ${elsewhere.map(({ toolName }) => oneLine(toolName, 60)).join(", ")}, which somebody else answers.`,
+				"warning",
+			);
+		if (last?.wait !== undefined)
+			this.transcript.note("It waits for a time, or for its model: holdfast worker continues it.", "warning");
+	}
+
+	async #show(run: AgentRun): Promise<RunResult> {
+		this.#run = run;
+		if (this.#isLeft) run.suspend();
+		const view = new RunView(this.transcript);
+		for await (const event of run.watch()) {
+			view.event(event);
+			this.#spending.event(event);
+			if (event.type === "message") this.#showFooter();
+		}
+		const result = await run.result();
+		this.#run = undefined;
+		view.end();
+		if (result.outcome === "aborted" || result.outcome === "killed")
+			this.transcript.note("Interrupted.", "warning");
+		if (result.outcome === "suspended" && !this.#isLeft)
+			this.transcript.note("It was left, and can be resumed.", "warning");
+		if (result.outcome === "error")
+			this.transcript.note(
+				`${result.error?.message ?? "It failed."} (${result.error?.code ?? "run_failed"})`,
+				"warning",
+			);
+		return result;
+	}
+
+	/** What to do when nothing is under way: what came meanwhile, or nothing. */
+	async #rest(): Promise<void> {
+		const unheard = this.transcript.live.queued.map((text) => ({ kind: "user" as const, text }));
+		this.transcript.set({ queued: [] });
+		this.transcript.add(...unheard);
+		const next = this.#next.shift();
+		if (next !== undefined) {
+			await this.#try(() => this.#follow(next));
+			return this.#rest();
+		}
+		this.transcript.set({ status: "idle" });
+	}
+
+	async #withFiles(said: string): Promise<string> {
+		const text = this.preface === undefined ? said : `${this.preface}\n\n${said}`;
+		this.preface = undefined;
+		if (this.#setup.agent !== undefined) return text;
+		const { text: whole, files, problems } = await withFiles(said, this.#setup.dir, text);
+		if (files.length > 0)
+			this.transcript.note(`Read ${files.map((path) => oneLine(path, 80)).join(", ")}`, "quiet");
+		for (const problem of problems) this.transcript.note(oneLine(problem, 300), "warning");
+		return whole;
+	}
+
+	#makeApprovals(): Approvals {
+		const say = (text: string): void => this.transcript.note(text, "warning");
+		const renderer: Renderer = {
+			begin() {},
+			event() {},
+			note: say,
+			end() {},
+			proposed: (proposal) => this.transcript.add({ kind: "change", lines: proposalLines(proposal) }),
+		};
+		const questions: Questions = {
+			ask: (question, signal) => this.#ask(question, signal),
+			close() {},
+		};
+		const options = { yes: this.#parts.yes, approve: [], deny: [], reason: undefined };
+		return new Approvals({ dir: assistantsFolder(this.#setup), options, renderer, questions });
+	}
+
+	async #ask(question: string, signal: AbortSignal): Promise<string | undefined> {
+		if (signal.aborted || this.#isLeft || this.#isStopping) return undefined;
+		const said = await new Promise<string | undefined>((resolve) => {
+			this.#answer = resolve;
+			this.transcript.set({ status: "asking", question });
+		});
+		this.#answer = undefined;
+		this.transcript.set({ status: "working", question: undefined });
+		if (said !== undefined) this.transcript.add({ kind: "user", text: said });
+		return said;
+	}
+
+	#keepSettings(): void {
+		const { key, dir, model, allowNetwork, allowWrite, agent } = this.#setup;
+		const settings = { dir, model: model.name, allowNetwork, allowWrite };
+		writeSettings(this.#parts.db, key, agent === undefined ? settings : { ...settings, agent });
+	}
+
+	#showFooter(): void {
+		const { key } = this.#setup;
+		this.transcript.set({ footer: `${oneLine(key, 40)} · ${this.#spending.text} · ${this.#open.modelName}` });
+	}
+
+	async #try(work: () => Promise<void>): Promise<void> {
+		try {
+			await work();
+		} catch (error) {
+			this.transcript.note(describeError(error), "warning");
+		}
+	}
+}

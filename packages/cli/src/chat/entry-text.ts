@@ -1,0 +1,21 @@
+/** What stays of a chat, as text for a terminal. */
+import { oneLine, printable } from "../terminal/index.ts";
+import { renderMarkdown } from "./markdown.ts";
+import { type Paint, paintChange } from "./paint.ts";
+import type { ChatEntry } from "./transcript.ts";
+
+/** An entry for a terminal of so many columns. */
+export function entryText(entry: ChatEntry, paint: Paint, columns: number): string {
+	switch (entry.kind) {
+		case "user":
+			return `\n${paint("user", `> ${printable(entry.text).replaceAll("\n", "\n  ")}`)}\n`;
+		case "answer":
+			return renderMarkdown(entry.text, paint, columns);
+		case "tool":
+			return `${paint(entry.isDone ? "good" : "bad", entry.text.slice(0, 1))} ${oneLine(entry.text.slice(1), columns - 3)}`;
+		case "change":
+			return entry.lines.map((line) => paintChange(paint, line)).join("\n");
+		case "note":
+			return entry.tone === "plain" ? printable(entry.text) : paint(entry.tone, printable(entry.text));
+	}
+}

@@ -1,0 +1,56 @@
+/** What the user wrote before, in a file beside the database: the last texts, one JSON text a line. */
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+
+const MOST_TEXTS = 500;
+const LONGEST_TEXT = 10_000;
+
+export class History {
+	readonly #file: string;
+	#texts: readonly string[];
+
+	constructor(db: string) {
+		this.#file = `${db}.chat-history`;
+		this.#texts = readTexts(this.#file);
+	}
+
+	/** The last one comes last. */
+	get texts(): readonly string[] {
+		return this.#texts;
+	}
+
+	/** Keeps a text. Where the file cannot be written, it is known until the end of the process. */
+	add(text: string): void {
+		if (text.trim() === "" || text.length > LONGEST_TEXT || this.#texts.at(-1) === text) return;
+		// Another chat may have added to it.
+		this.#texts = [...new Set([...readTexts(this.#file), ...this.#texts])]
+			.filter((each) => each !== text)
+			.slice(1 - MOST_TEXTS);
+		this.#texts = [...this.#texts, text];
+		const draft = `${this.#file}.${process.pid}`;
+		try {
+			mkdirSync(dirname(this.#file), { recursive: true });
+			writeFileSync(draft, this.#texts.map((each) => `${JSON.stringify(each)}\n`).join(""), { mode: 0o600 });
+			renameSync(draft, this.#file);
+		} catch {
+			// A folder that may not be written to keeps nobody from talking.
+		}
+	}
+}
+
+function readTexts(file: string): readonly string[] {
+	try {
+		return readFileSync(file, "utf8").split("\n").flatMap(readText).slice(-MOST_TEXTS);
+	} catch {
+		return [];
+	}
+}
+
+function readText(line: string): readonly string[] {
+	try {
+		const text: unknown = JSON.parse(line);
+		return typeof text === "string" ? [text] : [];
+	} catch {
+		return [];
+	}
+}

@@ -1,0 +1,123 @@
+/** The command `chat`: a conversation in the terminal. */
+
+import { type CommandIo, quoted, sessionKeyFor } from "../terminal/index.ts";
+import { ending, exitCodes, openDatabase, prepare, refuseServed, type WorkOptions } from "../work/index.ts";
+import { commandsLike, isCommand, runChatCommand } from "./commands.ts";
+import { Conversation } from "./conversation.ts";
+import { completions } from "./mentions.ts";
+import { chatInLines } from "./plain.ts";
+import { Transcript } from "./transcript.ts";
+
+/** How to talk. */
+export interface ChatCommand extends WorkOptions {
+	readonly session: string | undefined;
+	/** Whether to write line by line, with nothing that is drawn anew. */
+	readonly plain: boolean;
+	/** Whether every call may run without asking. */
+	readonly yes: boolean;
+	/** Absolute path of the database. */
+	readonly db: string;
+	/** The path as it was given, so that hints repeat it. */
+	readonly dbGiven: string | undefined;
+}
+
+/** Talks until the user leaves; gives the exit code. */
+export async function chat(command: ChatCommand, io: CommandIo): Promise<number> {
+	const key = command.session ?? sessionKeyFor("chat");
+	const setup = prepare(command, key, io);
+	const host = await openDatabase(command.db);
+	const transcript = new Transcript();
+	const left = Promise.withResolvers<void>();
+	let conversation: Conversation | undefined;
+	let interrupts = 0;
+	const stopListening = io.onInterrupt(() => {
+		if (++interrupts > 1) io.quit(exitCodes.interrupted);
+		left.resolve();
+	}, ending());
+	try {
+		await refuseServed(host, key);
+		const open = await Conversation.open({ host, db: command.db, setup, transcript, yes: command.yes });
+		conversation = open;
+		greet(open, command);
+		const submit = async (text: string): Promise<void> => {
+			// What is asked is answered, whatever it begins with.
+			if (transcript.live.status === "asking" || !isCommand(text)) return open.say(text);
+			transcript.note(`> ${text}`, "quiet");
+			const parts = { conversation: open, io, db: command.db, leave: () => left.resolve() };
+			await runChatCommand(text, parts);
+		};
+		const { stdin } = process;
+		const isTyped = stdin.isTTY === true && process.stdout.isTTY === true;
+		const isPlain = command.plain || !isTyped || isForReaders(io.environment);
+		if (isPlain)
+			await chatInLines(
+				{ conversation: open, input: stdin, output: io.stdout, isTyped, submit },
+				left.promise,
+			);
+		else await onScreen(open, command, io, submit, left);
+		return interrupts > 0 ? exitCodes.interrupted : exitCodes.completed;
+	} finally {
+		await conversation?.leave();
+		// An agent of the user's own may have brought a host.
+		if (conversation !== undefined && conversation.host !== host) await conversation.host.close();
+		await host.close();
+		stopListening();
+		if (conversation !== undefined) farewell(conversation, command, io);
+	}
+}
+
+/** Draws the chat until the user leaves. */
+async function onScreen(
+	conversation: Conversation,
+	command: ChatCommand,
+	io: CommandIo,
+	submit: (text: string) => Promise<void>,
+	left: PromiseWithResolvers<void>,
+): Promise<void> {
+	// React's other build warns, measures, and is slower.
+	process.env.NODE_ENV ??= "production";
+	const { openScreen } = await import("./open-screen.ts");
+	const { transcript } = conversation;
+	const close = openScreen({
+		transcript,
+		db: command.db,
+		hasColours: (io.environment.NO_COLOR ?? "") === "",
+		send: (text) =>
+			void submit(text).catch((error: unknown) =>
+				transcript.note(error instanceof Error ? error.message : String(error), "warning"),
+			),
+		interrupt() {
+			const isBusy = conversation.isBusy;
+			if (isBusy) conversation.interrupt();
+			return isBusy;
+		},
+		leave: () => left.resolve(),
+		complete: async (word) =>
+			word.startsWith("/")
+				? commandsLike(word.slice(1))
+				: completions(conversation.setup.dir, word.slice(1), 50),
+	});
+	await left.promise;
+	await close();
+}
+
+/** Terminals that draw nothing, and programs that read the screen aloud. */
+function isForReaders({ TERM, INK_SCREEN_READER }: CommandIo["environment"]): boolean {
+	return TERM === "dumb" || INK_SCREEN_READER === "true";
+}
+
+function greet({ transcript, setup }: Conversation, { yes }: ChatCommand): void {
+	const where = setup.agent === undefined ? `in ${setup.dir}` : `the agent of ${setup.agent}`;
+	transcript.note(`holdfast chat · ${where} · /help says what you can do`, "quiet");
+	if (setup.agent === undefined && setup.model.name === "offline")
+		transcript.note(
+			"The offline model searches and cites; it does not converse. Choose another one with /model ID.",
+			"quiet",
+		);
+	if (yes) transcript.note("Changes are made without asking (--yes).", "warning");
+}
+
+function farewell({ setup, spending }: Conversation, { dbGiven }: ChatCommand, io: CommandIo): void {
+	const db = dbGiven === undefined ? "" : ` --db ${quoted(dbGiven)}`;
+	io.stdout.write(`${spending.text}\ncontinue:     holdfast chat --session ${quoted(setup.key)}${db}\n`);
+}

@@ -1,0 +1,65 @@
+/** What keys mean to the text that is being written. */
+import type { Key } from "ink";
+import type { Edit } from "./editor.ts";
+
+/** What a key does, beside editing. */
+export type KeyAction =
+	| Edit
+	| { readonly type: "send" }
+	| { readonly type: "interrupt" }
+	| { readonly type: "leave" }
+	| { readonly type: "end-of-input" }
+	| { readonly type: "complete" };
+
+/** Undefined for a key that means nothing here. */
+export function actionOf(input: string, key: Key): KeyAction | undefined {
+	if (key.ctrl) return withControl(input);
+	if (key.return) return key.meta || key.shift ? newLine : { type: "send" };
+	if (key.escape) return { type: "interrupt" };
+	if (key.tab) return { type: "complete" };
+	if (key.upArrow) return { type: "up" };
+	if (key.downArrow) return { type: "down" };
+	if (key.leftArrow) return { type: key.meta ? "word-left" : "left" };
+	if (key.rightArrow) return { type: key.meta ? "word-right" : "right" };
+	if (key.home) return { type: "home" };
+	if (key.end) return { type: "end" };
+	if (key.backspace) return { type: key.meta ? "delete-word" : "backspace" };
+	if (key.delete) return { type: "delete" };
+	if (key.pageUp || key.pageDown) return undefined;
+	if (key.meta)
+		return input === "b"
+			? { type: "word-left" }
+			: input === "f"
+				? { type: "word-right" }
+				: isLineEnd(input)
+					? newLine
+					: undefined;
+	// Terminals send a line end of its own for Ctrl-J; one among other characters was pasted.
+	return input === "" ? undefined : { type: "insert", text: input };
+}
+
+const newLine = { type: "insert", text: "\n" } as const;
+
+const controls: Readonly<Record<string, KeyAction>> = {
+	a: { type: "home" },
+	b: { type: "left" },
+	c: { type: "leave" },
+	d: { type: "end-of-input" },
+	e: { type: "end" },
+	f: { type: "right" },
+	h: { type: "backspace" },
+	j: newLine,
+	k: { type: "delete-to-end" },
+	n: { type: "down" },
+	p: { type: "up" },
+	u: { type: "delete-to-start" },
+	w: { type: "delete-word" },
+};
+
+function withControl(input: string): KeyAction | undefined {
+	return controls[input];
+}
+
+function isLineEnd(input: string): boolean {
+	return input === "\r" || input === "\n";
+}

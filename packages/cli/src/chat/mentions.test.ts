@@ -1,0 +1,38 @@
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { temporaryFolder } from "../temporary-folder.fixture.ts";
+import { completions, withFiles } from "./mentions.ts";
+
+function folder(): string {
+	const root = temporaryFolder();
+	mkdirSync(join(root, "docs"));
+	writeFileSync(join(root, "docs/a b.md"), "spaces\n");
+	writeFileSync(join(root, "notes.md"), "green\n");
+	return root;
+}
+
+test("files that are named come after the message, each once; an address is no file", async () => {
+	const said = 'Compare @notes.md, @"docs/a b.md" and @notes.md. Ask ann@example.com.';
+	const { text, files, problems } = await withFiles(said, folder());
+	expect(files).toEqual(["notes.md", "docs/a b.md"]);
+	expect(problems).toEqual([]);
+	expect(text.startsWith(`${said}\n\nnotes.md: lines 1-1 of 1\n1\tgreen`)).toBe(true);
+	expect(text.match(/green/g)).toHaveLength(1);
+});
+
+test("files outside of the folder are refused, by paths and by links", async () => {
+	const root = folder();
+	symlinkSync("/etc/passwd", join(root, "link"));
+	const { text, files, problems } = await withFiles("See @/etc/passwd @../x @link @missing", root);
+	expect(files).toEqual([]);
+	expect(problems).toHaveLength(4);
+	expect(text).toBe("See @/etc/passwd @../x @link @missing");
+});
+
+test("paths are completed by their beginning, and by that of their names", async () => {
+	const root = folder();
+	expect(await completions(root, "no", 5)).toEqual(["notes.md"]);
+	expect(await completions(root, "a ", 5)).toEqual(['"docs/a b.md"']);
+	expect(await completions(root, "", 1)).toHaveLength(1);
+});

@@ -1,0 +1,66 @@
+/** Files that a message names as `@path`: they are read for the model, by the tool that it would read them with. */
+import { createAssistantTools, ToolRefusal, walkFiles } from "../tools/index.ts";
+
+const mention = /(?<=^|[\s("'`])@(?:"(?<quoted>[^"\n]+)"|(?<plain>[^\s"'`]+))/g;
+/** Files of one message, and characters of them all. */
+const MOST_FILES = 20;
+const MOST_CHARACTERS = 400_000;
+
+/** A message as it is sent. */
+export interface WithFiles {
+	readonly text: string;
+	/** The files that were read. */
+	readonly files: readonly string[];
+	/** What was not, and why. */
+	readonly problems: readonly string[];
+}
+
+/** The paths that a text names; a trailing full stop or comma is the sentence's. */
+function mentionsIn(text: string): readonly string[] {
+	const found = [...text.matchAll(mention)].map(
+		({ groups }) => groups?.quoted ?? (groups?.plain ?? "").replace(/[.,;:!?)\]]+$/, ""),
+	);
+	return [...new Set(found)].filter((path) => path !== "");
+}
+
+/** Reads the files that a message names, inside the folder only; `whole` is what they are put behind. */
+export async function withFiles(text: string, dir: string, whole: string = text): Promise<WithFiles> {
+	const read = createAssistantTools({ root: dir }).find(({ name }) => name === "read_file");
+	const files: string[] = [];
+	const problems: string[] = [];
+	const parts: string[] = [];
+	let left = MOST_CHARACTERS;
+	const paths = mentionsIn(text);
+	for (const path of paths.slice(0, MOST_FILES)) {
+		try {
+			const content = (await read?.run({ path })) ?? "";
+			if (content.length > left)
+				throw new ToolRefusal("file_too_large", `"${path}" is more than fits in one message.`);
+			left -= content.length;
+			parts.push(content);
+			files.push(path);
+		} catch (error) {
+			if (!(error instanceof ToolRefusal)) throw error;
+			problems.push(error.message);
+		}
+	}
+	if (paths.length > MOST_FILES) problems.push(`Only the first ${MOST_FILES} files were read.`);
+	return { text: [whole, ...parts].join("\n\n"), files, problems };
+}
+
+/** Paths that begin, or whose names begin, with what was written so far, as they are written after an `@`; at most so many. */
+export async function completions(dir: string, start: string, most: number): Promise<readonly string[]> {
+	const { files } = await walkFiles(dir, "");
+	const wanted = start.toLowerCase();
+	const rank = (path: string): number => {
+		const lower = path.toLowerCase();
+		if (lower.startsWith(wanted)) return 0;
+		return lower.slice(lower.lastIndexOf("/") + 1).startsWith(wanted) ? 1 : 2;
+	};
+	return files
+		.map(({ path }) => path)
+		.filter((path) => rank(path) < 2)
+		.sort((one, other) => rank(one) - rank(other))
+		.slice(0, most)
+		.map((path) => (/\s/.test(path) ? `"${path}"` : path));
+}

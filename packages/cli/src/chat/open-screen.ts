@@ -1,0 +1,30 @@
+/** Opens the screen in this terminal. What draws is loaded here and nowhere else: it takes a third of a second. */
+import { render } from "ink";
+import { createElement } from "react";
+import { Composer, type ComposerParts } from "./composer.ts";
+import { History } from "./history.ts";
+import { makePaint } from "./paint.ts";
+import { Screen } from "./screen.ts";
+import type { Transcript } from "./transcript.ts";
+
+export interface OpenScreenParts extends Omit<ComposerParts, "history"> {
+	readonly transcript: Transcript;
+	/** Absolute path of the database, beside which what was written is kept. */
+	readonly db: string;
+	readonly hasColours: boolean;
+}
+
+/** Draws until the returned function is called, which settles when the terminal is as it was. */
+export function openScreen(parts: OpenScreenParts): () => Promise<void> {
+	const composer = new Composer({ ...parts, history: new History(parts.db) });
+	const paint = makePaint(parts.hasColours);
+	const { unmount, waitUntilExit } = render(
+		createElement(Screen, { transcript: parts.transcript, composer, paint }),
+		{ exitOnCtrlC: false, patchConsole: true, interactive: true },
+	);
+	return async () => {
+		const closed = waitUntilExit();
+		unmount();
+		await closed;
+	};
+}

@@ -1,0 +1,64 @@
+/**
+ * A chat line by line: for pipes, screen readers and terminals that understand no control codes. Nothing is drawn anew; what
+ * is whole is written once.
+ */
+import type { Interface } from "node:readline";
+import { createInterface } from "node:readline";
+import type { Output } from "../terminal/index.ts";
+import type { Conversation } from "./conversation.ts";
+import { entryText } from "./entry-text.ts";
+import { makePaint } from "./paint.ts";
+
+/** What is said of a chat in lines. */
+export interface PlainParts {
+	readonly conversation: Conversation;
+	readonly input: NodeJS.ReadableStream;
+	readonly output: Output;
+	/** Whether somebody types: then questions are shown, and what is typed while the agent works is said to it. */
+	readonly isTyped: boolean;
+	/** Takes a line; settles when it is carried out. */
+	submit(text: string): Promise<void>;
+}
+
+/** Writes the chat until the input ends, or `left` settles. */
+export async function chatInLines(parts: PlainParts, left: Promise<void>): Promise<void> {
+	const { conversation, input, output, isTyped } = parts;
+	const { transcript } = conversation;
+	const paint = makePaint(output.hasColours);
+	let written = 0;
+	let prompted: string | undefined;
+	const write = (): void => {
+		const { entries, live } = transcript.snapshot();
+		for (const entry of entries.slice(written)) {
+			// What was typed is there already.
+			if (isTyped && entry.kind === "user") continue;
+			output.write(`${prompted === undefined ? "" : "\n"}${entryText(entry, paint, output.columns)}\n`);
+			prompted = undefined;
+		}
+		written = entries.length;
+		const prompt = live.question ?? (live.status === "idle" ? "You: " : undefined);
+		if (isTyped && prompt !== prompted && prompt !== undefined) {
+			output.write(prompted === undefined ? prompt : `\n${prompt}`);
+			prompted = prompt;
+		}
+	};
+	const stop = transcript.subscribe(write);
+	write();
+	const lines: Interface = createInterface({ input, terminal: false });
+	const heard = (async () => {
+		for await (const line of lines) {
+			prompted = undefined;
+			if (line.trim() !== "") await parts.submit(line.trim());
+			else write();
+			// A pipe has nobody who waits: each line is answered before the next is read.
+			if (!isTyped) await conversation.settled();
+		}
+	})();
+	try {
+		await Promise.race([heard, left]);
+		if (!isTyped) await conversation.settled();
+	} finally {
+		lines.close();
+		stop();
+	}
+}

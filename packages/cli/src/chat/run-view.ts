@@ -1,0 +1,106 @@
+/** Puts the events of a run into the transcript. */
+import type { RunEvent } from "holdfast";
+import { toolLine } from "../render/index.ts";
+import { formatArguments, formatDuration, oneLine, printable } from "../terminal/index.ts";
+import { BlockStream } from "./block-stream.ts";
+import type { Transcript } from "./transcript.ts";
+
+/** Columns of the line of a call. */
+const WIDTH = 160;
+
+interface OpenCall {
+	readonly input: unknown;
+	readonly attempt: number;
+}
+
+export class RunView {
+	readonly #transcript: Transcript;
+	readonly #blocks = new BlockStream();
+	readonly #calls = new Map<string, OpenCall>();
+	/** Whether the answer under way came in pieces. */
+	#isStreamed = false;
+
+	constructor(transcript: Transcript) {
+		this.#transcript = transcript;
+	}
+
+	event(event: RunEvent): void {
+		switch (event.type) {
+			case "run_start":
+				if (event.attempt > 1 && event.reason !== "answered")
+					this.#transcript.note(`Resumed (attempt ${event.attempt}).`, "quiet");
+				return;
+			case "input":
+				if (event.placement !== "turn") this.#heard(event.message.text);
+				return;
+			case "model_start":
+				this.#isStreamed = false;
+				return;
+			case "model":
+				if (event.event.type !== "text_delta" && event.event.type !== "object_delta") return;
+				this.#isStreamed = true;
+				this.#text(event.event.delta.text ?? "");
+				return;
+			case "message":
+				if (!this.#isStreamed) this.#text(event.message.text);
+				this.#isStreamed = false;
+				this.endText();
+				return;
+			case "model_retry":
+				this.#transcript.note(
+					`The model failed, trying again in ${formatDuration(event.delay)}: ${oneLine(event.error.message, WIDTH)}`,
+					"warning",
+				);
+				return;
+			case "tool_start": {
+				const { call, input, attempt } = event;
+				this.#calls.set(call.toolCallId, { input, attempt });
+				const text = oneLine(`${call.toolName} ${formatArguments(input)}`, WIDTH);
+				const calls = [...this.#transcript.live.calls, { id: call.toolCallId, text }];
+				this.#transcript.set({ calls });
+				return;
+			}
+			case "tool_end": {
+				const { toolCallId } = event.call;
+				const { input = event.call.arguments, attempt = 1 } = this.#calls.get(toolCallId) ?? {};
+				this.#calls.delete(toolCallId);
+				const calls = this.#transcript.live.calls.filter(({ id }) => id !== toolCallId);
+				this.#transcript.set({ calls });
+				const text = toolLine(event, input, attempt, WIDTH);
+				this.#transcript.add({ kind: "tool", text, isDone: event.outcome === "done" });
+				return;
+			}
+			default:
+		}
+	}
+
+	/** Shows what was left of the text, and that nothing runs. */
+	end(): void {
+		this.endText();
+		this.#calls.clear();
+		this.#transcript.set({ calls: [], tail: "" });
+	}
+
+	endText(): void {
+		this.#show(this.#blocks.end());
+	}
+
+	#text(text: string): void {
+		this.#show(this.#blocks.push(printable(text)));
+	}
+
+	#show(blocks: readonly string[]): void {
+		if (blocks.length > 0) this.#transcript.add(...blocks.map((text) => ({ kind: "answer" as const, text })));
+		const { tail } = this.#blocks;
+		if (tail !== this.#transcript.live.tail) this.#transcript.set({ tail });
+	}
+
+	/** The run has heard what the user said to it. */
+	#heard(text: string): void {
+		const { queued } = this.#transcript.live;
+		const at = queued.findIndex((each) => text.startsWith(each));
+		if (at < 0) return;
+		this.#transcript.set({ queued: queued.toSpliced(at, 1) });
+		this.#transcript.add({ kind: "user", text: queued[at] as string });
+	}
+}

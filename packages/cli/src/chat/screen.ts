@@ -1,0 +1,142 @@
+/** Draws a chat: what stays scrolls up, and below it is what happens now and what the user writes. */
+import { Box, Static, Text, useAnimation, useInput, usePaste, useWindowSize } from "ink";
+import { createElement, type ReactNode, useEffect, useState, useSyncExternalStore } from "react";
+import { oneLine, printable } from "../terminal/index.ts";
+import type { Composer } from "./composer.ts";
+import { entryText } from "./entry-text.ts";
+import { actionOf } from "./keys.ts";
+import { renderMarkdown } from "./markdown.ts";
+import type { Paint } from "./paint.ts";
+import type { ChatEntry, Live, Snapshot, Transcript } from "./transcript.ts";
+
+/** Milliseconds between two drawings of what streams in. */
+const FRAME_MS = 33;
+const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+/** Lines of what the user writes that are shown. */
+const WRITTEN_LINES = 8;
+/** Below this many columns nothing but the text itself is shown. */
+const NARROW = 40;
+
+/** What the screen is made with. */
+export interface ScreenParts {
+	readonly transcript: Transcript;
+	readonly composer: Composer;
+	readonly paint: Paint;
+}
+
+/** The whole screen. */
+export function Screen({ transcript, composer, paint }: ScreenParts): ReactNode {
+	const { entries, live } = useThrottled(transcript);
+	const { columns, rows } = useWindowSize();
+	useInput((input, key) => {
+		const action = actionOf(input, key);
+		if (action !== undefined) composer.act(action);
+	});
+	usePaste((text) => composer.act({ type: "insert", text }));
+	// Ink draws these once, in order.
+	const shown = (entry: ChatEntry): ReactNode =>
+		createElement(Text, { key: entry.id }, entryText(entry, paint, columns));
+	const items = { items: entries } as Parameters<typeof Static<ChatEntry>>[0];
+	// Its children are a function, which the types of createElement do not know.
+	const past = createElement(Static<ChatEntry>, items, shown as unknown as ReactNode);
+	const room = Math.max(2, rows - WRITTEN_LINES - 8);
+	const now = createElement(
+		Box,
+		{ flexDirection: "column" },
+		live.tail === ""
+			? null
+			: createElement(Text, null, lastLines(renderMarkdown(live.tail, paint, columns), room, columns)),
+		...live.queued.map((text, index) =>
+			createElement(Text, { key: `queued ${index}` }, paint("quiet", `… ${oneLine(text, columns - 4)}`)),
+		),
+		live.status === "working" ? createElement(Activity, { live, paint, columns }) : null,
+		live.question === undefined
+			? null
+			: createElement(Text, null, paint("warning", printable(live.question))),
+		createElement(Written, { composer, paint, columns }),
+		columns < NARROW ? null : createElement(Text, null, paint("quiet", oneLine(live.footer, columns - 1))),
+	);
+	return createElement(Box, { flexDirection: "column" }, past, now);
+}
+
+/** What is under way: the calls that run, or that the model is at work. */
+function Activity({
+	live,
+	paint,
+	columns,
+}: {
+	readonly live: Live;
+	readonly paint: Paint;
+	readonly columns: number;
+}): ReactNode {
+	const { frame } = useAnimation({ interval: 80 });
+	const spinner = FRAMES[frame % FRAMES.length] as string;
+	const calls = live.calls.slice(0, 5).map(({ text }) => oneLine(text, columns - 3));
+	if (live.calls.length > calls.length) calls.push(`and ${live.calls.length - calls.length} more`);
+	if (calls.length === 0)
+		calls.push(columns < NARROW ? "working" : "working · Esc interrupts, Enter says something to it");
+	return createElement(Text, null, calls.map((text) => `${paint("code", spinner)} ${text}`).join("\n"));
+}
+
+/** What the user writes, with a cursor; of a long text the lines around it. */
+function Written({
+	composer,
+	paint,
+	columns,
+}: {
+	readonly composer: Composer;
+	readonly paint: Paint;
+	readonly columns: number;
+}): ReactNode {
+	const { draft, hint } = useSyncExternalStore(composer.subscribe, composer.snapshot);
+	const { text, cursor } = draft;
+	const [under = ""] = text.slice(cursor);
+	const shown = under === "" || under === "\n" ? " " : ([...text.slice(cursor)][0] ?? " ");
+	const after = text.slice(under === "" || under === "\n" ? cursor : cursor + shown.length);
+	const lines = `${text.slice(0, cursor)}\u001b[7m${shown}\u001b[27m${after}`.split("\n");
+	const at = text.slice(0, cursor).split("\n").length - 1;
+	const from = Math.max(0, Math.min(at - WRITTEN_LINES + 2, lines.length - WRITTEN_LINES));
+	const visible = lines.slice(from, from + WRITTEN_LINES);
+	const marked = visible.map((line, index) => `${from + index === 0 ? paint("user", ">") : " "} ${line}`);
+	return createElement(
+		Box,
+		{ flexDirection: "column", marginTop: 1 },
+		from > 0 ? createElement(Text, null, paint("quiet", `  … ${from} lines above`)) : null,
+		createElement(Text, { wrap: "hard" }, marked.join("\n")),
+		hint === "" ? null : createElement(Text, null, paint("quiet", oneLine(hint, columns - 1))),
+	);
+}
+
+/** The end of a text, so that what is drawn anew is never taller than the screen. */
+function lastLines(text: string, most: number, columns: number): string {
+	const lines = text.split("\n");
+	let height = 0;
+	let from = lines.length;
+	while (from > 0) {
+		height += Math.max(1, Math.ceil((lines[from - 1] as string).length / Math.max(1, columns)));
+		if (height > most && from < lines.length) break;
+		from--;
+	}
+	return lines.slice(from).join("\n");
+}
+
+/** The transcript, drawn at most so often. */
+function useThrottled(transcript: Transcript): Snapshot {
+	const [snapshot, setSnapshot] = useState(transcript.snapshot);
+	useEffect(() => {
+		let timer: ReturnType<typeof setTimeout> | undefined;
+		const draw = (): void => {
+			timer = undefined;
+			setSnapshot(transcript.snapshot());
+		};
+		const stop = transcript.subscribe(() => {
+			timer ??= setTimeout(draw, FRAME_MS);
+		});
+		draw();
+		return () => {
+			clearTimeout(timer);
+			stop();
+		};
+	}, [transcript]);
+	return snapshot;
+}

@@ -1,0 +1,49 @@
+/** What a session has used: tokens, and dollars where the prices are known. */
+import type { TokenUsage } from "@holdfast/upp";
+import { followSession, type Host, type RunEvent } from "holdfast";
+import { formatCost, formatCount } from "../terminal/index.ts";
+
+export class Spending {
+	#input = 0;
+	#output = 0;
+	#answers = 0;
+	#cost = 0;
+	#unpriced = 0;
+
+	/** Counts an answer; every other event is nothing. */
+	event(event: RunEvent): void {
+		// The offline model is no service: it has no tokens, and costs nothing.
+		if (event.type === "message" && event.modelId !== "offline") this.add(event.usage, event.cost);
+	}
+
+	/** Counts an answer; `cost` in dollars, undefined where it is not known. */
+	add({ inputTokens, outputTokens }: TokenUsage, cost: number | undefined): void {
+		this.#answers++;
+		this.#input += inputTokens;
+		this.#output += outputTokens;
+		if (cost === undefined) this.#unpriced++;
+		else this.#cost += cost;
+	}
+
+	/** In a few words. */
+	get text(): string {
+		if (this.#answers === 0) return "nothing used yet";
+		const tokens = `${formatCount(this.#input)} tokens in, ${formatCount(this.#output)} out`;
+		if (this.#unpriced === this.#answers) return `${tokens}, cost unknown`;
+		return `${tokens}, ${formatCost(this.#cost)}${this.#unpriced === 0 ? "" : ` and ${formatCount(this.#unpriced)} answers of unknown price`}`;
+	}
+}
+
+/** What a session has used up to now, as far as its journal still says it. */
+export async function spendingOf(host: Host, key: string): Promise<Spending> {
+	const spending = new Spending();
+	const { seq: last = 0 } = (await host.journal.head(key)) ?? {};
+	if (last === 0) return spending;
+	for await (const { event } of followSession(host, key, { until: "idle" })) {
+		// A run that is under way, or waits, is not waited for.
+		if (event.seq > last) break;
+		spending.event(event);
+		if (event.seq === last && event.sub === 0) break;
+	}
+	return spending;
+}

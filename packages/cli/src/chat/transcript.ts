@@ -1,0 +1,75 @@
+/** What a chat shows: entries that stay, and what is under way. One store for every kind of screen. */
+import type { ChangeLine } from "../render/index.ts";
+
+/** Something that stays. */
+export type ChatEntry = { readonly id: number } & (
+	| { readonly kind: "user"; readonly text: string }
+	/** A whole block of an answer, as Markdown. */
+	| { readonly kind: "answer"; readonly text: string }
+	| { readonly kind: "tool"; readonly text: string; readonly isDone: boolean }
+	| { readonly kind: "change"; readonly lines: readonly ChangeLine[] }
+	| { readonly kind: "note"; readonly text: string; readonly tone: "plain" | "warning" | "quiet" }
+);
+
+/** What is under way. */
+export interface Live {
+	/** `asking`: a call waits for the user's word. */
+	readonly status: "idle" | "working" | "asking";
+	/** The end of the answer, as far as it is no whole block yet. */
+	readonly tail: string;
+	readonly calls: readonly { readonly id: string; readonly text: string }[];
+	/** What the user said to the run under way that it has not heard yet. */
+	readonly queued: readonly string[];
+	/** What is asked. */
+	readonly question: string | undefined;
+	/** The model, the session, what was used. */
+	readonly footer: string;
+}
+
+export interface Snapshot {
+	readonly entries: readonly ChatEntry[];
+	readonly live: Live;
+}
+
+type NewEntry = ChatEntry extends infer Each ? (Each extends ChatEntry ? Omit<Each, "id"> : never) : never;
+
+/** The store. Its snapshots never change. */
+export class Transcript {
+	#snapshot: Snapshot = {
+		entries: [],
+		live: { status: "idle", tail: "", calls: [], queued: [], question: undefined, footer: "" },
+	};
+	readonly #listeners = new Set<() => void>();
+	#ids = 0;
+
+	/** Calls `changed` after every change; returns the way to stop. */
+	readonly subscribe = (changed: () => void): (() => void) => {
+		this.#listeners.add(changed);
+		return () => void this.#listeners.delete(changed);
+	};
+
+	readonly snapshot = (): Snapshot => this.#snapshot;
+
+	get live(): Live {
+		return this.#snapshot.live;
+	}
+
+	add(...entries: readonly NewEntry[]): void {
+		if (entries.length === 0) return;
+		const added = entries.map((entry) => ({ ...entry, id: ++this.#ids }));
+		this.#change({ ...this.#snapshot, entries: [...this.#snapshot.entries, ...added] });
+	}
+
+	set(live: Partial<Live>): void {
+		this.#change({ ...this.#snapshot, live: { ...this.#snapshot.live, ...live } });
+	}
+
+	note(text: string, tone: "plain" | "warning" | "quiet" = "plain"): void {
+		this.add({ kind: "note", text, tone });
+	}
+
+	#change(snapshot: Snapshot): void {
+		this.#snapshot = snapshot;
+		for (const changed of [...this.#listeners]) changed();
+	}
+}

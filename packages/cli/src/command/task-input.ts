@@ -1,0 +1,27 @@
+/** What a task is made of: the words of the command, and what is piped in: `cat log | holdfast run "summarise"`. */
+import { type CommandIo, longestPiped } from "../terminal/index.ts";
+import { UsageError } from "../work/index.ts";
+
+/** Milliseconds in which something has to come through a pipe that nobody said a task is in. */
+const PIPE_MS = 1_000;
+
+/**
+ * The task; undefined when there is none. A `-` among the words waits for what is piped in, however long that takes.
+ * @throws UsageError when more is piped in than is a task, or nothing where it was waited for.
+ */
+export async function readTask(
+	{ task, readsInput }: { readonly task: string | undefined; readonly readsInput: boolean },
+	io: CommandIo,
+): Promise<string | undefined> {
+	const piped = await io.readPiped(
+		readsInput ? {} : task === undefined ? { patience: PIPE_MS } : { from: "shell" },
+	);
+	if (piped !== undefined && piped.length > longestPiped)
+		throw new UsageError(
+			`What was piped in has more than ${longestPiped} characters. Put it into a file of the folder, and ask about that.`,
+		);
+	if (piped === undefined && readsInput && task === undefined)
+		throw new UsageError('Nothing was piped in. Say what to do: holdfast run "your task".');
+	if (piped === undefined || task === undefined) return piped ?? task;
+	return `${task}\n\n${piped}`;
+}

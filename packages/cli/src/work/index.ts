@@ -1,0 +1,12 @@
+/** Door of what commands that work share: the agent of a session, its setup and database, approvals, errors. */
+export { importDefault, loadAgent } from "./agent-file.ts";
+export { type ApprovalOptions, Approvals } from "./approvals.ts";
+export { assistantOptions, checkFolder, createAssistant } from "./assistant.ts";
+export { databaseOf, isPostgres, openDatabase, openExisting, shownDatabase } from "./database.ts";
+export { describeError } from "./describe-error.ts";
+export { chooseModel } from "./models.ts";
+export { type OpenAgent, openAgent } from "./open-agent.ts";
+export { findSession, isOwnKey, nameOfSession, refuseServed } from "./session-name.ts";
+export { readSettings, type SessionSettings, writeSettings } from "./session-settings.ts";
+export { assistantsFolder, prepare, type Setup, setupOfFile, type WorkOptions } from "./setup.ts";
+export { ending, exitCodes, UsageError } from "./usage-error.ts";

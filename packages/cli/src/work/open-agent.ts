@@ -1,0 +1,33 @@
+/** Which agent works on a session: the assistant, or one of the user's own, in which case its file says all about it. */
+import { basename } from "node:path";
+import type { Agent, Host } from "holdfast";
+import { loadAgent } from "./agent-file.ts";
+import { createAssistant } from "./assistant.ts";
+import type { Setup } from "./setup.ts";
+import { UsageError } from "./usage-error.ts";
+
+/** An agent, and where its sessions are. */
+export interface OpenAgent {
+	readonly agent: Agent;
+	readonly host: Host;
+	/** What the model is called where it is shown. */
+	readonly modelName: string;
+}
+
+/**
+ * Makes the agent. An agent of the user's own that has no host of its own gets that of `openHost`, as the assistant does.
+ * @throws UsageError when it cannot be made.
+ */
+export async function openAgent(setup: Setup, openHost: () => Promise<Host>): Promise<OpenAgent> {
+	if (setup.agent === undefined) {
+		const host = await openHost();
+		return { agent: createAssistant({ host, ...setup }), host, modelName: setup.model.name };
+	}
+	const { agent } = await loadAgent(setup.agent, openHost);
+	const { host } = { ...agent } as { readonly host?: Partial<Host> };
+	if (host?.journal === undefined || host.values === undefined)
+		throw new UsageError(
+			`The agent of ${setup.agent} has a host that is no journal, so its sessions cannot be worked on from here. Leave its host out.`,
+		);
+	return { agent, host: host as Host, modelName: basename(setup.agent) };
+}

@@ -1,0 +1,69 @@
+/** How a session is worked on: what was asked for, else as it was before, else the defaults. */
+import type { CommandIo } from "../terminal/index.ts";
+import { checkFolder } from "./assistant.ts";
+import { type ChosenModel, chooseModel, offlineModel } from "./models.ts";
+import { readSettings } from "./session-settings.ts";
+import { UsageError } from "./usage-error.ts";
+
+/** What may be said about how to work. */
+export interface WorkOptions {
+	/** Absolute path of the folder to work in. */
+	readonly dir: string | undefined;
+	readonly model: string | undefined;
+	readonly allowNetwork: boolean | undefined;
+	readonly allowWrite: boolean | undefined;
+	/** Absolute path of a module that exports an agent; undefined for the built-in assistant. */
+	readonly agent: string | undefined;
+}
+
+/** How a session is worked on. */
+export interface Setup {
+	readonly key: string;
+	readonly dir: string;
+	/** Of the assistant. */
+	readonly model: ChosenModel;
+	readonly allowNetwork: boolean;
+	readonly allowWrite: boolean;
+	/** Absolute path of the module of the user's own agent. */
+	readonly agent: string | undefined;
+}
+
+/** What was asked for comes first, then how the session worked before, then the defaults. */
+export function prepare(
+	command: WorkOptions & { readonly db: string; readonly agent?: string | undefined },
+	key: string,
+	io: CommandIo,
+): Setup {
+	const before = readSettings(command.db, key);
+	const agent = command.agent ?? before?.agent;
+	if (agent !== undefined) {
+		const theAssistants = (["dir", "model", "allowNetwork", "allowWrite"] as const).find(
+			(option) => command[option] !== undefined,
+		);
+		if (theAssistants !== undefined)
+			throw new UsageError(
+				`The option --${theAssistants.replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`)} is the assistant's: the agent of ${agent} says by itself what it works with. Leave one of them out.`,
+			);
+		return setupOfFile(key, agent, io.folder);
+	}
+	const dir = command.dir ?? before?.dir ?? io.folder;
+	checkFolder(dir);
+	return {
+		key,
+		dir,
+		model: chooseModel(command.model ?? before?.model, io.environment),
+		allowNetwork: command.allowNetwork ?? before?.allowNetwork ?? false,
+		allowWrite: command.allowWrite ?? before?.allowWrite ?? false,
+		agent: undefined,
+	};
+}
+
+/** Whose tools change files in a known way: those of an agent of the user's own may be called the same and do otherwise. */
+export function assistantsFolder({ dir, agent }: Setup): string | undefined {
+	return agent === undefined ? dir : undefined;
+}
+
+/** The setup of a session whose agent says by itself what it works with. */
+export function setupOfFile(key: string, agent: string, dir: string): Setup {
+	return { key, dir, agent, model: offlineModel, allowNetwork: false, allowWrite: false };
+}
