@@ -30,6 +30,7 @@ const mayImport: ReadonlyMap<string, readonly string[]> = new Map([
 			"@holdfast/postgres",
 			"@holdfast/runner",
 			"@holdfast/threads",
+			"@holdfast/postgres",
 			"@holdfast/inspector",
 		],
 	],

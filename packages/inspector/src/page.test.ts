@@ -57,7 +57,7 @@ describe.skipIf(whyNot !== undefined)(`the inspector${whyNot ?? ""}`, () => {
 		await page.locator(".message-assistant .text", { hasText: story }).first().waitFor();
 		await status("completed");
 		await page.locator(".is-live").waitFor({ state: "detached" });
-		expect(await page.locator(".message-assistant", { hasText: story }).count()).toBe(1);
+		await expect.poll(() => page.locator(".message-assistant", { hasText: story }).count()).toBe(1);
 		expect(await page.locator(".message-user").count()).toBe(1);
 		await page.getByRole("tab", { name: "Timeline" }).click();
 		await page.locator(".span-takeover").waitFor();
@@ -135,7 +135,7 @@ describe.skipIf(whyNot !== undefined)(`the inspector${whyNot ?? ""}`, () => {
 		await page.getByRole("button", { name: "Fork", exact: true }).click();
 		await page.locator(".message-assistant", { hasText: "wise-2" }).waitFor();
 		await page.getByText("forked from").waitFor();
-		expect(await page.locator(".message-user").count()).toBe(2);
+		await expect.poll(() => page.locator(".message-user").count()).toBe(2);
 		await show("eighth", "tree");
 		await page.getByRole("link", { name: "compare" }).click();
 		await page.getByRole("heading", { name: "Comparison" }).waitFor();
@@ -156,12 +156,14 @@ describe.skipIf(whyNot !== undefined)(`the inspector${whyNot ?? ""}`, () => {
 	test("replays a session step by step", async () => {
 		await show("first", "replay");
 		await page.getByText("1 of 7: run.started").waitFor();
-		for (let step = 2; step <= 3; step++) await page.keyboard.press("]");
+		await page.keyboard.press("]");
+		await page.getByText("2 of 7: input").waitFor();
+		await page.keyboard.press("]");
 		await page.getByText("3 of 7: assistant").waitFor();
-		expect(await page.locator(".conversation .message").count()).toBe(2);
+		await expect.poll(() => page.locator(".conversation .message").count()).toBe(2);
 		await page.keyboard.press("[");
 		await page.getByText("2 of 7: input").waitFor();
-		expect(await page.locator(".conversation .message").count()).toBe(1);
+		await expect.poll(() => page.locator(".conversation .message").count()).toBe(1);
 	});
 
 	test("shows sub-agents in the tree, and what they did", async () => {
@@ -188,9 +190,11 @@ describe.skipIf(whyNot !== undefined)(`the inspector${whyNot ?? ""}`, () => {
 	});
 
 	test("everything is reached by the keyboard", async () => {
+		const focused = () => page.evaluate(() => document.activeElement?.id);
 		await page.goto(stage.url);
 		await page.locator(".session-line").first().waitFor();
 		await page.keyboard.press("/");
+		await expect.poll(focused).toBe("search");
 		await page.keyboard.type("first");
 		await page.locator(".session-line", { hasText: "second" }).waitFor({ state: "detached" });
 		await page.keyboard.press("Escape");
@@ -210,7 +214,7 @@ describe.skipIf(whyNot !== undefined)(`the inspector${whyNot ?? ""}`, () => {
 		await page.keyboard.press("Escape");
 		await page.getByRole("dialog", { name: "Keys" }).waitFor({ state: "hidden" });
 		await page.keyboard.press("c");
-		expect(await page.evaluate(() => document.activeElement?.id)).toBe("composer");
+		await expect.poll(focused).toBe("composer");
 		await page.keyboard.press("Escape");
 		await page.keyboard.press("g");
 		await page.getByLabel("Search sessions").waitFor();

@@ -11,8 +11,16 @@ export type KeyAction =
 	| { readonly type: "end-of-input" }
 	| { readonly type: "complete" };
 
+/** What was typed means. A word and Enter may come as one, from whoever types ahead; a paste says that it is one. */
+export function actionsOf(input: string, key: Key): readonly KeyAction[] {
+	const [, text] = /^([^\r\n]+)\r$/.exec(input) ?? [];
+	if (text !== undefined && !key.ctrl && !key.meta) return [{ type: "insert", text }, { type: "send" }];
+	const action = actionOf(input, key);
+	return action === undefined ? [] : [action];
+}
+
 /** Undefined for a key that means nothing here. */
-export function actionOf(input: string, key: Key): KeyAction | undefined {
+function actionOf(input: string, key: Key): KeyAction | undefined {
 	if (key.ctrl) return withControl(input);
 	if (key.return) return key.meta || key.shift ? newLine : { type: "send" };
 	if (key.escape) return { type: "interrupt" };

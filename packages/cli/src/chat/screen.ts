@@ -4,7 +4,7 @@ import { createElement, type ReactNode, useEffect, useState, useSyncExternalStor
 import { oneLine, printable } from "../terminal/index.ts";
 import type { Composer } from "./composer.ts";
 import { entryText } from "./entry-text.ts";
-import { actionOf } from "./keys.ts";
+import { actionsOf } from "./keys.ts";
 import { renderMarkdown } from "./markdown.ts";
 import type { Paint } from "./paint.ts";
 import type { ChatEntry, Live, Snapshot, Transcript } from "./transcript.ts";
@@ -29,8 +29,7 @@ export function Screen({ transcript, composer, paint }: ScreenParts): ReactNode 
 	const { entries, live } = useThrottled(transcript);
 	const { columns, rows } = useWindowSize();
 	useInput((input, key) => {
-		const action = actionOf(input, key);
-		if (action !== undefined) composer.act(action);
+		for (const action of actionsOf(input, key)) composer.act(action);
 	});
 	usePaste((text) => composer.act({ type: "insert", text }));
 	// Ink draws these once, in order.

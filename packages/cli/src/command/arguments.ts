@@ -3,7 +3,7 @@
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import type { CommandIo } from "../terminal/index.ts";
-import { type ApprovalOptions, databaseOf, isPostgres, UsageError, type WorkOptions } from "../work/index.ts";
+import { type ApprovalOptions, databaseFrom, UsageError, type WorkOptions } from "../work/index.ts";
 import { type DatabaseTask, type DatabaseValues, readDatabaseTask } from "./database-task.ts";
 import { type EvalValues, readEvalOptions } from "./eval-options.ts";
 import { type ProjectCommand, type ProjectCommandName, readProjectCommand } from "./project-options.ts";
@@ -11,7 +11,7 @@ import { readServeOptions, type ServeOptions } from "./serve-options.ts";
 
 /** Where sessions live and how the answer is written. */
 interface Common {
-	/** Absolute path of the database, or its address. */
+	/** Absolute path of the database. */
 	readonly db: string;
 	/** Whether the path was given, so that hints repeat it. */
 	readonly dbGiven: string | undefined;
@@ -195,14 +195,10 @@ export function parseCommand(
 		if ([value].flat().includes("")) throw new UsageError(`The option --${option} needs a value.`);
 	const base = folderOfCaller(io);
 	const common: Common = {
-		db: values.db === undefined ? resolve(io.folder, defaultDatabase) : databaseOf(base, values.db),
+		db: values.db === undefined ? resolve(io.folder, defaultDatabase) : databaseFrom(base, values.db),
 		dbGiven: values.db,
 		json: values.json === true,
 	};
-	if (isPostgres(common.db) && !["worker", "serve", "sessions", "show"].includes(name))
-		throw new UsageError(
-			`"holdfast ${name}" works with a file. A database of Postgres is for worker, serve, sessions and show.`,
-		);
 	const agent = values.agent === undefined ? undefined : resolve(base, values.agent);
 	const how: Omit<WorkOptions, "allowWrite" | "agent"> = {
 		dir: values.dir === undefined ? undefined : resolve(base, values.dir),
@@ -262,7 +258,7 @@ export function parseCommand(
 			...read,
 			...how,
 			...common,
-			...(db === undefined ? {} : { db: databaseOf(base, db), dbGiven: db }),
+			...(db === undefined ? {} : { db: databaseFrom(base, db), dbGiven: db }),
 			agent: read.agent === undefined ? undefined : resolve(base, read.agent),
 			project: project === undefined ? undefined : resolve(base, project),
 			drain: readSeconds(values.drain ?? (io.environment.HOLDFAST_DRAIN || "10")),

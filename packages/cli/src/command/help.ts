@@ -30,7 +30,7 @@ Exit codes: 0 completed, 1 failed, 2 wrong usage, 3 interrupted and resumable, 4
 `;
 
 const readOptions = `  --dir PATH         the folder to work in (default: here); links that lead out are refused
-  --db PATH          the database (default: .holdfast/holdfast.db in the current folder)
+  --db PATH          the database: a file, or postgres://… (default: .holdfast/holdfast.db in the current folder)
   --model ID         openai:gpt-5.2, anthropic:claude-sonnet-4-5, google:gemini-2.5-pro,
                      openai-compatible:NAME@http://host:port/v1, or offline.
                      Default: HOLDFAST_MODEL, else by the key that is set (OPENAI_API_KEY,
@@ -97,7 +97,7 @@ may share one database; each run is worked on by one of them.
 
   --agent FILE       a module whose default export is your agent: new Agent({...}), or its options.
                      Default: the assistant, with the folder and model of each session
-  --db PATH          the database, a file or postgres://… (default: .holdfast/holdfast.db here)
+  --db PATH          the database: a file, or postgres://… (default: .holdfast/holdfast.db in the current folder)
   --once             end when nothing is due any more, for cron
   --drain SECONDS    how long active runs may continue after Ctrl-C or SIGTERM (default 10);
                      what has not ended by then is suspended, and resumed by another worker
@@ -142,7 +142,7 @@ finish for a while, leaves the others resumable, and exits with 0. Each request 
   --project DIR      a project of files: its threads are served under /api/threads, and its own endpoints. It is loaded
                      once; its database is in the project's folder by default, and its values of the
                      environment may be in its file .env
-  --db PATH          the database, a file or postgres://… (default: .holdfast/holdfast.db here)
+  --db PATH          the database: a file, or postgres://… (default: .holdfast/holdfast.db in the current folder)
   --port N           the port (default: 4280); 0 takes a free one
   --host H           the address to listen on (default: 127.0.0.1). Others can reach 0.0.0.0, so it needs a key
   --api-key KEY      a key that callers must send, or TENANT=KEY; may be given again. Better in
@@ -232,7 +232,7 @@ Looks after the database, while other processes use it.
   vacuum             gives free room back, and really erases what was removed; others wait while it works
 
 AGE is a number with m, h, d or w: 90m, 12h, 30d, 8w.
-  --db PATH          the database (default: .holdfast/holdfast.db in the current folder)
+  --db PATH          the database: a file, or postgres://… (default: .holdfast/holdfast.db in the current folder)
   --json             one line of JSON for what was found or done; prune: one a session, and one at the end
 `,
 };

@@ -12,7 +12,7 @@ import {
 	pruneJournal,
 	vacuumJournal,
 } from "../upkeep/index.ts";
-import { ending, exitCodes, UsageError } from "../work/index.ts";
+import { ending, exitCodes, isServer, UsageError } from "../work/index.ts";
 import type { Command } from "./arguments.ts";
 import type { DatabaseTask } from "./database-task.ts";
 
@@ -24,6 +24,10 @@ const quiet = 2_000;
 /** Carries out a task on the database; gives the exit code. */
 export async function keepDatabase(command: KeepCommand, io: CommandIo): Promise<number> {
 	const { db, task } = command;
+	if (isServer(db))
+		throw new UsageError(
+			`"holdfast db ${task.name}" looks after files. The tables of a server are the server's to look after: see "Operating it" in the guide to Postgres.`,
+		);
 	if (!existsSync(db)) throw new UsageError(`There is no database ${db}. Give its path: --db PATH.`);
 	if (statSync(db).isDirectory())
 		throw new UsageError(`The database ${db} is a folder. Give the path of a file.`);

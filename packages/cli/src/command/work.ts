@@ -13,6 +13,7 @@ import {
 	refuseServed,
 	type Setup,
 	setupOfFile,
+	shownDatabase,
 	UsageError,
 	writeSettings,
 } from "../work/index.ts";
@@ -100,7 +101,7 @@ export async function resumeSession(command: ResumeCommand, io: CommandIo): Prom
 			: await openAgent(setupOfFile("", file, io.folder), () => openDatabase(command.db));
 	const host = ofFile?.host ?? (await openExisting(command.db));
 	if (host === undefined) {
-		if (command.session !== undefined) throw unknownSession(command.session, command.db);
+		if (command.session !== undefined) throw unknownSession(command.session, shownDatabase(command.db));
 		return nothingToResume("There are no sessions yet, so there is nothing to resume.", command, io);
 	}
 	let work: Work | undefined;
@@ -111,7 +112,8 @@ export async function resumeSession(command: ResumeCommand, io: CommandIo): Prom
 		}
 		await refuseServed(host, key);
 		const head = await host.journal.head(key);
-		if (head === undefined || (head.seq === 0 && head.waiting === 0)) throw unknownSession(key, command.db);
+		if (head === undefined || (head.seq === 0 && head.waiting === 0))
+			throw unknownSession(key, shownDatabase(command.db));
 		const setup = prepare(command, key, io);
 		work = startWork(setup, ofFile ?? (await openAgent(setup, () => host)), command, io);
 		if ((await work.goOn(work.agent.session(key), command.name)) === null) {

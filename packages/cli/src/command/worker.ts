@@ -2,7 +2,7 @@
 
 import type { AgentRun, RunResult } from "holdfast";
 import { type CommandIo, formatCount, formatDuration, oneLine } from "../terminal/index.ts";
-import { describeError, ending, exitCodes } from "../work/index.ts";
+import { describeError, ending, exitCodes, shownDatabase } from "../work/index.ts";
 import type { Command } from "./arguments.ts";
 import { openWorkplace, type Workplace } from "./workplace.ts";
 
@@ -74,7 +74,9 @@ function textLog({ stdout, stderr }: CommandIo): WorkerLog {
 		`session ${oneLine(sessionKey, WIDTH)} · run ${runId}`;
 	return {
 		begin: ({ db, once }, of) =>
-			stdout.write(`worker ${process.pid} · ${of} · ${db}${once ? " · until nothing is due" : ""}\n`),
+			stdout.write(
+				`worker ${process.pid} · ${of} · ${shownDatabase(db)}${once ? " · until nothing is due" : ""}\n`,
+			),
 		taken: (run) => stdout.write(`works on  ${name(run)}\n`),
 		over: (run, { outcome, steps, error }, duration) => {
 			const why = error === undefined ? "" : ` · ${oneLine(error.message, 200)} (${error.code})`;
@@ -98,7 +100,13 @@ function jsonLog({ stdout }: CommandIo): WorkerLog {
 	let runs = 0;
 	return {
 		begin: ({ db, once }, agent) =>
-			line({ type: "begin", worker: process.pid, agent, db, until: once ? "done" : "stopped" }),
+			line({
+				type: "begin",
+				worker: process.pid,
+				agent,
+				db: shownDatabase(db),
+				until: once ? "done" : "stopped",
+			}),
 		taken: ({ sessionKey: session, runId: run }) => line({ type: "run_taken", session, run }),
 		over({ sessionKey: session, runId: run }, { outcome, text, steps, usage, error }, duration) {
 			runs++;

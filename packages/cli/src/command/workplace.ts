@@ -9,7 +9,6 @@ import {
 	checkFolder,
 	chooseModel,
 	createAssistant,
-	isPostgres,
 	loadAgent,
 	openDatabase,
 	readSettings,
@@ -62,10 +61,6 @@ async function ofFile(file: string, command: WorkerCommand, options: WorkOptions
 }
 
 async function assistants(command: WorkerCommand, io: CommandIo, options: WorkOptions): Promise<Workplace> {
-	if (isPostgres(command.db))
-		throw new UsageError(
-			"What the assistant works with is kept beside a file. Give an agent to work with Postgres: holdfast worker --agent FILE.",
-		);
 	const fallback: SessionSettings = {
 		dir: io.folder,
 		model: chooseModel(undefined, io.environment).name,

@@ -1,48 +1,52 @@
-/** Opens the database of the sessions, a file or one of Postgres; what cannot be opened is a matter of usage, said in one line. */
+/** Opens the database of the sessions; what cannot be opened is a matter of usage, said in one line. */
 import { existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { type Host, isHoldfastError } from "holdfast";
 import { sqliteHost } from "holdfast/sqlite";
 import { UsageError } from "./usage-error.ts";
 
-/** Whether a database is one of Postgres, and its name an address. */
-export function isPostgres(db: string): boolean {
-	return /^postgres(?:ql)?:\/\//.test(db);
+/** Whether a database is a server's, and no file. */
+export function isServer(database: string): boolean {
+	return /^postgres(?:ql)?:\/\//.test(database);
 }
 
-/** A database as it was given: a path from a folder, or an address. */
-export function databaseOf(folder: string, given: string): string {
-	return isPostgres(given) ? given : resolve(folder, given);
+/** A database as it was given: an address as it is, the path of a file from a folder on. */
+export function databaseFrom(folder: string, given: string): string {
+	return isServer(given) ? given : resolve(folder, given);
 }
 
-/** A database as it may be shown: without a password. */
-export function shownDatabase(db: string): string {
-	return isPostgres(db)
-		? db.replace(/^(\w+:\/\/[^/?#@:]*):[^/?#@]*@/, "$1@").replace(/([?&]password=)[^&]*/g, "$1…")
-		: db;
+/** A database as it may be shown: an address without its password. */
+export function shownDatabase(database: string): string {
+	if (!isServer(database)) return database;
+	try {
+		const address = new URL(database);
+		if (address.password !== "") address.password = "***";
+		if (address.searchParams.has("password")) address.searchParams.set("password", "***");
+		return address.href;
+	} catch {
+		return "postgres://…";
+	}
 }
 
 /**
- * Opens or makes the database.
+ * Opens or makes the database: a file, or `postgres://…`.
  * @throws UsageError when it cannot be used.
  */
-export async function openDatabase(path: string): Promise<Host> {
-	return isPostgres(path) ? openPostgres(path) : openFile(path);
+export async function openDatabase(database: string): Promise<Host> {
+	return isServer(database) ? openServer(database) : openFile(database);
 }
 
-/** Its package is loaded only where it is needed. */
-async function openPostgres(connectionString: string): Promise<Host> {
-	const { postgresHost } = await import("@holdfast/postgres");
-	let host: Host | undefined;
+async function openServer(address: string): Promise<Host> {
 	try {
-		host = postgresHost({ connectionString });
-		// It connects when it is used, which is now.
+		// Loaded when it is asked for: most use a file.
+		const { postgresHost } = await import("@holdfast/postgres");
+		const host = postgresHost({ connectionString: address });
 		await host.journal.list({ limit: 1 });
 		return host;
 	} catch (error) {
-		await host?.close();
-		const message = error instanceof Error ? error.message : String(error);
-		throw new UsageError(`The database ${shownDatabase(connectionString)} cannot be used. ${message}`);
+		throw new UsageError(
+			`The database ${shownDatabase(address)} cannot be used. ${error instanceof Error ? error.message : String(error)}`,
+		);
 	}
 }
 
@@ -66,6 +70,6 @@ function openFile(path: string): Host {
 }
 
 /** Opens the database only if it is there: looking at sessions makes no file. */
-export async function openExisting(path: string): Promise<Host | undefined> {
-	return isPostgres(path) || existsSync(path) ? openDatabase(path) : undefined;
+export async function openExisting(database: string): Promise<Host | undefined> {
+	return isServer(database) || existsSync(database) ? openDatabase(database) : undefined;
 }

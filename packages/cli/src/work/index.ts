@@ -2,7 +2,7 @@
 export { importDefault, loadAgent } from "./agent-file.ts";
 export { type ApprovalOptions, Approvals } from "./approvals.ts";
 export { assistantOptions, checkFolder, createAssistant } from "./assistant.ts";
-export { databaseOf, isPostgres, openDatabase, openExisting, shownDatabase } from "./database.ts";
+export { databaseFrom, isServer, openDatabase, openExisting, shownDatabase } from "./database.ts";
 export { describeError } from "./describe-error.ts";
 export { chooseModel } from "./models.ts";
 export { type OpenAgent, openAgent } from "./open-agent.ts";

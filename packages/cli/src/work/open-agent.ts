@@ -18,7 +18,7 @@ export interface OpenAgent {
  * Makes the agent. An agent of the user's own that has no host of its own gets that of `openHost`, as the assistant does.
  * @throws UsageError when it cannot be made.
  */
-export async function openAgent(setup: Setup, openHost: () => Host | Promise<Host>): Promise<OpenAgent> {
+export async function openAgent(setup: Setup, openHost: () => Promise<Host> | Host): Promise<OpenAgent> {
 	if (setup.agent === undefined) {
 		const host = await openHost();
 		return { agent: createAssistant({ host, ...setup }), host, modelName: setup.model.name };

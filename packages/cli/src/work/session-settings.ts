@@ -4,7 +4,8 @@
  */
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { isServer } from "./database.ts";
 
 /** The settings of one session. */
 export interface SessionSettings {
@@ -38,13 +39,19 @@ export function readSettings(db: string, key: string): SessionSettings | undefin
 /** Keeps the settings of a session. */
 export function writeSettings(db: string, key: string, settings: SessionSettings): void {
 	const file = fileOf(db, key);
-	mkdirSync(`${db}.settings`, { recursive: true });
+	mkdirSync(dirname(file), { recursive: true });
 	// Renamed into place, so that a crash leaves the old file or the new one.
 	const draft = `${file}.${process.pid}`;
 	writeFileSync(draft, `${JSON.stringify({ key, ...settings })}\n`, { mode: 0o600 });
 	renameSync(draft, file);
 }
 
+/** Beside a database's file; those of a server's sessions are in the folder where the command runs. */
 function fileOf(db: string, key: string): string {
-	return join(`${db}.settings`, `${createHash("sha256").update(key).digest("hex").slice(0, 32)}.json`);
+	const place = isServer(db) ? join(".holdfast", `postgres-${digest(db)}`) : db;
+	return join(`${place}.settings`, `${digest(key)}.json`);
+}
+
+function digest(text: string): string {
+	return createHash("sha256").update(text).digest("hex").slice(0, 32);
 }

@@ -30,6 +30,14 @@ export function App(): JSX.Element {
 		return () => ending.abort();
 	}, [number]);
 	useShortcuts();
+	const where = JSON.stringify(place.value);
+	useEffect(
+		() => () => {
+			// What was said of a view goes with it.
+			notice.value = undefined;
+		},
+		[where],
+	);
 	const { value: at } = place;
 	return (
 		<>

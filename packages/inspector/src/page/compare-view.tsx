@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import type { SessionCounts } from "../wire/index.ts";
 import { ConversationList } from "./conversation.tsx";
 import { formatCount, formatDuration, formatPrice } from "./format.ts";
+import { Scrolls } from "./parts.tsx";
 import { linkTo } from "./route.ts";
 import type { SessionStore } from "./session-store.ts";
 import { useSession } from "./session-view.tsx";
@@ -87,7 +88,7 @@ function Numbers({
 	const [left, right] = [one.info.value, other.info.value];
 	if (left === undefined || right === undefined) return null;
 	return (
-		<div class="table">
+		<Scrolls class="table" label="Numbers">
 			<table>
 				<thead>
 					<tr>
@@ -125,6 +126,6 @@ function Numbers({
 					</tr>
 				</tbody>
 			</table>
-		</div>
+		</Scrolls>
 	);
 }

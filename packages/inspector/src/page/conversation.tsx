@@ -20,7 +20,7 @@ export function ConversationList(props: {
 	readonly label?: string;
 }): JSX.Element {
 	const { said, wait } = props.of;
-	const { live, label = "Conversation" } = props;
+	const { live, version, label = "Conversation" } = props;
 	const isLive = live !== undefined && (live.text !== "" || live.thinking !== "" || live.calls.length > 0);
 	const count = said.length + (isLive ? 1 : 0) + (wait === undefined ? 0 : 1);
 	if (count === 0) return <p class="empty">Nothing was said yet.</p>;
@@ -30,6 +30,11 @@ export function ConversationList(props: {
 			class="conversation"
 			count={count}
 			lineHeight={96}
+			version={
+				live === undefined
+					? version
+					: `${version} ${live.text.length} ${live.thinking.length} ${live.calls.length} ${count}`
+			}
 			isMeasured
 			isAtEnd
 			keyOf={(index) => (index < said.length ? `${said[index]?.seq} ${index}` : index)}

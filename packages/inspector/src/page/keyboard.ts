@@ -29,9 +29,10 @@ const everywhere: Keys = {
 	u: () => go({ view: "usage" }),
 	c: () => focus("#composer"),
 	"/": () => {
-		if (place.value.view !== "sessions") go({ view: "sessions" });
+		if (place.value.view === "sessions") return focus("#search");
+		go({ view: "sessions" });
 		// The view is there when the page was drawn.
-		requestAnimationFrame(() => focus("#search"));
+		requestAnimationFrame(() => requestAnimationFrame(() => focus("#search")));
 	},
 	...Object.fromEntries(
 		tabs.map((tab, index) => [
@@ -54,7 +55,8 @@ export function useShortcuts(): void {
 		const pressed = (event: KeyboardEvent): void => {
 			const target = event.target as HTMLElement;
 			if (event.key === "Escape" && /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) target.blur();
-			if (event.ctrlKey || event.metaKey || event.altKey || helpIsOpen.value) return;
+			if (event.ctrlKey || event.metaKey || event.altKey) return;
+			if (document.querySelector("dialog[open]") !== null) return;
 			if (/^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName) || target.isContentEditable) return;
 			// The arrows of tabs and lists that scroll are their own.
 			if (event.key.startsWith("Arrow") && target.closest("[role=tablist]") !== null) return;

@@ -35,7 +35,7 @@ export function PlanTab({ store }: { readonly store: SessionStore }): JSX.Elemen
 			{audit.length === 0 ? (
 				<p class="quiet">Policy did not step in.</p>
 			) : (
-				<div class="table">
+				<Scrolls class="table" label="Records">
 					<table>
 						<thead>
 							<tr>
@@ -60,7 +60,7 @@ export function PlanTab({ store }: { readonly store: SessionStore }): JSX.Elemen
 							))}
 						</tbody>
 					</table>
-				</div>
+				</Scrolls>
 			)}
 		</Scrolls>
 	);

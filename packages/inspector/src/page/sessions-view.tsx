@@ -121,6 +121,7 @@ export function SessionsView(): JSX.Element {
 					label="Sessions"
 					count={list.length}
 					lineHeight={64}
+					version={list}
 					keyOf={(index) => list[index]?.sessionId ?? index}
 					current={at}
 					onSeen={(first, last) => {

@@ -24,6 +24,7 @@ export function StepsTab({ store }: { readonly store: SessionStore }): JSX.Eleme
 				class="steps"
 				count={answers.length}
 				lineHeight={44}
+				version={`${answers.length} ${seq}`}
 				keyOf={(at) => answers[at]?.seq ?? at}
 				current={index}
 				line={(at) => {

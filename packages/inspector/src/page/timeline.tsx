@@ -44,6 +44,7 @@ export function TimelineList(props: {
 			class="timeline"
 			count={spans.length}
 			lineHeight={30}
+			version={`${spans.length} ${last} ${selected}`}
 			keyOf={(index) => index}
 			current={current}
 			line={(index) => {
@@ -82,8 +83,10 @@ function SpanLine(props: {
 				<span style={{ left: `${left * 100}%`, width: `max(3px, ${width * 100}%)` }} />
 			</span>
 			<span class="span-numbers">
-				{span.tokens === undefined ? "" : `${formatCount(span.tokens)} tok `}
-				{span.cost === undefined ? "" : `${formatCost(span.cost)} `}
+				<span class="span-more">
+					{span.tokens === undefined ? "" : `${formatCount(span.tokens)} tok `}
+					{span.cost === undefined ? "" : `${formatCost(span.cost)} `}
+				</span>
 				{duration === "" ? formatTime(span.start) : duration}
 			</span>
 		</button>

@@ -7,7 +7,7 @@ import {
 	Virtualizer,
 	type VirtualizerOptions,
 } from "@tanstack/virtual-core";
-import type { ComponentChildren, JSX } from "preact";
+import { Component, type ComponentChildren, type JSX } from "preact";
 import { useEffect, useLayoutEffect, useReducer, useRef, useState } from "preact/hooks";
 
 type Options = PartialKeys<
@@ -31,6 +31,23 @@ function useVirtualizer(options: Options): Virtualizer<HTMLElement, HTMLElement>
 	return virtualizer;
 }
 
+interface LineProps {
+	readonly index: number;
+	readonly version: unknown;
+	readonly line: (index: number) => ComponentChildren;
+}
+
+/** A line is drawn anew where it shows something else, and not whenever the list is scrolled. */
+class Line extends Component<LineProps> {
+	override shouldComponentUpdate({ index, version }: LineProps): boolean {
+		return index !== this.props.index || version !== this.props.version;
+	}
+
+	override render({ index, line }: LineProps): ComponentChildren {
+		return line(index);
+	}
+}
+
 /** A list. */
 export interface VirtualListProps {
 	readonly label: string;
@@ -39,6 +56,8 @@ export interface VirtualListProps {
 	readonly lineHeight: number;
 	readonly isMeasured?: boolean;
 	readonly line: (index: number) => ComponentChildren;
+	/** Another one where the lines may show something else. */
+	readonly version: unknown;
 	readonly keyOf: (index: number) => string | number;
 	/** Stays at its end while somebody looks at it. */
 	readonly isAtEnd?: boolean;
@@ -61,6 +80,7 @@ export function VirtualList(props: VirtualListProps): JSX.Element {
 		keyOf,
 		isAtEnd = false,
 		current,
+		version,
 		onSeen,
 	} = props;
 	const scroller = useRef<HTMLElement>(null);
@@ -114,7 +134,7 @@ export function VirtualList(props: VirtualListProps): JSX.Element {
 							...(isMeasured ? {} : { height: `${lineHeight}px` }),
 						}}
 					>
-						{line(index)}
+						<Line index={index} version={version} line={line} />
 					</li>
 				))}
 			</ul>

@@ -1,0 +1,64 @@
+// The page behind a key: it asks for one, says when it was refused, and hears nothing that comes late of an older one.
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openStage, type Stage, violationsOf, whyNot } from "./browser.fixture.ts";
+
+const good = "the-good-key";
+
+describe.skipIf(whyNot !== undefined)(`the inspector behind a key${whyNot ?? ""}`, () => {
+	let stage: Stage;
+
+	beforeAll(async () => {
+		stage = await openStage({ apiKeys: { [good]: "acme", "another-key": "other" } });
+		await stage.say("mine", "add it", good);
+		await stage.say("theirs", "add it", "another-key");
+	});
+	afterAll(() => stage?.close());
+
+	test("asks for a key, says that one was refused, and shows what the right one may see", async () => {
+		const page = await stage.page();
+		await page.goto(stage.url);
+		const field = page.getByLabel("Key of the server");
+		await field.waitFor();
+		expect(await page.getByText("This key was refused.").count()).toBe(0);
+		await field.fill("a-wrong-key");
+		await page.getByRole("button", { name: "Enter" }).click();
+		await page.getByText("This key was refused.").waitFor();
+		expect(await violationsOf(page)).toEqual([]);
+		await page.getByLabel("Key of the server").fill(good);
+		await page.getByRole("button", { name: "Enter" }).click();
+		await page.locator(".session-line", { hasText: "mine" }).waitFor();
+		expect(await page.locator(".session-line").count()).toBe(1);
+		await page.reload();
+		await page.locator(".session-line", { hasText: "mine" }).waitFor();
+		await page.locator(".session-line", { hasText: "mine" }).click();
+		await page.locator(".message-assistant").first().waitFor();
+		await page.close();
+	});
+
+	test("what is refused late of an older key is not heard", async () => {
+		const page = await stage.page();
+		let late: (() => Promise<void>) | undefined;
+		// Of the wrong key, what the list asks is answered only when the right key is in use.
+		await page.route("**/api/inspect/**", async (route) => {
+			const request = route.request();
+			if (request.headers().authorization !== "Bearer a-wrong-key") return route.continue();
+			const response = await route.fetch();
+			const answer = (): Promise<void> => route.fulfill({ response });
+			if (!request.url().includes("/changes")) return answer();
+			late = answer;
+		});
+		await page.goto(`${stage.url}/#/session/mine`);
+		await page.getByLabel("Key of the server").fill("a-wrong-key");
+		await page.getByRole("button", { name: "Enter" }).click();
+		await page.getByText("This key was refused.").waitFor();
+		await expect.poll(() => late !== undefined).toBe(true);
+		await page.getByLabel("Key of the server").fill(good);
+		await page.getByRole("button", { name: "Enter" }).click();
+		await page.locator(".message-assistant").first().waitFor();
+		await late?.().catch(() => {}); // the page may have given it up
+		await page.getByRole("link", { name: "Sessions" }).click();
+		await page.locator(".session-line", { hasText: "mine" }).waitFor();
+		expect(await page.getByText("This key was refused.").count()).toBe(0);
+		await page.close();
+	});
+});

@@ -1,0 +1,89 @@
+// The page with ten thousand entries: what is in the document does not grow with them. And what the page weighs.
+import { gzipSync } from "node:zlib";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { bundlePage } from "./assets/bundle-page.ts";
+import { openStage, type Stage, whyNot } from "./browser.fixture.ts";
+
+/** Entries of a session that called a tool again and again. */
+function manyEntries(count: number): object[] {
+	const at = Date.now() - count * 10;
+	return Array.from({ length: count }, (_, index) => {
+		const seq = index + 1;
+		const step = Math.floor(index / 3) + 1;
+		const entry = (kind: string, body: object) => ({ seq, at: at + index * 10, runId: "r", kind, body });
+		if (index === 0) return entry("run.started", { runKind: "user-turn" });
+		const callId = `call-${step}`;
+		if (index % 3 === 0) {
+			const toolCalls = [{ toolCallId: callId, toolName: "add", arguments: { step } }];
+			const message = {
+				id: `m${step}`,
+				type: "assistant",
+				content: [{ type: "text", text: `Step ${step}.` }],
+				toolCalls,
+			};
+			const usage = { inputTokens: 10, outputTokens: 5 };
+			return entry("assistant", { step, tag: "act", message, usage, modelId: "clever-1", duration: 5 });
+		}
+		if (index % 3 === 1) return entry("tool.started", { step, callId, name: "add", attempt: 1 });
+		return entry("tool.settled", { step, callId, outcome: "done", result: { sum: step }, duration: 3 });
+	});
+}
+
+describe.skipIf(whyNot !== undefined)(`the inspector with much to show${whyNot ?? ""}`, () => {
+	let stage: Stage;
+	let page: Page;
+
+	beforeAll(async () => {
+		stage = await openStage();
+		await stage.say("s", "Hello");
+		page = await stage.page();
+	});
+	afterAll(() => stage?.close());
+
+	/** Shows the session as if it had so many entries; gives how many elements the document has. */
+	async function show(tab: string, count: number): Promise<number> {
+		const entries = manyEntries(count);
+		await page.unrouteAll({ behavior: "ignoreErrors" });
+		await page.route("**/api/inspect/session/s/entries?**", (route) => {
+			const after = Number(new URL(route.request().url()).searchParams.get("after"));
+			const rest = entries.slice(after, after + 1_000);
+			return route.fulfill({ json: { entries: rest, isLast: after + rest.length >= count } });
+		});
+		await page.goto("about:blank");
+		await page.goto(`${stage.url}/#/session/s/${tab}`);
+		await page.locator(".list-line").first().waitFor();
+		await expect
+			.poll(() => page.locator(".list-line").first().getAttribute("aria-setsize").then(Number))
+			.toBeGreaterThan(count / 5);
+		return page.evaluate(() => document.querySelectorAll("*").length);
+	}
+
+	test("ten thousand entries take as many elements as some hundred, in every list", async () => {
+		for (const tab of ["timeline", "conversation", "steps"]) {
+			const few = await show(tab, 400);
+			const many = await show(tab, 10_000);
+			expect(many, `${tab}: ${few} elements for 400 entries, ${many} for 10,000`).toBeLessThan(few * 1.5);
+		}
+	});
+
+	test("the first and the last of ten thousand are a key away", async () => {
+		await show("timeline", 10_000);
+		await page.locator(".timeline").focus();
+		await page.keyboard.press("End");
+		await page.locator(".span-label", { hasText: "3334" }).first().waitFor();
+		await page.keyboard.press("Home");
+		await page.locator(".span-label", { hasText: "Run 1" }).waitFor();
+	});
+});
+
+test("the page weighs less than 150 KB compressed, and asks nobody but its server", async () => {
+	const files = await bundlePage();
+	let bytes = 0;
+	for (const content of files.values()) bytes += gzipSync(content).length;
+	expect(bytes).toBeLessThan(150 * 1024);
+	const html = new TextDecoder().decode(files.get("index.html"));
+	const addresses = [...html.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, address]) => address);
+	expect(addresses.every((address) => address?.startsWith("/inspector/"))).toBe(true);
+	expect([...files.keys()].sort()).toEqual(["app.css", "app.js", "icon.svg", "index.html"]);
+});
