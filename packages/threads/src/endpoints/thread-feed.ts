@@ -127,28 +127,34 @@ class Feed {
 	#emit(event: string, data: unknown): void {
 		const { host } = this.#threads;
 		const storeKey = this.#threads.storeKeyOf(this.#threadId);
+		// Looked up now: what is committed from here on comes after it.
+		const looking = Promise.resolve(host.journal.head(storeKey));
+		looking.catch(() => {});
 		this.#emitting = this.#emitting
 			.then(async () => {
+				const { seq = 0 } = (await looking) ?? {};
 				const { redact } = await this.#threads.redaction(this.#threadId);
-				const { seq = 0 } = (await host.journal.head(storeKey)) ?? {};
 				this.#emitted.push({ seq, sent: { event: { type: "event", event, data: redact(data) } } });
-				this.#giveEmitted();
+				this.#give(this.#emittedBefore(this.#seq + 1));
 			})
 			.catch(() => {});
 	}
 
-	#giveEmitted(): void {
-		while (this.#emitted[0] !== undefined && this.#emitted[0].seq <= this.#seq)
-			this.#give([(this.#emitted.shift() as { readonly sent: SentEvent }).sent]);
+	/** What was emitted before an entry was committed. */
+	#emittedBefore(seq: number): SentEvent[] {
+		const count = this.#emitted.findIndex((each) => each.seq >= seq);
+		return this.#emitted.splice(0, count < 0 ? this.#emitted.length : count).map(({ sent }) => sent);
 	}
 
 	async #read(after: string | undefined): Promise<void> {
 		try {
 			for await (const { events, seq } of pagesOf(this.#threads, this.#threadId, after, this.#over.signal)) {
+				// What was emitted before these were committed has its place before them.
+				await this.#emitting;
 				this.#seq = Math.max(this.#seq, seq);
 				this.last = events.at(-1)?.id ?? this.last;
-				if (events.length > 0) this.#give(events);
-				this.#giveEmitted();
+				const placed = events.flatMap((each) => [...this.#emittedBefore(placeAfter(each.id).seq), each]);
+				this.#give([...placed, ...this.#emittedBefore(this.#seq + 1)]);
 				await this.#giveWaiting();
 			}
 		} catch {
@@ -178,6 +184,7 @@ class Feed {
 	}
 
 	#give(sent: readonly SentEvent[]): void {
+		if (sent.length === 0 && !this.isOver) return;
 		for (const seat of this.#seats) seat.push(sent);
 	}
 

@@ -15,10 +15,5 @@ export type { ListThreads, ParentLink, ThreadRecord } from "./records.ts";
 export { requestsShelf } from "./requests.ts";
 export { messageIdOf } from "./thread-model.ts";
 export { ThreadView } from "./thread-view.ts";
-export {
-	type CreateThreadOptions,
-	type ThreadListener,
-	Threads,
-	type ThreadsOptions,
-	threads,
-} from "./threads.ts";
+export { Threads, threads } from "./threads.ts";
+export type { CreateThreadOptions, ThreadListener, ThreadsOptions } from "./threads-options.ts";

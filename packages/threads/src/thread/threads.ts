@@ -12,86 +12,35 @@ import {
 } from "holdfast";
 import { AgentSessions, readStoreKey, storeKeyOf, type TurnOptions } from "holdfast/execute";
 import { systemPorts } from "holdfast/host";
-import type { MiddlewareEntry } from "holdfast/middleware";
-import type { Plugin } from "holdfast/plugins";
 import type { ThreadEffects } from "../effects/index.ts";
-import type { EnvGiven, Redaction } from "../environment/index.ts";
+import type { Redaction } from "../environment/index.ts";
 import type { Message, Project, ProjectSource, QueueMessageInput, ThreadState } from "../types/index.ts";
-import { type KeyValue, ThreadValues } from "../values/index.ts";
-import { threadStrategy } from "./decider.ts";
-import { defaultParts, valuesOwner } from "./default-parts.ts";
-import { engineTools } from "./engine-tools.ts";
+import type { KeyValue } from "../values/index.ts";
+import { forgetBeside, listValues, redactionOf } from "./beside-session.ts";
+import { defaultParts } from "./default-parts.ts";
 import { afterThreadCreated, type HookScope } from "./hooks.ts";
+import { ThreadListeners } from "./listeners.ts";
 import type { LiveRun } from "./live-run.ts";
-import type { ThreadLogger } from "./logs.ts";
 import { queueMessage } from "./messages.ts";
-import { callsShelf, type ModelCall, modelCalls } from "./model-calls.ts";
+import { type ModelCall, modelCalls } from "./model-calls.ts";
 import { threadNotFound } from "./not-found.ts";
 import type { ThreadParts, ThreadPlace } from "./parts.ts";
 import { threadPolicy } from "./policy.ts";
 import { ProjectIndex } from "./project-index.ts";
 import { type ListThreads, type RecordChange, type ThreadRecord, ThreadRecords } from "./records.ts";
-import { requestsShelf } from "./requests.ts";
-import { beginThread, reportToParent } from "./session-bounds.ts";
 import { childCreated } from "./subagents.ts";
 import type { ThreadSystem } from "./system.ts";
 import { EffectsOfThreads } from "./thread-effects.ts";
-import { threadModel } from "./thread-model.ts";
 import { askControl, type StateScope, threadState } from "./thread-state.ts";
 import { ThreadViews } from "./thread-views.ts";
-
-/** Options of `threads()`. */
-export interface ThreadsOptions {
-	/** What the threads' agents are. One that changes counts from the next turn on. */
-	readonly project: ProjectSource;
-	/** Where they live: a host with records, such as `sqliteHost()` or `memoryHost()`. */
-	readonly host: Host;
-	/** Values of the environment for all threads: a text alone is a secret. Default: none. */
-	readonly env?: EnvGiven;
-	/** Values of a user's account. Default: none. */
-	readonly userEnv?: (userId: string) => EnvGiven | undefined | Promise<EnvGiven | undefined>;
-	/** Model calls after which a turn ends whose side has no `maxSteps`. Default 250. */
-	readonly stepCap?: number;
-	/** Gets what is worth saying: failed hooks and models, limits. Must not throw. Default: nobody does. */
-	readonly onLog?: ThreadLogger;
-	/** Whether each request to a model is logged, without keys. Default false. */
-	readonly logRequests?: boolean;
-	/** Handles of the program, which tools find as `_notPackableRuntimeContext`. Default: none. */
-	readonly runtimeContext?: Record<string, unknown>;
-	/** In place of the house's own files, key-values, environment and effects. */
-	readonly parts?: Partial<ThreadParts>;
-	/** Policy around every execution, as of any agent. */
-	readonly middleware?: readonly MiddlewareEntry[];
-	readonly plugins?: readonly Plugin[];
-	/** Keeps the threads of several projects in one store apart. Default: none. */
-	readonly namespace?: string;
-	/** Milliseconds for which what a model says is gathered before it is kept for those who follow. Default: not kept. */
-	readonly keepDeltasMs?: number;
-	/** Time and ids. Default: the system's. */
-	readonly ports?: Partial<Ports>;
-}
-
-/** What a thread is created with. */
-export interface CreateThreadOptions {
-	/** Name of its agent. */
-	readonly agentId: string;
-	/** Whose it is. Default: nobody's. */
-	readonly userId?: string | null;
-	/** Whose server it is on. Default: nobody's in particular. */
-	readonly tenant?: string;
-	readonly tags?: readonly string[];
-	/** Default: a new UUID. */
-	readonly id?: string;
-	/** Said to it at once. */
-	readonly message?: string | QueueMessageInput;
-}
-
-/** Gets the events that threads send, in their order. */
-export type ThreadListener = (event: {
-	readonly threadId: string;
-	readonly event: string;
-	readonly data: unknown;
-}) => void;
+import {
+	type CreateThreadOptions,
+	checkOptions,
+	isScoped,
+	type ThreadListener,
+	type ThreadsOptions,
+} from "./threads-options.ts";
+import { agentOf, turnOf } from "./turn.ts";
 
 /** The threads of a project. */
 export class Threads {
@@ -104,17 +53,12 @@ export class Threads {
 	readonly #turns = new WeakMap<Project, TurnOptions>();
 	readonly #indices = new WeakMap<Project, ProjectIndex>();
 	readonly #lives = new Map<string, LiveRun>();
-	readonly #listeners = new Map<string, Set<ThreadListener>>();
+	readonly #listeners = new ThreadListeners();
 	#sandbox: Sandbox | undefined;
 
 	constructor(options: ThreadsOptions) {
 		const { host, project, env, userEnv, namespace, onLog, runtimeContext } = options;
-		if (typeof host?.journal !== "object")
-			throw new TypeError(
-				"The option `host` must be a host: what `sqliteHost()` or `memoryHost()` returned.",
-			);
-		if (typeof project !== "object" || project === null)
-			throw new TypeError("The option `project` must be a project, such as `loadProject()` returns.");
+		checkOptions(options);
 		this.host = host;
 		this.#source = project;
 		this.#stepCap = options.stepCap ?? 250;
@@ -174,29 +118,14 @@ export class Threads {
 			place,
 			live: (threadId) => this.#lives.get(threadId),
 			view: (threadId) => views.get(threadId),
-			emit: (threadId, event, data) => this.#emit(threadId, event, data),
+			emit: (threadId, event, data) => this.#listeners.emit({ threadId, event, data }),
 			state: (record, scope) => this.#state(record, scope),
 			create: (record, scope) => this.#create(record, scope?.parent),
 			terminate: (threadId) => this.#terminate(threadId),
 		};
-		const { middleware = [], plugins, keepDeltasMs } = options;
-		const indexOf = (): ProjectIndex => this.#index();
-		this.#sessions = new AgentSessions(
-			newId(),
-			{
-				host,
-				name: "threads",
-				middleware: [threadPolicy(this.#system, this.#lives, indexOf), ...middleware],
-				// A failing provider ends the execution, and the next message runs normally (SA-137).
-				modelWait: "never",
-				maxSteps: Number.POSITIVE_INFINITY,
-				...(plugins === undefined ? {} : { plugins }),
-				...(namespace === undefined ? {} : { namespace }),
-				...(keepDeltasMs === undefined ? {} : { keepDeltasMs }),
-				...(options.ports === undefined ? {} : { ports: options.ports }),
-			},
-			{ agentFor: () => this.#turnOptions() },
-		);
+		const policy = threadPolicy(this.#system, this.#lives, () => this.#index());
+		const agentFor = (): TurnOptions => this.#turnOptions();
+		this.#sessions = new AgentSessions(newId(), agentOf(options, policy), { agentFor });
 	}
 
 	readonly #namespace: string | undefined;
@@ -326,23 +255,9 @@ export class Threads {
 		for (const child of await records.childrenOf(threadId)) await this.delete(child.id);
 		await this.session(threadId).delete();
 		await records.delete(record);
-		await this.#forget(this.storeKeyOf(threadId));
+		if (this.host.timers !== undefined) await this.effects(threadId).forget();
+		await forgetBeside(this.host, this.storeKeyOf(threadId));
 		return true;
-	}
-
-	/** Forgets what lies beside a session and does not go with it. */
-	async #forget(storeKey: string): Promise<void> {
-		const { records, timers } = this.host;
-		if (timers !== undefined) await this.#effects.of({ storeKey }).forget();
-		for (const shelf of [callsShelf(storeKey), requestsShelf(storeKey)])
-			for (;;) {
-				const found = (await records?.list(shelf, { limit: 500 })) ?? [];
-				if (found.length === 0) break;
-				await records?.commit(
-					[],
-					found.map(({ name }) => ({ shelf, name, value: undefined })),
-				);
-			}
 	}
 
 	/** The effects of a thread: pending ones, and those that are over. */
@@ -356,31 +271,18 @@ export class Threads {
 	}
 
 	/** The key-values of a thread, in the order of their keys. */
-	async values(threadId: string): Promise<readonly KeyValue[]> {
-		const kept = this.host.values.values(this.storeKeyOf(threadId), valuesOwner);
-		return new ThreadValues(kept).listValues();
+	values(threadId: string): Promise<readonly KeyValue[]> {
+		return listValues(this.host, this.storeKeyOf(threadId));
 	}
 
 	/** Masks every secret value of a thread's environment. @throws HoldfastError `thread_not_found`. */
 	async redaction(threadId: string): Promise<Redaction> {
-		const record = await this.#require(threadId);
-		const index = this.#index();
-		const agent = index.agent(record.agentId);
-		const prompt = index.promptOf({ agent: record.agentId, side: "a" }).definition.env;
-		const { parts, place } = this.#system;
-		const environment = parts.environment(place(record), { agent: agent?.env, prompt });
-		const asItIs = { push: (text: string): string => text, flush: (): string => "" };
-		return (await environment.redaction?.()) ?? { redact: (data) => data, stream: () => asItIs };
+		return redactionOf(this.#system, await this.#require(threadId));
 	}
 
 	/** Gets the events that a thread sends in this process. Returns the way to leave. */
 	subscribe(threadId: string, listener: ThreadListener): () => void {
-		const known = this.#listeners.get(threadId) ?? new Set();
-		this.#listeners.set(threadId, known.add(listener));
-		return () => {
-			known.delete(listener);
-			if (known.size === 0 && this.#listeners.get(threadId) === known) this.#listeners.delete(threadId);
-		};
+		return this.#listeners.add(threadId, listener);
 	}
 
 	/** Finds executions that nobody alive works on, and continues them. */
@@ -425,18 +327,7 @@ export class Threads {
 		const { project } = this;
 		const known = this.#turns.get(project);
 		if (known !== undefined) return known;
-		const index = this.#index();
-		const system = this.#system;
-		const made: TurnOptions = {
-			model: threadModel(system),
-			tools: engineTools(system, index),
-			execution: threadStrategy({
-				agent: (name) => index.agent(name),
-				stepCap: this.#stepCap,
-				begin: (context) => beginThread(system, context),
-				report: (context) => reportToParent(system, context),
-			}),
-		};
+		const made = turnOf(this.#system, this.#index(), this.#stepCap);
 		this.#turns.set(project, made);
 		return made;
 	}
@@ -485,26 +376,11 @@ export class Threads {
 		for (const child of await records.childrenOf(threadId)) await this.#terminate(child.id);
 	}
 
-	#emit(threadId: string, event: string, data: unknown): void {
-		for (const listener of this.#listeners.get(threadId) ?? []) listener({ threadId, event, data });
-	}
-
 	async #require(threadId: string): Promise<ThreadRecord> {
 		const record = await this.#system.records.get(threadId);
 		if (record === undefined) throw threadNotFound(threadId);
 		return record;
 	}
-}
-
-function isScoped(index: ProjectIndex, { agentId }: ThreadRecord, name: string): boolean {
-	const { project } = index;
-	const declared = [...project.tools.values(), ...project.prompts.values()].flatMap(
-		({ definition }) => definition.variables ?? [],
-	);
-	return (
-		project.agents.has(agentId) &&
-		declared.some((variable) => variable.name === name && variable.scoped === true)
-	);
 }
 
 /**

@@ -1,0 +1,46 @@
+// What lies beside the session of a thread: looked at, masked, and forgotten with it.
+import type { Host } from "holdfast";
+import type { Redaction } from "../environment/index.ts";
+import { type KeyValue, ThreadValues } from "../values/index.ts";
+import { valuesOwner } from "./default-parts.ts";
+import { callsShelf } from "./model-calls.ts";
+import type { ThreadRecord } from "./records.ts";
+import { requestsShelf } from "./requests.ts";
+import type { ThreadSystem } from "./system.ts";
+
+/** How many records are forgotten at a time. */
+const atATime = 500;
+const asItIs: Redaction = {
+	redact: (data) => data,
+	stream: () => ({ push: (text) => text, flush: () => "" }),
+};
+
+/** Forgets the records of a thread, which do not go with its session. */
+export async function forgetBeside({ records }: Pick<Host, "records">, storeKey: string): Promise<void> {
+	for (const shelf of [callsShelf(storeKey), requestsShelf(storeKey)])
+		for (;;) {
+			const found = (await records?.list(shelf, { limit: atATime })) ?? [];
+			if (found.length === 0) break;
+			await records?.commit(
+				[],
+				found.map(({ name }) => ({ shelf, name, value: undefined })),
+			);
+		}
+}
+
+/** The key-values of a thread, in the order of their keys. */
+export function listValues({ values }: Pick<Host, "values">, storeKey: string): Promise<readonly KeyValue[]> {
+	return new ThreadValues(values.values(storeKey, valuesOwner)).listValues();
+}
+
+/** What masks the secrets of a thread's environment. */
+export async function redactionOf(
+	{ index, parts, place }: ThreadSystem,
+	record: ThreadRecord,
+): Promise<Redaction> {
+	const { agentId } = record;
+	const agent = index.agent(agentId);
+	const prompt =
+		agent === undefined ? undefined : index.promptOf({ agent: agentId, side: "a" }).definition.env;
+	return (await parts.environment(place(record), { agent: agent?.env, prompt }).redaction?.()) ?? asItIs;
+}

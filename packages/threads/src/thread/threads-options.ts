@@ -1,0 +1,83 @@
+// What threads are made with, checked at the door.
+import type { Host, Ports } from "holdfast";
+import type { MiddlewareEntry } from "holdfast/middleware";
+import type { Plugin } from "holdfast/plugins";
+import type { EnvGiven } from "../environment/index.ts";
+import type { ProjectSource, QueueMessageInput } from "../types/index.ts";
+import type { ThreadLogger } from "./logs.ts";
+import type { ThreadParts } from "./parts.ts";
+import type { ProjectIndex } from "./project-index.ts";
+import type { ThreadRecord } from "./records.ts";
+
+/** Options of `threads()`. */
+export interface ThreadsOptions {
+	/** What the threads' agents are. One that changes counts from the next turn on. */
+	readonly project: ProjectSource;
+	/** Where they live: a host with records, such as `sqliteHost()` or `memoryHost()`. */
+	readonly host: Host;
+	/** Values of the environment for all threads: a text alone is a secret. Default: none. */
+	readonly env?: EnvGiven;
+	/** Values of a user's account. Default: none. */
+	readonly userEnv?: (userId: string) => EnvGiven | undefined | Promise<EnvGiven | undefined>;
+	/** Model calls after which a turn ends whose side has no `maxSteps`. Default 250. */
+	readonly stepCap?: number;
+	/** Gets what is worth saying: failed hooks and models, limits. Must not throw. Default: nobody does. */
+	readonly onLog?: ThreadLogger;
+	/** Whether each request to a model is logged, without keys. Default false. */
+	readonly logRequests?: boolean;
+	/** Handles of the program, which tools find as `_notPackableRuntimeContext`. Default: none. */
+	readonly runtimeContext?: Record<string, unknown>;
+	/** In place of the house's own files, key-values, environment and effects. */
+	readonly parts?: Partial<ThreadParts>;
+	/** Policy around every execution, as of any agent. */
+	readonly middleware?: readonly MiddlewareEntry[];
+	readonly plugins?: readonly Plugin[];
+	/** Keeps the threads of several projects in one store apart. Default: none. */
+	readonly namespace?: string;
+	/** Milliseconds for which what a model says is gathered before it is kept for those who follow. Default: not kept. */
+	readonly keepDeltasMs?: number;
+	/** Time and ids. Default: the system's. */
+	readonly ports?: Partial<Ports>;
+}
+
+/** What a thread is created with. */
+export interface CreateThreadOptions {
+	/** Name of its agent. */
+	readonly agentId: string;
+	/** Whose it is. Default: nobody's. */
+	readonly userId?: string | null;
+	/** Whose server it is on. Default: nobody's in particular. */
+	readonly tenant?: string;
+	readonly tags?: readonly string[];
+	/** Default: a new UUID. */
+	readonly id?: string;
+	/** Said to it at once. */
+	readonly message?: string | QueueMessageInput;
+}
+
+/** Gets the events that threads send, in their order. */
+export type ThreadListener = (event: {
+	readonly threadId: string;
+	readonly event: string;
+	readonly data: unknown;
+}) => void;
+
+/** @throws TypeError for options that make no sense. */
+export function checkOptions({ host, project }: ThreadsOptions): void {
+	if (typeof host?.journal !== "object")
+		throw new TypeError("The option `host` must be a host: what `sqliteHost()` or `memoryHost()` returned.");
+	if (typeof project !== "object" || project === null)
+		throw new TypeError("The option `project` must be a project, such as `loadProject()` returns.");
+}
+
+/** Whether a variable stays in a thread, by a definition of its project. */
+export function isScoped(index: ProjectIndex, { agentId }: ThreadRecord, name: string): boolean {
+	const { project } = index;
+	const declared = [...project.tools.values(), ...project.prompts.values()].flatMap(
+		({ definition }) => definition.variables ?? [],
+	);
+	return (
+		project.agents.has(agentId) &&
+		declared.some((variable) => variable.name === name && variable.scoped === true)
+	);
+}

@@ -1,0 +1,44 @@
+// What the turns of all threads of a project are made with.
+import type { AgentOptions } from "holdfast";
+import type { TurnOptions } from "holdfast/execute";
+import type { MiddlewareEntry } from "holdfast/middleware";
+import { threadStrategy } from "./decider.ts";
+import { engineTools } from "./engine-tools.ts";
+import type { ProjectIndex } from "./project-index.ts";
+import { beginThread, reportToParent } from "./session-bounds.ts";
+import type { ThreadSystem } from "./system.ts";
+import { threadModel } from "./thread-model.ts";
+import type { ThreadsOptions } from "./threads-options.ts";
+
+/** What the agent of all threads is made with, whatever the project. */
+export function agentOf(
+	{ host, middleware = [], plugins, namespace, keepDeltasMs, ports }: ThreadsOptions,
+	policy: MiddlewareEntry,
+): AgentOptions {
+	return {
+		host,
+		name: "threads",
+		middleware: [policy, ...middleware],
+		// A failing provider ends the execution, and the next message runs normally (SA-137).
+		modelWait: "never",
+		maxSteps: Number.POSITIVE_INFINITY,
+		...(plugins === undefined ? {} : { plugins }),
+		...(namespace === undefined ? {} : { namespace }),
+		...(keepDeltasMs === undefined ? {} : { keepDeltasMs }),
+		...(ports === undefined ? {} : { ports }),
+	};
+}
+
+/** The model, tools and decider of a project. */
+export function turnOf(system: ThreadSystem, index: ProjectIndex, stepCap: number): TurnOptions {
+	return {
+		model: threadModel(system),
+		tools: engineTools(system, index),
+		execution: threadStrategy({
+			agent: (name) => index.agent(name),
+			stepCap,
+			begin: (context) => beginThread(system, context),
+			report: (context) => reportToParent(system, context),
+		}),
+	};
+}
