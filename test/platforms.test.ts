@@ -14,7 +14,8 @@ async function bundleFor(
 	const build = await rolldown({
 		input: entry,
 		platform: "neutral",
-		external: [/^node:/],
+		// What listens on Node is loaded when it listens.
+		external: [/^node:/, "ws"],
 		treeshake: true,
 		resolve: { conditionNames: ["holdfast-source", "import", "default"], mainFields: ["module", "main"] },
 		plugins: [
