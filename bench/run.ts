@@ -23,6 +23,8 @@ const rows: ReadonlyMap<string, readonly string[]> = new Map([
 	["durable-step", []],
 	["journal-size", []],
 	["durable-sessions", []],
+	["postgres-step", []],
+	["postgres-sessions", []],
 	["session-turns", []],
 	["open-sessions", ["--expose-gc"]],
 	["long-session", []],

@@ -179,6 +179,8 @@ export function makeCommitQueue(parts: QueueParts): CommitQueue {
 				const sent = encode(write, touched);
 				bytes += sent.text?.length ?? sent.plain?.bytes ?? 0;
 				batch.push(sent);
+				// One that may come to nothing is made again before what follows it.
+				if (sent.plain?.only === true) for (const session of write.sessions) busy.add(session);
 			} catch (error) {
 				write.failed(postgresError(error));
 				continue;

@@ -23,6 +23,7 @@ export interface PostgresServer {
 	readonly port: number;
 	/** Its process; undefined where the tests were given a server. */
 	readonly process: ChildProcess | undefined;
+	/** On one connection, one after the other. */
 	query<Row = Record<string, unknown>>(text: string, values?: unknown[]): Promise<Row[]>;
 	/** A name of a schema that no other test has. */
 	schema(): string;
@@ -122,7 +123,7 @@ function connectTo(url: string): PostgresServer {
 }
 
 function openPool(url: string): pg.Pool {
-	const pool = new pg.Pool({ connectionString: url, max: 2 });
+	const pool = new pg.Pool({ connectionString: url, max: 1 });
 	pool.on("error", () => {});
 	return pool;
 }
