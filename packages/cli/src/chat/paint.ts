@@ -4,7 +4,20 @@ import type { ChangeLine } from "../render/index.ts";
 
 type Style = Parameters<typeof styleText>[0];
 
-const styles = {
+type Name =
+	| "heading"
+	| "strong"
+	| "emphasis"
+	| "deleted"
+	| "code"
+	| "link"
+	| "quiet"
+	| "warning"
+	| "good"
+	| "bad"
+	| "user";
+
+const styles: Readonly<Record<Name, Style>> = {
 	heading: ["bold", "underline"],
 	strong: "bold",
 	emphasis: "italic",
@@ -16,12 +29,12 @@ const styles = {
 	good: "green",
 	bad: "red",
 	user: "bold",
-} satisfies Readonly<Record<string, Style>>;
+};
 
 /** Gives a text a style. */
-export type Paint = (style: keyof typeof styles, text: string) => string;
+export type Paint = (style: Name, text: string) => string;
 
-const changes: Readonly<Record<ChangeLine["kind"], keyof typeof styles | undefined>> = {
+const changes: Readonly<Record<ChangeLine["kind"], Name | undefined>> = {
 	file: "strong",
 	place: "code",
 	kept: undefined,
@@ -32,7 +45,7 @@ const changes: Readonly<Record<ChangeLine["kind"], keyof typeof styles | undefin
 
 export function makePaint(hasColours: boolean): Paint {
 	return (style, text) =>
-		hasColours && text !== "" ? styleText(styles[style] as Style, text, { validateStream: false }) : text;
+		hasColours && text !== "" ? styleText(styles[style], text, { validateStream: false }) : text;
 }
 
 /** A line of a change. */
