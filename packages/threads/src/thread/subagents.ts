@@ -9,6 +9,7 @@ import type {
 	ThreadState,
 	ToolResult,
 } from "../types/index.ts";
+import { broughtBack, copyFiles, missingFile } from "./child-files.ts";
 import { attachmentsOf, evolveFlow, type Flow, initialFlow } from "./flow.ts";
 import { afterSubagentCreated } from "./hooks.ts";
 import type { LiveRun } from "./live-run.ts";
@@ -298,80 +299,6 @@ async function runOf(
 			stop();
 		}
 	}
-}
-
-async function missingFile(
-	system: ThreadSystem,
-	threadId: string,
-	files: readonly AttachmentRef[],
-): Promise<string | undefined> {
-	if (files.length === 0) return undefined;
-	const record = await system.records.get(threadId);
-	if (record === undefined) return files[0]?.path;
-	const own = system.parts.files(system.place(record));
-	for (const { path } of files) if ((await own.statFile(path).catch(() => null)) === null) return path;
-	return undefined;
-}
-
-/** Copies files into the child's own. @see SA-113 */
-async function copyFiles(
-	system: ThreadSystem,
-	from: string,
-	child: ThreadRecord,
-	files: readonly AttachmentRef[],
-): Promise<readonly AttachmentRef[]> {
-	if (files.length === 0) return [];
-	const parent = await system.records.get(from);
-	if (parent === undefined) return [];
-	return copied(system, parent, child, files);
-}
-
-async function copied(
-	system: ThreadSystem,
-	from: ThreadRecord,
-	to: ThreadRecord,
-	files: readonly AttachmentRef[],
-): Promise<readonly AttachmentRef[]> {
-	const source = system.parts.files(system.place(from));
-	const target = system.parts.files(system.place(to));
-	const made: AttachmentRef[] = [];
-	for (const file of files) {
-		const [stat, stream] = [await source.statFile(file.path), await source.readFileStream(file.path)];
-		if (stat === null || stream === null) continue;
-		const path = `/attachments/${from.id}${stat.path}`;
-		const kept = await target.writeFile(path, bytesOf(stream), stat.mimeType);
-		const { width, height } = stat;
-		made.push({
-			id: kept.path,
-			type: "file",
-			path: kept.path,
-			name: file.name,
-			mimeType: kept.mimeType,
-			size: kept.size,
-			...(width === undefined ? {} : { width }),
-			...(height === undefined ? {} : { height }),
-		});
-	}
-	return made;
-}
-
-async function* bytesOf(
-	stream: AsyncIterable<{ readonly data: Uint8Array }>,
-): AsyncGenerator<Uint8Array, void, void> {
-	for await (const { data } of stream) yield data;
-}
-
-/** Files that a child's session ended with, in the parent's own. */
-async function broughtBack(
-	system: ThreadSystem,
-	parentId: string,
-	id: string,
-	files: readonly AttachmentRef[],
-): Promise<AttachmentRef[]> {
-	if (files.length === 0) return [];
-	const [parent, child] = [await system.records.get(parentId), await system.records.get(id)];
-	if (parent === undefined || child === undefined) return [];
-	return [...(await copied(system, child, parent, files))];
 }
 
 /** Starts the sub-agents that start by themselves, once for the thread. @see SA-114 */
