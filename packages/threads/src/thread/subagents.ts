@@ -1,19 +1,12 @@
 // Sub-agents: threads of their own, made and asked by another. What is done for a call is done once, however often the call is
 // begun: a child's id, its messages and its runs are named by the call (keeps I3). SA-112 … SA-125.
-import { UserMessage } from "@holdfast/upp";
-import type { Entry, ToolContext } from "holdfast";
-import type {
-	AttachmentRef,
-	ProjectItem,
-	SubagentRegistryEntry,
-	ThreadState,
-	ToolResult,
-} from "../types/index.ts";
-import { broughtBack, copyFiles, missingFile } from "./child-files.ts";
-import { attachmentsOf, evolveFlow, type Flow, initialFlow } from "./flow.ts";
+import type { ToolContext } from "holdfast";
+import type { ProjectItem, SubagentRegistryEntry, ThreadState, ToolResult } from "../types/index.ts";
+import { copyFiles, missingFile } from "./child-files.ts";
+import { failure, tell, waitFor } from "./child-runs.ts";
+import { attachmentsOf } from "./flow.ts";
 import { afterSubagentCreated } from "./hooks.ts";
 import type { LiveRun } from "./live-run.ts";
-import { type MessageData, type Side, withData } from "./message-data.ts";
 import type { EnvironmentPart } from "./parts.ts";
 import { type Callable, isResumable, type ResumableAgent } from "./project-index.ts";
 import type { ParentLink, ThreadRecord } from "./records.ts";
@@ -217,90 +210,6 @@ function childId({ idempotencyKey }: ToolContext): string {
 	return idempotencyKey;
 }
 
-/** What a child is told. */
-interface Told {
-	readonly runId: string;
-	readonly text: string;
-	readonly files: readonly AttachmentRef[];
-	/** Where it is not said, the one that messages of the parent are for. */
-	readonly to?: Side;
-}
-
-async function tell(
-	system: ThreadSystem,
-	{ id, parent }: ThreadRecord,
-	{ runId, text, files }: Told,
-): Promise<void> {
-	const to = parent?.to ?? "a";
-	const data: MessageData = {
-		to,
-		...(to === "b" ? { role: "assistant" } : {}),
-		...(files.length === 0 ? {} : { attachments: [...files] }),
-	};
-	const message = new UserMessage(text, { id: `${runId}.message`, metadata: withData(data) });
-	const run = await system.session(id).deliver(message, { runId });
-	void run?.result().catch(() => {});
-}
-
-/** Waits for a run of a child. What it comes to is the result of the call. */
-async function waitFor(
-	system: ThreadSystem,
-	live: LiveRun,
-	{ id }: ThreadRecord,
-	runId: string,
-	signal: AbortSignal,
-): Promise<ToolResult> {
-	const entries = await runOf(system, id, runId, signal).catch((error: unknown) => {
-		// Nobody waits for the child any more.
-		if (signal.aborted) system.session(id).interrupt();
-		throw error;
-	});
-	const ended = entries.findLast(({ fact }) => fact.kind === "run.ended")?.fact;
-	if (ended?.kind === "run.ended" && ended.outcome !== "completed")
-		return failure(ended.error?.message ?? `The sub-agent's run was ${ended.outcome}.`);
-	const { outcome, response } = entries.reduce<Flow>(
-		(flow, entry) => evolveFlow(live.index, flow, entry),
-		initialFlow,
-	);
-	if (outcome?.status === "failure") return failure(outcome.text);
-	const given = await broughtBack(system, live.threadId, id, outcome?.attachments ?? []);
-	return {
-		status: "success",
-		result: outcome?.text ?? response,
-		...(given.length === 0 ? {} : { attachments: given }),
-	};
-}
-
-/** The entries of a run that is over, wherever it is worked on. */
-async function runOf(
-	{ host, storeKeyOf }: ThreadSystem,
-	threadId: string,
-	runId: string,
-	signal: AbortSignal,
-): Promise<readonly Entry[]> {
-	const { journal } = host;
-	const key = storeKeyOf(threadId);
-	const entries: Entry[] = [];
-	let after = 0;
-	for (;;) {
-		signal.throwIfAborted();
-		const changed = Promise.withResolvers<void>();
-		const stop = journal.watch(key, changed.resolve);
-		signal.addEventListener("abort", () => changed.resolve(), { once: true });
-		try {
-			for (const entry of await journal.read(key, { after })) {
-				after = entry.seq;
-				if (entry.runId !== runId) continue;
-				entries.push(entry);
-				if (entry.fact.kind === "run.ended") return entries;
-			}
-			await changed.promise;
-		} finally {
-			stop();
-		}
-	}
-}
-
 /** Starts the sub-agents that start by themselves, once for the thread. @see SA-114 */
 export async function startImmediate(
 	system: ThreadSystem,
@@ -360,10 +269,6 @@ export async function registryEntry(
 		status: terminated !== null ? "terminated" : (status ?? (isBusy ? "running" : "idle")),
 		parentCommunication: parent?.communication ?? "implicit",
 	};
-}
-
-function failure(error: string): ToolResult {
-	return { status: "error", error };
 }
 
 function textOf(value: unknown): string | undefined {

@@ -1,0 +1,101 @@
+// The runs of a sub-agent: the message that starts one, and what it comes to. A run is named by the call that asks for it, so
+// it is started once, however often the call is begun (keeps I3).
+import { UserMessage } from "@holdfast/upp";
+import type { Entry } from "holdfast";
+import type { AttachmentRef, ToolResult } from "../types/index.ts";
+import { broughtBack } from "./child-files.ts";
+import { evolveFlow, type Flow, initialFlow } from "./flow.ts";
+import type { LiveRun } from "./live-run.ts";
+import { type MessageData, type Side, withData } from "./message-data.ts";
+import type { ThreadRecord } from "./records.ts";
+import type { ThreadSystem } from "./system.ts";
+
+/** What a child is told. */
+interface Told {
+	readonly runId: string;
+	readonly text: string;
+	readonly files: readonly AttachmentRef[];
+	/** Where it is not said, the one that messages of the parent are for. */
+	readonly to?: Side;
+}
+
+/** Delivers a message to a child, once for the run that it names. */
+export async function tell(
+	system: ThreadSystem,
+	{ id, parent }: ThreadRecord,
+	{ runId, text, files }: Told,
+): Promise<void> {
+	const to = parent?.to ?? "a";
+	const data: MessageData = {
+		to,
+		...(to === "b" ? { role: "assistant" } : {}),
+		...(files.length === 0 ? {} : { attachments: [...files] }),
+	};
+	const message = new UserMessage(text, { id: `${runId}.message`, metadata: withData(data) });
+	const run = await system.session(id).deliver(message, { runId });
+	void run?.result().catch(() => {});
+}
+
+/** Waits for a run of a child. What it comes to is the result of the call. */
+export async function waitFor(
+	system: ThreadSystem,
+	live: LiveRun,
+	{ id }: ThreadRecord,
+	runId: string,
+	signal: AbortSignal,
+): Promise<ToolResult> {
+	const entries = await runOf(system, id, runId, signal).catch((error: unknown) => {
+		// Nobody waits for the child any more.
+		if (signal.aborted) system.session(id).interrupt();
+		throw error;
+	});
+	const ended = entries.findLast(({ fact }) => fact.kind === "run.ended")?.fact;
+	if (ended?.kind === "run.ended" && ended.outcome !== "completed")
+		return failure(ended.error?.message ?? `The sub-agent's run was ${ended.outcome}.`);
+	const { outcome, response } = entries.reduce<Flow>(
+		(flow, entry) => evolveFlow(live.index, flow, entry),
+		initialFlow,
+	);
+	if (outcome?.status === "failure") return failure(outcome.text);
+	const given = await broughtBack(system, live.threadId, id, outcome?.attachments ?? []);
+	return {
+		status: "success",
+		result: outcome?.text ?? response,
+		...(given.length === 0 ? {} : { attachments: given }),
+	};
+}
+
+/** The entries of a run that is over, wherever it is worked on. */
+async function runOf(
+	{ host, storeKeyOf }: ThreadSystem,
+	threadId: string,
+	runId: string,
+	signal: AbortSignal,
+): Promise<readonly Entry[]> {
+	const { journal } = host;
+	const key = storeKeyOf(threadId);
+	const entries: Entry[] = [];
+	let after = 0;
+	for (;;) {
+		signal.throwIfAborted();
+		const changed = Promise.withResolvers<void>();
+		const stop = journal.watch(key, changed.resolve);
+		signal.addEventListener("abort", () => changed.resolve(), { once: true });
+		try {
+			for (const entry of await journal.read(key, { after })) {
+				after = entry.seq;
+				if (entry.runId !== runId) continue;
+				entries.push(entry);
+				if (entry.fact.kind === "run.ended") return entries;
+			}
+			await changed.promise;
+		} finally {
+			stop();
+		}
+	}
+}
+
+/** The result of a call that came to nothing. */
+export function failure(error: string): ToolResult {
+	return { status: "error", error };
+}
