@@ -21,7 +21,10 @@ export function listFiles(root: string, ending: string): readonly string[] {
 	return found.sort();
 }
 
+/** What is copied into projects of users is theirs, and is looked at by what tries such projects. */
+const template = "packages/cli/template/";
+
 /** Paths of the TypeScript sources of the repository: packages, tests, benchmarks, tools. */
 export function listSources(root: string): readonly string[] {
-	return listFiles(root, ".ts").filter((file) => !file.endsWith(".d.ts"));
+	return listFiles(root, ".ts").filter((file) => !file.endsWith(".d.ts") && !file.startsWith(template));
 }

@@ -24,6 +24,7 @@ import type { ModelFailures, ModelWait } from "./model-wait.ts";
 import { RunAdmission } from "./run-admission.ts";
 import type { RunObserver } from "./run-observer.ts";
 import type { CommitOptions, Recorder, RunInput, RunOptions } from "./run-options.ts";
+import { RunWatchers } from "./run-watchers.ts";
 import { CommitFailed, Stopped, type StopReason } from "./stopped.ts";
 import { TraceCollector } from "./subagent-events.ts";
 import { refusedCommit } from "./unwritable.ts";
@@ -56,19 +57,11 @@ export class Run {
 	readonly #recorder: Recorder;
 	readonly #fold: FoldOptions;
 	readonly #readInput: RunOptions["readInput"];
-	readonly #watchers: Watcher[];
-	/** How many of them may be full. */
-	#bounded = 0;
-	/** How many of them may have something to do about events. */
-	#settling = 0;
+	readonly #watchers: RunWatchers;
 	readonly #controller = new AbortController();
 	#stopReason: StopReason | undefined;
 	#cut: ((error: Stopped) => void) | undefined;
 	#sub = 0;
-	/** Whether watchers hear of an event right now. */
-	#isEmitting = false;
-	/** What they emitted meanwhile. */
-	#answers: RunEvent[] | undefined;
 	/** Events that wait for the ledger to have what was committed last, and when they are emitted. */
 	#recording: { readonly pending: RunEvent[]; readonly emitted: Promise<unknown> } | undefined;
 	lastWords: string | undefined; // of the strategy, when the run ends now
@@ -95,15 +88,15 @@ export class Run {
 		this.#recorder = options.recorder;
 		this.ledger = options.ledger;
 		this.#readInput = options.readInput;
-		this.#watchers = [...(options.watchers ?? [])];
+		this.#watchers = new RunWatchers(options.watchers);
 		this.observer = options.observer;
-		if (options.observer !== undefined) this.#watchers.push(options.observer);
+		if (options.observer !== undefined) this.#watchers.keep(options.observer, "last");
 		this.#fold = foldOptions(options.agent);
 		this.#marks = options.recorder.keeps === "nothing" ? undefined : new PendingMarks();
 		if (options.keepDeltasMs === undefined) return;
 		const { timers } = options.agent.ports;
 		this.#chunks = new ChunkRecorder(timers, options.keepDeltasMs, () => this.#keepChunks(), this.#marks);
-		this.#watchers.unshift(this.#chunks);
+		this.#watchers.keep(this.#chunks, "first");
 	}
 
 	/** Fires when the run is asked to stop; handed to models and tools. */
@@ -133,21 +126,12 @@ export class Run {
 
 	/** Whether anybody looks on, or will read of it. */
 	get watched(): boolean {
-		return this.#watchers.length > 0 || this.#marks !== undefined;
+		return this.#watchers.any || this.#marks !== undefined;
 	}
 
 	/** Adds a watcher; returns the way to leave. */
 	watch(watcher: Watcher): () => void {
-		this.#watchers.push(watcher);
-		if (watcher.full !== undefined) this.#bounded++;
-		if (watcher.settled !== undefined) this.#settling++;
-		return () => {
-			const at = this.#watchers.indexOf(watcher);
-			if (at < 0) return;
-			this.#watchers.splice(at, 1);
-			if (watcher.full !== undefined) this.#bounded--;
-			if (watcher.settled !== undefined) this.#settling--;
-		};
+		return this.#watchers.add(watcher);
 	}
 
 	/** Asks the run to stop. The first reason counts, except that a lost lease or a kill outranks a request. */
@@ -259,9 +243,9 @@ export class Run {
 			seq++;
 			const entry: Entry = { seq, at: batch.at, runId: this.runId, fact };
 			this.#evolve(entry);
-			if (this.#watchers.length > 0) {
+			if (this.#watchers.any) {
 				const event = project(this.state, entry, this.sessionKey);
-				if (event !== undefined) this.#emit(event);
+				if (event !== undefined) this.#watchers.emit(event);
 			}
 		}
 		return true;
@@ -288,7 +272,7 @@ export class Run {
 		}
 		const settle = (events: readonly RunEvent[]): true => {
 			if (this.#recording?.pending === pending) this.#recording = undefined;
-			this.#emitAll(events);
+			this.#watchers.emitAll(events);
 			return true;
 		};
 		const recorded = ledger.committed(facts, pending.slice());
@@ -307,9 +291,7 @@ export class Run {
 
 	/** Settles when every watcher has room, or has seen what was emitted; undefined when they have. A stop does not end it. */
 	ready(what: "full" | "heard"): Promise<unknown> | undefined {
-		if (this.#bounded === 0) return undefined;
-		const waiting = this.#watchers.flatMap((watcher) => watcher[what]?.() ?? []);
-		return waiting.length === 0 ? undefined : Promise.all(waiting);
+		return this.#watchers.ready(what);
 	}
 
 	/** The address of the next event that has no entry of its own. */
@@ -324,69 +306,19 @@ export class Run {
 
 	emit(event: RunEvent): void {
 		this.ledger?.notify(event);
-		if (this.#recording === undefined) this.#emit(event);
+		if (this.#recording === undefined) this.#watchers.emit(event);
 		else this.#recording.pending.push(event);
-	}
-
-	/** What a watcher emits when it hears of an event comes after what was committed with it, for all of them. */
-	#emit(event: RunEvent): void {
-		if (this.#isEmitting) {
-			this.#answers ??= [];
-			this.#answers.push(event);
-			return;
-		}
-		this.#isEmitting = true;
-		try {
-			for (const watcher of this.#watchers) watcher.notify(event);
-		} finally {
-			this.#isEmitting = false;
-		}
-		if (this.#answers !== undefined) this.#emitAnswers();
-	}
-
-	/** All of one commit: they are in the state already, and what answers them has a later address. */
-	#emitAll(events: readonly RunEvent[]): void {
-		this.#isEmitting = true;
-		try {
-			for (const event of events) for (const watcher of this.#watchers) watcher.notify(event);
-		} finally {
-			this.#isEmitting = false;
-		}
-		if (this.#answers !== undefined) this.#emitAnswers();
-	}
-
-	#emitAnswers(): void {
-		const answers = this.#answers ?? [];
-		this.#answers = undefined;
-		for (const event of answers) this.#emit(event);
 	}
 
 	/** Emits a boundary; a promise while a synchronised watcher has not asked for what comes after it. */
 	boundary(event: BoundaryEvent): Promise<unknown> | undefined {
 		if (this.#recording !== undefined) return this.#recording.emitted.then(() => this.boundary(event));
-		const settling = this.#settling === 0 ? undefined : this.#unsettled();
+		const settling = this.#watchers.unsettled();
 		if (settling !== undefined) return this.untilStopped(settling).then(() => this.boundary(event));
-		let waiting: Promise<unknown> | undefined;
 		this.#marks?.add(event.type);
 		this.ledger?.notify(event);
-		this.#isEmitting = true;
-		try {
-			for (const watcher of this.#watchers) {
-				watcher.notify(event);
-				const passed = watcher.passed?.(event);
-				if (passed !== undefined) waiting = waiting === undefined ? passed : Promise.all([waiting, passed]);
-			}
-		} finally {
-			this.#isEmitting = false;
-		}
-		if (this.#answers !== undefined) this.#emitAnswers();
+		const waiting = this.#watchers.pass(event);
 		return waiting === undefined ? undefined : this.untilStopped(waiting);
-	}
-
-	/** Settles when watchers are done with what was emitted; undefined when they are. */
-	#unsettled(): Promise<unknown> | undefined {
-		const settling = this.#watchers.flatMap((watcher) => watcher.settled?.() ?? []);
-		return settling.length === 0 ? undefined : Promise.all(settling);
 	}
 
 	/** Whether inputs were offered and not taken yet. */

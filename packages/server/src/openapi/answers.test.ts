@@ -113,6 +113,8 @@ test("events, sessions and pages are as the document says, in every way a run ca
 	});
 	keep([(await stopped.next()) as { event: unknown }]);
 	await session();
+	// The reply that never comes is this run's, not the next one's.
+	await expect.poll(() => served.model.requests.length).toBe(4);
 	await served.post("/api/agent/session/s/stop");
 	keep(await stopped.rest());
 	const { messages, lastEventId } = await session();

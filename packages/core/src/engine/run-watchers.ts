@@ -1,0 +1,107 @@
+// Who looks on at a run. What is emitted reaches all of them in one order: what one emits when it hears of an event comes
+// after that event for each, and after what was committed with it (keeps I3, I7).
+import type { BoundaryEvent, RunEvent, Watcher } from "../facts/index.ts";
+
+export class RunWatchers {
+	readonly #all: Watcher[];
+	/** How many of them may be full. */
+	#bounded = 0;
+	/** How many of them may have something to do about events. */
+	#settling = 0;
+	/** Whether they hear of an event right now. */
+	#isEmitting = false;
+	/** What they emitted meanwhile. */
+	#answers: RunEvent[] | undefined;
+
+	constructor(given: readonly Watcher[] = []) {
+		this.#all = [...given];
+	}
+
+	/** Whether there is any. */
+	get any(): boolean {
+		return this.#all.length > 0;
+	}
+
+	/** One that never leaves. */
+	keep(watcher: Watcher, place: "first" | "last"): void {
+		if (place === "first") this.#all.unshift(watcher);
+		else this.#all.push(watcher);
+	}
+
+	/** Adds a watcher; returns the way to leave. */
+	add(watcher: Watcher): () => void {
+		this.#all.push(watcher);
+		if (watcher.full !== undefined) this.#bounded++;
+		if (watcher.settled !== undefined) this.#settling++;
+		return () => {
+			const at = this.#all.indexOf(watcher);
+			if (at < 0) return;
+			this.#all.splice(at, 1);
+			if (watcher.full !== undefined) this.#bounded--;
+			if (watcher.settled !== undefined) this.#settling--;
+		};
+	}
+
+	/** Settles when each has room, or has seen what was emitted; undefined when they have. */
+	ready(what: "full" | "heard"): Promise<unknown> | undefined {
+		if (this.#bounded === 0) return undefined;
+		const waiting = this.#all.flatMap((watcher) => watcher[what]?.() ?? []);
+		return waiting.length === 0 ? undefined : Promise.all(waiting);
+	}
+
+	/** Settles when they are done with what was emitted; undefined when they are. */
+	unsettled(): Promise<unknown> | undefined {
+		if (this.#settling === 0) return undefined;
+		const settling = this.#all.flatMap((watcher) => watcher.settled?.() ?? []);
+		return settling.length === 0 ? undefined : Promise.all(settling);
+	}
+
+	emit(event: RunEvent): void {
+		if (this.#isEmitting) {
+			this.#answers ??= [];
+			this.#answers.push(event);
+			return;
+		}
+		this.#isEmitting = true;
+		try {
+			for (const watcher of this.#all) watcher.notify(event);
+		} finally {
+			this.#isEmitting = false;
+		}
+		if (this.#answers !== undefined) this.#emitAnswers();
+	}
+
+	/** All of one commit: they are in the state already, and what answers them has a later address. */
+	emitAll(events: readonly RunEvent[]): void {
+		this.#isEmitting = true;
+		try {
+			for (const event of events) for (const watcher of this.#all) watcher.notify(event);
+		} finally {
+			this.#isEmitting = false;
+		}
+		if (this.#answers !== undefined) this.#emitAnswers();
+	}
+
+	/** Emits a boundary; a promise while one of them has not asked for what comes after it. */
+	pass(event: BoundaryEvent): Promise<unknown> | undefined {
+		let waiting: Promise<unknown> | undefined;
+		this.#isEmitting = true;
+		try {
+			for (const watcher of this.#all) {
+				watcher.notify(event);
+				const passed = watcher.passed?.(event);
+				if (passed !== undefined) waiting = waiting === undefined ? passed : Promise.all([waiting, passed]);
+			}
+		} finally {
+			this.#isEmitting = false;
+		}
+		if (this.#answers !== undefined) this.#emitAnswers();
+		return waiting;
+	}
+
+	#emitAnswers(): void {
+		const answers = this.#answers ?? [];
+		this.#answers = undefined;
+		for (const event of answers) this.emit(event);
+	}
+}
