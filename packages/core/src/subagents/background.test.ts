@@ -404,8 +404,11 @@ describe("reminders", () => {
 	});
 
 	test("wait for the next turn of an idle session, and start none [SES-073]", async () => {
-		const ours = family(scripted, [worker()]);
+		// Work that ends within the turn that began it is an event of that one.
+		const held = gate();
+		const ours = family(scripted, [worker({ a: held.promise })]);
 		const [task_id = ""] = taskIds(await turn(ours, calls(start("a"))));
+		held.open();
 		await reminders(ours.journal, "default", 1);
 		const asked = ours.model.requests.length;
 		expect(await ours.parent.session("default").resume()).toBeNull();
