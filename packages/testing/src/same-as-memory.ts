@@ -1,2 +1,14 @@
 // @holdfast/testing/same-as-memory: whether a journal answers as the one in memory, whatever is done. Needs `fast-check`.
-export { type SameWorld, sameAsMemory } from "./same-as-memory/same-as-memory.ts";
+import type { MaybePromise } from "holdfast/host";
+import type { SameWorld } from "./same-as-memory/same-as-memory.ts";
+
+export type { SameWorld };
+
+/**
+ * Fails unless a journal answers as the one in memory, for so many random rows of writes. Needs `fast-check`, which is loaded
+ * when this is called.
+ */
+export async function sameAsMemory(make: () => MaybePromise<SameWorld>, runs: number): Promise<void> {
+	const property = await import("./same-as-memory/same-as-memory.ts");
+	await property.sameAsMemory(make, runs);
+}
