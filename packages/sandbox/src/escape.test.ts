@@ -90,7 +90,7 @@ const capabilities = {
 };
 
 describe("no constructor leads to the host [SA-155]", () => {
-	test.each(constructors)("%s", async (way) => {
+	test.each(constructors)("%s [SA-155]", async (way) => {
 		const outcome = await run(
 			`import lib_, * as lib from "lib";
 			let make; try { make = ${way} } catch { make = Function }

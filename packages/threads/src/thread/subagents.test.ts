@@ -149,6 +149,56 @@ test("named arguments become the child's first message and its name; the parent 
 	await threads.close();
 });
 
+/** A worker that answers when it is let. */
+function heldWorker(first: Reply) {
+	const { promise, resolve } = Promise.withResolvers<void>();
+	const provider = scripted((request) => {
+		if (who(request) === "worker") return { gate: promise, text: "A hole." };
+		return provider.requests.filter((each) => who(each) === "boss").length === 1 ? first : "Fine.";
+	});
+	const asked = (): string[] => provider.requests.map(who);
+	return { provider, asked, answer: () => resolve() };
+}
+
+test("a parent makes no further call until its child is finished, whose outcome is the result [SA-110]", async () => {
+	const { provider, asked, answer } = heldWorker(call("worker", { task: "Dig." }));
+	const { threads } = start(family(provider, { tools: [blocking] }));
+	const { threadId } = await threads.createThread({ agentId: "boss", message: "Go" });
+	await expect.poll(asked).toEqual(["boss", "worker"]);
+	expect(await said(threads, threadId)).toEqual(["user: Go", "assistant: <worker>"]);
+	answer();
+	await settled(threads);
+	expect(asked()).toEqual(["boss", "worker", "boss"]);
+	expect(await said(threads, threadId)).toEqual([
+		"user: Go",
+		"assistant: <worker>",
+		"tool: A hole.",
+		"assistant: Fine.",
+	]);
+	await threads.close();
+});
+
+test("a child that is not waited for leaves its reference at once, and its outcome is queued to the parent later [SA-111]", async () => {
+	const { provider, asked, answer } = heldWorker(call("worker", { task: "Dig." }));
+	const { threads } = start(family(provider, { tools: [{ ...blocking, blocking: false }] }));
+	const { threadId } = await threads.createThread({ agentId: "boss", message: "Go" });
+	await expect.poll(() => said(threads, threadId)).toContain("assistant: Fine.");
+	const [child] = await children(threads, threadId);
+	const messages = await said(threads, threadId);
+	expect(messages[2]).toBe(`tool: ${JSON.stringify({ reference: child?.reference, status: "running" })}`);
+	expect(JSON.stringify(messages)).not.toContain("A hole.");
+	answer();
+	await settled(threads);
+	const { messages: all } = (await (await threads.get(threadId))?.getMessages({ includeSilent: true })) ?? {
+		messages: [],
+	};
+	const queued = all.filter(({ content }) => String(content).includes("A hole."));
+	expect(queued).toMatchObject([{ role: "user" }]);
+	// It wakes the parent, who is asked with it.
+	expect(asked().filter((name) => name === "boss")).toHaveLength(3);
+	await threads.close();
+});
+
 test("listed files are copied into the child's own; a missing one is an error, and no child is made [SA-113]", async () => {
 	const config = { ...blocking, initAttachmentsProperty: "files" };
 	const provider = replies({
