@@ -19,7 +19,8 @@ const ask = { name: "ask", description: "Asks.", parameters: { type: "object" } 
 async function entriesOf(said: readonly string[]): Promise<readonly ShownEntry[]> {
 	opened = inspect(
 		({ messages }) => {
-			const last = JSON.stringify(messages.at(-1));
+			// Its text alone: an id may have any letters.
+			const last = String((messages.at(-1) as { readonly text?: string } | undefined)?.text);
 			if (messages.at(-1)?.type === "tool_result") return "Done.";
 			if (last.includes("add"))
 				return { text: "Let me see.", toolCalls: [{ name: "add", arguments: { a: 1 } }] };
