@@ -426,6 +426,8 @@ test("a task's id says where its run is, and nothing else is taken for one", () 
 	);
 	fc.assert(
 		fc.property(fc.oneof(fc.string(), fc.json()), (each) => {
+			// Two texts in a list are what an id is made of.
+			fc.pre(!/^\s*\[\s*"/.test(each));
 			expect(readTaskId(each)).toBeUndefined();
 			expect(readTaskId(Buffer.from(each).toString("base64url"))).toBeUndefined();
 		}),
