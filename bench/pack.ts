@@ -59,6 +59,7 @@ export async function installPacked(folder: string): Promise<void> {
 		"sharp",
 		"@img",
 		"ws",
+		"graphile-worker",
 	]) {
 		const installed = join(root, "node_modules", name);
 		if (existsSync(installed)) symlinkSync(installed, join(folder, "node_modules", name));
