@@ -50,6 +50,7 @@ export async function openProjectServer(options: ProjectServerOptions): Promise<
 		...options.access,
 		routes: threadRoutes({ threads: running }),
 		log: options.onRequest,
+		...(host.stats === undefined ? {} : { storeStats: host.stats }),
 	});
 	const close = async (drainMs: number): Promise<void> => {
 		await server.close({ drainMs });
