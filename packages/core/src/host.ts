@@ -47,7 +47,7 @@ export type {
 	StoredRecord,
 } from "./host/records.ts";
 export type { RunIndex, RunLocation } from "./host/run-index.ts";
-export { childPrefix, readChildStoreKey } from "./host/session-key.ts";
+export { childPrefix, namespacePrefix, readChildStoreKey } from "./host/session-key.ts";
 export type { CommitResult, SessionStore, StoredSession } from "./host/session-store.ts";
 export type { StoreStats } from "./host/store-stats.ts";
 export { claimAtOnce, claimLease } from "./host/timers.ts";
