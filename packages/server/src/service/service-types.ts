@@ -107,6 +107,8 @@ export interface Submitted {
 	 * events begin; undefined where it will not be, for the session was deleted or killed. The signal ends the wait.
 	 */
 	readonly begun?: (signal: AbortSignal) => Promise<string | undefined>;
+	/** What `begun` waits for: another process asks `whenBegun` for it. Set together with `begun`. */
+	readonly waitsFor?: string;
 }
 
 /** A session as its clients see it. */

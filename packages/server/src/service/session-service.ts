@@ -139,7 +139,7 @@ class Service implements SessionService {
 				const submitted = { sessionId, created, ...accepted };
 				return waitsFor === undefined
 					? submitted
-					: { ...submitted, begun: this.#begun(session, waitsFor, accepted) };
+					: { ...submitted, waitsFor, begun: this.#begun(session, waitsFor, accepted) };
 			}),
 		);
 	}
