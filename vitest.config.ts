@@ -9,7 +9,8 @@ const alone = [
 	"test/browser/**/*.test.ts",
 	"packages/**/*browser.test.ts",
 	"packages/**/*chaos.test.ts",
-	"packages/cli/src/command/{signals,worker,serve}.test.ts",
+	"packages/cli/src/command/{signals,worker,serve,project,postgres-worker}.test.ts",
+	"packages/cli/src/chat/chat.test.ts",
 ];
 
 const resolve = { conditions: ["holdfast-source", "node", "module", "default"] };
