@@ -90,9 +90,10 @@ function membersOf(text: string, body: Node, list: readonly Node[]): readonly Me
 		const signature = withoutComments(text.slice(member.start, member.end))
 			.replaceAll(/\s+/g, " ")
 			.replace(/[;,]$/, "")
+			.replace(/^readonly /, "")
 			.trim();
 		// What a compiler writes of members that nobody else can use, or that only the compiler reads.
-		if (/^(?:private\b|#private|declare\b.*"~|(?:readonly )?"~)/.test(signature)) continue;
+		if (/^(?:private\b|#private|"~)/.test(signature)) continue;
 		members.push({ signature, doc });
 	}
 	return members;
