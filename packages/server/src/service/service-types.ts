@@ -8,6 +8,7 @@ import type {
 	SessionStatus,
 } from "holdfast";
 import type { LoggedEvent, RunObserver, TurnOptions } from "holdfast/execute";
+import type { StoreStats } from "holdfast/host";
 import type { ClientOptions } from "./client-fields.ts";
 import type { SessionInspection } from "./inspection.ts";
 import type { SessionOwner } from "./served-key.ts";
@@ -189,6 +190,8 @@ export interface SessionService {
 	 * Absent: nothing is logged and counted of runs.
 	 */
 	observe?(begin: (run: ServedRun) => RunObserver): () => void;
+	/** Numbers of the store where the sessions live. Absent where the store has none. */
+	readonly storeStats?: () => Promise<StoreStats>;
 	/** Looks into sessions, for those who look after them. Absent: they cannot be looked into. */
 	readonly inspection?: SessionInspection;
 	/** Resumes what dead processes left, now and whenever there is more of it. Resolves when it has looked once. */
