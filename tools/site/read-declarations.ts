@@ -89,6 +89,8 @@ function membersOf(text: string, body: Node, list: readonly Node[]): readonly Me
 		before = member.end;
 		const signature = withoutComments(text.slice(member.start, member.end))
 			.replaceAll(/\s+/g, " ")
+			.replaceAll(/\( (?=\S)/g, "(")
+			.replaceAll(/,? \)/g, ")")
 			.replace(/[;,]$/, "")
 			.replace(/^readonly /, "")
 			.trim();
