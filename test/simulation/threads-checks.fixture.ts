@@ -1,8 +1,34 @@
 // What must hold of the threads of a world when it has come to rest, and what they came to, for comparison.
-import type { Message, ThreadState } from "@holdfast/threads";
+import type { Message, ThreadState, Threads } from "@holdfast/threads";
 import type { Entry, Fact } from "holdfast";
 import { bytesOf, checked, heard } from "./threads-project.fixture.ts";
-import type { ThreadsWorld } from "./threads-world.fixture.ts";
+
+/** What somebody said to a thread. */
+export interface Saying {
+	readonly threadId: string;
+	/** The process that was told. */
+	readonly by: string;
+	readonly text: string;
+	accepted: boolean;
+	/** What the process had accepted before. */
+	readonly after: readonly string[];
+}
+
+/** What tools and effects did, and how often, by thread and subject. */
+export type Deeds = Readonly<Record<"note" | "save" | "effect", Map<string, number>>>;
+
+/** A world at rest. */
+export interface CheckedWorld {
+	readonly threadIds: readonly string[];
+	/** The threads as somebody sees them who only looks on. */
+	readonly seen: Threads;
+	readonly deeds: Deeds;
+	readonly sayings: readonly Saying[];
+	/** How many processes died. */
+	readonly kills: number;
+	/** The entries of a session. */
+	entries(key: string): readonly Entry[];
+}
 
 /** A call, and what came of it. */
 interface Call {
@@ -16,7 +42,7 @@ interface Call {
 const interruptedText = /^The call was interrupted/;
 
 /** The first thing that does not hold; undefined when all does. */
-export async function checkThreads(world: ThreadsWorld): Promise<string | undefined> {
+export async function checkThreads(world: CheckedWorld): Promise<string | undefined> {
 	for (const [what, counts] of Object.entries(world.deeds))
 		for (const [subject, times] of counts)
 			if (times > 1) return `${what} of ${subject} was done ${times} times`;
@@ -34,7 +60,7 @@ async function messagesOf(state: ThreadState): Promise<readonly Message[]> {
 	return messages;
 }
 
-async function wrongThread(world: ThreadsWorld, state: ThreadState): Promise<string | undefined> {
+async function wrongThread(world: CheckedWorld, state: ThreadState): Promise<string | undefined> {
 	const { threadId } = state;
 	const entries = world.entries(threadId);
 	const messages = await messagesOf(state);
@@ -105,7 +131,7 @@ function callsOf(entries: readonly Entry[], messages: readonly Message[]): reado
 	});
 }
 
-async function wrongCall(world: ThreadsWorld, state: ThreadState, call: Call): Promise<string | undefined> {
+async function wrongCall(world: CheckedWorld, state: ThreadState, call: Call): Promise<string | undefined> {
 	const { name, subject, isDone, text } = call;
 	const key = `${state.threadId} ${subject}`;
 	if (!isDone) {
@@ -142,7 +168,7 @@ async function wrongCall(world: ThreadsWorld, state: ThreadState, call: Call): P
 
 /** One child for each call that makes one, told of its task once, and heard of once. */
 async function wrongChildren(
-	world: ThreadsWorld,
+	world: CheckedWorld,
 	state: ThreadState,
 	calls: readonly Call[],
 	messages: readonly Message[],
@@ -178,7 +204,7 @@ function isFor({ name }: Call, calls: readonly Call[], about: Call): boolean {
 }
 
 /** What was accepted is there once, after what was accepted before it; the rest at most once. */
-async function wrongSayings(world: ThreadsWorld, state: ThreadState): Promise<string | undefined> {
+async function wrongSayings(world: CheckedWorld, state: ThreadState): Promise<string | undefined> {
 	const texts = (await messagesOf(state)).flatMap(({ role, content }) =>
 		role === "user" ? [(content ?? "").replace(heard, "")] : [],
 	);
@@ -197,7 +223,7 @@ async function wrongSayings(world: ThreadsWorld, state: ThreadState): Promise<st
 }
 
 /** What a thread and its sub-agents have come to, without what depends on when things were said. */
-export async function threadOutcome(world: ThreadsWorld, threadId: string): Promise<readonly string[]> {
+export async function threadOutcome(world: CheckedWorld, threadId: string): Promise<readonly string[]> {
 	const state = (await world.seen.get(threadId)) as ThreadState;
 	const messages = await messagesOf(state);
 	const own = messages.flatMap(({ role, content, tool_call_id }) => {
@@ -218,4 +244,13 @@ export async function threadOutcome(world: ThreadsWorld, threadId: string): Prom
 		...own,
 		...sorted.flatMap(({ task, lines }) => [task, ...lines.map((line) => `  ${line}`)]),
 	];
+}
+
+/** How an outcome differs from that of the thread left alone, but for calls that were interrupted; undefined when it does not. */
+export function differsFrom(alone: readonly string[], found: readonly string[]): string | undefined {
+	const isSame = (line: string, own = ""): boolean =>
+		own === line || (own.endsWith(": interrupted") && own.split(": ")[0] === line.split(": ")[0]);
+	const at = alone.findIndex((line, index) => !isSame(line, found[index]));
+	if (at < 0 && alone.length === found.length) return undefined;
+	return `it differs from the one left alone: ${found.at(at)} in place of ${alone.at(at)}`;
 }

@@ -37,6 +37,8 @@ export interface Plan {
 /** What the world does with what happens in a project. */
 export interface ProjectWorld {
 	readonly plan: Plan;
+	/** Milliseconds after which the effect of a subject is due. */
+	delayOf(subject: string): number;
 	/** Resolves when the schedule says so; never for a process that is dead. */
 	pass(label: string): Promise<void>;
 	/** A tool begins. */
@@ -52,9 +54,6 @@ export const heard = " (heard)";
 export const checked = " (checked)";
 /** What a file of a subject says. */
 export const bytesOf = (subject: string): string => `what was found at ${subject}`;
-/** Milliseconds after which the effect of a subject is due. */
-export const delayOf = (subject: string): number => [0, 50, 2_000][subject.length % 3] ?? 0;
-
 interface Call {
 	readonly id: string;
 	readonly name: string;
@@ -130,7 +129,7 @@ export function projectIn(world: ProjectWorld): Project {
 			await state.writeFile(`/found/${subject}.txt`, bytesOf(subject), "text/x-found");
 		}),
 		later: tool("later", async (state, subject) => {
-			await state.scheduleEffect("remember", { subject }, delayOf(subject));
+			await state.scheduleEffect("remember", { subject }, world.delayOf(subject));
 		}),
 	};
 	const remember = defineEffect("Remembers.", about, async (state, { subject }) => {

@@ -6,7 +6,14 @@ import { type Entry, memoryHost } from "holdfast";
 import type { MemoryJournal } from "holdfast/host";
 import { systemPorts } from "holdfast/host";
 import { Draws, Gates, type Owner } from "./gates.fixture.ts";
-import { checkThreads, threadOutcome } from "./threads-checks.fixture.ts";
+import {
+	type CheckedWorld,
+	checkThreads,
+	type Deeds,
+	differsFrom,
+	type Saying,
+	threadOutcome,
+} from "./threads-checks.fixture.ts";
 import { gatedHost, type SharedStore, type ThreadsFault } from "./threads-host.fixture.ts";
 import { type Plan, type PlannedCall, type ProjectWorld, projectIn } from "./threads-project.fixture.ts";
 
@@ -19,20 +26,6 @@ interface Process extends Owner {
 	readonly journal: MemoryJournal;
 }
 
-/** What somebody said to a thread. */
-export interface Saying {
-	readonly threadId: string;
-	/** The process that was told. */
-	readonly by: string;
-	readonly text: string;
-	accepted: boolean;
-	/** What the process had accepted before. */
-	readonly after: readonly string[];
-}
-
-/** What tools and effects did, by what they were about. */
-export type Deeds = Readonly<Record<"note" | "save" | "effect", Map<string, number>>>;
-
 /** How a world is. */
 interface WorldOptions {
 	readonly planted?: ThreadsFault;
@@ -40,7 +33,7 @@ interface WorldOptions {
 	readonly isAlone?: boolean;
 }
 
-export class ThreadsWorld {
+export class ThreadsWorld implements CheckedWorld {
 	readonly seed: number;
 	readonly options: WorldOptions;
 	readonly gates: Gates;
@@ -85,7 +78,14 @@ export class ThreadsWorld {
 	/** The threads as somebody sees them who only looks on. */
 	get seen(): Threads {
 		const nothing = async (): Promise<void> => {};
-		const project = projectIn({ plan: this.plan, pass: nothing, begins() {}, did() {}, wrong() {} });
+		const project = projectIn({
+			plan: this.plan,
+			delayOf: () => 0,
+			pass: nothing,
+			begins() {},
+			did() {},
+			wrong() {},
+		});
 		this.#seen ??= makeThreads({ project, host: { ...this.store.base, capabilities, close: nothing } });
 		return this.#seen;
 	}
@@ -220,6 +220,7 @@ export class ThreadsWorld {
 		const { gates } = this;
 		const world: ProjectWorld = {
 			plan: this.plan,
+			delayOf: (subject) => [0, 50, 2_000][subject.length % 3] ?? 0,
 			pass: (label) => gates.pass(owner, label, () => {}),
 			begins: (tool, subject, threadId) => this.#toolBegins(tool, subject, threadId),
 			did: (what, subject) => this.deeds[what].set(subject, (this.deeds[what].get(subject) ?? 0) + 1),
@@ -261,19 +262,10 @@ export class ThreadsWorld {
 		await alone.run();
 		if (alone.problem !== undefined) return this.wrong(`alone: ${alone.problem}`);
 		for (const id of this.threadIds) {
-			const [lines, others] = [await threadOutcome(this, id), await threadOutcome(alone, id)];
-			const at = others.findIndex((line, index) => !isSame(lines[index] ?? "", line));
-			if (at >= 0 || lines.length !== others.length)
-				return this.wrong(
-					`${id} differs from the one left alone: ${lines.at(at)} in place of ${others.at(at)}`,
-				);
+			const problem = differsFrom(await threadOutcome(alone, id), await threadOutcome(this, id));
+			if (problem !== undefined) return this.wrong(`${id}: ${problem}`);
 		}
 	}
-}
-
-/** But for what was interrupted. */
-function isSame(own: string, other: string): boolean {
-	return own === other || (own.endsWith(": interrupted") && own.split(": ")[0] === other.split(": ")[0]);
 }
 
 /** What the agents of a world do. */
