@@ -92,6 +92,7 @@ describe("a session", () => {
 		const [one, two] = [await agent.run(), await agent.run()];
 		expect(one).toMatchObject({ success: true, result: "done" });
 		expect(one.sessionId).not.toBe(two.sessionId);
+		expect((await agent.run({ sessionId: "other" })).sessionId).toBe("other");
 	});
 
 	test("is run once: a second run is refused and changes nothing [RUN-005]", async () => {
