@@ -18,6 +18,7 @@ test.each([
 	["examples/README.md", "examples/index.md"],
 	["examples/support-desk/README.md", "examples/support-desk.md"],
 	["CHANGELOG.md", "changelog.md"],
+	["tools/site/home.md", "index.md"],
 	["README.md", undefined],
 	["docs/requirements.md", undefined],
 	["packages/create-holdfast/templates/script/README.md", undefined],

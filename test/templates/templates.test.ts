@@ -3,6 +3,7 @@
 
 import { templates } from "create-holdfast";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { useChatPage } from "./chat-in-browser.fixture.ts";
 import { endServers, makeProject, must, type Packed, packAll, serve } from "./new-project.fixture.ts";
 
 let packed: Packed;
@@ -80,6 +81,7 @@ template("next-chat", async (make) => {
 	expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining("42")]);
 	const loaded = await (await fetch(`${url}/api/chat/${chat}`)).json();
 	expect(JSON.stringify(loaded)).toContain("My tool says: 42");
+	await useChatPage(url);
 });
 
 template("worker", async (make) => {

@@ -74,7 +74,6 @@ function stage(pages: readonly Page[]): void {
 		writeFileSync(join(site, path), text);
 	};
 	for (const { path, text } of pages) write(`src/${path}`, text);
-	cpSync(join(import.meta.dirname, "home.md"), join(site, "src/index.md"));
 	cpSync(join(import.meta.dirname, "theme"), join(site, ".vitepress/theme"), { recursive: true });
 	write(".vitepress/config.mjs", `export default ${JSON.stringify(configure(pages))};\n`);
 }

@@ -18,6 +18,7 @@ const instead: ReadonlyMap<string, string> = new Map([
 
 /** The place of a paper in the site; undefined for one that is no page. */
 export function placeOf(paper: string): string | undefined {
+	if (paper === "tools/site/home.md") return "index.md";
 	if (leftOut.test(paper)) return undefined;
 	if (paper === "examples/README.md") return "examples/index.md";
 	const readme = /^(?<kind>packages|examples)\/(?<name>[^/]+)\/README\.md$/.exec(paper)?.groups;
