@@ -5,6 +5,7 @@ import {
 	ClientFactory,
 	DefaultAgentCardResolver,
 	JsonRpcTransportFactory,
+	RestTransportFactory,
 } from "@a2a-js/sdk/client";
 import { HoldfastError, type JSONSchema } from "@holdfast/upp";
 import { type AnyTool, type ToolContext, tool } from "holdfast";
@@ -83,7 +84,7 @@ async function connect({ url, headers, fetch = globalThis.fetch }: RemoteAgentOp
 	const fetchImpl: typeof globalThis.fetch = (input, init = {}) =>
 		fetch(input, { ...init, headers: { ...Object.fromEntries(new Headers(init.headers)), ...headers } });
 	const factory = new ClientFactory({
-		transports: [new JsonRpcTransportFactory({ fetchImpl })],
+		transports: [new JsonRpcTransportFactory({ fetchImpl }), new RestTransportFactory({ fetchImpl })],
 		cardResolver: new DefaultAgentCardResolver({ fetchImpl }),
 	});
 	try {
