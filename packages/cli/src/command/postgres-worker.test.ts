@@ -61,7 +61,3 @@ test("a server that is not there is said in one line, without its password", asy
 	expect(stderr).not.toContain("hunter2");
 });
 
-test("upkeep of a file is refused for a server", async () => {
-	const { code, stderr } = await run(["db", "vacuum", "--db", db], { folder: commands.folder });
-	expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining("looks after files") });
-});
