@@ -60,4 +60,3 @@ test("a server that is not there is said in one line, without its password", asy
 	expect(stderr).toContain("postgres://somebody:***@127.0.0.1:1/none cannot be used");
 	expect(stderr).not.toContain("hunter2");
 });
-
