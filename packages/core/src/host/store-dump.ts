@@ -84,7 +84,7 @@ export interface DumpTables {
 export type DumpTable = keyof DumpTables;
 
 /** The tables in the order in which their rows come. */
-export const dumpTables = [
+export const dumpTables: readonly DumpTable[] = [
 	"sessions",
 	"entries",
 	"chunks",
@@ -95,7 +95,7 @@ export const dumpTables = [
 	"files",
 	"pieces",
 	"records",
-] as const satisfies readonly DumpTable[];
+];
 
 /** Some rows of one table. */
 export type DumpBatch = {
