@@ -37,7 +37,7 @@ const reader = {
 };
 
 /** Checks what is read, row by row. */
-export async function checkDump(dump: StoreDump): Promise<StoreReport> {
+async function checkDump(dump: StoreDump): Promise<StoreReport> {
 	const check = new DumpCheck();
 	for await (const batch of dump.rows()) check.add(batch);
 	return check.end();

@@ -53,17 +53,6 @@ export {
 	storeKeyOf,
 } from "./session-key.ts";
 export type { CommitResult, SessionStore, StoredSession } from "./session-store.ts";
-export {
-	type DumpBatch,
-	type DumpTable,
-	type DumpTables,
-	differsIn,
-	dumpTables,
-	type StoreDump,
-	StoreScale,
-	type StoreSize,
-	type TableSize,
-} from "./store-dump.ts";
 export type { StoreStats } from "./store-stats.ts";
 export { type ClaimedTimer, type ClaimOptions, claimAtOnce, claimLease, type TimerStore } from "./timers.ts";
 export { memoryValues, type SessionValues, type ValueStore } from "./values.ts";
