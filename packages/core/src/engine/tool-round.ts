@@ -135,7 +135,9 @@ export class ToolRound {
 			started === undefined
 				? checkCall(this.#setting(each.approved), call)
 				: recoverCall(tool, call, started, processKey);
-		return interceptors.toolResult === undefined ? checked : this.#admitSettled(call, checked);
+		if (interceptors.toolResult === undefined) return checked;
+		if (checked instanceof Promise) return checked.then((found) => this.#admitSettled(call, found));
+		return this.#admitSettled(call, checked);
 	}
 
 	#setting(approved: boolean | undefined): CallSetting {
@@ -144,12 +146,14 @@ export class ToolRound {
 		return { agent, interceptors, processKey, mayWait, sessionKey, caller, approved: isApproved };
 	}
 
-	/** A result that no tool gave is replaced like any other. */
-	async #admitSettled(call: ToolCall, checking: CheckedCall | Promise<CheckedCall>): Promise<CheckedCall> {
-		const checked = await checking;
+	/** A result that no tool gave is replaced like any other. A call that starts does so in the append that asks for it. */
+	#admitSettled(call: ToolCall, checked: CheckedCall): MaybePromise<CheckedCall> {
 		if (checked.kind !== "settled") return checked;
-		const { outcome, result } = await this.#admit(call, call.arguments, checked.outcome, checked.result);
-		return { ...checked, outcome, result };
+		return this.#admit(call, call.arguments, checked.outcome, checked.result).then(({ outcome, result }) => ({
+			...checked,
+			outcome,
+			result,
+		}));
 	}
 
 	/** The result as it may be kept and emitted. */
