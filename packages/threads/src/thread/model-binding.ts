@@ -20,8 +20,19 @@ export interface BoundModel {
 	readonly secrets: readonly string[];
 }
 
+/** The models of a project's prompts whose providers need no key. */
+const withoutKeys = new WeakMap<ProjectIndex, Map<ProjectItem<"prompt">, readonly BoundModel[]>>();
+
 /** The models of a prompt: its own and, in order, those that take over when it fails for now. */
-export async function modelsOf(
+export function modelsOf(
+	index: ProjectIndex,
+	prompt: ProjectItem<"prompt">,
+	env: Pick<EnvironmentPart, "find">,
+): readonly BoundModel[] | Promise<readonly BoundModel[]> {
+	return withoutKeys.get(index)?.get(prompt) ?? boundModels(index, prompt, env);
+}
+
+async function boundModels(
 	index: ProjectIndex,
 	prompt: ProjectItem<"prompt">,
 	env: Pick<EnvironmentPart, "find">,
@@ -29,7 +40,10 @@ export async function modelsOf(
 	const first = index.item(prompt.namespace, "model", prompt.definition.model);
 	const others = (first.definition.fallbacks ?? []).map((name) => index.item(first.namespace, "model", name));
 	const once = [...new Map([first, ...others].map((item) => [item.name, item])).values()];
-	return Promise.all(once.map((item) => bound(item, env)));
+	const models = await Promise.all(once.map((item) => bound(item, env)));
+	if (once.every(({ definition }) => definition.provider.apiKeyEnv === undefined))
+		withoutKeys.set(index, (withoutKeys.get(index) ?? new Map()).set(prompt, models));
+	return models;
 }
 
 const made = new WeakMap<ModelDefinition, Map<string, ProviderInstance>>();
@@ -85,7 +99,7 @@ export interface AskModels {
 	readonly models: readonly BoundModel[];
 	readonly signal: AbortSignal | undefined;
 	/** What a model is asked. */
-	request(model: BoundModel): Promise<ProviderRequest>;
+	request(model: BoundModel): ProviderRequest | Promise<ProviderRequest>;
 	failed(model: BoundModel, error: UPPError, isLast: boolean): void;
 }
 
@@ -122,7 +136,8 @@ async function ask(
 	hasSpoken: () => boolean,
 ): Promise<Answered> {
 	for (const [at, model] of models.entries()) {
-		const asked = await request(model);
+		const assembled = request(model);
+		const asked = assembled instanceof Promise ? await assembled : assembled;
 		try {
 			return { response: await call(model, asked), model };
 		} catch (thrown) {
