@@ -31,9 +31,10 @@ export const providerKey = "threads-provider";
 export async function generateWith(
 	provider: ProviderInstance,
 	request: ProviderRequest,
+	messageId?: string,
 ): Promise<LLMResponse> {
 	try {
-		return responseOf(await provider.generate(request));
+		return responseOf(await provider.generate(request), messageId);
 	} catch (error) {
 		throw providerFailure(error, provider.name, request.signal);
 	}
@@ -51,6 +52,7 @@ export async function streamInto(
 	provider: ProviderInstance,
 	request: ProviderRequest,
 	emit: (event: StreamEvent) => void,
+	messageId?: string,
 ): Promise<LLMResponse> {
 	try {
 		const { signal } = request;
@@ -60,7 +62,7 @@ export async function streamInto(
 			signal?.throwIfAborted();
 			gathered.add(chunk);
 		}
-		return responseOf(gathered.response());
+		return responseOf(gathered.response(), messageId);
 	} catch (error) {
 		throw providerFailure(error, provider.name, request.signal);
 	}
@@ -181,7 +183,7 @@ interface GatheredCall {
 }
 
 /** An answer of a provider as the engine records it; the same whether it came whole or in pieces. */
-function responseOf(answer: ProviderResponse): LLMResponse {
+function responseOf(answer: ProviderResponse, messageId: string | undefined): LLMResponse {
 	const content: AssistantContent[] = [];
 	const details = answer.reasoningDetails;
 	if ((answer.reasoning ?? "") !== "" || (details?.length ?? 0) > 0) {
@@ -202,11 +204,10 @@ function responseOf(answer: ProviderResponse): LLMResponse {
 		about.providerTools = answer.providerTools?.map((tool) => ({ ...tool, type: tool.name }));
 	if ((answer.webSearches?.length ?? 0) > 0) about.webSearches = answer.webSearches;
 	if (answer.metadata !== undefined) about.metadata = answer.metadata;
-	const message = new AssistantMessage(
-		content,
-		calls.length === 0 ? undefined : calls,
-		Object.keys(about).length === 0 ? {} : { metadata: { [providerKey]: about } },
-	);
+	const message = new AssistantMessage(content, calls.length === 0 ? undefined : calls, {
+		...(messageId === undefined ? {} : { id: messageId }),
+		...(Object.keys(about).length === 0 ? {} : { metadata: { [providerKey]: about } }),
+	});
 	return { message, usage: usageOf(answer.usage), stopReason: stopReasonOf(answer.finishReason) };
 }
 

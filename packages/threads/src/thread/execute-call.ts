@@ -119,7 +119,8 @@ export async function runTool(
 		const tool = { namespace: item.namespace, uses: definition.uses, env: config.env };
 		const state = known ?? (await system.state(record, { live, tool }));
 		live?.states.set(callable, state);
-		if (definition.variables.length > 0 || definition.tenvs !== undefined) {
+		// Without `tenvs` a definition has null there.
+		if (definition.variables.length > 0 || definition.tenvs) {
 			const missing = await missingValue(definition, state);
 			if (missing !== undefined) return failure(`The tool "${name}" cannot run: ${missing}`);
 		}

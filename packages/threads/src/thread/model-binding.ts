@@ -98,6 +98,8 @@ export interface Answered {
 export interface AskModels {
 	readonly models: readonly BoundModel[];
 	readonly signal: AbortSignal | undefined;
+	/** The id of the answer's message. Default: a new one. */
+	readonly messageId?: string;
 	/** What a model is asked. */
 	request(model: BoundModel): ProviderRequest | Promise<ProviderRequest>;
 	failed(model: BoundModel, error: UPPError, isLast: boolean): void;
@@ -107,7 +109,7 @@ export interface AskModels {
 export async function askWhole(asking: AskModels): Promise<Answered> {
 	return ask(
 		asking,
-		({ provider }, request) => generateWith(provider, request),
+		({ provider }, request) => generateWith(provider, request, asking.messageId),
 		() => false,
 	);
 }
@@ -124,8 +126,8 @@ export async function askStreamed(asking: AskModels, emit: (event: StreamEvent) 
 		asking,
 		({ provider, item }, request) =>
 			item.definition.capabilities?.supportsStreaming === false
-				? generateWith(provider, request)
-				: streamInto(provider, request, said),
+				? generateWith(provider, request, asking.messageId)
+				: streamInto(provider, request, said, asking.messageId),
 		() => hasSpoken,
 	);
 }

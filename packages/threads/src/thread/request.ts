@@ -32,24 +32,47 @@ export interface RequestParts {
 	readonly input?: ProviderMessage;
 }
 
-/** Assembles what is the same for all models; what differs is added for each. */
-export async function assembleRequest(parts: RequestParts): Promise<Assembled> {
-	const { live, prompt, env, input } = parts;
+/** Assembles what is the same for all models; what differs is added for each. A promise only where something needs time. */
+export function assembleRequest(parts: RequestParts): Assembled | Promise<Assembled> {
+	const { live, prompt, input } = parts;
 	const { definition } = prompt;
-	if (definition.variables !== undefined) await requireVariables(prompt, env);
-	const rendered =
-		typeof definition.prompt === "string" ? definition.prompt : await renderPrompt(live.index, prompt, env);
-	const hooks = hookScopeOf(parts);
-	const content = hooks === undefined ? rendered : await systemMessage(hooks, rendered);
+	const tools = offeredTools(parts);
+	const isPlain = typeof definition.prompt === "string" && definition.variables === undefined;
+	if (!isPlain || live.index.project.hooks.size > 0 || tools instanceof Promise)
+		return assembled(parts, tools);
+	const rows = input === undefined || definition.includeChat === true ? committedRows(live) : noRows;
+	return requestsOf(parts, { content: definition.prompt as string, rows, tools, hooks: undefined });
+}
+
+async function assembled(
+	parts: RequestParts,
+	offered: ProviderTool[] | Promise<ProviderTool[]>,
+): Promise<Assembled> {
+	const { live, prompt, env, input } = parts;
+	if (offered instanceof Promise) offered.catch(() => {}); // awaited below, after what may fail before
+	await requireVariables(prompt, env);
+	const rendered = await renderPrompt(live.index, prompt, env);
+	const hooks = live.hookScope(input === undefined ? undefined : prompt);
+	const content = await systemMessage(hooks, rendered);
+	const sees = input === undefined || prompt.definition.includeChat === true;
+	const isFiltered = hasHooks(hooks, "filter_messages");
+	const rows = !sees ? noRows : isFiltered ? await filteredRows(parts, hooks) : committedRows(live);
+	return requestsOf(parts, { content, rows, tools: await offered, hooks });
+}
+
+/** What all requests of one call have in common. */
+interface CommonParts {
+	/** The system message. */
+	readonly content: string;
+	readonly rows: SeenRows;
+	readonly tools: ProviderTool[];
+	/** Absent in a project without hooks. */
+	readonly hooks: HookScope | undefined;
+}
+
+function requestsOf(parts: RequestParts, { content, rows, tools, hooks }: CommonParts): Assembled {
+	const { prompt, input, signal } = parts;
 	const head: ProviderMessage = { role: "system", content };
-	const sees = input === undefined || definition.includeChat === true;
-	const rows = !sees
-		? noRows
-		: hooks !== undefined && hasHooks(hooks, "filter_messages")
-			? await filteredRows(parts, hooks)
-			: committedRows(live);
-	const offered = offeredTools(parts);
-	const tools = offered instanceof Promise ? await offered : offered;
 	return ({ item }) => {
 		const images = recentImages(parts, rows, item.definition.capabilities?.supportsImages !== false);
 		const make = (found: ReadonlyMap<string, string>): ProviderRequest | Promise<ProviderRequest> => {
@@ -57,9 +80,9 @@ export async function assembleRequest(parts: RequestParts): Promise<Assembled> {
 				const seen = providerHistory(rows.all(), viewOf(parts, found));
 				return input === undefined ? [head, ...seen] : [head, ...seen, input];
 			};
-			const request: Omit<ProviderRequest, "messages"> = requestOptions(definition, item.definition);
+			const request: Omit<ProviderRequest, "messages"> = requestOptions(prompt.definition, item.definition);
 			if (tools.length > 0) request.tools = tools;
-			if (parts.signal !== undefined) request.signal = parts.signal;
+			if (signal !== undefined) request.signal = signal;
 			if (hooks === undefined || !hasHooks(hooks, "prefilter_llm_history")) return lazily(request, history);
 			return prefilterHistory(hooks, llmMessages(history())).then((filtered: LLMMessage[]) => ({
 				...request,
@@ -72,12 +95,6 @@ export async function assembleRequest(parts: RequestParts): Promise<Assembled> {
 
 /** Makes the request of a model. A promise only where something needs time. */
 export type Assembled = (model: BoundModel) => ProviderRequest | Promise<ProviderRequest>;
-
-/** Undefined in a project without hooks. */
-function hookScopeOf({ live, prompt, input }: RequestParts): HookScope | undefined {
-	if (live.index.project.hooks.size === 0) return undefined;
-	return live.hookScope(input === undefined ? undefined : prompt);
-}
 
 /** Who never reads the messages does not pay for them. */
 function lazily(

@@ -93,13 +93,15 @@ async function answering(
 	live.promptPath = [prompt.definition.name];
 	const env = live.environment(prompt);
 	if (!live.activated.has(prompt.name)) await startImmediate(system, live, prompt, env);
-	const assembled = await assembleRequest({ system, live, prompt, env, place, signal });
+	const assembling = assembleRequest({ system, live, prompt, env, place, signal });
+	const assembled = assembling instanceof Promise ? await assembling : assembling;
 	const bound = modelsOf(index, prompt, env);
 	const models = bound instanceof Promise ? await bound : bound;
 	const { response, model } = await askStreamed(
 		{
 			models,
 			signal,
+			messageId: messageIdOf(live.runId, scope.call.step),
 			request: (model) => logged(system, threadId, model, assembled(model)),
 			failed({ item }, error, isLast) {
 				const then = isLast ? "The execution ends." : "The next model is asked.";
