@@ -132,22 +132,24 @@ export async function askStreamed(asking: AskModels, emit: (event: StreamEvent) 
 	);
 }
 
-async function ask(
-	{ models, signal, request, failed }: AskModels,
-	call: (model: BoundModel, request: ProviderRequest) => Promise<LLMResponse>,
-	hasSpoken: () => boolean,
-): Promise<Answered> {
-	for (const [at, model] of models.entries()) {
-		const assembled = request(model);
-		const asked = assembled instanceof Promise ? await assembled : assembled;
-		try {
-			return { response: await call(model, asked), model };
-		} catch (thrown) {
+type CallModel = (model: BoundModel, request: ProviderRequest) => Promise<LLMResponse>;
+
+function ask(asking: AskModels, call: CallModel, hasSpoken: () => boolean): Promise<Answered> {
+	const { models, signal, request, failed } = asking;
+	const from = (at: number): Promise<Answered> => {
+		const model = models[at] as BoundModel; // a prompt has a model
+		const answered = (response: LLMResponse): Answered => ({ response, model });
+		const refused = (thrown: unknown): Promise<Answered> => {
 			const error = providerFailure(thrown, model.provider.name, signal);
 			const isLast = at === models.length - 1 || !error.retryable || hasSpoken() || signal?.aborted === true;
 			failed(model, error, isLast);
 			if (isLast) throw error;
-		}
-	}
-	throw new Error("a prompt has a model");
+			return from(at + 1);
+		};
+		const assembled = request(model);
+		if (assembled instanceof Promise)
+			return assembled.then((made) => call(model, made).then(answered, refused));
+		return call(model, assembled).then(answered, refused);
+	};
+	return from(0);
 }
