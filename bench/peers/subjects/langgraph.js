@@ -87,6 +87,8 @@ export function conversations(decide, ran) {
 export async function durable(path, decide, ran) {
 	const { SqliteSaver } = await import("@langchain/langgraph-checkpoint-sqlite");
 	const saver = SqliteSaver.fromConnString(path);
+	// As ours: a commit survives the death of the process. As it comes it would wait for the disk each time.
+	saver.db.pragma("synchronous = NORMAL");
 	const graph = graphOf(new Stub(decide), [look(ran)], saver);
 	const options = (id) => ({ configurable: { thread_id: id }, recursionLimit, durability: "sync" });
 	return {

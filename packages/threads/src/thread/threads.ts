@@ -94,7 +94,7 @@ export class Threads {
 			host,
 			ports,
 			project: () => this.project,
-			isOurs: (storeKey) => readStoreKey(storeKey).namespace === namespace,
+			namespace,
 			threadOf: (storeKey) => records.get(readStoreKey(storeKey).key),
 			system: () => this.#system,
 		});
