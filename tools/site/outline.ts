@@ -67,7 +67,10 @@ export const outline: readonly Group[] = [
 			"guide/sandbox",
 		],
 	},
-	{ text: "In production", pages: ["deployment", "guide/postgres", "guide/cloudflare", "guide/performance"] },
+	{
+		text: "In production",
+		pages: ["deployment", "guide/postgres", "guide/cloudflare", "guide/runtimes", "guide/performance"],
+	},
 	{ text: "Tools of the trade", pages: ["guide/chat", "guide/testing"], rest: "guide" },
 	{ text: "Coming from", pages: [], rest: "migrate" },
 	{ text: "Concepts", pages: ["design", "glossary", "errors"] },
