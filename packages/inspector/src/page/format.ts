@@ -46,3 +46,10 @@ export function summary(value: unknown, most = 120): string {
 	const line = text.replaceAll(/\s+/g, " ").trim();
 	return line.length > most ? `${line.slice(0, most)}…` : line;
 }
+
+/** `12 B`, `3.4 KB`, `2.1 MB`. */
+export function formatBytes(bytes: number): string {
+	if (bytes < 1_000) return `${bytes} B`;
+	if (bytes < 1_000_000) return `${(bytes / 1_000).toFixed(1)} KB`;
+	return `${(bytes / 1_000_000).toFixed(1)} MB`;
+}

@@ -39,7 +39,7 @@ export async function assembleRequest(
 	const { live, prompt, env, input } = parts;
 	await requireVariables(prompt, env);
 	const scope = live.hookScope(input === undefined ? undefined : prompt);
-	const rendered = await renderPrompt(live.index, prompt, env);
+	const rendered = await renderPrompt({ index: live.index, env, prompts: parts.system.prompts }, prompt);
 	const head: ProviderMessage = { role: "system", content: await systemMessage(scope, rendered) };
 	const sees = input === undefined || prompt.definition.includeChat === true;
 	const rows = sees ? await seenRows(parts) : { all: () => [], last: () => [] };
