@@ -14,7 +14,7 @@ export function formatCost(dollars: number): string {
 /** The cost of answers of which some may have no known price. */
 export function formatPrice(cost: number, unpriced: number): string {
 	if (unpriced === 0) return formatCost(cost);
-	return cost === 0 ? "cost unknown" : `${formatCost(cost)} + ${formatCount(unpriced)} of unknown cost`;
+	return cost === 0 ? "unknown" : `${formatCost(cost)} + ${formatCount(unpriced)} of unknown cost`;
 }
 
 /** `12 ms`, `3.4 s`, `2 min 5 s`. */

@@ -61,7 +61,7 @@ export function PromptsView({ chosen }: { readonly chosen: string | undefined })
 }
 
 function versionName(version: string): string {
-	return version === "0" ? "as in the project" : `version ${version}`;
+	return version === "0" ? "the project's own" : `version ${version}`;
 }
 
 function Prompt(props: {
@@ -99,8 +99,8 @@ function Prompt(props: {
 			<header>
 				<h2>{latest.name ?? id}</h2>
 				<span class="quiet">
-					{id}
-					{latest.engine === undefined ? "" : ` · ${latest.engine}`}
+					{latest.name === undefined || latest.name === id ? "" : id}
+					{latest.engine === undefined ? "" : ` ${latest.engine}`}
 				</span>
 			</header>
 			<form

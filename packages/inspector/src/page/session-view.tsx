@@ -198,6 +198,10 @@ function Panel({ store, tab }: { readonly store: SessionStore; readonly tab: Tab
 function Tabs({ of }: { readonly of: SessionPlace }): JSX.Element {
 	const list = useRef<HTMLDivElement>(null);
 	const tabs = tabsNow();
+	useEffect(() => {
+		// On a narrow page the chosen one may be out of sight.
+		list.current?.querySelector(`#tab-${of.tab}`)?.scrollIntoView({ block: "nearest", inline: "nearest" });
+	}, [of.tab]);
 	const move = (by: number): void => {
 		const next = tabs[(tabs.indexOf(of.tab) + by + tabs.length) % tabs.length] ?? "conversation";
 		go({ ...of, tab: next });

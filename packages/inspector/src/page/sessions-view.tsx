@@ -174,7 +174,10 @@ function Line({
 function numbersOf({ answers, inputTokens, outputTokens, cost, unpriced, errors }: SessionCounts): string {
 	const words: string[] = [];
 	if (answers > 0)
-		words.push(`${formatCount(inputTokens + outputTokens)} tokens`, formatPrice(cost, unpriced));
+		words.push(
+			`${formatCount(inputTokens + outputTokens)} tokens`,
+			cost === 0 && unpriced > 0 ? "cost unknown" : formatPrice(cost, unpriced),
+		);
 	if (errors > 0) words.push(errors === 1 ? "1 error" : `${formatCount(errors)} errors`);
 	return words.join(" · ");
 }

@@ -1,9 +1,9 @@
 // Threads as the inspector looks into them: each is a session, its sub-agents are threads of their own. A caller sees the threads
 // that the public routes show it (keeps I9).
 import type { InspectedChild, InspectedHead, SessionInspection, SessionOwner } from "@holdfast/server";
-import { HoldfastError, watchAll } from "holdfast";
+import { type Entry, HoldfastError, watchAll } from "holdfast";
 import { readStoreKey } from "holdfast/execute";
-import { systemOf, type ThreadRecord, type Threads, turnInfo } from "../thread/index.ts";
+import { dataOf, systemOf, type ThreadRecord, type Threads, turnInfo } from "../thread/index.ts";
 import { isVisibleTo, tenantOf } from "./served-threads.ts";
 
 type Owner = string | SessionOwner;
@@ -117,7 +117,8 @@ export function inspectThreads(threads: Threads): SessionInspection {
 			const { id: threadId } = await found(given, child ?? id);
 			const key = threads.storeKeyOf(threadId);
 			if ((await journal.head(key)) === undefined) return [];
-			return journal.read(key, { after, limit: Math.min(mostEntries, Math.max(1, limit)) });
+			const entries = await journal.read(key, { after, limit: Math.min(mostEntries, Math.max(1, limit)) });
+			return entries.map(asOfThread);
 		},
 		async children(given, id) {
 			await found(given, id);
@@ -208,6 +209,21 @@ export function inspectThreads(threads: Threads): SessionInspection {
 		}
 		return record;
 	}
+}
+
+/** The model of the project and its cost are kept with the message: for the engine all threads have one model. */
+function asOfThread(entry: Entry): Entry {
+	const { fact } = entry;
+	if (fact.kind !== "assistant") return entry;
+	const { model, cost } = dataOf(fact.message);
+	return {
+		...entry,
+		fact: {
+			...fact,
+			...(model === undefined ? {} : { modelId: model }),
+			...(cost === undefined ? {} : { cost }),
+		},
+	};
 }
 
 function ownerOf(given: Owner): SessionOwner {
