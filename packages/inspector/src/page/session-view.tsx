@@ -102,14 +102,20 @@ export function SessionView({ of }: { readonly of: SessionPlace }): JSX.Element 
 						</>
 					)}
 				</p>
-				{info === undefined || child !== undefined ? null : (
+				{child !== undefined ? null : (
 					<dl class="figures">
-						<Figure name="runs">{formatCount(info.counts.runs)}</Figure>
-						<Figure name="tokens">{formatCount(info.counts.inputTokens + info.counts.outputTokens)}</Figure>
-						<Figure name="cost">{formatPrice(info.counts.cost, info.counts.unpriced)}</Figure>
-						<Figure name="tool calls">{formatCount(info.counts.toolCalls)}</Figure>
-						<Figure name="errors">{formatCount(info.counts.errors)}</Figure>
-						<Figure name="model time">{formatDuration(info.counts.modelMs)}</Figure>
+						{info === undefined ? null : (
+							<>
+								<Figure name="runs">{formatCount(info.counts.runs)}</Figure>
+								<Figure name="tokens">
+									{formatCount(info.counts.inputTokens + info.counts.outputTokens)}
+								</Figure>
+								<Figure name="cost">{formatPrice(info.counts.cost, info.counts.unpriced)}</Figure>
+								<Figure name="tool calls">{formatCount(info.counts.toolCalls)}</Figure>
+								<Figure name="errors">{formatCount(info.counts.errors)}</Figure>
+								<Figure name="model time">{formatDuration(info.counts.modelMs)}</Figure>
+							</>
+						)}
 					</dl>
 				)}
 				{child !== undefined || info === undefined ? null : (
