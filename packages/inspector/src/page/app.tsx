@@ -49,7 +49,7 @@ export function App(): JSX.Element {
 		<>
 			<header class="top">
 				<a class="brand" href={linkTo({ view: "sessions" })} aria-label="Holdfast">
-					<img src="/inspector/icon.svg" alt="" width="20" height="20" />
+					<img class="mark" src="/inspector/icon.svg" alt="" width="20" height="20" />
 					<span>Holdfast</span>
 				</a>
 				<nav aria-label="Views">

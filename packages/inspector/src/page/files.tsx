@@ -147,7 +147,7 @@ function FileDetails(props: {
 			</div>
 			{!isShown ? <p class="quiet">Too large to be shown here.</p> : null}
 			{shown.problem === undefined ? null : <p class="quiet">{shown.problem}</p>}
-			{shown.image === undefined ? null : <img src={shown.image} alt={file.name} />}
+			{shown.image === undefined ? null : <img class="picture" src={shown.image} alt={file.name} />}
 			{shown.text === undefined ? null : (
 				<Scrolls class="value" label={`Content of ${file.name}`}>
 					<pre>{shown.text}</pre>
