@@ -1,12 +1,16 @@
 import { defineConfig } from "vitest/config";
 
+/** Suites of their own: what they need is built, or fetched. */
+const longer = ["test/templates/**/*.test.ts", "test/site/**/*.test.ts"];
+
 /** Tests that end processes, cut connections or drive a browser: they compete with nobody for the machine. */
 const alone = [
 	"test/crash/**/*.test.ts",
 	"test/browser/**/*.test.ts",
 	"packages/**/*browser.test.ts",
 	"packages/**/*chaos.test.ts",
-	"packages/cli/src/command/{signals,worker,serve}.test.ts",
+	"packages/cli/src/command/{signals,worker,serve,project,postgres-worker}.test.ts",
+	"packages/cli/src/chat/chat.test.ts",
 ];
 
 const resolve = { conditions: ["holdfast-source", "node", "module", "default"] };
@@ -31,7 +35,7 @@ export default defineConfig({
 					...settings,
 					name: "together",
 					include: ["packages/*/src/**/*.test.ts", "test/**/*.test.ts"],
-					exclude: ["**/node_modules/**", ...alone],
+					exclude: ["**/node_modules/**", ...alone, ...longer],
 					// The runner would leave one processor free, which on a machine with two is half of it.
 					maxWorkers: "100%",
 					sequence: { groupOrder: 0 },

@@ -58,6 +58,8 @@ export async function installPacked(folder: string): Promise<void> {
 		"re2js",
 		"sharp",
 		"@img",
+		"ws",
+		"graphile-worker",
 	]) {
 		const installed = join(root, "node_modules", name);
 		if (existsSync(installed)) symlinkSync(installed, join(folder, "node_modules", name));

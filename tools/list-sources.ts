@@ -22,7 +22,7 @@ export function listFiles(root: string, ending: string): readonly string[] {
 }
 
 /** What is copied into projects of users is theirs, and is looked at by what tries such projects. */
-const template = "packages/cli/template/";
+const template = "packages/create-holdfast/templates/";
 
 /** Paths of the TypeScript sources of the repository: packages, tests, benchmarks, tools. */
 export function listSources(root: string): readonly string[] {

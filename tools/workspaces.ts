@@ -1,5 +1,5 @@
 // Reads the packages of the repository as their package.json states them.
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 
 /** A package of the repository. */
 export interface Workspace {
@@ -25,6 +25,7 @@ type Manifest = {
 /** The packages under `root`/packages, ordered by folder. */
 export function readWorkspaces(root: string): readonly Workspace[] {
 	return readdirSync(`${root}/packages`)
+		.filter((folder) => existsSync(`${root}/packages/${folder}/package.json`))
 		.sort()
 		.map((folder) => {
 			const manifest: Manifest = JSON.parse(readFileSync(`${root}/packages/${folder}/package.json`, "utf8"));

@@ -1,5 +1,6 @@
 // The sessions of objects as a service: what `@holdfast/server` puts on HTTP in the Worker before them.
 import type { SessionInfo, SessionOwner, SessionPage, SessionService, Submitted } from "@holdfast/server";
+import { isHoldfastError } from "holdfast";
 import { readAnswer } from "./answers.ts";
 import { directoryOf } from "./directory.ts";
 import { readLines } from "./lines.ts";
@@ -53,14 +54,15 @@ export function edgeService({
 
 	return {
 		async submit(caller, sessionId, request, { idempotencyKey } = {}) {
-			const { waits, ...submitted } = (await ask(caller, "/submit", {
+			const submitted = (await ask(caller, "/submit", {
 				sessionId,
 				request,
 				...(idempotencyKey === undefined ? {} : { idempotencyKey }),
-			})) as Submitted & { waits: boolean };
-			if (!waits) return submitted;
+			})) as Submitted;
+			const { waitsFor, after } = submitted;
+			if (waitsFor === undefined) return submitted;
 			const begun = async (signal: AbortSignal): Promise<string | undefined> => {
-				const asked = ask(caller, "/begun", { sessionId, waitsFor: submitted.runId });
+				const asked = insisting(() => ask(caller, "/begun", { sessionId, waitsFor, after }), signal);
 				return ((await Promise.race([asked, aborted(signal)])) as string | null | undefined) ?? undefined;
 			};
 			return { ...submitted, begun };
@@ -103,6 +105,22 @@ export function edgeService({
 		recover: async () => {},
 		close: async () => {},
 	};
+}
+
+/** Milliseconds between two questions to an object that was evicted while it was asked. */
+const askAgainMs = 500;
+/** How often in a row such an object is asked. */
+const mostQuestions = 20;
+
+/** Asks again when the object goes away meanwhile: the next one under its name knows the same. */
+async function insisting(ask: () => Promise<unknown>, signal: AbortSignal): Promise<unknown> {
+	for (let asked = 1; ; asked++)
+		try {
+			return await ask();
+		} catch (error) {
+			if (isHoldfastError(error) || signal.aborted || asked === mostQuestions) throw error;
+			await new Promise((resolve) => setTimeout(resolve, askAgainMs));
+		}
 }
 
 function aborted(signal: AbortSignal): Promise<undefined> {

@@ -2,14 +2,25 @@
 import { scriptedModel } from "@holdfast/testing";
 import { directoryObject } from "./directory.ts";
 import { edgeHandler } from "./edge-handler.ts";
-import type { ObjectNamespace } from "./platform.ts";
+import { sessionName } from "./owner-name.ts";
+import type { ObjectNamespace, ObjectState } from "./platform.ts";
 import { sessionObject } from "./session-object.ts";
 
 interface Env {
 	readonly SESSIONS: ObjectNamespace;
 	readonly DIRECTORY: ObjectNamespace;
-	/** `yes`: the model never answers after its tool has run. */
+	/** `yes`: the model never answers after its tool has run. `once`: it does not the first time. */
 	readonly HOLD: string;
+}
+
+/** A call of the model was held, in this isolate. Objects that are evicted leave their isolate as it is. */
+let hasHeld = false;
+
+function holds({ HOLD }: Env): boolean {
+	if (HOLD !== "once") return HOLD === "yes";
+	if (hasHeld) return false;
+	hasHeld = true;
+	return true;
 }
 
 const add = {
@@ -20,23 +31,47 @@ const add = {
 	run: ({ a, b }: { a: number; b: number }) => a + b,
 };
 
-export const Session: ReturnType<typeof sessionObject<Env>> = sessionObject((env: Env) => ({
+const ServedSession = sessionObject((env: Env) => ({
 	agent: {
 		model: scriptedModel(({ messages }) => {
 			const last = messages.at(-1);
 			if (last?.type !== "tool_result")
 				return { toolCalls: [{ name: "add", arguments: { a: 1, b: 2 }, id: `call_${messages.length}` }] };
-			return env.HOLD === "yes" ? { gate: new Promise(() => {}), text: "never" } : "It is three indeed.";
+			return holds(env) ? { gate: new Promise(() => {}), text: "never" } : "It is three indeed.";
 		}),
 		tools: [add],
 	},
 	directory: env.DIRECTORY,
 }));
 
+export class Session extends ServedSession {
+	readonly #state: ObjectState & { abort(reason: string): void };
+
+	constructor(state: ObjectState & { abort(reason: string): void }, env: Env) {
+		super(state, env);
+		this.#state = state;
+	}
+
+	override async fetch(request: Request): Promise<Response> {
+		if (new URL(request.url).pathname === "/evict") this.#state.abort("evicted");
+		return super.fetch(request);
+	}
+}
+
 export const Directory: ReturnType<typeof directoryObject> = directoryObject();
 
-export default edgeHandler<Env>((env) => ({
+const served = edgeHandler<Env>((env) => ({
 	sessions: env.SESSIONS,
 	directory: env.DIRECTORY,
 	apiKeys: { "key-one": "one", "key-two": "two" },
 }));
+
+export default {
+	async fetch(request: Request, env: Env): Promise<Response> {
+		const { pathname, searchParams } = new URL(request.url);
+		if (pathname !== "/evict") return served.fetch(request, env);
+		const name = sessionName({ tenant: "one" }, searchParams.get("session") ?? "");
+		const object = env.SESSIONS.get(env.SESSIONS.idFromName(name));
+		return object.fetch("https://session/evict").catch(() => new Response("evicted"));
+	},
+};

@@ -25,7 +25,7 @@ afterEach(async () => {
 	rmSync(persist, { recursive: true, force: true });
 });
 
-function start(hold: "yes" | "no"): Miniflare {
+function start(hold: "yes" | "no" | "once"): Miniflare {
 	const objects = { SESSIONS: "Session", DIRECTORY: "Directory" };
 	return startWorkerd({ script, persist, bindings: { HOLD: hold }, objects });
 }
@@ -129,4 +129,42 @@ test("a run that its runtime was killed in is finished by the next, and its tool
 		messages: { role: string }[];
 	};
 	expect(messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "assistant"]);
+});
+
+/** A session whose first run has asked the model, which does not answer; and a message that waits for it. */
+async function waitingMessage(sessionId: string) {
+	await runtime.dispose();
+	runtime = start("once");
+	const first = await call("/api/agent/execute", { body: question(sessionId) });
+	await expect.poll(() => textOf(sessionId)).toContain("tool");
+	const second = await call("/api/agent/execute", { body: question(sessionId, "And again?") });
+	expect(second.status).toBe(200);
+	return { first, second };
+}
+
+test("a message that waits for a run streams when its own begins", async () => {
+	const { first, second } = await waitingMessage("queued");
+	expect((await call("/api/agent/session/queued/stop", { body: {} })).status).toBe(200);
+	expect(await first.text()).toContain("execute_complete");
+	const events = await second.text();
+	expect(events).toContain("session_start");
+	expect(events).toContain("It is three indeed.");
+});
+
+test("a message waits on when its object is evicted, and streams when its run begins in the next", async () => {
+	const { first, second } = await waitingMessage("evicted");
+	const broken = first.text().catch(() => "");
+	expect(await (await call("/evict?session=evicted")).text()).toBe("evicted");
+	const events = await second.text();
+	expect(events).toContain("session_start");
+	expect(events).toContain("It is three indeed.");
+	await broken;
+	const { messages } = (await (await call("/api/agent/session/evicted")).json()) as {
+		messages: { role: string }[];
+	};
+	const turn = ["user", "assistant", "tool", "assistant"];
+	expect(messages.map(({ role }) => role)).toEqual([...turn, ...turn]);
+	await expect
+		.poll(async () => await (await call("/api/agent/sessions")).json())
+		.toMatchObject({ sessions: [{ sessionId: "evicted", isOpen: false }] });
 });

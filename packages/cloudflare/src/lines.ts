@@ -19,11 +19,14 @@ export function batchLines<Batch>(
 		async pull(controller) {
 			try {
 				const { done, value } = await source.next();
+				// Whoever read it left meanwhile.
+				if (isOver) return;
 				if (done) {
 					end();
 					controller.close();
 				} else controller.enqueue(encoder.encode(`${JSON.stringify({ value })}\n`));
 			} catch (error) {
+				if (isOver) return;
 				controller.enqueue(encoder.encode(`${JSON.stringify({ failure: failureOf(error) })}\n`));
 				end();
 				controller.close();

@@ -8,8 +8,8 @@ import {
 	type SessionOwner,
 	type SessionService,
 	type SessionServiceOptions,
-	type Submitted,
 	sessionService,
+	whenBegun,
 } from "@holdfast/server";
 import { HoldfastError } from "holdfast";
 import type { SqlHost } from "holdfast/sql";
@@ -52,6 +52,7 @@ export interface SessionQuestion {
 	readonly idempotencyKey?: string;
 	readonly after?: string;
 	readonly until?: "complete" | "idle" | "never";
+	/** With `after`: the message whose beginning is asked for. */
 	readonly waitsFor?: string;
 }
 
@@ -70,12 +71,16 @@ export function sessionObject<Env>(
 		readonly #state: ObjectState;
 		readonly #storage: ObjectStorage;
 		readonly #env: Env;
-		readonly #begun = new Map<string, NonNullable<Submitted["begun"]>>();
+		/** Aborted when the object goes to sleep. */
+		#staying = new AbortController();
+		/** Key in the journal of the session whose object this is. */
+		#key: string | undefined;
 		#awake: Promise<Awake> | undefined;
 		#requests = 0;
 		#linger: ReturnType<typeof setTimeout> | undefined;
 		#unwatch: (() => void) | undefined;
-		#listed: string | undefined;
+		/** Whether the directory was last told of an open run. */
+		#listed: boolean | undefined;
 
 		constructor(state: ObjectState, env: Env) {
 			this.#state = state;
@@ -115,7 +120,7 @@ export function sessionObject<Env>(
 				case "/submit":
 					return this.#submit(host, service, question);
 				case "/begun":
-					return (await this.#whenBegun(question)) ?? null;
+					return (await this.#whenBegun(host, question)) ?? null;
 				case "/get":
 					return (await service.get(caller, sessionId)) ?? null;
 				case "/stop":
@@ -130,25 +135,30 @@ export function sessionObject<Env>(
 		async #submit(host: SqlHost, service: SessionService, question: SessionQuestion): Promise<unknown> {
 			const { caller, sessionId, request, idempotencyKey } = question;
 			await this.#soon(watchMs);
-			const { begun, ...submitted } = await service.submit(
+			const { begun: _, ...submitted } = await service.submit(
 				caller as ServedCaller,
 				sessionId,
 				request as NonNullable<typeof request>,
 				idempotencyKey === undefined ? {} : { idempotencyKey },
 			);
-			if (begun !== undefined) this.#begun.set(submitted.runId, begun);
 			await this.#list(host);
-			return { ...submitted, waits: begun !== undefined };
+			return submitted;
 		}
 
-		async #whenBegun({ waitsFor = "" }: SessionQuestion): Promise<string | undefined> {
-			const begun = this.#begun.get(waitsFor);
-			this.#begun.delete(waitsFor);
-			return begun?.(new AbortController().signal);
+		/** Asked of the journal, which knows it also when the object has slept since the message came. */
+		async #whenBegun(
+			host: SqlHost,
+			{ waitsFor = "", after = "" }: SessionQuestion,
+		): Promise<string | undefined> {
+			const storeKey = await this.#ownKey(host);
+			if (storeKey === undefined) return undefined;
+			return whenBegun(host, { storeKey, waitsFor, after }, this.#staying.signal);
 		}
 
 		async #delete(service: SessionService, { caller, sessionId }: SessionQuestion): Promise<void> {
 			await service.delete(caller, sessionId);
+			this.#key = undefined;
+			this.#listed = undefined;
 			await this.#directory(caller)?.remove(sessionId);
 			await this.#sleep();
 			await this.#storage.deleteAlarm();
@@ -214,17 +224,22 @@ export function sessionObject<Env>(
 
 		/** Tells the directory what changed of what it shows. */
 		async #list(host: SqlHost): Promise<void> {
-			for (const head of await host.journal.list()) {
-				const served = readServedKey(head.key);
-				if (served === undefined) continue;
-				const { sessionId, ...owner } = served;
-				const isOpen = head.openRunId !== undefined;
-				const shown = `${sessionId} ${isOpen}`;
-				if (shown === this.#listed) continue;
-				const { createdAt, updatedAt } = head;
-				await this.#directory(owner)?.note({ sessionId, createdAt, updatedAt, isOpen });
-				this.#listed = shown;
-			}
+			const key = await this.#ownKey(host);
+			const head = key === undefined ? undefined : await host.journal.head(key);
+			const served = key === undefined ? undefined : readServedKey(key);
+			if (head === undefined || served === undefined) return;
+			const { sessionId, ...owner } = served;
+			const isOpen = head.openRunId !== undefined;
+			if (isOpen === this.#listed) return;
+			const { createdAt, updatedAt } = head;
+			await this.#directory(owner)?.note({ sessionId, createdAt, updatedAt, isOpen });
+			this.#listed = isOpen;
+		}
+
+		/** Its key, of all the sessions in the storage: the others are its sub-agents'. */
+		async #ownKey({ journal }: SqlHost): Promise<string | undefined> {
+			this.#key ??= (await journal.list()).find(({ key }) => readServedKey(key) !== undefined)?.key;
+			return this.#key;
 		}
 
 		#directory(owner: SessionOwner): ReturnType<typeof directoryOf> | undefined {
@@ -265,7 +280,8 @@ export function sessionObject<Env>(
 			this.#awake = undefined;
 			clearTimeout(this.#linger);
 			this.#unwatch?.();
-			this.#begun.clear();
+			this.#staying.abort();
+			this.#staying = new AbortController();
 			if (awake === undefined) return;
 			const { service, host } = await awake;
 			await service.close();

@@ -27,14 +27,23 @@ export interface WorkerdOptions {
 	/** Folder in which the storages of objects survive. Default: none. */
 	readonly persist?: string;
 	readonly bindings?: Readonly<Record<string, string>>;
+	readonly compatibilityDate?: string;
+	readonly compatibilityFlags?: readonly string[];
 }
 
 /** Starts the runtime; `dispose()` ends it. */
-export function startWorkerd({ script, objects, persist, bindings = {} }: WorkerdOptions): Miniflare {
+export function startWorkerd({
+	script,
+	objects,
+	persist,
+	bindings = {},
+	compatibilityDate = "2026-07-01",
+	compatibilityFlags = ["nodejs_compat"],
+}: WorkerdOptions): Miniflare {
 	return new Miniflare({
 		modules: [{ type: "ESModule", path: "worker.mjs", contents: script }],
-		compatibilityDate: "2026-07-01",
-		compatibilityFlags: ["nodejs_compat"],
+		compatibilityDate,
+		compatibilityFlags: [...compatibilityFlags],
 		bindings,
 		durableObjects: Object.fromEntries(
 			Object.entries(objects).map(([name, className]) => [name, { className, useSQLite: true }]),

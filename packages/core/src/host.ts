@@ -47,8 +47,9 @@ export type {
 	StoredRecord,
 } from "./host/records.ts";
 export type { RunIndex, RunLocation } from "./host/run-index.ts";
-export { childPrefix, readChildStoreKey } from "./host/session-key.ts";
+export { childPrefix, namespacePrefix, readChildStoreKey } from "./host/session-key.ts";
 export type { CommitResult, SessionStore, StoredSession } from "./host/session-store.ts";
+export type { StoreStats } from "./host/store-stats.ts";
 export { claimAtOnce, claimLease } from "./host/timers.ts";
 export { makeWatchers, type Watchers } from "./host/watchers.ts";
 export type { WorkQueue, WorkTaker } from "./host/work-queue.ts";

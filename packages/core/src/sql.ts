@@ -50,7 +50,9 @@ export interface SqlHostOptions {
 }
 
 /** A host in a SQLite database: its sessions, and all that an execution host keeps beside them. */
-export interface SqlHost extends Omit<Required<Host>, keyof OwnExecutionHost | "queue">, OwnExecutionHost {
+export interface SqlHost
+	extends Omit<Required<Host>, keyof OwnExecutionHost | "queue" | "stats">,
+		OwnExecutionHost {
 	readonly journal: SqlJournal;
 	readonly execution: OwnExecutionHost;
 	readonly capabilities: OwnExecutionHost["capabilities"];

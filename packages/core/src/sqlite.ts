@@ -34,7 +34,9 @@ export {
 export type SqliteHostOptions = SqliteJournalOptions;
 
 /** A host in a SQLite file: its sessions, and all that an execution host keeps beside them. */
-export interface SqliteHost extends Omit<Required<Host>, keyof OwnExecutionHost | "queue">, OwnExecutionHost {
+export interface SqliteHost
+	extends Omit<Required<Host>, keyof OwnExecutionHost | "queue" | "stats">,
+		OwnExecutionHost {
 	readonly execution: OwnExecutionHost;
 	readonly capabilities: OwnExecutionHost["capabilities"];
 }

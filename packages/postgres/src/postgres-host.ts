@@ -9,6 +9,7 @@ import { postgresFiles } from "./postgres-files.ts";
 import { type PostgresJournal, postgresJournal } from "./postgres-journal.ts";
 import { postgresRecords } from "./postgres-records.ts";
 import { postgresRuns } from "./postgres-runs.ts";
+import { postgresStats } from "./postgres-stats.ts";
 import { postgresTimers } from "./postgres-timers.ts";
 import { postgresValues } from "./postgres-values.ts";
 import { makeStore } from "./store.ts";
@@ -59,6 +60,7 @@ export function postgresHost(options: PostgresHostOptions): PostgresHost {
 		changes: postgresChanges(store),
 		runs,
 		queue,
+		stats: postgresStats(store, journal),
 	};
 	return {
 		...ports,

@@ -28,6 +28,8 @@ export interface PostgresJournal extends Journal {
 	readonly name: "postgres";
 	/** Transactions this journal committed so far; what came together shares one. */
 	readonly transactions: number;
+	/** Open runs it has taken from workers that were not alive. */
+	readonly takeovers: number;
 	/** Removes rows that are out of reach: of sessions that were removed or folded, and of files. Journals do so by themselves. */
 	sweep(): Promise<void>;
 }
@@ -51,10 +53,12 @@ export function postgresJournal(store: Store): PostgresJournal {
 		return rows.map(toInput);
 	}
 
+	let takeovers = 0;
 	const leaseStore = {
 		commits,
 		feed,
 		held: store.held,
+		tookOver: () => void takeovers++,
 		worker: () => store.worker.id,
 		inbox,
 		sweep: () => store.sweep(),
@@ -72,7 +76,8 @@ export function postgresJournal(store: Store): PostgresJournal {
 		if (mode === "polite" && seen?.owner_alive === true && seen.owner_name !== ownName)
 			return { ok: false, heldBy: fromStored(seen.owner_name ?? "") };
 		const openRunId = seen === undefined || seen.open_run === null ? undefined : fromStored(seen.open_run);
-		const about = { key, storedKey, digest: digested, mode };
+		const isLeft = openRunId !== undefined && seen?.owner_name !== null && seen?.owner_alive !== true;
+		const about = { key, storedKey, digest: digested, mode, isLeft };
 		const epoch = seen?.epoch ?? row?.highest ?? 0;
 		return { ok: true, lease: new PostgresLease(leaseStore, about, seen, { epoch, openRunId }) as Lease };
 	}
@@ -117,6 +122,9 @@ export function postgresJournal(store: Store): PostgresJournal {
 		workerId,
 		get transactions() {
 			return commits.transactions;
+		},
+		get takeovers() {
+			return takeovers;
 		},
 		async acquire(key, { mode = "polite" } = {}) {
 			usable();

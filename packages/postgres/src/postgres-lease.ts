@@ -16,6 +16,8 @@ export interface LeaseStore {
 	readonly feed: ChangeFeed;
 	/** The leases this worker has taken, by the number of their session. */
 	readonly held: Map<number, PostgresLease>;
+	/** A run of a worker that is dead was taken. */
+	tookOver(): void;
 	/** Number of this worker's row. */
 	worker(): number;
 	inbox(digest: string): Promise<readonly StoredInput[]>;
@@ -50,6 +52,8 @@ export class PostgresLease implements Lease {
 	readonly seq: number;
 	readonly openRunId?: string;
 	readonly mode: "polite" | "seize";
+	/** Whether the session has an open run of a worker that is not alive. */
+	readonly isLeft: boolean;
 	readonly store: LeaseStore;
 	state: LeaseState;
 	/** Appends under way. */
@@ -66,6 +70,7 @@ export class PostgresLease implements Lease {
 			readonly storedKey: string;
 			readonly digest: string;
 			readonly mode: "polite" | "seize";
+			readonly isLeft: boolean;
 		},
 		seen: SeenSession | undefined,
 		{ epoch, openRunId }: { readonly epoch: number; readonly openRunId: string | undefined },
@@ -73,6 +78,7 @@ export class PostgresLease implements Lease {
 		this.store = store;
 		this.key = about.key;
 		this.storedKey = about.storedKey;
+		this.isLeft = about.isLeft;
 		this.digest = about.digest;
 		this.mode = about.mode;
 		this.seq = seen?.seq ?? 0;
@@ -162,6 +168,7 @@ export class PostgresLease implements Lease {
 	hold(): void {
 		const session = this.state.session as number;
 		this.store.held.get(session)?.lose();
+		if (this.isLeft) this.store.tookOver();
 		if (!this.#over) this.store.held.set(session, this);
 	}
 

@@ -1,7 +1,7 @@
 // The timers of sessions in Postgres. Those that are due are claimed in one statement, which passes by what others claim.
 import { decodeValue, encodeValue, type JSONValue } from "@holdfast/upp";
 import type { Timer, TimerStore } from "holdfast";
-import { claimAtOnce, claimLease, fromStored, never, toStored } from "holdfast/host";
+import { claimAtOnce, claimLease, fromStored, namespacePrefix, never, toStored } from "holdfast/host";
 import { digest } from "./digest.ts";
 import type { Store } from "./store.ts";
 
@@ -32,10 +32,11 @@ export function postgresTimers(store: Store): TimerStore {
 		return was === true;
 	}
 
-	async function nextDue(): Promise<number | undefined> {
+	async function nextDue({ after }: { readonly after?: number } = {}): Promise<number | undefined> {
 		await ready();
 		const [row] = await database.query<{ due: number | null }>(
-			`SELECT min(due_at) AS due FROM ${schema}.timers`,
+			`SELECT min(due_at) AS due FROM ${schema}.timers ${after === undefined ? "" : "WHERE due_at > $1"}`,
+			after === undefined ? [] : [Math.floor(after)],
 		);
 		return row?.due ?? undefined;
 	}
@@ -52,18 +53,26 @@ export function postgresTimers(store: Store): TimerStore {
 			feed.committed(key);
 		},
 		cancel: (key, name) => end(key, name),
-		async claim({ now, leaseMs = claimLease, limit = claimAtOnce }) {
+		async claim({ now, leaseMs = claimLease, limit = claimAtOnce, namespace }) {
 			// A look that finds nothing writes nothing.
 			const next = await nextDue();
 			if (next === undefined || next > now) return [];
+			const of = namespace === undefined ? undefined : namespacePrefix(namespace);
+			const isOf = `(SELECT starts_with(n.key, $4) FROM ${schema}.sessions n WHERE n.id = t.session) = $5`;
 			const rows = await database.query<TimerRow>(
-				`WITH due AS (SELECT t.session, t.digest FROM ${schema}.timers t WHERE t.due_at <= $1 ORDER BY t.due_at LIMIT $2
+				`WITH due AS (SELECT t.session, t.digest FROM ${schema}.timers t
+					WHERE t.due_at <= $1 ${of === undefined ? "" : `AND ${isOf}`} ORDER BY t.due_at LIMIT $2
 					FOR NO KEY UPDATE SKIP LOCKED)
 				UPDATE ${schema}.timers t SET due_at = $3, attempt = t.attempt + 1, claim = gen_random_uuid()
 					FROM due, ${schema}.sessions s
 					WHERE t.session = due.session AND t.digest = due.digest AND s.id = t.session
 					RETURNING s.key, s.incarnation, t.name, t.wake_at, t.body, t.claim, t.attempt`,
-				[Math.floor(now), limit, whole(now + leaseMs)],
+				[
+					Math.floor(now),
+					limit,
+					whole(now + leaseMs),
+					...(of === undefined ? [] : [toStored(of.prefix), of.begins]),
+				],
 			);
 			return rows
 				.sort((one, other) => one.wake_at - other.wake_at)

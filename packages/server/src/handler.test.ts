@@ -286,3 +286,30 @@ test("a stream is logged once, when it ends, with why it did", async () => {
 	await watcher.close();
 	expect(logged).toMatchObject([{ status: 200, stream: "left", sessionId: "s", tenant: "default" }]);
 });
+
+test("the metrics have the store's numbers where it has some, and the others while it cannot be asked", async () => {
+	let isAway = false;
+	const stats = { queued: 3, oldestDueMs: 1_500, leases: 2, takeovers: 1, commits: 40 };
+	const storeStats = async () => {
+		if (isAway) throw new Error("away");
+		return stats;
+	};
+	const { metric, handler } = setUp(undefined, { storeStats });
+	const names = [
+		"reachable",
+		"queued_sessions",
+		"oldest_due_seconds",
+		"leases",
+		"takeovers_total",
+		"commits_total",
+	];
+	const numbers = () => Promise.all(names.map((name) => metric(`holdfast_store_${name}`)));
+	expect(await numbers()).toEqual([1, 3, 1.5, 2, 1, 40]);
+	isAway = true;
+	expect(await numbers()).toEqual([0, ...names.slice(1).map(() => Number.NaN)]);
+	expect(await metric("holdfast_open_streams")).toBe(0);
+	await handler.close();
+	const without = setUp();
+	expect(await without.metric("holdfast_store_reachable")).toBeNaN();
+	await without.handler.close();
+});

@@ -1,5 +1,6 @@
 // The options of a handler, parsed once at the door.
 import { HoldfastError } from "holdfast";
+import type { StoreStats } from "holdfast/host";
 import type { FailedAttempts, RateLimit } from "./access/index.ts";
 import {
 	type Authenticate,
@@ -91,6 +92,11 @@ export interface HandlerOptions {
 	readonly maxStreams?: number | "unlimited";
 	/** Called with every request and with errors whose details callers do not get; must not throw. Default: nothing is logged. */
 	readonly log?: (entry: LogEntry) => void;
+	/**
+	 * Numbers of the store behind `routes`, for `/metrics`: `host.stats` of a host that has a queue. Default: those of the
+	 * store of `service`.
+	 */
+	readonly storeStats?: () => Promise<StoreStats>;
 	/** Routes beside the server's own; they share its authentication, limits, streams and OpenAPI document. */
 	readonly routes?: readonly Route[];
 }
@@ -116,6 +122,7 @@ export interface ResolvedOptions {
 	readonly maxStreams: number | undefined;
 	readonly log: (entry: LogEntry) => void;
 	readonly routes: readonly Route[];
+	readonly storeStats: (() => Promise<StoreStats>) | undefined;
 }
 
 const MiB = 1024 * 1024;
@@ -139,6 +146,7 @@ export const handlerOptions: Readonly<Record<keyof HandlerOptions, true>> = {
 	maxStreams: true,
 	log: true,
 	routes: true,
+	storeStats: true,
 };
 
 /**
@@ -194,6 +202,7 @@ export function resolveOptions(options: HandlerOptions): ResolvedOptions {
 			options.maxStreams === "unlimited" ? undefined : atLeast("maxStreams", 1, options.maxStreams ?? 1_000),
 		log: quiet(options.log),
 		routes: options.routes ?? [],
+		storeStats: options.storeStats ?? options.service?.storeStats,
 	};
 }
 

@@ -31,7 +31,7 @@ export function routeTable(parts: Parts, isDraining: () => boolean): readonly Ro
 	table.push(...parts.options.routes);
 	table.push(
 		health(isDraining),
-		metrics(() => parts.metrics.text()),
+		metrics(() => parts.metrics.text(parts.options.storeStats)),
 		description(() => document),
 	);
 	const document = openApiDocument(table);

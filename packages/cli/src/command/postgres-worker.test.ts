@@ -1,16 +1,16 @@
 // `holdfast run` and `holdfast worker` over Postgres, in processes of their own.
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { startPostgresServer } from "@holdfast/testing/postgres-server";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
-import { type ModelServer, run, type Started, start, startModelServer } from "./spawn.fixture.ts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { commandsOfATest, modelOf } from "./commands-of-a-test.fixture.ts";
+import { run } from "./spawn.fixture.ts";
 
 const ownAgent = join(import.meta.dirname, "own-agent.fixture.ts");
 let postgres: Awaited<ReturnType<typeof startPostgresServer>>;
 let db: string;
-let folder: string;
-let server: ModelServer | undefined;
-let started: Started[];
+const commands = commandsOfATest();
+const { begin } = commands;
 
 beforeAll(async () => {
 	postgres = await startPostgresServer();
@@ -20,26 +20,10 @@ beforeAll(async () => {
 	db = address.href;
 });
 afterAll(() => postgres.stop());
-beforeEach(() => {
-	folder = temporaryFolder();
-	started = [];
-});
-afterEach(async () => {
-	for (const { child } of started) child.kill("SIGKILL");
-	await Promise.all(started.map(({ finished }) => finished));
-	await server?.close();
-});
-
-function begin(argv: readonly string[], environment: Record<string, string> = {}): Started {
-	const begun = start(argv, { folder, environment });
-	started.push(begun);
-	return begun;
-}
 
 test("a worker takes over a session of a process that is killed, and the password is shown nowhere", async () => {
-	server = await startModelServer(["hang", { text: "There are 7." }]);
-	const environment = { STUB_MODEL: /@(.*)$/.exec(server.model)?.[1] ?? "" };
-	const worker = begin(["worker", "--agent", ownAgent, "--db", db], environment);
+	const server = await commands.serveModel(["hang", { text: "There are 7." }]);
+	const worker = begin(["worker", "--agent", ownAgent, "--db", db], modelOf(server));
 	await worker.until(/worker \d+/);
 	const left = begin([
 		"run",
@@ -60,14 +44,17 @@ test("a worker takes over a session of a process that is killed, and the passwor
 	expect(ended.code).toBe(0);
 	const { password } = new URL(db);
 	expect(ended.stdout + ended.stderr).not.toContain(password);
-	const shown = await run(["show", "parcels", "--db", db], { folder });
+	const shown = await run(["show", "parcels", "--db", db], { folder: commands.folder });
 	expect(shown.stdout).toContain("There are 7.");
+	// How the session works is kept in a folder of ours, which is no part of the user's project.
+	const kept = readdirSync(join(commands.folder, ".holdfast"));
+	expect(kept).toEqual([".gitignore", expect.stringMatching(/^postgres-[0-9a-f]+\.settings$/)]);
 });
 
 test("a server that is not there is said in one line, without its password", async () => {
 	const { code, stderr } = await run(
 		["worker", "--agent", ownAgent, "--db", "postgres://somebody:hunter2@127.0.0.1:1/none"],
-		{ folder },
+		{ folder: commands.folder },
 	);
 	expect(code).toBe(2);
 	expect(stderr).toContain("postgres://somebody:***@127.0.0.1:1/none cannot be used");
@@ -75,6 +62,6 @@ test("a server that is not there is said in one line, without its password", asy
 });
 
 test("upkeep of a file is refused for a server", async () => {
-	const { code, stderr } = await run(["db", "vacuum", "--db", db], { folder });
+	const { code, stderr } = await run(["db", "vacuum", "--db", db], { folder: commands.folder });
 	expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining("looks after files") });
 });

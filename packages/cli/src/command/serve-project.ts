@@ -13,11 +13,12 @@ import {
 } from "@holdfast/threads";
 import { isHoldfastError } from "holdfast";
 import { type CommandIo, quoted } from "../terminal/index.ts";
-import { ending, exitCodes, openDatabase, UsageError } from "../work/index.ts";
+import { exitCodes, openDatabase, UsageError } from "../work/index.ts";
 import type { Command } from "./arguments.ts";
 import { asUsage, describeProblems, problemsOf } from "./check-project.ts";
 import { lendPackages } from "./lend-packages.ts";
 import { namedEnvironment, readVariables } from "./project-environment.ts";
+import { stopRequest } from "./stop-request.ts";
 
 /** What a project is served with. */
 export interface ProjectServerOptions {
@@ -66,6 +67,7 @@ export async function openProjectServer(options: ProjectServerOptions): Promise<
 		routes: [...page.routes, ...threadRoutes({ threads: running })],
 		publicPaths: page.publicPaths,
 		log: options.onRequest,
+		...(host.stats === undefined ? {} : { storeStats: host.stats }),
 	});
 	const close = async (drainMs: number): Promise<void> => {
 		await server.close({ drainMs });
@@ -100,13 +102,7 @@ export function projectDatabase(
 export async function serveProject(command: ServeCommand, io: CommandIo): Promise<number> {
 	lendPackages();
 	const db = projectDatabase(command, command.project);
-	const stopped = Promise.withResolvers<void>();
-	let signals = 0;
-	const stopListening = io.onInterrupt(() => {
-		signals++;
-		if (signals > 1) io.quit(exitCodes.interrupted);
-		stopped.resolve();
-	}, ending(command.drain));
+	const stop = stopRequest(io, command.drain);
 	const log = (entry: object): void => io.stderr.write(`${JSON.stringify(entry)}\n`);
 	let server: ProjectServer | undefined;
 	try {
@@ -142,12 +138,12 @@ export async function serveProject(command: ServeCommand, io: CommandIo): Promis
 ${command.inspector && (apiKeys !== undefined || !command.allowUnauthenticated) ? `Look at the threads: ${url}/\n` : ""}Threads are in ${db}; ${apiKeys === undefined ? "no key is asked for" : "callers must send a key"}. Ctrl-C stops.
 ${howToTry(url, project.agents.keys().next().value, apiKeys !== undefined)}`,
 		);
-		await stopped.promise;
+		await stop.made;
 		if (!command.json) io.stdout.write("Stopping; executions may finish. Again to quit at once.\n");
 		return exitCodes.completed;
 	} finally {
 		await server?.close(command.drain);
-		stopListening();
+		stop.ignore();
 	}
 }
 

@@ -1,34 +1,21 @@
 // `holdfast serve` in processes of its own: what it says, that its curl works, keys, and how it ends.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
+import { describe, expect, test } from "vitest";
+import { commandsOfATest, modelOf } from "./commands-of-a-test.fixture.ts";
 import { readServeOptions } from "./serve-options.ts";
-import { type ModelServer, type Started, start, startModelServer } from "./spawn.fixture.ts";
+import { type Started, start } from "./spawn.fixture.ts";
 
 // Every test starts real processes, which takes its time on a busy machine.
 const ownAgent = join(import.meta.dirname, "own-agent.fixture.ts");
-let folder: string;
-let started: Started[];
-let models: ModelServer | undefined;
-
-beforeEach(() => {
-	folder = temporaryFolder();
-	started = [];
-});
-afterEach(async () => {
-	for (const { child } of started) child.kill("SIGKILL");
-	await Promise.all(started.map(({ finished }) => finished));
-	await models?.close();
-});
+const commands = commandsOfATest();
 
 /** A server, and where it listens. */
 async function serve(
 	argv: readonly string[],
 	environment: Record<string, string> = {},
 ): Promise<Started & { readonly url: string }> {
-	const begun = start(["serve", "--port", "0", "--json", ...argv], { folder, environment });
-	started.push(begun);
+	const begun = commands.begin(["serve", "--port", "0", "--json", ...argv], environment);
 	let text = "";
 	begun.child.stdout?.on("data", (more: string) => {
 		text += more;
@@ -51,14 +38,13 @@ function ask(url: string, headers: Record<string, string> = {}): Promise<Respons
 
 describe("holdfast serve", () => {
 	test("serves the assistant of a folder and says how to try it", async () => {
-		writeFileSync(join(folder, "notes.md"), "# Notes\n\nLamps are in the cellar.\n");
-		const served = start(["serve", "--port", "0", "--model", "offline"], { folder });
-		started.push(served);
+		writeFileSync(join(commands.folder, "notes.md"), "# Notes\n\nLamps are in the cellar.\n");
+		const served = commands.begin(["serve", "--port", "0", "--model", "offline"]);
 		await served.until(/curl -N http:\/\/127\.0\.0\.1:\d+\/api\/agent\/execute /);
 		served.child.kill("SIGTERM");
 		const { code, stdout, stderr } = await served.finished;
 		expect([code, stderr]).toEqual([0, ""]);
-		expect(stdout).toContain(`the assistant of ${folder} with offline`);
+		expect(stdout).toContain(`the assistant of ${commands.folder} with offline`);
 		expect(stdout).toContain("no key is asked for");
 	});
 
@@ -76,7 +62,7 @@ describe("holdfast serve", () => {
 	});
 
 	test("streams a run, keeps the session over a kill without an offset, and logs no word of it [API-055]", async () => {
-		writeFileSync(join(folder, "notes.md"), "# Notes\n\nLamps are in the cellar.\n");
+		writeFileSync(join(commands.folder, "notes.md"), "# Notes\n\nLamps are in the cellar.\n");
 		const first = await serve(["--model", "offline"]);
 		const text = await (await ask(first.url)).text();
 		expect(text).toContain("cellar");
@@ -91,26 +77,26 @@ describe("holdfast serve", () => {
 			{ type: "request", status: 200, stream: "complete", ...about },
 		]);
 		expect(stderr).not.toMatch(/lamps|cellar/i);
-		const listed = await start(["sessions"], { folder }).finished;
+		const listed = await start(["sessions"], { folder: commands.folder }).finished;
 		expect(listed.stdout).toMatch(/^default\/s {2}/m);
-		const shown = await start(["show", "default/s"], { folder }).finished;
+		const shown = await start(["show", "default/s"], { folder: commands.folder }).finished;
 		expect(shown.stdout).toMatch(/^session default\/s\n/);
 		expect(shown.stdout).toContain("lamps");
-		const forked = await start(["fork", "default/s", "copy"], { folder }).finished;
+		const forked = await start(["fork", "default/s", "copy"], { folder: commands.folder }).finished;
 		expect([forked.code, forked.stderr]).toEqual([2, expect.stringContaining('"default/s" is a server\'s')]);
 		const second = await serve(["--model", "offline"]);
 		expect(await (await fetch(`${second.url}/api/agent/session/s`)).json()).toEqual(before);
 	});
 
 	test("leaves a run that was cut off to a server: the assistant neither resumes it nor begins another under its name", async () => {
-		models = await startModelServer(["hang"]);
+		const models = await commands.serveModel(["hang"]);
 		const first = await serve(["--model", models.model]);
 		const cut = ask(first.url).then((answer) => answer.text());
 		cut.catch(() => {});
 		await models.asked(1);
 		first.child.kill("SIGKILL");
 		await first.finished;
-		const command = (...argv: string[]) => start(argv, { folder }).finished;
+		const command = (...argv: string[]) => start(argv, { folder: commands.folder }).finished;
 		const resumed = await command("resume");
 		expect([resumed.code, resumed.stdout]).toEqual([
 			0,
@@ -129,9 +115,9 @@ describe("holdfast serve", () => {
 	});
 
 	test("serves the user's own agent to those with a key, given by the environment", async () => {
-		models = await startModelServer([{ tool: "count", arguments: {} }, { text: "There are 7." }]);
+		const models = await commands.serveModel([{ tool: "count", arguments: {} }, { text: "There are 7." }]);
 		const environment = {
-			STUB_MODEL: /@(.*)$/.exec(models.model)?.[1] ?? "",
+			...modelOf(models),
 			HOLDFAST_AGENT: ownAgent,
 			HOLDFAST_API_KEYS: "acme=key-of-acme, key-of-anybody",
 		};
@@ -144,7 +130,7 @@ describe("holdfast serve", () => {
 	});
 
 	test("counts who tries keys by what the proxy before it says", async () => {
-		writeFileSync(join(folder, "notes.md"), "# Notes\n");
+		writeFileSync(join(commands.folder, "notes.md"), "# Notes\n");
 		const argv = ["--model", "offline", "--api-key", "key-of-anybody", "--peer-header", "X-Real-IP"];
 		const { url } = await serve(argv);
 		const status = async (key: string, from: string): Promise<number> => {
@@ -217,7 +203,7 @@ describe("holdfast serve", () => {
 			[["--models", "agent.txt", "--project", "."], /a project has models of its own/],
 			[["extra"], /takes no arguments/],
 		] as const) {
-			const { code, stderr } = await start(["serve", ...argv], { folder }).finished;
+			const { code, stderr } = await start(["serve", ...argv], { folder: commands.folder }).finished;
 			expect([argv, code === 0]).toEqual([argv, false]);
 			expect(stderr).toMatch(message);
 			expect(stderr.trim().split("\n")).toHaveLength(1);

@@ -7,7 +7,6 @@ import {
 	assistantOptions,
 	checkFolder,
 	chooseModel,
-	ending,
 	exitCodes,
 	exportsOfAgentFile,
 	loadAgent,
@@ -17,19 +16,13 @@ import {
 	UsageError,
 } from "../work/index.ts";
 import type { Command } from "./arguments.ts";
+import { stopRequest } from "./stop-request.ts";
 
 type ServeCommand = Extract<Command, { name: "serve" }>;
 
 /** Serves until Ctrl-C or SIGTERM; gives the exit code. */
 export async function serveAgent(command: ServeCommand, io: CommandIo): Promise<number> {
-	const stopped = Promise.withResolvers<void>();
-	let signals = 0;
-	const stopListening = io.onInterrupt(() => {
-		signals++;
-		// What is committed stays; the runs are found open and resumed when a server is started again.
-		if (signals > 1) io.quit(exitCodes.interrupted);
-		stopped.resolve();
-	}, ending(command.drain));
+	const stop = stopRequest(io, command.drain);
 	const { agent, host, of, models, prompts } = await served(command, io);
 	let server: Server | undefined;
 	try {
@@ -51,7 +44,7 @@ export async function serveAgent(command: ServeCommand, io: CommandIo): Promise<
 		const { url } = await server.listen({ port: command.port, hostname: command.host });
 		const begin = { type: "begin", url, agent: of, db: shownDatabase(command.db) };
 		io.stdout.write(command.json ? `${JSON.stringify(begin)}\n` : banner(url, of, command));
-		await stopped.promise;
+		await stop.made;
 		if (!command.json) io.stdout.write("Stopping; runs may finish. Again to quit at once.\n");
 		return exitCodes.completed;
 	} catch (error) {
@@ -63,7 +56,7 @@ export async function serveAgent(command: ServeCommand, io: CommandIo): Promise<
 	} finally {
 		await server?.close({ drainMs: command.drain });
 		await host.close();
-		stopListening();
+		stop.ignore();
 	}
 }
 

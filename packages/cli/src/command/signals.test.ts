@@ -3,39 +3,17 @@ import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
-import {
-	type Finished,
-	type ModelServer,
-	type Reply,
-	run,
-	type Started,
-	slowness,
-	start,
-	startModelServer,
-} from "./spawn.fixture.ts";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { commandsOfATest } from "./commands-of-a-test.fixture.ts";
+import { type Finished, type ModelServer, type Reply, run, type Started, slowness } from "./spawn.fixture.ts";
 
-let folder: string;
+const commands = commandsOfATest();
+const { begin } = commands;
 let server: ModelServer;
-let started: Started[];
 
 beforeEach(() => {
-	folder = temporaryFolder();
-	started = [];
-	writeFileSync(join(folder, "NEWS.md"), "# News\n\nThe lamp is green.\n");
+	writeFileSync(join(commands.folder, "NEWS.md"), "# News\n\nThe lamp is green.\n");
 });
-afterEach(async () => {
-	for (const { child } of started) child.kill("SIGKILL");
-	await Promise.all(started.map(({ finished }) => finished));
-	await server?.close();
-});
-
-function begin(argv: readonly string[], environment: Record<string, string> = {}): Started {
-	const begun = start(argv, { folder, environment });
-	started.push(begun);
-	return begun;
-}
 
 /** Sends a signal; gives how the command ended, and after how many milliseconds. */
 async function ended(
@@ -62,11 +40,11 @@ describe.each(["SIGTERM", "SIGINT"] as const)("%s ends a run within a second", (
 		expect(code).toBe(3);
 		expect(took).toBeLessThan(1_000 * slowness());
 		expect(stdout).toContain("holdfast resume lamp");
-		const resumed = await run(["resume", "lamp"], { folder });
+		const resumed = await run(["resume", "lamp"], { folder: commands.folder });
 		expect([resumed.code, resumed.stdout]).toEqual([0, expect.stringContaining("Green.")]);
 	}
 	const serve = async (replies: readonly Reply[]): Promise<string> => {
-		server = await startModelServer(replies);
+		server = await commands.serveModel(replies);
 		return server.model;
 	};
 
@@ -83,9 +61,9 @@ describe.each(["SIGTERM", "SIGINT"] as const)("%s ends a run within a second", (
 	});
 
 	test("while it searches with an expression that never ends", async () => {
-		mkdirSync(join(folder, "deep"));
+		mkdirSync(join(commands.folder, "deep"));
 		for (let index = 0; index < 400; index++)
-			writeFileSync(join(folder, `deep/${index}.txt`), `${"a".repeat(60)}!\n`);
+			writeFileSync(join(commands.folder, `deep/${index}.txt`), `${"a".repeat(60)}!\n`);
 		const search = { tool: "search_text", arguments: { pattern: "(a|a)*$", regex: true } };
 		const begun = begin([...ask, await serve([search, { text: "Green." }])]);
 		await server.asked(1);
@@ -98,7 +76,7 @@ describe.each(["SIGTERM", "SIGINT"] as const)("%s ends a run within a second", (
 });
 
 test("a second Ctrl-C ends a worker at once, and work that is under way continues in another", async () => {
-	server = await startModelServer(["hang", "hang", { text: "Green." }]);
+	server = await commands.serveModel(["hang", "hang", { text: "Green." }]);
 	const left = begin([...ask, server.model]);
 	await server.asked(1);
 	left.child.kill("SIGKILL");
@@ -112,13 +90,15 @@ test("a second Ctrl-C ends a worker at once, and work that is under way continue
 	console.log(`second SIGINT: ${Math.round(took)} ms`);
 	expect(code).toBe(3);
 	expect(took).toBeLessThan(500 * slowness());
-	expect((await run(["worker", "--once"], { folder })).stdout).toMatch(/completed +session lamp/);
+	expect((await run(["worker", "--once"], { folder: commands.folder })).stdout).toMatch(
+		/completed +session lamp/,
+	);
 });
 
 test("what does not let go is left when the time is up, also by a disk that never answers", async () => {
-	const pipe = join(folder, "pipe");
+	const pipe = join(commands.folder, "pipe");
 	execFileSync("mkfifo", [pipe]);
-	const program = join(folder, "holds.mjs");
+	const program = join(commands.folder, "holds.mjs");
 	const io = new URL("../terminal/io.ts", import.meta.url).href;
 	writeFileSync(
 		program,

@@ -1,44 +1,20 @@
 // `holdfast worker` in processes of its own: it works on what dead processes left, once, and ends as it is asked to.
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
-import {
-	type ModelServer,
-	type Reply,
-	run,
-	type Started,
-	slowness,
-	start,
-	startModelServer,
-} from "./spawn.fixture.ts";
+import { describe, expect, test } from "vitest";
+import { commandsOfATest, modelOf } from "./commands-of-a-test.fixture.ts";
+import { type ModelServer, type Reply, run, slowness } from "./spawn.fixture.ts";
 
 // Every test starts real processes, which takes its time on a busy machine.
 const ownAgent = join(import.meta.dirname, "own-agent.fixture.ts");
-let folder: string;
+const commands = commandsOfATest();
+const { begin } = commands;
 let server: ModelServer;
-let started: Started[];
-
-beforeEach(() => {
-	folder = temporaryFolder();
-	started = [];
-});
-afterEach(async () => {
-	for (const { child } of started) child.kill("SIGKILL");
-	await Promise.all(started.map(({ finished }) => finished));
-	await server?.close();
-});
-
-function begin(argv: readonly string[], environment: Record<string, string> = {}): Started {
-	const begun = start(argv, { folder, environment });
-	started.push(begun);
-	return begun;
-}
 
 /** A model server, which first holds one request back: that of the process that is to die. */
 async function serve(replies: readonly Reply[]): Promise<Record<string, string>> {
-	server = await startModelServer(["hang", ...replies]);
-	return { STUB_MODEL: /@(.*)$/.exec(server.model)?.[1] ?? "" };
+	server = await commands.serveModel(["hang", ...replies]);
+	return modelOf(server);
 }
 
 /** A run of session "parcels" whose process was killed while its model was asked. */
@@ -128,9 +104,9 @@ describe("a worker", () => {
 	test("works in the folder that a session was begun in, and says when that is gone", async () => {
 		await serve(["hang"]);
 		for (const name of ["here", "gone"]) {
-			mkdirSync(join(folder, name));
+			mkdirSync(join(commands.folder, name));
 			writeFileSync(
-				join(folder, name, "NEWS.md"),
+				join(commands.folder, name, "NEWS.md"),
 				`# News\n\n## 2.0.0\n\n### Breaking Changes\n\n- The ${name} lamp.\n`,
 			);
 			const argv = ["run", "Which breaking changes does NEWS.md list?", "--session", name, "--dir", name];
@@ -139,7 +115,7 @@ describe("a worker", () => {
 			left.child.kill("SIGKILL");
 			await left.finished;
 		}
-		rmSync(join(folder, "gone"), { recursive: true });
+		rmSync(join(commands.folder, "gone"), { recursive: true });
 		const worker = begin(["worker", "--json"]);
 		await server.asked(3);
 		await worker.until(/"problem"/);
@@ -168,14 +144,20 @@ describe("a worker that cannot work", () => {
 		[["--dir", "."], /"holdfast worker" has no option --dir/],
 		[["key"], /takes no arguments; "key" is too much/],
 	] as const)("says so in one line: %o", async ([argv, said]) => {
-		writeFileSync(join(folder, "broken.mjs"), 'import "no-such-package";');
-		writeFileSync(join(folder, "other.mjs"), "export default 5;");
-		writeFileSync(join(folder, "throws.mjs"), 'import "./deep.mjs";\nexport default {};\n');
-		writeFileSync(join(folder, "deep.mjs"), '\nthrow new Error("No key was given.");\n');
-		writeFileSync(join(folder, "empty.mjs"), "export default { modle: 3 };");
-		writeFileSync(join(folder, "limits.mjs"), 'export default { model: { modelId: "m" }, checkpoints: {} };');
-		writeFileSync(join(folder, "typo.mjs"), 'export default { model: { modelId: "m" }, systm: "x" };');
-		const { code, stdout, stderr } = await run(["worker", ...argv], { folder });
+		writeFileSync(join(commands.folder, "broken.mjs"), 'import "no-such-package";');
+		writeFileSync(join(commands.folder, "other.mjs"), "export default 5;");
+		writeFileSync(join(commands.folder, "throws.mjs"), 'import "./deep.mjs";\nexport default {};\n');
+		writeFileSync(join(commands.folder, "deep.mjs"), '\nthrow new Error("No key was given.");\n');
+		writeFileSync(join(commands.folder, "empty.mjs"), "export default { modle: 3 };");
+		writeFileSync(
+			join(commands.folder, "limits.mjs"),
+			'export default { model: { modelId: "m" }, checkpoints: {} };',
+		);
+		writeFileSync(
+			join(commands.folder, "typo.mjs"),
+			'export default { model: { modelId: "m" }, systm: "x" };',
+		);
+		const { code, stdout, stderr } = await run(["worker", ...argv], { folder: commands.folder });
 		expect([code, stdout]).toEqual([2, ""]);
 		expect(stderr).toMatch(said);
 		expect(stderr.trim().split("\n")).toHaveLength(1);

@@ -1,8 +1,9 @@
 /** Opens the database of the sessions; what cannot be opened is a matter of usage, said in one line. */
-import { existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { existsSync, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import { type Host, isHoldfastError } from "holdfast";
 import { sqliteHost } from "holdfast/sqlite";
+import { makeFolder } from "./own-folder.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** Whether a database is a server's, and no file. */
@@ -55,11 +56,7 @@ function openFile(path: string): Host {
 		throw new UsageError(`The database ${path} is a folder. Give the path of a file.`);
 	const folder = dirname(path);
 	try {
-		if (!existsSync(folder)) {
-			mkdirSync(folder, { recursive: true });
-			// Our own folder inside somebody's project should not show up among their changes.
-			if (basename(folder) === ".holdfast") writeFileSync(join(folder, ".gitignore"), "*\n");
-		}
+		makeFolder(folder);
 		return sqliteHost(path);
 	} catch (error) {
 		const message = error instanceof Error ? error.message : String(error);

@@ -6,6 +6,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isServer } from "./database.ts";
+import { makeFolder, ownFolder } from "./own-folder.ts";
 
 /** The settings of one session. */
 export interface SessionSettings {
@@ -39,6 +40,7 @@ export function readSettings(db: string, key: string): SessionSettings | undefin
 /** Keeps the settings of a session. */
 export function writeSettings(db: string, key: string, settings: SessionSettings): void {
 	const file = fileOf(db, key);
+	makeFolder(dirname(dirname(file)));
 	mkdirSync(dirname(file), { recursive: true });
 	// Renamed into place, so that a crash leaves the old file or the new one.
 	const draft = `${file}.${process.pid}`;
@@ -48,7 +50,7 @@ export function writeSettings(db: string, key: string, settings: SessionSettings
 
 /** Beside a database's file; those of a server's sessions are in the folder where the command runs. */
 function fileOf(db: string, key: string): string {
-	const place = isServer(db) ? join(".holdfast", `postgres-${digest(db)}`) : db;
+	const place = isServer(db) ? join(ownFolder, `postgres-${digest(db)}`) : db;
 	return join(`${place}.settings`, `${digest(key)}.json`);
 }
 

@@ -6,6 +6,7 @@ import type { FileStore } from "./files.ts";
 import type { Journal } from "./journal.ts";
 import type { RecordSpace } from "./records.ts";
 import type { RunIndex } from "./run-index.ts";
+import type { StoreStats } from "./store-stats.ts";
 import type { TimerStore } from "./timers.ts";
 import { memoryValues, type ValueStore } from "./values.ts";
 import type { WorkQueue } from "./work-queue.ts";
@@ -41,6 +42,8 @@ export interface Host {
 	readonly runs?: RunIndex;
 	/** Hands out what there is to do. Absent: supervisors look for it in the journal. */
 	readonly queue?: WorkQueue;
+	/** Numbers for those who look after the store. Rejects as the store does. */
+	readonly stats?: () => Promise<StoreStats>;
 	/** Commits what is under way and closes the journal. Calling it twice is harmless. */
 	close(): Promise<void>;
 }

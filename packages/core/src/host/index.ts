@@ -46,13 +46,15 @@ export {
 	childStoreKey,
 	keysOf,
 	namespaceOf,
+	namespacePrefix,
 	readChildStoreKey,
 	readStoreKey,
 	type SessionKeys,
 	storeKeyOf,
 } from "./session-key.ts";
 export type { CommitResult, SessionStore, StoredSession } from "./session-store.ts";
-export { type ClaimedTimer, claimAtOnce, claimLease, type TimerStore } from "./timers.ts";
+export type { StoreStats } from "./store-stats.ts";
+export { type ClaimedTimer, type ClaimOptions, claimAtOnce, claimLease, type TimerStore } from "./timers.ts";
 export { memoryValues, type SessionValues, type ValueStore } from "./values.ts";
 export { makeWatchers } from "./watchers.ts";
 export type { WorkQueue, WorkTaker } from "./work-queue.ts";

@@ -17,7 +17,7 @@ export interface MemoryHostOptions extends MemoryJournalOptions {
 }
 
 /** A host whose sessions live as long as this object: for tests and for agents that need not survive. */
-export function memoryHost(options: MemoryHostOptions = {}): Required<Omit<Host, "queue">> {
+export function memoryHost(options: MemoryHostOptions = {}): Required<Omit<Host, "queue" | "stats">> {
 	const store = newStore(options.clock);
 	const journal = workerOf(store, options.workerId ?? "memory");
 	// Most agents need the journal alone: what is beside it is made when it is first asked for.

@@ -1,6 +1,7 @@
 // Timers in memory: a heap by the time at which each is due, so that pending ones cost nothing.
 import { decodeValue, encodeValue, type JSONValue } from "@holdfast/upp";
 import { ensureSession, type Store } from "./memory-store.ts";
+import { namespacePrefix } from "./session-key.ts";
 import { claimAtOnce, claimLease, type Timer, type TimerStore } from "./timers.ts";
 
 interface Kept {
@@ -72,13 +73,17 @@ export function timersBeside(store: Store): TimerStore {
 			for (const changed of watchers) queueMicrotask(changed);
 		},
 		cancel: remove,
-		claim({ now, leaseMs = claimLease, limit = claimAtOnce }) {
+		claim({ now, leaseMs = claimLease, limit = claimAtOnce, namespace }) {
 			const due: Kept[] = [];
+			const passed: Place[] = [];
+			const of = namespace === undefined ? undefined : namespacePrefix(namespace);
 			for (let place = first(); due.length < limit; place = first()) {
 				if (place === undefined || place.dueAt > now) break;
-				due.push(place.timer);
 				place.timer.place = undefined;
+				if (of === undefined || place.timer.key.startsWith(of.prefix) === of.begins) due.push(place.timer);
+				else passed.push(place);
 			}
+			for (const { timer, dueAt } of passed) put(timer, dueAt);
 			return due.map((timer) => {
 				timer.attempt++;
 				timer.claim = String(++claims);
@@ -88,7 +93,15 @@ export function timersBeside(store: Store): TimerStore {
 			});
 		},
 		settle: ({ key, name, claim }) => find(key, name)?.claim === claim && remove(key, name),
-		nextDue: () => first()?.dueAt,
+		nextDue({ after } = {}) {
+			const next = first()?.dueAt;
+			if (after === undefined || next === undefined || next > after) return next;
+			const later = heap.filter((place) => isValid(place) && place.dueAt > after);
+			return later.reduce<number | undefined>(
+				(least, { dueAt }) => (least === undefined || dueAt < least ? dueAt : least),
+				undefined,
+			);
+		},
 		list: (key) =>
 			[...(bySession.get(key)?.values() ?? [])]
 				.sort((one, other) => (one.name < other.name ? -1 : 1))

@@ -46,6 +46,16 @@ export function readStoreKey(storeKey: string): { readonly key: string; readonly
 	return { key: sessionKeyOf(undefined, storeKey) ?? storeKey };
 }
 
+/** How the store keys of a namespace are told from others: they begin with it, or, of sessions in none (null), do not. */
+export function namespacePrefix(namespace: string | null): {
+	readonly prefix: string;
+	readonly begins: boolean;
+} {
+	return namespace === null
+		? { prefix: `${mark}ns${mark}`, begins: false }
+		: { prefix: storeKeyOf(namespace, ""), begins: true };
+}
+
 /** What a store key that `childStoreKey` gave is made of; undefined for others. */
 export function readChildStoreKey(
 	storeKey: string,

@@ -37,6 +37,11 @@ export interface ClaimOptions {
 	readonly leaseMs?: number;
 	/** At most so many, those that are due first. Default 100. */
 	readonly limit?: number;
+	/**
+	 * Only those of sessions of a namespace; null: of sessions in none, child sessions among them. Default: all. Those of others
+	 * that are due and that nobody claims are passed by each time.
+	 */
+	readonly namespace?: string | null;
 }
 
 /** Where the timers of all sessions are kept. Pending ones cost nothing until they are due. */
@@ -49,8 +54,11 @@ export interface TimerStore {
 	claim(options: ClaimOptions): MaybePromise<readonly ClaimedTimer[]>;
 	/** Ends a timer that was claimed. False when the claim is void: it was settled, cancelled, set anew or claimed by another. */
 	settle(timer: Pick<ClaimedTimer, "key" | "name" | "claim">): MaybePromise<boolean>;
-	/** When the next one is due, in milliseconds since the epoch; undefined if absent. It may be in the past. */
-	nextDue(): MaybePromise<number | undefined>;
+	/**
+	 * When the next one is due, in milliseconds since the epoch; undefined if absent. It may be in the past, unless only those
+	 * due later than `after` are asked for.
+	 */
+	nextDue(options?: { readonly after?: number }): MaybePromise<number | undefined>;
 	/** The timers of a session, in the order of their names. */
 	list(key: string): MaybePromise<readonly Timer[]>;
 	/** Calls `changed` when `nextDue()` may be earlier than it was, whatever the cause. Returns the way to stop. */

@@ -130,7 +130,8 @@ export class DueWork {
 	async #handedOut(storeKey: string): Promise<void> {
 		const name = sessionPiece(storeKey);
 		if (this.isStopped) throw new Error("nothing more is begun");
-		if (this.#attempts.has(name)) return;
+		// What it is handed out for may have come too late for the attempt under way.
+		if (this.#attempts.has(name)) throw new Error("it is worked on, and there may be more to do after that");
 		await this.#attempt({ storeKey, name, take: () => this.#supervised.takeOver(storeKey) });
 		const again = (this.#later.get(name)?.waited ?? 0) > 0;
 		this.#later.delete(name);

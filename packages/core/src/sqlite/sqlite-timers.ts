@@ -3,9 +3,11 @@ import { decodeValue, encodeValue, type JSONValue } from "@holdfast/upp";
 import { never } from "../facts/index.ts";
 import {
 	type ClaimedTimer,
+	type ClaimOptions,
 	claimAtOnce,
 	claimLease,
 	type MaybePromise,
+	namespacePrefix,
 	type TimerStore,
 } from "../host/index.ts";
 import type { ChangeFeed } from "./change-feed.ts";
@@ -34,12 +36,21 @@ interface TimerRow {
 
 /** The timers of all sessions of a journal. */
 export function sqliteTimers({ statements, feed, commit, reading, now }: TimersParts): TimerStore {
-	const nextDue = (): number | undefined =>
-		(statements.nextTimer.get() as { due: number | null }).due ?? undefined;
+	const nextDue = (after?: number): number | undefined => {
+		const row = after === undefined ? statements.nextTimer.get() : statements.nextTimerAfter.get(after);
+		return (row as { due: number | null }).due ?? undefined;
+	};
 
-	function claimDue(at: number, leaseMs: number, limit: number): readonly ClaimedTimer[] {
-		const rows = statements.dueTimers.all(at, limit) as unknown as TimerRow[];
-		return rows.map((row) => {
+	function dueTimers({ now: at, limit = claimAtOnce, namespace }: ClaimOptions): TimerRow[] {
+		if (namespace === undefined) return statements.dueTimers.all(at, limit) as unknown as TimerRow[];
+		const { prefix, begins } = namespacePrefix(namespace);
+		const of = { prefix: toStored(prefix), begins: Number(begins) };
+		return statements.dueTimersOf.all({ at, limit, ...of }) as unknown as TimerRow[];
+	}
+
+	function claimDue(options: ClaimOptions): readonly ClaimedTimer[] {
+		const { now: at, leaseMs = claimLease } = options;
+		return dueTimers(options).map((row) => {
 			const claimed = statements.claimTimer.get(whole(at + leaseMs), row.session, row.name);
 			const { claim, attempt } = claimed as { claim: string; attempt: number };
 			return {
@@ -69,15 +80,20 @@ export function sqliteTimers({ statements, feed, commit, reading, now }: TimersP
 				const found = statements.sessionId.get(toStored(key)) as { id: number } | undefined;
 				return found !== undefined && statements.cancelTimer.run(found.id, toStored(name)).changes > 0;
 			}),
-		async claim({ now: at, leaseMs = claimLease, limit = claimAtOnce }) {
+		async claim(options) {
 			// A look that finds nothing writes nothing.
-			const next = await reading(nextDue);
-			if (next === undefined || next > at) return [];
-			return commit(() => claimDue(at, leaseMs, limit));
+			const next = await reading(() => nextDue());
+			if (next === undefined || next > options.now) return [];
+			if (
+				options.namespace !== undefined &&
+				(await reading(() => dueTimers({ ...options, limit: 1 }))).length === 0
+			)
+				return [];
+			return commit(() => claimDue(options));
 		},
 		settle: ({ key, name, claim }) =>
 			commit(() => statements.settleTimer.run(toStored(key), toStored(name), claim).changes > 0),
-		nextDue: () => reading(nextDue),
+		nextDue: ({ after } = {}) => reading(() => nextDue(after)),
 		list: (key) =>
 			reading(() => {
 				const rows = statements.listTimers.all(toStored(key)) as unknown as TimerRow[];

@@ -183,7 +183,11 @@ const texts = {
 		FROM timers t CROSS JOIN sessions s ON s.id = t.session WHERE t.due_at <= ? ORDER BY t.due_at LIMIT ?`,
 	claimTimer: `UPDATE timers SET due_at = ?, attempt = attempt + 1, claim = lower(hex(randomblob(8)))
 		WHERE session = ? AND name = ? RETURNING claim, attempt`,
+	dueTimersOf: `SELECT t.session, t.name, t.wake_at, t.body, s.key, ${incarnationOf("s")} AS incarnation
+		FROM timers t CROSS JOIN sessions s ON s.id = t.session
+		WHERE t.due_at <= :at AND (substr(s.key, 1, length(:prefix)) = :prefix) = :begins ORDER BY t.due_at LIMIT :limit`,
 	nextTimer: "SELECT min(due_at) AS due FROM timers",
+	nextTimerAfter: "SELECT min(due_at) AS due FROM timers WHERE due_at > ?",
 	listTimers: `SELECT t.name, t.wake_at, t.body FROM timers t JOIN sessions s ON s.id = t.session WHERE s.key = ?`,
 	deleteTimers: "DELETE FROM timers WHERE session = ?",
 	findFile: "SELECT id, name, size, at FROM files WHERE session = ? AND owner = ? AND name = ?",

@@ -3,33 +3,14 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { scriptedModel } from "@holdfast/testing";
-import { messageToJSON, UserMessage } from "@holdfast/upp";
 import { Agent, type AgentOptions } from "holdfast";
 import { storeKeyOf } from "holdfast/execute";
-import { afterEach, beforeEach, expect, test } from "vitest";
-import { type PostgresHost, postgresHost } from "../index.ts";
-import { testServer } from "../test-server.fixture.ts";
+import { expect, test } from "vitest";
+import type { PostgresHost } from "../index.ts";
+import { inputOf, openHost, storeOfEachTest } from "./dispatch.fixture.ts";
 
-let schema: string;
-let url: string;
-let ends: (() => unknown)[];
-
-beforeEach(async () => {
-	const server = await testServer();
-	schema = server.schema();
-	({ url } = server);
-	ends = [];
-});
-
-afterEach(async () => {
-	for (const end of ends.reverse()) await end();
-});
-
-function open(): PostgresHost {
-	const host = postgresHost({ connectionString: url, schema, leaseTtlMs: 60_000 });
-	ends.push(() => host.close());
-	return host;
-}
+const store = storeOfEachTest();
+const open = (): PostgresHost => openHost(store);
 
 /** An agent that works on what is handed out, and has begun to take it. Nothing is found by a look: those come far apart. */
 async function workOn(host: PostgresHost, options: AgentOptions = {}): Promise<Agent> {
@@ -42,20 +23,13 @@ async function workOn(host: PostgresHost, options: AgentOptions = {}): Promise<A
 		},
 	};
 	const agent = new Agent({ model: scriptedModel(() => "done"), ...options, host: { ...host, queue } });
-	ends.push(() => agent.close());
+	store.ends.push(() => agent.close());
 	const working = async (): Promise<void> => {
 		for await (const run of agent.work({ onProblem: () => {} })) void run;
 	};
 	void working();
 	await taken.promise;
 	return agent;
-}
-
-/** A message that nobody's caller waits for. */
-function inputOf(text: string) {
-	const id = globalThis.crypto.randomUUID();
-	const message = messageToJSON(new UserMessage(text, { id }));
-	return { id, kind: "message" as const, runId: id, body: { shape: "text", message } };
 }
 
 async function textOf(host: PostgresHost, key: string): Promise<string> {
@@ -105,7 +79,7 @@ test("what a worker gave up when it closed is continued by another", async () =>
 	});
 	const run = await leaving.session("given-up").send("hello");
 	const over = run.result().catch(() => {});
-	ends.push(() => over);
+	store.ends.push(() => over);
 	const second = open();
 	await expect.poll(async () => (await second.journal.head("given-up"))?.openRunId).toBeDefined();
 	await workOn(second);
@@ -116,6 +90,7 @@ test("what a worker gave up when it closed is continued by another", async () =>
 test("a session whose worker is killed is continued by another", async () => {
 	const host = open();
 	await workOn(host);
+	const { url, schema } = store;
 	const options = { connectionString: url, schema, key: "killed" };
 	const child = spawn(
 		process.execPath,
@@ -127,7 +102,7 @@ test("a session whose worker is killed is continued by another", async () => {
 		],
 		{ stdio: ["ignore", "pipe", "inherit"] },
 	);
-	ends.push(() => child.kill("SIGKILL"));
+	store.ends.push(() => child.kill("SIGKILL"));
 	await once(child.stdout, "data");
 	child.kill("SIGKILL");
 	await expect.poll(() => ended(host, "killed")).toBe(1);

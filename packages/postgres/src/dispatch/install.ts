@@ -1,8 +1,8 @@
 // Has the database make a job of each session that has something to do, in the transaction that gives it to do: a job of
-// graphile-worker, one a session, whose tables are brought up to date here too. Nothing of this is there, and nothing costs,
-// until a process first takes work.
+// graphile-worker, one a session. Nothing of this is there, and nothing costs, until a process first takes work.
 import type { Database } from "../database.ts";
 import { lockSpace } from "../migrate.ts";
+import { turnRoutines } from "./turns.ts";
 
 /** The schema of graphile-worker's own tables, beside that of the sessions. */
 export function jobSchemaOf(schema: string): string {
@@ -31,30 +31,38 @@ function functions(schema: string): string {
 	const jobs = jobSchemaOf(schema);
 	return `
 	CREATE TABLE IF NOT EXISTS ${schema}.dead_workers (worker bigint PRIMARY KEY, at timestamptz NOT NULL);
+	${turnRoutines(schema, jobs)}
 
-	CREATE OR REPLACE FUNCTION ${schema}.dispatch_1(session_key text, digest uuid, what text, at timestamptz, mode text)
-	RETURNS void LANGUAGE sql AS $$
-		SELECT ${jobs}.add_job('${task}', json_build_object('key', session_key), NULL, at, ${mostAttempts},
-			what || digest::text, 0, NULL, mode)
-	$$;
+	-- A job that waits keeps its turn; one that failed gets a new one, at once.
+	CREATE OR REPLACE FUNCTION ${schema}.dispatch_now_1(session_key text, digest uuid) RETURNS void LANGUAGE plpgsql AS $$
+	DECLARE
+		whose uuid := ${schema}.tenant_1(session_key);
+		next bigint := ${schema}.next_turn_1(whose);
+		made record;
+	BEGIN
+		SELECT * INTO made FROM ${jobs}.add_job('${task}', json_build_object('key', session_key), NULL,
+			to_timestamp(next / 1000.0), ${mostAttempts}, 'now:' || digest::text, 0, NULL, 'preserve_run_at');
+		IF made.run_at = to_timestamp(next / 1000.0) THEN INSERT INTO ${schema}.turns VALUES (whose, next); END IF;
+	END $$;
 
 	CREATE OR REPLACE FUNCTION ${schema}.input_came_1() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-		PERFORM ${schema}.dispatch_1(s.key, s.digest, 'now:', now(), 'replace') FROM ${schema}.sessions s WHERE s.id = NEW.session;
+		PERFORM ${schema}.dispatch_now_1(s.key, s.digest) FROM ${schema}.sessions s WHERE s.id = NEW.session;
 		RETURN NULL;
 	END $$;
 	CREATE OR REPLACE TRIGGER input_came AFTER INSERT ON ${schema}.inputs FOR EACH ROW
 		WHEN (NEW.worker IS NULL AND NEW.kind <> 'notice') EXECUTE FUNCTION ${schema}.input_came_1();
 
 	CREATE OR REPLACE FUNCTION ${schema}.given_up_1() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-		PERFORM ${schema}.dispatch_1(NEW.key, NEW.digest, 'now:', now(), 'replace');
+		PERFORM ${schema}.dispatch_now_1(NEW.key, NEW.digest);
 		RETURN NULL;
 	END $$;
 	CREATE OR REPLACE TRIGGER given_up AFTER UPDATE OF owner ON ${schema}.sessions FOR EACH ROW
-		WHEN (OLD.owner IS NOT NULL AND NEW.owner IS NULL AND (NEW.open_run IS NOT NULL OR NEW.waiting > 0))
+		WHEN (OLD.owner IS NOT NULL AND NEW.owner IS NULL AND ((NEW.open_run IS NOT NULL AND NEW.look_at IS NULL) OR NEW.waiting > 0))
 		EXECUTE FUNCTION ${schema}.given_up_1();
 
 	CREATE OR REPLACE FUNCTION ${schema}.will_be_due_1() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-		PERFORM ${schema}.dispatch_1(NEW.key, NEW.digest, 'due:', to_timestamp(NEW.look_at / 1000.0), 'replace');
+		PERFORM ${jobs}.add_job('${task}', json_build_object('key', NEW.key), NULL, to_timestamp(NEW.look_at / 1000.0),
+			${mostAttempts}, 'due:' || NEW.digest::text, 0, NULL, 'replace');
 		RETURN NULL;
 	END $$;
 	CREATE OR REPLACE TRIGGER will_be_due AFTER UPDATE OF look_at ON ${schema}.sessions FOR EACH ROW
@@ -71,7 +79,7 @@ function functions(schema: string): string {
 		dead := ARRAY(SELECT w.id FROM ${schema}.workers w LEFT JOIN ${schema}.dead_workers d ON d.worker = w.id
 			WHERE (d.at IS NULL OR d.at < now() - interval '${againAfter} s') AND NOT ${schema}.lives_v1(w, space));
 		IF cardinality(dead) = 0 THEN RETURN 0; END IF;
-		PERFORM ${schema}.dispatch_1(s.key, s.digest, 'now:', now(), 'preserve_run_at') FROM ${schema}.sessions s
+		PERFORM ${schema}.dispatch_now_1(s.key, s.digest) FROM ${schema}.sessions s
 			WHERE s.id IN (
 				SELECT id FROM ${schema}.sessions WHERE owner = ANY (dead) AND open_run IS NOT NULL AND look_at IS NULL
 				UNION SELECT i.session FROM ${schema}.inputs i JOIN ${schema}.sessions t ON t.id = i.session

@@ -1,15 +1,17 @@
 // The queue of a host: graphile-worker hands out the sessions of its jobs to those in this process who take work, of which
-// there may be many, an agent each; they share one runner (keeps I4, I7).
+// there may be many, an agent each; they share one runner, which takes as many jobs as they have room for (keeps I4, I7).
 //
-// idle → starting (with the first who takes) → running → stopping (when the last one stops) → idle. A job whose session
-// nobody here takes, or whose work fails, is tried again later, by whatever process.
-import { Logger, type Runner, run, runMigrations } from "graphile-worker";
+// idle → starting (with the first who takes) → running → stopping (when the last one stops) → idle. While it runs, one who
+// brings more room has the runner replaced. A job whose session nobody here takes, or whose work fails, is tried again later,
+// by whatever process.
+import { type JobHelpers, Logger, type Runner, run, runMigrations } from "graphile-worker";
 import type { WorkQueue, WorkTaker } from "holdfast/host";
 import { fromStored } from "holdfast/host";
 import pg from "pg";
 import { postgresError } from "../postgres-errors.ts";
 import type { Store } from "../store.ts";
 import { installDispatch, jobSchemaOf, task } from "./install.ts";
+import { firstTime } from "./turns.ts";
 
 /** Connections of the runner at most: one listens, the others fetch and end jobs. */
 const connections = 4;
@@ -19,14 +21,23 @@ const pollMs = 1_000;
 const lookForDeadMs = 500;
 /** Jobs of one process at once at most; each who takes has its own limit. */
 const jobsAtOnce = 100;
+/** Milliseconds between two notes of the turn that is reached. */
+const noteMs = 50;
 
 interface Taking {
 	readonly taker: WorkTaker;
 	/** Sessions it works on. */
 	busy: number;
-	/** Jobs that wait until it has room. */
-	readonly waiting: (() => void)[];
+	/** Jobs that wait until it has room; the one with the lowest turn is next. */
+	readonly waiting: { readonly turn: number; begin(): void }[];
 	stopped: boolean;
+}
+
+/** A runner, for as long as somebody takes. */
+interface Running {
+	/** Has it take as many jobs as there is room for. */
+	fit(): Promise<void>;
+	stop(): Promise<void>;
 }
 
 /** The queue of a store. */
@@ -39,25 +50,35 @@ export interface PostgresQueue extends WorkQueue {
 export function postgresQueue(store: Store, space: number): PostgresQueue {
 	const { schema } = store;
 	const takings = new Set<Taking>();
-	let running: Promise<{ stop(): Promise<void> }> | undefined;
+	let running: Promise<Running> | undefined;
+	const turns = turnReached(store);
 
-	async function work(payload: unknown): Promise<void> {
+	async function work(payload: unknown, { job }: Pick<JobHelpers, "job">): Promise<void> {
 		const { key: stored } = payload as { key: string };
 		const key = fromStored(stored);
 		const taking = [...takings].find((each) => !each.stopped && each.taker.isOurs(key));
 		if (taking === undefined) throw new Error("nobody in this process works on that session");
-		while (taking.busy >= taking.taker.atOnce) await new Promise<void>((room) => taking.waiting.push(room));
+		const turn = job.run_at.getTime();
+		while (taking.busy >= taking.taker.atOnce && !taking.stopped)
+			await new Promise<void>((begin) => taking.waiting.push({ turn, begin }));
 		if (taking.stopped) throw new Error("nobody in this process works on that session any more");
 		taking.busy++;
+		turns.reached(turn);
 		try {
 			await taking.taker.work(key);
 		} finally {
 			taking.busy--;
-			taking.waiting.shift()?.();
+			beginNext(taking);
 		}
 	}
 
-	async function start(): Promise<{ stop(): Promise<void> }> {
+	/** Jobs that those who take have room for. */
+	function room(): number {
+		const sum = [...takings].reduce((total, { taker }) => total + taker.atOnce, 0);
+		return Math.min(jobsAtOnce, sum);
+	}
+
+	async function start(): Promise<Running> {
 		await store.ready();
 		const pool = new pg.Pool({ ...store.options.queueConnection, max: connections } as never);
 		pool.on("error", () => {});
@@ -68,29 +89,56 @@ export function postgresQueue(store: Store, space: number): PostgresQueue {
 			logger: new Logger(() => () => {}),
 		};
 		let runner: Runner;
-		try {
-			await runMigrations(settings);
-			await installDispatch(store.database, schema);
-			runner = await run({
+		let size = room();
+		const stopping = new Set<Promise<void>>();
+
+		async function launch(concurrency: number): Promise<Runner> {
+			const launched = await run({
 				...settings,
-				concurrency: jobsAtOnce,
+				concurrency,
 				pollInterval: pollMs,
 				noHandleSignals: true,
 				taskList: { [task]: work },
 				crontab: "",
 			});
+			// It ends by itself only when it is stopped; what breaks its connections it survives.
+			launched.promise.catch(() => {});
+			return launched;
+		}
+
+		try {
+			await runMigrations(settings);
+			await installDispatch(store.database, schema);
+			runner = await launch(size);
 		} catch (error) {
 			await pool.end();
 			throw postgresError(error);
 		}
-		// It ends by itself only when it is stopped; what breaks its connections it survives.
-		runner.promise.catch(() => {});
 		const dead = setInterval(lookForDead, Math.min(lookForDeadMs, store.options.leaseTtlMs / 3));
 		dead.unref();
+		let changing: Promise<void> = Promise.resolve();
 		return {
+			fit() {
+				changing = changing
+					.catch(() => {})
+					.then(async () => {
+						const wanted = room();
+						if (wanted <= size) return;
+						const former = runner;
+						runner = await launch(wanted);
+						size = wanted;
+						// What it has begun it ends.
+						const stopped = former.stop().catch(() => {});
+						stopping.add(stopped);
+						void stopped.then(() => stopping.delete(stopped));
+					});
+				return changing;
+			},
 			async stop() {
 				clearInterval(dead);
-				await runner.stop().catch(() => {});
+				await changing.catch(() => {});
+				await Promise.all([runner.stop().catch(() => {}), ...stopping]);
+				await turns.noted();
 				await pool.end().catch(() => {});
 			},
 		};
@@ -101,6 +149,7 @@ export function postgresQueue(store: Store, space: number): PostgresQueue {
 	function lookForDead(): void {
 		looking ??= store.database
 			.once(`SELECT ${schema}.dispatch_dead_1(${space})`)
+			.then(() => store.database.once(`SELECT ${schema}.line_up_1(${space})`))
 			.catch(() => {})
 			.finally(() => {
 				looking = undefined;
@@ -124,7 +173,7 @@ export function postgresQueue(store: Store, space: number): PostgresQueue {
 				throw error;
 			});
 			try {
-				await running;
+				await (await running).fit();
 			} catch (error) {
 				takings.delete(taking);
 				throw error;
@@ -132,7 +181,7 @@ export function postgresQueue(store: Store, space: number): PostgresQueue {
 			return {
 				async stop() {
 					taking.stopped = true;
-					for (const room of taking.waiting.splice(0)) room();
+					for (const { begin } of taking.waiting.splice(0)) begin();
 					takings.delete(taking);
 					await stopIfUnused();
 				},
@@ -142,5 +191,49 @@ export function postgresQueue(store: Store, space: number): PostgresQueue {
 			takings.clear();
 			await stopIfUnused();
 		},
+	};
+}
+
+/** Of those that wait in this process the one whose turn is first. */
+function beginNext({ waiting }: Taking): void {
+	if (waiting.length === 0) return;
+	const first = waiting.reduce((best, each) => (each.turn < best.turn ? each : best));
+	waiting.splice(waiting.indexOf(first), 1);
+	first.begin();
+}
+
+/** Notes in the store how far the turns are, now and then: who comes new begins there. */
+function turnReached({ database, schema }: Store): {
+	reached(turn: number): void;
+	noted(): Promise<unknown>;
+} {
+	let highest = 0;
+	let noted = 0;
+	let noting: Promise<unknown> | undefined;
+
+	function note(): void {
+		if (noting !== undefined || highest <= noted || database.closed) return;
+		const turn = highest;
+		noting = database
+			.once(`UPDATE ${schema}.turn_reached SET turn = $1 WHERE turn < $1`, [turn])
+			.then(() => {
+				noted = turn;
+			})
+			.catch(() => {}) // the next one says it
+			.finally(() => {
+				setTimeout(() => {
+					noting = undefined;
+					note();
+				}, noteMs).unref();
+			});
+	}
+
+	return {
+		reached(turn) {
+			if (turn >= firstTime) return;
+			highest = Math.max(highest, turn);
+			note();
+		},
+		noted: async () => noting,
 	};
 }

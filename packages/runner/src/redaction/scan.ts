@@ -10,33 +10,32 @@ import { type Answer, endOfRun, type Place, type Rest } from "./rule.ts";
 /** Which rules are asked. */
 export type Kinds = "all" | "credentials";
 
-/** One group each, in the order of `#ask`. */
-const credentials = [
-	"(-----BEGIN )",
-	`(${jwtStart})`,
-	`(${bearerStart})`,
-	`(${keyStart})`,
-	`((?:${insensitive(fieldNames)})${afterName})`,
-];
-const personal = [`(${numberStart})`, `(${phoneLabel})`, `(${emailSign})`];
-const triggers: Readonly<Record<Kinds, string>> = {
-	all: [...credentials, ...personal].join("|"),
-	credentials: credentials.join("|"),
-};
-
-/** The same at a place that something masked ends at: that is a border, whatever it was. */
-function atBorder(trigger: string): string {
-	return trigger.replace(/\(\?<![^)]*\)/g, "").replace("(\\b", "(");
+interface Rule {
+	/** Finds the next place where it has to be asked. */
+	readonly trigger: RegExp;
+	/** The same at a place that something masked ends at: that is a border, whatever it was. */
+	readonly border: RegExp;
+	ask(place: Place, asked: Asked): Answer;
 }
 
-/** Made once: to make them costs more than most texts. Whoever uses one says from where. */
-const patterns = {
-	all: { trigger: new RegExp(triggers.all, "g"), border: new RegExp(atBorder(triggers.all), "y") },
-	credentials: {
-		trigger: new RegExp(triggers.credentials, "g"),
-		border: new RegExp(atBorder(triggers.credentials), "y"),
-	},
-} as const satisfies Readonly<Record<Kinds, { readonly trigger: RegExp; readonly border: RegExp }>>;
+function rule(source: string, ask: Rule["ask"]): Rule {
+	const atBorder = source.replace(/\(\?<![^)]*\)/g, "").replace(/^\\b/, "");
+	return { trigger: new RegExp(source, "g"), border: new RegExp(atBorder, "y"), ask };
+}
+
+const numberRule = rule(numberStart, numberAt);
+/** Where two are to be asked at one place, the first is. Each has a pattern of its own: one of all takes twice as long. */
+const credentials: readonly Rule[] = [
+	rule("-----BEGIN ", pemAt),
+	rule(jwtStart, jwtAt),
+	rule(bearerStart, bearerAt),
+	rule(keyStart, keyAt),
+	rule(`(?:${insensitive(fieldNames)})${afterName}`, fieldAt),
+];
+const rules: Readonly<Record<Kinds, readonly Rule[]>> = {
+	all: [...credentials, numberRule, rule(phoneLabel, labelledAt), rule(emailSign, emailAt)],
+	credentials,
+};
 
 /** What is shorter holds nothing that has a shape: `pwd=x` is the shortest. */
 const shortest = 5;
@@ -44,9 +43,9 @@ const shortest = 5;
 /** A whole text at once. */
 export function scanned(text: string, kinds: Kinds): string {
 	if (text.length < shortest) return text;
-	const { trigger } = patterns[kinds];
-	trigger.lastIndex = 0;
-	return trigger.test(text) ? new Scanner(kinds).whole(text) : text;
+	return rules[kinds].some((rule) => foundBy(rule, text, 0) < nowhere)
+		? new Scanner(kinds).whole(text)
+		: text;
 }
 
 /** So much is kept of what was emitted, for rules that look back. */
@@ -55,8 +54,10 @@ const lookBack = 96;
 const lookAhead = 80;
 
 export class Scanner {
-	readonly #trigger: RegExp;
-	readonly #border: RegExp;
+	readonly #rules: readonly Rule[];
+	/** Where each rule has to be asked next, in what is held. Behind the search: not known; `nowhere`: not at all. */
+	readonly #places: number[];
+	#at = 0;
 	readonly #asked: Asked = { questions: 0 };
 	/** What was emitted last, then what is held. */
 	#text = "";
@@ -67,9 +68,8 @@ export class Scanner {
 	#rest: Rest | undefined;
 
 	constructor(kinds: Kinds) {
-		const { trigger, border } = patterns[kinds];
-		this.#trigger = trigger;
-		this.#border = border;
+		this.#rules = rules[kinds];
+		this.#places = this.#rules.map(() => -1);
 	}
 
 	/** Takes a piece; gives what is sure by now. */
@@ -95,6 +95,7 @@ export class Scanner {
 
 	#advance(isWhole: boolean): string {
 		const text = this.#text;
+		this.#places.fill(-1);
 		let out = "";
 		/** Up to here everything is in `out`. */
 		let done = this.#held;
@@ -102,10 +103,10 @@ export class Scanner {
 		if (this.#rest !== undefined) done = from = this.#drop(this.#rest, done, isWhole);
 		let until = isWhole || this.#rest !== undefined ? text.length : Math.max(done, this.#sure(done));
 		while (this.#rest === undefined) {
-			const found = this.#next(from);
-			if (found === null) break;
-			const at = found.index;
-			const answer = this.#ask(found, { text, at, floor: this.#floor, isWhole });
+			const rule = this.#next(from);
+			if (rule === undefined) break;
+			const at = this.#at;
+			const answer = rule.ask({ text, at, floor: this.#floor, isWhole }, this.#asked);
 			if (answer === "more") {
 				until = Math.min(until, startOf(text, at, Math.max(done, this.#floor)));
 				break;
@@ -125,22 +126,36 @@ export class Scanner {
 		return out;
 	}
 
-	#next(from: number): RegExpExecArray | null {
+	/** The first rule that has to be asked from here on; `#at` says where. */
+	#next(from: number): Rule | undefined {
 		const text = this.#text;
 		const floor = this.#floor;
-		const at = (place: number): RegExpExecArray | null => {
-			this.#border.lastIndex = place;
-			return this.#border.exec(text);
-		};
 		if (floor > 0 && from <= floor + 1) {
-			const found = from === floor ? at(floor) : null;
-			if (found !== null) return found;
+			const rule = from === floor ? this.#rules.find(({ border }) => isAt(border, text, floor)) : undefined;
+			this.#at = floor;
+			if (rule !== undefined) return rule;
 			// What parts two numbers makes one of them only where both are still to be seen.
-			const number = /[ ./:,-]/.test(text[floor] ?? "") ? at(floor + 1) : null;
-			if (number?.[6] !== undefined) return number;
+			const isParted = this.#rules.includes(numberRule) && /[ ./:,-]/.test(text[floor] ?? "");
+			this.#at = floor + 1;
+			if (isParted && this.#isNumber(this.#at)) return numberRule;
 		}
-		this.#trigger.lastIndex = from;
-		return this.#trigger.exec(text);
+		let first = -1;
+		let least = nowhere;
+		for (let which = 0; which < this.#places.length; which++) {
+			let at = this.#places[which] as number;
+			if (at < from) this.#places[which] = at = foundBy(this.#rules[which] as Rule, text, from);
+			if (at < least) {
+				first = which;
+				least = at;
+			}
+		}
+		this.#at = least;
+		return this.#rules[first];
+	}
+
+	/** Whether the first rule that has to be asked at the border of something masked is the one of numbers. */
+	#isNumber(at: number): boolean {
+		return this.#rules.find(({ border }) => isAt(border, this.#text, at)) === numberRule;
 	}
 
 	/** Drops what belongs to something that is masked; gives where that ends. */
@@ -173,16 +188,19 @@ export class Scanner {
 		while (digits < words && !startsNumber(text.charCodeAt(digits))) digits++;
 		return Math.min(words, digits);
 	}
+}
 
-	#ask(found: RegExpExecArray, place: Place): Answer {
-		if (found[8] !== undefined) return emailAt(place);
-		if (found[7] !== undefined) return labelledAt(place, this.#asked);
-		if (found[6] !== undefined) return numberAt(place, this.#asked);
-		if (found[5] !== undefined) return fieldAt(place);
-		if (found[4] !== undefined) return keyAt(place);
-		if (found[3] !== undefined) return bearerAt(place);
-		return found[2] === undefined ? pemAt(place) : jwtAt(place);
-	}
+/** After every text: no text is so long. */
+const nowhere = 2 ** 30 - 1;
+
+function foundBy({ trigger }: Rule, text: string, from: number): number {
+	trigger.lastIndex = from;
+	return trigger.exec(text)?.index ?? nowhere;
+}
+
+function isAt(pattern: RegExp, text: string, at: number): boolean {
+	pattern.lastIndex = at;
+	return pattern.test(text);
 }
 
 /** What waits for more is held with the word that it is in: that may be an address. */

@@ -28,15 +28,15 @@ export function health(isDraining: () => boolean): Route {
 }
 
 /** Numbers for Prometheus. */
-export function metrics(text: () => string): Route {
+export function metrics(text: () => Promise<string>): Route {
 	return {
 		method: "GET",
 		path: "/metrics",
 		name: "metrics",
 		summary: "Counters and gauges of this process in Prometheus' text format.",
 		answers: { 200: { description: "The metrics.", content: { "text/plain": { type: "string" } } } },
-		handle: () =>
-			new Response(text(), {
+		handle: async () =>
+			new Response(await text(), {
 				headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8", "cache-control": "no-store" },
 			}),
 	};

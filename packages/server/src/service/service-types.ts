@@ -8,6 +8,7 @@ import type {
 	SessionStatus,
 } from "holdfast";
 import type { LoggedEvent, RunObserver, TurnOptions } from "holdfast/execute";
+import type { StoreStats } from "holdfast/host";
 import type { ClientOptions } from "./client-fields.ts";
 import type { SessionInspection } from "./inspection.ts";
 import type { SessionOwner } from "./served-key.ts";
@@ -114,6 +115,8 @@ export interface Submitted {
 	 * events begin; undefined where it will not be, for the session was deleted or killed. The signal ends the wait.
 	 */
 	readonly begun?: (signal: AbortSignal) => Promise<string | undefined>;
+	/** What `begun` waits for: another process asks `whenBegun` for it. Set together with `begun`. */
+	readonly waitsFor?: string;
 }
 
 /** A session as its clients see it. */
@@ -195,6 +198,8 @@ export interface SessionService {
 	 * Absent: nothing is logged and counted of runs.
 	 */
 	observe?(begin: (run: ServedRun) => RunObserver): () => void;
+	/** Numbers of the store where the sessions live. Absent where the store has none. */
+	readonly storeStats?: () => Promise<StoreStats>;
 	/** Looks into sessions, for those who look after them. Absent: they cannot be looked into. */
 	readonly inspection?: SessionInspection;
 	/** Resumes what dead processes left, now and whenever there is more of it. Resolves when it has looked once. */

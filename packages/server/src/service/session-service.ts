@@ -20,6 +20,7 @@ import {
 	type SessionSetup,
 	type ShownError,
 } from "holdfast/execute";
+import type { StoreStats } from "holdfast/host";
 import { acceptExecution } from "./accept-execution.ts";
 import { contextRequired, forCaller, sessionNotFound, shuttingDown } from "./client-errors.ts";
 import { type ClientRules, checkFields, clientRules } from "./client-fields.ts";
@@ -66,6 +67,7 @@ export function sessionService(options: SessionServiceOptions): SessionService {
 
 class Service implements SessionService {
 	readonly inspection: SessionInspection;
+	readonly storeStats?: () => Promise<StoreStats>;
 	readonly #host: Host;
 	readonly #sessions: ExecuteSessions;
 	readonly #views: RecentViews;
@@ -95,6 +97,7 @@ class Service implements SessionService {
 		this.#views = new RecentViews(this.#shown);
 		this.#host = host;
 		const { find, names } = knownModels(models);
+		if (host.stats !== undefined) this.storeStats = host.stats;
 		this.#lookEveryMs = recoverEveryMs;
 		this.#sessions = new ExecuteSessions({
 			host,
@@ -139,7 +142,7 @@ class Service implements SessionService {
 				const submitted = { sessionId, created, ...accepted };
 				return waitsFor === undefined
 					? submitted
-					: { ...submitted, begun: this.#begun(session, waitsFor, accepted) };
+					: { ...submitted, waitsFor, begun: this.#begun(session, waitsFor, accepted) };
 			}),
 		);
 	}

@@ -16,7 +16,8 @@ type Followed = Parameters<typeof followSession>[2];
 
 /**
  * The id after which its events begin, once it was taken in. Undefined where it will not be: the session was deleted, or
- * the message taken out of its inbox.
+ * the message taken out of its inbox; and when the signal aborts. It needs nothing but the store, so it may be asked
+ * anywhere and any number of times.
  */
 export async function whenBegun(
 	host: Pick<Host, "journal">,

@@ -2,6 +2,7 @@
 // tenant, a session or anything a caller made up, so their number is bounded (keeps I7).
 
 import { failureText } from "holdfast/execute";
+import type { StoreStats } from "holdfast/host";
 
 /** Values that are looked up when they are asked for. */
 export type Gauges = Readonly<Record<"openStreams" | "activeRuns" | "bufferedBytes", () => number>>;
@@ -22,6 +23,15 @@ const help = {
 	holdfast_open_streams: ["gauge", "Event streams open."],
 	holdfast_active_runs: ["gauge", "Runs under way that came in over HTTP."],
 	holdfast_buffered_bytes: ["gauge", "Bytes of events kept for watchers."],
+	holdfast_store_reachable: ["gauge", "Whether the sessions' store gave its numbers: 1 or 0."],
+	holdfast_store_queued_sessions: ["gauge", "Sessions of the store that are due and that nobody works on."],
+	holdfast_store_oldest_due_seconds: ["gauge", "How long the oldest of them has been due."],
+	holdfast_store_leases: ["gauge", "Sessions whose lease this process has."],
+	holdfast_store_takeovers_total: [
+		"counter",
+		"Runs this process took from workers that were dead or cut off.",
+	],
+	holdfast_store_commits_total: ["counter", "Transactions of sessions that this process committed."],
 	process_resident_memory_bytes: ["gauge", "Memory of the process."],
 	process_heap_bytes: ["gauge", "Heap used by the process."],
 } as const;
@@ -76,8 +86,9 @@ export class Metrics {
 		add(this.#modelErrors, `{code="${known}",outcome="${outcome}"}`);
 	}
 
-	/** All of them, in Prometheus' text format. */
-	text(): string {
+	/** All of them, in Prometheus' text format; those of the store are left out while it cannot be asked. */
+	async text(storeStats?: () => Promise<StoreStats>): Promise<string> {
+		const store = storeStats === undefined ? [] : await storeFamilies(storeStats);
 		const memory = globalThis.process?.memoryUsage?.();
 		return [
 			...family("holdfast_http_requests_total", this.#requests),
@@ -92,11 +103,25 @@ export class Metrics {
 			...family("holdfast_open_streams", this.#gauges.openStreams()),
 			...family("holdfast_active_runs", this.#gauges.activeRuns()),
 			...family("holdfast_buffered_bytes", this.#gauges.bufferedBytes()),
+			...store,
 			...(memory === undefined ? [] : family("process_resident_memory_bytes", memory.rss)),
 			...(memory === undefined ? [] : family("process_heap_bytes", memory.heapUsed)),
 			"",
 		].join("\n");
 	}
+}
+
+async function storeFamilies(storeStats: () => Promise<StoreStats>): Promise<readonly string[]> {
+	const stats = await storeStats().catch(() => undefined);
+	if (stats === undefined) return family("holdfast_store_reachable", 0);
+	return [
+		...family("holdfast_store_reachable", 1),
+		...family("holdfast_store_queued_sessions", stats.queued),
+		...family("holdfast_store_oldest_due_seconds", stats.oldestDueMs / 1000),
+		...family("holdfast_store_leases", stats.leases),
+		...family("holdfast_store_takeovers_total", stats.takeovers),
+		...family("holdfast_store_commits_total", stats.commits),
+	];
 }
 
 function family(name: MetricName, values: number | ReadonlyMap<string, number>): readonly string[] {

@@ -1,5 +1,6 @@
 // Timers: due at a time, claimed by one at a time, and there until they are settled.
 import type { ClaimedTimer, TimerStore } from "holdfast";
+import { storeKeyOf } from "holdfast/execute";
 import { eventually, same } from "../journal/index.ts";
 import type { PortCase } from "./port-case.ts";
 
@@ -84,6 +85,26 @@ export const timersCases: readonly PortCase[] = [
 			);
 			const all = claims.flat().map(({ name }) => name);
 			same([all.length, new Set(all).size], [50, 50], "timers and different ones");
+		},
+	},
+	{
+		title: "who asks for timers of a namespace gets those, and the others are left as they are",
+		async run(world) {
+			const [one, two] = [await world.host(), await world.host()];
+			const places = ["plain", storeKeyOf("a", "s"), storeKeyOf("ab", "s"), storeKeyOf("a", "t"), "ns"];
+			for (const [at, key] of places.entries()) await one.timers.set({ key, name: `t${at}`, wakeAt: at });
+			await one.timers.set({ key: "plain", name: "late", wakeAt: 5_000 });
+			const of = async (namespace: string | null, limit = 100): Promise<string> =>
+				names(await two.timers.claim({ now: 10, leaseMs: 100, limit, namespace }));
+			same(await of("a", 1), "t1", "one of a namespace");
+			same(await of("none"), "", "those of an unknown one");
+			same(await of("a"), "t3", "the others of it");
+			same(await one.timers.nextDue(), 0, "the next one");
+			same(await one.timers.nextDue({ after: 10 }), 110, "the next one after those that are due");
+			same(await of(null), "t0,t4", "those of none");
+			same(names(await claimed(one.timers, 10)), "t2", "those of whatever namespace");
+			same(await one.timers.nextDue({ after: 1_010 }), 5_000, "the last one");
+			same(await one.timers.nextDue({ after: 5_000 }), undefined, "after the last one");
 		},
 	},
 	{

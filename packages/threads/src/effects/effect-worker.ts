@@ -26,8 +26,8 @@ export interface EffectWorkerParts {
 	readonly workerId: string;
 	/** Whether a worker lives. */
 	isAlive(workerId: string): boolean | Promise<boolean>;
-	/** Whether an effect is of the threads of this worker. Others are left to theirs. Default: all are. */
-	isOurs?(storeKey: string): boolean;
+	/** Whose effects are claimed: those of threads of a namespace, or (null) of none. Others are left to theirs. Default: all. */
+	readonly namespace?: string | null;
 	/** Asked when an effect is about to start: its thread may be terminated, or deleted. */
 	threadOf(effect: DueEffect): Promise<"active" | "terminated" | "deleted">;
 	/** Carries it out. What it throws makes the effect a failed one. */
@@ -109,17 +109,24 @@ export class EffectWorker {
 	}
 
 	async #look(): Promise<void> {
-		const { store, ports, claimMs = 10_000 } = this.#parts;
+		const { store, ports, namespace, claimMs = 10_000 } = this.#parts;
 		for (;;) {
 			const room = this.#atOnce - this.#running.size;
 			this.#isFull = room <= 0;
 			if (this.#isFull || this.#isStopped) return;
 			const now = ports.clock.now();
-			const claimed = await store.timers.claim({ now, leaseMs: claimMs, limit: room });
+			const of = namespace === undefined ? {} : { namespace };
+			const claimed = await store.timers.claim({ now, leaseMs: claimMs, limit: room, ...of });
 			for (const timer of claimed) this.#take(timer);
 			if (claimed.length === room) continue;
 			const due = await store.timers.nextDue();
-			if (due !== undefined) this.#wakeAfter(due - ports.clock.now());
+			if (due === undefined) return;
+			// What was due and not claimed is another project's, or somebody is about to claim it.
+			const next =
+				due > now
+					? due
+					: Math.min((await store.timers.nextDue({ after: now })) ?? now + claimMs, now + claimMs);
+			this.#wakeAfter(next - ports.clock.now());
 			return;
 		}
 	}
@@ -135,7 +142,6 @@ export class EffectWorker {
 		const name = `${timer.key}\u0000${timer.name}`;
 		// One that runs here for longer than it was claimed for.
 		if (id === undefined || this.#running.has(name)) return;
-		if (this.#parts.isOurs?.(timer.key) === false) return;
 		const effect: DueEffect = { ...(timer.body as EffectBody), id, storeKey: timer.key };
 		const running = this.#carryOut(effect, timer)
 			.catch((error: unknown) => this.#parts.failed(error, effect))

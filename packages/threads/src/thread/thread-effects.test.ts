@@ -1,5 +1,6 @@
 // Effects as tools and hooks schedule them, and threads carry them out.
 import { join } from "node:path";
+import { memoryHost } from "holdfast";
 import { sqliteHost } from "holdfast/sqlite";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
@@ -7,6 +8,7 @@ import { defineEffect, defineTool } from "../define/index.ts";
 import { temporaryFolder } from "../files/files.fixture.ts";
 import type { EffectDefinition, ThreadState, ToolDefinition } from "../types/index.ts";
 import { oneAgent, said, say, scripted, start } from "./threads.fixture.ts";
+import type { Threads } from "./threads.ts";
 
 /** An effect that calls what it is told to. */
 function effect(run: (state: ThreadState, n: number) => unknown): EffectDefinition {
@@ -125,3 +127,33 @@ test("what was scheduled by a process that is gone is carried out by the next on
 		.poll(async () => (await second.threads.effects(threadId).all()).map(({ status }) => status))
 		.toEqual(["completed"]);
 });
+
+test.each([
+	["a", "b"],
+	[undefined, "b"],
+	["a", undefined],
+])(
+	"of projects in one store (%s, %s) each carries out its own effects and leaves the other's as they are",
+	async (one, other) => {
+		const host = memoryHost();
+		const ran: number[] = [];
+		const later = effect((_, n) => void ran.push(n));
+		const project = oneAgent(scripted([]), { effects: { later } });
+		const [mine, theirs] = [one, other].map((namespace) => {
+			const given = namespace === undefined ? {} : { namespace };
+			const { threads } = start(project, { host, ...given });
+			onTestFinished(() => threads.close());
+			return threads;
+		}) as [Threads, Threads];
+		const state = await mine.createThread({ agentId: "helper" });
+		const { threadId } = await theirs.createThread({ agentId: "helper" });
+		await theirs.effects(threadId).schedule("later", { n: 1 }); // which nobody carries out yet
+		await state.scheduleEffect("later", { n: 2 });
+		await expect.poll(() => ran).toEqual([2]);
+		await mine.close();
+		const claimed = await host.timers?.claim({ now: Date.now(), leaseMs: 0, namespace: other ?? null });
+		expect(claimed?.map(({ attempt }) => attempt)).toEqual([1]);
+		await theirs.supervise();
+		await expect.poll(() => ran).toEqual([2, 1]);
+	},
+);

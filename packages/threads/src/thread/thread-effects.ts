@@ -13,8 +13,8 @@ export interface EffectsOptions {
 	readonly host: Host;
 	readonly ports: Ports;
 	project(): Project;
-	/** Whether a session is a thread of this project. */
-	isOurs(storeKey: string): boolean;
+	/** Of the threads of this project. */
+	readonly namespace: string | undefined;
 	/** The thread whose session has a key in the store; undefined where there is none. */
 	threadOf(storeKey: string): Promise<ThreadRecord | undefined>;
 	system(): ThreadSystem;
@@ -26,14 +26,14 @@ export class EffectsOfThreads {
 
 	constructor(options: EffectsOptions) {
 		this.#options = options;
-		const { host, ports, threadOf, isOurs } = options;
+		const { host, ports, threadOf, namespace } = options;
 		const { timers, records, journal } = host;
 		if (timers === undefined || records === undefined) return;
 		this.#worker = new EffectWorker({
 			store: { timers, records },
 			ports,
 			workerId: journal.workerId,
-			isOurs,
+			namespace: namespace ?? null,
 			isAlive: (workerId) => journal.isAlive(workerId),
 			async threadOf({ storeKey }) {
 				const record = await threadOf(storeKey);

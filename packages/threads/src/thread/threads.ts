@@ -98,7 +98,7 @@ export class Threads {
 			host,
 			ports,
 			project: () => this.project,
-			isOurs: (storeKey) => readStoreKey(storeKey).namespace === namespace,
+			namespace,
 			threadOf: (storeKey) => records.get(readStoreKey(storeKey).key),
 			system: () => this.#system,
 		});

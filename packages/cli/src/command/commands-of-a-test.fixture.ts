@@ -1,0 +1,50 @@
+/** Commands that a test starts in a folder of its own, and its model server: what still runs is ended with the test. */
+import { afterEach, beforeEach } from "vitest";
+import { temporaryFolder } from "../temporary-folder.fixture.ts";
+import { type ModelServer, type Reply, type Started, start, startModelServer } from "./spawn.fixture.ts";
+
+/** What the test under way has. */
+export interface Commands {
+	readonly folder: string;
+	/** Starts `holdfast` with arguments in the folder. */
+	begin(argv: readonly string[], environment?: Record<string, string>): Started;
+	/** Starts a model server that gives these replies. */
+	serveModel(replies: readonly Reply[]): Promise<ModelServer>;
+}
+
+/** To be called once in a file of tests, before they begin. */
+export function commandsOfATest(): Commands {
+	let folder = "";
+	let started: Started[] = [];
+	let servers: ModelServer[] = [];
+	beforeEach(() => {
+		folder = temporaryFolder();
+		started = [];
+		servers = [];
+	});
+	afterEach(async () => {
+		for (const { child } of started) child.kill("SIGKILL");
+		await Promise.all(started.map(({ finished }) => finished));
+		for (const server of servers) await server.close();
+	});
+	return {
+		get folder() {
+			return folder;
+		},
+		begin(argv, environment = {}) {
+			const begun = start(argv, { folder, environment });
+			started.push(begun);
+			return begun;
+		},
+		async serveModel(replies) {
+			const server = await startModelServer(replies);
+			servers.push(server);
+			return server;
+		},
+	};
+}
+
+/** What `own-agent.fixture.ts` is told of its model. */
+export function modelOf(server: ModelServer): Record<string, string> {
+	return { STUB_MODEL: /@(.*)$/.exec(server.model)?.[1] ?? "" };
+}

@@ -1,0 +1,53 @@
+// What a queue hands out while the same session is worked on already.
+import { scriptedModel } from "@holdfast/testing";
+import { messageToJSON, UserMessage } from "@holdfast/upp";
+import { afterEach, expect, test } from "vitest";
+import { Agent } from "../agent/agent.ts";
+import { memoryHost } from "../host/host-port.ts";
+import type { WorkTaker } from "../host/work-queue.ts";
+import { gate } from "./sessions.fixture.ts";
+
+let ends: (() => unknown)[] = [];
+afterEach(async () => {
+	for (const end of ends.reverse()) await end();
+	ends = [];
+});
+
+test("a session that is worked on goes back to the queue, for what came may be too late for the work under way", async () => {
+	const host = memoryHost();
+	const begun = gate();
+	const open = gate();
+	const model = scriptedModel(async () => {
+		begun.open();
+		await open.promise;
+		return "done";
+	});
+	const takers: WorkTaker[] = [];
+	const queue = {
+		async take(taker: WorkTaker) {
+			takers.push(taker);
+			return { stop: async () => {} };
+		},
+	};
+	const agent = new Agent({ model, host: { ...host, queue } });
+	ends.push(() => agent.close());
+	void (async () => {
+		for await (const run of agent.work({ onProblem: () => {} })) void run;
+	})();
+	await expect.poll(() => takers.length).toBe(1);
+	const [taker] = takers as [WorkTaker];
+	const message = messageToJSON(new UserMessage("go", { id: "m1" }));
+	await host.journal.submit("s", {
+		id: "m1",
+		kind: "message",
+		runId: "m1",
+		body: { shape: "text", message },
+	});
+	const first = taker.work("s");
+	await begun.promise;
+	await expect(taker.work("s")).rejects.toThrow("worked on");
+	open.open();
+	await first;
+	// Now there is nothing to do, which is no fault.
+	await taker.work("s");
+});

@@ -1,0 +1,12 @@
+// Where create-holdfast starts.
+import { create } from "./create.ts";
+
+process.exitCode = await create(process.argv.slice(2), {
+	folder: process.cwd(),
+	isTerminal: process.stdin.isTTY === true && process.stdout.isTTY === true,
+	userAgent: process.env.npm_config_user_agent ?? "",
+	out: (text) => void process.stdout.write(text),
+	err: (text) => void process.stderr.write(text),
+	// What draws is loaded only where it is wanted.
+	ask: async (known) => (await import("./ask.ts")).ask(known, process.cwd()),
+});

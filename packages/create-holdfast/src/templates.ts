@@ -1,0 +1,62 @@
+// The templates: what each is, and what to type once its folder is there.
+
+/** Names of the templates. */
+export type TemplateName = "script" | "service" | "project" | "next-chat";
+
+/** What a new project can begin as. */
+export interface Template {
+	readonly name: TemplateName;
+	readonly title: string;
+	/** One line: who takes this one. */
+	readonly hint: string;
+	/** The npm scripts to run after the packages are installed, the first of them first. */
+	readonly scripts: readonly { readonly script: string; readonly what: string }[];
+	/** Where a real model takes the place of the offline one. */
+	readonly realModel: string;
+}
+
+const key = "Set OPENAI_API_KEY for a real model, or put another provider's into";
+
+/** The templates, the simplest first. */
+export const templates: readonly Template[] = [
+	{
+		name: "script",
+		title: "Script",
+		hint: "an agent with a tool that you run in a terminal",
+		scripts: [
+			{ script: "start", what: "asks the agent" },
+			{ script: "test", what: "tests it, without a network" },
+		],
+		realModel: `${key} model.ts.`,
+	},
+	{
+		name: "service",
+		title: "Service",
+		hint: "durable sessions over HTTP, with the inspector",
+		scripts: [
+			{ script: "dev", what: "serves it at http://127.0.0.1:4280, restarts when a file changes" },
+			{ script: "test", what: "tests it, without a network" },
+		],
+		realModel: `${key} model.ts.`,
+	},
+	{
+		name: "project",
+		title: "Project",
+		hint: "agents, prompts, tools and hooks, each in a file of its own",
+		scripts: [
+			{ script: "dev", what: "serves it at http://127.0.0.1:4280, and takes each change in" },
+			{ script: "test", what: "tests it, without a network" },
+		],
+		realModel: "For a real model replace the provider in agents/models/offline.ts.",
+	},
+	{
+		name: "next-chat",
+		title: "Next.js chat",
+		hint: "a web chat that continues after a reload or a restart",
+		scripts: [
+			{ script: "dev", what: "serves it at http://localhost:3000" },
+			{ script: "build", what: "builds it; npm start serves what was built" },
+		],
+		realModel: `${key} agent/model.ts.`,
+	},
+];

@@ -1,0 +1,28 @@
+// The agent: a model, what it may do, and how it is to behave. Its options, for the service makes it.
+import { tool } from "holdfast";
+import { z } from "zod";
+import { model } from "./model.ts";
+
+const add = tool({
+	name: "add",
+	description: "Adds numbers.",
+	parameters: z.object({ numbers: z.array(z.number()).min(1) }),
+	retryPolicy: "pure",
+	run: ({ numbers }) => numbers.reduce((sum, number) => sum + number, 0),
+});
+
+const order = tool({
+	name: "order",
+	description: "Orders something for the user.",
+	parameters: z.object({ what: z.string() }),
+	// The chat asks before it runs, and waits as long as it takes.
+	needsApproval: true,
+	retryPolicy: "idempotent",
+	run: ({ what }) => `Ordered: ${what}.`,
+});
+
+export const assistant = {
+	model,
+	tools: [add, order],
+	system: "You are a helpful assistant. Use your tools for sums and orders. Be brief.",
+};

@@ -1,0 +1,26 @@
+// The chats: sessions in SQLite, behind the routes that useChat asks. Made once a process.
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { createHandler, type Handler, sessionService } from "@holdfast/server";
+import { sqliteHost } from "holdfast/sqlite";
+import { assistant } from "./agent.ts";
+
+const database = process.env.DATABASE ?? ".holdfast/chats.db";
+
+async function open(): Promise<Handler> {
+	mkdirSync(dirname(database), { recursive: true });
+	const service = sessionService({ host: sqliteHost(database), agent: assistant });
+	await service.recover();
+	// Without `authenticate` it answers on this machine only. Before you deploy, say who may call, from your own log-in:
+	// authenticate: async (request) => ({ tenant: "my-app", user: await userOf(request) })
+	return createHandler({ service });
+}
+
+// Next may load this file more than once, and anew after a change.
+const shared = globalThis as { chats?: Promise<Handler> };
+
+/** The routes of the chats. */
+export function chats(): Promise<Handler> {
+	shared.chats ??= open();
+	return shared.chats;
+}

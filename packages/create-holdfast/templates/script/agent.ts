@@ -1,0 +1,18 @@
+// The agent: a model, what it may do, and how it is to behave.
+import { agent, tool } from "holdfast";
+import { z } from "zod";
+import { model } from "./model.ts";
+
+export const add = tool({
+	name: "add",
+	description: "Adds numbers.",
+	parameters: z.object({ numbers: z.array(z.number()).min(1) }),
+	retryPolicy: "pure",
+	run: ({ numbers }) => numbers.reduce((sum, number) => sum + number, 0),
+});
+
+export const assistant = agent({
+	model,
+	tools: [add],
+	system: "You are a helpful assistant. Use your tools for sums. Be brief.",
+});

@@ -1,0 +1,90 @@
+// What tests of dispatch share: hosts on a schema of their own, and inputs that nobody's caller waits for.
+import { messageToJSON, UserMessage } from "@holdfast/upp";
+import type { WorkTaker } from "holdfast/host";
+import { afterEach, beforeEach } from "vitest";
+import { type PostgresHost, type PostgresHostOptions, postgresHost } from "../index.ts";
+import { testServer } from "../test-server.fixture.ts";
+
+/** The store of a test. */
+export interface TestStore {
+	readonly url: string;
+	readonly schema: string;
+	/** Called when the test is over, the last one first. */
+	readonly ends: (() => unknown)[];
+}
+
+/** A store for each test of a file; what was opened is closed after it. */
+export function storeOfEachTest(): TestStore {
+	const store = { url: "", schema: "", ends: [] as (() => unknown)[] };
+	beforeEach(async () => {
+		const server = await testServer();
+		Object.assign(store, { url: server.url, schema: server.schema(), ends: [] });
+	});
+	afterEach(async () => {
+		for (const end of store.ends.reverse()) await end();
+	});
+	return store;
+}
+
+export function openHost(
+	{ url, schema, ends }: TestStore,
+	options: Partial<PostgresHostOptions> = {},
+): PostgresHost {
+	const host = postgresHost({ connectionString: url, schema, leaseTtlMs: 60_000, ...options });
+	ends.push(() => host.close());
+	return host;
+}
+
+/** A message that nobody's caller waits for. */
+export function inputOf(text: string) {
+	const id = globalThis.crypto.randomUUID();
+	const message = messageToJSON(new UserMessage(text, { id }));
+	return { id, kind: "message" as const, runId: id, body: { shape: "text", message } };
+}
+
+/** Who takes, and what was handed to it. Each piece of work waits for `open`. */
+export interface TestTaker {
+	readonly begun: string[];
+	readonly ended: string[];
+	/** How many it worked on at once at most. */
+	readonly most: number;
+	open(): void;
+	stop(): Promise<void>;
+}
+
+/** Takes from the queue of a host. */
+export async function takeFrom(
+	{ ends }: TestStore,
+	host: PostgresHost,
+	{ atOnce = 1, isOurs = () => true, work = async () => {} }: Partial<WorkTaker> = {},
+): Promise<TestTaker> {
+	const gate = Promise.withResolvers<void>();
+	const begun: string[] = [];
+	const ended: string[] = [];
+	let busy = 0;
+	let most = 0;
+	const taking = await host.queue.take({
+		atOnce,
+		isOurs,
+		async work(key) {
+			begun.push(key);
+			busy++;
+			most = Math.max(most, busy);
+			await gate.promise;
+			busy--;
+			await work(key);
+			ended.push(key);
+		},
+	});
+	ends.push(() => taking.stop());
+	ends.push(() => gate.resolve());
+	return {
+		begun,
+		ended,
+		get most() {
+			return most;
+		},
+		open: () => gate.resolve(),
+		stop: () => taking.stop(),
+	};
+}

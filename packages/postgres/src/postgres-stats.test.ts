@@ -1,0 +1,57 @@
+// The numbers of a store, on a real server.
+import { begin, input } from "@holdfast/testing/cases";
+import { expect, onTestFinished, test } from "vitest";
+import { type PostgresHost, postgresHost } from "./index.ts";
+import { testServer } from "./test-server.fixture.ts";
+
+async function open(schema: string): Promise<PostgresHost> {
+	const { url } = await testServer();
+	const host = postgresHost({ connectionString: url, schema, leaseTtlMs: 120_000 });
+	onTestFinished(() => host.close());
+	return host;
+}
+
+test("leases, commits and takeovers of a process are counted, and a run that was given up is no takeover", async () => {
+	const server = await testServer();
+	const schema = server.schema();
+	const [one, two] = [await open(schema), await open(schema)];
+	expect(await one.stats()).toEqual({ queued: 0, oldestDueMs: 0, leases: 0, takeovers: 0, commits: 0 });
+	await begin(one.journal, "left");
+	const given = await begin(one.journal, "given");
+	expect(await one.stats()).toMatchObject({ leases: 2, commits: 2 });
+	await given.release();
+	expect(await one.stats()).toMatchObject({ leases: 1, commits: 3 });
+	await server.query(`UPDATE ${schema}.workers SET ttl_ms = 0 WHERE name = $1`, [one.journal.workerId]);
+	for (const key of ["left", "given"]) {
+		const acquired = await two.journal.acquire(key);
+		if (!acquired.ok) throw new Error(`${key} is held`);
+		await acquired.lease.append({
+			at: 1,
+			runId: "run-1",
+			facts: [{ kind: "run.ended", outcome: "completed" }],
+		});
+	}
+	expect(await two.stats()).toMatchObject({ leases: 2, takeovers: 1, commits: 2 });
+});
+
+test("what is due and nobody works on is counted with its age, and gone when it is worked on", async () => {
+	const server = await testServer();
+	const schema = server.schema();
+	const host = await open(schema);
+	// Who takes work makes the queue; then nobody takes.
+	const taking = await host.queue.take({ atOnce: 1, isOurs: () => false, work: async () => {} });
+	await taking.stop();
+	await host.journal.submit("a", input("i"));
+	await host.journal.submit("b", input("j"));
+	expect(await host.stats()).toMatchObject({ queued: 2 });
+	await expect.poll(async () => (await host.stats()).oldestDueMs).toBeGreaterThan(0);
+	const next = await host.queue.take({ atOnce: 5, isOurs: () => true, work: async () => {} });
+	onTestFinished(() => next.stop());
+	await expect.poll(async () => host.stats()).toMatchObject({ queued: 0, oldestDueMs: 0 });
+});
+
+test("a store that cannot be asked rejects with a code", async () => {
+	const host = postgresHost({ connectionString: "postgres://somebody@127.0.0.1:1/none", patienceMs: 1 });
+	onTestFinished(() => host.close());
+	await expect(host.stats()).rejects.toMatchObject({ code: "db_unavailable" });
+});

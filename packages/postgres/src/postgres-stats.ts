@@ -1,0 +1,38 @@
+// Numbers of a store in Postgres, for those who look after it: those of its queue are the whole store's, the others this
+// process's. They are asked for now and then, so each look may cost an index scan of what is due.
+import type { StoreStats } from "holdfast/host";
+import { jobSchemaOf } from "./dispatch/index.ts";
+import { postgresError } from "./postgres-errors.ts";
+import type { PostgresJournal } from "./postgres-journal.ts";
+import type { Store } from "./store.ts";
+
+/** Jobs that are counted at most. */
+const most = 100_000;
+
+/** The numbers of a store. */
+export function postgresStats(store: Store, journal: PostgresJournal): () => Promise<StoreStats> {
+	const jobs = `${jobSchemaOf(store.schema)}._private_jobs`;
+	const count = `SELECT count(*) AS queued, coalesce(extract(epoch FROM now() - min(run_at)) * 1000, 0)::float8 AS age
+		FROM (SELECT run_at FROM ${jobs} WHERE is_available = true AND run_at <= now() LIMIT ${most}) due`;
+	return async () => {
+		await store.ready();
+		try {
+			// Nobody has taken work yet: there is no queue.
+			const [found] = await store.database.once<{ there: boolean }>(
+				"SELECT to_regclass($1) IS NOT NULL AS there",
+				[jobs],
+			);
+			const [due] =
+				found?.there === true ? await store.database.once<{ queued: number; age: number }>(count) : [];
+			return {
+				queued: due?.queued ?? 0,
+				oldestDueMs: Math.max(0, Math.round(due?.age ?? 0)),
+				leases: store.held.size,
+				takeovers: journal.takeovers,
+				commits: journal.transactions,
+			};
+		} catch (error) {
+			throw postgresError(error);
+		}
+	};
+}
