@@ -224,6 +224,22 @@ describe.skipIf(!hasTerminal)("a chat in a terminal (needs tmux)", () => {
 		expect(asked(5)).not.toContain("Then two.");
 	});
 
+	test("writes line by line for a screen reader: nothing is drawn anew", async () => {
+		const folder = temporaryFolder();
+		const model = await server({ text: "Good **day**." });
+		const environment = { INK_SCREEN_READER: "true" };
+		const terminal = new Terminal(["chat", "--model", model.model], { folder, environment });
+		await terminal.shows("You: ");
+		terminal.type("Hello");
+		terminal.press("Enter");
+		await terminal.shows(/Good day\.\n[\s\S]*You: /);
+		expect(terminal.text.match(/Good day\./g)).toHaveLength(1);
+		expect(terminal.text).not.toContain("> Hello");
+		terminal.type("/quit");
+		terminal.press("Enter");
+		await terminal.shows("left with 0");
+	});
+
 	test("fits into a narrow terminal, is resized, and without colours has none", async () => {
 		const folder = temporaryFolder();
 		const words = Array.from({ length: 60 }, (_, index) => `word${index}`).join(" ");

@@ -158,7 +158,8 @@ describe("holdfast serve", () => {
 	});
 
 	test("knows models by name: of a file, of the agent's own module, and says which is wrong", async () => {
-		models = await startModelServer([{ text: "Quick." }]);
+		const { folder } = commands;
+		const models = await commands.serveModel([{ text: "Quick." }]);
 		writeFileSync(join(folder, "notes.md"), "# Notes\n\nLamps are in the cellar.\n");
 		writeFileSync(join(folder, "models.json"), JSON.stringify({ quick: models.model }));
 		const { url } = await serve(["--model", "offline", "--models", "models.json"]);
