@@ -26,7 +26,7 @@ export async function useChatPage(url: string): Promise<void> {
 		await page.getByText("My tool says: 42").waitFor();
 		await send("order a pizza");
 		await page.getByRole("button", { name: "Yes" }).click();
-		await page.getByText("Ordered: a pizza").first().waitFor();
+		await page.getByText("My tool says: Ordered: a pizza").waitFor();
 		expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
 		if (process.env.SITE_SCREENSHOTS !== undefined)
 			await page.screenshot({ path: `${process.env.SITE_SCREENSHOTS}/next-chat.png` });
