@@ -179,8 +179,11 @@ async function inflict(
 	const random = randomOf(seed);
 	const pick = <T>(all: readonly T[]): T => all[Math.floor(random() * all.length)] as T;
 	for (let number = 1; number <= faults; number++) {
-		const kind = kindOf(number, faults, random());
+		const wanted = kindOf(number, random());
 		const child = pick(children);
+		const isToDie = number % 50 === 25;
+		// One that is killed again before it works would never do anything.
+		const kind = isToDie ? "kill" : wanted === "kill" && !child.isReady ? "cut" : wanted;
 		if (kind === "cut") child.way.cut();
 		else if (kind === "freeze") child.way.freeze(50 + random() * 300);
 		else if (kind === "stop") child.stopFor(20 + random() * 200);
@@ -188,7 +191,6 @@ async function inflict(
 		else if (kind === "cut watchers") pick(ways).cut();
 		else if (kind === "restart") await server.restart({ signal: pick(["SIGQUIT", "SIGINT"] as const) });
 		else {
-			// One that is killed again before it works would never do anything.
 			child.wake();
 			while (!child.isReady) await pause(20);
 			child.kill();
@@ -201,14 +203,13 @@ async function inflict(
 }
 
 /** Most are cheap. The database is restarted twice in 300 faults. */
-function kindOf(number: number, faults: number, chance: number): Kind {
-	if (number % 150 === Math.min(75, Math.ceil(faults / 2))) return "restart";
+function kindOf(number: number, chance: number): Kind {
+	if (number % 150 === 70) return "restart";
 	if (chance < 0.4) return "cut";
 	if (chance < 0.55) return "freeze";
-	if (chance < 0.8) return "stop";
-	if (chance < 0.83) return "long stop";
-	if (chance < 0.95) return "cut watchers";
-	return "kill";
+	if (chance < 0.82) return "stop";
+	if (chance < 0.84) return "long stop";
+	return chance < 0.96 ? "cut watchers" : "kill";
 }
 
 /** Numbers from 0 to 1 that follow from a seed (mulberry32). */
