@@ -8,6 +8,6 @@ test("through 300 faults every run comes to its end, every effect is done as pro
 	expect(Object.values(faults).reduce((sum, count) => sum + count, 0)).toBe(300);
 	for (const kind of ["cut", "freeze", "stop", "long stop", "kill", "restart", "cut watchers"])
 		expect(faults, kind).toHaveProperty([kind], expect.any(Number));
-	expect(report.unknown).toBeGreaterThan(0);
-	expect(report.owners).toBeGreaterThan(8);
+	expect(report.runs).toBeGreaterThanOrEqual(16);
+	expect(report.owners).toBeGreaterThanOrEqual(8);
 }, 600_000);

@@ -3,6 +3,7 @@
 import { type SimulationOptions, type SimulationResult, simulate } from "@holdfast/testing";
 import { bareFaults, bareStore } from "./bare-store.fixture.ts";
 import { sqliteStore } from "./sqlite-store.fixture.ts";
+import { runThreadsWorld } from "./threads-world.fixture.ts";
 
 /** Worlds by the store that their processes share: in memory, in a SQLite file, or a bare session store. */
 const worlds = {
@@ -11,12 +12,12 @@ const worlds = {
 	bare: { store: bareStore, faults: bareFaults },
 } as const satisfies Record<string, Omit<SimulationOptions, "seed">>;
 
-/** The name of a kind of world. */
-export type WorldName = keyof typeof worlds;
+/** The name of a kind of world: sessions over one of these stores, or the threads of a project. */
+export type WorldName = keyof typeof worlds | "threads";
 
 /** Whether there is such a kind of world. */
 export function isWorld(name: string): name is WorldName {
-	return Object.hasOwn(worlds, name);
+	return name === "threads" || Object.hasOwn(worlds, name);
 }
 
 /** Schedules in all over the store in memory; HOLDFAST_SCHEDULES changes it. */
@@ -32,7 +33,7 @@ export const replayed: { readonly seed: number; readonly world: WorldName } | un
 
 /** Runs one schedule. */
 export function runSchedule(world: WorldName, seed: number): Promise<SimulationResult> {
-	return simulate({ ...worlds[world], seed });
+	return world === "threads" ? runThreadsWorld(seed) : simulate({ ...worlds[world], seed });
 }
 
 /** Runs a seed after the other; the first that fails, if any. */
@@ -57,7 +58,7 @@ export function report(world: WorldName, { seed, problem, trace }: SimulationRes
 }
 
 /** Runs so many schedules of new seeds; says which, or throws with the first that failed. */
-export async function runSchedules(world: WorldName, count: number): Promise<void> {
+export async function runSchedules(world: keyof typeof worlds, count: number): Promise<void> {
 	const from = Number(HOLDFAST_FIRST_SEED ?? Math.floor(Math.random() * 1e9));
 	console.log(`${count} schedules (${world}) from HOLDFAST_FIRST_SEED=${from}`);
 	const failed = await firstFailing(from, count, worlds[world]);

@@ -32,6 +32,8 @@ export interface QueuedTurn {
 	readonly insteadOf?: string;
 	/** Whether it was accepted by a process that died. */
 	readonly isAdopted?: true;
+	/** Whether it was said to a run of another process, which this one could not tell. What is said later does not pass it. */
+	readonly isSteered?: true;
 	/** Whether it was said to a run that ended without it, so that nobody has the handle of this turn. */
 	readonly isLeftOver?: true;
 	/** `new`: only in memory, and its `send` has not resolved. `storing`: on its way into the inbox. */
@@ -103,6 +105,11 @@ export class Mailbox {
 
 	get first(): QueuedTurn | undefined {
 		return this.#turns[0];
+	}
+
+	/** Whether something waits here that was said to a run and could not be told it; the run that is active is `active`. */
+	holdsSteered(active: string): boolean {
+		return this.#turns.some(({ isSteered, run }) => isSteered === true && run.runId !== active);
 	}
 
 	/** The turn that will be a run of that id. */

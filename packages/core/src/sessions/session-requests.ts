@@ -42,10 +42,13 @@ export interface StartOptions {
 }
 
 /** Accepts a turn. It begins when the turns before it have ended. */
-export async function send(actor: SessionActor, input: AcceptedInput): Promise<AgentRun> {
+export function send(actor: SessionActor, input: AcceptedInput): Promise<AgentRun> {
+	return accept(actor, queued(actor, input));
+}
+
+async function accept(actor: SessionActor, turn: QueuedTurn): Promise<AgentRun> {
 	actor.ensureUsable();
 	const { isIdle, mailbox, exclusive, lease } = actor;
-	const turn = queued(actor, input);
 	const { run } = turn;
 	mailbox.push(turn);
 	try {
@@ -161,7 +164,8 @@ export async function steer(actor: SessionActor, input: AcceptedInput): Promise<
 		if (taken !== null) return taken;
 	}
 	const { turn } = actor;
-	if (turn === undefined || !isRunning(turn) || isOfAnother(turn.run.state.run, input))
+	if (turn === undefined) return accept(actor, { ...queued(actor, input), isSteered: true });
+	if (!isRunning(turn) || isOfAnother(turn.run.state.run, input) || mailbox.holdsSteered(turn.run.runId))
 		return send(actor, input);
 	const inputId = input.message.id;
 	await mailbox.steer(turn.run.runId, input);

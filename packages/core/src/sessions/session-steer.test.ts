@@ -52,6 +52,39 @@ describe("steering", () => {
 		expect(shown(second.model)[0]?.at(-1)).toBe("user: also");
 	});
 
+	test("while another process has the run is not passed by what is said here once that has died", async () => {
+		const store = memoryJournal();
+		const [one, two] = [store.worker("one"), store.worker("two")];
+		const entered = gate();
+		const goOn = gate();
+		const look = anyTool(
+			"look",
+			async (_, { attempt }) => {
+				if (attempt === 1) {
+					entered.open();
+					return never;
+				}
+				await goOn.promise;
+				return "seen";
+			},
+			{ retryPolicy: "pure" },
+		);
+		const first = play([callLook], { tools: [look] }, one);
+		void (await first.session.send("go")).result();
+		await entered.promise;
+		const second = play(() => "done", { tools: [look] }, two);
+		const early = await second.session.steer("early");
+		await settled();
+		one.die();
+		void (await second.session.resume().catch(() => null))?.result();
+		await expect.poll(() => store.read("s").filter(({ fact }) => fact.kind === "run.resumed").length).toBe(1);
+		const late = await second.session.steer("late");
+		goOn.open();
+		await Promise.all([early.result(), late.result()]);
+		const users = (shown(second.model).at(-1) ?? []).filter((line) => line.startsWith("user"));
+		expect(users).toEqual(["user: go", "user: early", "user: late"]);
+	});
+
 	test("that came too late is begun as a turn once the store, which refused it, can be written again", async () => {
 		const journal = memoryJournal();
 		const [ending, mayEnd] = [gate(), gate()];

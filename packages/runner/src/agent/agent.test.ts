@@ -8,6 +8,7 @@ import { stepsPlanner } from "../loop/index.ts";
 import { configured, deferred, echo, finish, hanging, made, use } from "./agent.fixture.ts";
 import { Agent } from "./agent.ts";
 import { AgentService } from "./agent-service.ts";
+import { flagsOf } from "./read-config.ts";
 
 function thrown(make: () => unknown): { code: string; data?: Record<string, unknown> } {
 	try {
@@ -68,6 +69,20 @@ describe("a configuration", () => {
 				(await made([use("echo", "x"), finish], more).runOnce()).actions?.[0]?.input;
 			expect(await inputs({})).toBeUndefined();
 			expect(await inputs({ logToolInputs: "redacted" })).toBe("x");
+		});
+
+		test.each([
+			["AGENT_RUNTIME_ALLOW_NETWORK", "allowNetwork"],
+			["AGENT_RUNTIME_ALLOW_SHELL", "allowShell"],
+			["AGENT_RUNTIME_ALLOW_DB_WRITES", "allowDbWrites"],
+		] as const)("%s is off unless it is said, and an option goes before it [RUN-159]", (variable, name) => {
+			expect(flagsOf({}, {})).toMatchObject({ [name]: false });
+			expect(flagsOf({}, { [variable]: "" })).toMatchObject({ [name]: false });
+			for (const on of ["true", "1", "TRUE"])
+				expect(flagsOf({}, { [variable]: on })).toMatchObject({ [name]: true });
+			expect(flagsOf({ [name]: false }, { [variable]: "1" })).toMatchObject({ [name]: false });
+			expect(flagsOf({ [name]: true }, { [variable]: "0" })).toMatchObject({ [name]: true });
+			expect(thrown(() => flagsOf({}, { [variable]: "yes" })).code).toBe("CONFIG_INVALID");
 		});
 	});
 });
@@ -300,8 +315,26 @@ test("an injected runner gets the session and its specification, and aborts by i
 	expect(await running).toMatchObject({ id: "r" });
 	expect(runner.run).toHaveBeenCalledWith(session, { config, options: { maxSteps: 3 } });
 	expect(aborted).toEqual([session.id]);
+	session.abort();
+	expect(aborted).toEqual([session.id]);
 	const agent = made([finish]);
 	await expect(agent.runner.abort("nobody")).rejects.toMatchObject({ code: "SESSION_NOT_FOUND" });
+});
+
+test("an injected runner never gets a session that was aborted before, and hears of no abort after its end [RUN-007]", async () => {
+	const result = { id: "r", success: true, startedAt: "", finishedAt: "" };
+	const runner = { run: vi.fn(async () => result), abort: vi.fn(async () => {}) };
+	const agent = new Agent(configured([finish], { runner }));
+	const early = agent.createSession();
+	early.abort();
+	const none = await early.run();
+	expect(none).toMatchObject({ aborted: true, steps: 0 });
+	expect(Date.parse(none.finishedAt)).toBeGreaterThanOrEqual(Date.parse(none.startedAt));
+	expect(runner.run).not.toHaveBeenCalled();
+	const session = agent.createSession();
+	expect(await session.run()).toMatchObject(result);
+	session.abort();
+	expect(runner.abort).not.toHaveBeenCalled();
 });
 
 describe("deterministic sessions", () => {

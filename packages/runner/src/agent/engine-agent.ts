@@ -42,7 +42,6 @@ function loopParts(agent: ResolvedAgent, live: LiveRuns): LoopParts {
 		maxSteps: config.maxSteps,
 		storeReasoning: config.storeReasoning === true,
 		safetyBudget: config.safety?.safetyBudget ?? 3,
-		maskSecrets: (text) => agent.redactor.maskSecrets(text),
 		remembers: config.memoryClient === undefined ? "with-run" : "by-call",
 		tools: () => shown,
 		callOf(step, iteration, ask) {

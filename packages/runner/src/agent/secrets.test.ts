@@ -372,6 +372,22 @@ describe("PII", () => {
 		expect(JSON.stringify(events.filter(({ type }) => type === "tool.result"))).not.toContain(email);
 	});
 
+	test("in an error is masked in the result, in what is said of retries, and for those who hear of errors [RUN-030] [RUN-131] [RUN-139]", async () => {
+		const heard: string[] = [];
+		const failing: ToolDefinition = {
+			id: "fail",
+			retry: { maxAttempts: 2, baseDelayMs: 0 },
+			run: (_, { attempt }) => {
+				throw Object.assign(new Error("no letter for ann@example.com"), { retriable: attempt === 1 });
+			},
+		};
+		const onError = ({ message }: { readonly message: string }): void => void heard.push(message);
+		const result = await made([use("fail"), finish], { tools: [failing], onError }).runOnce();
+		expect(result.error?.message).toBe("no letter for [REDACTED:email]");
+		expect(result.retryInfo).toEqual({ attempts: 1, lastError: "no letter for [REDACTED:email]" });
+		expect(heard).toEqual(["no letter for [REDACTED:email]", "no letter for [REDACTED:email]"]);
+	});
+
 	test("stays in the result, and nowhere beside it [RUN-131] [RUN-127]", async () => {
 		const say = (text: string) => ({ id: "say", run: () => text }) satisfies ToolDefinition;
 		const agent = made([use("say"), { type: "finish", input: { reply: `Write to ${email}.` } }], {

@@ -92,6 +92,7 @@ describe("a session", () => {
 		const [one, two] = [await agent.run(), await agent.run()];
 		expect(one).toMatchObject({ success: true, result: "done" });
 		expect(one.sessionId).not.toBe(two.sessionId);
+		expect((await agent.run({ sessionId: "other" })).sessionId).toBe("other");
 	});
 
 	test("is run once: a second run is refused and changes nothing [RUN-005]", async () => {
@@ -443,7 +444,7 @@ describe("a result", () => {
 	test("has an id of its own, times in order, and survives JSON [RUN-019] [RUN-031]", async () => {
 		const agent = made([use("echo"), use("echo"), finish]);
 		const [one, two] = [await agent.runOnce(), await agent.runOnce()];
-		expect(one.id).not.toBe(two.id);
+		expect(new Set([one.id, two.id, one.sessionId, two.sessionId]).size).toBe(4);
 		expect(JSON.parse(JSON.stringify(one))).toEqual(one);
 		for (const time of [one.startedAt, one.finishedAt]) expect(new Date(time).toISOString()).toBe(time);
 		expect(Date.parse(one.finishedAt) - Date.parse(one.startedAt)).toBe(one.metrics?.durationMs);
@@ -471,6 +472,9 @@ describe("a result", () => {
 		};
 		const result = await made([use("flaky"), finish], { tools: [flaky] }).runOnce();
 		expect(result.retryInfo).toEqual({ attempts: 2, lastError: "failure 2" });
+		calls = 1;
+		const once = await made([use("flaky"), finish], { tools: [flaky] }).runOnce();
+		expect(once.retryInfo).toEqual({ attempts: 1, lastError: "failure 2" });
 		expect((await made([finish]).runOnce()).retryInfo).toBeUndefined();
 	});
 

@@ -69,7 +69,6 @@ export function planActReflect(options: PlanActReflectOptions = {}): DecidingStr
 		maxSteps,
 		storeReasoning: storeReasoning === true,
 		safetyBudget: safety?.safetyBudget ?? 3,
-		maskSecrets: (text) => agent.redactor.maskSecrets(text),
 		remembers: false,
 		tools: (known) => known.map(({ name, description }) => ({ id: name, description })),
 		callOf(step, _iteration, _ask, known) {

@@ -49,8 +49,6 @@ export interface LoopParts {
 	readonly maxSteps?: number | undefined;
 	readonly storeReasoning: boolean;
 	readonly safetyBudget: number;
-	/** Masks what must not be seen in what is said at the end. */
-	maskSecrets(text: string): string;
 	/** Where outputs go: to a client of the caller's by a call, to the run's own memory, or nowhere. */
 	readonly remembers: "by-call" | "with-run" | false;
 	/** Tools that the planner may choose from. */

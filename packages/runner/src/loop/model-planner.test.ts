@@ -31,6 +31,18 @@ describe("the prompt", () => {
 			expect(text).toContain(part);
 	});
 
+	test("has the tools that policy allows, and no others [RUN-046]", async () => {
+		const hidden = { ...described, id: "hidden", description: "Is not allowed." };
+		const { stub, run } = asking([finish], {
+			tools: [described, hidden],
+			safety: { toolDenylist: ["hidden"] },
+		});
+		await run();
+		const text = JSON.stringify(stub.prompts);
+		expect(text).toContain("- look: Looks at a thing.");
+		expect(text).not.toMatch(/hidden|not allowed/);
+	});
+
 	test("says how to go about it, in words of the house or of your own, before the task and the tools [RUN-046]", async () => {
 		const own = (state: PlannerState) => `Step ${state.step}: be a good clerk.`;
 		const said = new Map<unknown, string>();
@@ -84,6 +96,19 @@ describe("a reply", () => {
 		['Here:\n```json\n{"type":"finish","message":"done"}\n```'],
 	])("of plain or fenced JSON is a step: %j [RUN-046]", async (text) => {
 		expect(await asking([text]).run()).toMatchObject({ success: true, result: "done" });
+	});
+
+	test("has all that belongs to a step, and nothing else [RUN-046]", async () => {
+		const step = { type: "tool", toolId: "look", input: { thing: "key" }, reason: "why", more: 1 };
+		const { run } = asking([JSON.stringify(step), finish], { tools: [described], storeReasoning: true });
+		const { actions } = await run();
+		expect(actions?.[0]).toMatchObject({
+			type: "tool",
+			toolId: "look",
+			input: { thing: "key" },
+			output: "seen",
+		});
+		expect(actions?.[0]).not.toHaveProperty("more");
 	});
 
 	test("that cannot be read goes back with what is wrong, once by default; then the run fails [RUN-047]", async () => {

@@ -51,16 +51,15 @@ function next(parts: LoopParts, progress: Progress, known: KnownTools): Action {
 	if (phase === "remember") return remembering(progress);
 	const maxSteps = progress.begin?.maxSteps ?? parts.maxSteps;
 	const mayPlan = maxSteps === undefined || progress.steps < maxSteps;
-	if (result !== undefined && !(result.isSteered && mayPlan)) return finishing(parts, result.value);
+	if (result !== undefined && !(result.isSteered && mayPlan)) return finishing(result.value);
 	if (progress.blocks > parts.safetyBudget) return { kind: "finish", error: tooManyBlocks(progress) };
 	if (!mayPlan) return { kind: "finish", error: stepsExhausted(maxSteps as number) };
 	return planning(parts, progress, known);
 }
 
-/** The end of a run that came to something: what is said of it holds no secret. */
-function finishing({ maskSecrets }: LoopParts, value: unknown): Action {
-	if (value === undefined) return { kind: "finish" };
-	return { kind: "finish", text: maskSecrets(textOf(value)) };
+/** The end of a run that came to something. */
+function finishing(value: unknown): Action {
+	return value === undefined ? { kind: "finish" } : { kind: "finish", text: textOf(value) };
 }
 
 /** Whether anything is made of results beyond what the fold does. */

@@ -197,6 +197,11 @@ describe.each(adapters)("the adapter of %s", (_, make, answer) => {
 		await gone.promise;
 		await expect(client.call("x")).rejects.toMatchObject({ code: "CLIENT_CLOSED" });
 		await expect(streamed(client, "x")).rejects.toMatchObject({ code: "CLIENT_CLOSED" });
+		const unused = make(baseUrl);
+		await unused.close?.();
+		await expect(unused.call("x")).rejects.toMatchObject({ code: "CLIENT_CLOSED" });
+		await expect(streamed(unused, "x")).rejects.toMatchObject({ code: "CLIENT_CLOSED" });
+		expect(received).toHaveLength(1);
 	});
 });
 

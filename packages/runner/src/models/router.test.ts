@@ -135,6 +135,11 @@ describe("selection", () => {
 		expect(await by({ a: 1, b: 2, c: 1 })).toBe("b");
 		expect(await by({ a: 1, b: 1, c: 1, d: 1 })).toBe("c");
 		expect(await by({ a: Number.NaN, b: Number.NaN, c: Number.NEGATIVE_INFINITY, d: -5 })).toBe("d");
+		const nobody = await asking(providers, {}, { score: ({ id }) => (id === "a" ? Number.NaN : -1 / 0) });
+		expect(nobody.error).toMatchObject({
+			code: "NO_PROVIDER",
+			info: { providers: ["a", "b", "c", "d"].map((id) => ({ id, unmet: "score" })) },
+		});
 		const incapable = [provider("a", { models: ["x"] }), provider("b")];
 		const result = await asking(incapable, { model: "z" }, { score: () => 1 });
 		expect(result.error?.code).toBe("NO_PROVIDER");
@@ -226,6 +231,7 @@ describe("failover", () => {
 		];
 		expect((await asking(failing)).error).toMatchObject({
 			code: "MODEL_FAILED",
+			message: "Every provider failed. a: failed: A; b: failed: B",
 			info: {
 				providers: [
 					{ id: "a", code: "A", message: "failed: A" },
@@ -342,6 +348,25 @@ describe("the account of a run", () => {
 		expect(guessed.tokenUsage).toEqual({ inputTokens: 2, outputTokens: 2, totalTokens: 4, estimated: true });
 	});
 
+	test("sums tokens over all calls, and is estimated where any of them is [RUN-024]", async () => {
+		const message = { role: "user", content: "12345678" } as const;
+		const planner: AgentConfig["planner"] = {
+			async plan(_, { callModel }) {
+				for (const model of ["counts", "guesses", "counts"]) await callModel({ messages: [message], model });
+				return { type: "finish" };
+			},
+		};
+		const counts = client(() => Promise.reject(), {
+			call: async () => ({ text: "x", usage: { inputTokens: 10, outputTokens: 4 } }),
+		});
+		const modelProviders = [
+			{ id: "one", models: ["counts"], client: counts },
+			{ id: "two", models: ["guesses"], client: client("1234") },
+		];
+		const { tokenUsage } = await new Agent(configured([], { planner, modelProviders })).runOnce();
+		expect(tokenUsage).toEqual({ inputTokens: 22, outputTokens: 9, totalTokens: 31, estimated: true });
+	});
+
 	test("has a cost where every provider that was called has a price, and none else [RUN-025]", async () => {
 		const usage = { inputTokens: 1_000_000, outputTokens: 500_000 };
 		const price = { input: 3, output: 8 };
@@ -361,6 +386,11 @@ describe("the account of a run", () => {
 			templates: [],
 			models: ["m-1"],
 		});
+		const answering: LLMClient = {
+			call: async () => ({ text: "x", model: "m-2-2026" }),
+			getModelInfo: async () => ({ name: "m-2" }),
+		};
+		expect((await asking([answering])).provenance?.models).toEqual(["m-2-2026"]);
 	});
 });
 

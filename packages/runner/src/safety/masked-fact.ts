@@ -38,9 +38,17 @@ export function maskedFact(fact: Fact, { maskSecrets }: Redactor): Fact {
 			const value = maskSecrets(fact.value);
 			return value === fact.value ? fact : { ...fact, value };
 		}
+		case "run.resumed": {
+			const partial = fact.partial && maskedMessage(fact.partial, maskSecrets);
+			return partial === undefined || partial === fact.partial ? fact : { ...fact, partial };
+		}
 		case "run.ended": {
-			const error = maskSecrets(fact.error);
-			return error === fact.error || error === undefined ? fact : { ...fact, error };
+			const { error, partial } = fact;
+			const masked = {
+				...(error === undefined ? {} : { error: maskSecrets(error) }),
+				...(partial === undefined ? {} : { partial: maskedMessage(partial, maskSecrets) }),
+			};
+			return masked.error === error && masked.partial === partial ? fact : { ...fact, ...masked };
 		}
 		default:
 			return fact;
