@@ -69,7 +69,14 @@ export const outline: readonly Group[] = [
 	},
 	{
 		text: "In production",
-		pages: ["deployment", "guide/postgres", "guide/cloudflare", "guide/runtimes", "guide/performance"],
+		pages: [
+			"deployment",
+			"guide/postgres",
+			"guide/cloudflare",
+			"guide/runtimes",
+			"guide/performance",
+			"guide/comparison",
+		],
 	},
 	{ text: "Tools of the trade", pages: ["guide/chat", "guide/testing"], rest: "guide" },
 	{ text: "Coming from", pages: [], rest: "migrate" },
