@@ -45,6 +45,7 @@ test("what is due and nobody works on is counted with its age, and gone when it 
 	await host.journal.submit("b", input("j"));
 	expect(await host.stats()).toMatchObject({ queued: 2 });
 	await expect.poll(async () => (await host.stats()).oldestDueMs).toBeGreaterThan(0);
+	expect((await host.stats()).oldestDueMs).toBeLessThan(3_600_000);
 	const next = await host.queue.take({ atOnce: 5, isOurs: () => true, work: async () => {} });
 	onTestFinished(() => next.stop());
 	await expect.poll(async () => host.stats()).toMatchObject({ queued: 0, oldestDueMs: 0 });
