@@ -29,7 +29,7 @@ interface Seen {
 
 /** How a user asks, and how it watches from an event on. */
 interface Access {
-	ask(number: number): Promise<unknown>;
+	ask(number: number, signal: AbortSignal): Promise<unknown>;
 	watch(after: string | undefined, signal: AbortSignal): AsyncIterable<Seen>;
 }
 
@@ -61,13 +61,14 @@ export function servedUser(session: string, url: string, goesOn: () => boolean):
 		idleTimeoutMs: 5_000,
 	});
 	return startUser(session, goesOn, {
-		ask: (number) =>
+		ask: (number, signal) =>
 			client
 				.execute({
 					sessionId: session,
 					input: JSON.stringify(chaosPlan(session, number)),
 					context: {},
 					idempotencyKey: `${session}-${number}`,
+					signal,
 				})
 				.result(),
 		watch: (after, signal) =>
@@ -105,7 +106,7 @@ function startUser(session: string, goesOn: () => boolean, { ask, watch }: Acces
 		for (let number = 0; number < 2 || goesOn(); number++) {
 			for (;;) {
 				try {
-					await ask(number);
+					await ask(number, signal);
 					break;
 				} catch (error) {
 					if (signal.aborted) return;

@@ -10,4 +10,4 @@ test("through 300 faults every run comes to its end, every effect is done as pro
 		expect(faults, kind).toHaveProperty([kind], expect.any(Number));
 	expect(report.runs).toBeGreaterThanOrEqual(16);
 	expect(report.owners).toBeGreaterThanOrEqual(8);
-}, 600_000);
+}, 900_000);
