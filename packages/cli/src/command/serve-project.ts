@@ -1,8 +1,10 @@
 /** Serves a project of files over HTTP: for `holdfast serve --project`, and for `holdfast dev`. */
 import { join } from "node:path";
+import { inspector } from "@holdfast/inspector";
 import { createServer, type LogEntry, type ServerOptions } from "@holdfast/server";
 import {
 	type EnvGiven,
+	inspectThreads,
 	loadProject,
 	type ProjectSource,
 	type ThreadLog,
@@ -31,6 +33,8 @@ export interface ProjectServerOptions {
 		ServerOptions,
 		"apiKeys" | "allowUnauthenticated" | "cors" | "peerHeader" | "maxStreams"
 	>;
+	/** Whether the page that shows threads is at `/`, and prompts can be edited there. */
+	readonly inspector: boolean;
 	readonly onRequest: (entry: LogEntry) => void;
 	readonly onLog: (entry: ThreadLog) => void;
 }
@@ -45,10 +49,23 @@ export interface ProjectServer {
 /** Serves a project; executions that were left are continued. @throws UsageError for an address that needs a key. */
 export async function openProjectServer(options: ProjectServerOptions): Promise<ProjectServer> {
 	const host = await openDatabase(options.db);
-	const running = threads({ project: options.project, host, env: options.env, onLog: options.onLog });
+	const running = threads({
+		project: options.project,
+		host,
+		env: options.env,
+		onLog: options.onLog,
+		// Who follows a thread gets what a model says as it says it.
+		keepDeltasMs: 20,
+		editablePrompts: options.inspector,
+	});
+	const page = options.inspector
+		? inspector({ inspection: inspectThreads(running), prompts: running.prompts })
+		: { routes: [], publicPaths: [] };
 	const server = createServer({
 		...options.access,
-		routes: threadRoutes({ threads: running }),
+		// The project's own endpoints come last, and may take any path that is left.
+		routes: [...page.routes, ...threadRoutes({ threads: running })],
+		publicPaths: page.publicPaths,
 		log: options.onRequest,
 		...(host.stats === undefined ? {} : { storeStats: host.stats }),
 	});
@@ -101,6 +118,7 @@ export async function serveProject(command: ServeCommand, io: CommandIo): Promis
 			env: namedEnvironment(project, await readVariables(command.project, io.environment)),
 			port: command.port,
 			host: command.host,
+			inspector: command.inspector,
 			access: {
 				cors: command.cors,
 				allowUnauthenticated: command.allowUnauthenticated,
@@ -117,7 +135,7 @@ export async function serveProject(command: ServeCommand, io: CommandIo): Promis
 			command.json
 				? `${JSON.stringify(begin)}\n`
 				: `Serving the project ${command.project} at ${url}
-Threads are in ${db}; ${apiKeys === undefined ? "no key is asked for" : "callers must send a key"}. Ctrl-C stops.
+${command.inspector && (apiKeys !== undefined || !command.allowUnauthenticated) ? `Look at the threads: ${url}/\n` : ""}Threads are in ${db}; ${apiKeys === undefined ? "no key is asked for" : "callers must send a key"}. Ctrl-C stops.
 ${howToTry(url, project.agents.keys().next().value, apiKeys !== undefined)}`,
 		);
 		await stop.made;

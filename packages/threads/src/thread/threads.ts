@@ -27,9 +27,10 @@ import { threadNotFound } from "./not-found.ts";
 import type { ThreadParts, ThreadPlace } from "./parts.ts";
 import { threadPolicy } from "./policy.ts";
 import { ProjectIndex } from "./project-index.ts";
+import { type PromptEdits, promptEdits } from "./prompt-edits.ts";
 import { type ListThreads, type RecordChange, type ThreadRecord, ThreadRecords } from "./records.ts";
 import { childCreated } from "./subagents.ts";
-import type { ThreadSystem } from "./system.ts";
+import { keepSystem, type ThreadSystem } from "./system.ts";
 import { EffectsOfThreads } from "./thread-effects.ts";
 import { askControl, type StateScope, threadState } from "./thread-state.ts";
 import { ThreadViews } from "./thread-views.ts";
@@ -46,6 +47,8 @@ import { agentOf, turnOf } from "./turn.ts";
 export class Threads {
 	/** Where they live. */
 	readonly host: Host;
+	/** Versions of the project's prompts, where `editablePrompts` is set. */
+	readonly prompts: PromptEdits | undefined;
 	readonly #system: ThreadSystem;
 	readonly #sessions: AgentSessions;
 	readonly #source: ProjectSource;
@@ -63,6 +66,7 @@ export class Threads {
 		this.#source = project;
 		this.#stepCap = options.stepCap ?? 250;
 		const ports: Ports = { ...systemPorts, ...options.ports };
+		this.prompts = promptEdits(options, () => this.project, ports.clock);
 		const newId = (): string => ports.ids.uuid();
 		const records = new ThreadRecords(host, namespace);
 		const place = (record: ThreadRecord): ThreadPlace => ({
@@ -108,6 +112,7 @@ export class Threads {
 			log: onLog ?? (() => {}),
 			logsRequests: options.logRequests === true && onLog !== undefined,
 			runtimeContext,
+			prompts: this.prompts,
 			get index() {
 				return threads.#index();
 			},
@@ -123,6 +128,7 @@ export class Threads {
 			create: (record, scope) => this.#create(record, scope?.parent),
 			terminate: (threadId) => this.#terminate(threadId),
 		};
+		keepSystem(this, this.#system);
 		const policy = threadPolicy(this.#system, this.#lives, () => this.#index());
 		const agentFor = (): TurnOptions => this.#turnOptions();
 		this.#sessions = new AgentSessions(newId(), agentOf(options, policy), { agentFor });
