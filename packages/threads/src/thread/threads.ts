@@ -50,6 +50,7 @@ export class Threads {
 	readonly #sessions: AgentSessions;
 	readonly #source: ProjectSource;
 	readonly #stepCap: number;
+	readonly #mcp: ThreadsOptions["mcp"];
 	readonly #turns = new WeakMap<Project, TurnOptions>();
 	readonly #indices = new WeakMap<Project, ProjectIndex>();
 	readonly #lives = new Map<string, LiveRun>();
@@ -62,6 +63,7 @@ export class Threads {
 		this.host = host;
 		this.#source = project;
 		this.#stepCap = options.stepCap ?? 250;
+		this.#mcp = options.mcp;
 		const ports: Ports = { ...systemPorts, ...options.ports };
 		const newId = (): string => ports.ids.uuid();
 		const records = new ThreadRecords(host, namespace);
@@ -317,7 +319,7 @@ export class Threads {
 
 	#index(): ProjectIndex {
 		const { project } = this;
-		const known = this.#indices.get(project) ?? new ProjectIndex(project, this.#stepCap);
+		const known = this.#indices.get(project) ?? new ProjectIndex(project, this.#stepCap, this.#mcp);
 		this.#indices.set(project, known);
 		return known;
 	}
@@ -386,7 +388,7 @@ export class Threads {
 /**
  * Makes the threads of a project over a host.
  *
- * @throws TypeError for options that make no sense; HoldfastError `host_without_records`.
+ * @throws TypeError for options that make no sense; HoldfastError `host_without_records`, `mcp_tools_missing`.
  * @see SA surface, Runtime
  */
 export function threads(options: ThreadsOptions): Threads {
