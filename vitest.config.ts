@@ -11,6 +11,7 @@ const alone = [
 	"packages/**/*chaos.test.ts",
 	"packages/cli/src/command/{signals,worker,serve,project,postgres-worker}.test.ts",
 	"packages/cli/src/chat/chat.test.ts",
+	"packages/cli/src/upkeep/{move,server-upkeep}.test.ts",
 ];
 
 const resolve = { conditions: ["holdfast-source", "node", "module", "default"] };

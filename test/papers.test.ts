@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { listFiles } from "../tools/list-sources.ts";
+import { readWorkspaces } from "../tools/workspaces.ts";
 
 const root = join(import.meta.dirname, "..");
 
@@ -43,3 +44,14 @@ test("the glossary has at most 30 terms, in order, a line each", () => {
 	expect(terms).toEqual([...new Set(terms)].sort());
 	expect(terms.length).toBe(text.split("\n").filter((line) => line.startsWith("| **")).length);
 });
+
+test.each(readWorkspaces(root))(
+	"$name says how it is installed, shows code or commands, and has its licence",
+	({ folder }) => {
+		const place = join(root, "packages", folder);
+		const page = readFileSync(join(place, "README.md"), "utf8");
+		expect(page).toMatch(/^npm (?:install|create) /m);
+		expect(page).toMatch(/^```(?:ts|sh)/m);
+		expect(existsSync(join(place, "LICENSE"))).toBe(true);
+	},
+);

@@ -15,6 +15,14 @@ export const whyNot: string | undefined =
 		? undefined
 		: `: there is no Chromium at ${executablePath}; install the system's package "chromium", or name another in HOLDFAST_CHROMIUM`;
 
+/** Starts the browser; who asks closes it. */
+export function launchBrowser(): Promise<Browser> {
+	return chromium.launch({
+		executablePath,
+		args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
+	});
+}
+
 /** Bundles a page as users do, by vite; gives its script. */
 async function bundle(source: string): Promise<string> {
 	const built = await build({
@@ -48,14 +56,7 @@ export interface Stage {
 /** Sets a stage for a page, still without a server. */
 export async function openStage(name: string, source: string): Promise<Stage> {
 	const folder = mkdtempSync(join(tmpdir(), "holdfast-browser-"));
-	const [script, line, browser] = await Promise.all([
-		bundle(source),
-		openLine(),
-		chromium.launch({
-			executablePath,
-			args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
-		}),
-	]);
+	const [script, line, browser] = await Promise.all([bundle(source), openLine(), launchBrowser()]);
 	const file = join(folder, "page.js");
 	writeFileSync(file, script);
 	let agent: AgentProcess | undefined;

@@ -13,6 +13,7 @@ const running = new Set<ChildProcess>();
 const environment = {
 	PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
 	NEXT_TELEMETRY_DISABLED: "1",
+	WRANGLER_SEND_METRICS: "false",
 	OPENAI_API_KEY: undefined,
 	NODE_OPTIONS: undefined,
 	NODE_ENV: undefined,

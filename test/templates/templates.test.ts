@@ -3,6 +3,7 @@
 
 import { templates } from "create-holdfast";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { useChatPage } from "./chat-in-browser.fixture.ts";
 import { endServers, makeProject, must, type Packed, packAll, serve } from "./new-project.fixture.ts";
 
 let packed: Packed;
@@ -23,10 +24,10 @@ function template(name: string, behaviour: (project: () => Promise<string>) => P
 }
 
 /** Answers of a server of sessions to a question. */
-async function ask(url: string, input: string): Promise<string> {
+async function ask(url: string, input: string, headers: Record<string, string> = {}): Promise<string> {
 	const response = await fetch(`${url}/api/agent/execute`, {
 		method: "POST",
-		headers: { "content-type": "application/json" },
+		headers: { "content-type": "application/json", ...headers },
 		body: JSON.stringify({ input }),
 	});
 	expect(response.status).toBe(200);
@@ -80,6 +81,15 @@ template("next-chat", async (make) => {
 	expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining("42")]);
 	const loaded = await (await fetch(`${url}/api/chat/${chat}`)).json();
 	expect(JSON.stringify(loaded)).toContain("My tool says: 42");
+	await useChatPage(url);
+});
+
+template("worker", async (make) => {
+	const project = await make();
+	await must(["npm", "run", "check"], project);
+	expect(await must(["npm", "test"], project)).toMatch(/fail 0/);
+	const url = await serve(["npm", "run", "dev", "--", "--port", "0", "--inspector-port", "0"], project);
+	expect(await ask(url, "What is 20 + 22?", { authorization: "Bearer dev" })).toContain("42");
 });
 
 test("every template that can be chosen is tried here", () => {

@@ -148,8 +148,12 @@ export function exampleFile({ origin, line }: Example): string {
 export function writeExamples(root: string): readonly Example[] {
 	const folder = join(root, ".examples");
 	const examples = findExamples(root);
+	// What the tutorial continues with: the files of the template it begins with.
+	const script = "packages/create-holdfast/templates/script";
 	const configuration = { extends: "../tsconfig.test.json", include: ["*.ts"], exclude: [] };
 	const files = new Map(examples.map((example) => [exampleFile(example), example.code]));
+	for (const name of ["agent.ts", "model.ts", "offline.ts"])
+		files.set(name, readFileSync(join(root, script, name), "utf8"));
 	files.set("tsconfig.json", JSON.stringify(configuration));
 	mkdirSync(folder, { recursive: true });
 	for (const name of readdirSync(folder)) {

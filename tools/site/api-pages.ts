@@ -59,9 +59,12 @@ function readEntries(root: string): readonly Entry[] {
 			summary: summaries.get(specifier) ?? "",
 			exports: readExports(file, files),
 		}))
-		.sort((a, b) => a.specifier.localeCompare(b.specifier, "en"));
+		.sort(
+			(a, b) => Number(isScoped(a)) - Number(isScoped(b)) || a.specifier.localeCompare(b.specifier, "en"),
+		);
 }
 
+const isScoped = ({ specifier }: Entry): boolean => !/^holdfast(?:\/|$)/.test(specifier);
 const pathOf = (specifier: string): string => `api/${specifier.replace(/^@/, "").replaceAll("/", "-")}.md`;
 const packageOf = (specifier: string): string =>
 	specifier.split("/", specifier.startsWith("@") ? 2 : 1).join("/");
@@ -93,7 +96,11 @@ function writePage(
 	homes: Homes,
 	declarationsIn: (file: string) => ReadonlyMap<string, Declaration>,
 ): string {
-	const names = [...entry.exports].sort(([a], [b]) => a.localeCompare(b, "en"));
+	// What is called comes before the types of what it takes and gives.
+	const rank = ({ kind }: Export): number => (kind === "value" ? 0 : 1);
+	const names = [...entry.exports].sort(
+		([a, one], [b, other]) => rank(one) - rank(other) || a.localeCompare(b, "en"),
+	);
 	const sections: string[] = [];
 	const elsewhere: string[] = [];
 	const link = linker(entry, homes);
@@ -139,10 +146,8 @@ function writeSection(name: string, { kind, doc, code, members }: Declaration, l
 		"",
 		plain(text, link),
 		"",
-		"```ts",
-		code,
-		"```",
-		"",
+		// Its heading says as much.
+		...(code === `${kind} ${name}` ? [] : ["```ts", code, "```", ""]),
 		...tags.map((tag) => writeTag(tag, link)),
 		...(members.length > 0 ? [...members.map((member) => writeMember(member, link)), ""] : []),
 	].join("\n");

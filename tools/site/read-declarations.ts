@@ -89,10 +89,13 @@ function membersOf(text: string, body: Node, list: readonly Node[]): readonly Me
 		before = member.end;
 		const signature = withoutComments(text.slice(member.start, member.end))
 			.replaceAll(/\s+/g, " ")
+			.replaceAll(/\( (?=\S)/g, "(")
+			.replaceAll(/,? \)/g, ")")
 			.replace(/[;,]$/, "")
+			.replace(/^readonly /, "")
 			.trim();
 		// What a compiler writes of members that nobody else can use, or that only the compiler reads.
-		if (/^(?:private\b|#private|declare\b.*"~|(?:readonly )?"~)/.test(signature)) continue;
+		if (/^(?:private\b|#private|"~)/.test(signature)) continue;
 		members.push({ signature, doc });
 	}
 	return members;

@@ -49,6 +49,17 @@ export type {
 export type { RunIndex, RunLocation } from "./host/run-index.ts";
 export { childPrefix, namespacePrefix, readChildStoreKey } from "./host/session-key.ts";
 export type { CommitResult, SessionStore, StoredSession } from "./host/session-store.ts";
+export {
+	type DumpBatch,
+	type DumpTable,
+	type DumpTables,
+	differsIn,
+	dumpTables,
+	type StoreDump,
+	StoreScale,
+	type StoreSize,
+	type TableSize,
+} from "./host/store-dump.ts";
 export type { StoreStats } from "./host/store-stats.ts";
 export { claimAtOnce, claimLease } from "./host/timers.ts";
 export { makeWatchers, type Watchers } from "./host/watchers.ts";

@@ -89,6 +89,15 @@ describe("create-holdfast", () => {
 		}
 	});
 
+	test.each([
+		["Über uns 2", "ber-uns-2"],
+		["日本", "agents"],
+	])("a folder %s makes the name %s, for npm and for what is deployed", async (name, expected) => {
+		expect((await run([name, "--template", "worker"])).code).toBe(0);
+		expect(JSON.parse(readFileSync(join(folder, name, "package.json"), "utf8")).name).toBe(expected);
+		expect(readFileSync(join(folder, name, "wrangler.jsonc"), "utf8")).toContain(`"name": "${expected}",`);
+	});
+
 	test("refuses a folder that is not empty, and writes nothing into it", async () => {
 		mkdirSync(join(folder, "shop"));
 		writeFileSync(join(folder, "shop/notes.txt"), "mine");

@@ -1,7 +1,7 @@
 // The templates: what each is, and what to type once its folder is there.
 
 /** Names of the templates. */
-export type TemplateName = "script" | "service" | "project" | "next-chat";
+export type TemplateName = "script" | "service" | "project" | "next-chat" | "worker";
 
 /** What a new project can begin as. */
 export interface Template {
@@ -58,5 +58,15 @@ export const templates: readonly Template[] = [
 			{ script: "build", what: "builds it; npm start serves what was built" },
 		],
 		realModel: `${key} agent/model.ts.`,
+	},
+	{
+		name: "worker",
+		title: "Cloudflare Worker",
+		hint: "each session in a Durable Object",
+		scripts: [
+			{ script: "dev", what: "serves it at http://localhost:8787, in the local Workers runtime" },
+			{ script: "deploy", what: "deploys it to your Cloudflare account" },
+		],
+		realModel: "For a real model put OPENAI_API_KEY into .dev.vars, or another provider's into src/model.ts.",
 	},
 ];

@@ -81,19 +81,25 @@ async function readTemplate(
 	for (const path of paths) {
 		const content = await readFile(join(source, path));
 		// npm leaves a .gitignore out of a package.
-		if (path === "_gitignore") files.set(".gitignore", content);
-		else files.set(path, path === "package.json" ? named(content.toString(), folder) : content);
+		const target = path === "_gitignore" ? ".gitignore" : path;
+		const named = path === "package.json" || path === "wrangler.jsonc";
+		files.set(target, named ? withName(content.toString(), nameOf(folder)) : content);
 	}
 	return files;
 }
 
-/** The manifest under the name of the folder, as npm allows it. */
-function named(manifest: string, folder: string): string {
+/** A manifest under another name; its own is the first it has. */
+function withName(manifest: string, name: string): string {
+	return manifest.replace(/^(?<before>\s*"name": )"[^"]*"/m, `$<before>${JSON.stringify(name)}`);
+}
+
+/** The name of the folder, as npm and others allow it. */
+function nameOf(folder: string): string {
 	const name = basename(folder)
 		.toLowerCase()
 		.replaceAll(/[^a-z0-9-]+/g, "-")
 		.replace(/^-+|-+$/g, "");
-	return `${JSON.stringify({ ...JSON.parse(manifest), name: name === "" ? "agents" : name }, null, 2)}\n`;
+	return name === "" ? "agents" : name;
 }
 
 /** Makes a folder and those above it, each to be removed again. */

@@ -53,7 +53,7 @@ export async function manySessions(
 	);
 	const others = [
 		"chunks (session, seq, sub, body) SELECT id, 1, 1, '{}'",
-		"dedupe (session, digest, position) SELECT id, digest, 1",
+		"dedupe (session, digest, key, position) SELECT id, digest, key, 1",
 		"files (session, digest, owner, name, size, at) SELECT id, digest, 'o', 'n', 1, 1",
 		"file_pieces (file, piece, bytes) SELECT id, 0, 'x'",
 		"inputs (session, position, id, kind, at, body, worker) SELECT id, 1, 'i', 'notice', 1, '0', 'w'",

@@ -1,40 +1,24 @@
-import { type HostWorld, hostContract, type JournalWorld, journalContract } from "@holdfast/testing";
+import { hostContract, type JournalWorld, journalContract } from "@holdfast/testing";
 import { eventually } from "@holdfast/testing/cases";
 import { type RemoteJournal, startRemoteJournal } from "@holdfast/testing/remote-journal";
 import type { Journal } from "holdfast";
 import { test } from "vitest";
 import { type PostgresHost, postgresHost } from "./index.ts";
+import { oneProcess } from "./one-process.fixture.ts";
 import { testServer } from "./test-server.fixture.ts";
 
 /** Nobody is taken for dead, however slow the machine is. */
 const leaseTtlMs = 120_000;
 
-async function oneProcess(): Promise<JournalWorld & HostWorld> {
-	const server = await testServer();
-	const schema = server.schema();
-	const hosts: PostgresHost[] = [];
-	const host = (): PostgresHost => {
-		const files = { maxFileBytes: 1_000_000, maxSessionBytes: 1_500_000 };
-		const made = postgresHost({ connectionString: server.url, schema, leaseTtlMs, files });
-		hosts.push(made);
-		return made;
-	};
-	return {
-		host,
-		worker: () => host().journal,
-		async end() {
-			for (const each of hosts) await each.close();
-		},
-	};
-}
+const onServer = oneProcess(testServer);
 
 for (const { name, run } of journalContract({
 	name: "postgres, one process",
-	make: oneProcess,
+	make: onServer,
 	can: ["fold", "chunks"],
 }))
 	test(name, run);
-for (const { name, run } of hostContract({ name: "postgres", make: oneProcess, limitsFiles: true }))
+for (const { name, run } of hostContract({ name: "postgres", make: onServer, limitsFiles: true }))
 	test(name, run);
 
 /** Every second worker, the first among them, is a process of its own. Its end is seen at once, a stop by the time. */
@@ -77,7 +61,7 @@ async function twoProcesses(leaseTtlMs: number): Promise<JournalWorld> {
 }
 
 const options = { name: "postgres, two processes" };
-const ofOne = journalContract({ ...options, make: oneProcess, can: ["fold", "chunks"] });
+const ofOne = journalContract({ ...options, make: onServer, can: ["fold", "chunks"] });
 const known = new Set(ofOne.map(({ name }) => name));
 for (const [needs, ttl] of [
 	["kill", leaseTtlMs],

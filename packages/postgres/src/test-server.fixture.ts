@@ -1,14 +1,21 @@
 // A Postgres for the tests of a file, started when it is first needed and ended with them.
-import { type PostgresServer, startPostgresServer } from "@holdfast/testing/postgres-server";
+import {
+	type PostgresServer,
+	type PostgresServerOptions,
+	startPostgresServer,
+} from "@holdfast/testing/postgres-server";
 import { afterAll } from "vitest";
 
-let starting: Promise<PostgresServer> | undefined;
-
-export function testServer(): Promise<PostgresServer> {
-	starting ??= startPostgresServer({ settings: { max_connections: 300 } });
-	return starting;
+/** A server with these options for the file that calls this, before its tests begin. */
+export function serverOfFile(options: PostgresServerOptions): () => Promise<PostgresServer> {
+	let starting: Promise<PostgresServer> | undefined;
+	afterAll(async () => {
+		await (await starting?.catch(() => undefined))?.stop();
+	});
+	return () => {
+		starting ??= startPostgresServer(options);
+		return starting;
+	};
 }
 
-afterAll(async () => {
-	await (await starting?.catch(() => undefined))?.stop();
-});
+export const testServer: () => Promise<PostgresServer> = serverOfFile({ settings: { max_connections: 300 } });

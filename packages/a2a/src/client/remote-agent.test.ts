@@ -316,3 +316,39 @@ describe("what a task came to", () => {
 		);
 	});
 });
+
+test("an agent that speaks HTTP+JSON alone is asked, followed and cancelled by it", async () => {
+	const host = memoryHost();
+	let answers = 0;
+	const model = scriptedModel(() => (answers++ === 0 ? "147,000." : new Promise<string>(() => {})));
+	const service = sessionService({ host, agent: { model } });
+	const paths: string[] = [];
+	const listening = await listen(async (request) => {
+		const { pathname } = new URL(request.url);
+		if (request.method === "POST") paths.push(pathname.replace(/^.*(?=:)/, ""));
+		const response = await server.fetch(request);
+		if (!pathname.endsWith("agent-card.json")) return response;
+		const card = await response.json();
+		const only = (each: { protocolBinding: string }) => each.protocolBinding === "HTTP+JSON";
+		return Response.json({ ...card, supportedInterfaces: card.supportedInterfaces.filter(only) });
+	});
+	const { url } = listening;
+	const server = a2aServer({ service, name: "The Researcher", description: "Researches facts.", url });
+	ends.push(
+		() => host.close(),
+		() => service.close(),
+		() => listening.close(),
+	);
+	const research = await remoteAgent({ url });
+	expect(await research.run({ prompt: "How large is Bern?" }, context())).toBe("147,000.");
+	const leaving = new AbortController();
+	const asked = research.run(
+		{ prompt: "And Basel?" },
+		context({ signal: leaving.signal, idempotencyKey: "run.1.1" }),
+	);
+	const refused = expect(asked).rejects.toThrow();
+	await expect.poll(() => model.requests.length).toBe(2);
+	leaving.abort(new Error("enough"));
+	await refused;
+	expect(paths).toEqual([":stream", ":stream", ":cancel"]);
+});

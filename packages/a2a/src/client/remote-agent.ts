@@ -5,9 +5,11 @@ import {
 	ClientFactory,
 	DefaultAgentCardResolver,
 	JsonRpcTransportFactory,
+	RestTransportFactory,
 } from "@a2a-js/sdk/client";
 import { HoldfastError, type JSONSchema } from "@holdfast/upp";
-import { type AnyTool, type ToolContext, tool } from "holdfast";
+import { type AnyTool, type RecordSpace, type ToolContext, tool } from "holdfast";
+import { KeptTasks } from "./kept-tasks.ts";
 import { type FollowOptions, type RemoteCall, RemoteRun } from "./remote-run.ts";
 
 /** Options of `remoteAgent`. */
@@ -22,6 +24,12 @@ export interface RemoteAgentOptions extends FollowOptions {
 	readonly headers?: Readonly<Record<string, string>>;
 	/** Makes the requests, for example one that reaches public addresses only. Default: the global `fetch`. */
 	readonly fetch?: typeof globalThis.fetch;
+	/**
+	 * Where ids of tasks under way are kept, such as `records` of the agent's host: an attempt after a crash then continues with
+	 * the task of the one before, also where the remote agent lists no tasks and knows no message again. Default: nowhere, and
+	 * the remote agent is asked.
+	 */
+	readonly records?: RecordSpace;
 	/** Whether somebody has to let each call run. Default false. */
 	readonly needsApproval?: boolean;
 }
@@ -63,7 +71,8 @@ const parameters = {
  */
 export async function remoteAgent(options: RemoteAgentOptions): Promise<RemoteAgent> {
 	const { client, card } = await connect(options);
-	const { name = nameOf(card), description = describe(card), needsApproval } = options;
+	const { name = nameOf(card), description = describe(card), needsApproval, records } = options;
+	const kept = records === undefined ? undefined : new KeptTasks(records);
 	const made = tool<RemoteCall, string, Promise<unknown>>({
 		name,
 		label: card.name,
@@ -71,7 +80,7 @@ export async function remoteAgent(options: RemoteAgentOptions): Promise<RemoteAg
 		parameters,
 		retryPolicy: "idempotent",
 		...(needsApproval === undefined ? {} : { needsApproval }),
-		run: (params, context) => new RemoteRun(client, card, options, params, context).run(),
+		run: (params, context) => new RemoteRun(client, card, options, params, context, kept).run(),
 	});
 	return { ...(made as unknown as RemoteAgent), card };
 }
@@ -83,7 +92,7 @@ async function connect({ url, headers, fetch = globalThis.fetch }: RemoteAgentOp
 	const fetchImpl: typeof globalThis.fetch = (input, init = {}) =>
 		fetch(input, { ...init, headers: { ...Object.fromEntries(new Headers(init.headers)), ...headers } });
 	const factory = new ClientFactory({
-		transports: [new JsonRpcTransportFactory({ fetchImpl })],
+		transports: [new JsonRpcTransportFactory({ fetchImpl }), new RestTransportFactory({ fetchImpl })],
 		cardResolver: new DefaultAgentCardResolver({ fetchImpl }),
 	});
 	try {

@@ -9,6 +9,7 @@ import type { Client } from "@a2a-js/sdk/client";
 import { HoldfastError } from "@holdfast/upp";
 import type { ToolContext } from "holdfast";
 import { textPart } from "../parts.ts";
+import type { KeptTasks } from "./kept-tasks.ts";
 import { readTask, stateName } from "./read-task.ts";
 
 /** What the model gives. */
@@ -33,6 +34,7 @@ export class RemoteRun {
 	readonly #params: RemoteCall;
 	readonly #context: ToolContext;
 	readonly #messageId: string;
+	readonly #kept: KeptTasks | undefined;
 	#taskId: string | undefined;
 
 	constructor(
@@ -41,7 +43,9 @@ export class RemoteRun {
 		options: FollowOptions,
 		params: RemoteCall,
 		context: ToolContext,
+		kept?: KeptTasks,
 	) {
+		this.#kept = kept;
 		this.#client = client;
 		this.#streams = card.capabilities?.streaming === true;
 		this.#options = options;
@@ -53,14 +57,30 @@ export class RemoteRun {
 	async run(): Promise<unknown> {
 		const { signal } = this.#context;
 		try {
-			let task = this.#context.attempt > 1 ? await this.#begunBefore(signal) : undefined;
+			let task = this.#context.attempt > 1 ? await this.#again(signal) : undefined;
 			task ??= await this.#send();
 			while (isUnderWay(task)) task = await this.#follow(task);
 			return readTask(task);
 		} catch (error) {
 			if (signal.aborted) await this.#cancel();
 			throw error;
+		} finally {
+			// One that is cut off by the end of its process is looked for by the next.
+			if (!signal.aborted) this.#kept?.over(this.#messageId);
 		}
+	}
+
+	/** The task that an earlier attempt has begun. One whose id was kept is not asked for: it is followed until it is found. */
+	async #again(signal: AbortSignal): Promise<Task | undefined> {
+		const id = await this.#kept?.find(this.#messageId);
+		return id === undefined ? this.#begunBefore(signal) : begun(id);
+	}
+
+	/** Knows the task from now on, also after a crash. */
+	async #know(id: string): Promise<void> {
+		if (this.#taskId === id) return;
+		this.#taskId = id;
+		await this.#kept?.keep(this.#messageId, id);
 	}
 
 	/** The task that an earlier attempt has begun, which died before it was over. */
@@ -121,7 +141,8 @@ export class RemoteRun {
 		const answer = this.#streams
 			? await this.#drain(this.#client.sendMessageStream(request, { signal }))
 			: await this.#client.sendMessage(request, { signal });
-		return this.#taskOf(answer);
+		if ("status" in answer) await this.#know(answer.id);
+		return taskOf(answer);
 	}
 
 	/** Waits for a task that is under way. */
@@ -162,7 +183,7 @@ export class RemoteRun {
 					for (const { content } of append || !lastChunk ? (artifact?.parts ?? []) : [])
 						if (content?.$case === "text" && content.value !== "") this.#context.emit(content.value);
 				}
-				if (task !== undefined) this.#taskId = task.id;
+				if (task !== undefined) await this.#know(task.id);
 			}
 		} catch (error) {
 			// What was begun continues without the stream.
@@ -177,29 +198,30 @@ export class RemoteRun {
 		});
 	}
 
-	/** Some agents answer at once, without a task. */
-	#taskOf(answer: Task | Message): Task {
-		if ("status" in answer) {
-			this.#taskId = answer.id;
-			return answer;
-		}
-		const artifact = { artifactId: "", name: "", description: "", metadata: undefined, extensions: [] };
-		return {
-			id: "",
-			contextId: answer.contextId,
-			status: { state: TaskState.TASK_STATE_COMPLETED, message: undefined, timestamp: undefined },
-			artifacts: [{ ...artifact, parts: answer.parts }],
-			history: [],
-			metadata: undefined,
-		};
-	}
-
 	/** Cancels the task, also where it was begun and nobody here has heard of it yet. */
 	async #cancel(): Promise<void> {
 		const id = this.#taskId ?? (await this.#begunBefore())?.id;
 		if (id === undefined) return;
 		await this.#client.cancelTask({ tenant: "", id, metadata: undefined }).catch(() => {}); // it is over, or out of reach
 	}
+}
+
+/** A task of which nothing but the id is known. */
+function begun(id: string): Task {
+	const status = { state: TaskState.TASK_STATE_SUBMITTED, message: undefined, timestamp: undefined };
+	return { id, contextId: "", status, artifacts: [], history: [], metadata: undefined };
+}
+
+/** Some agents answer at once, without a task. */
+function taskOf(answer: Task | Message): Task {
+	if ("status" in answer) return answer;
+	const artifact = { artifactId: "", name: "", description: "", metadata: undefined, extensions: [] };
+	return {
+		...begun(""),
+		contextId: answer.contextId,
+		status: { state: TaskState.TASK_STATE_COMPLETED, message: undefined, timestamp: undefined },
+		artifacts: [{ ...artifact, parts: answer.parts }],
+	};
 }
 
 function isUnderWay({ status }: Task): boolean {

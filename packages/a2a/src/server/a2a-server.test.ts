@@ -3,13 +3,18 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Message, Role, type StreamResponse, type Task, TaskState } from "@a2a-js/sdk";
-import { type Client, ClientFactory } from "@a2a-js/sdk/client";
+import {
+	type Client,
+	ClientFactory,
+	JsonRpcTransportFactory,
+	RestTransportFactory,
+} from "@a2a-js/sdk/client";
 import { type SessionService, type SessionServiceOptions, sessionService } from "@holdfast/server";
 import { scriptedModel } from "@holdfast/testing";
 import fc from "fast-check";
 import { memoryHost, tool } from "holdfast";
 import { sqliteHost } from "holdfast/sqlite";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type A2AServerOptions, a2aServer, contextOfSession } from "../index.ts";
 import { listen } from "../listen.fixture.ts";
 import { dataPart, textPart } from "../parts.ts";
@@ -18,6 +23,13 @@ import { readTaskId, sessionIdOf, taskIdOf } from "./task-id.ts";
 const ends: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
 	for (const end of ends.splice(0).reverse()) await end();
+});
+
+const bindings = ["JSONRPC", "HTTP+JSON"] as const;
+/** What clients speak. */
+let binding: (typeof bindings)[number];
+beforeEach(() => {
+	binding = "JSONRPC";
 });
 
 interface Served {
@@ -42,7 +54,9 @@ async function serve(
 		() => service.close(),
 		() => listening.close(),
 	);
-	return { client: await new ClientFactory().createFromUrl(`${url}/`), url, service };
+	const transport = binding === "JSONRPC" ? new JsonRpcTransportFactory() : new RestTransportFactory();
+	const client = await new ClientFactory({ transports: [transport] }).createFromUrl(`${url}/`);
+	return { client, url, service };
 }
 
 let count = 0;
@@ -106,212 +120,225 @@ test("the card says what the agent is, and where", async () => {
 		description: "Knows Bern.",
 		version: "2.0.0",
 		capabilities: { streaming: true, pushNotifications: false },
-		supportedInterfaces: [{ url: `${url}/a2a`, protocolBinding: "JSONRPC", protocolVersion: "1.0" }],
+		supportedInterfaces: bindings.map((protocolBinding) => ({
+			url: `${url}/a2a`,
+			protocolBinding,
+			protocolVersion: "1.0",
+		})),
 		skills: [{ id: "size", tags: ["geography"] }],
 	});
 });
 
-test("a message becomes a task, which is over when it is answered", async () => {
-	const output = { type: "object", properties: { people: { type: "integer" } }, required: ["people"] };
-	const { client } = await serve({ model: scriptedModel(['{"people":147000}']), output } as never);
-	const task = await send(client, say("How large is Bern?"));
-	expect(task.status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
-	expect(textsOf(task)).toEqual(['{"people":147000}', { $case: "data", value: { people: 147000 } }]);
-	expect(task.history.map(({ role, parts }) => [role, parts[0]?.content])).toEqual([
-		[Role.ROLE_USER, { $case: "text", value: "How large is Bern?" }],
-		[Role.ROLE_AGENT, { $case: "text", value: '{"people":147000}' }],
-	]);
-	expect(await get(client, task)).toEqual(task);
-	expect((await get(client, task, 1)).history).toEqual(task.history.slice(1));
-	expect((await get(client, task, 0)).history).toEqual([]);
-});
-
-test("the same message is one task, however often it is sent", async () => {
-	const model = scriptedModel(["Once."]);
-	const { client } = await serve({ model });
-	const message = say("?", { messageId: "m" });
-	const [one, two] = await Promise.all([send(client, message), send(client, message)]);
-	expect(two).toEqual(one);
-	expect(await send(client, message)).toEqual(one);
-	expect(model.requests).toHaveLength(1);
-	await expect(send(client, say("Another", { messageId: "m" }))).rejects.toThrow(/key/);
-});
-
-test("messages of one context are tasks of one conversation", async () => {
-	const model = scriptedModel(["147,000.", "On the Aare."]);
-	const { client, service } = await serve({ model });
-	const first = await send(client, say("How large is Bern?", { contextId: "bern" }));
-	const second = await send(client, say("Where is it?", { contextId: first.contextId }));
-	expect(first.contextId).toBe("bern");
-	expect(second.id).not.toBe(first.id);
-	expect(model.requests[1]?.messages.map(({ text }) => text)).toEqual([
-		"How large is Bern?",
-		"147,000.",
-		"Where is it?",
-	]);
-	expect(textsOf(await get(client, first))).toEqual(["147,000."]);
-	expect(textsOf(await get(client, second))).toEqual(["On the Aare."]);
-	const { sessions } = await service.list("local");
-	expect(sessions.map(({ sessionId }) => contextOfSession(sessionId))).toEqual(["bern"]);
-	const { tasks, totalSize } = await list(client, { contextId: "bern" });
-	expect(tasks.map(({ id }) => id)).toEqual([second.id, first.id]);
-	expect(totalSize).toBe(2);
-});
-
-test("a stream shows the task, its answer as it grows, and its end", async () => {
-	let answer: (reply: object) => void = () => {};
-	const model = scriptedModel(() => new Promise<never>((resolve) => (answer = resolve as typeof answer)));
-	const { client } = await serve({ model });
-	const stream = client.sendMessageStream(request(say("Where?")));
-	const first = await stream.next();
-	expect(first.value?.payload).toMatchObject({ $case: "task", value: { id: expect.any(String) } });
-	await expect.poll(() => model.requests.length).toBe(1);
-	answer({ text: "It lies on the Aare.", deltas: 4 });
-	const seen: StreamResponse["payload"][] = [];
-	for await (const { payload } of stream) seen.push(payload);
-	expect(seen.at(-1)).toMatchObject({
-		$case: "statusUpdate",
-		value: { status: { state: TaskState.TASK_STATE_COMPLETED } },
+describe.each(bindings)("by %s", (spoken) => {
+	beforeEach(() => {
+		binding = spoken;
 	});
-	const whole = seen.find((payload) => payload?.$case === "artifactUpdate" && payload.value.lastChunk);
-	expect(whole).toMatchObject({
-		value: { append: false, artifact: { parts: [{ content: { value: "It lies on the Aare." } }] } },
+
+	test("a message becomes a task, which is over when it is answered", async () => {
+		const output = { type: "object", properties: { people: { type: "integer" } }, required: ["people"] };
+		const { client } = await serve({ model: scriptedModel(['{"people":147000}']), output } as never);
+		const task = await send(client, say("How large is Bern?"));
+		expect(task.status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
+		expect(textsOf(task)).toEqual(['{"people":147000}', { $case: "data", value: { people: 147000 } }]);
+		expect(task.history.map(({ role, parts }) => [role, parts[0]?.content])).toEqual([
+			[Role.ROLE_USER, { $case: "text", value: "How large is Bern?" }],
+			[Role.ROLE_AGENT, { $case: "text", value: '{"people":147000}' }],
+		]);
+		expect(await get(client, task)).toEqual(task);
+		expect((await get(client, task, 1)).history).toEqual(task.history.slice(1));
+		expect((await get(client, task, 0)).history).toEqual([]);
 	});
-	let text = "";
-	for (const payload of seen) {
-		if (payload?.$case !== "artifactUpdate") continue;
-		const piece = payload.value.artifact?.parts[0]?.content;
-		text = (payload.value.append ? text : "") + (piece?.$case === "text" ? piece.value : "");
-	}
-	expect(text).toBe("It lies on the Aare.");
-});
 
-test("a task that was sent off is looked at, subscribed to and read from the middle", async () => {
-	let answer: (text: string) => void = () => {};
-	const model = scriptedModel(() => new Promise<string>((resolve) => (answer = resolve)));
-	const { client } = await serve({ model });
-	const task = await send(client, say("?"), { returnImmediately: true });
-	expect(task.status?.state).toBe(TaskState.TASK_STATE_WORKING);
-	expect((await get(client, task)).status?.state).toBe(TaskState.TASK_STATE_WORKING);
-	const stream = client.resubscribeTask({ tenant: "", id: task.id });
-	expect((await stream.next()).value?.payload).toMatchObject({ $case: "task", value: { id: task.id } });
-	await expect.poll(() => model.requests.length).toBe(1);
-	answer("Here.");
-	const seen: unknown[] = [];
-	for await (const { payload } of stream) seen.push(payload?.$case);
-	expect(seen.at(-1)).toBe("statusUpdate");
-	expect(textsOf(await get(client, task))).toEqual(["Here."]);
-	const again = client.resubscribeTask({ tenant: "", id: task.id });
-	await expect(again.next()).rejects.toThrow(/completed already/);
-});
-
-test("cancelling ends the task, once", async () => {
-	const model = scriptedModel(() => new Promise<string>(() => {}));
-	const { client } = await serve({ model });
-	const task = await send(client, say("?"), { returnImmediately: true });
-	await expect.poll(() => model.requests.length).toBe(1);
-	const cancelled = await client.cancelTask({ tenant: "", id: task.id, metadata: undefined });
-	expect(cancelled.status?.state).toBe(TaskState.TASK_STATE_CANCELED);
-	await expect(client.cancelTask({ tenant: "", id: task.id, metadata: undefined })).rejects.toThrow(
-		/cancelled already/,
-	);
-	await expect(send(client, say("Go on.", { taskId: task.id }))).rejects.toThrow(/cancelled/);
-});
-
-describe("a task that waits", () => {
-	const ran: string[] = [];
-	const remove = tool({
-		name: "remove",
-		description: "Removes.",
-		needsApproval: true,
-		run: () => {
-			ran.push("remove");
-			return "removed";
-		},
+	test("the same message is one task, however often it is sent", async () => {
+		const model = scriptedModel(["Once."]);
+		const { client } = await serve({ model });
+		const message = say("?", { messageId: "m" });
+		const [one, two] = await Promise.all([send(client, message), send(client, message)]);
+		expect(two).toEqual(one);
+		expect(await send(client, message)).toEqual(one);
+		expect(model.requests).toHaveLength(1);
+		await expect(send(client, say("Another", { messageId: "m" }))).rejects.toThrow(/key/);
 	});
-	const ask = { name: "ask", description: "Asks.", parameters: { type: "object" } };
 
-	test("says for what, and continues with the answers", async () => {
-		ran.length = 0;
-		const calls = [
-			{ name: "remove", id: "1" },
-			{ name: "ask", id: "2" },
-		];
-		const model = scriptedModel([{ toolCalls: calls }, "Done."]);
-		const { client } = await serve({ model, tools: [remove, ask] });
-		const task = await send(client, say("?"));
-		expect(task.status?.state).toBe(TaskState.TASK_STATE_INPUT_REQUIRED);
-		expect(task.status?.message?.parts[1]?.content).toMatchObject({
-			value: {
-				pendingCalls: [
-					{ toolCallId: "1", name: "remove", awaits: "approval" },
-					{ toolCallId: "2", name: "ask", awaits: "result" },
-				],
+	test("messages of one context are tasks of one conversation", async () => {
+		const model = scriptedModel(["147,000.", "On the Aare."]);
+		const { client, service } = await serve({ model });
+		const first = await send(client, say("How large is Bern?", { contextId: "bern" }));
+		const second = await send(client, say("Where is it?", { contextId: first.contextId }));
+		expect(first.contextId).toBe("bern");
+		expect(second.id).not.toBe(first.id);
+		expect(model.requests[1]?.messages.map(({ text }) => text)).toEqual([
+			"How large is Bern?",
+			"147,000.",
+			"Where is it?",
+		]);
+		expect(textsOf(await get(client, first))).toEqual(["147,000."]);
+		expect(textsOf(await get(client, second))).toEqual(["On the Aare."]);
+		const { sessions } = await service.list("local");
+		expect(sessions.map(({ sessionId }) => contextOfSession(sessionId))).toEqual(["bern"]);
+		const { tasks, totalSize } = await list(client, { contextId: "bern" });
+		expect(tasks.map(({ id }) => id)).toEqual([second.id, first.id]);
+		expect(totalSize).toBe(2);
+	});
+
+	test("a stream shows the task, its answer as it grows, and its end", async () => {
+		let answer: (reply: object) => void = () => {};
+		const model = scriptedModel(() => new Promise<never>((resolve) => (answer = resolve as typeof answer)));
+		const { client } = await serve({ model });
+		const stream = client.sendMessageStream(request(say("Where?")));
+		const first = await stream.next();
+		expect(first.value?.payload).toMatchObject({ $case: "task", value: { id: expect.any(String) } });
+		await expect.poll(() => model.requests.length).toBe(1);
+		answer({ text: "It lies on the Aare.", deltas: 4 });
+		const seen: StreamResponse["payload"][] = [];
+		for await (const { payload } of stream) seen.push(payload);
+		expect(seen.at(-1)).toMatchObject({
+			$case: "statusUpdate",
+			value: { status: { state: TaskState.TASK_STATE_COMPLETED } },
+		});
+		const whole = seen.find((payload) => payload?.$case === "artifactUpdate" && payload.value.lastChunk);
+		expect(whole).toMatchObject({
+			value: { append: false, artifact: { parts: [{ content: { value: "It lies on the Aare." } }] } },
+		});
+		let text = "";
+		for (const payload of seen) {
+			if (payload?.$case !== "artifactUpdate") continue;
+			const piece = payload.value.artifact?.parts[0]?.content;
+			text = (payload.value.append ? text : "") + (piece?.$case === "text" ? piece.value : "");
+		}
+		expect(text).toBe("It lies on the Aare.");
+	});
+
+	test("a task that was sent off is looked at, subscribed to and read from the middle", async () => {
+		let answer: (text: string) => void = () => {};
+		const model = scriptedModel(() => new Promise<string>((resolve) => (answer = resolve)));
+		const { client } = await serve({ model });
+		const task = await send(client, say("?"), { returnImmediately: true });
+		expect(task.status?.state).toBe(TaskState.TASK_STATE_WORKING);
+		expect((await get(client, task)).status?.state).toBe(TaskState.TASK_STATE_WORKING);
+		const stream = client.resubscribeTask({ tenant: "", id: task.id });
+		expect((await stream.next()).value?.payload).toMatchObject({ $case: "task", value: { id: task.id } });
+		await expect.poll(() => model.requests.length).toBe(1);
+		answer("Here.");
+		const seen: unknown[] = [];
+		for await (const { payload } of stream) seen.push(payload?.$case);
+		expect(seen.at(-1)).toBe("statusUpdate");
+		expect(textsOf(await get(client, task))).toEqual(["Here."]);
+		const again = client.resubscribeTask({ tenant: "", id: task.id });
+		await expect(again.next()).rejects.toThrow(/completed already/);
+	});
+
+	test("cancelling ends the task, once", async () => {
+		const model = scriptedModel(() => new Promise<string>(() => {}));
+		const { client } = await serve({ model });
+		const task = await send(client, say("?"), { returnImmediately: true });
+		await expect.poll(() => model.requests.length).toBe(1);
+		const cancelled = await client.cancelTask({ tenant: "", id: task.id, metadata: undefined });
+		expect(cancelled.status?.state).toBe(TaskState.TASK_STATE_CANCELED);
+		await expect(client.cancelTask({ tenant: "", id: task.id, metadata: undefined })).rejects.toThrow(
+			/cancelled already/,
+		);
+		await expect(send(client, say("Go on.", { taskId: task.id }))).rejects.toThrow(/cancelled/);
+	});
+
+	describe("a task that waits", () => {
+		const ran: string[] = [];
+		const remove = tool({
+			name: "remove",
+			description: "Removes.",
+			needsApproval: true,
+			run: () => {
+				ran.push("remove");
+				return "removed";
 			},
 		});
-		const { id: taskId } = task;
-		await expect(send(client, say("yes", { taskId }))).rejects.toThrow(/toolCallId/);
-		const wrong = [dataPart({ toolCallId: "1", approved: "yes" })];
-		await expect(send(client, say("", { taskId, parts: wrong }))).rejects.toThrow(/approved/);
-		await expect(send(client, say("x", { taskId, contextId: "other" }))).rejects.toThrow(/another context/);
-		const parts = [
-			dataPart({ toolCallId: "1", approved: true }),
-			dataPart({ toolCallId: "2", output: "blue" }),
-		];
-		const over = await send(client, say("", { taskId, parts }));
-		expect(over.status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
-		expect(over.id).toBe(taskId);
-		expect(ran).toEqual(["remove"]);
-		expect(model.requests[1]?.messages.at(-1)).toMatchObject({
-			results: [{ result: "removed" }, { result: "blue" }],
+		const ask = { name: "ask", description: "Asks.", parameters: { type: "object" } };
+
+		test("says for what, and continues with the answers", async () => {
+			ran.length = 0;
+			const calls = [
+				{ name: "remove", id: "1" },
+				{ name: "ask", id: "2" },
+			];
+			const model = scriptedModel([{ toolCalls: calls }, "Done."]);
+			const { client } = await serve({ model, tools: [remove, ask] });
+			const task = await send(client, say("?"));
+			expect(task.status?.state).toBe(TaskState.TASK_STATE_INPUT_REQUIRED);
+			expect(task.status?.message?.parts[1]?.content).toMatchObject({
+				value: {
+					pendingCalls: [
+						{ toolCallId: "1", name: "remove", awaits: "approval" },
+						{ toolCallId: "2", name: "ask", awaits: "result" },
+					],
+				},
+			});
+			const { id: taskId } = task;
+			await expect(send(client, say("yes", { taskId }))).rejects.toThrow(/toolCallId/);
+			const wrong = [dataPart({ toolCallId: "1", approved: "yes" })];
+			await expect(send(client, say("", { taskId, parts: wrong }))).rejects.toThrow(/approved/);
+			await expect(send(client, say("x", { taskId, contextId: "other" }))).rejects.toThrow(/another context/);
+			const parts = [
+				dataPart({ toolCallId: "1", approved: true }),
+				dataPart({ toolCallId: "2", output: "blue" }),
+			];
+			const over = await send(client, say("", { taskId, parts }));
+			expect(over.status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
+			expect(over.id).toBe(taskId);
+			expect(ran).toEqual(["remove"]);
+			expect(model.requests[1]?.messages.at(-1)).toMatchObject({
+				results: [{ result: "removed" }, { result: "blue" }],
+			});
+		});
+
+		test("for one result alone takes text as it", async () => {
+			const model = scriptedModel([{ toolCalls: [{ name: "ask" }] }, "Blue it is."]);
+			const { client } = await serve({ model, tools: [ask] });
+			const { id: taskId } = await send(client, say("?"));
+			expect(textsOf(await send(client, say("blue", { taskId })))).toEqual(["Blue it is."]);
+			expect(model.requests[1]?.messages.at(-1)).toMatchObject({ results: [{ result: "blue" }] });
 		});
 	});
 
-	test("for one result alone takes text as it", async () => {
-		const model = scriptedModel([{ toolCalls: [{ name: "ask" }] }, "Blue it is."]);
-		const { client } = await serve({ model, tools: [ask] });
-		const { id: taskId } = await send(client, say("?"));
-		expect(textsOf(await send(client, say("blue", { taskId })))).toEqual(["Blue it is."]);
-		expect(model.requests[1]?.messages.at(-1)).toMatchObject({ results: [{ result: "blue" }] });
+	test("a run that fails is a task that failed, and says no more than clients may read", async () => {
+		const { client } = await serve({ model: scriptedModel([{ error: new Error("secret") }]) });
+		const task = await send(client, say("?"));
+		expect(task.status?.state).toBe(TaskState.TASK_STATE_FAILED);
+		expect(task.status?.message?.parts[0]?.content).toMatchObject({
+			$case: "text",
+			value: expect.any(String),
+		});
+		expect(JSON.stringify(task)).not.toContain("secret");
 	});
-});
 
-test("a run that fails is a task that failed, and says no more than clients may read", async () => {
-	const { client } = await serve({ model: scriptedModel([{ error: new Error("secret") }]) });
-	const task = await send(client, say("?"));
-	expect(task.status?.state).toBe(TaskState.TASK_STATE_FAILED);
-	expect(task.status?.message?.parts[0]?.content).toMatchObject({ $case: "text", value: expect.any(String) });
-	expect(JSON.stringify(task)).not.toContain("secret");
-});
+	test("a store that fails says so without its words", async () => {
+		const service = sessionService({ host: memoryHost(), agent: { model: scriptedModel([]) } });
+		const broken: SessionService = {
+			...service,
+			close: () => service.close(),
+			submit: () => Promise.reject(new Error("/secret/path")),
+		};
+		const { client } = await serve({ model: scriptedModel([]) }, {}, broken);
+		const error = await send(client, say("?")).catch((each: Error) => each);
+		expect(error).toBeInstanceOf(Error);
+		expect(String(error)).not.toContain("secret");
+	});
 
-test("a store that fails says so without its words", async () => {
-	const service = sessionService({ host: memoryHost(), agent: { model: scriptedModel([]) } });
-	const broken: SessionService = {
-		...service,
-		close: () => service.close(),
-		submit: () => Promise.reject(new Error("/secret/path")),
-	};
-	const { client } = await serve({ model: scriptedModel([]) }, {}, broken);
-	const error = await send(client, say("?")).catch((each: Error) => each);
-	expect(error).toBeInstanceOf(Error);
-	expect(String(error)).not.toContain("secret");
-});
-
-test("lists go page by page, by state", async () => {
-	const model = scriptedModel(["1", "2", "3", { error: new Error("no") }]);
-	const { client } = await serve({ model });
-	for (const contextId of ["a", "b", "c", "d"]) await send(client, say("?", { contextId }));
-	const first = await list(client, { pageSize: 3 });
-	expect(first.tasks.map(({ contextId }) => contextId)).toEqual(["a", "b", "c"]);
-	const second = await list(client, { pageSize: 3, pageToken: first.nextPageToken });
-	expect(second.tasks.map(({ contextId }) => contextId)).toEqual(["d"]);
-	expect(second.nextPageToken).toBe("");
-	const failed = await list(client, { status: TaskState.TASK_STATE_FAILED });
-	expect(failed.tasks.map(({ contextId }) => contextId)).toEqual(["d"]);
-	expect((await list(client, { contextId: "nothing" })).tasks).toEqual([]);
-	expect((await list(client, { contextId: "no context" })).tasks).toEqual([]);
-	const page = await list(client, { contextId: "a", pageToken: "x" }).catch((error: Error) => error);
-	expect(String(page)).toContain("pageToken");
+	test("lists go page by page, by state", async () => {
+		const model = scriptedModel(["1", "2", "3", { error: new Error("no") }]);
+		const { client } = await serve({ model });
+		for (const contextId of ["a", "b", "c", "d"]) await send(client, say("?", { contextId }));
+		const first = await list(client, { pageSize: 3 });
+		expect(first.tasks.map(({ contextId }) => contextId)).toEqual(["a", "b", "c"]);
+		const second = await list(client, { pageSize: 3, pageToken: first.nextPageToken });
+		expect(second.tasks.map(({ contextId }) => contextId)).toEqual(["d"]);
+		expect(second.nextPageToken).toBe("");
+		const failed = await list(client, { status: TaskState.TASK_STATE_FAILED });
+		expect(failed.tasks.map(({ contextId }) => contextId)).toEqual(["d"]);
+		expect((await list(client, { contextId: "nothing" })).tasks).toEqual([]);
+		expect((await list(client, { contextId: "no context" })).tasks).toEqual([]);
+		const page = await list(client, { contextId: "a", pageToken: "x" }).catch((error: Error) => error);
+		expect(String(page)).toContain("pageToken");
+	});
 });
 
 test("what is no message, no task and no operation is refused", async () => {
@@ -346,6 +373,43 @@ test("what is no message, no task and no operation is refused", async () => {
 		error: { message: expect.stringMatching(/version/) },
 	});
 	expect((await fetch(`${url}/a2a`)).status).toBe(405);
+});
+
+test("by HTTP+JSON what is refused has the status and the shape that its clients expect", async () => {
+	const { client, url } = await serve({ model: scriptedModel(["Hello."]) });
+	const version = { "a2a-version": "1.0" };
+	const ask = async (path: string, init: RequestInit = {}) => {
+		const answer = await fetch(`${url}/a2a${path}`, { headers: version, ...init });
+		return [answer.status, ((await answer.json()) as { error?: { message: string } }).error?.message];
+	};
+	const post = (body: string, headers: Record<string, string> = version): RequestInit => ({
+		method: "POST",
+		headers: { "content-type": "application/json", ...headers },
+		body,
+	});
+	const gone = taskIdOf({ contextId: "gone", start: "1.0.0" });
+	for (const id of [gone, "no-task", "%25", "%E0%A4%A"]) {
+		expect(await ask(`/tasks/${id}`), id).toEqual([404, expect.stringContaining("no such task")]);
+		expect(await ask(`/tasks/${id}:subscribe`, post("")), id).toEqual([404, expect.any(String)]);
+	}
+	expect(await ask("/message:send", post("{"))).toEqual([400, expect.stringContaining("JSON")]);
+	expect(await ask("/message:send", post("[1]"))).toEqual([400, expect.stringContaining("messageId")]);
+	expect(await ask("/message:stream", post("null"))).toEqual([400, expect.any(String)]);
+	expect(await ask("/message:send", post("{}", { ...version, "content-type": "text/plain" }))).toEqual([
+		400,
+		expect.stringContaining("text/plain"),
+	]);
+	for (const query of ["pageSize=0", "pageSize=x", "historyLength=-1", "statusTimestampAfter=soon"])
+		expect(await ask(`/tasks?${query}`), query).toEqual([400, expect.any(String)]);
+	expect(await ask("/tasks", { headers: {} })).toEqual([400, expect.stringMatching(/version/)]);
+	expect((await ask("/extendedAgentCard"))[0]).toBe(400);
+	expect((await ask(`/tasks/${gone}/pushNotificationConfigs`))[0]).toBe(400);
+	expect((await fetch(`${url}/a2a/tasks`, { method: "DELETE", headers: version })).status).toBe(405);
+	const { id } = await send(client, say("?", { contextId: "short" }));
+	const listed = async (query: string) =>
+		(await (await fetch(`${url}/a2a/tasks?${query}`, { headers: version })).json()) as { tasks: Task[] };
+	expect((await listed("includeArtifacts=true")).tasks).toMatchObject([{ id, artifacts: [{}] }]);
+	expect((await listed("")).tasks[0]?.artifacts ?? []).toEqual([]);
 });
 
 test("callers see their own tasks only, and who is nobody is let in nowhere", async () => {

@@ -1,17 +1,19 @@
-// `a2aServer`: an agent for other agents, by A2A 1.0 as JSON-RPC over HTTP.
+// `a2aServer`: an agent for other agents, by A2A 1.0 as JSON-RPC and as HTTP+JSON.
 import { A2A_VERSION_HEADER, AGENT_CARD_PATH, AgentCard, formatSSEEvent, SSE_HEADERS } from "@a2a-js/sdk";
 import { toJsonRpcError } from "@a2a-js/sdk/errors";
 import { JsonRpcTransportHandler, ServerCallContext, validateVersion } from "@a2a-js/sdk/server";
 import type { ServedCaller } from "@holdfast/server";
 import { AgentHandler, withCallState } from "./agent-handler.ts";
+import { eventStream } from "./event-stream.ts";
 import { type A2AServerOptions, cardOf } from "./options.ts";
+import { answerRest, readOperation } from "./rest.ts";
 
 /** An agent that is offered over A2A. */
 export interface A2AAgentServer {
 	/** What others read of the agent. */
 	readonly card: AgentCard;
 	/**
-	 * Answers a request: mount it at the `url` of the card, and at `/.well-known/agent-card.json`. With `caller` whoever calls
+	 * Answers a request: mount it at the `url` of the card and all below it, and at `/.well-known/agent-card.json`. With `caller` whoever calls
 	 * it says who asks, and `authenticate` is not asked.
 	 */
 	readonly fetch: (request: Request, options?: { readonly caller?: ServedCaller }) => Promise<Response>;
@@ -40,14 +42,16 @@ export function a2aServer(options: A2AServerOptions): A2AAgentServer {
 	const { service, caller: everybody = { tenant: "local" }, authenticate } = options;
 	const { maxRequestBytes = 4 * 1024 * 1024 } = options;
 	const card = cardOf(options);
-	const rpc = new JsonRpcTransportHandler(new AgentHandler(service, card));
+	const handler = new AgentHandler(service, card);
+	const rpc = new JsonRpcTransportHandler(handler);
 	return {
 		card,
 		async fetch(request, { caller: given } = {}) {
 			const { pathname } = new URL(request.url);
 			if (request.method === "GET" && pathname.endsWith(`/${AGENT_CARD_PATH}`))
 				return Response.json(AgentCard.toJSON(card), { headers: { "cache-control": "max-age=300" } });
-			if (request.method !== "POST")
+			const operation = readOperation(request);
+			if (operation === undefined && request.method !== "POST")
 				return new Response(undefined, { status: 405, headers: { allow: "GET, POST" } });
 			if (given === undefined && authenticate === undefined && !isLocal(request))
 				return new Response(undefined, { status: 403 });
@@ -57,48 +61,36 @@ export function a2aServer(options: A2AServerOptions): A2AAgentServer {
 			const body = await readBody(request, maxRequestBytes);
 			if (body === undefined) return new Response(undefined, { status: 413 });
 			const requestedVersion = request.headers.get(A2A_VERSION_HEADER) ?? "0.3";
+			const gone = new AbortController();
+			request.signal.addEventListener("abort", () => gone.abort("gone"));
+			const contextIn = (binding: "JSONRPC" | "HTTP+JSON"): ServerCallContext => {
+				validateVersion(requestedVersion, card, binding);
+				const context = new ServerCallContext({ requestedVersion });
+				return withCallState(context, { caller, signal: gone.signal });
+			};
+			if (operation !== undefined)
+				return answerRest(handler, {
+					operation,
+					request,
+					body,
+					context: () => contextIn("HTTP+JSON"),
+					gone,
+				});
+			let context: ServerCallContext;
 			try {
-				validateVersion(requestedVersion, card, "JSONRPC");
+				context = contextIn("JSONRPC");
 			} catch (error) {
 				return Response.json({ jsonrpc: "2.0", id: null, error: toJsonRpcError(error) });
 			}
-			const gone = new AbortController();
-			request.signal.addEventListener("abort", () => gone.abort("gone"));
-			const context = withCallState(new ServerCallContext({ requestedVersion }), {
-				caller,
-				signal: gone.signal,
-			});
 			const answer = await rpc.handle(body, context);
 			if (!(Symbol.asyncIterator in answer)) return Response.json(answer);
-			return new Response(streamOf(answer, idOf(body), gone), { headers: { ...SSE_HEADERS } });
+			const stream = eventStream(answer, gone, {
+				shown: formatSSEEvent,
+				failed: (error) => formatSSEEvent({ jsonrpc: "2.0", id: idOf(body), error: toJsonRpcError(error) }),
+			});
+			return new Response(stream, { headers: { ...SSE_HEADERS } });
 		},
 	};
-}
-
-/** Events as they come; the next is asked for when there is room for it. */
-function streamOf(
-	answers: AsyncGenerator<unknown, void, undefined>,
-	id: unknown,
-	gone: AbortController,
-): ReadableStream<Uint8Array> {
-	const encoder = new TextEncoder();
-	return new ReadableStream({
-		async pull(controller) {
-			try {
-				const { done, value } = await answers.next();
-				if (done === true) controller.close();
-				else controller.enqueue(encoder.encode(formatSSEEvent(value)));
-			} catch (error) {
-				const failed = { jsonrpc: "2.0", id, error: toJsonRpcError(error) };
-				controller.enqueue(encoder.encode(formatSSEEvent(failed)));
-				controller.close();
-			}
-		},
-		cancel() {
-			gone.abort("gone");
-			void answers.return();
-		},
-	});
 }
 
 async function readBody(request: Request, most: number): Promise<string | undefined> {

@@ -61,6 +61,7 @@ export function cardOf(options: A2AServerOptions): AgentCard {
 		version,
 		supportedInterfaces: [
 			{ url, protocolBinding: "JSONRPC", tenant: "", protocolVersion: A2A_PROTOCOL_VERSION },
+			{ url, protocolBinding: "HTTP+JSON", tenant: "", protocolVersion: A2A_PROTOCOL_VERSION },
 		],
 		provider,
 		...(documentationUrl === undefined ? {} : { documentationUrl }),

@@ -1,7 +1,7 @@
 /** Reads what shall be done with the database: `holdfast db <task>` and its options. */
 
 import { resolve } from "node:path";
-import { UsageError } from "../work/index.ts";
+import { databaseFrom, isServer, UsageError } from "../work/index.ts";
 
 /** What shall be done. Ages are milliseconds. */
 export type DatabaseTask =
@@ -14,7 +14,9 @@ export type DatabaseTask =
 			readonly keep: number;
 			readonly mode: "plan" | "do";
 	  }
-	| { readonly name: "vacuum" };
+	| { readonly name: "vacuum" }
+	/** From a file to a server, or back: absolute paths and addresses. */
+	| { readonly name: "move"; readonly from: string; readonly to: string };
 
 /** Options of the tasks, as they were given. */
 export type DatabaseValues = Partial<Record<"older-than" | "fold-older-than" | "keep", string>> &
@@ -26,6 +28,7 @@ const known: Readonly<Record<DatabaseTask["name"], readonly (keyof DatabaseValue
 	backup: ["force"],
 	prune: ["older-than", "fold-older-than", "keep", "dry-run"],
 	vacuum: [],
+	move: [],
 };
 
 const minute = 60_000;
@@ -48,16 +51,16 @@ export function readDatabaseTask(
 	const [name, ...rest] = words;
 	if (name === undefined || !Object.hasOwn(known, name))
 		throw new UsageError(
-			`${name === undefined ? "What shall be done?" : `There is no task "${name}".`} Tasks: check, backup, prune, vacuum. See: holdfast db --help.`,
+			`${name === undefined ? "What shall be done?" : `There is no task "${name}".`} Tasks: check, backup, prune, vacuum, move. See: holdfast db --help.`,
 		);
 	const task = name as DatabaseTask["name"];
 	for (const option of allOptions)
 		if (values[option] !== undefined && !known[task].includes(option))
 			throw new UsageError(`"holdfast db ${task}" has no option --${option}. See: holdfast db --help.`);
-	const most = task === "backup" ? 1 : 0;
+	const most = task === "backup" ? 1 : task === "move" ? 2 : 0;
 	if (rest.length > most)
 		throw new UsageError(
-			`"holdfast db ${task}" takes ${most === 0 ? "no arguments" : "one path"}; "${rest[most]}" is too much.`,
+			`"holdfast db ${task}" takes ${["no arguments", "one path", "two databases"][most]}; "${rest[most]}" is too much.`,
 		);
 	switch (task) {
 		case "check":
@@ -70,6 +73,8 @@ export function readDatabaseTask(
 				throw new UsageError("Where to? Give the path of the copy: holdfast db backup DEST.");
 			return { name: task, to: resolve(base, to), existing: values.force === true ? "replace" : "keep" };
 		}
+		case "move":
+			return readMove(rest, base);
 		case "prune": {
 			const { keep, "older-than": olderThan, "fold-older-than": foldOlderThan } = values;
 			if (olderThan === undefined && foldOlderThan === undefined)
@@ -87,6 +92,20 @@ export function readDatabaseTask(
 			};
 		}
 	}
+}
+
+function readMove([from, to]: readonly string[], base: string): DatabaseTask {
+	if (!from || !to)
+		throw new UsageError(
+			"From where to where? Give both: holdfast db move .holdfast/holdfast.db postgres://…, or the other way round.",
+		);
+	if (isServer(from) === isServer(to))
+		throw new UsageError(
+			isServer(from)
+				? '"holdfast db move" goes from a file to a server, or back. From a server to another: pg_dump and pg_restore.'
+				: '"holdfast db move" goes from a file to a server, or back. A copy of a file: holdfast db backup DEST.',
+		);
+	return { name: "move", from: databaseFrom(base, from), to: databaseFrom(base, to) };
 }
 
 const allOptions = [...new Set(Object.values(known).flat())];

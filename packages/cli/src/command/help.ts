@@ -215,8 +215,9 @@ Shows the timeline of a session: messages, steps, tool calls with durations, ret
 holdfast db backup DEST [--force]
 holdfast db prune --older-than AGE [--keep N] [--fold-older-than AGE] [--dry-run]
 holdfast db vacuum
+holdfast db move FROM TO
 
-Looks after the database, while other processes use it.
+Looks after the database, while other processes use it; move wants it for itself.
 
   check              reads all of it and says what is damaged; exit code 1 when something is
     --full           also compares indexes with their tables, which takes longer
@@ -230,6 +231,11 @@ Looks after the database, while other processes use it.
                            stays, what happened inside the runs goes
     --dry-run              only says what it would do
   vacuum             gives free room back, and really erases what was removed; others wait while it works
+  move FROM TO       moves all of it from a file to an empty server, or from a server to a new file, whole or not at all:
+                     holdfast db move .holdfast/holdfast.db postgres://app@db.internal/app. What was moved stays where it
+                     was, under another name
+
+On postgres://… there are check, prune and move: a server looks after copies and free room itself.
 
 AGE is a number with m, h, d or w: 90m, 12h, 30d, 8w.
   --db PATH          the database: a file, or postgres://… (default: .holdfast/holdfast.db in the current folder)

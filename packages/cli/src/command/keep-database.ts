@@ -1,20 +1,22 @@
 /** The command `db`: looks after the database while others use it. */
 
-import { existsSync, statSync } from "node:fs";
-import { relative } from "node:path";
 import { openJournalFile } from "holdfast/sqlite";
 import { type CommandIo, counted, formatBytes, formatCount, formatTime, oneLine } from "../terminal/index.ts";
 import {
 	backupJournal,
 	type CheckReport,
 	checkJournal,
+	checkStore,
 	type PruneStep,
 	pruneJournal,
+	pruneStore,
 	vacuumJournal,
 } from "../upkeep/index.ts";
-import { ending, exitCodes, isServer, UsageError } from "../work/index.ts";
+import { ending, exitCodes, isServer, shownDatabase, UsageError } from "../work/index.ts";
 import type { Command } from "./arguments.ts";
+import { printReport, requireFile, shown } from "./database-report.ts";
 import type { DatabaseTask } from "./database-task.ts";
+import { moveDatabase } from "./move-database.ts";
 
 type KeepCommand = Extract<Command, { name: "db" }>;
 
@@ -24,19 +26,19 @@ const quiet = 2_000;
 /** Carries out a task on the database; gives the exit code. */
 export async function keepDatabase(command: KeepCommand, io: CommandIo): Promise<number> {
 	const { db, task } = command;
-	if (isServer(db))
-		throw new UsageError(
-			`"holdfast db ${task.name}" looks after files. The tables of a server are the server's to look after: see "Operating it" in the guide to Postgres.`,
-		);
-	if (!existsSync(db)) throw new UsageError(`There is no database ${db}. Give its path: --db PATH.`);
-	if (statSync(db).isDirectory())
-		throw new UsageError(`The database ${db} is a folder. Give the path of a file.`);
+	if (task.name === "move") {
+		if (command.dbGiven !== undefined)
+			throw new UsageError('"holdfast db move" has no option --db: holdfast db move FROM TO.');
+		return moveDatabase(task, command.json, io);
+	}
+	if (isServer(db)) return keepServer(command, task, io);
+	requireFile(db);
 	switch (task.name) {
 		case "check":
 			return check(command, task.depth, io);
 		case "backup": {
 			const report = backupJournal({ from: db, to: task.to, existing: task.existing });
-			printReport(io, command, { type: "backup", path: task.to, ...report.counts }, [
+			printReport(io, command.json, { type: "backup", path: task.to, ...report.counts }, [
 				`Copied ${shown(db, io)} to ${shown(task.to, io)}: ${contents(report)}.`,
 				"Nothing is held in the copy: runs that were open when it was made are interrupted there.",
 			]);
@@ -46,7 +48,7 @@ export async function keepDatabase(command: KeepCommand, io: CommandIo): Promise
 			return prune(command, task, io);
 		case "vacuum": {
 			const { before, after } = vacuumJournal(db);
-			printReport(io, command, { type: "vacuum", before, after }, [
+			printReport(io, command.json, { type: "vacuum", before, after }, [
 				`${shown(db, io)} had ${formatBytes(before)} and has ${formatBytes(after)}.`,
 			]);
 			return exitCodes.completed;
@@ -54,15 +56,36 @@ export async function keepDatabase(command: KeepCommand, io: CommandIo): Promise
 	}
 }
 
-/** A path as it is seen from the current folder. */
-function shown(path: string, { folder }: CommandIo): string {
-	const near = relative(folder, path);
-	return near.startsWith("..") ? path : near;
-}
-
-/** Reports what was done: to programs in one line, to people in their own words. */
-function printReport(io: CommandIo, { json }: KeepCommand, data: object, lines: readonly string[]): void {
-	io.stdout.write(json ? `${JSON.stringify(data)}\n` : `${lines.join("\n")}\n`);
+/** The store of a server: what the server itself looks after is refused. */
+async function keepServer(command: KeepCommand, task: DatabaseTask, io: CommandIo): Promise<number> {
+	const connectionString = command.db;
+	switch (task.name) {
+		case "check": {
+			if (task.depth === "full")
+				throw new UsageError(
+					"Whether indexes of a server agree with their tables is asked of the server: pg_amcheck.",
+				);
+			const report = await checkStore({ connectionString });
+			const { counts, problems, unlisted } = report;
+			const found = problems.length + unlisted;
+			printReport(io, command.json, { type: "check", ok: found === 0, counts, problems, unlisted }, [
+				`${shownDatabase(connectionString)}: ${formatBytes(counts.bytes)} of bodies and files`,
+				...contentLines(report),
+				...problemLines(report, "one moment of it", io),
+			]);
+			return found === 0 ? exitCodes.completed : exitCodes.failed;
+		}
+		case "prune":
+			return prune(command, task, io);
+		case "backup":
+			throw new UsageError(
+				'Copies of a server are the server\'s to make: pg_dump --schema=holdfast. Into a file: "holdfast db move", which moves it.',
+			);
+		default:
+			throw new UsageError(
+				"A server gives free room back by itself: autovacuum. To shrink its files, VACUUM FULL when nobody works.",
+			);
+	}
 }
 
 function check(command: KeepCommand, depth: "quick" | "full", io: CommandIo): number {
@@ -75,34 +98,50 @@ function check(command: KeepCommand, depth: "quick" | "full", io: CommandIo): nu
 	}
 	const { counts, problems, unlisted, version, latest } = report;
 	const found = problems.length + unlisted;
-	const width = io.stdout.isTerminal ? io.stdout.columns - 1 : 400;
 	const lines = [
 		`${shown(command.db, io)}: ${formatBytes(counts.bytes)}, of which ${formatBytes(counts.freeBytes)} free; tables of version ${version}${version < latest ? ` (brought up to ${latest} when it is opened)` : ""}`,
-		contents(report),
-		`beside them: ${counted(counts.chunks, "chunk")}, ${counted(counts.inputs, "input")} waiting, ${counted(counts.dedupe, "dedupe key")}, ${counted(counts.values, "value")}, ${counted(counts.records, "record")}, ${counted(counts.workers, "worker")}`,
+		...contentLines(report),
 		...(counts.hidden > 0
 			? [
 					`out of reach: ${counted(counts.hidden, "session")}, half copied or half removed; "holdfast db prune" removes what no other process works on`,
 				]
 			: []),
-		found === 0
-			? `No problem was found (${depth} check).`
-			: `${formatCount(found)} ${found === 1 ? "problem was" : "problems were"} found (${depth} check):`,
-		...problems.map(({ what, session }) =>
-			oneLine(session === undefined ? what : `session ${session}: ${what}`, width),
-		),
-		...(unlisted > 0 ? [`and ${formatCount(unlisted)} more`] : []),
+		...problemLines(report, `${depth} check`, io),
 	];
 	printReport(
 		io,
-		command,
+		command.json,
 		{ type: "check", ok: found === 0, depth, version, latest, counts, problems, unlisted },
 		lines,
 	);
 	return found === 0 ? exitCodes.completed : exitCodes.failed;
 }
 
-function contents({ counts }: CheckReport): string {
+type Found = Pick<CheckReport, "counts" | "problems" | "unlisted">;
+
+function contentLines(report: Found): readonly string[] {
+	const { chunks, inputs, dedupe, values, records, workers } = report.counts;
+	return [
+		contents(report),
+		`beside them: ${counted(chunks, "chunk")}, ${counted(inputs, "input")} waiting, ${counted(dedupe, "dedupe key")}, ${counted(values, "value")}, ${counted(records, "record")}, ${counted(workers, "worker")}`,
+	];
+}
+
+function problemLines({ problems, unlisted }: Found, how: string, io: CommandIo): readonly string[] {
+	const found = problems.length + unlisted;
+	const width = io.stdout.isTerminal ? io.stdout.columns - 1 : 400;
+	return [
+		found === 0
+			? `No problem was found (${how}).`
+			: `${formatCount(found)} ${found === 1 ? "problem was" : "problems were"} found (${how}):`,
+		...problems.map(({ what, session }) =>
+			oneLine(session === undefined ? what : `session ${session}: ${what}`, width),
+		),
+		...(unlisted > 0 ? [`and ${formatCount(unlisted)} more`] : []),
+	];
+}
+
+function contents({ counts }: Found): string {
 	const { sessions, entries, runs, openRuns, folded } = counts;
 	const past = folded === 0 ? "" : `, ${formatCount(folded)} with a folded past`;
 	return `${counted(sessions, "session")} with ${counted(entries, "entry", "entries")} of ${counted(runs, "run")}, ${formatCount(openRuns)} of them open${past}`;
@@ -136,22 +175,25 @@ async function prune(
 		}
 	};
 	try {
-		await pruneJournal({
-			path: command.db,
+		const options = {
 			removeBefore: olderThan === undefined ? undefined : now - olderThan,
 			foldBefore: foldOlderThan === undefined ? undefined : now - foldOlderThan,
 			keep,
 			mode,
 			stopped: () => interrupted,
 			onStep,
-		});
+		};
+		if (isServer(command.db)) await pruneStore({ connectionString: command.db }, options);
+		else await pruneJournal({ path: command.db, ...options });
 	} finally {
 		stopListening();
 	}
 	const left = interrupted ? " Interrupted: the same command continues." : "";
 	const erased =
-		mode === "do" && total.entries > 0 ? ' To erase it and shrink the file: "holdfast db vacuum".' : "";
-	printReport(io, command, { type: "prune", dryRun: mode === "plan", interrupted, ...total }, [
+		mode === "do" && total.entries > 0 && !isServer(command.db)
+			? ' To erase it and shrink the file: "holdfast db vacuum".'
+			: "";
+	printReport(io, command.json, { type: "prune", dryRun: mode === "plan", interrupted, ...total }, [
 		`${summary(total, mode)}.${left}${erased}`,
 	]);
 	return interrupted ? exitCodes.interrupted : exitCodes.completed;

@@ -60,8 +60,3 @@ test("a server that is not there is said in one line, without its password", asy
 	expect(stderr).toContain("postgres://somebody:***@127.0.0.1:1/none cannot be used");
 	expect(stderr).not.toContain("hunter2");
 });
-
-test("upkeep of a file is refused for a server", async () => {
-	const { code, stderr } = await run(["db", "vacuum", "--db", db], { folder: commands.folder });
-	expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining("looks after files") });
-});

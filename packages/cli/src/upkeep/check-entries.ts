@@ -73,9 +73,12 @@ function whenOf(lookAt: number | null): string {
 	return lookAt === Number.MAX_SAFE_INTEGER ? "its run waits for ever" : `its run waits until ${lookAt}`;
 }
 
+/** What reads the columns of a row. */
+export type RowReader = Pick<JournalFile, "text" | "fact" | "lookAt">;
+
 /** The entries of one session, in order. */
-class Story {
-	readonly #file: JournalFile;
+export class Story {
+	readonly #file: RowReader;
 	readonly #counts: Counts;
 	readonly #finding: Finding;
 	/** Names of runs by the row that says them. */
@@ -85,10 +88,15 @@ class Story {
 	#open: string | undefined;
 	#last: Fact | undefined;
 
-	constructor(file: JournalFile, counts: Counts, finding: Finding) {
+	constructor(file: RowReader, counts: Counts, finding: Finding) {
 		this.#file = file;
 		this.#counts = counts;
 		this.#finding = finding;
+	}
+
+	/** The place of the last entry. */
+	get seq(): number {
+		return this.#seq;
 	}
 
 	next(row: EntryRow): void {
@@ -111,7 +119,7 @@ class Story {
 	}
 
 	/** The end of the entries; the session's row should say what they come to. */
-	end({ open_run, look_at }: SessionRow): void {
+	end({ open_run, look_at }: Pick<SessionRow, "open_run" | "look_at">): void {
 		this.#checkOpen(open_run === null ? undefined : this.#file.text(open_run));
 		if (look_at === undefined) return;
 		const lookAt =

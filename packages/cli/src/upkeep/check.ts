@@ -4,6 +4,7 @@
  */
 import type { JournalFile } from "holdfast/sqlite";
 import { checkEntries } from "./check-entries.ts";
+import { inputKinds, isJson, isRead, noCounts, safely } from "./check-rows.ts";
 import { type Counts, countOf, type Finding, orphans, type Problem } from "./finding.ts";
 
 /** What a check found. */
@@ -43,7 +44,8 @@ export function checkJournal(file: JournalFile, depth: Depth): CheckReport {
 			finding.found(`${name} cannot be read: ${causeOf(file, error)}`);
 		}
 	};
-	part("the file", () => database.exec("BEGIN"));
+	const isInside = database.isTransaction;
+	if (!isInside) part("the file", () => database.exec("BEGIN"));
 	part("the file", () => {
 		const rows = database.prepare(`PRAGMA ${depth === "full" ? "integrity" : "quick"}_check(${most})`).all();
 		for (const row of rows as Record<string, string>[]) {
@@ -68,15 +70,9 @@ export function checkJournal(file: JournalFile, depth: Depth): CheckReport {
 		if (tables.has(table)) part(`table ${table}`, () => check(file, counts, finding));
 		else if (file.version === file.latest) finding.found(`table ${table} is missing`);
 	}
-	safely(undefined, () => database.exec("ROLLBACK"));
+	if (!isInside) safely(undefined, () => database.exec("ROLLBACK"));
 	const { version, latest } = file;
 	return { counts, problems, unlisted, version, latest };
-}
-
-function noCounts(): Counts {
-	const file = { bytes: 0, freeBytes: 0, hidden: 0, workers: 0 };
-	const said = { sessions: 0, openRuns: 0, chunks: 0, entries: 0, runs: 0, folded: 0 };
-	return { ...file, ...said, inputs: 0, dedupe: 0, values: 0, records: 0, timers: 0, files: 0 };
 }
 
 interface TableCheck {
@@ -251,37 +247,8 @@ interface InputRow {
 	readonly known: number | null;
 }
 
-const inputKinds: ReadonlySet<string> = new Set([
-	"message",
-	"steer",
-	"stop",
-	"edit",
-	"tool-result",
-	"approval",
-	"timer",
-	"notice",
-]);
-
-function isJson(text: string): boolean {
-	return safely(false, () => {
-		JSON.parse(text);
-		return true;
-	});
-}
-
 function isValue(file: JournalFile, text: string): boolean {
-	return safely(false, () => {
-		file.value(text);
-		return true;
-	});
-}
-
-function safely<T>(otherwise: T, attempt: () => T): T {
-	try {
-		return attempt();
-	} catch {
-		return otherwise;
-	}
+	return isRead(() => file.value(text));
 }
 
 function causeOf(file: JournalFile, error: unknown): string {

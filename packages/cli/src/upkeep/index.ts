@@ -1,5 +1,8 @@
 /** Door of the upkeep: a journal's file is checked, copied, pruned and vacuumed beside those who use it. */
 export { backupJournal } from "./backup.ts";
 export { type CheckReport, checkJournal, type Depth } from "./check.ts";
+export { checkStore, type StoreReport } from "./check-store.ts";
+export { type Moved, moveToFile, moveToServer } from "./move.ts";
 export { type PruneStep, pruneJournal } from "./prune.ts";
+export { pruneStore } from "./prune-store.ts";
 export { vacuumJournal } from "./vacuum.ts";

@@ -2,6 +2,7 @@
  * Which sessions have had their time. A session goes with those of its sub-agents, and their sub-agents': all of them
  * together are a family, and a family goes only when nothing of it is open, waits, or was touched since.
  */
+import { readChildStoreKey } from "holdfast/host";
 import type { JournalFile } from "holdfast/sqlite";
 
 /** A session as it was seen; it is removed only if it still is so. */
@@ -11,6 +12,8 @@ export interface SeenSession {
 	readonly storedKey: string;
 	readonly key: string;
 	readonly name: string;
+	/** Key of the session to which a sub-agent's session belongs. */
+	readonly parent?: string;
 	readonly epoch: number;
 	readonly changedAt: number;
 	readonly entries: number;
@@ -21,9 +24,9 @@ export interface SeenSession {
 }
 
 /** A session and those of its sub-agents. */
-export interface Family {
+export interface Family<Session extends SeenSession = SeenSession> {
 	readonly key: string;
-	readonly members: readonly SeenSession[];
+	readonly members: readonly Session[];
 	/** When any of them changed last. */
 	readonly changedAt: number;
 	readonly busy: boolean;
@@ -44,14 +47,22 @@ const columns = `s.id, s.key, s.epoch, s.open_run, (SELECT count(*) FROM inputs 
 	(SELECT count(*) FROM entries WHERE session = s.id) AS entries,
 	max(s.updated_at, ifnull((SELECT at FROM entries WHERE session = s.id ORDER BY seq DESC LIMIT 1), 0)) AS changed_at`;
 
-/** All families, the one that changed last first. */
+/** All families of a file, the one that changed last first. */
 export function readFamilies(file: JournalFile): readonly Family[] {
 	const recorded = recordedWork(file);
-	const families = new Map<string, SeenSession[]>();
-	for (const row of file.database.prepare(`SELECT ${columns} FROM sessions s`).iterate() as Iterable<Row>) {
-		if (file.isHidden(row.key)) continue;
-		const session = seen(file, row, recorded);
-		const root = rootOf(file, session.key);
+	const sessions: SeenSession[] = [];
+	for (const row of file.database.prepare(`SELECT ${columns} FROM sessions s`).iterate() as Iterable<Row>)
+		if (!file.isHidden(row.key)) sessions.push(seen(file, row, recorded));
+	return familiesOf(sessions);
+}
+
+/** The families of sessions, the one that changed last first. */
+export function familiesOf<Session extends SeenSession>(
+	sessions: readonly Session[],
+): readonly Family<Session>[] {
+	const families = new Map<string, Session[]>();
+	for (const session of sessions) {
+		const root = rootOf(session);
 		const family = families.get(root);
 		if (family === undefined) families.set(root, [session]);
 		else family.push(session);
@@ -60,7 +71,7 @@ export function readFamilies(file: JournalFile): readonly Family[] {
 		.map(([key, members]) => ({
 			key,
 			members,
-			changedAt: Math.max(...members.map(({ changedAt }) => changedAt)),
+			changedAt: members.reduce((latest, { changedAt }) => Math.max(latest, changedAt), 0),
 			busy: members.some(({ busy }) => busy),
 		}))
 		.sort((one, other) => other.changedAt - one.changedAt);
@@ -104,11 +115,23 @@ function seen(file: JournalFile, row: Row, recorded: ReadonlySet<string>): SeenS
 	const { id, key: storedKey, epoch, changed_at: changedAt, entries } = row;
 	// A record names a session by the key of its callers, or by its own.
 	const busy = row.open_run !== null || row.waiting > 0 || recorded.has(name) || recorded.has(key);
-	return { id, storedKey, key, name, epoch, changedAt, entries, busy, isChild: parent !== undefined };
+	return {
+		id,
+		storedKey,
+		key,
+		name,
+		...(parent === undefined ? {} : { parent }),
+		epoch,
+		changedAt,
+		entries,
+		busy,
+		isChild: parent !== undefined,
+	};
 }
 
-function rootOf(file: JournalFile, key: string): string {
-	let root = file.key(key);
-	while (root.parent !== undefined) root = file.key(root.parent);
-	return root.key;
+function rootOf({ key, parent }: SeenSession): string {
+	let root = key;
+	for (let above = parent; above !== undefined; above = readChildStoreKey(above)?.parentStoreKey)
+		root = above;
+	return root;
 }

@@ -120,4 +120,5 @@ async function fold(
 	}
 }
 
-const inUse: ReadonlySet<unknown> = new Set(["history_unsettled", "session_held", "lease_lost"]);
+/** Codes of errors that say that somebody uses a session. */
+export const inUse: ReadonlySet<unknown> = new Set(["history_unsettled", "session_held", "lease_lost"]);

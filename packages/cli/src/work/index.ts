@@ -7,6 +7,6 @@ export { describeError } from "./describe-error.ts";
 export { chooseModel } from "./models.ts";
 export { type OpenAgent, openAgent } from "./open-agent.ts";
 export { findSession, isOwnKey, nameOfSession, refuseServed } from "./session-name.ts";
-export { readSettings, type SessionSettings, writeSettings } from "./session-settings.ts";
+export { copySettings, readSettings, type SessionSettings, writeSettings } from "./session-settings.ts";
 export { assistantsFolder, prepare, type Setup, setupOfFile, type WorkOptions } from "./setup.ts";
 export { ending, exitCodes, UsageError } from "./usage-error.ts";

@@ -3,7 +3,7 @@
  * way from anywhere. The conversation is in the journal; without this file the defaults hold.
  */
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isServer } from "./database.ts";
 import { makeFolder, ownFolder } from "./own-folder.ts";
@@ -48,10 +48,21 @@ export function writeSettings(db: string, key: string, settings: SessionSettings
 	renameSync(draft, file);
 }
 
+/** Has the sessions of a database that was moved work as they did before. */
+export function copySettings(from: string, to: string): void {
+	const [source, target] = [placeOf(from), placeOf(to)];
+	if (!existsSync(source)) return;
+	makeFolder(dirname(target));
+	cpSync(source, target, { recursive: true });
+}
+
 /** Beside a database's file; those of a server's sessions are in the folder where the command runs. */
+function placeOf(db: string): string {
+	return `${isServer(db) ? join(ownFolder, `postgres-${digest(db)}`) : db}.settings`;
+}
+
 function fileOf(db: string, key: string): string {
-	const place = isServer(db) ? join(ownFolder, `postgres-${digest(db)}`) : db;
-	return join(`${place}.settings`, `${digest(key)}.json`);
+	return join(placeOf(db), `${digest(key)}.json`);
 }
 
 function digest(text: string): string {

@@ -10,6 +10,7 @@ import type {
 	ToolStarted,
 } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
+import type { ReplacedResult } from "../policy/index.ts";
 import { type EngineTool, orderRound, plainOutcome, runTool, type ToolOutcome } from "../tools/index.ts";
 import type { ToolsAction } from "./action.ts";
 import { CallContext } from "./call-context.ts";
@@ -25,6 +26,12 @@ import {
 } from "./check-call.ts";
 import { commit } from "./end-run.ts";
 import type { Run } from "./run.ts";
+
+/** A result as policy leaves it. */
+interface Admitted {
+	readonly outcome: ToolCallOutcome;
+	readonly result: unknown;
+}
 
 export class ToolRound {
 	readonly #run: Run;
@@ -135,7 +142,9 @@ export class ToolRound {
 			started === undefined
 				? checkCall(this.#setting(each.approved), call)
 				: recoverCall(tool, call, started, processKey);
-		return interceptors.toolResult === undefined ? checked : this.#admitSettled(call, checked);
+		if (interceptors.toolResult === undefined) return checked;
+		if (checked instanceof Promise) return checked.then((found) => this.#admitSettled(call, found));
+		return this.#admitSettled(call, checked);
 	}
 
 	#setting(approved: boolean | undefined): CallSetting {
@@ -144,30 +153,38 @@ export class ToolRound {
 		return { agent, interceptors, processKey, mayWait, sessionKey, caller, approved: isApproved };
 	}
 
-	/** A result that no tool gave is replaced like any other. */
-	async #admitSettled(call: ToolCall, checking: CheckedCall | Promise<CheckedCall>): Promise<CheckedCall> {
-		const checked = await checking;
+	/** A result that no tool gave is replaced like any other. A call that starts does so in the append that asks for it. */
+	#admitSettled(call: ToolCall, checked: CheckedCall): MaybePromise<CheckedCall> {
 		if (checked.kind !== "settled") return checked;
-		const { outcome, result } = await this.#admit(call, call.arguments, checked.outcome, checked.result);
-		return { ...checked, outcome, result };
+		const admitted = this.#admit(call, call.arguments, checked.outcome, checked.result);
+		const read = (found: Admitted): CheckedCall => ({ ...checked, ...found });
+		return admitted instanceof Promise ? admitted.then(read) : read(admitted);
 	}
 
-	/** The result as it may be kept and emitted. */
-	async #admit(
+	/** The result as it may be kept and emitted. Throws or rejects with `HookFailed`. */
+	#admit(
 		{ toolCallId, toolName }: ToolCall,
 		input: unknown,
 		outcome: ToolCallOutcome,
 		output: unknown,
-	): Promise<{ outcome: ToolCallOutcome; result: unknown }> {
+	): MaybePromise<Admitted> {
 		const { toolResult } = this.#run.interceptors;
 		if (toolResult === undefined) return { outcome, result: output };
 		const status = outcome === "done" || outcome === "cancelled" ? outcome : "error";
-		try {
-			const replaced = await toolResult({ toolCallId, toolName, input, status, output });
-			return { outcome: replaced.status === status ? outcome : replaced.status, result: replaced.output };
-		} catch (error) {
+		const read = (replaced: ReplacedResult): Admitted => ({
+			outcome: replaced.status === status ? outcome : replaced.status,
+			result: replaced.output,
+		});
+		const failed = (error: unknown): never => {
 			throw new HookFailed(error);
+		};
+		let replaced: MaybePromise<ReplacedResult>;
+		try {
+			replaced = toolResult({ toolCallId, toolName, input, status, output });
+		} catch (error) {
+			return failed(error);
 		}
+		return replaced instanceof Promise ? replaced.then(read, failed) : read(replaced);
 	}
 
 	// Recording and starting.
@@ -261,22 +278,32 @@ export class ToolRound {
 		each.context?.close();
 		const { onAfterCall, onError } = this.#run.agent.toolStrategy;
 		const hook = outcome.isError ? onError : onAfterCall;
-		const { toolResult } = this.#run.interceptors;
-		if (hook === undefined && toolResult === undefined) {
-			const { isError, output, details } = outcome;
-			try {
-				const recorded = this.#record(each, isError ? "error" : "done", output, details);
-				if (recorded instanceof Promise) recorded.catch((error) => this.#failed(error));
-			} catch (error) {
-				this.#failed(error); // a store that answers at once throws at once
-			}
-			return;
-		}
 		// A raw outcome that may be replaced is not kept, whatever becomes of the run meanwhile.
-		if (toolResult === undefined) each.came = outcome;
-		this.#afterCall(each, tool, outcome).catch((error) =>
-			this.#failed(error instanceof HookFailed ? error.cause : error),
-		);
+		if (hook !== undefined && this.#run.interceptors.toolResult === undefined) each.came = outcome;
+		const failed = (error: unknown): void => this.#failed(error instanceof HookFailed ? error.cause : error);
+		try {
+			const { isError, output, details } = outcome;
+			const recorded =
+				hook === undefined
+					? this.#admitAndRecord(each, isError ? "error" : "done", output, details)
+					: this.#afterCall(each, tool, outcome);
+			if (recorded instanceof Promise) recorded.catch(failed);
+		} catch (error) {
+			failed(error); // a store that answers at once throws at once
+		}
+	}
+
+	#admitAndRecord(
+		each: CallInRound,
+		status: ToolCallOutcome,
+		output: unknown,
+		details: unknown,
+	): MaybePromise<void> {
+		const record = ({ outcome, result }: Admitted): MaybePromise<void> => {
+			if (!this.#closed) return this.#record(each, outcome, result, result === output ? details : undefined);
+		};
+		const admitted = this.#admit(each.call, each.input, status, output);
+		return admitted instanceof Promise ? admitted.then(record) : record(admitted);
 	}
 
 	async #afterCall(each: CallInRound, tool: EngineTool, outcome: ToolOutcome): Promise<void> {
@@ -291,10 +318,7 @@ export class ToolRound {
 			const replaced = await ask(() => strategy.onAfterCall?.(source, each.input, outcome.output));
 			if (replaced !== undefined) ({ output: result, isError } = plainOutcome(replaced));
 		}
-		const status = isError ? "error" : "done";
-		const admitted = await this.#admit(each.call, each.input, status, result);
-		const details = admitted.result === result ? outcome.details : undefined;
-		if (!this.#closed) await this.#record(each, admitted.outcome, admitted.result, details);
+		await this.#admitAndRecord(each, isError ? "error" : "done", result, outcome.details);
 	}
 
 	#record(

@@ -2,7 +2,7 @@
 export type { Admitting } from "./admission.ts";
 export { AgentPolicy, withCallValues } from "./agent-policy.ts";
 export { aroundRun } from "./around-run.ts";
-export type { Delta, DeltaSource, Interceptor, ToolCallDecision } from "./interceptor.ts";
+export type { Delta, DeltaSource, Interceptor, ReplacedResult, ToolCallDecision } from "./interceptor.ts";
 export type { DrivenStages } from "./join-stages.ts";
 export type { MiddlewareEntry } from "./middleware/middleware-face.ts";
 export { askModel } from "./plugins/ask-model.ts";

@@ -129,16 +129,26 @@ async function decided(
 	return call === given ? undefined : { action: "modify", input: call.input };
 }
 
-async function replaced(
+/** Asks each in turn; a promise only where one of them needs time. */
+function replaced(
 	stages: readonly NamedCall<NonNullable<Stages["toolResult"]>>[],
 	given: InterceptedResult,
-): Promise<ReplacedResult> {
-	let result: ReplacedResult = given.status === "done" ? given : { ...given, error: given.output };
-	for (const stage of stages) {
-		const { error: _, ...about } = given;
-		result = await stage.call({ ...about, ...result });
-	}
-	return { status: result.status, output: result.output };
+): MaybePromise<ReplacedResult> {
+	const { error: _, ...about } = given;
+	const from = (first: number, before: ReplacedResult): MaybePromise<ReplacedResult> => {
+		let result = before;
+		for (let at = first; at < stages.length; at++) {
+			const next = stages[at]?.call({ ...about, ...result }) as MaybePromise<ReplacedResult>;
+			if (isThenable(next)) return Promise.resolve(next).then((found) => from(at + 1, found));
+			result = next;
+		}
+		return { status: result.status, output: result.output };
+	};
+	return from(0, given.status === "done" ? given : { ...given, error: given.output });
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+	return typeof (value as { then?: unknown } | null | undefined)?.then === "function";
 }
 
 /** What is committed stays so, whatever those think who hear of it. */

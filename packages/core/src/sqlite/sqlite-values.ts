@@ -55,9 +55,7 @@ function valuesOf(parts: ValuesParts, key: string, owner: string): SessionValues
 		},
 		list() {
 			return reading(() => {
-				const session = idOf(statements, key);
-				if (session === undefined) return [];
-				const rows = statements.listValues.all(session, owner) as { name: string; value: string }[];
+				const rows = statements.listValues.all(key, owner) as { name: string; value: string }[];
 				return rows
 					.map(({ name, value }) => ({ name: fromStored(name), value: decoded(value) }))
 					.sort((one, other) => (one.name < other.name ? -1 : 1));

@@ -124,7 +124,8 @@ const texts = {
 	deleteValues: "DELETE FROM session_values WHERE session = ?",
 	readValue: `SELECT value FROM session_values
 		WHERE session = (SELECT id FROM sessions WHERE key = ?) AND owner = ? AND name = ?`,
-	listValues: "SELECT name, value FROM session_values WHERE session = ? AND owner = ?",
+	listValues: `SELECT name, value FROM session_values
+		WHERE session = (SELECT id FROM sessions WHERE key = ?) AND owner = ?`,
 	setValue: `INSERT INTO session_values (session, owner, name, value) VALUES (?, ?, ?, ?)
 		ON CONFLICT (session, owner, name) DO UPDATE SET value = excluded.value`,
 	deleteValue: "DELETE FROM session_values WHERE session = ? AND owner = ? AND name = ?",

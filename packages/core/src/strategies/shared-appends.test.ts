@@ -159,6 +159,16 @@ test.each([
 	},
 );
 
+test("a call starts in the append that asks for it, also where its result is replaced", async () => {
+	const replacing: Interceptor = {
+		name: "replacing",
+		begin: () => ({ toolResult: async ({ status, output }) => ({ status, output: `[masked] ${output}` }) }),
+	};
+	const { appended, result } = await look({ middleware: [replacing] });
+	expect(appended).toEqual(inTwo);
+	expect(result.text).toBe('[{"saw":"[masked] seen 0"},{"saw":"[masked] seen 1"}]');
+});
+
 test("where somebody is asked as a step begins, the answer is on record before that", async () => {
 	const recorded: boolean[] = [];
 	const { host } = batches();

@@ -127,7 +127,7 @@ export function journalRoutines(schema: string): string {
 		INSERT INTO ${schema}.inputs (session, position, id, kind, run_id, dedupe_key, worker, at, body)
 			VALUES (session_id, known, op->>'i', op->>'kind', op->>'run', op->>'dk', op->>'w', at, op->>'b');
 		IF op ? 'dh' THEN
-			INSERT INTO ${schema}.dedupe (session, digest, position) VALUES (session_id, (op->>'dh')::uuid, known);
+			INSERT INTO ${schema}.dedupe (session, digest, key, position) VALUES (session_id, (op->>'dh')::uuid, op->>'dk', known);
 		END IF;
 		RETURN jsonb_build_array('ok', known);
 	END $$;

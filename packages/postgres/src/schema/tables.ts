@@ -91,6 +91,7 @@ export function tables(schema: string): string {
 	CREATE TABLE ${schema}.dedupe (
 		session bigint NOT NULL,
 		digest uuid NOT NULL,
+		key text NOT NULL,
 		position bigint NOT NULL,
 		PRIMARY KEY (session, digest)
 	);

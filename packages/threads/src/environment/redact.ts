@@ -9,10 +9,13 @@ const flags = new Set(["true", "false", "yes", "no", "on", "off", "1", "0"]);
 export function secretsAmong(
 	values: Iterable<{ readonly value: string; readonly type: "text" | "secret" }>,
 ): readonly string[] {
-	const secrets = new Set<string>();
+	let secrets: Set<string> | undefined;
 	for (const { value, type } of values)
-		if (type === "secret" && value !== "" && !flags.has(value.toLowerCase())) secrets.add(value);
-	return [...secrets].sort();
+		if (type === "secret" && value !== "" && !flags.has(value.toLowerCase())) {
+			secrets ??= new Set();
+			secrets.add(value);
+		}
+	return secrets === undefined ? [] : [...secrets].sort();
 }
 
 /** Masks secrets, in plain data and in text that comes in pieces. */

@@ -25,7 +25,7 @@ export interface EnvironmentParts {
 	/** The thread's own. */
 	readonly values: HostValues;
 	/** The environment of the thread whose sub-agent this is; undefined where there is none. */
-	parent?(): Promise<ThreadEnvironment | undefined>;
+	parent?(): ThreadEnvironment | undefined | Promise<ThreadEnvironment | undefined>;
 	/** Whether a variable is kept from sub-agents, by a definition in this thread that says so. */
 	isScoped?(name: string): boolean | Promise<boolean>;
 	/** The `env` of the agent that acts. */
@@ -91,21 +91,42 @@ export class ThreadEnvironment {
 	}
 
 	/**
-	 * Puts a mark in place of every secret value that is known here, as the values are now.
+	 * Puts a mark in place of every secret value that is known here, as the values are now. A promise only where a source
+	 * needs time: this is asked for each result of a tool.
 	 * @see SA-091, SA-092, SA-093
 	 */
-	async redaction(): Promise<Redaction> {
-		return this.#redactions.of(secretsAmong(await this.#everything()));
+	redaction(): Redaction | Promise<Redaction> {
+		const found = this.#everything();
+		const redactionOf = (values: readonly EnvValue[]): Redaction => this.#redactions.of(secretsAmong(values));
+		return found instanceof Promise ? found.then(redactionOf) : redactionOf(found);
 	}
 
 	/** What can be read here, and what lies under it: a secret stays one when another source is in front of it. */
-	async #everything(): Promise<readonly EnvValue[]> {
-		const { agent, prompt, user, instance, parent } = this.#parts;
-		const found = [...(await this.#own()).values()];
-		for (const given of [await instance?.(), await user?.(), prompt?.(), agent?.()])
+	#everything(): readonly EnvValue[] | Promise<readonly EnvValue[]> {
+		const { agent, prompt, user, instance, parent, values } = this.#parts;
+		const found: EnvValue[] = [];
+		const addGiven = (given: EnvGiven | undefined): void => {
 			for (const name of Object.keys(given ?? {})) found.push(valueIn(given, name) as EnvValue);
-		const above = await parent?.();
-		return above === undefined ? found : [...found, ...(await above.#everything())];
+		};
+		addGiven(prompt?.());
+		addGiven(agent?.());
+		const [own, ofInstance, ofUser, above] = [values.list(), instance?.(), user?.(), parent?.()];
+		const gather = (
+			list: unknown,
+			mine: EnvGiven | undefined,
+			users: EnvGiven | undefined,
+			parents: ThreadEnvironment | undefined,
+		): readonly EnvValue[] | Promise<readonly EnvValue[]> => {
+			for (const { value } of list as readonly { value: EnvValue }[]) found.push(value);
+			addGiven(mine);
+			addGiven(users);
+			if (parents === undefined) return found;
+			const more = parents.#everything();
+			return more instanceof Promise ? more.then((those) => [...found, ...those]) : [...found, ...more];
+		};
+		if (isThenable(own) || isThenable(ofInstance) || isThenable(ofUser) || isThenable(above))
+			return Promise.all([own, ofInstance, ofUser, above]).then((all) => gather(...all));
+		return gather(own, ofInstance, ofUser, above);
 	}
 
 	async #findInThreads(name: string): Promise<EnvValue | undefined> {
@@ -140,6 +161,10 @@ export class ThreadEnvironment {
 		const all = (await this.#parts.values.list()) as readonly { name: string; value: EnvValue }[];
 		return new Map(all.map(({ name, value }) => [name, value]));
 	}
+}
+
+function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
+	return typeof (value as { then?: unknown } | null | undefined)?.then === "function";
 }
 
 function valueIn(given: EnvGiven | undefined, name: string): EnvValue | undefined {

@@ -31,9 +31,10 @@ export const providerKey = "threads-provider";
 export async function generateWith(
 	provider: ProviderInstance,
 	request: ProviderRequest,
+	messageId?: string,
 ): Promise<LLMResponse> {
 	try {
-		return responseOf(await provider.generate(request));
+		return responseOf(await provider.generate(request), messageId);
 	} catch (error) {
 		throw providerFailure(error, provider.name, request.signal);
 	}
@@ -51,6 +52,7 @@ export async function streamInto(
 	provider: ProviderInstance,
 	request: ProviderRequest,
 	emit: (event: StreamEvent) => void,
+	messageId?: string,
 ): Promise<LLMResponse> {
 	try {
 		const { signal } = request;
@@ -60,7 +62,7 @@ export async function streamInto(
 			signal?.throwIfAborted();
 			gathered.add(chunk);
 		}
-		return responseOf(gathered.response());
+		return responseOf(gathered.response(), messageId);
 	} catch (error) {
 		throw providerFailure(error, provider.name, request.signal);
 	}
@@ -71,10 +73,12 @@ class GatheredAnswer {
 	readonly #emit: (event: StreamEvent) => void;
 	#text = "";
 	#reasoning = "";
-	readonly #calls = new Map<string, GatheredCall>();
-	readonly #images: NonNullable<ProviderResponse["images"]> = [];
-	readonly #webSearches: NonNullable<ProviderResponse["webSearches"]> = [];
-	readonly #tools: NonNullable<ProviderResponse["providerTools"]> = [];
+	readonly #calls: GatheredCall[] = [];
+	/** From the second call on. */
+	#callsById: Map<string, GatheredCall> | undefined;
+	#images: ProviderResponse["images"];
+	#webSearches: ProviderResponse["webSearches"];
+	#tools: ProviderResponse["providerTools"];
 	#finish: Extract<ProviderStreamChunk, { type: "finish" }> | undefined;
 
 	constructor(emit: (event: StreamEvent) => void) {
@@ -114,12 +118,15 @@ class GatheredAnswer {
 				return;
 			}
 			case "image-done":
+				this.#images ??= [];
 				this.#images.push(chunk.image);
 				return;
 			case "web-search-done":
+				this.#webSearches ??= [];
 				this.#webSearches.push(chunk.result);
 				return;
 			case "provider-tool-done":
+				this.#tools ??= [];
 				this.#tools.push(chunk.tool);
 				return;
 			case "error":
@@ -144,16 +151,16 @@ class GatheredAnswer {
 			content: this.#text === "" ? null : this.#text,
 			...(this.#reasoning === "" ? {} : { reasoning: this.#reasoning }),
 			...(reasoningDetails === undefined ? {} : { reasoningDetails }),
-			toolCalls: [...this.#calls.values()].map(({ id, name, text, arguments: given, extraContent }) => ({
+			toolCalls: this.#calls.map(({ id, name, text, arguments: given, extraContent }) => ({
 				id,
 				name,
 				// What is done wins over the pieces; what cannot be read is answered with an error.
 				arguments: (given ?? text) as Record<string, unknown>,
 				...(extraContent === undefined ? {} : { extraContent }),
 			})),
-			images: this.#images,
-			webSearches: this.#webSearches,
-			providerTools: this.#tools,
+			...(this.#images === undefined ? {} : { images: this.#images }),
+			...(this.#webSearches === undefined ? {} : { webSearches: this.#webSearches }),
+			...(this.#tools === undefined ? {} : { providerTools: this.#tools }),
 			finishReason,
 			usage,
 			...(metadata === undefined ? {} : { metadata }),
@@ -161,10 +168,18 @@ class GatheredAnswer {
 	}
 
 	#call(id: string, name?: string): GatheredCall {
-		const known = this.#calls.get(id) ?? { id, name: "", text: "" };
-		if (name !== undefined) known.name = name;
-		this.#calls.set(id, known);
-		return known;
+		const [first] = this.#calls;
+		let call = first?.id === id ? first : this.#callsById?.get(id);
+		if (call === undefined) {
+			call = { id, name: "", text: "" };
+			this.#calls.push(call);
+			if (first !== undefined) {
+				this.#callsById ??= new Map();
+				this.#callsById.set(id, call);
+			}
+		}
+		if (name !== undefined) call.name = name;
+		return call;
 	}
 
 	#push(type: StreamEvent["type"], delta: StreamDelta): void {
@@ -181,7 +196,7 @@ interface GatheredCall {
 }
 
 /** An answer of a provider as the engine records it; the same whether it came whole or in pieces. */
-function responseOf(answer: ProviderResponse): LLMResponse {
+function responseOf(answer: ProviderResponse, messageId: string | undefined): LLMResponse {
 	const content: AssistantContent[] = [];
 	const details = answer.reasoningDetails;
 	if ((answer.reasoning ?? "") !== "" || (details?.length ?? 0) > 0) {
@@ -202,11 +217,10 @@ function responseOf(answer: ProviderResponse): LLMResponse {
 		about.providerTools = answer.providerTools?.map((tool) => ({ ...tool, type: tool.name }));
 	if ((answer.webSearches?.length ?? 0) > 0) about.webSearches = answer.webSearches;
 	if (answer.metadata !== undefined) about.metadata = answer.metadata;
-	const message = new AssistantMessage(
-		content,
-		calls.length === 0 ? undefined : calls,
-		Object.keys(about).length === 0 ? {} : { metadata: { [providerKey]: about } },
-	);
+	const message = new AssistantMessage(content, calls.length === 0 ? undefined : calls, {
+		...(messageId === undefined ? {} : { id: messageId }),
+		...(Object.keys(about).length === 0 ? {} : { metadata: { [providerKey]: about } }),
+	});
 	return { message, usage: usageOf(answer.usage), stopReason: stopReasonOf(answer.finishReason) };
 }
 

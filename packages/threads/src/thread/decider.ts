@@ -1,18 +1,12 @@
 // A thread as a decider: whose step it is follows from the fold alone (keeps I1, I6).
-import { HoldfastError } from "holdfast";
+import { type Entry, HoldfastError } from "holdfast";
 import { type Action, type DecidingStrategy, type QuestionContext, strategy } from "holdfast/execution";
-import {
-	type BeginAnswer,
-	evolveFlow,
-	type Flow,
-	type FlowRules,
-	initialFlow,
-	queuedTag,
-	topics,
-} from "./flow.ts";
+import { type BeginAnswer, type Flow, type FlowRules, initialFlow, queuedTag, topics } from "./flow.ts";
 
 /** What a decider asks of the thread that it decides for. */
 export interface DeciderParts extends FlowRules {
+	/** Where an execution stands after one more entry: `evolveFlow` by these rules. */
+	evolve(flow: Flow, entry: Entry): Flow;
 	/** Which agent acts, and whether it may. */
 	begin(context: QuestionContext): Promise<BeginAnswer>;
 	/** Reports the end of the session to the thread that asked for it. Done again it changes nothing. */
@@ -25,7 +19,7 @@ export function threadStrategy(parts: DeciderParts): DecidingStrategy {
 		name: "thread",
 		limitsSteps: true,
 		initial: () => initialFlow,
-		evolve: (flow, entry) => evolveFlow(parts, flow, entry),
+		evolve: (flow, entry) => parts.evolve(flow, entry),
 		decide: ({ own }) => next(parts, own),
 	});
 }

@@ -35,7 +35,12 @@ export function defaultParts(options: DefaultPartsOptions): ThreadParts {
 			setEnv: (name, value, given) => made.setEnv(name, value, given),
 			find: (name) => made.find(name),
 			redaction: () => made.redaction(),
-			redact: async (data) => (await made.redaction()).redact(data),
+			redact(data) {
+				const redaction = made.redaction();
+				return redaction instanceof Promise
+					? redaction.then((own) => own.redact(data))
+					: redaction.redact(data);
+			},
 		};
 	};
 	const bare = (
@@ -54,10 +59,12 @@ export function defaultParts(options: DefaultPartsOptions): ThreadParts {
 			},
 			instance: () => env,
 			isScoped: (name) => options.isScoped(thread, name),
-			async parent() {
+			parent() {
 				const { parent } = thread.record;
-				const above = parent === undefined ? undefined : await options.place(parent.threadId);
-				return above === undefined ? undefined : bare(above);
+				if (parent === undefined) return undefined;
+				return options
+					.place(parent.threadId)
+					.then((above) => (above === undefined ? undefined : bare(above)));
 			},
 		});
 	return {

@@ -10,7 +10,7 @@ import { askWhole, modelsOf } from "./model-binding.ts";
 import { recordCall, tokensOf } from "./model-calls.ts";
 import type { EnvironmentPart } from "./parts.ts";
 import { type Callable, callName } from "./project-index.ts";
-import { assembleRequest, logRequest } from "./request.ts";
+import { assembleRequest, logged } from "./request.ts";
 import { hookCall, type StoredResult } from "./row.ts";
 import { callAgent, createAgent, isOffered, messageAgent } from "./subagents.ts";
 import type { ThreadSystem } from "./system.ts";
@@ -32,17 +32,16 @@ export async function executeCall(
 	args: Record<string, unknown>,
 	context: ToolContext,
 ): Promise<StoredResult> {
-	await live.ready();
-	const { index, flow, threadId, place } = live;
+	const loading = live.ready();
+	if (loading !== undefined) await loading;
+	const { index, flow, threadId } = live;
 	const prompt = index.promptOf(flow);
 	const [result, signals] = await live.collecting(async (): Promise<ToolResult> => {
-		const listed = index.callables(prompt).find((each) => each.name === name);
+		const listed = index.callable(prompt, name);
 		const queued = flow.isQueued ? visibleTool(live, prompt.namespace, name) : undefined;
-		const env = system.parts.environment(place, {
-			agent: index.agent(flow.agent)?.env,
-			prompt: prompt.definition.env,
-		});
-		const offered = listed && (await isOffered(system, live, listed, env));
+		const env = live.environment(prompt);
+		const asked = listed && isOffered(system, live, listed, env);
+		const offered = asked instanceof Promise ? await asked : asked;
 		// What is not offered any more may still be called: it says why it cannot be.
 		const callable = queued ?? offered ?? (listed?.kind === "create" ? listed : undefined);
 		if (callable === undefined) return failure(`There is no tool ${JSON.stringify(name)}.`);
@@ -67,12 +66,13 @@ export async function executeCall(
 				return messageAgent(system, live, args, context);
 		}
 	});
-	await publishStatus(
-		system,
-		live,
-		{ toolCallId: context.toolCallId, toolName: name, arguments: args },
-		result,
-	);
+	if (sideOf(index, live.flow).config?.sessionStatus !== undefined)
+		await publishStatus(
+			system,
+			live,
+			{ toolCallId: context.toolCallId, toolName: name, arguments: args },
+			result,
+		);
 	const stored = result as StoredResult;
 	return signals === undefined ? stored : { ...stored, signals };
 }
@@ -114,7 +114,7 @@ export async function runTool(
 	if (definition.executionMode === "provider")
 		return failure(`The tool "${name}" is executed by the provider, not here.`);
 	try {
-		const args = await readArguments(definition.args, given);
+		const args = definition.args === null ? { value: given } : await readArguments(definition.args, given);
 		if ("error" in args) return failure(`The arguments of "${name}" are wrong: ${args.error}`);
 		const known = live?.hasChildren === false ? live.states.get(callable) : undefined;
 		const record = live?.place.record ?? (await system.records.get(threadId));
@@ -122,8 +122,11 @@ export async function runTool(
 		const tool = { namespace: item.namespace, uses: definition.uses, env: config.env };
 		const state = known ?? (await system.state(record, { live, tool }));
 		live?.states.set(callable, state);
-		const missing = await missingValue(definition, state);
-		if (missing !== undefined) return failure(`The tool "${name}" cannot run: ${missing}`);
+		// Without `tenvs` a definition has null there.
+		if (definition.variables.length > 0 || definition.tenvs) {
+			const missing = await missingValue(definition, state);
+			if (missing !== undefined) return failure(`The tool "${name}" cannot run: ${missing}`);
+		}
 		const { execute } = definition;
 		const result: unknown = await (definition.args === null ? execute(state) : execute(state, args.value));
 		return readToolResult(result, name);
@@ -229,11 +232,7 @@ async function callPrompt(
 		const { response, model: answeredBy } = await askWhole({
 			models: await modelsOf(live.index, item, env),
 			signal: context.signal,
-			async request(model) {
-				const request = await assembled(model);
-				await logRequest(system, threadId, model, request);
-				return request;
-			},
+			request: (model) => logged(system, threadId, model, assembled(model)),
 			failed({ item: { name: model } }, error, isLast) {
 				const message = `The model "${model}" failed: ${messageOf(error)}`;
 				system.log({ threadId, level: isLast ? "error" : "warn", topic: "model", message, data: { model } });

@@ -5,12 +5,12 @@
 //   ready    each committed entry is folded as it comes
 import type { Entry } from "holdfast";
 import type { PolicyRun } from "holdfast/middleware";
-import type { ThreadState } from "../types/index.ts";
-import { evolveFlow, type Flow, initialFlow } from "./flow.ts";
-import type { HookScope } from "./hooks.ts";
+import type { HookName, ProjectItem, ThreadState } from "../types/index.ts";
+import { type Flow, initialFlow } from "./flow.ts";
+import { type HookScope, hasHooks } from "./hooks.ts";
 import { dataOf } from "./message-data.ts";
 import { threadNotFound } from "./not-found.ts";
-import type { ThreadPlace } from "./parts.ts";
+import type { EnvironmentPart, ThreadPlace } from "./parts.ts";
 import type { ProjectIndex } from "./project-index.ts";
 import type { CallSignals, StoredResult } from "./row.ts";
 import type { ThreadSystem } from "./system.ts";
@@ -44,6 +44,14 @@ export class LiveRun {
 	/** Entries that nobody has asked the list for since. */
 	readonly #unseen: Entry[] = [];
 	#seq = 0;
+	/** That which was asked for last. */
+	#environment:
+		| {
+				readonly agent: object | undefined;
+				readonly prompt: object | undefined;
+				readonly part: EnvironmentPart;
+		  }
+		| undefined;
 	#mayHaveFiles = false;
 	/** What the call under way asks for. */
 	#signals: Mutable<CallSignals> | undefined;
@@ -85,6 +93,22 @@ export class LiveRun {
 		return this.#place as ThreadPlace;
 	}
 
+	/** The environment of the thread for what the agent does with a prompt. Only once it is ready. */
+	environment(prompt: ProjectItem<"prompt"> | undefined): EnvironmentPart {
+		const agent = this.index.agent(this.flow.agent);
+		const known = this.#environment;
+		if (known !== undefined && known.agent === agent && known.prompt === prompt) return known.part;
+		const scope = { agent: agent?.env, prompt: prompt?.definition.env };
+		const part = this.#system.parts.environment(this.place, scope);
+		this.#environment = { agent, prompt, part };
+		return part;
+	}
+
+	/** Whether hooks of any of these kinds are active for what the side does. */
+	hasHooks(...names: HookName[]): boolean {
+		return this.index.project.hooks.size > 0 && hasHooks(this, ...names);
+	}
+
 	/** Whether a call of this execution has told it to stop, committed or not. */
 	get stoppedBy(): Flow["stoppedBy"] {
 		return this.flow.stoppedBy ?? this.#signals?.stop;
@@ -106,11 +130,11 @@ export class LiveRun {
 		const entries = await this.#run.entries();
 		let seen = 0;
 		for (const entry of entries) {
-			this.flow = evolveFlow(this.index, this.flow, entry);
+			this.flow = this.index.evolve(this.flow, entry);
 			seen = entry.seq;
 		}
 		for (const entry of this.#waiting ?? []) {
-			if (entry.seq > seen) this.flow = evolveFlow(this.index, this.flow, entry);
+			if (entry.seq > seen) this.flow = this.index.evolve(this.flow, entry);
 			view.apply(entry);
 		}
 		this.#view = view;
@@ -125,7 +149,7 @@ export class LiveRun {
 			this.#waiting.push(entry);
 			return;
 		}
-		this.flow = evolveFlow(this.index, this.flow, entry);
+		this.flow = this.index.evolve(this.flow, entry);
 		this.#seq = entry.seq;
 		this.#mayHaveFiles ||= hasFiles(entry);
 		this.#unseen.push(entry);

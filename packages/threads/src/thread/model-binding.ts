@@ -20,8 +20,19 @@ export interface BoundModel {
 	readonly secrets: readonly string[];
 }
 
+/** The models of a project's prompts whose providers need no key. */
+const withoutKeys = new WeakMap<ProjectIndex, Map<ProjectItem<"prompt">, readonly BoundModel[]>>();
+
 /** The models of a prompt: its own and, in order, those that take over when it fails for now. */
-export async function modelsOf(
+export function modelsOf(
+	index: ProjectIndex,
+	prompt: ProjectItem<"prompt">,
+	env: Pick<EnvironmentPart, "find">,
+): readonly BoundModel[] | Promise<readonly BoundModel[]> {
+	return withoutKeys.get(index)?.get(prompt) ?? boundModels(index, prompt, env);
+}
+
+async function boundModels(
 	index: ProjectIndex,
 	prompt: ProjectItem<"prompt">,
 	env: Pick<EnvironmentPart, "find">,
@@ -29,7 +40,10 @@ export async function modelsOf(
 	const first = index.item(prompt.namespace, "model", prompt.definition.model);
 	const others = (first.definition.fallbacks ?? []).map((name) => index.item(first.namespace, "model", name));
 	const once = [...new Map([first, ...others].map((item) => [item.name, item])).values()];
-	return Promise.all(once.map((item) => bound(item, env)));
+	const models = await Promise.all(once.map((item) => bound(item, env)));
+	if (once.every(({ definition }) => definition.provider.apiKeyEnv === undefined))
+		withoutKeys.set(index, (withoutKeys.get(index) ?? new Map()).set(prompt, models));
+	return models;
 }
 
 const made = new WeakMap<ModelDefinition, Map<string, ProviderInstance>>();
@@ -84,8 +98,10 @@ export interface Answered {
 export interface AskModels {
 	readonly models: readonly BoundModel[];
 	readonly signal: AbortSignal | undefined;
+	/** The id of the answer's message. Default: a new one. */
+	readonly messageId?: string;
 	/** What a model is asked. */
-	request(model: BoundModel): Promise<ProviderRequest>;
+	request(model: BoundModel): ProviderRequest | Promise<ProviderRequest>;
 	failed(model: BoundModel, error: UPPError, isLast: boolean): void;
 }
 
@@ -93,7 +109,7 @@ export interface AskModels {
 export async function askWhole(asking: AskModels): Promise<Answered> {
 	return ask(
 		asking,
-		({ provider }, request) => generateWith(provider, request),
+		({ provider }, request) => generateWith(provider, request, asking.messageId),
 		() => false,
 	);
 }
@@ -110,27 +126,30 @@ export async function askStreamed(asking: AskModels, emit: (event: StreamEvent) 
 		asking,
 		({ provider, item }, request) =>
 			item.definition.capabilities?.supportsStreaming === false
-				? generateWith(provider, request)
-				: streamInto(provider, request, said),
+				? generateWith(provider, request, asking.messageId)
+				: streamInto(provider, request, said, asking.messageId),
 		() => hasSpoken,
 	);
 }
 
-async function ask(
-	{ models, signal, request, failed }: AskModels,
-	call: (model: BoundModel, request: ProviderRequest) => Promise<LLMResponse>,
-	hasSpoken: () => boolean,
-): Promise<Answered> {
-	for (const [at, model] of models.entries()) {
-		const asked = await request(model);
-		try {
-			return { response: await call(model, asked), model };
-		} catch (thrown) {
+type CallModel = (model: BoundModel, request: ProviderRequest) => Promise<LLMResponse>;
+
+function ask(asking: AskModels, call: CallModel, hasSpoken: () => boolean): Promise<Answered> {
+	const { models, signal, request, failed } = asking;
+	const from = (at: number): Promise<Answered> => {
+		const model = models[at] as BoundModel; // a prompt has a model
+		const answered = (response: LLMResponse): Answered => ({ response, model });
+		const refused = (thrown: unknown): Promise<Answered> => {
 			const error = providerFailure(thrown, model.provider.name, signal);
 			const isLast = at === models.length - 1 || !error.retryable || hasSpoken() || signal?.aborted === true;
 			failed(model, error, isLast);
 			if (isLast) throw error;
-		}
-	}
-	throw new Error("a prompt has a model");
+			return from(at + 1);
+		};
+		const assembled = request(model);
+		if (assembled instanceof Promise)
+			return assembled.then((made) => call(model, made).then(answered, refused));
+		return call(model, assembled).then(answered, refused);
+	};
+	return from(0);
 }

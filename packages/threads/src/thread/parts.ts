@@ -50,9 +50,9 @@ export interface EnvironmentPart extends Pick<ThreadState, "env" | "envType" | "
 	/** The value of a name; undefined where no source has it. */
 	find(name: string): Promise<{ readonly value: string; readonly type: "text" | "secret" } | undefined>;
 	/** The same data with a mark in place of every secret value. */
-	redact<Value>(data: Value): Promise<Value>;
+	redact<Value>(data: Value): Value | Promise<Value>;
 	/** The same for text in pieces, too. Default: text in pieces is as it is. */
-	redaction?(): Promise<Redaction>;
+	redaction?(): Redaction | Promise<Redaction>;
 }
 
 /** Whose environment it is: definitions stand between the thread's values and those of the user. */

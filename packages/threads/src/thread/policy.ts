@@ -6,13 +6,13 @@ import type { Entry, Fact } from "holdfast";
 import type { Admission, InterceptedResult, Interceptor, ReplacedResult } from "holdfast/middleware";
 import type { ToolAttachment, ToolResult } from "../types/index.ts";
 import { topics } from "./flow.ts";
-import { afterCreateMessage, beforeCreateMessage, hasHooks, toolResult } from "./hooks.ts";
+import { afterCreateMessage, beforeCreateMessage, toolResult } from "./hooks.ts";
 import { LiveRun } from "./live-run.ts";
 import { dataOf, type MessageData, plainData, withData } from "./message-data.ts";
 import type { ProjectIndex } from "./project-index.ts";
 import { hookCall, readResult, rowOf, type StoredResult } from "./row.ts";
 import type { ThreadSystem } from "./system.ts";
-import { withinModelCall } from "./thread-model.ts";
+import { forModelCall } from "./thread-model.ts";
 
 /** Threads as an entry of the list. */
 export function threadPolicy(
@@ -34,7 +34,7 @@ export function threadPolicy(
 			);
 			return {
 				...(looks ? { stepBefore: async () => void (await live.hooksDone()) } : {}),
-				modelCall: (call, next) => withinModelCall(live, call, next),
+				modelCall: (call, next) => forModelCall(live, call, next),
 				toolResult: (result) => storedResult(system, live, result),
 				...(creates ? { admit: (fact: Fact) => created(live, fact), deltas: "as-is" as const } : {}),
 				committed: (entry) => committed(system, lives, live, entry),
@@ -46,8 +46,8 @@ export function threadPolicy(
 /** The message of an answer, as hooks leave it. What users say has been through them when it was accepted. */
 async function created(live: LiveRun, fact: Fact): Promise<Admission | undefined> {
 	if (fact.kind !== "assistant") return undefined;
+	if (!live.hasHooks("before_create_message")) return undefined;
 	const scope = live.hookScope();
-	if (!hasHooks(scope, "before_create_message")) return undefined;
 	const { message } = fact;
 	const row = rowOf(message, { seq: 0, runId: live.runId, at: message.timestamp.getTime() * 1_000 });
 	const changed = await beforeCreateMessage(scope, row.message);
@@ -107,37 +107,57 @@ export function changedData(before: object, after: object): Partial<MessageData>
 /** Said by the engine of a call whose process died inside it. */
 const unknownOutcome = /^The outcome of this call is unknown/;
 
+const resultHooks = [
+	"after_tool_call_success",
+	"after_tool_call_failure",
+	"before_store_tool_result",
+] as const;
+
 /** A result as it is kept: after the hooks, with files in place of bytes, without secrets. @see SA-060, SA-061, SA-136 */
-async function storedResult(
+function storedResult(
 	system: ThreadSystem,
 	live: LiveRun,
-	{ toolCallId, toolName, input, status, output }: InterceptedResult,
-): Promise<ReplacedResult> {
+	result: InterceptedResult,
+): ReplacedResult | Promise<ReplacedResult> {
+	const { status, output } = result;
 	if (status === "cancelled") return { status, output };
-	await live.ready();
+	const loading = live.ready();
+	if (loading !== undefined) return loading.then(() => storedResult(system, live, result));
 	const { signals, ...given } = readResult(output, status === "error");
-	const call = hookCall({ toolCallId, toolName, arguments: (input ?? {}) as Record<string, unknown> });
 	const interrupted = given.error !== undefined && unknownOutcome.test(given.error);
 	const said: ToolResult = interrupted
 		? { ...given, error: `The call was interrupted. ${given.error}` }
 		: given;
-	const result = await toolResult(live.hookScope(), call, said);
-	const kept = await keep(system, live, result);
-	const stored: StoredResult = { ...kept, ...(signals === undefined ? {} : { signals }) };
-	return { status: kept.status === "error" ? "error" : "done", output: stored };
+	const store = (kept: StoredResult): ReplacedResult => ({
+		status: kept.status === "error" ? "error" : "done",
+		output: signals === undefined ? kept : { ...kept, signals },
+	});
+	const keepIt = (hooked: ToolResult): ReplacedResult | Promise<ReplacedResult> => {
+		const kept = keep(system, live, hooked);
+		return kept instanceof Promise ? kept.then(store) : store(kept);
+	};
+	if (!live.hasHooks(...resultHooks)) return keepIt(said);
+	const { toolCallId, toolName, input } = result;
+	const call = hookCall({ toolCallId, toolName, arguments: (input ?? {}) as Record<string, unknown> });
+	return toolResult(live.hookScope(), call, said).then(keepIt);
 }
 
-async function keep(system: ThreadSystem, live: LiveRun, result: ToolResult): Promise<StoredResult> {
-	const { place } = live;
-	const env = system.parts.environment(place, {
-		agent: live.index.agent(live.flow.agent)?.env,
-		prompt: live.index.project.agents.has(live.flow.agent)
-			? live.index.promptOf(live.flow).definition.env
-			: undefined,
-	});
+function keep(system: ThreadSystem, live: LiveRun, result: ToolResult): StoredResult | Promise<StoredResult> {
+	const hasAgent = live.index.project.agents.has(live.flow.agent);
+	const env = live.environment(hasAgent ? live.index.promptOf(live.flow) : undefined);
 	const { attachments, ...rest } = result;
-	const text = await env.redact(rest);
+	const text = env.redact(rest);
 	if (attachments === undefined || attachments.length === 0) return text;
+	return keepAttachments(system, live, text, attachments);
+}
+
+async function keepAttachments(
+	system: ThreadSystem,
+	{ place }: LiveRun,
+	text: ToolResult | Promise<ToolResult>,
+	attachments: NonNullable<ToolResult["attachments"]>,
+): Promise<StoredResult> {
+	const said = await text;
 	const files = system.parts.files(place);
 	const kept: NonNullable<StoredResult["attachments"]> = [];
 	try {
@@ -149,7 +169,7 @@ async function keep(system: ThreadSystem, live: LiveRun, result: ToolResult): Pr
 		const why = error instanceof Error ? error.message : String(error);
 		return { status: "error", error: `The attachments could not be kept: ${why}` };
 	}
-	return { ...text, attachments: kept };
+	return { ...said, attachments: kept };
 }
 
 function committed(system: ThreadSystem, lives: Map<string, LiveRun>, live: LiveRun, entry: Entry): void {
@@ -162,8 +182,8 @@ function committed(system: ThreadSystem, lives: Map<string, LiveRun>, live: Live
 		system.log({ threadId: live.threadId, level: "warn", topic: "turn", message, data: { limit } });
 	}
 	if (fact.kind !== "assistant") return;
+	if (!live.hasHooks("after_create_message")) return;
 	const scope = live.hookScope();
-	if (!hasHooks(scope, "after_create_message")) return;
 	const at = fact.message.timestamp.getTime() * 1_000;
 	const row = rowOf(fact.message, { seq: entry.seq, runId: live.runId, at });
 	live.after(async () => {

@@ -1,5 +1,5 @@
 // What a project means to its threads: agents, and what each prompt can call. Made once for a project, which never changes.
-import { HoldfastError, type RetryPolicy } from "holdfast";
+import { HoldfastError, type Entry as JournalEntry, type RetryPolicy } from "holdfast";
 import { z } from "zod";
 import type {
 	AgentDefinition,
@@ -15,7 +15,7 @@ import type {
 	ToolDefinition,
 } from "../types/index.ts";
 import { agentIsGone } from "./decider.ts";
-import type { Flow, FlowRules } from "./flow.ts";
+import { evolveFlow, type Flow, type FlowRules } from "./flow.ts";
 import { type GivenMcp, type GivenMcpTool, mcpCallables, mcpProblems } from "./mcp-tools.ts";
 
 /** Something that a model can call. */
@@ -48,6 +48,11 @@ export interface ResumableAgent {
 	readonly config: SubagentToolConfig;
 }
 
+interface Callables {
+	readonly all: readonly Callable[];
+	readonly byName: ReadonlyMap<string, Callable>;
+}
+
 /** What is called with nothing else known. */
 const noArguments = { type: "object", properties: {} } as const;
 
@@ -60,12 +65,23 @@ export class ProjectIndex implements FlowRules {
 	readonly project: Project;
 	readonly stepCap: number;
 	readonly #mcp: GivenMcp | undefined;
-	readonly #callables = new WeakMap<object, readonly Callable[]>();
+	readonly #callables = new WeakMap<object, Callables>();
+	/** The last step of a fold. */
+	#evolved: { readonly entry: JournalEntry; readonly flow: Flow } | undefined;
 
 	constructor(project: Project, stepCap: number, mcp?: GivenMcp) {
 		this.project = project;
 		this.stepCap = stepCap;
 		this.#mcp = mcp;
+	}
+
+	/**
+	 * Where an execution stands after one more entry. Who decides and who carries out fold the same entries one after the
+	 * other: each is folded once.
+	 */
+	evolve(flow: Flow, entry: JournalEntry): Flow {
+		if (this.#evolved?.entry !== entry) this.#evolved = { entry, flow: evolveFlow(this, flow, entry) };
+		return this.#evolved.flow;
 	}
 
 	agent(name: string): AgentDefinition | undefined {
@@ -99,6 +115,15 @@ export class ProjectIndex implements FlowRules {
 
 	/** What a prompt can call, whether or not it is offered now. */
 	callables(prompt: ProjectItem<"prompt">): readonly Callable[] {
+		return this.#callablesOf(prompt).all;
+	}
+
+	/** What a prompt can call under a name. */
+	callable(prompt: ProjectItem<"prompt">, name: string): Callable | undefined {
+		return this.#callablesOf(prompt).byName.get(name);
+	}
+
+	#callablesOf(prompt: ProjectItem<"prompt">): Callables {
 		const known = this.#callables.get(prompt);
 		if (known !== undefined) return known;
 		const listed = (prompt.definition.tools ?? []).flatMap((entry) =>
@@ -109,7 +134,9 @@ export class ProjectIndex implements FlowRules {
 			{ kind: "agent" }
 		>[];
 		const once = listed.filter((each) => !agents.includes(each as (typeof agents)[number]));
-		const made = agents.length === 0 ? once : [...once, ...lifecycle(agents)];
+		const all = agents.length === 0 ? once : [...once, ...lifecycle(agents)];
+		// Of two with one name the first counts.
+		const made = { all, byName: new Map(all.map((each) => [each.name, each] as const).reverse()) };
 		this.#callables.set(prompt, made);
 		return made;
 	}

@@ -10,14 +10,14 @@ import type {
 } from "../types/index.ts";
 import { boundName, sideOf, stopResponse } from "./flow.ts";
 import { fromLlmMessages, isImage, llmMessages, providerHistory } from "./history.ts";
-import { filterMessages, hasHooks, prefilterHistory, systemMessage } from "./hooks.ts";
+import { filterMessages, type HookScope, hasHooks, prefilterHistory, systemMessage } from "./hooks.ts";
 import type { LiveRun } from "./live-run.ts";
 import { type BoundModel, requestOptions } from "./model-binding.ts";
 import type { EnvironmentPart, ThreadPlace } from "./parts.ts";
 import type { Callable } from "./project-index.ts";
 import { renderPrompt, requireVariables } from "./render-prompt.ts";
 import type { Row } from "./row.ts";
-import { isOffered } from "./subagents.ts";
+import { isAlwaysOffered, isOffered } from "./subagents.ts";
 import type { ThreadSystem } from "./system.ts";
 
 /** What a request is assembled of. */
@@ -32,36 +32,69 @@ export interface RequestParts {
 	readonly input?: ProviderMessage;
 }
 
-/** Assembles what is the same for all models; what differs is added for each. */
-export async function assembleRequest(
+/** Assembles what is the same for all models; what differs is added for each. A promise only where something needs time. */
+export function assembleRequest(parts: RequestParts): Assembled | Promise<Assembled> {
+	const { live, prompt, input } = parts;
+	const { definition } = prompt;
+	const tools = offeredTools(parts);
+	const isPlain = typeof definition.prompt === "string" && definition.variables === undefined;
+	if (!isPlain || live.index.project.hooks.size > 0 || tools instanceof Promise)
+		return assembled(parts, tools);
+	const rows = input === undefined || definition.includeChat === true ? committedRows(live) : noRows;
+	return requestsOf(parts, { content: definition.prompt as string, rows, tools, hooks: undefined });
+}
+
+async function assembled(
 	parts: RequestParts,
-): Promise<(model: BoundModel) => Promise<ProviderRequest>> {
+	offered: ProviderTool[] | Promise<ProviderTool[]>,
+): Promise<Assembled> {
 	const { live, prompt, env, input } = parts;
+	if (offered instanceof Promise) offered.catch(() => {}); // awaited below, after what may fail before
 	await requireVariables(prompt, env);
-	const scope = live.hookScope(input === undefined ? undefined : prompt);
 	const rendered = await renderPrompt(live.index, prompt, env);
-	const head: ProviderMessage = { role: "system", content: await systemMessage(scope, rendered) };
+	const hooks = live.hookScope(input === undefined ? undefined : prompt);
+	const content = await systemMessage(hooks, rendered);
 	const sees = input === undefined || prompt.definition.includeChat === true;
-	const rows = sees ? await seenRows(parts) : { all: () => [], last: () => [] };
-	const tools = await offeredTools(parts);
-	return async (model) => {
-		const { definition } = model.item;
-		const images = await recentImages(parts, rows, definition.capabilities?.supportsImages !== false);
-		const history = (): ProviderMessage[] => {
-			const seen = providerHistory(rows.all(), viewOf(parts, images));
-			return input === undefined ? [head, ...seen] : [head, ...seen, input];
+	const isFiltered = hasHooks(hooks, "filter_messages");
+	const rows = !sees ? noRows : isFiltered ? await filteredRows(parts, hooks) : committedRows(live);
+	return requestsOf(parts, { content, rows, tools: await offered, hooks });
+}
+
+/** What all requests of one call have in common. */
+interface CommonParts {
+	/** The system message. */
+	readonly content: string;
+	readonly rows: SeenRows;
+	readonly tools: ProviderTool[];
+	/** Absent in a project without hooks. */
+	readonly hooks: HookScope | undefined;
+}
+
+function requestsOf(parts: RequestParts, { content, rows, tools, hooks }: CommonParts): Assembled {
+	const { prompt, input, signal } = parts;
+	const head: ProviderMessage = { role: "system", content };
+	return ({ item }) => {
+		const images = recentImages(parts, rows, item.definition.capabilities?.supportsImages !== false);
+		const make = (found: ReadonlyMap<string, string>): ProviderRequest | Promise<ProviderRequest> => {
+			const history = (): ProviderMessage[] => {
+				const seen = providerHistory(rows.all(), viewOf(parts, found));
+				return input === undefined ? [head, ...seen] : [head, ...seen, input];
+			};
+			const request: Omit<ProviderRequest, "messages"> = requestOptions(prompt.definition, item.definition);
+			if (tools.length > 0) request.tools = tools;
+			if (signal !== undefined) request.signal = signal;
+			if (hooks === undefined || !hasHooks(hooks, "prefilter_llm_history")) return lazily(request, history);
+			return prefilterHistory(hooks, llmMessages(history())).then((filtered: LLMMessage[]) => ({
+				...request,
+				messages: fromLlmMessages(filtered),
+			}));
 		};
-		const options = requestOptions(prompt.definition, definition);
-		const request = {
-			...options,
-			...(tools.length === 0 ? {} : { tools }),
-			...(parts.signal === undefined ? {} : { signal: parts.signal }),
-		};
-		if (!hasHooks(scope, "prefilter_llm_history")) return lazily(request, history);
-		const filtered: LLMMessage[] = await prefilterHistory(scope, llmMessages(history()));
-		return { ...request, messages: fromLlmMessages(filtered) };
+		return images instanceof Promise ? images.then(make) : make(images);
 	};
 }
+
+/** Makes the request of a model. A promise only where something needs time. */
+export type Assembled = (model: BoundModel) => ProviderRequest | Promise<ProviderRequest>;
 
 /** Who never reads the messages does not pay for them. */
 function lazily(
@@ -69,14 +102,14 @@ function lazily(
 	history: () => ProviderMessage[],
 ): ProviderRequest {
 	let made: ProviderMessage[] | undefined;
-	return Object.defineProperty({ ...request } as ProviderRequest, "messages", {
-		enumerable: true,
-		configurable: true,
-		get() {
+	const lazy: ProviderRequest = {
+		get messages() {
 			made ??= history();
 			return made;
 		},
-	});
+		model: request.model,
+	};
+	return Object.assign(lazy, request);
 }
 
 /** The messages that a model sees; looking at all of them costs their number. */
@@ -85,19 +118,21 @@ interface SeenRows {
 	last(count: number): readonly Row[];
 }
 
-async function seenRows({ live, prompt, input }: RequestParts): Promise<SeenRows> {
-	const scope = live.hookScope(input === undefined ? undefined : prompt);
-	if (!hasHooks(scope, "filter_messages")) {
-		// The list may grow while the model is asked: what is added comes after these.
-		const { seq } = live;
-		const all = (): readonly Row[] => {
-			const { rows } = live.view;
-			let length = rows.length;
-			while (length > 0 && (rows[length - 1]?.seq ?? 0) > seq) length--;
-			return rows.slice(0, length);
-		};
-		return { all, last: (count) => (count === 0 ? [] : all().slice(-count)) };
-	}
+const noRows: SeenRows = { all: () => [], last: () => [] };
+
+function committedRows(live: LiveRun): SeenRows {
+	// The list may grow while the model is asked: what is added comes after these.
+	const { seq } = live;
+	const all = (): readonly Row[] => {
+		const { rows } = live.view;
+		let length = rows.length;
+		while (length > 0 && (rows[length - 1]?.seq ?? 0) > seq) length--;
+		return rows.slice(0, length);
+	};
+	return { all, last: (count) => (count === 0 ? [] : all().slice(-count)) };
+}
+
+async function filteredRows({ live }: RequestParts, scope: HookScope): Promise<SeenRows> {
 	const { view } = live;
 	const known = new Map(view.rows.map((row) => [row.message.id, row]));
 	const filtered = await filterMessages(
@@ -143,13 +178,21 @@ function viewOf(
 	};
 }
 
+const noImages: ReadonlyMap<string, string> = new Map();
+
 /** The images of the last messages, in base64; none for a model that sees none. */
-async function recentImages(
-	{ live, prompt, system, place }: RequestParts,
+function recentImages(
+	parts: RequestParts,
 	rows: SeenRows,
 	sees: boolean,
+): ReadonlyMap<string, string> | Promise<ReadonlyMap<string, string>> {
+	return sees && parts.live.mayHaveFiles ? readImages(parts, rows) : noImages;
+}
+
+async function readImages(
+	{ live, prompt, system, place }: RequestParts,
+	rows: SeenRows,
 ): Promise<ReadonlyMap<string, string>> {
-	if (!sees || !live.mayHaveFiles) return new Map();
 	const recent = rows.last(prompt.definition.recentImageThreshold ?? 10);
 	const files = recent.flatMap(({ message }) => (message.attachments ?? []).filter(isImage));
 	const found = new Map<string, string>();
@@ -168,11 +211,25 @@ async function base64Of(system: ThreadSystem, place: ThreadPlace, path: string):
 }
 
 const known = new WeakMap<Callable, ProviderTool>();
+const alwaysOffered = new WeakMap<readonly Callable[], readonly ProviderTool[] | "not-all">();
 
 /** What the model may call now. */
-async function offeredTools({ system, live, prompt, env }: RequestParts): Promise<ProviderTool[]> {
+function offeredTools(parts: RequestParts): ProviderTool[] | Promise<ProviderTool[]> {
+	const callables = parts.live.index.callables(parts.prompt);
+	let all = alwaysOffered.get(callables);
+	if (all === undefined) {
+		all = callables.every(isAlwaysOffered) ? callables.map(providerTool) : "not-all";
+		alwaysOffered.set(callables, all);
+	}
+	return all === "not-all" ? offeredNow(parts, callables) : all.slice();
+}
+
+async function offeredNow(
+	{ system, live, env }: RequestParts,
+	callables: readonly Callable[],
+): Promise<ProviderTool[]> {
 	const offered: ProviderTool[] = [];
-	for (const callable of live.index.callables(prompt)) {
+	for (const callable of callables) {
 		const now = await isOffered(system, live, callable, env);
 		if (now === undefined) continue;
 		const made = (now === callable ? known.get(callable) : undefined) ?? providerTool(now);
@@ -196,14 +253,27 @@ function providerTool(callable: Callable): ProviderTool {
 	return tool;
 }
 
-/** Logs a request, where requests are logged: as its provider shows it, without what nobody may read. @see SA-192 */
-export async function logRequest(
+/** A request that goes out: logged, where requests are. */
+export function logged(
+	system: ThreadSystem,
+	threadId: string,
+	model: BoundModel,
+	request: ProviderRequest | Promise<ProviderRequest>,
+): ProviderRequest | Promise<ProviderRequest> {
+	if (!system.logsRequests) return request;
+	return Promise.resolve(request).then(async (made) => {
+		await logRequest(system, threadId, model, made);
+		return made;
+	});
+}
+
+/** Logs a request as its provider shows it, without what nobody may read. @see SA-192 */
+async function logRequest(
 	system: ThreadSystem,
 	threadId: string,
 	{ item, provider, secrets }: BoundModel,
 	request: ProviderRequest,
 ): Promise<void> {
-	if (!system.logsRequests) return;
 	const { signal: _, ...shown } = request;
 	let data: unknown = { ...shown, messages: request.messages };
 	try {

@@ -15,7 +15,21 @@ import type { ThreadSystem } from "./system.ts";
 type AgentCallable = Extract<Callable, { kind: "agent" }>;
 
 /** A callable as it is offered now; undefined where it is not. */
-export async function isOffered(
+export function isOffered(
+	system: ThreadSystem,
+	live: LiveRun,
+	callable: Callable,
+	env: Pick<EnvironmentPart, "find">,
+): Callable | undefined | Promise<Callable | undefined> {
+	return isAlwaysOffered(callable) ? callable : isAgentOffered(system, live, callable, env);
+}
+
+/** Whether a callable is offered whatever else is known. */
+export function isAlwaysOffered({ kind }: Callable): boolean {
+	return kind !== "agent" && kind !== "create" && kind !== "message";
+}
+
+async function isAgentOffered(
 	system: ThreadSystem,
 	live: LiveRun,
 	callable: Callable,
@@ -210,14 +224,13 @@ function childId({ idempotencyKey }: ToolContext): string {
 	return idempotencyKey;
 }
 
-/** Starts the sub-agents that start by themselves, once for the thread. @see SA-114 */
+/** Starts the sub-agents that start by themselves, once for the thread, where the prompt was not activated yet. @see SA-114 */
 export async function startImmediate(
 	system: ThreadSystem,
 	live: LiveRun,
 	prompt: ProjectItem<"prompt">,
 	env: EnvironmentPart,
 ): Promise<void> {
-	if (live.activated.has(prompt.name)) return;
 	live.activated.add(prompt.name);
 	for (const listed of allAgents(live.index.callables(prompt))) {
 		const { immediate, optional } = listed.config;

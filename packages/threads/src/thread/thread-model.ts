@@ -1,6 +1,5 @@
 // The one model that the engine asks for all threads of a project: it assembles what the side that acts is to see and asks that
 // side's model. A call that was queued is answered without a model: it enters the thread as an ordinary call.
-import { AsyncLocalStorage } from "node:async_hooks";
 import {
 	AssistantMessage,
 	createProvider,
@@ -28,7 +27,7 @@ import { type MessageData, withData } from "./message-data.ts";
 import { askStreamed, modelsOf } from "./model-binding.ts";
 import { recordCall } from "./model-calls.ts";
 import { callName } from "./project-index.ts";
-import { assembleRequest, logRequest } from "./request.ts";
+import { assembleRequest, logged } from "./request.ts";
 import { startImmediate } from "./subagents.ts";
 import type { ThreadSystem } from "./system.ts";
 
@@ -37,20 +36,23 @@ interface ModelScope {
 	readonly call: InterceptedModelCall;
 }
 
-const scopes = new AsyncLocalStorage<ModelScope>();
+/** Calls of the model under way, by the signal of their run: a run makes one at a time. */
+const scopes = new WeakMap<AbortSignal, ModelScope>();
 
 /** Makes a call of the model for a thread. */
-export function withinModelCall<T>(live: LiveRun, call: InterceptedModelCall, next: () => T): T {
-	return scopes.run({ live, call }, next);
+export function forModelCall<T>(live: LiveRun, call: InterceptedModelCall, next: () => T): T {
+	scopes.set(call.signal, { live, call });
+	return next();
 }
 
 /** Makes the model. */
 export function threadModel(system: ThreadSystem): ModelReference {
 	const stream = (request: LLMRequest): EventStream<LLMResponse> => {
-		const scope = scopes.getStore();
+		const scope = request.signal && scopes.get(request.signal);
 		if (scope === undefined) throw new HoldfastError("invalid_input", "This model answers in threads only.");
 		return new EventStream<LLMResponse>(async (target) => {
-			await scope.live.ready();
+			const loading = scope.live.ready();
+			if (loading !== undefined) await loading;
 			if (scope.call.tag === queuedTag) return queuedCall(system, scope.live);
 			return answering(system, scope, request.signal, (event) => target.push(event));
 		});
@@ -89,22 +91,18 @@ async function answering(
 	const { index, flow, threadId, place } = live;
 	const prompt = index.promptOf(flow);
 	live.promptPath = [prompt.definition.name];
-	const env = system.parts.environment(place, {
-		agent: index.agent(flow.agent)?.env,
-		prompt: prompt.definition.env,
-	});
-	await startImmediate(system, live, prompt, env);
-	const assembled = await assembleRequest({ system, live, prompt, env, place, signal });
-	const models = await modelsOf(index, prompt, env);
+	const env = live.environment(prompt);
+	if (!live.activated.has(prompt.name)) await startImmediate(system, live, prompt, env);
+	const assembling = assembleRequest({ system, live, prompt, env, place, signal });
+	const assembled = assembling instanceof Promise ? await assembling : assembling;
+	const bound = modelsOf(index, prompt, env);
+	const models = bound instanceof Promise ? await bound : bound;
 	const { response, model } = await askStreamed(
 		{
 			models,
 			signal,
-			async request(model) {
-				const request = await assembled(model);
-				await logRequest(system, threadId, model, request);
-				return request;
-			},
+			messageId: messageIdOf(live.runId, scope.call.step),
+			request: (model) => logged(system, threadId, model, assembled(model)),
 			failed({ item }, error, isLast) {
 				const then = isLast ? "The execution ends." : "The next model is asked.";
 				const message = `The model "${item.name}" failed: ${messageOf(error)} ${then}`;
@@ -115,17 +113,25 @@ async function answering(
 		},
 		emit,
 	);
-	return stored(system, scope, prompt, model.item, response);
+	const images = response.message.content.some(({ type }) => type === "image");
+	const attachments = images ? await keepImages(system, live, response.message) : [];
+	return stored(system, scope, { prompt, model: model.item, attachments }, response);
+}
+
+/** Whose answer it is, and its images, which are kept as files. */
+interface Answer {
+	readonly prompt: ProjectItem<"prompt">;
+	readonly model: ProjectItem<"model">;
+	readonly attachments: AttachmentRef[];
 }
 
 /** The answer as the thread keeps it: what the provider did is logged, and images are files. */
-async function stored(
+function stored(
 	system: ThreadSystem,
 	{ live, call }: ModelScope,
-	prompt: ProjectItem<"prompt">,
-	model: ProjectItem<"model">,
+	{ prompt, model, attachments }: Answer,
 	response: LLMResponse,
-): Promise<LLMResponse> {
+): LLMResponse {
 	const { threadId, flow } = live;
 	const { message } = response;
 	const about = message.metadata?.[providerKey] as
@@ -135,7 +141,6 @@ async function stored(
 		const text = `The provider executed its tool "${tool.name}" (${tool.status}).`;
 		system.log({ threadId, level: "info", topic: "provider-tool", message: text, data: tool });
 	}
-	const attachments = await keepImages(system, live, message);
 	const cost = costOf(model.definition, response.usage);
 	const data: MessageData = {
 		side: flow.side,

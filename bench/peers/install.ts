@@ -1,0 +1,46 @@
+// Installs the peers on demand, each into a folder of its own in a cache outside of the repository, so that nothing of theirs is
+// among our dependencies and nobody shares a version with another.
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { runCommand } from "../../tools/run-command.ts";
+
+const here = import.meta.dirname;
+const cache = process.env.HOLDFAST_PEERS ?? join(homedir(), ".cache/holdfast-peers");
+
+/** The folder with these packages, installed unless it is there. Throws with what npm said. */
+export async function installed(name: string, packages: readonly string[]): Promise<string> {
+	const folder = join(cache, name);
+	const stamp = join(folder, "installed.json");
+	const wanted = JSON.stringify({ packages, node: process.version });
+	if (!existsSync(stamp) || readFileSync(stamp, "utf8") !== wanted) {
+		console.log(`Installing ${packages.join(" ")} …`);
+		rmSync(folder, { recursive: true, force: true });
+		mkdirSync(folder, { recursive: true });
+		writeFileSync(join(folder, "package.json"), '{ "private": true, "type": "module" }\n');
+		const { code, output } = await runCommand(
+			["npm", "install", "--save-exact", "--no-audit", "--no-fund", ...packages],
+			{ folder, environment: buildEnvironment() },
+		);
+		if (code !== 0) throw new Error(`${packages.join(" ")} cannot be installed:\n${output}`);
+		writeFileSync(stamp, wanted);
+	}
+	layOut(folder);
+	return folder;
+}
+
+/** Puts the harness and the subjects beside what is installed, where their imports find it. */
+export function layOut(folder: string): void {
+	cpSync(join(here, "harness.js"), join(folder, "harness.js"));
+	cpSync(join(here, "subjects"), folder, { recursive: true });
+}
+
+/** Native modules are built for the Node that measures, by the headers that came with it where there are some. */
+function buildEnvironment(): Record<string, string> {
+	const path = `${dirname(process.execPath)}${delimiter}${process.env.PATH ?? ""}`;
+	const parts = join(dirname(process.execPath), "../node_modules");
+	const own = existsSync(parts)
+		? readdirSync(parts).find((name) => existsSync(join(parts, name, "include")))
+		: undefined;
+	return own === undefined ? { PATH: path } : { PATH: path, npm_config_nodedir: join(parts, own) };
+}

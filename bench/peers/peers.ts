@@ -1,0 +1,73 @@
+// Who is compared, in which versions, and what each is asked. Versions are pinned; what they depend on is what the registry gives
+// for them, and is kept in the lock file of each one's folder in the cache.
+
+export interface Peer {
+	/** Of its folder and its subject. */
+	readonly name: string;
+	readonly title: string;
+	/** What is installed. The first is the one whose version is shown. */
+	readonly packages: readonly string[];
+	/** What a program of its users imports first. */
+	readonly entry: string;
+	/** The rows that it is asked beside import and size. */
+	readonly rows: readonly Row[];
+	/** Installed for a row of its own: the same with a store. */
+	readonly store?: readonly string[];
+}
+
+export type Row = "loop-10" | "loop-200" | "stream" | "conversations" | "durable" | "takeover";
+
+const inMemory: readonly Row[] = ["loop-10", "loop-200", "stream", "conversations"];
+
+export const peers: readonly Peer[] = [
+	{
+		name: "ai-sdk",
+		title: "AI SDK (ToolLoopAgent)",
+		packages: ["ai@7.0.173", "zod@4.6.7"],
+		entry: "ai",
+		rows: inMemory,
+	},
+	{
+		name: "pi",
+		title: "pi-agent-core",
+		packages: ["@mariozechner/pi-agent-core@0.73.1", "@mariozechner/pi-ai@0.73.1"],
+		entry: "@mariozechner/pi-agent-core",
+		rows: inMemory,
+	},
+	{
+		name: "tanstack",
+		title: "TanStack AI",
+		packages: ["@tanstack/ai@0.58.0"],
+		entry: "@tanstack/ai",
+		rows: inMemory,
+	},
+	{
+		name: "openai-agents",
+		title: "OpenAI Agents",
+		packages: ["@openai/agents@0.20.0", "zod@4.6.7"],
+		entry: "@openai/agents",
+		rows: inMemory,
+	},
+	{
+		name: "langgraph",
+		title: "LangGraph.js",
+		packages: ["@langchain/langgraph@1.7.3", "@langchain/core@1.4.0", "zod@4.6.7"],
+		entry: "@langchain/langgraph",
+		rows: [...inMemory, "durable", "takeover"],
+		store: ["@langchain/langgraph-checkpoint-sqlite@1.0.4"],
+	},
+	{
+		name: "mastra",
+		title: "Mastra",
+		packages: ["@mastra/core@1.71.0", "zod@4.6.7"],
+		entry: "@mastra/core/agent",
+		rows: inMemory,
+	},
+	{ name: "flue", title: "Flue", packages: ["@flue/runtime@2.1.0"], entry: "@flue/runtime", rows: [] },
+	{ name: "eve", title: "eve", packages: ["eve@0.80.1"], entry: "eve", rows: [] },
+];
+
+/** Version of what a peer is known by. */
+export function versionOf({ packages: [first = ""] }: Peer): string {
+	return first.slice(first.lastIndexOf("@") + 1);
+}

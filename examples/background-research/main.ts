@@ -1,0 +1,56 @@
+// A coordinator that gives questions to researchers in the background, says so at once, and reports when it is told that they
+// have ended. Each researcher works in a session of its own.
+import { scriptedModel } from "@holdfast/testing";
+import { isToolResultMessage } from "@holdfast/upp";
+import { Agent } from "holdfast";
+
+const facts: Readonly<Record<string, string>> = {
+	Bern: "Bern has 147,000 inhabitants.",
+	Oslo: "Oslo has 717,000 inhabitants.",
+};
+
+// A few rules in place of language models. Put `openai("gpt-5.2")` of "@ai-sdk/openai" into both.
+const researching = scriptedModel(({ messages }) => {
+	const task = messages.at(-1)?.text ?? "";
+	return Object.entries(facts).find(([city]) => task.includes(city))?.[1] ?? "I found nothing.";
+});
+
+const coordinating = scriptedModel(({ messages }) => {
+	const results = messages.flatMap((message) => (isToolResultMessage(message) ? message.results : []));
+	const told = results.map(({ result }) => result as { task_id: string; text: string });
+	const found = told.map(({ text }) => text).filter((text) => text.endsWith("inhabitants."));
+	if (found.length > 0) return found.join(" ");
+	if (told.length === 0)
+		return {
+			toolCalls: Object.keys(facts).map((city) => ({
+				name: "delegate_to_researcher",
+				arguments: { prompt: `How many people live in ${city}?`, run_in_background: true },
+			})),
+		};
+	// Reminders about work that has ended are messages, too.
+	if (messages.some(({ text }) => text === "And?"))
+		return {
+			toolCalls: told.map(({ task_id }) => ({
+				name: "background_output",
+				arguments: { task_id, block: true },
+			})),
+		};
+	return "Two researchers are on it.";
+});
+
+const researcher = new Agent({
+	name: "researcher",
+	description: "Researches facts and returns concise evidence.",
+	model: researching,
+});
+const coordinator = new Agent({ model: coordinating, subagents: [researcher] });
+const session = coordinator.session("report");
+
+for (const question of ["Which is larger, Bern or Oslo?", "And?"]) {
+	console.log(`> ${question}`);
+	for await (const event of (await session.send(question)).events()) {
+		if (event.type === "subagent-job-start") console.log(`asked ${event.subagent} in the background`);
+		if (event.type === "assistant-text") console.log(event.text);
+	}
+}
+await coordinator.close();

@@ -1,0 +1,50 @@
+// A Hono application with an agent beside its own routes. Both speak web requests, so one line joins them, on every platform
+// that Hono knows.
+
+import { createHandler, sessionService } from "@holdfast/server";
+import { scriptedModel } from "@holdfast/testing";
+import { serve } from "@hono/node-server";
+import { memoryHost } from "holdfast";
+import { Hono } from "hono";
+
+/** Starts the application; port 0 takes any that is free. */
+export async function start(port: number): Promise<{ readonly url: string; close(): Promise<void> }> {
+	const host = memoryHost(); // sqliteHost("./app.db") of "holdfast/sqlite", and sessions survive
+	// A rule in place of a language model. Put `openai("gpt-5.2")` of "@ai-sdk/openai" here.
+	const model = scriptedModel(({ messages }) => `You said: ${messages.at(-1)?.text}`);
+	const service = sessionService({ host, agent: { model } });
+	await service.recover(); // what an earlier process left
+	const handler = createHandler({
+		service,
+		// Whoever your application knows. This one believes a header, as behind a proxy that sets it.
+		authenticate: ({ headers }) => {
+			const user = headers.get("x-user");
+			return user === null ? undefined : { tenant: "shop", user };
+		},
+	});
+
+	const app = new Hono();
+	app.all("/api/agent/*", ({ req }) => handler.fetch(req.raw));
+	app.get("/", (context) => context.text("The shop is open."));
+
+	const { promise, resolve } = Promise.withResolvers<number>();
+	const server = serve({ fetch: app.fetch, port, hostname: "127.0.0.1" }, (info) => resolve(info.port));
+	return {
+		url: `http://127.0.0.1:${await promise}`,
+		async close() {
+			handler.drain();
+			await service.close({ drainMs: 10_000 }); // runs may finish; the others are left to be resumed
+			await handler.close();
+			await new Promise((closed) => server.close(closed));
+			await host.close();
+		},
+	};
+}
+
+if (import.meta.main) {
+	const { url, close } = await start(Number(process.argv[2] ?? 4280));
+	console.log(
+		`curl -N ${url}/api/agent/execute -H 'x-user: ann' -H 'content-type: application/json' -d '{"input":"Hello"}'`,
+	);
+	process.once("SIGINT", () => void close());
+}

@@ -1,0 +1,39 @@
+// Starts the bot, plays Slack, and prints what the bot posts: one delivery, the same once more, the next of the thread, and one
+// that is signed by somebody else.
+import { sqliteHost } from "holdfast/sqlite";
+import { sign, slackBot } from "./server.ts";
+
+const host = sqliteHost("./slack.db");
+const secret = "a-secret";
+let posted = () => {};
+const bot = slackBot({
+	host,
+	secret,
+	async post({ channel, thread, text }) {
+		console.log(`${channel} ${thread}: ${text}`);
+		posted();
+	},
+});
+const { url } = await bot.listen({ port: 0 });
+
+async function deliver(id: string, event: object, key = secret): Promise<number> {
+	const body = JSON.stringify({ type: "event_callback", event_id: id, event });
+	const timestamp = String(Math.floor(Date.now() / 1000));
+	const headers = { "x-slack-request-timestamp": timestamp, "x-slack-signature": sign(key, timestamp, body) };
+	return (await fetch(`${url}/slack/events`, { method: "POST", headers, body })).status;
+}
+const nextPost = (): Promise<void> =>
+	new Promise((resolve) => {
+		posted = resolve;
+	});
+
+const first = nextPost();
+await deliver("Ev1", { text: "hello", channel: "C7", ts: "1.1" });
+console.log("the same again:", await deliver("Ev1", { text: "hello", channel: "C7", ts: "1.1" }));
+await first;
+const second = nextPost();
+await deliver("Ev2", { text: "and now?", channel: "C7", ts: "1.2", thread_ts: "1.1" });
+await second;
+console.log("signed by another:", await deliver("Ev3", { text: "hi", channel: "C7", ts: "2.1" }, "a-guess"));
+await bot.close();
+await host.close();

@@ -1,0 +1,72 @@
+// Ids of remote tasks, kept in the records of a host: an attempt after a crash finds the task that the one before had begun,
+// whatever the remote agent remembers (keeps I3).
+import type { RecordSpace } from "holdfast";
+
+const shelf = "a2a.tasks";
+/** Milliseconds for which an id is kept after its call has returned: until then the result is surely on record. */
+const keptAfterMs = 600_000;
+/** Milliseconds after which an id is dropped that no living process knows of. */
+const oldestMs = 30 * 24 * 3_600_000;
+/** Records that are looked at in one piece. */
+const page = 500;
+
+interface KeptTask {
+	readonly taskId: string;
+	/** When it was begun, in milliseconds since the epoch. */
+	readonly at: number;
+}
+
+export class KeptTasks {
+	readonly #records: RecordSpace;
+	readonly #now: () => number;
+	/** Names of calls that have returned, and when, the oldest first. */
+	readonly #over: { readonly name: string; readonly at: number }[] = [];
+	#swept: Promise<void> | undefined;
+
+	constructor(records: RecordSpace, now: () => number = Date.now) {
+		this.#records = records;
+		this.#now = now;
+	}
+
+	/** The task of a call; undefined where none was begun. */
+	async find(call: string): Promise<string | undefined> {
+		const { value } = await this.#records.get({ shelf, name: call });
+		return (value as KeptTask | undefined)?.taskId;
+	}
+
+	/** Durable when it resolves. */
+	async keep(call: string, taskId: string): Promise<void> {
+		const at = this.#now();
+		const old: string[] = [];
+		while (this.#over[0] !== undefined && this.#over[0].at <= at - keptAfterMs)
+			old.push((this.#over.shift() as { name: string }).name);
+		await this.#records.commit(
+			[],
+			[
+				...old.map((name) => ({ shelf, name, value: undefined })),
+				{ shelf, name: call, value: { taskId, at } satisfies KeptTask },
+			],
+		);
+		this.#swept ??= this.#sweep(at - oldestMs).catch(() => {}); // the next process tries again
+	}
+
+	/** The call has returned. */
+	over(call: string): void {
+		this.#over.push({ name: call, at: this.#now() });
+	}
+
+	async #sweep(before: number): Promise<void> {
+		for (let after = ""; ; ) {
+			const found = await this.#records.list(shelf, { after, limit: page });
+			const old = found.filter(({ value }) => (value as KeptTask).at < before);
+			if (old.length > 0)
+				await this.#records.commit(
+					[],
+					old.map(({ name }) => ({ shelf, name, value: undefined })),
+				);
+			const last = found.at(-1);
+			if (found.length < page || last === undefined) return;
+			after = last.name;
+		}
+	}
+}

@@ -1,0 +1,59 @@
+/** The task `holdfast db move FROM TO`: all of a store goes to another kind of store. */
+import type { StoreSize } from "holdfast/host";
+import { type CommandIo, counted, formatBytes } from "../terminal/index.ts";
+import { type Moved, moveToFile, moveToServer } from "../upkeep/index.ts";
+import { copySettings, exitCodes, isServer, shownDatabase } from "../work/index.ts";
+import { printReport, requireFile, shown } from "./database-report.ts";
+import type { DatabaseTask } from "./database-task.ts";
+
+type MoveTask = Extract<DatabaseTask, { name: "move" }>;
+
+/** Milliseconds between two lines that say how far it is. */
+const quiet = 2_000;
+
+/** Moves it; gives the exit code. */
+export async function moveDatabase({ from, to }: MoveTask, json: boolean, io: CommandIo): Promise<number> {
+	let toldAt = Date.now();
+	const onProgress = (size: StoreSize): void => {
+		if (Date.now() - toldAt < quiet) return;
+		toldAt = Date.now();
+		io.stderr.write(`${contents(size)} so far\n`);
+	};
+	let moved: Moved;
+	if (isServer(from)) moved = await moveToFile({ connectionString: from }, to, onProgress);
+	else {
+		requireFile(from);
+		moved = await moveToServer(from, { connectionString: to }, onProgress);
+	}
+	const { size, left } = moved;
+	copySettings(from, to);
+	const places = { from: shownDatabase(from), to: shownDatabase(to), left };
+	printReport(io, json, { type: "move", ...places, ...rowsOf(size), bytes: bytesOf(size) }, [
+		`Moved ${contents(size)}.`,
+		isServer(from)
+			? `What was moved is still in the schema ${left}, where nobody works on it. Drop it when you need it no more; to go back, rename it to holdfast.`
+			: `What was moved is still in ${shown(left, io)}, where nobody works on it. Remove it when you need it no more; to go back, rename it.`,
+		"Every number of rows, and every byte of what they hold, was counted again where they are now.",
+	]);
+	return exitCodes.completed;
+}
+
+function rowsOf(size: StoreSize): object {
+	return Object.fromEntries(Object.entries(size).map(([table, { rows }]) => [table, rows]));
+}
+
+function bytesOf(size: StoreSize): number {
+	return Object.values(size).reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
+function contents(size: StoreSize): string {
+	const { sessions, entries, inputs, values, records, timers, files } = size;
+	const beside = [
+		counted(inputs.rows, "input"),
+		counted(values.rows, "value"),
+		counted(records.rows, "record"),
+		counted(timers.rows, "timer"),
+		counted(files.rows, "file"),
+	];
+	return `${counted(sessions.rows, "session")} with ${counted(entries.rows, "entry", "entries")}, ${beside.join(", ")}: ${formatBytes(bytesOf(size))}`;
+}

@@ -1,0 +1,68 @@
+/** Gives a file that is whole its place: what was there stays there until then, and is replaced only where that was asked for. */
+import {
+	chmodSync,
+	closeSync,
+	existsSync,
+	fsyncSync,
+	linkSync,
+	openSync,
+	realpathSync,
+	renameSync,
+	statSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { UpkeepError } from "./upkeep-error.ts";
+
+/** What to do with a file that is there already. */
+export type Existing = "keep" | "replace";
+
+/** The real path of a place whose folder is there. */
+export function realPlace(to: string): string {
+	return existsSync(to) ? realpathSync(to) : join(realpathSync(dirname(to)), basename(to));
+}
+
+/** `instead` says what to do where a file is. @throws UpkeepError when nothing may be put there. */
+export function checkPlace(to: string, existing: Existing, instead: string): void {
+	if (existsSync(to) && statSync(to).isDirectory())
+		throw new UpkeepError(`${to} is a folder. Give the path of a file.`);
+	if (existsSync(to) && existing === "keep") throw taken(to, instead);
+	// A log of another database would be taken for one of the new file.
+	const target = realPlace(to);
+	const log = ["-wal", "-journal"].find((suffix) => existsSync(target + suffix));
+	if (log !== undefined)
+		throw new UpkeepError(
+			`There is a file ${target}${log}: a database of that name is open, or was not closed. Give another path.`,
+		);
+}
+
+/** Puts a file at its place, for this user only. @throws UpkeepError when another one came there meanwhile. */
+export function placeFile(partial: string, to: string, existing: Existing, instead: string): void {
+	chmodSync(partial, 0o600);
+	if (existing === "replace") {
+		renameSync(partial, to);
+		return;
+	}
+	try {
+		// A link, unlike a rename, replaces no file.
+		linkSync(partial, to);
+	} catch (error) {
+		if ((error as NodeJS.ErrnoException).code === "EEXIST") throw taken(to, instead);
+		renameSync(partial, to); // a file system without links
+	}
+}
+
+function taken(to: string, instead: string): UpkeepError {
+	return new UpkeepError(`There is a file ${to} already. ${instead}`);
+}
+
+/** Has the disk keep a file or a folder. */
+export function syncFile(path: string): void {
+	const file = openSync(path, "r");
+	try {
+		fsyncSync(file);
+	} catch {
+		// Some file systems cannot: the copy is there, and as safe as they make it.
+	} finally {
+		closeSync(file);
+	}
+}

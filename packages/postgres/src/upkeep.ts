@@ -1,0 +1,10 @@
+// Entry `@holdfast/postgres/upkeep`: a store read, filled and thinned as a whole, for those who look after it.
+export {
+	moveOut,
+	readStore,
+	type SeenStoreSession,
+	type SessionRemover,
+	sessionRemover,
+	type WriteStoreOptions,
+	writeStore,
+} from "./upkeep/index.ts";

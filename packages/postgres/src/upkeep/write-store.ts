@@ -1,0 +1,122 @@
+// Fills an empty store from a dump, in one transaction: whole or not at all.
+import { HoldfastError } from "@holdfast/upp";
+import {
+	type DumpBatch,
+	differsIn,
+	dumpTables,
+	type StoreDump,
+	StoreScale,
+	type StoreSize,
+} from "holdfast/host";
+import { openDatabase } from "../database.ts";
+import { migrate } from "../migrate.ts";
+import { type PostgresHostOptions, resolveOptions } from "../options.ts";
+import { tablesOfDump } from "./dump-tables.ts";
+import { inOneTransaction, type UpkeepTransaction } from "./upkeep-connection.ts";
+
+/** How a store is filled. */
+export interface WriteStoreOptions {
+	/** Called after each batch with what was written so far. */
+	readonly onProgress?: (size: StoreSize) => void;
+}
+
+/**
+ * Fills an empty store, and makes its tables where they are missing. What was written is counted before it is committed; until
+ * then nobody sees any of it, and a process that dies leaves the store as it was: empty.
+ * @throws HoldfastError `store_not_empty`; `journal_foreign`, `journal_newer`, `db_unavailable` and the like; what the dump throws.
+ */
+export async function writeStore(
+	options: PostgresHostOptions,
+	dump: StoreDump,
+	{ onProgress }: WriteStoreOptions = {},
+): Promise<StoreSize> {
+	const resolved = resolveOptions(options);
+	const { schema } = resolved;
+	const database = openDatabase(resolved);
+	try {
+		await migrate(database, schema);
+	} finally {
+		await database.close();
+	}
+	return inOneTransaction(resolved, "whole", async (transaction) => {
+		// Nobody writes before it is whole.
+		await transaction.query(
+			`LOCK TABLE ${schema}.slots, ${schema}.sessions, ${schema}.files IN EXCLUSIVE MODE`,
+		);
+		await refuseFilled(transaction, schema);
+		const scale = new StoreScale();
+		for await (const batch of dump.rows()) {
+			await write(transaction, schema, batch);
+			scale.add(batch);
+			onProgress?.(scale.size);
+		}
+		await finish(transaction, schema, dump);
+		const written = await sizeOf(transaction, schema);
+		const wrong = differsIn(scale.size, written);
+		if (wrong !== undefined) {
+			const [gave, has] = [scale.size[wrong], written[wrong]];
+			throw new HoldfastError(
+				"journal_failed",
+				`What was written is not what was read: ${wrong} has ${has.rows} rows of ${has.bytes} bytes, and should have ${gave.rows} of ${gave.bytes}. Nothing was kept.`,
+			);
+		}
+		return written;
+	});
+}
+
+async function refuseFilled({ query }: UpkeepTransaction, schema: string): Promise<void> {
+	const [found] = await query<{ sessions: number; records: number }>(
+		`SELECT (SELECT count(*) FROM ${schema}.sessions) AS sessions, (SELECT count(*) FROM ${schema}.records) AS records`,
+	);
+	const { sessions = 0, records = 0 } = found ?? {};
+	if (sessions === 0 && records === 0) return;
+	throw new HoldfastError(
+		"store_not_empty",
+		`The schema "${schema}" has ${sessions} sessions and ${records} records already. Only an empty store is filled; nothing was changed.`,
+		{ data: { schema, sessions, records } },
+	);
+}
+
+async function write({ query }: UpkeepTransaction, schema: string, batch: DumpBatch): Promise<void> {
+	const { table, columns } = tablesOfDump[batch.table];
+	const names = columns.map(({ name }) => name).join();
+	const places = columns.map(({ type }, at) => `$${at + 1}::${type}[]`).join();
+	const values = columns.map(({ of }) => batch.rows.map((row) => of(row as never)));
+	await query(
+		`INSERT INTO ${schema}.${table} (${names}) OVERRIDING SYSTEM VALUE SELECT * FROM unnest(${places})`,
+		values,
+	);
+}
+
+/** What the store counts on from here is above all that was written. */
+async function finish(
+	{ query }: UpkeepTransaction,
+	schema: string,
+	{ highestDeletedEpoch }: StoreDump,
+): Promise<void> {
+	for (const table of ["sessions", "files"])
+		await query(
+			`SELECT setval(pg_get_serial_sequence('${schema}.${table}', 'id'), greatest(max(id), 1)) FROM ${schema}.${table}`,
+		);
+	await query(`SELECT setval('${schema}.revisions', greatest(max(revision), 1)) FROM ${schema}.records`);
+	await query(`UPDATE ${schema}.meta SET value = greatest(value, $1) WHERE name = 'highest_deleted_epoch'`, [
+		highestDeletedEpoch,
+	]);
+	await query(
+		`UPDATE ${schema}.meta SET value = greatest(value, (SELECT max(changed) FROM ${schema}.sessions)) WHERE name = 'position_base'`,
+	);
+}
+
+async function sizeOf({ query }: UpkeepTransaction, schema: string): Promise<StoreSize> {
+	const sizes: [string, { rows: number; bytes: number }][] = [];
+	for (const name of dumpTables) {
+		const { table, body } = tablesOfDump[name];
+		const bytes =
+			body === undefined ? "0" : body === "bytes" ? "length(bytes)" : `length(convert_to(${body}, 'UTF8'))`;
+		const [size] = await query<{ rows: number; bytes: number }>(
+			`SELECT count(*) AS rows, coalesce(sum(${bytes}), 0)::bigint AS bytes FROM ${schema}.${table}`,
+		);
+		sizes.push([name, size ?? { rows: 0, bytes: 0 }]);
+	}
+	return Object.fromEntries(sizes) as unknown as StoreSize;
+}

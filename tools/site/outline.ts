@@ -1,0 +1,88 @@
+// What the site's pages are grouped under. A page that is in no group is put under the last one of its kind.
+
+/** A group of the sidebar: pages by their path in the site, without `.md`, or a folder of them. */
+export interface Group {
+	readonly text: string;
+	readonly pages: readonly string[];
+	/** Takes the pages of this folder that no group names. */
+	readonly rest?: string;
+	/** Whether it is shown closed. */
+	readonly collapsed?: boolean;
+}
+
+/** The sidebar beside guides, concepts and packages. */
+export const outline: readonly Group[] = [
+	{ text: "Begin", pages: ["tutorial", "which-call", "guide/first-project", "guide/models", "guide/tools"] },
+	{
+		text: "Agents",
+		pages: [
+			"guide/structured-output",
+			"guide/strategies",
+			"guide/sub-agents",
+			"guide/middleware",
+			"guide/plugins",
+			"guide/state",
+			"guide/checkpoints",
+			"guide/prompts",
+			"guide/connectors",
+			"guide/memory",
+			"guide/runner",
+		],
+	},
+	{
+		text: "Sessions",
+		pages: [
+			"guide/sessions",
+			"guide/agent-api",
+			"guide/remote-tools",
+			"guide/watching",
+			"guide/hosts",
+			"guide/crash-safety",
+			"guide/journal-upkeep",
+			"guide/redaction",
+		],
+	},
+	{
+		text: "Over HTTP",
+		pages: [
+			"guide/serving",
+			"guide/client",
+			"guide/ui-frameworks",
+			"guide/inspector",
+			"guide/mcp",
+			"guide/a2a",
+			"guide/telemetry",
+		],
+	},
+	{
+		text: "Projects of files",
+		pages: [
+			"guide/projects",
+			"guide/threads",
+			"guide/thread-files",
+			"guide/hooks",
+			"guide/effects",
+			"guide/endpoints",
+			"guide/packing",
+			"guide/sandbox",
+		],
+	},
+	{
+		text: "In production",
+		pages: [
+			"deployment",
+			"guide/postgres",
+			"guide/cloudflare",
+			"guide/runtimes",
+			"guide/performance",
+			"guide/comparison",
+		],
+	},
+	{ text: "Tools of the trade", pages: ["guide/chat", "guide/testing"], rest: "guide" },
+	{ text: "Coming from", pages: [], rest: "migrate" },
+	{ text: "Concepts", pages: ["design", "glossary", "errors"] },
+	{ text: "Decisions", pages: [], rest: "adr", collapsed: true },
+	{ text: "Packages", pages: [], rest: "packages", collapsed: true },
+	{ text: "Examples", pages: ["examples/index"], rest: "examples", collapsed: true },
+	{ text: "About", pages: ["changelog", "contributing"] },
+];

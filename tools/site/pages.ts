@@ -1,0 +1,95 @@
+// The pages of the site: the papers of the repository as they are, with links that lead to each other, and the reference.
+import { readFileSync } from "node:fs";
+import { join, posix } from "node:path";
+import { listFiles } from "../list-sources.ts";
+import { type Page, writeApiPages } from "./api-pages.ts";
+
+/** Papers that are no pages: lists for those who work on the repository, and what is copied into projects of users. */
+const leftOut =
+	/^(?:README\.md|docs\/(?:requirements|names)\.md|bench\/|test\/|tools\/|packages\/(?!([^/]+)\/README\.md$))/;
+
+/** Where links to papers lead that are no pages. */
+const instead: ReadonlyMap<string, string> = new Map([
+	["README.md", "index.md"],
+	["docs/names.md", "api/index.md"],
+	["docs/adr", "design.md"],
+	["examples", "examples/index.md"],
+]);
+
+/** The place of a paper in the site; undefined for one that is no page. */
+export function placeOf(paper: string): string | undefined {
+	if (paper === "tools/site/home.md") return "index.md";
+	if (leftOut.test(paper)) return undefined;
+	if (paper === "examples/README.md") return "examples/index.md";
+	const readme = /^(?<kind>packages|examples)\/(?<name>[^/]+)\/README\.md$/.exec(paper)?.groups;
+	if (readme !== undefined) return `${readme.kind}/${readme.name}.md`;
+	if (paper.startsWith("docs/")) return paper.slice("docs/".length);
+	return paper.includes("/") ? undefined : paper.toLowerCase();
+}
+
+/** All pages. Throws when the packages are not built. */
+export function collectPages(root: string): readonly Page[] {
+	const papers = listFiles(root, ".md");
+	const places = new Map(
+		papers.flatMap((paper) => {
+			const place = placeOf(paper);
+			return place === undefined ? [] : [[paper, place] as const];
+		}),
+	);
+	const pages = [...places].map(([paper, path]) => {
+		const text = withLinks(readFileSync(join(root, paper), "utf8"), { paper, path }, places);
+		return { path, title: titleOf(text), text };
+	});
+	const reference = writeApiPages(root);
+	return [...pages, ...reference, referenceIndex(reference)].map((page) => ({
+		...page,
+		text: outsideBlocks(page.text, withoutMustaches),
+	}));
+}
+
+/** Changes what is not in a fenced block. */
+function outsideBlocks(text: string, change: (piece: string) => string): string {
+	const pieces = text.split(/(^```[\s\S]*?^```)/m);
+	return pieces.map((piece, at) => (at % 2 === 1 ? piece : change(piece))).join("");
+}
+
+/** Double braces in a line's code are no expressions of the site's. */
+function withoutMustaches(text: string): string {
+	return text.replaceAll(/`([^`\n]*\{\{[^`\n]*)`/g, (_, code: string) => {
+		const shown = code.replaceAll(/[&<>{}*_[\]]|\\(?!\|)/g, (sign) => `&#${sign.charCodeAt(0)};`);
+		return `<code>${shown}</code>`;
+	});
+}
+
+function titleOf(text: string): string {
+	return (/^# (?<title>.+)$/m.exec(text)?.groups?.title ?? "").replaceAll("`", "");
+}
+
+function referenceIndex(reference: readonly Page[]): Page {
+	const rows = reference.map(({ path, title, text }) => {
+		const [, summary = ""] = /^# .+\n\n(.+)$/m.exec(text) ?? [];
+		return `| [\`${title}\`](./${path.slice("api/".length)}) | ${summary.replaceAll("|", "\\|")} |`;
+	});
+	const head = ["# Reference", "", "Every public entry, made of the docstrings of what is published.", ""];
+	const text = [...head, "| import from | what it is |", "|---|---|", ...rows, ""].join("\n");
+	return { path: "api/index.md", title: "Reference", text };
+}
+
+/** A paper as a page: without what readers do not see, and with links to where things are in the site. */
+function withLinks(
+	text: string,
+	from: { readonly paper: string; readonly path: string },
+	places: ReadonlyMap<string, string>,
+): string {
+	const link = (whole: string, label: string, target: string): string => {
+		if (/^(?:[a-z]+:|#)/.test(target)) return whole;
+		const [file = "", anchor] = target.split("#");
+		const paper = posix.join(posix.dirname(from.paper), file).replace(/\/$/, "");
+		const place = places.get(paper) ?? places.get(`${paper}/README.md`) ?? instead.get(paper);
+		if (place === undefined) return label;
+		const path = posix.relative(posix.dirname(from.path), place);
+		return `[${label}](${path.startsWith(".") ? path : `./${path}`}${anchor === undefined ? "" : `#${anchor}`})`;
+	};
+	const seen = text.replaceAll(/<!-- preamble[\s\S]*?-->\n*/g, "").replaceAll(/^```ts no-run$/gm, "```ts");
+	return outsideBlocks(seen, (piece) => piece.replaceAll(/\[((?:[^[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)/g, link));
+}
