@@ -8,8 +8,8 @@ export default defineConfig({
 		pool: "forks",
 		globalSetup: ["test/temporary-folder.fixture.ts"],
 		// What is waited for here is a registry and a compiler, on machines that are busy with other things.
-		testTimeout: 600_000,
-		hookTimeout: 600_000,
+		testTimeout: 1_200_000,
+		hookTimeout: 1_200_000,
 		reporters: ["default", "json"],
 		outputFile: { json: process.env.LONGER_REPORT ?? "longer-results.json" },
 	},

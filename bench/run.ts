@@ -1,7 +1,8 @@
 // `npm run bench`: packs the packages, runs each row as a process of its own against what was packed, prints a table
 // and writes bench/results/. When all rows were measured in full that is latest.json, and the table goes into
 // docs/guide/performance.md too; else it is partial.json.
-// `-- --quick` measures less, `-- loop deltas` picks rows.
+// `-- --quick` measures less, `-- loop deltas` picks rows, `-- postgres-large --sessions 1000000 --entries 50` says how large
+// the store of that row is.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, cpus, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -25,6 +26,7 @@ const rows: ReadonlyMap<string, readonly string[]> = new Map([
 	["durable-sessions", []],
 	["postgres-step", []],
 	["postgres-sessions", []],
+	["postgres-large", []],
 	["session-turns", []],
 	["open-sessions", ["--expose-gc"]],
 	["long-session", []],
@@ -50,8 +52,10 @@ const machine: Machine = {
 };
 /** Milliseconds after which a row counts as hanging. */
 const patience = 600_000;
+/** The same where the size was given. */
+const muchPatience = 24 * 60 * 60 * 1_000;
 
-async function measureRow(row: string, folder: string, quick: readonly string[]): Promise<RowResult> {
+async function measureRow(row: string, folder: string, given: readonly string[]): Promise<RowResult> {
 	const flags = [
 		"--disable-warning=ExperimentalWarning",
 		"--disable-warning=HoldfastWarning",
@@ -60,9 +64,9 @@ async function measureRow(row: string, folder: string, quick: readonly string[])
 	const place = join(folder, "work", row);
 	mkdirSync(place, { recursive: true });
 	const program = join(folder, "bench/rows", `${row}.ts`);
-	const { code, output } = await runCommand([process.execPath, ...flags, program, ...quick], {
+	const { code, output } = await runCommand([process.execPath, ...flags, program, ...given], {
 		folder: place,
-		timeout: patience,
+		timeout: given.includes("--sessions") ? muchPatience : patience,
 	});
 	if (code !== 0) return { row, failed: `exit code ${code}: ${output.trim() || "it said nothing"}` };
 	try {
@@ -82,9 +86,21 @@ function write(results: readonly RowResult[], name: string): string {
 
 async function main(): Promise<void> {
 	const { values, positionals } = parseArgs({
-		options: { quick: { type: "boolean", default: false } },
+		options: {
+			quick: { type: "boolean", default: false },
+			// Of the row postgres-large.
+			sessions: { type: "string" },
+			entries: { type: "string" },
+		},
 		allowPositionals: true,
 	});
+	const given = [
+		...(values.quick ? ["--quick"] : []),
+		...(["sessions", "entries"] as const).flatMap((name) => {
+			const value = values[name];
+			return value === undefined ? [] : [`--${name}`, value];
+		}),
+	];
 	const unknown = positionals.filter((row) => !rows.has(row));
 	if (unknown.length > 0) {
 		console.error(`There is no row ${unknown.join(", ")}. Rows: ${[...rows.keys()].join(", ")}.`);
@@ -97,14 +113,14 @@ async function main(): Promise<void> {
 		await installPacked(folder);
 		const results: RowResult[] = [];
 		for (const row of chosen) {
-			const result = await measureRow(row, folder, values.quick ? ["--quick"] : []);
+			const result = await measureRow(row, folder, given);
 			results.push(result);
 			console.log(tableOf(result));
 		}
 		const { loadBefore } = machine;
 		if (loadBefore > 0.5) console.log(`The machine was busy before: a load of ${loadBefore.toFixed(1)}.`);
 		const { missed, failed } = judge(results);
-		const complete = chosen.length === rows.size && !values.quick && failed === 0;
+		const complete = chosen.length === rows.size && given.length === 0 && failed === 0;
 		console.log(`Written to ${write(results, complete ? "latest.json" : "partial.json")}`);
 		if (complete) writePage(machine, results);
 		console.log(`${missed} targets missed, ${failed} rows could not be measured.`);

@@ -45,6 +45,11 @@ test("what is due and nobody works on is counted with its age, and gone when it 
 	await host.journal.submit("b", input("j"));
 	expect(await host.stats()).toMatchObject({ queued: 2 });
 	await expect.poll(async () => (await host.stats()).oldestDueMs).toBeGreaterThan(0);
+	const [made] = await server.query<{ age: number }>(
+		`SELECT (extract(epoch FROM now() - min(created_at)) * 1000)::float8 AS age FROM ${schema}_jobs._private_jobs`,
+	);
+	expect((await host.stats()).oldestDueMs).toBeGreaterThanOrEqual(Math.floor(made?.age ?? Number.NaN));
+	expect((await host.stats()).oldestDueMs).toBeLessThan(120_000);
 	const next = await host.queue.take({ atOnce: 5, isOurs: () => true, work: async () => {} });
 	onTestFinished(() => next.stop());
 	await expect.poll(async () => host.stats()).toMatchObject({ queued: 0, oldestDueMs: 0 });

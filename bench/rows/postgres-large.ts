@@ -1,0 +1,114 @@
+// What sessions cost in a store of many on Postgres, beside the same in an empty one, by turns on one server. A tenth of them
+// wait for somebody with a run open. `--sessions N` and `--entries N` say how many are generated; by default a modest store.
+import { type PostgresHost, postgresHost } from "@holdfast/postgres";
+import { type PostgresServer, startPostgresServer } from "@holdfast/testing/postgres-server";
+import type { Lease } from "holdfast";
+import { effort, type Measurement, median, p99, report } from "../measure.ts";
+
+function option(name: string, standard: number): number {
+	const at = process.argv.indexOf(name);
+	return at < 0 ? standard : Number(process.argv[at + 1]);
+}
+
+const sessions = option("--sessions", effort.size(100_000, 10_000));
+const entriesEach = option("--entries", effort.size(10, 5));
+const rounds = effort.size(300, 60);
+const never = Number.MAX_SAFE_INTEGER;
+
+async function generate(server: PostgresServer, schema: string): Promise<void> {
+	// As the host digests its keys.
+	const key = "('many ' || n)";
+	const digest = `left(encode(sha256(convert_to(length(${key}) || ' ' || ${key}, 'UTF8')), 'hex'), 32)::uuid`;
+	const step = 10_000;
+	for (let from = 0; from < sessions; from += step) {
+		const through = Math.min(from + step, sessions) - 1;
+		await server.query(
+			`INSERT INTO ${schema}.sessions (id, digest, key, incarnation, epoch, open_run, look_at, seq, last_kind, version, changed, created_at, updated_at)
+				OVERRIDING SYSTEM VALUE SELECT n + 1000, ${digest}, ${key}, gen_random_uuid()::text, 1,
+				CASE WHEN n % 10 = 0 THEN 'run ' || n END, CASE WHEN n % 10 = 0 THEN ${never} END, ${entriesEach},
+				CASE WHEN n % 10 = 0 THEN 'waiting' ELSE 'run.ended' END, 1, n + 1, n, n FROM generate_series(${from}, ${through}) n`,
+		);
+		await server.query(
+			`INSERT INTO ${schema}.entries (session, seq, at, version, kind, run_id, body)
+				SELECT n + 1000, seq, n, 1, CASE WHEN seq = 1 THEN 'run.started' WHEN seq < ${entriesEach} THEN 'note'
+					WHEN n % 10 = 0 THEN 'waiting' ELSE 'run.ended' END, 'run ' || n,
+				CASE WHEN seq = ${entriesEach} AND n % 10 = 0 THEN '{"calls":[]}' WHEN seq = ${entriesEach} THEN '{"outcome":"completed"}'
+					ELSE '{"step":1,"topic":"test","value":"' || repeat('x', 200) || '"}' END
+				FROM generate_series(${from}, ${through}) n, generate_series(1, ${entriesEach}) seq`,
+		);
+	}
+	await server.query(
+		`SELECT setval(pg_get_serial_sequence('${schema}.sessions', 'id'), ${sessions + 1_000})`,
+	);
+	await server.query(`UPDATE ${schema}.meta SET value = ${sessions} WHERE name = 'position_base'`);
+	await server.query(`VACUUM ANALYZE ${schema}.sessions, ${schema}.entries`);
+	await server.query("CHECKPOINT");
+}
+
+async function open(host: PostgresHost, key: string): Promise<Lease> {
+	const acquired = await host.journal.acquire(key);
+	if (!acquired.ok) throw new Error(`${key} is held by ${acquired.heldBy}`);
+	await acquired.lease.append({ at: 1, runId: `run of ${key}`, facts: [started] });
+	return acquired.lease;
+}
+
+const started = { kind: "run.started", runKind: "user-turn", agentId: "a", fingerprint: "f" } as const;
+const note = { kind: "note", step: 1, topic: "test", value: 1 } as const;
+
+/** What is done in a store, each call once a round. */
+const calls: readonly (readonly [
+	what: string,
+	call: (host: PostgresHost, round: number, lease: Lease) => unknown,
+])[] = [
+	["open a new session", (host, round) => open(host, `new ${round}`)],
+	["append", (_, __, lease) => lease.append({ at: 1, runId: "run of kept", facts: [note] })],
+	["list a page of 50", (host) => host.journal.list({ limit: 50, prefix: "new " })],
+	["read a session", (host) => host.journal.read("kept", { limit: 10 })],
+	["list what is due", (host) => host.journal.list({ state: "waiting", dueBy: Date.now(), limit: 50 })],
+	[
+		"read the changes since a position",
+		async (host) => host.changes.read({ after: await host.changes.position() }),
+	],
+];
+
+const server = await startPostgresServer({
+	fsync: "yes",
+	settings: { max_connections: 100, shared_buffers: "512MB", max_wal_size: "4GB" },
+});
+try {
+	const stores: { host: PostgresHost; lease: Lease; times: number[][] }[] = [];
+	for (const isLarge of [false, true]) {
+		const schema = server.schema();
+		const host = postgresHost({ connectionString: server.url, schema });
+		await host.journal.head("any");
+		if (isLarge) await generate(server, schema);
+		stores.push({ host, lease: await open(host, "kept"), times: calls.map(() => []) });
+	}
+	for (let round = -20; round < rounds; round++)
+		for (const { host, lease, times } of stores)
+			for (const [at, [, call]] of calls.entries()) {
+				const began = performance.now();
+				await call(host, round, lease);
+				if (round >= 0) times[at]?.push((performance.now() - began) * 1_000);
+			}
+	const [empty, large] = stores;
+	const note = `${sessions.toLocaleString("en")} sessions of ${entriesEach} entries, ${Math.ceil(sessions / 10).toLocaleString("en")} of them wait`;
+	report(
+		calls.flatMap(([what], at): Measurement[] => {
+			const [without, within] = [empty?.times[at] ?? [], large?.times[at] ?? []];
+			return [
+				{ what: `${what}, many sessions, Postgres`, unit: "µs", median: median(within), p99: p99(within) },
+				{
+					what: `${what}: many sessions to none, Postgres`,
+					unit: "×",
+					median: median(within) / median(without),
+					target: { is: "at most", value: 1.5 },
+					note,
+				},
+			];
+		}),
+	);
+	for (const { host } of stores) await host.close();
+} finally {
+	await server.stop();
+}
