@@ -2,9 +2,17 @@
 // the page itself.
 
 import { createRedactor } from "@holdfast/runner/safety";
-import type { Route } from "@holdfast/server";
+import type { Route, SessionInspection } from "@holdfast/server";
 import { SessionLooks } from "./looks/index.ts";
-import { actRoutes, lookRoutes, pagePaths, pageRoutes, type RouteParts } from "./routes/index.ts";
+import {
+	actRoutes,
+	type InspectedPrompts,
+	lookRoutes,
+	pagePaths,
+	pageRoutes,
+	promptRoutes,
+	type RouteParts,
+} from "./routes/index.ts";
 
 /** Options of `inspector`. */
 export interface InspectorOptions {
@@ -18,6 +26,13 @@ export interface InspectorOptions {
 	 * everybody whom the server lets in, for the sessions they own.
 	 */
 	readonly mayInspect?: (caller: { readonly tenant: string; readonly user?: string }) => boolean;
+	/** What is looked into, such as `inspectThreads(threads)`. Default: the sessions of the server's service. */
+	readonly inspection?: SessionInspection;
+	/**
+	 * Versions of prompts that can be looked at and edited: a prompt store of `@holdfast/runner/prompts`, or `threads.prompts`.
+	 * Whoever may inspect may edit. Default: none.
+	 */
+	readonly prompts?: InspectedPrompts | undefined;
 }
 
 /** What a server mounts. */
@@ -43,12 +58,17 @@ export interface Inspector {
  * await server.close();
  * ```
  */
-export function inspector({ secrets = [], mayInspect = () => true }: InspectorOptions = {}): Inspector {
+export function inspector({
+	secrets = [],
+	mayInspect = () => true,
+	inspection,
+	prompts,
+}: InspectorOptions = {}): Inspector {
 	const redactor = createRedactor({ secrets });
 	const mask = <Value>(value: Value): Value => redactor.redact(value, { keep: "pii" });
-	const parts: RouteParts = { mask, mayInspect, looks: new SessionLooks(mask) };
+	const parts: RouteParts = { mask, mayInspect, looks: new SessionLooks(mask), inspection, prompts };
 	return {
-		routes: [...pageRoutes(), ...lookRoutes(parts), ...actRoutes(parts)],
+		routes: [...pageRoutes(), ...lookRoutes(parts), ...actRoutes(parts), ...promptRoutes(parts)],
 		publicPaths: pagePaths,
 	};
 }

@@ -36,6 +36,7 @@ export {
 export { readServedKey, readSessionKey, type SessionOwner, servedKey } from "./service/served-key.ts";
 export type {
 	ExecuteRequest,
+	NamedModels,
 	ServedCaller,
 	ServedRun,
 	SessionInfo,

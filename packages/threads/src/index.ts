@@ -21,7 +21,12 @@ export {
 	ProviderError,
 	validateToolName,
 } from "./define/index.ts";
-export { type ThreadEvent, type ThreadRoutesOptions, threadRoutes } from "./endpoints/index.ts";
+export {
+	inspectThreads,
+	type ThreadEvent,
+	type ThreadRoutesOptions,
+	threadRoutes,
+} from "./endpoints/index.ts";
 export type { EnvGiven, EnvValue } from "./environment/index.ts";
 export { generateTypes, writeTypes } from "./generate-types/index.ts";
 export {
@@ -55,6 +60,8 @@ export {
 	type GivenMcpTool,
 	type ListThreads,
 	type ParentLink,
+	type PromptEdits,
+	type PromptVersion,
 	type ThreadListener,
 	type ThreadLog,
 	type ThreadLogger,

@@ -157,13 +157,15 @@ describe.skipIf(!hasTerminal)("a chat in a terminal (needs tmux)", () => {
 		await terminal.say("/sessions");
 		await terminal.shows(/second · this one/);
 		await terminal.say("/compact");
-		await terminal.shows("second stays as it is.");
+		await terminal.shows("in place of what was said before");
 		expect(textOf(model.requests[1]?.messages)).toContain("user: Count.");
+		await terminal.say("/compact");
+		await terminal.shows("Nothing was said since the last summary.");
 		await terminal.say("Go on.");
 		await terminal.shows("Two.");
-		expect(textOf(model.requests[2]?.messages)).toContain(
-			"Summary of the conversation so far:\\nWe said one.",
-		);
+		const asked = textOf(model.requests[2]?.messages);
+		expect(asked).toContain("Summary of the conversation so far:\\nWe said one.");
+		expect(asked).not.toContain("Count.");
 		await terminal.say("/resume first");
 		await terminal.shows(/This is first now\.\n+> Count\.\n+One\./);
 		await terminal.say("/model offline");
@@ -171,6 +173,70 @@ describe.skipIf(!hasTerminal)("a chat in a terminal (needs tmux)", () => {
 		await terminal.say("/help");
 		await terminal.shows("Ctrl-C twice leaves.");
 		await terminal.say("/quit");
+		await terminal.shows("left with 0");
+	});
+
+	test("a summary that was asked for is kept: after a kill, in a fork and for `holdfast run`, the model gets it in place of the past", async () => {
+		const folder = temporaryFolder();
+		const model = await server(
+			{ text: "One." },
+			{ text: "We said one." },
+			{ text: "Two." },
+			{ text: "Three." },
+			{ text: "We said one to three." },
+			{ text: "Four." },
+		);
+		const asked = (at: number): string => textOf(model.requests[at]?.messages);
+		const argv = ["chat", "--model", model.model, "--session", "first"];
+		const terminal = new Terminal(argv, { folder });
+		await terminal.shows("nothing used yet");
+		await terminal.say("Count to one.");
+		await terminal.shows("One.");
+		await terminal.say("/compact");
+		await terminal.shows("in place of what was said before");
+		terminal.close();
+		const again = new Terminal(argv, { folder });
+		// All that was said is still there to be read.
+		await again.shows(/> Count to one\.\n+One\./);
+		await again.say("/fork second");
+		await again.shows("This is second now");
+		await again.say("Then two.");
+		await again.shows("Two.");
+		expect(asked(2)).toContain("We said one.");
+		expect(asked(2)).not.toContain("Count to one.");
+		again.close();
+		const ran = await run(["run", "Then three.", "--session", "second"], { folder });
+		expect(ran.stdout).toContain("Three.");
+		expect(asked(3)).toContain("We said one.");
+		expect(asked(3)).toContain("Then two.");
+		expect(asked(3)).not.toContain("Count to one.");
+		const last = new Terminal(["chat", "--session", "second"], { folder });
+		await last.shows("Three.");
+		await last.say("/compact");
+		await last.shows("in place of what was said before");
+		// A summary of a summary, and of what came after it.
+		expect(asked(4)).toContain("We said one.");
+		expect(asked(4)).toContain("Then two.");
+		expect(asked(4)).not.toContain("Count to one.");
+		await last.say("And four.");
+		await last.shows("Four.");
+		expect(asked(5)).toContain("We said one to three.");
+		expect(asked(5)).not.toContain("Then two.");
+	});
+
+	test("writes line by line for a screen reader: nothing is drawn anew", async () => {
+		const folder = temporaryFolder();
+		const model = await server({ text: "Good **day**." });
+		const environment = { INK_SCREEN_READER: "true" };
+		const terminal = new Terminal(["chat", "--model", model.model], { folder, environment });
+		await terminal.shows("You: ");
+		terminal.type("Hello");
+		terminal.press("Enter");
+		await terminal.shows(/Good day\.\n[\s\S]*You: /);
+		expect(terminal.text.match(/Good day\./g)).toHaveLength(1);
+		expect(terminal.text).not.toContain("> Hello");
+		terminal.type("/quit");
+		terminal.press("Enter");
 		await terminal.shows("left with 0");
 	});
 

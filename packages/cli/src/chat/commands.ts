@@ -2,7 +2,15 @@
 
 import type { AgentOptions } from "holdfast";
 import { type CommandIo, formatTime, oneLine, sessionKeyFor } from "../terminal/index.ts";
-import { chooseModel, isOwnKey, prepare, refuseServed } from "../work/index.ts";
+import {
+	chatSummaryOf,
+	chooseModel,
+	isOwnKey,
+	keepChatSummary,
+	prepare,
+	refuseServed,
+	summarised,
+} from "../work/index.ts";
 import { summarise } from "./compact.ts";
 import type { Conversation } from "./conversation.ts";
 
@@ -64,6 +72,8 @@ const commands: readonly ChatCommand[] = [
 			const { setup } = conversation;
 			const to = key === "" ? sessionKeyFor(`${setup.key} fork`) : key;
 			await conversation.session.fork(to);
+			const summary = await chatSummaryOf(conversation.host, setup.key);
+			if (summary !== undefined) await keepChatSummary(conversation.host, to, summary);
 			await conversation.change({ ...setup, key: to }, "same conversation");
 			conversation.transcript.note(`This is ${to} now; ${setup.key} stays as it is.`);
 		},
@@ -118,24 +128,24 @@ const commands: readonly ChatCommand[] = [
 	{
 		name: "compact",
 		argument: "",
-		help: "continue in a new session that begins with a summary of this one",
+		help: "have the model get a summary in place of what was said so far",
 		when: "idle",
 		async run({ conversation }) {
-			const { transcript, setup, agent, session } = conversation;
+			const { transcript, setup, agent, session, host } = conversation;
 			const { messages } = await session.state();
-			if (messages.length === 0) return transcript.note("Nothing was said yet.");
+			const last = messages.at(-1);
+			if (last === undefined) return transcript.note("Nothing was said yet.");
+			const before = await chatSummaryOf(host, setup.key);
+			if (before?.until === last.id) return transcript.note("Nothing was said since the last summary.");
 			transcript.note("Summarising …", "quiet");
 			const options: AgentOptions = { ...agent };
-			const { text: summary, usage } = await summarise(options, messages);
-			if (summary === "")
-				return transcript.note("The model wrote no summary; nothing was changed.", "warning");
-			const key = sessionKeyFor(`${setup.key} compact`);
-			await conversation.change({ ...setup, key }, "another conversation");
+			const { text, usage } = await summarise(options, summarised(messages, before));
+			if (text === "") return transcript.note("The model wrote no summary; nothing was changed.", "warning");
+			await keepChatSummary(host, setup.key, { text, until: last.id });
 			conversation.spending.add(usage, undefined);
-			conversation.preface = `Summary of the conversation so far:\n${summary}`;
-			transcript.add({ kind: "answer", text: summary });
+			transcript.add({ kind: "answer", text });
 			transcript.note(
-				`This is ${key} now; what you say next comes after this summary. ${setup.key} stays as it is.`,
+				"From here on the model gets this summary in place of what was said before; the session keeps all of it.",
 			);
 		},
 	},

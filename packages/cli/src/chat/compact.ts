@@ -1,4 +1,4 @@
-/** A summary of a conversation, with which another one begins: the old one stays as it is. */
+/** A summary of a conversation, which takes its place for the model. */
 
 import type { Message, TokenUsage } from "@holdfast/upp";
 import { Agent, type AgentOptions, AgentState } from "holdfast";

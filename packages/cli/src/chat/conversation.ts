@@ -50,8 +50,6 @@ export class Conversation {
 	#run: AgentRun | undefined;
 	/** Runs that began while another one was shown. */
 	#next: AgentRun[] = [];
-	/** What the next message begins with, unseen: what a new session has to know of the one before. */
-	preface: string | undefined;
 	#answer: ((text: string | undefined) => void) | undefined;
 	#isLeft = false;
 	/** Set when the run that asks is being ended: nothing more is asked for it. */
@@ -145,7 +143,6 @@ export class Conversation {
 		this.#setup = setup;
 		this.#session = open.agent.session(setup.key);
 		this.#approvals = this.#makeApprovals();
-		this.preface = undefined;
 		await this.#begin(to);
 	}
 
@@ -271,10 +268,8 @@ export class Conversation {
 	}
 
 	async #withFiles(said: string): Promise<string> {
-		const text = this.preface === undefined ? said : `${this.preface}\n\n${said}`;
-		this.preface = undefined;
-		if (this.#setup.agent !== undefined) return text;
-		const { text: whole, files, problems } = await withFiles(said, this.#setup.dir, text);
+		if (this.#setup.agent !== undefined) return said;
+		const { text: whole, files, problems } = await withFiles(said, this.#setup.dir);
 		if (files.length > 0)
 			this.transcript.note(`Read ${files.map((path) => oneLine(path, 80)).join(", ")}`, "quiet");
 		for (const problem of problems) this.transcript.note(oneLine(problem, 300), "warning");

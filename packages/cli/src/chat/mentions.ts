@@ -23,8 +23,8 @@ function mentionsIn(text: string): readonly string[] {
 	return [...new Set(found)].filter((path) => path !== "");
 }
 
-/** Reads the files that a message names, inside the folder only; `whole` is what they are put behind. */
-export async function withFiles(text: string, dir: string, whole: string = text): Promise<WithFiles> {
+/** Reads the files that a message names, inside the folder only. */
+export async function withFiles(text: string, dir: string): Promise<WithFiles> {
 	const read = createAssistantTools({ root: dir }).find(({ name }) => name === "read_file");
 	const files: string[] = [];
 	const problems: string[] = [];
@@ -45,7 +45,7 @@ export async function withFiles(text: string, dir: string, whole: string = text)
 		}
 	}
 	if (paths.length > MOST_FILES) problems.push(`Only the first ${MOST_FILES} files were read.`);
-	return { text: [whole, ...parts].join("\n\n"), files, problems };
+	return { text: [text, ...parts].join("\n\n"), files, problems };
 }
 
 /** Paths that begin, or whose names begin, with what was written so far, as they are written after an `@`; at most so many. */

@@ -33,7 +33,12 @@ export class Terminal {
 		// Its exit code is shown, and the screen stays.
 		const shell = `env -u OPENAI_API_KEY -u ANTHROPIC_API_KEY -u CI ${command}; echo "left with $?"; exec sleep 600`;
 		this.#tmux("-f", "/dev/null", "new-session", "-d", "-s", "t", ...size, "-c", folder, ...set, shell);
-		onTestFinished(() => void spawnSync("tmux", ["-S", this.#socket, "kill-server"]));
+		onTestFinished(() => this.close());
+	}
+
+	/** Ends the terminal with what runs in it. */
+	close(): void {
+		spawnSync("tmux", ["-S", this.#socket, "kill-server"]);
 	}
 
 	/** What is on the screen, and what scrolled off it. */

@@ -94,6 +94,7 @@ const options = {
 	reason: { type: "string" },
 	json: { type: "boolean" },
 	agent: { type: "string" },
+	models: { type: "string" },
 	once: { type: "boolean" },
 	drain: { type: "string" },
 	at: { type: "string" },
@@ -142,6 +143,7 @@ const known: Readonly<Record<string, readonly OptionName[]>> = {
 	serve: [
 		...look,
 		"agent",
+		"models",
 		"project",
 		"drain",
 		"port",
@@ -245,6 +247,8 @@ export function parseCommand(
 			throw new UsageError(
 				"The options --project and --agent name two things to serve. Leave one of them out.",
 			);
+		if (project !== undefined && read.models !== undefined)
+			throw new UsageError("The option --models is not for projects: a project has models of its own.");
 		const theAssistants = (["dir", "model", "allow-network"] as const).find(
 			(option) => values[option] !== undefined,
 		);
@@ -260,6 +264,7 @@ export function parseCommand(
 			...common,
 			...(db === undefined ? {} : { db: databaseFrom(base, db), dbGiven: db }),
 			agent: read.agent === undefined ? undefined : resolve(base, read.agent),
+			models: read.models === undefined ? undefined : resolve(base, read.models),
 			project: project === undefined ? undefined : resolve(base, project),
 			drain: readSeconds(values.drain ?? (io.environment.HOLDFAST_DRAIN || "10")),
 		};
@@ -273,7 +278,7 @@ export function parseCommand(
 type Values = DatabaseValues &
 	EvalValues &
 	Partial<Record<"dir" | "session" | "db" | "model" | "agent" | "drain" | "at" | "port" | "host", string>> &
-	Partial<Record<"reason" | "peer-header" | "max-streams" | "project", string>> &
+	Partial<Record<"reason" | "peer-header" | "max-streams" | "project" | "models", string>> &
 	Partial<Record<"cors" | "api-key" | "clients-may-set" | "approve" | "deny", string[]>> &
 	Partial<
 		Record<

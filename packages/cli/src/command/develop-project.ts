@@ -66,6 +66,7 @@ export async function developProject(options: DevelopOptions, io: CommandIo): Pr
 				port: options.port,
 				host: options.host,
 				access: {},
+				inspector: true,
 				onRequest: print.request,
 				onLog: print.thread,
 			});

@@ -142,6 +142,9 @@ finish for a while, leaves the others resumable, and exits with 0. Each request 
   --project DIR      a project of files: its threads are served under /api/threads, and its own endpoints. It is loaded
                      once; its database is in the project's folder by default, and its values of the
                      environment may be in its file .env
+  --models FILE      models by name, which forks in the page may be given, and clients that may set the model: a module
+                     that exports \`models\`, or JSON such as {"quick": "openai:gpt-5-mini"}. Default: what the module
+                     of --agent exports as \`models\`
   --db PATH          the database: a file, or postgres://… (default: .holdfast/holdfast.db in the current folder)
   --port N           the port (default: 4280); 0 takes a free one
   --host H           the address to listen on (default: 127.0.0.1). Others can reach 0.0.0.0, so it needs a key
@@ -159,7 +162,7 @@ finish for a while, leaves the others resumable, and exits with 0. Each request 
   --dir, --model, --allow-network   of the assistant; see: holdfast run --help
   --json             says where it listens as a line of JSON
 
-Environment: HOLDFAST_AGENT, HOLDFAST_PROJECT, HOLDFAST_DB, HOLDFAST_PORT, HOLDFAST_HOST, HOLDFAST_API_KEYS and HOLDFAST_CORS (with
+Environment: HOLDFAST_AGENT, HOLDFAST_MODELS, HOLDFAST_PROJECT, HOLDFAST_DB, HOLDFAST_PORT, HOLDFAST_HOST, HOLDFAST_API_KEYS and HOLDFAST_CORS (with
 commas), HOLDFAST_PEER_HEADER, HOLDFAST_MAX_STREAMS, HOLDFAST_CLIENTS_MAY_SET (with commas), HOLDFAST_DRAIN. An option
 comes before them.
 

@@ -2,6 +2,8 @@
 import { openaiCompatible } from "@holdfast/upp";
 import { Agent, tool } from "holdfast";
 
+export const models = { other: openaiCompatible("other", { baseURL: process.env.STUB_MODEL ?? "" }) };
+
 export default new Agent({
 	model: openaiCompatible("stub", { baseURL: process.env.STUB_MODEL ?? "" }),
 	instructions: "You count parcels.",

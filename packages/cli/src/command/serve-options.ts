@@ -7,6 +7,8 @@ import { UsageError } from "../work/index.ts";
 export interface ServeOptions {
 	/** Path of a module that exports an agent; undefined for the built-in assistant. */
 	readonly agent: string | undefined;
+	/** Path of a file with models by name; undefined for those that the agent's module exports. */
+	readonly models: string | undefined;
 	readonly port: number;
 	readonly host: string;
 	/** Origins of pages. */
@@ -28,7 +30,7 @@ export interface ServeOptions {
 
 /** Options as they were given. */
 export type GivenServeOptions = Partial<
-	Record<"agent" | "port" | "host" | "peer-header" | "max-streams", string>
+	Record<"agent" | "models" | "port" | "host" | "peer-header" | "max-streams", string>
 > &
 	Partial<Record<"cors" | "api-key" | "clients-may-set", readonly string[]>> &
 	Partial<Record<"allow-unauthenticated" | "no-inspector", boolean>>;
@@ -43,6 +45,7 @@ export function readServeOptions(
 ): Omit<ServeOptions, "drain"> {
 	return {
 		agent: given.agent ?? (environment.HOLDFAST_AGENT || undefined),
+		models: given.models ?? (environment.HOLDFAST_MODELS || undefined),
 		port: readPort(given.port ?? (environment.HOLDFAST_PORT || "4280")),
 		host: given.host ?? (environment.HOLDFAST_HOST || "127.0.0.1"),
 		cors: given.cors ?? listed(environment.HOLDFAST_CORS),

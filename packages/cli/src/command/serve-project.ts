@@ -1,8 +1,10 @@
 /** Serves a project of files over HTTP: for `holdfast serve --project`, and for `holdfast dev`. */
 import { join } from "node:path";
+import { inspector } from "@holdfast/inspector";
 import { createServer, type LogEntry, type ServerOptions } from "@holdfast/server";
 import {
 	type EnvGiven,
+	inspectThreads,
 	loadProject,
 	type ProjectSource,
 	type ThreadLog,
@@ -36,6 +38,8 @@ export interface ProjectServerOptions {
 		ServerOptions,
 		"apiKeys" | "allowUnauthenticated" | "cors" | "peerHeader" | "maxStreams"
 	>;
+	/** Whether the page that shows threads is at `/`, and prompts can be edited there. */
+	readonly inspector: boolean;
 	readonly onRequest: (entry: LogEntry) => void;
 	readonly onLog: (entry: ThreadLog) => void;
 }
@@ -57,10 +61,18 @@ export async function openProjectServer(options: ProjectServerOptions): Promise<
 		onLog,
 		host,
 		...(servers === undefined ? {} : { mcp: servers }),
+		// Who follows a thread gets what a model says as it says it.
+		keepDeltasMs: 20,
+		editablePrompts: options.inspector,
 	});
+	const page = options.inspector
+		? inspector({ inspection: inspectThreads(running), prompts: running.prompts })
+		: { routes: [], publicPaths: [] };
 	const server = createServer({
 		...options.access,
-		routes: threadRoutes({ threads: running }),
+		// The project's own endpoints come last, and may take any path that is left.
+		routes: [...page.routes, ...threadRoutes({ threads: running })],
+		publicPaths: page.publicPaths,
 		log: options.onRequest,
 		...(host.stats === undefined ? {} : { storeStats: host.stats }),
 	});
@@ -129,6 +141,7 @@ export async function serveProject(command: ServeCommand, io: CommandIo): Promis
 			servers,
 			port: command.port,
 			host: command.host,
+			inspector: command.inspector,
 			access: {
 				cors: command.cors,
 				allowUnauthenticated: command.allowUnauthenticated,
@@ -146,7 +159,7 @@ export async function serveProject(command: ServeCommand, io: CommandIo): Promis
 			command.json
 				? `${JSON.stringify(begin)}\n`
 				: `Serving the project ${command.project} at ${url}
-Threads are in ${shown}; ${apiKeys === undefined ? "no key is asked for" : "callers must send a key"}. Ctrl-C stops.
+${command.inspector && (apiKeys !== undefined || !command.allowUnauthenticated) ? `Look at the threads: ${url}/\n` : ""}Threads are in ${shown}; ${apiKeys === undefined ? "no key is asked for" : "callers must send a key"}. Ctrl-C stops.
 ${howToTry(url, project.agents.keys().next().value, apiKeys !== undefined)}`,
 		);
 		await stop.made;

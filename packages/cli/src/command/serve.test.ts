@@ -157,6 +157,34 @@ describe("holdfast serve", () => {
 		expect(await status({ systemPrompt: "You are a pirate." })).toBe(403);
 	});
 
+	test("knows models by name: of a file, of the agent's own module, and says which is wrong", async () => {
+		const { folder } = commands;
+		const models = await commands.serveModel([{ text: "Quick." }]);
+		writeFileSync(join(folder, "notes.md"), "# Notes\n\nLamps are in the cellar.\n");
+		writeFileSync(join(folder, "models.json"), JSON.stringify({ quick: models.model }));
+		const { url } = await serve(["--model", "offline", "--models", "models.json"]);
+		const about = await (await fetch(`${url}/api/inspect/about`)).json();
+		expect(about).toMatchObject({ models: ["quick"] });
+		await (await ask(url)).text();
+		const forked = await fetch(`${url}/api/inspect/session/s/fork`, {
+			method: "POST",
+			headers: { "content-type": "application/json" },
+			body: JSON.stringify({ to: "copy", model: "quick" }),
+		});
+		expect(await forked.json()).toMatchObject({ sessionId: "copy" });
+		const said = await fetch(`${url}/api/agent/execute`, {
+			method: "POST",
+			headers: { "content-type": "application/json" },
+			body: JSON.stringify({ sessionId: "copy", input: "And now?" }),
+		});
+		expect(await said.text()).toContain("Quick.");
+		writeFileSync(join(folder, "models.json"), JSON.stringify({ quick: "no model" }));
+		const { code, stderr } = await start(["serve", "--models", "models.json"], { folder }).finished;
+		expect([code, stderr]).toEqual([2, expect.stringContaining('"no model" is no model')]);
+		const own = await serve(["--agent", ownAgent, "--db", "own.db"], { STUB_MODEL: "http://127.0.0.1:1/v1" });
+		expect(await (await fetch(`${own.url}/api/inspect/about`)).json()).toMatchObject({ models: ["other"] });
+	});
+
 	test("lets a tenant have as many streams as the option says", async () => {
 		const { url } = await serve(["--model", "offline", "--max-streams", "1"]);
 		await (await ask(url)).text();
@@ -172,6 +200,8 @@ describe("holdfast serve", () => {
 			[["--port", "x"], /The port is "x"/],
 			[["--api-key", "short"], /at least 8 characters/],
 			[["--agent", "none.ts"], /There is no file/],
+			[["--models", "none.json"], /There is no file .*none\.json/],
+			[["--models", "agent.txt", "--project", "."], /a project has models of its own/],
 			[["extra"], /takes no arguments/],
 		] as const) {
 			const { code, stderr } = await start(["serve", ...argv], { folder: commands.folder }).finished;
@@ -192,6 +222,7 @@ test("options come before the environment, and a key may name its tenant", () =>
 		readServeOptions({ port: "2", "api-key": ["acme=k=ey-with-sign", "12345678"] }, environment),
 	).toEqual({
 		agent: undefined,
+		models: undefined,
 		port: 2,
 		host: "::1",
 		cors: ["https://a.example", "https://b.example"],

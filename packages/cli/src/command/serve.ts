@@ -1,6 +1,6 @@
 /** The command that serves an agent over HTTP until it is stopped. */
-import { inspector } from "@holdfast/inspector";
-import { createServer, type Server, sessionService } from "@holdfast/server";
+import { type InspectedPrompts, inspector } from "@holdfast/inspector";
+import { createServer, type NamedModels, type Server, sessionService } from "@holdfast/server";
 import { type AgentOptions, type Host, isHoldfastError } from "holdfast";
 import { type CommandIo, quoted } from "../terminal/index.ts";
 import {
@@ -8,7 +8,9 @@ import {
 	checkFolder,
 	chooseModel,
 	exitCodes,
+	exportsOfAgentFile,
 	loadAgent,
+	loadModels,
 	openDatabase,
 	shownDatabase,
 	UsageError,
@@ -21,17 +23,22 @@ type ServeCommand = Extract<Command, { name: "serve" }>;
 /** Serves until Ctrl-C or SIGTERM; gives the exit code. */
 export async function serveAgent(command: ServeCommand, io: CommandIo): Promise<number> {
 	const stop = stopRequest(io, command.drain);
-	const { agent, host, of } = await served(command, io);
+	const { agent, host, of, models, prompts } = await served(command, io);
 	let server: Server | undefined;
 	try {
 		server = createServer({
-			service: sessionService({ agent, host, clientsMaySet: command.clientsMaySet }),
+			service: sessionService({
+				agent,
+				host,
+				clientsMaySet: command.clientsMaySet,
+				...(models === undefined ? {} : { models }),
+			}),
 			cors: command.cors,
 			...(command.apiKeys === undefined ? {} : { apiKeys: command.apiKeys }),
 			allowUnauthenticated: command.allowUnauthenticated,
 			...(command.peerHeader === undefined ? {} : { peerHeader: command.peerHeader }),
 			...(command.maxStreams === undefined ? {} : { maxStreams: command.maxStreams }),
-			...(command.inspector ? inspector() : {}),
+			...(command.inspector ? inspector({ prompts }) : {}),
 			log: (entry) => io.stderr.write(`${JSON.stringify(entry)}\n`),
 		});
 		const { url } = await server.listen({ port: command.port, hostname: command.host });
@@ -58,10 +65,15 @@ interface Served {
 	readonly host: Host;
 	/** What is served, in a few words. */
 	readonly of: string;
+	/** Models that clients and forks may name. */
+	readonly models: NamedModels | undefined;
+	/** Versions of prompts that can be edited in the page. */
+	readonly prompts: InspectedPrompts | undefined;
 }
 
 async function served(command: ServeCommand, io: CommandIo): Promise<Served> {
 	const { agent: file, db } = command;
+	const given = command.models === undefined ? undefined : await loadModels(command.models, io.environment);
 	if (file !== undefined) {
 		let host: Host | undefined;
 		const loaded = await loadAgent(file, async () => {
@@ -70,7 +82,9 @@ async function served(command: ServeCommand, io: CommandIo): Promise<Served> {
 		});
 		if (host === undefined)
 			throw new UsageError(`The agent of ${file} has a host of its own. Leave it out, and give --db.`);
-		return { agent: { ...loaded.agent }, host, of: `the agent of ${file}` };
+		const beside = await exportsOfAgentFile(file, io.environment);
+		const { models = beside.models, prompts } = { ...beside, models: given };
+		return { agent: { ...loaded.agent }, host, of: `the agent of ${file}`, models, prompts };
 	}
 	const dir = command.dir ?? io.folder;
 	checkFolder(dir);
@@ -83,7 +97,7 @@ async function served(command: ServeCommand, io: CommandIo): Promise<Served> {
 		allowNetwork: command.allowNetwork ?? false,
 		allowWrite: false,
 	});
-	return { agent, host, of: `the assistant of ${dir} with ${model.name}` };
+	return { agent, host, of: `the assistant of ${dir} with ${model.name}`, models: given, prompts: undefined };
 }
 
 function banner(

@@ -2,6 +2,7 @@
 import { existsSync, statSync } from "node:fs";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { Agent, type AgentOptions, agent, type Host } from "holdfast";
+import { chatSummaries } from "./chat-summary.ts";
 import { describeError } from "./describe-error.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -26,7 +27,8 @@ export async function loadAgent(file: string, openHost: () => Promise<Host> | Ho
 			`${file} exports no agent${typeof exported === "object" && exported !== null ? ": there is no `model` in it" : ""}. Its default export must be an agent, new Agent({ model, … }), or such options.`,
 		);
 	// The spread of an agent is its options, also of one from another installation of the package.
-	const { host, ...options }: AgentOptions = { ...exported };
+	const { host, plugins = [], ...rest }: AgentOptions = { ...exported };
+	const options: AgentOptions = { ...rest, plugins: [...plugins, chatSummaries()] };
 	if (options.checkpoints !== undefined)
 		throw new UsageError(
 			`The agent of ${file} has \`checkpoints\`, which are of calls: sessions keep their own. Leave them out.`,

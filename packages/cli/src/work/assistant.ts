@@ -2,6 +2,7 @@
 import { existsSync, statSync } from "node:fs";
 import { Agent, type AgentOptions, type Host } from "holdfast";
 import { createAssistantTools } from "../tools/index.ts";
+import { chatSummaries } from "./chat-summary.ts";
 import type { ChosenModel } from "./models.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -41,6 +42,7 @@ export function assistantOptions(options: AssistantOptions): AgentOptions {
 		instructions: allowWrite ? WRITING_INSTRUCTIONS : INSTRUCTIONS,
 		tools: createAssistantTools({ root, allowNetwork, allowWrite }),
 		host: options.host,
+		plugins: [chatSummaries()],
 		...(options.model.price === undefined
 			? {}
 			: { prices: { [options.model.reference.modelId]: options.model.price } }),

@@ -68,7 +68,14 @@ export function chooseModel(
 	return { reference: offline, name: "offline", reason: "no key is set", price };
 }
 
-function readModel(name: string, environment: Readonly<Record<string, string | undefined>>): ModelReference {
+/**
+ * The model of a text such as `openai:gpt-5.2`.
+ * @throws UsageError when it is none.
+ */
+export function readModel(
+	name: string,
+	environment: Readonly<Record<string, string | undefined>>,
+): ModelReference {
 	if (name === "offline") return offline;
 	const colon = name.indexOf(":");
 	const provider = name.slice(0, Math.max(0, colon));

@@ -33,10 +33,11 @@ export class SessionLooks {
 		head: InspectedHead,
 	): Promise<InspectedSession> {
 		const look = this.#look(owner, head);
-		const { sessionId, seq, createdAt, updatedAt } = head;
+		const { sessionId, seq, createdAt, updatedAt, agent } = head;
 		if (look.title === undefined && seq > 0) {
 			const first = await inspection.entries(owner, sessionId, { limit: 4 });
-			look.title = this.#titleOf(first);
+			const own = await inspection.maskOf?.(owner, sessionId);
+			look.title = this.#titleOf(first, own);
 		}
 		if (look.last.seq < seq) {
 			const [last] = await inspection.entries(owner, sessionId, { after: seq - 1, limit: 1 });
@@ -49,6 +50,7 @@ export class SessionLooks {
 			seq,
 			createdAt,
 			updatedAt,
+			...(agent === undefined ? {} : { agent }),
 		};
 	}
 
@@ -97,10 +99,13 @@ export class SessionLooks {
 		return look;
 	}
 
-	#titleOf(entries: readonly Entry[]): string | undefined {
+	#titleOf(
+		entries: readonly Entry[],
+		own: <Value>(value: Value) => Value = (value) => value,
+	): string | undefined {
 		for (const { fact } of entries) {
 			if (fact.kind !== "input") continue;
-			const text = this.#mask(fact.message.text).replaceAll(/\s+/g, " ").trim();
+			const text = this.#mask(own(fact.message.text)).replaceAll(/\s+/g, " ").trim();
 			return text.length > longestTitle ? `${text.slice(0, longestTitle)}…` : text;
 		}
 		return undefined;

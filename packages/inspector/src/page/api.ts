@@ -3,6 +3,7 @@
 // open: nothing was refused. asked: the server wants a key, and has none. refused: the key that was given is not good.
 import { createClient } from "@holdfast/client";
 import { signal } from "@preact/signals";
+import { type EventSourceMessage, EventSourceParserStream } from "eventsource-parser/stream";
 
 /** Whether the server lets this page in. */
 export const access = signal<"open" | "asked" | "refused" | "closed">("open");
@@ -113,6 +114,32 @@ export async function say(input: string, sessionId?: string): Promise<string> {
 	if (!response.ok) throw await refusalOf(response);
 	await response.body?.cancel();
 	return response.headers.get("x-session-id") ?? sessionId ?? "";
+}
+
+/** The bytes of a file. Rejects with `Refused`. */
+export async function bytesOf(url: string, signal?: AbortSignal): Promise<Blob> {
+	const response = await send(url, signal === undefined ? {} : { signal });
+	if (!response.ok) throw await refusalOf(response);
+	return response.blob();
+}
+
+/** The records of an event stream, until it ends or the signal fires. Rejects with `Refused`, and where the connection is lost. */
+export async function* records(url: string, signal: AbortSignal): AsyncGenerator<EventSourceMessage> {
+	const response = await send(url, { signal, headers: { accept: "text/event-stream" } });
+	if (!response.ok || response.body === null) throw await refusalOf(response);
+	const stream = response.body
+		.pipeThrough(new TextDecoderStream() as never)
+		.pipeThrough(new EventSourceParserStream());
+	const reader = (stream as ReadableStream<EventSourceMessage>).getReader();
+	try {
+		for (;;) {
+			const { done, value } = await reader.read();
+			if (done) return;
+			yield value;
+		}
+	} finally {
+		reader.cancel().catch(() => {});
+	}
 }
 
 /** The client of the public routes. */

@@ -2,10 +2,12 @@
 import { effect, signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import { about, areThreads, learnAbout } from "./about.ts";
 import { access, isReachable, keyNumber, useKey } from "./api.ts";
 import { CompareView } from "./compare-view.tsx";
 import { helpIsOpen, useShortcuts } from "./keyboard.ts";
 import { notice } from "./parts.tsx";
+import { PromptsView } from "./prompts-view.tsx";
 import { linkTo, place } from "./route.ts";
 import { SessionView } from "./session-view.tsx";
 import { forgetSessions, keepListed } from "./sessions-store.ts";
@@ -13,6 +15,8 @@ import { SessionsView } from "./sessions-view.tsx";
 import { UsageView } from "./usage-view.tsx";
 
 type Theme = "system" | "light" | "dark";
+const nextTheme = { system: "light", light: "dark", dark: "system" } as const;
+const themeMarks = { system: "◐", light: "○", dark: "●" } as const;
 const theme = signal<Theme>((localStorage.getItem("holdfast.inspector.theme") as Theme | null) ?? "system");
 effect(() => {
 	const { value } = theme;
@@ -26,6 +30,8 @@ export function App(): JSX.Element {
 	useEffect(() => {
 		const ending = new AbortController();
 		forgetSessions();
+		about.value = undefined;
+		void learnAbout(ending.signal);
 		void keepListed(ending.signal);
 		return () => ending.abort();
 	}, [number]);
@@ -42,40 +48,46 @@ export function App(): JSX.Element {
 	return (
 		<>
 			<header class="top">
-				<a class="brand" href={linkTo({ view: "sessions" })}>
-					Holdfast
+				<a class="brand" href={linkTo({ view: "sessions" })} aria-label="Holdfast">
+					<img class="mark" src="/inspector/icon.svg" alt="" width="20" height="20" />
+					<span>Holdfast</span>
 				</a>
 				<nav aria-label="Views">
 					<a href={linkTo({ view: "sessions" })} aria-current={at.view === "sessions" ? "page" : undefined}>
-						Sessions
+						{areThreads() ? "Threads" : "Sessions"}
 					</a>
+					{about.value?.hasPrompts === true ? (
+						<a href={linkTo({ view: "prompts" })} aria-current={at.view === "prompts" ? "page" : undefined}>
+							Prompts
+						</a>
+					) : null}
 					<a href={linkTo({ view: "usage" })} aria-current={at.view === "usage" ? "page" : undefined}>
 						Usage
 					</a>
 				</nav>
 				<span class="space" />
-				<label class="theme">
-					<span class="hidden">Colours</span>
-					<select
-						value={theme.value}
-						onChange={({ currentTarget }) => {
-							theme.value = currentTarget.value as Theme;
+				<span class="tools">
+					<button
+						type="button"
+						title={`Colours: ${theme.value}`}
+						aria-label={`Colours: ${theme.value}`}
+						onClick={() => {
+							theme.value = nextTheme[theme.value];
 						}}
 					>
-						<option value="system">System</option>
-						<option value="light">Light</option>
-						<option value="dark">Dark</option>
-					</select>
-				</label>
-				<button
-					type="button"
-					aria-label="Keys of the keyboard"
-					onClick={() => {
-						helpIsOpen.value = true;
-					}}
-				>
-					?
-				</button>
+						{themeMarks[theme.value]}
+					</button>
+					<button
+						type="button"
+						title="Keys of the keyboard"
+						aria-label="Keys of the keyboard"
+						onClick={() => {
+							helpIsOpen.value = true;
+						}}
+					>
+						?
+					</button>
+				</span>
 			</header>
 			<div class="notices" aria-live="polite">
 				{isReachable.value ? null : (
@@ -96,10 +108,15 @@ export function App(): JSX.Element {
 					</p>
 				)}
 			</div>
-			{access.value === "open" ? <View key={number} /> : <Door />}
+			{access.value === "open" ? <Opened key={number} /> : <Door />}
 			<Help />
 		</>
 	);
+}
+
+/** Nothing is drawn before it is known what is looked into. */
+function Opened(): JSX.Element {
+	return about.value === undefined ? <p class="empty">Reading…</p> : <View />;
 }
 
 function View(): JSX.Element {
@@ -109,6 +126,8 @@ function View(): JSX.Element {
 			return <SessionsView />;
 		case "usage":
 			return <UsageView />;
+		case "prompts":
+			return <PromptsView chosen={at.promptId} />;
 		case "session":
 			return <SessionView key={`${at.sessionId} ${at.child ?? ""}`} of={at} />;
 		case "compare":
@@ -157,7 +176,8 @@ const keys: readonly (readonly [key: string, does: string])[] = [
 	["Enter", "Open"],
 	["g", "All sessions"],
 	["u", "Usage"],
-	["1 … 7", "Tabs of a session"],
+	["p", "Prompts"],
+	["1 … 9", "Tabs of a session"],
 	["c", "Write a message"],
 	["Ctrl Enter", "Send it"],
 	["i", "Interrupt the run"],

@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { SessionCounts } from "../wire/index.ts";
 import { ConversationList } from "./conversation.tsx";
-import { formatCount, formatDuration, formatPrice } from "./format.ts";
+import { formatCost, formatCount, formatDuration, formatPrice } from "./format.ts";
 import { Scrolls } from "./parts.tsx";
 import { linkTo } from "./route.ts";
 import type { SessionStore } from "./session-store.ts";
@@ -16,15 +16,17 @@ export function CompareView({ left, right }: { readonly left: string; readonly r
 	const [what, setWhat] = useState<"conversation" | "timeline">("conversation");
 	return (
 		<main class="compare">
-			<h1>Comparison</h1>
+			<div class="compare-head">
+				<h1>Comparison</h1>
+				<label>
+					As{" "}
+					<select value={what} onChange={({ currentTarget }) => setWhat(currentTarget.value as typeof what)}>
+						<option value="conversation">conversations</option>
+						<option value="timeline">timelines</option>
+					</select>
+				</label>
+			</div>
 			<Numbers one={one} other={other} />
-			<label>
-				As{" "}
-				<select value={what} onChange={({ currentTarget }) => setWhat(currentTarget.value as typeof what)}>
-					<option value="conversation">conversations</option>
-					<option value="timeline">timelines</option>
-				</select>
-			</label>
 			<div class="split">
 				<Side of={one} what={what} />
 				<Side of={other} what={what} />
@@ -87,45 +89,58 @@ function Numbers({
 }): JSX.Element | null {
 	const [left, right] = [one.info.value, other.info.value];
 	if (left === undefined || right === undefined) return null;
+	const costs = [left, right].map(({ counts: { cost, unpriced } }) => formatPrice(cost, unpriced));
+	const cells: readonly (readonly [name: string, left: string, right: string, difference: string])[] = [
+		["model", left.agent?.model ?? "", right.agent?.model ?? "", "another"],
+		["cost", costs[0] ?? "", costs[1] ?? "", costDifference(left.counts, right.counts)],
+		...rows.map(([name, of, format]) => {
+			const [a, b] = [of(left.counts), of(right.counts)];
+			return [name, format(a), format(b), `${b > a ? "+" : "−"}${format(Math.abs(b - a))}`] as const;
+		}),
+	];
 	return (
 		<Scrolls class="table" label="Numbers">
 			<table>
 				<thead>
 					<tr>
 						<th>
-							<span class="hidden">what</span>
+							<span class="hidden">session</span>
 						</th>
-						<th>{left.sessionId}</th>
-						<th>{right.sessionId}</th>
-						<th>difference</th>
+						{cells.map(([name]) => (
+							<th key={name}>{name}</th>
+						))}
 					</tr>
 				</thead>
 				<tbody>
 					<tr>
-						<th>model</th>
-						<td>{left.agent?.model}</td>
-						<td>{right.agent?.model}</td>
-						<td>{left.agent?.model === right.agent?.model ? "same" : "another"}</td>
+						<th>{left.sessionId}</th>
+						{cells.map(([name, of]) => (
+							<td key={name}>{of}</td>
+						))}
 					</tr>
-					{rows.map(([name, of, format]) => {
-						const [a, b] = [of(left.counts), of(right.counts)];
-						return (
-							<tr key={name}>
-								<th>{name}</th>
-								<td>{format(a)}</td>
-								<td>{format(b)}</td>
-								<td>{a === b ? "same" : `${b > a ? "+" : "−"}${format(Math.abs(b - a))}`}</td>
-							</tr>
-						);
-					})}
 					<tr>
-						<th>cost</th>
-						<td>{formatPrice(left.counts.cost, left.counts.unpriced)}</td>
-						<td>{formatPrice(right.counts.cost, right.counts.unpriced)}</td>
-						<td />
+						<th>{right.sessionId}</th>
+						{cells.map(([name, , of]) => (
+							<td key={name}>{of}</td>
+						))}
+					</tr>
+					<tr>
+						<th>difference</th>
+						{cells.map(([name, a, b, difference]) => (
+							<td key={name} class={a === b ? "quiet" : "differs"}>
+								{a === b ? "same" : difference}
+							</td>
+						))}
 					</tr>
 				</tbody>
 			</table>
 		</Scrolls>
 	);
+}
+
+/** A sum that is not known has no difference. */
+function costDifference(left: SessionCounts, right: SessionCounts): string {
+	if (left.unpriced > 0 || right.unpriced > 0) return "unknown";
+	const more = right.cost - left.cost;
+	return `${more > 0 ? "+" : "−"}${formatCost(Math.abs(more))}`;
 }

@@ -1,20 +1,22 @@
 // What somebody says to a session: as the next message, or into the run under way.
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { inspectPath, post, say } from "./api.ts";
+import { areThreads } from "./about.ts";
+import { send as sendTo, steer } from "./acts.ts";
 import { attempt } from "./parts.tsx";
 import type { SessionStore } from "./session-store.ts";
 
 export function Composer({ store }: { readonly store: SessionStore }): JSX.Element {
 	const [text, setText] = useState("");
 	const [isBusy, setBusy] = useState(false);
-	const isRunning = store.info.value?.status === "running";
+	// A message of a thread enters the execution under way by itself.
+	const isRunning = store.info.value?.status === "running" && !areThreads();
 	const send = async (how: "send" | "steer"): Promise<void> => {
 		const input = text.trim();
 		if (input === "" || isBusy) return;
 		setBusy(true);
 		const sent = await attempt(() =>
-			how === "send" ? say(input, store.sessionId) : post(inspectPath(store.sessionId, "/steer"), { input }),
+			how === "send" ? sendTo(store.sessionId, input) : steer(store.sessionId, input),
 		);
 		setBusy(false);
 		if (sent) setText("");

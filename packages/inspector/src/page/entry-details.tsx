@@ -7,8 +7,11 @@ import { formatTime } from "./format.ts";
 import { Value } from "./parts.tsx";
 import type { SessionStore } from "./session-store.ts";
 
-/** What a route answers, or why it does not. */
-export function useAnswer<Answer>(url: string | undefined): {
+/** What a route answers, or why it does not. With another `look` it is asked again, and what it said stays until it answers. */
+export function useAnswer<Answer>(
+	url: string | undefined,
+	look: unknown = undefined,
+): {
 	readonly value?: Answer;
 	readonly problem?: string;
 } {
@@ -23,7 +26,7 @@ export function useAnswer<Answer>(url: string | undefined): {
 			},
 		);
 		return () => ending.abort();
-	}, [url]);
+	}, [url, look]);
 	return found.url === url ? found : {};
 }
 

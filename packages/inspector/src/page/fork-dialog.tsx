@@ -1,6 +1,7 @@
 // Forks a session at a turn that is over, and tries the turn after it again with another model or other instructions.
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { about } from "./about.ts";
 import { inspectPath, post, say } from "./api.ts";
 import { summary } from "./format.ts";
 import { attempt } from "./parts.tsx";
@@ -64,14 +65,7 @@ export function ForkDialog(props: { readonly store: SessionStore; readonly close
 						? "No turn follows that could be tried again"
 						: `Try turn ${next.number} again: ${summary(next.text, 60)}`}
 				</label>
-				<label>
-					Model
-					<input
-						value={model}
-						placeholder={info.value?.agent?.model ?? "as it is"}
-						onInput={({ currentTarget }) => setModel(currentTarget.value)}
-					/>
-				</label>
+				<ModelField value={model} usual={info.value?.agent?.model} choose={setModel} />
 				<label>
 					Instructions
 					<textarea rows={4} value={prompt} onInput={({ currentTarget }) => setPrompt(currentTarget.value)} />
@@ -91,4 +85,47 @@ export function ForkDialog(props: { readonly store: SessionStore; readonly close
 
 function nextOf(turns: readonly Turn[], at: number): Turn | undefined {
 	return turns.find(({ begin, text }) => begin > at && text !== "");
+}
+
+/** The models that the server knows by name; where it cannot list them, any name. */
+function ModelField(props: {
+	readonly value: string;
+	readonly usual: string | undefined;
+	readonly choose: (name: string) => void;
+}): JSX.Element {
+	const { value, usual = "as it is", choose } = props;
+	const names = about.value?.models;
+	if (names === undefined)
+		return (
+			<label>
+				Model
+				<input
+					value={value}
+					placeholder={usual}
+					onInput={({ currentTarget }) => choose(currentTarget.value)}
+				/>
+			</label>
+		);
+	return (
+		<label>
+			Model
+			<select
+				value={value}
+				disabled={names.length === 0}
+				onChange={({ currentTarget }) => choose(currentTarget.value)}
+			>
+				<option value="">{usual}</option>
+				{names.map((name) => (
+					<option key={name} value={name}>
+						{name}
+					</option>
+				))}
+			</select>
+			{names.length > 0 ? null : (
+				<span class="quiet">
+					The server knows no other model by name: give it some with its option models.
+				</span>
+			)}
+		</label>
+	);
 }

@@ -14,7 +14,7 @@ export function formatCost(dollars: number): string {
 /** The cost of answers of which some may have no known price. */
 export function formatPrice(cost: number, unpriced: number): string {
 	if (unpriced === 0) return formatCost(cost);
-	return cost === 0 ? "cost unknown" : `${formatCost(cost)} + ${formatCount(unpriced)} of unknown cost`;
+	return cost === 0 ? "unknown" : `${formatCost(cost)} + ${formatCount(unpriced)} of unknown cost`;
 }
 
 /** `12 ms`, `3.4 s`, `2 min 5 s`. */
@@ -45,4 +45,11 @@ export function summary(value: unknown, most = 120): string {
 	const text = (typeof value === "string" ? value : (JSON.stringify(value) ?? "")).slice(0, most * 4);
 	const line = text.replaceAll(/\s+/g, " ").trim();
 	return line.length > most ? `${line.slice(0, most)}…` : line;
+}
+
+/** `12 B`, `3.4 KB`, `2.1 MB`. */
+export function formatBytes(bytes: number): string {
+	if (bytes < 1_000) return `${bytes} B`;
+	if (bytes < 1_000_000) return `${(bytes / 1_000).toFixed(1)} KB`;
+	return `${(bytes / 1_000_000).toFixed(1)} MB`;
 }

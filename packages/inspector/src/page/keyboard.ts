@@ -1,7 +1,8 @@
 // The keys of the keyboard, in one place: views say what theirs do while they are shown. In a field, keys write.
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { go, place, tabs } from "./route.ts";
+import { about } from "./about.ts";
+import { go, place, tabsNow } from "./route.ts";
 
 /** Whether the list of keys is shown. */
 export const helpIsOpen = signal(false);
@@ -27,6 +28,9 @@ const everywhere: Keys = {
 	},
 	g: () => go({ view: "sessions" }),
 	u: () => go({ view: "usage" }),
+	p: () => {
+		if (about.value?.hasPrompts === true) go({ view: "prompts" });
+	},
 	c: () => focus("#composer"),
 	"/": () => {
 		if (place.value.view === "sessions") return focus("#search");
@@ -35,11 +39,12 @@ const everywhere: Keys = {
 		requestAnimationFrame(() => requestAnimationFrame(() => focus("#search")));
 	},
 	...Object.fromEntries(
-		tabs.map((tab, index) => [
-			String(index + 1),
+		[1, 2, 3, 4, 5, 6, 7, 8, 9].map((number) => [
+			String(number),
 			() => {
 				const at = place.value;
-				if (at.view === "session") go({ ...at, tab });
+				const tab = tabsNow()[number - 1];
+				if (at.view === "session" && tab !== undefined) go({ ...at, tab });
 			},
 		]),
 	),

@@ -1,5 +1,6 @@
 // Where the page is: in the part of the address after `#`, so that links, going back and reloading work without the server.
 import { computed, signal } from "@preact/signals";
+import { areThreads } from "./about.ts";
 
 const hash = signal(location.hash);
 addEventListener("hashchange", () => {
@@ -7,12 +8,31 @@ addEventListener("hashchange", () => {
 });
 
 /** Tabs of a session. */
-export const tabs = ["conversation", "timeline", "steps", "tree", "plan", "charts", "replay"] as const;
-export type Tab = (typeof tabs)[number];
+const allTabs = [
+	"conversation",
+	"timeline",
+	"steps",
+	"tree",
+	"plan",
+	"files",
+	"values",
+	"effects",
+	"charts",
+	"replay",
+] as const;
+export type Tab = (typeof allTabs)[number];
+/** Threads keep files, values and effects beside them; plans are sessions'. */
+const ofThreads: ReadonlySet<Tab> = new Set(["files", "values", "effects"]);
+
+/** The tabs of what is looked into. */
+export function tabsNow(): readonly Tab[] {
+	return allTabs.filter((tab) => (areThreads() ? tab !== "plan" : !ofThreads.has(tab)));
+}
 
 export type Place =
 	| { readonly view: "sessions" }
 	| { readonly view: "usage" }
+	| { readonly view: "prompts"; readonly promptId?: string }
 	| { readonly view: "session"; readonly sessionId: string; readonly tab: Tab; readonly child?: string }
 	| { readonly view: "compare"; readonly left: string; readonly right: string };
 
@@ -26,6 +46,8 @@ export function linkTo(to: Place): string {
 			return "#/";
 		case "usage":
 			return "#/usage";
+		case "prompts":
+			return to.promptId === undefined ? "#/prompts" : `#/prompts/${encodeURIComponent(to.promptId)}`;
 		case "session":
 			return `#/session/${encodeURIComponent(to.sessionId)}/${to.tab}${to.child === undefined ? "" : `/${encodeURIComponent(to.child)}`}`;
 		case "compare":
@@ -42,9 +64,10 @@ function read(text: string): Place {
 	const [view = "", ...rest] = text.replace(/^#\/?/, "").split("/").map(decoded);
 	const [first = "", second = "", third = ""] = rest;
 	if (view === "usage") return { view };
+	if (view === "prompts") return { view, ...(first === "" ? {} : { promptId: first }) };
 	if (view === "compare" && first !== "") return { view, left: first, right: second };
 	if (view === "session" && first !== "") {
-		const tab = tabs.find((each) => each === second) ?? "conversation";
+		const tab = tabsNow().find((each) => each === second) ?? "conversation";
 		return { view, sessionId: first, tab, ...(third === "" ? {} : { child: third }) };
 	}
 	return { view: "sessions" };

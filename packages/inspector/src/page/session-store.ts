@@ -4,7 +4,9 @@
 // loading: nothing was read yet. live: it follows. gone: there is no such session, or none any more.
 import { signal } from "@preact/signals";
 import type { ShownEntry, ShownSession } from "../wire/index.ts";
-import { ask, client, inspectPath, isOver, pause, Refused } from "./api.ts";
+import { areThreads } from "./about.ts";
+import { publicPath } from "./acts.ts";
+import { ask, client, inspectPath, isOver, pause, Refused, records } from "./api.ts";
 import { Conversation } from "./conversation-model.ts";
 import { Timeline } from "./timeline-model.ts";
 
@@ -45,6 +47,8 @@ export class SessionStore {
 	#isStale = false;
 	/** The answer that was being said is on record: what is shown of it goes when its entry is read. */
 	#isSaid = false;
+	/** The message of a thread that is being said. */
+	#saying: string | undefined;
 
 	constructor(sessionId: string, child?: string) {
 		this.sessionId = sessionId;
@@ -91,6 +95,7 @@ export class SessionStore {
 	}
 
 	async #follow(signal: AbortSignal): Promise<void> {
+		if (areThreads()) return this.#followThread(signal);
 		const after = this.#lastEventId;
 		const options = { follow: true, signal, ...(after === undefined ? {} : { after }) };
 		for await (const { id, event } of client.watch(this.sessionId, options)) {
@@ -125,6 +130,25 @@ export class SessionStore {
 					this.look();
 			}
 		}
+	}
+
+	async #followThread(signal: AbortSignal): Promise<void> {
+		const after = this.#lastEventId === undefined ? "" : `?after=${encodeURIComponent(this.#lastEventId)}`;
+		for await (const { id, data } of records(publicPath(this.sessionId, `/stream${after}`), signal)) {
+			this.#lastEventId = id ?? this.#lastEventId;
+			const event = JSON.parse(data) as { type: string; messageId?: string; chunk?: string };
+			if (event.type !== "message_chunk") {
+				if (event.type === "message_data" || event.type === "execution") this.#isSaid = true;
+				this.look();
+				continue;
+			}
+			const begins = event.messageId !== this.#saying;
+			this.#saying = event.messageId;
+			this.#isSaid = false;
+			const text = (begins ? "" : this.live.value.text) + (event.chunk ?? "");
+			this.live.value = { ...nothing, text };
+		}
+		if (!signal.aborted) throw new Refused(0, "stream_ended", "The stream ended.");
 	}
 
 	async #lookUntilFresh(): Promise<void> {

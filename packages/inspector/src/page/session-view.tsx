@@ -1,10 +1,14 @@
 // A session: what it is, what can be done with it, and its tabs.
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { inspectPath, post, remove } from "./api.ts";
+import { areThreads } from "./about.ts";
+import { interrupt as interruptRun, removeSession } from "./acts.ts";
+import { inspectPath, post } from "./api.ts";
 import { SessionCharts } from "./charts.tsx";
 import { Composer } from "./composer.tsx";
 import { ConversationTab } from "./conversation.tsx";
+import { EffectsTab } from "./effects.tsx";
+import { FilesTab } from "./files.tsx";
 import { ForkDialog } from "./fork-dialog.tsx";
 import { formatCount, formatDuration, formatPrice } from "./format.ts";
 import { useKeys } from "./keyboard.ts";
@@ -12,13 +16,14 @@ import { Act, attempt, Figure, Status } from "./parts.tsx";
 import { PendingCalls } from "./pending-calls.tsx";
 import { PlanTab } from "./plan.tsx";
 import { ReplayTab } from "./replay.tsx";
-import { go, linkTo, type Place, type Tab, tabs } from "./route.ts";
+import { go, linkTo, type Place, type Tab, tabsNow } from "./route.ts";
 import { SessionStore } from "./session-store.ts";
 import { onChanges } from "./sessions-store.ts";
 import { toCompare } from "./sessions-view.tsx";
 import { StepsTab } from "./steps.tsx";
 import { TimelineTab } from "./timeline.tsx";
 import { TreeTab } from "./tree.tsx";
+import { ValuesTab } from "./values.tsx";
 
 type SessionPlace = Extract<Place, { view: "session" }>;
 
@@ -39,6 +44,9 @@ export function useSession(sessionId: string, child?: string): SessionStore {
 }
 
 const tabNames: Readonly<Record<Tab, string>> = {
+	files: "Files",
+	values: "Values",
+	effects: "Effects",
 	conversation: "Conversation",
 	timeline: "Timeline",
 	steps: "Requests",
@@ -56,8 +64,7 @@ export function SessionView({ of }: { readonly of: SessionPlace }): JSX.Element 
 	const store = useSession(sessionId, child);
 	const [isForking, setForking] = useState(false);
 	const info = store.info.value;
-	const path = `/api/agent/session/${encodeURIComponent(sessionId)}`;
-	const interrupt = (): Promise<unknown> => post(`${path}/stop`);
+	const interrupt = (): Promise<void> => interruptRun(sessionId);
 	useKeys({
 		i: () => {
 			if (child === undefined && info !== undefined && isUnderWay.has(info.status))
@@ -84,6 +91,7 @@ export function SessionView({ of }: { readonly of: SessionPlace }): JSX.Element 
 				<p class="quiet session-id">
 					{sessionId}
 					{ofChild === undefined ? "" : ` › ${ofChild.subagent}`}
+					{info?.agentName === undefined ? "" : ` · ${info.agentName}`}
 					{info?.agent?.model === undefined || child !== undefined ? "" : ` · ${info.agent.model}`}
 					{info?.origin === undefined ? null : (
 						<>
@@ -94,14 +102,20 @@ export function SessionView({ of }: { readonly of: SessionPlace }): JSX.Element 
 						</>
 					)}
 				</p>
-				{info === undefined || child !== undefined ? null : (
+				{child !== undefined ? null : (
 					<dl class="figures">
-						<Figure name="runs">{formatCount(info.counts.runs)}</Figure>
-						<Figure name="tokens">{formatCount(info.counts.inputTokens + info.counts.outputTokens)}</Figure>
-						<Figure name="cost">{formatPrice(info.counts.cost, info.counts.unpriced)}</Figure>
-						<Figure name="tool calls">{formatCount(info.counts.toolCalls)}</Figure>
-						<Figure name="errors">{formatCount(info.counts.errors)}</Figure>
-						<Figure name="model time">{formatDuration(info.counts.modelMs)}</Figure>
+						{info === undefined ? null : (
+							<>
+								<Figure name="runs">{formatCount(info.counts.runs)}</Figure>
+								<Figure name="tokens">
+									{formatCount(info.counts.inputTokens + info.counts.outputTokens)}
+								</Figure>
+								<Figure name="cost">{formatPrice(info.counts.cost, info.counts.unpriced)}</Figure>
+								<Figure name="tool calls">{formatCount(info.counts.toolCalls)}</Figure>
+								<Figure name="errors">{formatCount(info.counts.errors)}</Figure>
+								<Figure name="model time">{formatDuration(info.counts.modelMs)}</Figure>
+							</>
+						)}
 					</dl>
 				)}
 				{child !== undefined || info === undefined ? null : (
@@ -116,9 +130,11 @@ export function SessionView({ of }: { readonly of: SessionPlace }): JSX.Element 
 								Release
 							</Act>
 						) : null}
-						<button type="button" onClick={() => setForking(true)}>
-							Fork…
-						</button>
+						{areThreads() ? null : (
+							<button type="button" onClick={() => setForking(true)}>
+								Fork…
+							</button>
+						)}
 						<button
 							type="button"
 							onClick={() => {
@@ -131,7 +147,7 @@ export function SessionView({ of }: { readonly of: SessionPlace }): JSX.Element 
 						<Act
 							does={async () => {
 								if (!confirm(`Remove all of ${sessionId}?`)) return;
-								await remove(path);
+								await removeSession(sessionId);
 								go({ view: "sessions" });
 							}}
 						>
@@ -172,6 +188,12 @@ function Panel({ store, tab }: { readonly store: SessionStore; readonly tab: Tab
 			return <TreeTab store={store} />;
 		case "plan":
 			return <PlanTab store={store} />;
+		case "files":
+			return <FilesTab store={store} />;
+		case "values":
+			return <ValuesTab store={store} />;
+		case "effects":
+			return <EffectsTab store={store} />;
 		case "charts":
 			return <SessionCharts store={store} />;
 		case "replay":
@@ -181,6 +203,11 @@ function Panel({ store, tab }: { readonly store: SessionStore; readonly tab: Tab
 
 function Tabs({ of }: { readonly of: SessionPlace }): JSX.Element {
 	const list = useRef<HTMLDivElement>(null);
+	const tabs = tabsNow();
+	useEffect(() => {
+		// On a narrow page the chosen one may be out of sight.
+		list.current?.querySelector(`#tab-${of.tab}`)?.scrollIntoView({ block: "nearest", inline: "nearest" });
+	}, [of.tab]);
 	const move = (by: number): void => {
 		const next = tabs[(tabs.indexOf(of.tab) + by + tabs.length) % tabs.length] ?? "conversation";
 		go({ ...of, tab: next });

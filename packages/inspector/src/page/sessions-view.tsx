@@ -3,7 +3,8 @@ import { signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { SessionCounts } from "../wire/index.ts";
-import { say } from "./api.ts";
+import { areThreads } from "./about.ts";
+import { agentNames, begin } from "./acts.ts";
 import { formatCount, formatPrice, formatTime } from "./format.ts";
 import { useKeys } from "./keyboard.ts";
 import { attempt, Status } from "./parts.tsx";
@@ -114,7 +115,9 @@ export function SessionsView(): JSX.Element {
 			)}
 			{list.length === 0 && isListed.value ? (
 				<p class="empty">
-					{total === 0 ? "No session is there yet. Begin one below." : "No session is like that."}
+					{total === 0
+						? `No ${areThreads() ? "thread" : "session"} is there yet. Begin one below.`
+						: "Nothing here is like that."}
 				</p>
 			) : (
 				<VirtualList
@@ -156,7 +159,10 @@ function Line({
 		<a class="session-line" href={link} onFocus={focused}>
 			<Status of={session.status} />
 			<span class="session-title">{title}</span>
-			<span class="session-id">{sessionId}</span>
+			<span class="session-id">
+				{session.agent === undefined ? "" : `${session.agent} · `}
+				{sessionId}
+			</span>
 			<span class="session-numbers">{of === undefined ? "" : numbersOf(of)}</span>
 			<time class="session-time" dateTime={new Date(updatedAt).toISOString()}>
 				{formatTime(updatedAt)}
@@ -168,7 +174,10 @@ function Line({
 function numbersOf({ answers, inputTokens, outputTokens, cost, unpriced, errors }: SessionCounts): string {
 	const words: string[] = [];
 	if (answers > 0)
-		words.push(`${formatCount(inputTokens + outputTokens)} tokens`, formatPrice(cost, unpriced));
+		words.push(
+			`${formatCount(inputTokens + outputTokens)} tokens`,
+			cost === 0 && unpriced > 0 ? "cost unknown" : formatPrice(cost, unpriced),
+		);
 	if (errors > 0) words.push(errors === 1 ? "1 error" : `${formatCount(errors)} errors`);
 	return words.join(" · ");
 }
@@ -176,10 +185,18 @@ function numbersOf({ answers, inputTokens, outputTokens, cost, unpriced, errors 
 /** Begins a session. */
 function Begin(): JSX.Element {
 	const [text, setText] = useState("");
+	const [agents, setAgents] = useState<readonly string[]>([]);
+	const [agent, setAgent] = useState<string | undefined>(undefined);
+	useEffect(() => {
+		if (!areThreads()) return;
+		const ending = new AbortController();
+		agentNames(ending.signal).then(setAgents, () => {});
+		return () => ending.abort();
+	}, []);
 	const send = async (): Promise<void> => {
 		if (text.trim() === "") return;
 		await attempt(async () => {
-			const sessionId = await say(text);
+			const sessionId = await begin(text, agent ?? agents[0]);
 			setText("");
 			go({ view: "session", sessionId, tab: "conversation" });
 		});
@@ -192,10 +209,23 @@ function Begin(): JSX.Element {
 				void send();
 			}}
 		>
+			{agents.length < 2 ? null : (
+				<select
+					aria-label="Agent"
+					value={agent ?? agents[0] ?? ""}
+					onChange={({ currentTarget }) => setAgent(currentTarget.value)}
+				>
+					{agents.map((each) => (
+						<option key={each} value={each}>
+							{each}
+						</option>
+					))}
+				</select>
+			)}
 			<textarea
 				id="composer"
-				aria-label="Message of a new session"
-				placeholder="Begin a session"
+				aria-label={areThreads() ? "Message of a new thread" : "Message of a new session"}
+				placeholder={areThreads() ? "Begin a thread" : "Begin a session"}
 				rows={1}
 				value={text}
 				onInput={({ currentTarget }) => setText(currentTarget.value)}

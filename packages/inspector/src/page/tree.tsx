@@ -56,9 +56,15 @@ function Children(props: {
 	if (own.length === 0) return null;
 	return (
 		<ul>
-			{own.map(({ child, subagent, status, seq, updatedAt }) => (
+			{own.map(({ child, sessionId, subagent, status, seq, updatedAt }) => (
 				<li key={child}>
-					<a href={linkTo({ view: "session", sessionId: props.sessionId, tab: "conversation", child })}>
+					<a
+						href={linkTo(
+							sessionId === undefined
+								? { view: "session", sessionId: props.sessionId, tab: "conversation", child }
+								: { view: "session", sessionId, tab: "conversation" },
+						)}
+					>
 						{subagent}
 					</a>{" "}
 					<Status of={status} />{" "}

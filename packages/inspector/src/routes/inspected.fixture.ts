@@ -1,5 +1,5 @@
 // A server with an inspector in memory, and short ways to ask it.
-import { createHandler, type HandlerOptions, sessionService } from "@holdfast/server";
+import { createHandler, type HandlerOptions, type NamedModels, sessionService } from "@holdfast/server";
 import { type Script, scriptedModel } from "@holdfast/testing";
 import { type AgentOptions, type AnyTool, type Host, memoryHost } from "holdfast";
 import { type InspectorOptions, inspector } from "../inspector.ts";
@@ -29,7 +29,7 @@ export interface InspectedOptions {
 	readonly tools?: readonly AnyTool[];
 	readonly inspector?: InspectorOptions;
 	readonly handler?: Partial<HandlerOptions>;
-	readonly models?: (name: string) => AgentOptions["model"];
+	readonly models?: NamedModels;
 	readonly host?: Host;
 }
 

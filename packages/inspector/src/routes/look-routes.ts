@@ -3,7 +3,15 @@ import { type Exchange, isSessionId, type Route } from "@holdfast/server";
 import { atEntry } from "holdfast/execute";
 import { shownEntry } from "../wire/index.ts";
 import type { RouteParts } from "./route-parts.ts";
-import { answerJson, inspectionOf, invalid, jsonAnswer, numberOf, sessionIdOf } from "./route-parts.ts";
+import {
+	answerJson,
+	inspectionOf,
+	invalid,
+	jsonAnswer,
+	maskOf,
+	numberOf,
+	sessionIdOf,
+} from "./route-parts.ts";
 import { shownSession } from "./shown-session.ts";
 import { shownStep } from "./shown-step.ts";
 import { usageRoute } from "./usage-route.ts";
@@ -107,11 +115,14 @@ export function lookRoutes(parts: RouteParts): readonly Route[] {
 			const after = numberOf(exchange, "after") ?? 0;
 			const limit = numberOf(exchange, "limit", { least: 1, most: mostEntries }) ?? mostEntries;
 			const child = exchange.query("child");
-			const found = await inspection.entries(exchange.caller, sessionIdOf(exchange), { after, limit, child });
+			const { caller } = exchange;
+			const sessionId = sessionIdOf(exchange);
+			const found = await inspection.entries(caller, sessionId, { after, limit, child });
+			const masked = await maskOf(inspection, caller, sessionId, mask);
 			const texts: string[] = [];
 			let characters = 0;
 			for (const entry of found) {
-				const text = JSON.stringify(shownEntry(entry, mask));
+				const text = JSON.stringify(shownEntry(entry, masked));
 				characters += text.length;
 				if (texts.length > 0 && characters > pageCharacters) break;
 				texts.push(text);
@@ -137,13 +148,16 @@ export function lookRoutes(parts: RouteParts): readonly Route[] {
 			const inspection = inspectionOf(exchange, parts);
 			const seq = seqOf(exchange);
 			const child = exchange.query("child");
-			const [found] = await inspection.entries(exchange.caller, sessionIdOf(exchange), {
+			const { caller } = exchange;
+			const sessionId = sessionIdOf(exchange);
+			const [found] = await inspection.entries(caller, sessionId, {
 				after: seq - 1,
 				limit: 1,
 				child,
 			});
 			if (found?.seq !== seq) throw invalid("seq", "is no entry of the session");
-			return answerJson(shownEntry(found, mask, "whole"));
+			const masked = await maskOf(inspection, caller, sessionId, mask);
+			return answerJson(shownEntry(found, masked, "whole"));
 		},
 	};
 	const step: Route = {
@@ -157,7 +171,8 @@ export function lookRoutes(parts: RouteParts): readonly Route[] {
 		errors: ["inspector_closed", "session_not_found", "invalid_input"],
 		async handle(exchange) {
 			const inspection = inspectionOf(exchange, parts);
-			return answerJson(await shownStep(exchange, inspection, mask, seqOf(exchange)));
+			const masked = await maskOf(inspection, exchange.caller, sessionIdOf(exchange), mask);
+			return answerJson(await shownStep(exchange, inspection, masked, seqOf(exchange)));
 		},
 	};
 	const changes: Route = {

@@ -1,7 +1,14 @@
 // What the routes share: who may use them, how they answer, and how they read what they are asked.
-import { type Exchange, isSessionId, type Route, type SessionInspection } from "@holdfast/server";
-import { HoldfastError } from "holdfast";
+import {
+	type Exchange,
+	isSessionId,
+	type Route,
+	type SessionInspection,
+	type SessionOwner,
+} from "@holdfast/server";
+import { HoldfastError, isHoldfastError } from "holdfast";
 import type { SessionLooks } from "../looks/index.ts";
+import type { ShownPrompt } from "../wire/index.ts";
 
 /** What the routes are made with. */
 export interface RouteParts {
@@ -9,6 +16,23 @@ export interface RouteParts {
 	readonly mask: <Value>(value: Value) => Value;
 	readonly mayInspect: (caller: { readonly tenant: string; readonly user?: string }) => boolean;
 	readonly looks: SessionLooks;
+	/** What is looked into; by default the sessions of the server's service. */
+	readonly inspection: SessionInspection | undefined;
+	/** Versions of prompts; undefined where none are kept. */
+	readonly prompts: InspectedPrompts | undefined;
+}
+
+/** Versions of prompts: a prompt store of `@holdfast/runner/prompts`, or the prompts of threads. */
+export interface InspectedPrompts {
+	/** The latest version of each. */
+	list(): Promise<readonly ShownPrompt[]>;
+	/** A version, by default the latest; null where there is none. */
+	get(id: string, version?: string): Promise<ShownPrompt | null>;
+	/** Writes another version. */
+	put(
+		prompt: { readonly id: string; readonly text: string },
+		options?: { readonly author?: string },
+	): Promise<ShownPrompt>;
 }
 
 /** JSON that nobody in between keeps. */
@@ -30,13 +54,32 @@ export function jsonAnswer(description: string): Route["answers"] {
  */
 export function inspectionOf(
 	exchange: Exchange,
-	{ mayInspect }: Pick<RouteParts, "mayInspect">,
+	parts: Pick<RouteParts, "mayInspect" | "inspection">,
 ): SessionInspection {
-	checkOpen(exchange);
-	if (!mayInspect(exchange.caller)) throw closed("You may not look into sessions.");
-	const { inspection } = exchange.service;
+	checkMay(exchange, parts);
+	const inspection = parts.inspection ?? exchange.service.inspection;
 	if (inspection !== undefined) return inspection;
 	throw new HoldfastError("route_not_found", "The sessions of this server cannot be looked into.");
+}
+
+/** @throws HoldfastError `inspector_closed` where others may reach the server without a key, or the caller may not inspect. */
+export function checkMay(exchange: Exchange, { mayInspect }: Pick<RouteParts, "mayInspect">): void {
+	checkOpen(exchange);
+	if (!mayInspect(exchange.caller)) throw closed("You may not look into sessions.");
+}
+
+/** What masks a session: what is known everywhere, and what the session keeps secret by itself. */
+export async function maskOf(
+	inspection: SessionInspection,
+	caller: SessionOwner,
+	sessionId: string,
+	known: RouteParts["mask"],
+): Promise<RouteParts["mask"]> {
+	const own = await inspection.maskOf?.(caller, sessionId).catch((error: unknown) => {
+		if (isHoldfastError(error) && error.code === "session_not_found") return undefined;
+		throw error;
+	});
+	return own === undefined ? known : (value) => known(own(value));
 }
 
 /** @throws HoldfastError `inspector_closed` where others may reach the server without a key. */

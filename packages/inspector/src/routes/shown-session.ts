@@ -3,16 +3,17 @@ import type { Exchange, SessionInspection } from "@holdfast/server";
 import { HoldfastError } from "holdfast";
 import { statusOf } from "../looks/index.ts";
 import type { SessionLook, ShownSession } from "../wire/index.ts";
-import { type RouteParts, sessionIdOf } from "./route-parts.ts";
+import { maskOf, type RouteParts, sessionIdOf } from "./route-parts.ts";
 
 /** Rejects with `session_not_found`. */
 export async function shownSession(
 	exchange: Exchange,
 	inspection: SessionInspection,
-	{ looks, mask }: RouteParts,
+	{ looks, mask: known }: RouteParts,
 ): Promise<ShownSession> {
 	const { caller } = exchange;
 	const sessionId = sessionIdOf(exchange);
+	const mask = await maskOf(inspection, caller, sessionId, known);
 	const head = await inspection.head(caller, sessionId);
 	if (head === undefined) {
 		// A session of which nothing is on record yet has no head.
@@ -23,12 +24,15 @@ export async function shownSession(
 	}
 	const children = await inspection.children(caller, sessionId);
 	const found: SessionLook[] = [];
-	for (const { child, parent, subagent, ...rest } of children) {
+	for (const { child, parent, subagent, sessionId: own, ...rest } of children) {
 		const { seq, createdAt, updatedAt } = rest;
 		const [last] =
 			seq === 0 ? [] : await inspection.entries(caller, sessionId, { child, after: seq - 1, limit: 1 });
 		const status = statusOf(rest, last?.fact);
-		const of = parent === undefined ? {} : { parent };
+		const of = {
+			...(parent === undefined ? {} : { parent }),
+			...(own === undefined ? {} : { sessionId: own }),
+		};
 		found.push({ child, ...of, subagent, status, seq, createdAt, updatedAt });
 	}
 	return { ...(await shown(head)), children: found };
@@ -37,8 +41,10 @@ export async function shownSession(
 		const origin = await inspection.origin(caller, sessionId);
 		const agent = await inspection.agent(caller, sessionId).catch(() => undefined);
 		const { counts } = await looks.counted(inspection, caller, of);
+		const { agent: agentName, ...session } = await looks.session(inspection, caller, of);
 		return {
-			...(await looks.session(inspection, caller, of)),
+			...session,
+			...(agentName === undefined ? {} : { agentName }),
 			counts,
 			forks: await inspection.forks(caller, sessionId),
 			...(origin === undefined ? {} : { origin }),

@@ -3,9 +3,11 @@ export { shownEntry } from "./shown-entry.ts";
 export type {
 	InspectedCounts,
 	InspectedSession,
+	InspectorAbout,
 	SessionCounts,
 	SessionLook,
 	ShownEntry,
+	ShownPrompt,
 	ShownSession,
 	ShownStatus,
 	ShownStep,

@@ -41,6 +41,31 @@ export interface InspectedSession {
 	/** Milliseconds since the epoch. */
 	readonly createdAt: number;
 	readonly updatedAt: number;
+	/** Name of the agent that works on it; absent where all have the same. */
+	readonly agent?: string;
+}
+
+/** What a server lets its inspector do. */
+export interface InspectorAbout {
+	/** What is listed, and so which public routes act on it. */
+	readonly kind: "sessions" | "threads";
+	/** Names of the models that a fork may be given; absent where nobody can list them. */
+	readonly models?: readonly string[];
+	/** Whether prompts are kept in versions that can be looked at and edited. */
+	readonly hasPrompts: boolean;
+}
+
+/** A version of a prompt. */
+export interface ShownPrompt {
+	readonly id: string;
+	readonly version: string;
+	readonly name?: string;
+	readonly text: string;
+	/** What its variables are written in; absent where it has none. */
+	readonly engine?: string;
+	readonly createdBy?: string;
+	/** ISO 8601, UTC. */
+	readonly createdAt?: string;
 }
 
 /** What a session came to, in numbers. */
@@ -80,6 +105,8 @@ export interface SessionLook {
 	readonly subagent: string;
 	/** Its name for the routes. */
 	readonly child: string;
+	/** Its id, where it is shown by itself. */
+	readonly sessionId?: string;
 	readonly parent?: string;
 	readonly status: ShownStatus;
 	readonly seq: number;
@@ -88,7 +115,9 @@ export interface SessionLook {
 }
 
 /** A session that is looked at. */
-export interface ShownSession extends InspectedSession {
+export interface ShownSession extends Omit<InspectedSession, "agent"> {
+	/** Name of the agent that works on it; absent where all have the same. */
+	readonly agentName?: string;
 	readonly counts: SessionCounts;
 	/** Where it was forked from. */
 	readonly origin?: { readonly sessionId: string; readonly seq: number };

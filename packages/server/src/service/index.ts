@@ -4,6 +4,7 @@ export { noSessions } from "./no-sessions.ts";
 export { type SessionOwner, sessionKeyOf } from "./served-key.ts";
 export type {
 	ExecuteRequest,
+	NamedModels,
 	ServedCaller,
 	ServedRun,
 	SessionInfo,

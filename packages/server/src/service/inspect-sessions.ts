@@ -11,6 +11,8 @@ import type { ServedCaller } from "./service-types.ts";
 /** What it needs of the service. */
 export interface InspectedService {
 	readonly host: Host;
+	/** Names of the models it knows; undefined where nobody can list them. */
+	readonly models: readonly string[] | undefined;
 	/** Under which name the service keeps sessions of an owner. */
 	ownerOf(owner: string | SessionOwner): SessionOwner;
 	callerOf(caller: string | ServedCaller): ServedCaller;
@@ -37,6 +39,7 @@ export function inspectSessions(service: InspectedService): SessionInspection {
 	const prefixOf = (owner: string | SessionOwner): string => servedKey(service.ownerOf(owner), "");
 
 	return {
+		...(service.models === undefined ? {} : { models: service.models }),
 		async heads(owner, { after, limit = mostHeads } = {}) {
 			const prefix = prefixOf(owner);
 			const heads = await journal.list({

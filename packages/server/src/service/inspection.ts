@@ -23,12 +23,16 @@ export interface InspectedHead {
 	readonly isHeld?: boolean;
 	/** Inputs in the inbox. */
 	readonly waiting: number;
+	/** Name of the agent that works on it; absent where all have the same. */
+	readonly agent?: string;
 }
 
 /** The session of a sub-agent. */
 export interface InspectedChild extends Omit<InspectedHead, "sessionId"> {
 	/** Names it in `entries`; opaque. */
 	readonly child: string;
+	/** Its id, where it can be looked into by itself. */
+	readonly sessionId?: string;
 	/** The child session it belongs to; absent where it belongs to the session itself. */
 	readonly parent?: string;
 	readonly subagent: string;
@@ -67,6 +71,10 @@ export interface InspectedChanges {
 
 /** Looking into the sessions of a service. Whoever may do so sees the agent's instructions and what providers said. */
 export interface SessionInspection {
+	/** What the sessions are to their clients, and so which public routes act on them. Default: sessions. */
+	readonly kind?: "sessions" | "threads";
+	/** Names of the models that a fork may be given beside the agent's own; absent where nobody can list them. */
+	readonly models?: readonly string[];
 	/** Sessions in the order of their ids, at most 1,000 at a time. */
 	heads(
 		owner: string | SessionOwner,
@@ -92,6 +100,8 @@ export interface SessionInspection {
 		owner: string | SessionOwner,
 		sessionId: string,
 	): Promise<readonly { readonly sessionId: string; readonly seq: number }[]>;
+	/** Masks what only this session keeps secret, such as values of its environment. Absent: nothing of that kind is known. */
+	maskOf?(owner: string | SessionOwner, sessionId: string): Promise<<Value>(value: Value) => Value>;
 	/** What its next turn is worked on with. Rejects with `session_not_found`, `unknown_model`. */
 	agent(caller: string | ServedCaller, sessionId: string): Promise<SessionAgentInfo>;
 	/**

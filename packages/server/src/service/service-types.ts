@@ -53,6 +53,11 @@ export interface ServedRun extends SessionOwner {
 	readonly runId: string;
 }
 
+/** Models by name, or the model of a name: undefined where there is none. */
+export type NamedModels =
+	| Readonly<Record<string, NonNullable<AgentOptions["model"]>>>
+	| ((name: string) => AgentOptions["model"] | Promise<AgentOptions["model"]>);
+
 /** Options of `sessionService`. */
 export interface SessionServiceOptions extends ClientOptions {
 	/** Where the sessions live: `sqliteHost(path)`, or `memoryHost()` for those that need not survive. */
@@ -75,8 +80,11 @@ export interface SessionServiceOptions extends ClientOptions {
 	 * providers and others have said is never shown, unless this returns it. Default: the server's own words.
 	 */
 	readonly shownError?: (error: { readonly code: string; readonly message: string }) => string | undefined;
-	/** The model that clients mean by a name. Default: only the agent's own model, by its id. */
-	readonly models?: (name: string) => AgentOptions["model"] | Promise<AgentOptions["model"]>;
+	/**
+	 * The models that clients and forks may name, by name; or the model of a name, which lets nobody list the names. Default: only
+	 * the agent's own model, by its id.
+	 */
+	readonly models?: NamedModels;
 	/** How many steps an execution may take, over all its suspensions. Default: no limit. */
 	readonly maxSteps?: number;
 	/** Milliseconds that clients have for the result of a remote tool. Default: no limit. Approvals never run out. */

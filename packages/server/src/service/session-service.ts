@@ -28,6 +28,7 @@ import { withoutPatterns } from "./client-schema.ts";
 import { Followers, followedBy } from "./followers.ts";
 import { inspectSessions } from "./inspect-sessions.ts";
 import type { SessionInspection } from "./inspection.ts";
+import { knownModels } from "./named-models.ts";
 import { OneAtATime } from "./one-at-a-time.ts";
 import { readContext } from "./read-context.ts";
 import { RecentViews } from "./recent-views.ts";
@@ -95,6 +96,7 @@ class Service implements SessionService {
 		this.#shown = shownError(options.shownError);
 		this.#views = new RecentViews(this.#shown);
 		this.#host = host;
+		const { find, names } = knownModels(models);
 		if (host.stats !== undefined) this.storeStats = host.stats;
 		this.#lookEveryMs = recoverEveryMs;
 		this.#sessions = new ExecuteSessions({
@@ -106,13 +108,14 @@ class Service implements SessionService {
 				...(maxSteps === undefined ? {} : { maxSteps }),
 				...(remoteToolTimeoutMs === undefined ? {} : { remoteToolTimeoutMs }),
 			},
-			models,
+			models: find,
 			...(agentFor === undefined ? {} : { agentFor: agentOf(agentFor) }),
 			observe: (run) => this.#observed(run),
 			checkedSchema: ({ name, parameters }) => withoutPatterns(parameters, `the parameters of ${name}`),
 		});
 		this.inspection = inspectSessions({
 			host,
+			models: names,
 			ownerOf: (owner) => this.#ownerOf(owner),
 			callerOf: (caller) => readCaller(ownerOf(caller)) as ServedCaller,
 			session: (owner, sessionId) => this.#session(owner, sessionId),

@@ -8,6 +8,7 @@ import { streamRoute } from "./stream-route.ts";
 import { actionRoutes, projectRoutes } from "./thread-actions.ts";
 import { threadRoutes as ownRoutes } from "./thread-routes.ts";
 
+export { inspectThreads } from "./inspect-threads.ts";
 export type { ThreadRoutesOptions } from "./served-threads.ts";
 export type { ThreadEvent } from "./thread-events.ts";
 

@@ -41,8 +41,16 @@ export const statuses: Readonly<Record<string, number>> = {
 const defaultTenant = "default";
 
 /** The tenant as records have it: absent for the one of a server without authentication. */
-export function tenantOf({ tenant }: ServedCaller): string | undefined {
+export function tenantOf({ tenant }: Pick<ServedCaller, "tenant">): string | undefined {
 	return tenant === defaultTenant ? undefined : tenant;
+}
+
+/** Whether a caller may see a thread. */
+export function isVisibleTo(
+	caller: Pick<ServedCaller, "tenant" | "user">,
+	{ tenant, userId }: Pick<ThreadRecord, "userId"> & { readonly tenant?: string | undefined },
+): boolean {
+	return tenant === tenantOf(caller) && (caller.user === undefined || userId === caller.user);
 }
 
 /** The thread that the path of a request names. @throws HoldfastError `thread_not_found`. */
@@ -53,11 +61,7 @@ export async function requestedThread(
 	const id = exchange.parameter("id") ?? "";
 	exchange.notes.sessionId = id;
 	const record = id === "" ? undefined : await threads.record(id);
-	const { caller } = exchange;
-	const isVisible =
-		record !== undefined &&
-		record.tenant === tenantOf(caller) &&
-		(caller.user === undefined || record.userId === caller.user);
+	const isVisible = record !== undefined && isVisibleTo(exchange.caller, record);
 	const state = isVisible ? await threads.get(id) : null;
 	if (!isVisible || state === null) throw notFound();
 	return { record, state };

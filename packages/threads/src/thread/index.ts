@@ -2,6 +2,7 @@
 
 export type { ThreadLog, ThreadLogger } from "./logs.ts";
 export type { GivenMcp, GivenMcpTool } from "./mcp-tools.ts";
+export { dataOf } from "./message-data.ts";
 export { callOf, type ModelCall } from "./model-calls.ts";
 export type {
 	EffectsPart,
@@ -12,9 +13,12 @@ export type {
 	ThreadPlace,
 	ValuesPart,
 } from "./parts.ts";
+export { PromptEdits, type PromptVersion } from "./prompt-edits.ts";
 export type { ListThreads, ParentLink, ThreadRecord } from "./records.ts";
 export { requestsShelf } from "./requests.ts";
+export { systemOf } from "./system.ts";
 export { messageIdOf } from "./thread-model.ts";
 export { ThreadView } from "./thread-view.ts";
 export { Threads, threads } from "./threads.ts";
 export type { CreateThreadOptions, ThreadListener, ThreadsOptions } from "./threads-options.ts";
+export { type ThreadTurnInfo, turnInfo } from "./turn-info.ts";

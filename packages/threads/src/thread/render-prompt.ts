@@ -3,31 +3,41 @@ import { HoldfastError } from "holdfast";
 import type { ProjectItem } from "../types/index.ts";
 import type { EnvironmentPart } from "./parts.ts";
 import type { ProjectIndex } from "./project-index.ts";
+import type { PromptEdits } from "./prompt-edits.ts";
+
+/** What a prompt is rendered with. */
+export interface PromptParts {
+	readonly index: ProjectIndex;
+	readonly env: Pick<EnvironmentPart, "env">;
+	/** Edited prompts; those of the project, where it is undefined. */
+	readonly prompts: Pick<PromptEdits, "contentOf"> | undefined;
+}
 
 /**
  * Renders a prompt with what it includes.
  * @throws HoldfastError `env_not_set`, `item_not_found`, `prompt_includes_itself`.
  */
 export async function renderPrompt(
-	index: ProjectIndex,
+	parts: PromptParts,
 	prompt: ProjectItem<"prompt">,
-	env: Pick<EnvironmentPart, "env">,
 	within: readonly string[] = [],
 ): Promise<string> {
-	const { definition, namespace, name } = prompt;
-	if (typeof definition.prompt === "string") return definition.prompt;
+	const { index, env, prompts } = parts;
+	const { namespace, name } = prompt;
+	const content = (await prompts?.contentOf(prompt)) ?? prompt.definition.prompt;
+	if (typeof content === "string") return content;
 	if (within.includes(name))
 		throw new HoldfastError(
 			"prompt_includes_itself",
 			`The prompt "${name}" includes itself: ${[...within, name].join(" → ")}. Take one of the includes out.`,
 		);
 	const texts: string[] = [];
-	for (const part of definition.prompt) {
+	for (const part of content) {
 		if (part.type === "text") texts.push(part.content);
 		else if (part.type === "env") texts.push(await env.env(part.property));
 		else {
 			const included = index.item(namespace, "prompt", part.prompt);
-			texts.push(await renderPrompt(index, included, env, [...within, name]));
+			texts.push(await renderPrompt(parts, included, [...within, name]));
 		}
 	}
 	return texts.join("");

@@ -37,7 +37,10 @@ export function assembleRequest(parts: RequestParts): Assembled | Promise<Assemb
 	const { live, prompt, input } = parts;
 	const { definition } = prompt;
 	const tools = offeredTools(parts);
-	const isPlain = typeof definition.prompt === "string" && definition.variables === undefined;
+	const isPlain =
+		typeof definition.prompt === "string" &&
+		definition.variables === undefined &&
+		parts.system.prompts === undefined;
 	if (!isPlain || live.index.project.hooks.size > 0 || tools instanceof Promise)
 		return assembled(parts, tools);
 	const rows = input === undefined || definition.includeChat === true ? committedRows(live) : noRows;
@@ -51,7 +54,7 @@ async function assembled(
 	const { live, prompt, env, input } = parts;
 	if (offered instanceof Promise) offered.catch(() => {}); // awaited below, after what may fail before
 	await requireVariables(prompt, env);
-	const rendered = await renderPrompt(live.index, prompt, env);
+	const rendered = await renderPrompt({ index: live.index, env, prompts: parts.system.prompts }, prompt);
 	const hooks = live.hookScope(input === undefined ? undefined : prompt);
 	const content = await systemMessage(hooks, rendered);
 	const sees = input === undefined || prompt.definition.includeChat === true;

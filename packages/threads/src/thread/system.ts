@@ -5,6 +5,7 @@ import type { LiveRun } from "./live-run.ts";
 import type { ThreadLogger } from "./logs.ts";
 import type { ThreadParts, ThreadPlace } from "./parts.ts";
 import type { ProjectIndex } from "./project-index.ts";
+import type { PromptEdits } from "./prompt-edits.ts";
 import type { ThreadRecord, ThreadRecords } from "./records.ts";
 import type { StateScope } from "./thread-state.ts";
 import type { ThreadView } from "./thread-view.ts";
@@ -15,6 +16,8 @@ export interface ThreadSystem {
 	readonly records: ThreadRecords;
 	readonly parts: ThreadParts;
 	readonly log: ThreadLogger;
+	/** Edited prompts, which take the place of those of the project. */
+	readonly prompts: PromptEdits | undefined;
 	/** Whether requests are logged. */
 	readonly logsRequests: boolean;
 	/** Handles of the program, for tools that are not packed. */
@@ -39,4 +42,18 @@ export interface ThreadSystem {
 	create(record: ThreadRecord, scope?: { readonly parent?: LiveRun }): Promise<ThreadRecord>;
 	/** Ends a thread and its sub-agents for good. */
 	terminate(threadId: string): Promise<void>;
+}
+
+const systems = new WeakMap<object, ThreadSystem>();
+
+/** Keeps what threads are made of, for those who look into them from within this package. */
+export function keepSystem(threads: object, system: ThreadSystem): void {
+	systems.set(threads, system);
+}
+
+/** What threads are made of. @throws TypeError for what is no threads. */
+export function systemOf(threads: object): ThreadSystem {
+	const system = systems.get(threads);
+	if (system === undefined) throw new TypeError("These are no threads that `threads()` returned.");
+	return system;
 }

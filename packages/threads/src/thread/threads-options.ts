@@ -26,6 +26,11 @@ export interface ThreadsOptions {
 	readonly onLog?: ThreadLogger;
 	/** Whether each request to a model is logged, without keys. Default false. */
 	readonly logRequests?: boolean;
+	/**
+	 * Whether prompts can be edited while the project runs: `threads.prompts` keeps versions beside the threads, and the latest
+	 * counts from the next call of a model on. Each call then reads one record more. Default `false`: prompts are the project's.
+	 */
+	readonly editablePrompts?: boolean;
 	/** Handles of the program, which tools find as `_notPackableRuntimeContext`. Default: none. */
 	readonly runtimeContext?: Record<string, unknown>;
 	/** In place of the house's own files, key-values, environment and effects. */

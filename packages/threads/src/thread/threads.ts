@@ -27,9 +27,10 @@ import { threadNotFound } from "./not-found.ts";
 import type { ThreadParts, ThreadPlace } from "./parts.ts";
 import { threadPolicy } from "./policy.ts";
 import { ProjectIndex } from "./project-index.ts";
+import { type PromptEdits, promptEdits } from "./prompt-edits.ts";
 import { type ListThreads, type RecordChange, type ThreadRecord, ThreadRecords } from "./records.ts";
 import { childCreated } from "./subagents.ts";
-import type { ThreadSystem } from "./system.ts";
+import { keepSystem, type ThreadSystem } from "./system.ts";
 import { EffectsOfThreads } from "./thread-effects.ts";
 import { askControl, type StateScope, threadState } from "./thread-state.ts";
 import { ThreadViews } from "./thread-views.ts";
@@ -46,11 +47,12 @@ import { agentOf, turnOf } from "./turn.ts";
 export class Threads {
 	/** Where they live. */
 	readonly host: Host;
+	/** Versions of the project's prompts, where `editablePrompts` is set. */
+	readonly prompts: PromptEdits | undefined;
 	readonly #system: ThreadSystem;
 	readonly #sessions: AgentSessions;
 	readonly #source: ProjectSource;
-	readonly #stepCap: number;
-	readonly #mcp: ThreadsOptions["mcp"];
+	readonly #options: ThreadsOptions;
 	readonly #turns = new WeakMap<Project, TurnOptions>();
 	readonly #indices = new WeakMap<Project, ProjectIndex>();
 	readonly #lives = new Map<string, LiveRun>();
@@ -62,9 +64,9 @@ export class Threads {
 		checkOptions(options);
 		this.host = host;
 		this.#source = project;
-		this.#stepCap = options.stepCap ?? 250;
-		this.#mcp = options.mcp;
+		this.#options = options;
 		const ports: Ports = { ...systemPorts, ...options.ports };
+		this.prompts = promptEdits(options, () => this.project, ports.clock);
 		const newId = (): string => ports.ids.uuid();
 		const records = new ThreadRecords(host, namespace);
 		const place = (record: ThreadRecord): ThreadPlace => ({
@@ -101,7 +103,6 @@ export class Threads {
 			system: () => this.#system,
 		});
 		const views = new ThreadViews(host.journal, (threadId) => this.storeKeyOf(threadId));
-		this.#namespace = namespace;
 		const threads = this;
 		this.#system = {
 			host,
@@ -110,6 +111,7 @@ export class Threads {
 			log: onLog ?? (() => {}),
 			logsRequests: options.logRequests === true && onLog !== undefined,
 			runtimeContext,
+			prompts: this.prompts,
 			get index() {
 				return threads.#index();
 			},
@@ -125,12 +127,12 @@ export class Threads {
 			create: (record, scope) => this.#create(record, scope?.parent),
 			terminate: (threadId) => this.#terminate(threadId),
 		};
+		keepSystem(this, this.#system);
 		const policy = threadPolicy(this.#system, this.#lives, () => this.#index());
 		const agentFor = (): TurnOptions => this.#turnOptions();
 		this.#sessions = new AgentSessions(newId(), agentOf(options, policy), { agentFor });
 	}
 
-	readonly #namespace: string | undefined;
 	readonly #effects: EffectsOfThreads;
 
 	/** The project as it is now. */
@@ -145,7 +147,7 @@ export class Threads {
 
 	/** Under which key a thread's session is in the host's journal. */
 	storeKeyOf(threadId: string): string {
-		return storeKeyOf(this.#namespace, threadId);
+		return storeKeyOf(this.#options.namespace, threadId);
 	}
 
 	/**
@@ -319,7 +321,8 @@ export class Threads {
 
 	#index(): ProjectIndex {
 		const { project } = this;
-		const known = this.#indices.get(project) ?? new ProjectIndex(project, this.#stepCap, this.#mcp);
+		const { stepCap = 250, mcp } = this.#options;
+		const known = this.#indices.get(project) ?? new ProjectIndex(project, stepCap, mcp);
 		this.#indices.set(project, known);
 		return known;
 	}
@@ -329,7 +332,7 @@ export class Threads {
 		const { project } = this;
 		const known = this.#turns.get(project);
 		if (known !== undefined) return known;
-		const made = turnOf(this.#system, this.#index(), this.#stepCap);
+		const made = turnOf(this.#system, this.#index(), this.#index().stepCap);
 		this.#turns.set(project, made);
 		return made;
 	}

@@ -1,0 +1,81 @@
+/** What a server has beside its agent, of a file: models by name, and prompts in versions. */
+import { existsSync, statSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { pathToFileURL } from "node:url";
+import type { PromptStore } from "@holdfast/runner/prompts";
+import type { AgentOptions } from "holdfast";
+import { describeError } from "./describe-error.ts";
+import { readModel } from "./models.ts";
+import { UsageError } from "./usage-error.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+type Models = Readonly<Record<string, NonNullable<AgentOptions["model"]>>>;
+
+/**
+ * The models of a file: names with models, or with texts such as `openai:gpt-5.2`.
+ * @throws UsageError when there is no such file, it cannot be read, or what it has is no models.
+ */
+export async function loadModels(file: string, environment: Environment): Promise<Models> {
+	if (!existsSync(file) || !statSync(file).isFile())
+		throw new UsageError(`There is no file ${file}. Give a module or JSON with models by name to --models.`);
+	let exported: { readonly models?: unknown; readonly default?: unknown };
+	try {
+		exported = file.endsWith(".json")
+			? { models: JSON.parse(await readFile(file, "utf8")) }
+			: ((await import(pathToFileURL(file).href)) as typeof exported);
+	} catch (error) {
+		throw new UsageError(`${file} cannot be read. ${describeError(error)}`);
+	}
+	const found = exported.models ?? exported.default;
+	if (found === undefined)
+		throw new UsageError(
+			`${file} exports no models. Export \`models\`: an object of models, or of texts such as "openai:gpt-5.2", by name.`,
+		);
+	return readModels(found, file, environment);
+}
+
+/** What an agent's file may export beside its agent. */
+interface BesideAgent {
+	readonly models: Models | undefined;
+	/** A prompt store, such as `databasePromptStore` makes. */
+	readonly prompts: PromptStore | undefined;
+}
+
+/**
+ * What an agent's file exports as `models` and `prompts` beside its agent.
+ * @throws UsageError when they are something else.
+ */
+export async function exportsOfAgentFile(file: string, environment: Environment): Promise<BesideAgent> {
+	// The agent was made of it: it can be imported.
+	const { models, prompts } = (await import(pathToFileURL(file).href)) as {
+		readonly models?: unknown;
+		readonly prompts?: Partial<PromptStore>;
+	};
+	const isStore =
+		typeof prompts?.list === "function" &&
+		typeof prompts.get === "function" &&
+		typeof prompts.put === "function";
+	if (prompts !== undefined && !isStore)
+		throw new UsageError(
+			`${file} exports \`prompts\` that are no prompt store. Export one of @holdfast/runner/prompts, or nothing under this name.`,
+		);
+	return {
+		models: models === undefined ? undefined : readModels(models, file, environment),
+		prompts: prompts as PromptStore | undefined,
+	};
+}
+
+function readModels(given: unknown, file: string, environment: Environment): Models {
+	if (typeof given !== "object" || given === null || Array.isArray(given))
+		throw new UsageError(`The models of ${file} must be an object: models by name.`);
+	return Object.fromEntries(
+		Object.entries(given).map(([name, model]) => {
+			if (typeof model === "string") return [name, readModel(model, environment)];
+			if ((typeof model === "object" && model !== null) || typeof model === "function")
+				return [name, model as NonNullable<AgentOptions["model"]>];
+			throw new UsageError(
+				`The model ${JSON.stringify(name)} of ${file} is neither a model nor a text such as "openai:gpt-5.2".`,
+			);
+		}),
+	);
+}

@@ -1,0 +1,26 @@
+// What the server lets this page do: known before anything is drawn that depends on it.
+import { signal } from "@preact/signals";
+import type { InspectorAbout } from "../wire/index.ts";
+import { ask, isOver, pause, Refused } from "./api.ts";
+
+/** Undefined until the server said it. */
+export const about = signal<InspectorAbout | undefined>(undefined);
+
+/** Whether what is listed are threads of a project. */
+export function areThreads(): boolean {
+	return about.value?.kind === "threads";
+}
+
+/** Asks until it is known, or the signal fires. */
+export async function learnAbout(signal: AbortSignal): Promise<void> {
+	while (!signal.aborted) {
+		try {
+			about.value = await ask<InspectorAbout>("/api/inspect/about", signal);
+			return;
+		} catch (error) {
+			if (isOver(error)) return;
+			if (error instanceof Refused && (error.status === 401 || error.status === 403)) return;
+			await pause(500, signal);
+		}
+	}
+}

@@ -1,0 +1,37 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import { changedLines } from "./changed-lines.ts";
+
+test("a change is what was taken out and what came in, with what stayed around it", () => {
+	expect(changedLines("a\nb\nc\nd", "a\nB\nc\ne\nd").map(({ kind, line }) => `${kind} ${line}`)).toEqual([
+		"same a",
+		"removed b",
+		"added B",
+		"same c",
+		"added e",
+		"same d",
+	]);
+	expect(changedLines("same", "same")).toEqual([{ kind: "same", line: "same" }]);
+});
+
+test("what is not added is the text before, and what is not removed the text after", () => {
+	const text = fc
+		.array(fc.constantFrom("a", "b", "c", ""), { maxLength: 12 })
+		.map((lines) => lines.join("\n"));
+	fc.assert(
+		fc.property(text, text, (before, after) => {
+			const lines = changedLines(before, after);
+			const without = (kind: string): string =>
+				lines
+					.filter((each) => each.kind !== kind)
+					.map(({ line }) => line)
+					.join("\n");
+			expect([without("added"), without("removed")]).toEqual([before, after]);
+		}),
+	);
+});
+
+test("two long texts with nothing in common are changed as a whole, at once", () => {
+	const long = (of: string): string => Array.from({ length: 20_000 }, (_, at) => `${of} ${at}`).join("\n");
+	expect(changedLines(long("a"), long("b"))).toHaveLength(40_000);
+});

@@ -1,0 +1,182 @@
+// The files of a thread: its folders, and what is in a file as far as it can be shown.
+import type { JSX } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { publicPath } from "./acts.ts";
+import { bytesOf, isOver, remove } from "./api.ts";
+import { useAnswer } from "./entry-details.tsx";
+import { formatBytes } from "./format.ts";
+import { Act, Scrolls } from "./parts.tsx";
+import type { SessionStore } from "./session-store.ts";
+
+interface ShownFile {
+	readonly path: string;
+	readonly name: string;
+	readonly mimeType: string;
+	readonly size: number;
+	readonly isDirectory: boolean;
+}
+
+/** Bytes of a file up to which it is shown. */
+const mostShown = 512 * 1024;
+
+export function FilesTab({ store }: { readonly store: SessionStore }): JSX.Element {
+	const [folder, setFolder] = useState("/");
+	const [chosen, choose] = useState<ShownFile | undefined>(undefined);
+	const [look, setLook] = useState(0);
+	const { value, problem } = useAnswer<{ readonly entries: readonly ShownFile[] }>(
+		fsPath(store.sessionId, folder),
+		`${store.version.value} ${look}`,
+	);
+	const open = (to: string): void => {
+		setFolder(to);
+		choose(undefined);
+	};
+	if (problem !== undefined && folder !== "/")
+		return (
+			<p class="empty">
+				{problem}{" "}
+				<button type="button" onClick={() => open("/")}>
+					All files
+				</button>
+			</p>
+		);
+	if (problem !== undefined) return <p class="notice is-error">{problem}</p>;
+	if (value === undefined) return <p class="empty">Reading…</p>;
+	const entries = [...value.entries].sort(
+		(one, other) => Number(other.isDirectory) - Number(one.isDirectory) || (one.name < other.name ? -1 : 1),
+	);
+	if (entries.length === 0 && folder === "/")
+		return <p class="empty">This thread has no files. Its tools write them with writeFile.</p>;
+	const above = folder.replace(/\/[^/]+\/?$/, "") || "/";
+	return (
+		<div class="split">
+			<Scrolls class="scrolls files" label="Files">
+				<p class="quiet">{folder}</p>
+				<ul>
+					{folder === "/" ? null : (
+						<li>
+							<button type="button" class="file" onClick={() => open(above)}>
+								<span>‹ up</span>
+							</button>
+						</li>
+					)}
+					{entries.map((entry) => (
+						<li key={entry.path}>
+							<button
+								type="button"
+								class="file"
+								aria-pressed={entry.isDirectory ? undefined : chosen?.path === entry.path}
+								onClick={() => (entry.isDirectory ? open(entry.path) : choose(entry))}
+							>
+								<span>
+									{entry.name}
+									{entry.isDirectory ? "/" : ""}
+								</span>
+								<span class="quiet">{entry.isDirectory ? "" : formatBytes(entry.size)}</span>
+							</button>
+						</li>
+					))}
+				</ul>
+			</Scrolls>
+			{chosen === undefined ? (
+				<p class="empty details">Choose a file.</p>
+			) : (
+				<FileDetails
+					key={chosen.path}
+					of={chosen}
+					store={store}
+					close={() => {
+						choose(undefined);
+						setLook((count) => count + 1);
+					}}
+				/>
+			)}
+		</div>
+	);
+}
+
+function FileDetails(props: {
+	readonly of: ShownFile;
+	readonly store: SessionStore;
+	readonly close: () => void;
+}): JSX.Element {
+	const { of: file, store, close } = props;
+	const url = fsPath(store.sessionId, file.path);
+	const isImage = file.mimeType.startsWith("image/");
+	const isShown = isImage || file.size <= mostShown;
+	const [shown, show] = useState<{ text?: string; image?: string; problem?: string }>({});
+	const version = store.version.value;
+	useEffect(() => {
+		if (!isShown) return;
+		const ending = new AbortController();
+		const read = async (): Promise<void> => {
+			const blob = await bytesOf(isImage ? `${url}?thumbnail=1` : url, ending.signal);
+			if (isImage) show({ image: await dataOf(blob) });
+			else {
+				const text = await blob.text();
+				show(text.includes("\u0000") ? { problem: "This file is not text." } : { text });
+			}
+		};
+		read().catch((error: Error) => {
+			if (!isOver(error)) show({ problem: error.message });
+		});
+		return () => ending.abort();
+	}, [url, version]);
+	return (
+		<section class="details" aria-label={`File ${file.path}`}>
+			<header>
+				<h2>{file.name}</h2>
+				<span class="quiet">
+					{file.mimeType} · {formatBytes(file.size)}
+				</span>
+				<button type="button" aria-label="Close file" onClick={close}>
+					×
+				</button>
+			</header>
+			<div class="acts">
+				<Act does={() => download(url, file.name)}>Download</Act>
+				<Act
+					does={async () => {
+						if (!confirm(`Remove ${file.path}?`)) return;
+						await remove(url);
+						close();
+					}}
+				>
+					Delete
+				</Act>
+			</div>
+			{!isShown ? <p class="quiet">Too large to be shown here.</p> : null}
+			{shown.problem === undefined ? null : <p class="quiet">{shown.problem}</p>}
+			{shown.image === undefined ? null : <img class="picture" src={shown.image} alt={file.name} />}
+			{shown.text === undefined ? null : (
+				<Scrolls class="value" label={`Content of ${file.name}`}>
+					<pre>{shown.text}</pre>
+				</Scrolls>
+			)}
+		</section>
+	);
+}
+
+function fsPath(threadId: string, path: string): string {
+	const parts = path.split("/").filter(Boolean).map(encodeURIComponent).join("/");
+	return publicPath(threadId, `/fs/${parts}`);
+}
+
+/** The page's policy takes pictures of its own server and in the address alone; the former have no key. */
+function dataOf(blob: Blob): Promise<string> {
+	return new Promise((resolve, reject) => {
+		const reader = new FileReader();
+		reader.onload = () => resolve(String(reader.result));
+		reader.onerror = () => reject(new Error("The picture cannot be read."));
+		reader.readAsDataURL(blob);
+	});
+}
+
+async function download(url: string, name: string): Promise<void> {
+	const address = URL.createObjectURL(await bytesOf(url));
+	const link = document.createElement("a");
+	link.href = address;
+	link.download = name;
+	link.click();
+	setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}

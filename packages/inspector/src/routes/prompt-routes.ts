@@ -1,0 +1,137 @@
+// The routes of what a server lets its inspector do, and of prompts in their versions: they are looked at, and another version is
+// written. None is ever changed.
+import type { Exchange, Route } from "@holdfast/server";
+import { HoldfastError } from "holdfast";
+import type { InspectorAbout, ShownPrompt } from "../wire/index.ts";
+import {
+	answerJson,
+	checkMay,
+	type InspectedPrompts,
+	inspectionOf,
+	invalid,
+	jsonAnswer,
+	type RouteParts,
+} from "./route-parts.ts";
+
+/** Versions that are shown of a prompt, the latest ones. */
+const mostVersions = 100;
+const statuses = { PROMPT_NOT_FOUND: 404, PROMPT_INVALID: 400, AUDIT_WRITE_FAILED: 503 } as const;
+
+/** The routes. */
+export function promptRoutes(parts: RouteParts): readonly Route[] {
+	const about: Route = {
+		method: "GET",
+		path: "/api/inspect/about",
+		name: "inspectAbout",
+		summary: "What is looked into here, and what can be done with it.",
+		answers: jsonAnswer("`{ kind, models?, hasPrompts }`."),
+		errors: ["inspector_closed"],
+		handle(exchange) {
+			const { kind = "sessions", models } = inspectionOf(exchange, parts);
+			const answer: InspectorAbout = {
+				kind,
+				...(models === undefined ? {} : { models }),
+				hasPrompts: parts.prompts !== undefined,
+			};
+			return answerJson(answer);
+		},
+	};
+	const list: Route = {
+		method: "GET",
+		path: "/api/inspect/prompts",
+		name: "inspectPrompts",
+		summary: "The latest version of each prompt.",
+		answers: jsonAnswer("`{ prompts }`."),
+		errors: ["inspector_closed"],
+		async handle(exchange) {
+			const prompts = promptsOf(exchange, parts);
+			return answerJson({ prompts: (await prompts.list()).map((each) => parts.mask(shown(each))) });
+		},
+	};
+	const one: Route = {
+		method: "GET",
+		path: "/api/inspect/prompts/:promptId",
+		name: "inspectPrompt",
+		summary: `The versions of a prompt, the latest first, ${mostVersions} at most.`,
+		answers: jsonAnswer("`{ versions }`."),
+		errors: ["inspector_closed"],
+		statuses,
+		async handle(exchange) {
+			const prompts = promptsOf(exchange, parts);
+			const id = exchange.parameter("promptId") ?? "";
+			const latest = await prompts.get(id);
+			if (latest === null) throw promptNotFound(id);
+			const versions = [latest];
+			for (let number = Number(latest.version) - 1; number >= 0; number--) {
+				if (versions.length >= mostVersions) break;
+				const version = await prompts.get(id, String(number));
+				if (version !== null) versions.push(version);
+			}
+			return answerJson({ versions: versions.map((each) => parts.mask(shown(each))) });
+		},
+	};
+	const put: Route = {
+		method: "POST",
+		path: "/api/inspect/prompts/:promptId",
+		name: "editPrompt",
+		summary: "Writes another version of a prompt, which counts from then on.",
+		body: {
+			type: "object",
+			required: ["text"],
+			properties: {
+				text: { type: "string" },
+				after: {
+					type: "string",
+					description: "The version that was edited: refused where it is not the latest any more.",
+				},
+			},
+			additionalProperties: false,
+		},
+		answers: jsonAnswer("`{ version }`: what was written."),
+		errors: ["inspector_closed", "unsupported_media_type", "body_too_large", "invalid_json", "invalid_input"],
+		statuses,
+		async handle(exchange) {
+			const prompts = promptsOf(exchange, parts);
+			const id = exchange.parameter("promptId") ?? "";
+			const { text, after, ...rest } = await exchange.readJson();
+			const [unknown] = Object.keys(rest);
+			if (unknown !== undefined) throw invalid(unknown.slice(0, 40), "is not known");
+			if (typeof text !== "string") throw invalid("text", "must be text");
+			const latest = await prompts.get(id);
+			if (latest === null) throw promptNotFound(id);
+			if (after !== undefined && after !== latest.version)
+				throw invalid("after", `must be the latest version, which is ${latest.version} now`);
+			if (parts.mask(latest.text) !== latest.text && parts.mask(text) === text)
+				throw invalid("text", "cannot be written here: the prompt has a secret, which is masked");
+			// What the version before had beside its text stays.
+			const { version: _, createdAt: __, createdBy: ___, ...kept } = latest;
+			const { caller } = exchange;
+			const version = await prompts.put({ ...kept, id, text }, { author: caller.user ?? caller.tenant });
+			return answerJson({ version: parts.mask(shown(version)) });
+		},
+	};
+	return [about, list, one, put];
+}
+
+/** @throws HoldfastError `inspector_closed`, `route_not_found` where none are kept. */
+function promptsOf(exchange: Exchange, parts: RouteParts): InspectedPrompts {
+	checkMay(exchange, parts);
+	if (parts.prompts !== undefined) return parts.prompts;
+	throw new HoldfastError("route_not_found", "This server keeps no versions of prompts.");
+}
+
+function promptNotFound(id: string): HoldfastError {
+	return new HoldfastError("PROMPT_NOT_FOUND", `There is no prompt ${JSON.stringify(id.slice(0, 200))}.`);
+}
+
+function shown({ id, version, name, text, engine, createdBy, createdAt }: ShownPrompt): ShownPrompt {
+	return {
+		id,
+		version,
+		...(name === undefined ? {} : { name }),
+		text,
+		...(engine === undefined ? {} : { engine }),
+		...(createdBy === undefined ? {} : { createdBy }),
+		...(createdAt === undefined ? {} : { createdAt }),
+	};
+}

@@ -1,0 +1,117 @@
+// What the routes of prompts let whom see and write, and what a server says of itself.
+import { memoryPromptStore } from "@holdfast/runner/prompts";
+import { scriptedModel } from "@holdfast/testing";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { type Inspected, inspect } from "./inspected.fixture.ts";
+
+const secret = "sk-abcDEF0123456789abcDEF0123456789";
+
+describe("prompts", () => {
+	let prompts: ReturnType<typeof memoryPromptStore>;
+	let served: Inspected;
+
+	beforeEach(async () => {
+		prompts = memoryPromptStore();
+		await prompts.put({ id: "hello/you", text: "Hello {{name}}.", name: "Hello", requiredVars: ["name"] });
+		served = inspect([], { inspector: { prompts } });
+	});
+	afterEach(() => served.close());
+
+	const path = "prompts/hello%2Fyou";
+
+	test("are listed with their latest version, and shown in all of them", async () => {
+		await prompts.put({ id: "hello/you", text: "Hi {{name}}.", name: "Hello" });
+		expect((await served.get("about")).body).toEqual({ kind: "sessions", models: [], hasPrompts: true });
+		const { body } = await served.get("prompts");
+		expect(body.prompts).toMatchObject([{ id: "hello/you", version: "2", name: "Hello" }]);
+		const one = await served.get(path);
+		expect(one.body.versions.map(({ version, text }: Record<string, string>) => [version, text])).toEqual([
+			["2", "Hi {{name}}."],
+			["1", "Hello {{name}}."],
+		]);
+		expect(await served.get("prompts/none")).toMatchObject({
+			status: 404,
+			body: { code: "PROMPT_NOT_FOUND" },
+		});
+	});
+
+	test("get another version by an edit, which keeps what else the prompt has and says who wrote it", async () => {
+		const written = await served.post(path, { text: "Hey {{name}}!", after: "1" });
+		expect(written).toMatchObject({ status: 200, body: { version: { version: "2", createdBy: "default" } } });
+		expect(await prompts.get("hello/you")).toMatchObject({
+			text: "Hey {{name}}!",
+			name: "Hello",
+			requiredVars: ["name"],
+		});
+	});
+
+	test("refuse an edit of what is not the latest any more, and text that is no template", async () => {
+		await served.post(path, { text: "Hey {{name}}!" });
+		for (const [body, code] of [
+			[{ text: "Late.", after: "1" }, "invalid_input"],
+			[{ text: "Hey {{#if}}" }, "PROMPT_INVALID"],
+			[{ text: 7 }, "invalid_input"],
+			[{ text: "x", more: 1 }, "invalid_input"],
+		] as const)
+			expect(await served.post(path, body)).toMatchObject({ status: 400, body: { code } });
+		expect((await prompts.get("hello/you"))?.version).toBe("2");
+		expect(await served.post("prompts/none", { text: "x" })).toMatchObject({ status: 404 });
+	});
+
+	test("are shown with credentials masked, and the mask is never written in their place", async () => {
+		await prompts.put({ id: "hello/you", text: `Use ${secret}.` });
+		const { body } = await served.get(path);
+		expect(JSON.stringify(body)).not.toContain(secret);
+		expect(await served.post(path, { text: body.versions[0].text })).toMatchObject({ status: 400 });
+		expect((await prompts.get("hello/you"))?.text).toContain(secret);
+	});
+
+	test("are there for those who may inspect, and nobody else", async () => {
+		const closed = inspect([], { inspector: { prompts, mayInspect: () => false } });
+		for (const asked of [
+			closed.get("prompts"),
+			closed.get(path),
+			closed.post(path, { text: "x" }),
+			closed.get("about"),
+		])
+			expect(await asked).toMatchObject({ status: 403, body: { code: "inspector_closed" } });
+		await closed.close();
+		expect((await prompts.get("hello/you"))?.version).toBe("1");
+		const without = inspect([]);
+		expect((await without.get("about")).body.hasPrompts).toBe(false);
+		expect(await without.get("prompts")).toMatchObject({ status: 404, body: { code: "route_not_found" } });
+		await without.close();
+	});
+});
+
+describe("models by name", () => {
+	const other = () => scriptedModel([{ text: "From the other." }], { modelId: "wise-2" });
+
+	test("are listed for forks, and used by them", async () => {
+		const served = inspect([{ text: "Hello." }], { models: { wise: other() } });
+		expect((await served.get("about")).body.models).toEqual(["wise"]);
+		await served.say("one", "Hi");
+		expect((await served.post("session/one/fork", { to: "two", model: "wise" })).status).toBe(200);
+		await served.say("two", "Again");
+		const { body } = await served.get("session/two/entries");
+		const answers = body.entries.filter(({ kind }: { kind: string }) => kind === "assistant");
+		expect(answers.at(-1).body.modelId).toBe("wise-2");
+		for (const model of ["constructor", "nobody"])
+			expect(await served.post("session/one/fork", { model })).toMatchObject({
+				status: 400,
+				body: { code: "unknown_model" },
+			});
+		await served.close();
+	});
+
+	test("are not listed where a function knows them", async () => {
+		const served = inspect([], { models: (name) => (name === "wise" ? other() : undefined) });
+		expect((await served.get("about")).body).toEqual({ kind: "sessions", hasPrompts: false });
+		await served.close();
+	});
+
+	test("are refused at the door where they are none", () => {
+		for (const models of [[], { wise: undefined }, "wise"])
+			expect(() => inspect([], { models: models as never })).toThrow(/The option `models`/);
+	});
+});

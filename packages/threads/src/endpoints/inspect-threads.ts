@@ -1,0 +1,235 @@
+// Threads as the inspector looks into them: each is a session, its sub-agents are threads of their own. A caller sees the threads
+// that the public routes show it (keeps I9).
+import type { InspectedChild, InspectedHead, SessionInspection, SessionOwner } from "@holdfast/server";
+import { type Entry, HoldfastError, watchAll } from "holdfast";
+import { readStoreKey } from "holdfast/execute";
+import { dataOf, systemOf, type ThreadRecord, type Threads, turnInfo } from "../thread/index.ts";
+import { isVisibleTo, tenantOf } from "./served-threads.ts";
+
+type Owner = string | SessionOwner;
+
+const mostHeads = 1_000;
+const mostEntries = 1_000;
+const mostChildren = 500;
+/** Changes that are gathered into one answer. */
+const mostChanges = 500;
+/** Threads of which it is known whose they were, to say so to them alone when they are removed. */
+const mostKnown = 20_000;
+
+/**
+ * What `inspector` of `@holdfast/inspector` looks into where a server has threads.
+ *
+ * @example
+ * ```ts no-run
+ * import { inspector } from "@holdfast/inspector";
+ * import { createServer } from "@holdfast/server";
+ * import { inspectThreads, loadProject, threadRoutes, threads } from "@holdfast/threads";
+ * import { sqliteHost } from "holdfast/sqlite";
+ *
+ * const running = threads({ project: await loadProject("."), host: sqliteHost("threads.db") });
+ * const { routes, publicPaths } = inspector({ inspection: inspectThreads(running) });
+ * const server = createServer({ routes: [...threadRoutes({ threads: running }), ...routes], publicPaths });
+ * await server.listen();
+ * ```
+ */
+export function inspectThreads(threads: Threads): SessionInspection {
+	const system = systemOf(threads);
+	const { journal, changes } = threads.host;
+	const known = new Map<string, { readonly tenant: string | undefined; readonly userId: string | null }>();
+
+	const remember = ({ id, tenant, userId }: ThreadRecord): void => {
+		known.delete(id);
+		known.set(id, { tenant, userId });
+		for (const oldest of known.keys()) {
+			if (known.size <= mostKnown) break;
+			known.delete(oldest);
+		}
+	};
+	/** The thread, where this caller may see it. */
+	const visible = async (given: Owner, id: string): Promise<ThreadRecord | undefined> => {
+		const record = await threads.record(id);
+		if (record === undefined || !isVisibleTo(ownerOf(given), record)) return undefined;
+		remember(record);
+		return record;
+	};
+	const found = async (given: Owner, id: string): Promise<ThreadRecord> => {
+		const record = await visible(given, id);
+		if (record === undefined) throw notFound();
+		return record;
+	};
+	const headOf = async ({ id, agentId, createdAt }: ThreadRecord): Promise<InspectedHead> => {
+		const head = await journal.head(threads.storeKeyOf(id));
+		const made = Math.floor(createdAt / 1_000);
+		if (head === undefined)
+			return {
+				sessionId: id,
+				agent: agentId,
+				incarnation: "",
+				seq: 0,
+				createdAt: made,
+				updatedAt: made,
+				waiting: 0,
+			};
+		const { incarnation, seq, updatedAt, openRunId, parked, holder, waiting } = head;
+		return {
+			sessionId: id,
+			agent: agentId,
+			incarnation,
+			seq,
+			createdAt: made,
+			updatedAt,
+			...(openRunId === undefined ? {} : { openRunId }),
+			...(parked === undefined ? {} : { parked }),
+			...(openRunId === undefined || holder === undefined ? {} : { isHeld: holder.alive }),
+			waiting,
+		};
+	};
+
+	return {
+		kind: "threads",
+		async heads(given, { after, limit = mostHeads } = {}) {
+			const { user, ...caller } = ownerOf(given);
+			const tenant = tenantOf(caller);
+			const most = Math.min(mostHeads, Math.max(1, limit));
+			const heads: InspectedHead[] = [];
+			for (let before = after; heads.length < most; ) {
+				const page = await threads.list({
+					limit: most,
+					...(before === undefined ? {} : { before }),
+					...(tenant === undefined ? {} : { tenant }),
+					...(user === undefined ? {} : { userId: user }),
+				});
+				for (const record of page) {
+					remember(record);
+					// Sub-agents are shown with the thread that they work for.
+					if (record.parent === undefined && heads.length < most) heads.push(await headOf(record));
+				}
+				before = page.at(-1)?.id;
+				if (page.length < most) break;
+			}
+			return heads;
+		},
+		async head(given, id) {
+			const record = await visible(given, id);
+			return record && headOf(record);
+		},
+		async entries(given, id, { after = 0, limit = mostEntries, child } = {}) {
+			const { id: threadId } = await found(given, child ?? id);
+			const key = threads.storeKeyOf(threadId);
+			if ((await journal.head(key)) === undefined) return [];
+			const entries = await journal.read(key, { after, limit: Math.min(mostEntries, Math.max(1, limit)) });
+			return entries.map(asOfThread);
+		},
+		async children(given, id) {
+			await found(given, id);
+			const children: InspectedChild[] = [];
+			const parents = [id];
+			for (const parent of parents) {
+				for (const record of await system.records.childrenOf(parent)) {
+					if (children.length >= mostChildren) break;
+					const of = parent === id ? {} : { parent };
+					const { sessionId, agent = "", ...head } = await headOf(record);
+					children.push({ ...head, ...of, child: sessionId, sessionId, subagent: agent });
+					parents.push(sessionId);
+				}
+			}
+			return children;
+		},
+		async origin(given, id) {
+			await found(given, id);
+			return undefined;
+		},
+		async forks(given, id) {
+			await found(given, id);
+			return [];
+		},
+		async maskOf(given, id) {
+			const { redact } = await threads.redaction((await found(given, id)).id);
+			return redact;
+		},
+		async agent(given, id) {
+			return turnInfo(system, await found(given, id));
+		},
+		async fork(given, id) {
+			await found(given, id);
+			throw new HoldfastError("route_not_found", "Threads cannot be forked. Make another thread.");
+		},
+		async release(given, id) {
+			const { id: threadId } = await found(given, id);
+			return { released: (await threads.session(threadId).release()) !== null };
+		},
+		async steer(given, id) {
+			await found(given, id);
+			throw new HoldfastError(
+				"route_not_found",
+				"A message of a thread enters the execution under way: send it to the thread's own route.",
+			);
+		},
+		...(changes === undefined
+			? {}
+			: {
+					async changes(given, { after, signal }) {
+						const owner = ownerOf(given);
+						const gathered = { changed: new Set<string>(), deleted: new Set<string>() };
+						let position = after ?? (await changes.position());
+						for await (const change of watchAll(changes, { after: position, signal })) {
+							position = change.position;
+							const id = threadOf(change.key);
+							const record = id === undefined ? undefined : await rootOf(id);
+							if (record !== undefined) {
+								remember(record);
+								if (isVisibleTo(owner, record)) gathered.changed.add(record.id);
+							} else if (id !== undefined) {
+								const was = known.get(id);
+								if (was !== undefined && isVisibleTo(owner, was)) gathered.deleted.add(id);
+							}
+							const count = gathered.changed.size + gathered.deleted.size;
+							if (count >= mostChanges) break;
+							// What is there already comes with it.
+							if (count > 0 && position >= (await changes.position())) break;
+						}
+						return { position, changed: [...gathered.changed], deleted: [...gathered.deleted] };
+					},
+				}),
+	};
+
+	/** The thread whose session this is; undefined for sessions of others. */
+	function threadOf(storeKey: string): string | undefined {
+		const { key } = readStoreKey(storeKey);
+		return threads.storeKeyOf(key) === storeKey ? key : undefined;
+	}
+
+	/** The thread that it works for in the end. */
+	async function rootOf(id: string): Promise<ThreadRecord | undefined> {
+		let record = await threads.record(id);
+		while (record?.parent !== undefined) {
+			const above = await threads.record(record.parent.threadId);
+			if (above === undefined) break;
+			record = above;
+		}
+		return record;
+	}
+}
+
+/** The model of the project and its cost are kept with the message: for the engine all threads have one model. */
+function asOfThread(entry: Entry): Entry {
+	const { fact } = entry;
+	if (fact.kind !== "assistant") return entry;
+	const { model, cost } = dataOf(fact.message);
+	return {
+		...entry,
+		fact: {
+			...fact,
+			...(model === undefined ? {} : { modelId: model }),
+			...(cost === undefined ? {} : { cost }),
+		},
+	};
+}
+
+function ownerOf(given: Owner): SessionOwner {
+	return typeof given === "string" ? { tenant: given } : given;
+}
+
+function notFound(): HoldfastError {
+	return new HoldfastError("session_not_found", "There is no such thread.");
+}

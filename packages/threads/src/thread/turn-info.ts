@@ -1,0 +1,39 @@
+// What the next turn of a thread is worked on with, for those who look into it.
+import type { ThreadRecord } from "./records.ts";
+import { renderPrompt } from "./render-prompt.ts";
+import type { ThreadSystem } from "./system.ts";
+
+/** What a thread's agent is told, and what it may call. */
+export interface ThreadTurnInfo {
+	readonly model: string | undefined;
+	readonly system: string | undefined;
+	readonly tools: readonly {
+		readonly name: string;
+		readonly description: string;
+		readonly parameters: unknown;
+	}[];
+	readonly params: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * The turn of side A. What hooks make of the system message, and which optional tools are offered, is known in a turn only.
+ * @throws HoldfastError `agent_not_found`, `item_not_found`, `env_not_set`, `prompt_includes_itself`.
+ */
+export async function turnInfo(
+	{ index, parts, place, prompts }: ThreadSystem,
+	record: ThreadRecord,
+): Promise<ThreadTurnInfo> {
+	const prompt = index.promptOf({ agent: record.agentId, side: "a" });
+	const env = await parts.environment(place(record), {
+		agent: index.agent(record.agentId)?.env,
+		prompt: prompt.definition.env,
+	});
+	return {
+		model: prompt.definition.model,
+		system: await renderPrompt({ index, env, prompts }, prompt),
+		tools: index
+			.callables(prompt)
+			.map(({ name, description, parameters }) => ({ name, description, parameters })),
+		params: {},
+	};
+}
