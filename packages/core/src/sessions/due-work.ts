@@ -40,7 +40,7 @@ export class DueWork {
 	readonly #supervised: Supervised;
 	readonly #watchDeadlines: DeadlineLook;
 	readonly #options: WorkOptions & WorkHooks;
-	readonly #stops: readonly (() => void)[];
+	readonly #stops: (() => void)[];
 	/** Names of the pieces under way. */
 	readonly #attempts = new Set<string>();
 	/** When a piece may be tried again, and how long it waited last. */
@@ -109,8 +109,8 @@ export class DueWork {
 		void this.#taking?.stop().catch(() => {});
 	}
 
-	/** Until the queue hands out work, and where it cannot, work is looked for. */
-	async #takeFromQueue(): Promise<void> {
+	/** Until the queue hands out work, and as long as it cannot, work is looked for. */
+	async #takeFromQueue(again = patience.first): Promise<void> {
 		const { queue } = this.#supervised;
 		const { atOnce = takenAtOnce } = this.#options;
 		try {
@@ -122,7 +122,10 @@ export class DueWork {
 			if (this.#isClosed) await taking?.stop();
 			else this.#taking = taking;
 		} catch (error) {
-			if (!this.isStopped) this.#failed({ error });
+			if (this.isStopped || this.#isClosed) return;
+			const wait = Math.min(2 * again, patience.most);
+			this.#stops.push(this.#supervised.ports.timers.after(again, () => void this.#takeFromQueue(wait)));
+			this.#failed({ error });
 		}
 	}
 

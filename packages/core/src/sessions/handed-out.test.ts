@@ -1,6 +1,6 @@
 // What a queue hands out while the same session is worked on already.
-import { scriptedModel } from "@holdfast/testing";
-import { messageToJSON, UserMessage } from "@holdfast/upp";
+import { manualTime, scriptedModel } from "@holdfast/testing";
+import { HoldfastError, messageToJSON, UserMessage } from "@holdfast/upp";
 import { afterEach, expect, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
 import { memoryHost } from "../host/host-port.ts";
@@ -50,4 +50,34 @@ test("a session that is worked on goes back to the queue, for what came may be t
 	await first;
 	// Now there is nothing to do, which is no fault.
 	await taker.work("s");
+});
+
+test("a queue that cannot be taken from yet is asked again, and work is looked for meanwhile", async () => {
+	const host = memoryHost();
+	const time = manualTime();
+	let asked = 0;
+	const queue = {
+		async take() {
+			if (++asked <= 2) throw new HoldfastError("db_unavailable", "Not now.", { retryable: true });
+			return { stop: async () => {} };
+		},
+	};
+	const agent = new Agent({
+		model: scriptedModel(() => "done"),
+		host: { ...host, queue },
+		ports: { ...time.ports },
+	});
+	ends.push(() => agent.close());
+	const problems: unknown[] = [];
+	void (async () => {
+		for await (const run of agent.work({ onProblem: (problem) => problems.push(problem) })) void run;
+	})();
+	await expect.poll(() => problems.length).toBe(1);
+	time.pass(1_000);
+	await expect.poll(() => problems.length).toBe(2);
+	expect(asked).toBe(2);
+	time.pass(2_000);
+	await expect.poll(() => asked).toBe(3);
+	time.pass(60_000);
+	expect(asked).toBe(3);
 });

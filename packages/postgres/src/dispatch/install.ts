@@ -69,13 +69,16 @@ function functions(schema: string): string {
 		WHEN (NEW.look_at IS DISTINCT FROM OLD.look_at AND NEW.look_at < ${never})
 		EXECUTE FUNCTION ${schema}.will_be_due_1();
 
-	-- What workers that died had, and what was accepted in their names.
+	-- What workers that died had, and what was accepted in their names. Locks above 0 are those of workers.
 	CREATE OR REPLACE FUNCTION ${schema}.dispatch_dead_1(space integer) RETURNS bigint LANGUAGE plpgsql AS $$
 	DECLARE
 		dead bigint[];
 		handed bigint := 0;
 	BEGIN
-		IF NOT pg_try_advisory_xact_lock(space, 1) THEN RETURN 0; END IF;
+		IF NOT pg_try_advisory_xact_lock(space, -1) THEN RETURN 0; END IF;
+		-- One that came back may die again.
+		DELETE FROM ${schema}.dead_workers d WHERE NOT EXISTS (SELECT FROM ${schema}.workers w
+			WHERE w.id = d.worker AND NOT ${schema}.lives_v1(w, space));
 		dead := ARRAY(SELECT w.id FROM ${schema}.workers w LEFT JOIN ${schema}.dead_workers d ON d.worker = w.id
 			WHERE (d.at IS NULL OR d.at < now() - interval '${againAfter} s') AND NOT ${schema}.lives_v1(w, space));
 		IF cardinality(dead) = 0 THEN RETURN 0; END IF;
@@ -87,7 +90,6 @@ function functions(schema: string): string {
 						OR i.worker IN (SELECT name FROM ${schema}.workers WHERE id = ANY (dead))));
 		GET DIAGNOSTICS handed = ROW_COUNT;
 		INSERT INTO ${schema}.dead_workers SELECT unnest(dead), now() ON CONFLICT (worker) DO UPDATE SET at = excluded.at;
-		DELETE FROM ${schema}.dead_workers d WHERE NOT EXISTS (SELECT FROM ${schema}.workers w WHERE w.id = d.worker);
 		RETURN handed;
 	END $$;
 	`;

@@ -18,7 +18,9 @@ const connections = 4;
 /** Milliseconds between two looks for jobs whose notification was lost, or whose time has come. */
 const pollMs = 1_000;
 /** Milliseconds between two looks at the workers, for those that died. */
-const lookForDeadMs = 500;
+const lookForDeadMs = 250;
+/** Looks for dead workers until late jobs are lined up. */
+const looksToLineUp = 4;
 /** Jobs of one process at once at most; each who takes has its own limit. */
 const jobsAtOnce = 100;
 /** Milliseconds between two notes of the turn that is reached. */
@@ -114,7 +116,7 @@ export function postgresQueue(store: Store, space: number): PostgresQueue {
 			await pool.end();
 			throw postgresError(error);
 		}
-		const dead = setInterval(lookForDead, Math.min(lookForDeadMs, store.options.leaseTtlMs / 3));
+		const dead = setInterval(lookForDead, Math.min(lookForDeadMs, store.options.leaseTtlMs / 6));
 		dead.unref();
 		let changing: Promise<void> = Promise.resolve();
 		return {
@@ -146,10 +148,11 @@ export function postgresQueue(store: Store, space: number): PostgresQueue {
 
 	/** Sessions of workers that died are handed out. A look that fails is made again. */
 	let looking: Promise<unknown> | undefined;
+	let looks = 0;
 	function lookForDead(): void {
+		const lineUp = ++looks % looksToLineUp === 0 ? `, ${schema}.line_up_1(${space})` : "";
 		looking ??= store.database
-			.once(`SELECT ${schema}.dispatch_dead_1(${space})`)
-			.then(() => store.database.once(`SELECT ${schema}.line_up_1(${space})`))
+			.once(`SELECT ${schema}.dispatch_dead_1(${space})${lineUp}`)
 			.catch(() => {})
 			.finally(() => {
 				looking = undefined;

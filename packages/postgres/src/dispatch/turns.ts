@@ -47,7 +47,7 @@ export function turnRoutines(schema: string, jobs: string): string {
 		whose uuid;
 		next bigint;
 	BEGIN
-		IF NOT pg_try_advisory_xact_lock(space, 2) THEN RETURN; END IF;
+		IF NOT pg_try_advisory_xact_lock(space, -2) THEN RETURN; END IF;
 		DELETE FROM ${schema}.turns t USING ${schema}.turn_reached r WHERE t.turn < r.turn;
 		FOR late IN SELECT j.id, j.payload->>'key' AS key FROM ${jobs}._private_jobs j WHERE j.is_available = true
 			AND j.priority = 0 AND j.run_at > to_timestamp(${firstTime / 1_000}) AND j.run_at <= now() - interval '1 s'

@@ -1,0 +1,110 @@
+// Records what a process does to a journal, for the check of a history. The begin of an operation is written before it, its end
+// after it, so that of a process which is killed it is known what it had begun.
+import type { Append, Entry, Journal, Lease } from "holdfast";
+import { type EncodedFact, encodeFact } from "holdfast/host";
+import type { Operation } from "./linearizable.ts";
+import type { SessionOperation, SessionOutcome } from "./session-history.ts";
+
+/** One line of a record: an operation begins, or ends. An end without an outcome: it is not known. */
+export type HistoryLine =
+	| { readonly call: string; readonly at: number; readonly key: string; readonly begins: SessionOperation }
+	| { readonly call: string; readonly at: number; readonly ends: SessionOutcome | null };
+
+let recorders = 0;
+
+/**
+ * The same journal, which says what it does: `write` is called with each line, and must have kept it when it returns. Appends
+ * and whole reads are recorded; a session that is folded or deleted cannot be checked. Times are nanoseconds of the machine,
+ * the same for all its processes.
+ */
+export function recordHistory(journal: Journal, write: (line: HistoryLine) => void): Journal {
+	const name = `${journal.workerId} ${++recorders}`;
+	let calls = 0;
+	let leases = 0;
+
+	async function recorded<Result>(
+		key: string,
+		begins: SessionOperation,
+		act: () => Promise<Result>,
+		outcomeOf: (result: Result) => SessionOutcome,
+	): Promise<Result> {
+		const call = `${name} ${++calls}`;
+		write({ call, at: now(), key, begins });
+		try {
+			const result = await act();
+			write({ call, at: now(), ends: outcomeOf(result) });
+			return result;
+		} catch (error) {
+			const isRefused = (error as { code?: unknown }).code === "lease_lost" || begins.kind === "read";
+			write({ call, at: now(), ends: isRefused ? { kind: "refused" } : null });
+			throw error;
+		}
+	}
+
+	function recordedLease(lease: Lease): Lease {
+		const id = `${name} ${++leases}`;
+		return new Proxy(lease, {
+			get(target, property) {
+				if (property === "append")
+					return (batch: Append) =>
+						recorded(
+							lease.key,
+							{ kind: "append", lease: id, epoch: lease.epoch, facts: batch.facts.map(textOf) },
+							async () => lease.append(batch),
+							(result) =>
+								result.ok ? { kind: "appended", seq: result.seq, epoch: lease.epoch } : { kind: "refused" },
+						);
+				const value = Reflect.get(target, property, target) as unknown;
+				return typeof value === "function" ? value.bind(target) : value;
+			},
+		});
+	}
+
+	return {
+		...journal,
+		async acquire(key, options) {
+			const result = await journal.acquire(key, options);
+			return result.ok ? { ok: true, lease: recordedLease(result.lease) } : result;
+		},
+		async read(key, options = {}) {
+			if (options.limit !== undefined) return journal.read(key, options);
+			return recorded(
+				key,
+				{ kind: "read", after: options.after ?? 0 },
+				async () => journal.read(key, options),
+				(entries: readonly Entry[]) => ({ kind: "read", facts: entries.map(({ fact }) => textOf(fact)) }),
+			);
+		},
+	};
+}
+
+/** The operations of each session, from the lines of all processes in any order. */
+export function operationsOf(
+	lines: Iterable<HistoryLine>,
+): Map<string, Operation<SessionOperation, SessionOutcome>[]> {
+	const begun = new Map<string, Extract<HistoryLine, { begins: unknown }>>();
+	const ended = new Map<string, Extract<HistoryLine, { ends: unknown }>>();
+	for (const line of lines) {
+		if ("begins" in line) begun.set(line.call, line);
+		else ended.set(line.call, line);
+	}
+	const sessions = new Map<string, Operation<SessionOperation, SessionOutcome>[]>();
+	for (const { call, at, key, begins } of begun.values()) {
+		const end = ended.get(call);
+		const output = end?.ends ?? undefined;
+		const operations = sessions.get(key) ?? [];
+		sessions.set(key, operations);
+		const last = end === undefined || output === undefined ? Number.POSITIVE_INFINITY : end.at;
+		operations.push({ begun: at, ended: last, input: begins, output });
+	}
+	return sessions;
+}
+
+function now(): number {
+	return Number(process.hrtime.bigint());
+}
+
+function textOf(fact: Parameters<typeof encodeFact>[0]): string {
+	const { kind, version, body }: EncodedFact = encodeFact(fact);
+	return `${kind} ${version} ${body}`;
+}

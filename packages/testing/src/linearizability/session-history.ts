@@ -1,0 +1,60 @@
+// What a session in a journal does, for the check of a history: one writer at a time by the session's epoch, and a log that
+// only grows (I4). Leases are taken by the first append of each.
+import { createHash } from "node:crypto";
+import type { SequentialModel } from "./linearizable.ts";
+
+/** An operation on a session, as it was asked for. */
+export type SessionOperation =
+	| {
+			readonly kind: "append";
+			/** Names the lease, and no other in the history. */
+			readonly lease: string;
+			/** Its epoch when it appended; that of its first append is the one it takes. */
+			readonly epoch: number;
+			/** One text for each fact. */
+			readonly facts: readonly string[];
+	  }
+	| { readonly kind: "read"; readonly after: number };
+
+/** What became of it. */
+export type SessionOutcome =
+	| { readonly kind: "appended"; readonly seq: number; readonly epoch: number }
+	/** Nothing was appended: the lease is lost, or an input waits. */
+	| { readonly kind: "refused" }
+	| { readonly kind: "read"; readonly facts: readonly string[] };
+
+/** A session as the model has it. */
+export interface ModelSession {
+	readonly epoch: number;
+	/** The lease that has it. */
+	readonly owner: string;
+	readonly facts: readonly string[];
+	/** Of all facts. */
+	readonly digest: string;
+}
+
+/** Sessions of a journal. A refusal is allowed at any time: what is refused and need not be is no fault here. */
+export const sessionModel: SequentialModel<ModelSession, SessionOperation, SessionOutcome> = {
+	initial: { epoch: 0, owner: "", facts: [], digest: "" },
+	step(state, input, output) {
+		if (output?.kind === "refused") return state;
+		if (input.kind === "read") {
+			if (output === undefined) return state;
+			if (output.kind !== "read" || output.facts.length !== Math.max(0, state.facts.length - input.after))
+				return undefined;
+			return output.facts.every((fact, at) => fact === state.facts[input.after + at]) ? state : undefined;
+		}
+		const epoch = output?.kind === "appended" ? output.epoch : input.epoch;
+		const isHolder = state.owner === input.lease;
+		if (isHolder ? epoch !== state.epoch : epoch <= state.epoch) return undefined;
+		const facts = [...state.facts, ...input.facts];
+		if (output !== undefined && (output.kind !== "appended" || output.seq !== facts.length)) return undefined;
+		const digest = input.facts.reduce(digestAfter, state.digest);
+		return { epoch, owner: input.lease, facts, digest };
+	},
+	keyOf: ({ epoch, owner, digest }) => `${epoch} ${digest} ${owner}`,
+};
+
+function digestAfter(before: string, fact: string): string {
+	return createHash("sha1").update(before).update(fact).digest("base64");
+}
