@@ -43,7 +43,7 @@ export function collectPages(root: string): readonly Page[] {
 	const reference = writeApiPages(root);
 	return [...pages, ...reference, referenceIndex(reference)].map((page) => ({
 		...page,
-		text: outsideBlocks(page.text, withoutMustaches),
+		text: outsideBlocks(page.text, (piece) => withoutTags(withoutMustaches(piece))),
 	}));
 }
 
@@ -51,6 +51,24 @@ export function collectPages(root: string): readonly Page[] {
 function outsideBlocks(text: string, change: (piece: string) => string): string {
 	const pieces = text.split(/(^```[\s\S]*?^```)/m);
 	return pieces.map((piece, at) => (at % 2 === 1 ? piece : change(piece))).join("");
+}
+
+/** Elements that a paper may write as such. Whatever else looks like one is text: `Promise<string>`. */
+const element =
+	/^<(?:\/?(?:a|b|br|code|details|div|em|hr|i|img|kbd|p|pre|span|strong|sub|summary|sup|Badge)\b|!--|https?:)/;
+
+/** Text outside of a line's code is no template of the site's. */
+function withoutTags(text: string): string {
+	return text
+		.split(/(`+[^`]*`+)/)
+		.map((piece, at) =>
+			at % 2 === 1
+				? piece
+				: piece
+						.replaceAll(/</g, (sign, place: number) => (element.test(piece.slice(place)) ? sign : "&lt;"))
+						.replaceAll("{{", "&#123;&#123;"),
+		)
+		.join("");
 }
 
 /** Double braces in a line's code are no expressions of the site's. */
