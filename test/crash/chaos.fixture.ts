@@ -19,8 +19,10 @@ export interface ChaosOptions {
 	readonly faults: number;
 	/** What is done to whom, and when, follows from it; what becomes of it does not. */
 	readonly seed: number;
-	/** Sessions of workers, and as many of servers. Default 4. */
+	/** Sessions of workers. Default 4. */
 	readonly sessions?: number;
+	/** Sessions of servers. Default: as many. */
+	readonly served?: number;
 	/** Workers, and as many servers. Default 2. */
 	readonly processes?: number;
 	/** Milliseconds that all has to come to its end in, after the last fault. Default 300,000. */
@@ -63,7 +65,13 @@ type Kind = "cut" | "freeze" | "stop" | "long stop" | "kill" | "restart" | "cut 
 
 /** Runs it, and says what came of it. */
 export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
-	const { sessions = 4, processes = 2, quietMs = 300_000, onProgress = () => {} } = options;
+	const {
+		sessions = 4,
+		served = sessions,
+		processes = 2,
+		quietMs = 300_000,
+		onProgress = () => {},
+	} = options;
 	const folder = mkdtempSync(join(tmpdir(), "holdfast-chaos-"));
 	mkdirSync(join(folder, "history"));
 	const ends: (() => unknown)[] = [() => rmSync(folder, { recursive: true, force: true })];
@@ -90,10 +98,14 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
 		ends.push(() => balancer.close());
 
 		let isOn = true;
-		const users = Array.from({ length: sessions }, (_, at) => [
-			journalUser(`worked.${at}`, { asking: host, watching }, () => isOn),
-			servedUser(`served.${at}`, `http://127.0.0.1:${balancer.port}`, () => isOn),
-		]).flat();
+		const goesOn = (): boolean => isOn;
+		const url = `http://127.0.0.1:${balancer.port}`;
+		const users = [
+			...Array.from({ length: sessions }, (_, at) =>
+				journalUser(`worked.${at}`, { asking: host, watching }, goesOn),
+			),
+			...Array.from({ length: served }, (_, at) => servedUser(`served.${at}`, url, goesOn)),
+		];
 		ends.push(() => Promise.all(users.map((user) => user.leave())));
 		const began = performance.now();
 		const faults = await inflict(options, { children, server, ways: [watchWay, balancer], onProgress });

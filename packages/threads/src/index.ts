@@ -56,6 +56,8 @@ export {
 	type EnvironmentPart,
 	type EnvironmentScope,
 	type FilesPart,
+	type GivenMcp,
+	type GivenMcpTool,
 	type ListThreads,
 	type ParentLink,
 	type PromptEdits,

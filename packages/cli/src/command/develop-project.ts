@@ -14,6 +14,7 @@ import { ending, exitCodes } from "../work/index.ts";
 import { asUsage, describeProblems, problemsOf, summary } from "./check-project.ts";
 import { lendPackages } from "./lend-packages.ts";
 import { namedEnvironment, readVariables } from "./project-environment.ts";
+import { connectServers, type ProjectServers } from "./project-servers.ts";
 import { howToTry, openProjectServer, type ProjectServer } from "./serve-project.ts";
 
 /** What the command is given. */
@@ -51,14 +52,17 @@ export async function developProject(options: DevelopOptions, io: CommandIo): Pr
 		keepUp(change.project).catch(print.error);
 	};
 	let server: ProjectServer | undefined;
+	let servers: ProjectServers | undefined;
 	try {
 		const live = await watchProject(directory, { onChange, onError: print.error, signal: stopped.signal });
 		try {
 			await keepUp(live.current);
+			servers = await connectServers(directory, await readVariables(directory, io.environment));
 			server = await openProjectServer({
 				project: live,
 				db: options.db,
 				env,
+				servers,
 				port: options.port,
 				host: options.host,
 				access: {},
@@ -78,6 +82,7 @@ export async function developProject(options: DevelopOptions, io: CommandIo): Pr
 		throw asUsage(error);
 	} finally {
 		await server?.close(drain);
+		await servers?.close();
 		stopListening();
 	}
 }

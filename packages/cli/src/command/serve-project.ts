@@ -8,16 +8,19 @@ import {
 	loadProject,
 	type ProjectSource,
 	type ThreadLog,
+	type Threads,
+	type ThreadsOptions,
 	threadRoutes,
 	threads,
 } from "@holdfast/threads";
 import { isHoldfastError } from "holdfast";
 import { type CommandIo, quoted } from "../terminal/index.ts";
-import { exitCodes, openDatabase, UsageError } from "../work/index.ts";
+import { exitCodes, openDatabase, shownDatabase, UsageError } from "../work/index.ts";
 import type { Command } from "./arguments.ts";
 import { asUsage, describeProblems, problemsOf } from "./check-project.ts";
 import { lendPackages } from "./lend-packages.ts";
 import { namedEnvironment, readVariables } from "./project-environment.ts";
+import { connectServers, type ProjectServers } from "./project-servers.ts";
 import { stopRequest } from "./stop-request.ts";
 
 /** What a project is served with. */
@@ -26,6 +29,8 @@ export interface ProjectServerOptions {
 	/** Path of the database. */
 	readonly db: string;
 	readonly env: EnvGiven;
+	/** The MCP servers that the project names; closed with the server. */
+	readonly servers: ProjectServers | undefined;
 	readonly port: number;
 	readonly host: string;
 	/** Who may call. */
@@ -48,12 +53,14 @@ export interface ProjectServer {
 
 /** Serves a project; executions that were left are continued. @throws UsageError for an address that needs a key. */
 export async function openProjectServer(options: ProjectServerOptions): Promise<ProjectServer> {
+	const { project, env, onLog, servers } = options;
 	const host = await openDatabase(options.db);
-	const running = threads({
-		project: options.project,
+	const running = await openThreads({
+		project,
+		env,
+		onLog,
 		host,
-		env: options.env,
-		onLog: options.onLog,
+		...(servers === undefined ? {} : { mcp: servers }),
 		// Who follows a thread gets what a model says as it says it.
 		keepDeltasMs: 20,
 		editablePrompts: options.inspector,
@@ -72,6 +79,7 @@ export async function openProjectServer(options: ProjectServerOptions): Promise<
 	const close = async (drainMs: number): Promise<void> => {
 		await server.close({ drainMs });
 		await running.close();
+		await servers?.close();
 		await host.close();
 	};
 	try {
@@ -84,6 +92,17 @@ export async function openProjectServer(options: ProjectServerOptions): Promise<
 			throw new UsageError(
 				`Others can reach ${options.host}, and anybody would be served. Give a key in HOLDFAST_API_KEYS or with --api-key, or use --allow-unauthenticated behind a proxy that authenticates.`,
 			);
+		throw error;
+	}
+}
+
+/** The threads of a project. @throws UsageError for tools of MCP servers that are not there. */
+async function openThreads(options: ThreadsOptions): Promise<Threads> {
+	try {
+		return threads(options);
+	} catch (error) {
+		await options.host.close();
+		if (isHoldfastError(error) && error.code === "mcp_tools_missing") throw new UsageError(error.message);
 		throw error;
 	}
 }
@@ -105,6 +124,7 @@ export async function serveProject(command: ServeCommand, io: CommandIo): Promis
 	const stop = stopRequest(io, command.drain);
 	const log = (entry: object): void => io.stderr.write(`${JSON.stringify(entry)}\n`);
 	let server: ProjectServer | undefined;
+	let servers: ProjectServers | undefined;
 	try {
 		const project = await loadProject(command.project).catch((error) => {
 			const problems = problemsOf(error);
@@ -112,10 +132,13 @@ export async function serveProject(command: ServeCommand, io: CommandIo): Promis
 			throw new UsageError(describeProblems(command.project, problems).trimEnd());
 		});
 		const { apiKeys, peerHeader, maxStreams } = command;
+		const variables = await readVariables(command.project, io.environment);
+		servers = await connectServers(command.project, variables);
 		server = await openProjectServer({
 			project,
 			db,
-			env: namedEnvironment(project, await readVariables(command.project, io.environment)),
+			env: namedEnvironment(project, variables),
+			servers,
 			port: command.port,
 			host: command.host,
 			inspector: command.inspector,
@@ -130,12 +153,13 @@ export async function serveProject(command: ServeCommand, io: CommandIo): Promis
 			onLog: (entry) => log({ type: "thread", ...entry }),
 		});
 		const { url } = server;
-		const begin = { type: "begin", url, project: command.project, db };
+		const shown = shownDatabase(db);
+		const begin = { type: "begin", url, project: command.project, db: shown };
 		io.stdout.write(
 			command.json
 				? `${JSON.stringify(begin)}\n`
 				: `Serving the project ${command.project} at ${url}
-${command.inspector && (apiKeys !== undefined || !command.allowUnauthenticated) ? `Look at the threads: ${url}/\n` : ""}Threads are in ${db}; ${apiKeys === undefined ? "no key is asked for" : "callers must send a key"}. Ctrl-C stops.
+${command.inspector && (apiKeys !== undefined || !command.allowUnauthenticated) ? `Look at the threads: ${url}/\n` : ""}Threads are in ${shown}; ${apiKeys === undefined ? "no key is asked for" : "callers must send a key"}. Ctrl-C stops.
 ${howToTry(url, project.agents.keys().next().value, apiKeys !== undefined)}`,
 		);
 		await stop.made;
@@ -143,6 +167,7 @@ ${howToTry(url, project.agents.keys().next().value, apiKeys !== undefined)}`,
 		return exitCodes.completed;
 	} finally {
 		await server?.close(command.drain);
+		await servers?.close();
 		stop.ignore();
 	}
 }

@@ -8,13 +8,12 @@ const anyArguments = { type: "object", properties: {}, additionalProperties: tru
 
 /** Makes them. Calls run one at a time, in the order in which the model made them (SA-128). */
 export function engineTools(system: ThreadSystem, index: ProjectIndex): readonly AnyTool[] {
-	return [...index.callNames()].map(([name, afterCrash]) => ({
+	return [...index.callNames()].map(([name, retryPolicy]) => ({
 		name,
 		description: name,
 		parameters: anyArguments,
 		sequential: true,
-		// What a call of a sub-agent does is named by the call, and done once; a tool's is not ours to repeat.
-		retryPolicy: afterCrash === "again" ? ("idempotent" as const) : ("manual-recovery" as const),
+		retryPolicy,
 		run(args: Record<string, unknown>, context: ToolContext) {
 			const live = system.live(context.sessionKey ?? "");
 			if (live === undefined) return { status: "error", error: "The thread has no execution here." };

@@ -5,6 +5,7 @@ import type { NamespaceContext, ProjectItem, ThreadState, ToolArgs, ToolResult }
 import { boundName, boundText, sideOf } from "./flow.ts";
 import type { LiveRun } from "./live-run.ts";
 import { messageOf } from "./logs.ts";
+import { callMcp } from "./mcp-tools.ts";
 import { askWhole, modelsOf } from "./model-binding.ts";
 import { recordCall, tokensOf } from "./model-calls.ts";
 import type { EnvironmentPart } from "./parts.ts";
@@ -47,6 +48,8 @@ export async function executeCall(
 		switch (callable.kind) {
 			case "tool":
 				return runTool({ system, live, threadId }, callable, args);
+			case "mcp":
+				return callMcp(callable, args, context);
 			case "provider":
 				return failure(`The tool "${name}" is executed by the provider, not here.`);
 			case "prompt":

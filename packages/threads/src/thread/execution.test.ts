@@ -64,7 +64,8 @@ test("two processes on one store never run steps of a thread at the same time [S
 	let most = 0;
 	const provider = scripted(async ({ messages }) => {
 		most = Math.max(most, ++open);
-		await new Promise((resolve) => setImmediate(resolve));
+		// The other process has its chance meanwhile.
+		for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
 		open--;
 		return messages.at(-1)?.role === "tool" ? "ok" : call("look");
 	});

@@ -1,5 +1,5 @@
 // What a project means to its threads: agents, and what each prompt can call. Made once for a project, which never changes.
-import { HoldfastError, type Entry as JournalEntry } from "holdfast";
+import { HoldfastError, type Entry as JournalEntry, type RetryPolicy } from "holdfast";
 import { z } from "zod";
 import type {
 	AgentDefinition,
@@ -16,6 +16,7 @@ import type {
 } from "../types/index.ts";
 import { agentIsGone } from "./decider.ts";
 import { evolveFlow, type Flow, type FlowRules } from "./flow.ts";
+import { type GivenMcp, type GivenMcpTool, mcpCallables, mcpProblems } from "./mcp-tools.ts";
 
 /** Something that a model can call. */
 export type Callable = {
@@ -26,6 +27,7 @@ export type Callable = {
 } & (
 	| { readonly kind: "tool"; readonly item: ProjectItem<"tool">; readonly config: PromptToolConfig }
 	| { readonly kind: "provider"; readonly config: PromptToolConfig; readonly provider?: string }
+	| { readonly kind: "mcp"; readonly tool: GivenMcpTool; readonly config: PromptToolConfig }
 	| {
 			readonly kind: "prompt";
 			readonly item: ProjectItem<"prompt">;
@@ -62,13 +64,15 @@ type Entry = NonNullable<PromptDefinition["tools"]>[number];
 export class ProjectIndex implements FlowRules {
 	readonly project: Project;
 	readonly stepCap: number;
+	readonly #mcp: GivenMcp | undefined;
 	readonly #callables = new WeakMap<object, Callables>();
 	/** The last step of a fold. */
 	#evolved: { readonly entry: JournalEntry; readonly flow: Flow } | undefined;
 
-	constructor(project: Project, stepCap: number) {
+	constructor(project: Project, stepCap: number, mcp?: GivenMcp) {
 		this.project = project;
 		this.stepCap = stepCap;
+		this.#mcp = mcp;
 	}
 
 	/**
@@ -143,20 +147,25 @@ export class ProjectIndex implements FlowRules {
 		return item === undefined ? undefined : toolCallable(item, { name });
 	}
 
-	/** Every name under which anything can be called in the project. */
-	callNames(): ReadonlyMap<string, "again" | "never"> {
-		const names = new Map<string, "again" | "never">();
+	/** Why tools of MCP servers that prompts name are not offered. */
+	mcpProblems(): readonly string[] {
+		return mcpProblems(this.#mcp, this.project);
+	}
+
+	/** Every name under which anything can be called in the project, and what may be done with a call after a crash. */
+	callNames(): ReadonlyMap<string, RetryPolicy> {
+		const names = new Map<string, RetryPolicy>();
 		for (const { localName, name } of this.project.tools.values())
-			for (const each of [localName, name]) names.set(callName(each), "never");
+			for (const each of [localName, name]) names.set(callName(each), "manual-recovery");
 		for (const prompt of this.project.prompts.values())
-			for (const { name, kind } of this.callables(prompt))
-				names.set(name, kind === "tool" || kind === "prompt" || kind === "provider" ? "never" : "again");
+			for (const callable of this.callables(prompt)) names.set(callable.name, afterCrash(callable));
 		return names;
 	}
 
 	#callable(namespace: NamespaceContext, entry: Entry): Callable[] {
 		const config = typeof entry === "string" ? { name: entry } : entry;
 		const { name } = config;
+		if (name.startsWith("mcp:")) return mcpCallables(this.#mcp, config);
 		if (name.startsWith("provider:"))
 			return [
 				{
@@ -214,6 +223,12 @@ export class ProjectIndex implements FlowRules {
 			message === undefined ? base.required : [...new Set([message, ...(base.required ?? [])])];
 		return { ...base, type: "object", properties, ...(required === undefined ? {} : { required }) };
 	}
+}
+
+/** What a call of a sub-agent does is named by the call, and done once; a tool's is not ours to repeat. */
+function afterCrash(callable: Callable): RetryPolicy {
+	if (callable.kind === "mcp") return callable.tool.retryPolicy ?? "manual-recovery";
+	return ["tool", "prompt", "provider"].includes(callable.kind) ? "manual-recovery" : "idempotent";
 }
 
 /** Whether an agent's instances take further messages. */

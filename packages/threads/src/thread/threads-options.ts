@@ -5,6 +5,7 @@ import type { Plugin } from "holdfast/plugins";
 import type { EnvGiven } from "../environment/index.ts";
 import type { ProjectSource, QueueMessageInput } from "../types/index.ts";
 import type { ThreadLogger } from "./logs.ts";
+import { type GivenMcp, requireMcp } from "./mcp-tools.ts";
 import type { ThreadParts } from "./parts.ts";
 import type { ProjectIndex } from "./project-index.ts";
 import type { ThreadRecord } from "./records.ts";
@@ -37,6 +38,11 @@ export interface ThreadsOptions {
 	/** Policy around every execution, as of any agent. */
 	readonly middleware?: readonly MiddlewareEntry[];
 	readonly plugins?: readonly Plugin[];
+	/**
+	 * The MCP servers whose tools prompts may name, as `mcp:SERVER` or `mcp:SERVER.TOOL`: what `connectMcp` of `@holdfast/mcp` gave. The
+	 * program closes them. Their tools are those that they have when a project is first used. Default: none.
+	 */
+	readonly mcp?: GivenMcp;
 	/** Keeps the threads of several projects in one store apart. Default: none. */
 	readonly namespace?: string;
 	/** Milliseconds for which what a model says is gathered before it is kept for those who follow. Default: not kept. */
@@ -67,12 +73,13 @@ export type ThreadListener = (event: {
 	readonly data: unknown;
 }) => void;
 
-/** @throws TypeError for options that make no sense. */
-export function checkOptions({ host, project }: ThreadsOptions): void {
+/** @throws TypeError for options that make no sense; HoldfastError `mcp_tools_missing`. */
+export function checkOptions({ host, project, mcp }: ThreadsOptions): void {
 	if (typeof host?.journal !== "object")
 		throw new TypeError("The option `host` must be a host: what `sqliteHost()` or `memoryHost()` returned.");
 	if (typeof project !== "object" || project === null)
 		throw new TypeError("The option `project` must be a project, such as `loadProject()` returns.");
+	requireMcp(mcp, "current" in project ? project.current : project);
 }
 
 /** Whether a variable stays in a thread, by a definition of its project. */

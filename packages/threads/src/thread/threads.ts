@@ -52,7 +52,7 @@ export class Threads {
 	readonly #system: ThreadSystem;
 	readonly #sessions: AgentSessions;
 	readonly #source: ProjectSource;
-	readonly #stepCap: number;
+	readonly #options: ThreadsOptions;
 	readonly #turns = new WeakMap<Project, TurnOptions>();
 	readonly #indices = new WeakMap<Project, ProjectIndex>();
 	readonly #lives = new Map<string, LiveRun>();
@@ -64,7 +64,7 @@ export class Threads {
 		checkOptions(options);
 		this.host = host;
 		this.#source = project;
-		this.#stepCap = options.stepCap ?? 250;
+		this.#options = options;
 		const ports: Ports = { ...systemPorts, ...options.ports };
 		this.prompts = promptEdits(options, () => this.project, ports.clock);
 		const newId = (): string => ports.ids.uuid();
@@ -103,7 +103,6 @@ export class Threads {
 			system: () => this.#system,
 		});
 		const views = new ThreadViews(host.journal, (threadId) => this.storeKeyOf(threadId));
-		this.#namespace = namespace;
 		const threads = this;
 		this.#system = {
 			host,
@@ -134,7 +133,6 @@ export class Threads {
 		this.#sessions = new AgentSessions(newId(), agentOf(options, policy), { agentFor });
 	}
 
-	readonly #namespace: string | undefined;
 	readonly #effects: EffectsOfThreads;
 
 	/** The project as it is now. */
@@ -149,7 +147,7 @@ export class Threads {
 
 	/** Under which key a thread's session is in the host's journal. */
 	storeKeyOf(threadId: string): string {
-		return storeKeyOf(this.#namespace, threadId);
+		return storeKeyOf(this.#options.namespace, threadId);
 	}
 
 	/**
@@ -323,7 +321,8 @@ export class Threads {
 
 	#index(): ProjectIndex {
 		const { project } = this;
-		const known = this.#indices.get(project) ?? new ProjectIndex(project, this.#stepCap);
+		const { stepCap = 250, mcp } = this.#options;
+		const known = this.#indices.get(project) ?? new ProjectIndex(project, stepCap, mcp);
 		this.#indices.set(project, known);
 		return known;
 	}
@@ -333,7 +332,7 @@ export class Threads {
 		const { project } = this;
 		const known = this.#turns.get(project);
 		if (known !== undefined) return known;
-		const made = turnOf(this.#system, this.#index(), this.#stepCap);
+		const made = turnOf(this.#system, this.#index(), this.#index().stepCap);
 		this.#turns.set(project, made);
 		return made;
 	}
@@ -392,7 +391,7 @@ export class Threads {
 /**
  * Makes the threads of a project over a host.
  *
- * @throws TypeError for options that make no sense; HoldfastError `host_without_records`.
+ * @throws TypeError for options that make no sense; HoldfastError `host_without_records`, `mcp_tools_missing`.
  * @see SA surface, Runtime
  */
 export function threads(options: ThreadsOptions): Threads {

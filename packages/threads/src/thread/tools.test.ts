@@ -1,7 +1,7 @@
 // Tools of the project: what they are given, what becomes of their results, and of calls that cannot be carried out.
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { definePrompt, defineTool } from "../define/index.ts";
+import { defineHook, definePrompt, defineTool } from "../define/index.ts";
 import type { PromptDefinition, ToolResult } from "../types/index.ts";
 import { oneAgent, type Reply, said, say, scripted, start } from "./threads.fixture.ts";
 
@@ -317,6 +317,7 @@ test("a prompt that is called as a tool makes one call, whose text is the result
 		toolDescription: "Translates.",
 		prompt: "You translate.",
 		model: "main",
+		hooks: ["where"],
 		requiredSchema: z.object({ text: z.string() }),
 	}) as unknown as PromptDefinition;
 	const provider = scripted([
@@ -325,15 +326,20 @@ test("a prompt that is called as a tool makes one call, whose text is the result
 		call("translate", { text: 5 }),
 		"Translated.",
 	]);
-	const look = defineTool({
-		description: "x",
+	const where = defineHook({
+		hook: "after_system_message",
+		id: "where",
 		execute: async ({ execution }) => {
 			paths.push(execution?.promptPath);
-			return { status: "success" };
+			return undefined;
 		},
 	});
 	const { threads } = start(
-		oneAgent(provider, { prompts: [translate], tools: { look }, prompt: { tools: ["translate", "look"] } }),
+		oneAgent(provider, {
+			prompts: [translate],
+			hooks: [where],
+			prompt: { tools: ["translate"], hooks: ["where"] },
+		}),
 	);
 	const { threadId } = await threads.createThread({ agentId: "helper", message: "Please" });
 	await threads.quiet();
@@ -342,6 +348,7 @@ test("a prompt that is called as a tool makes one call, whose text is the result
 		{ role: "user", content: '{"text":"Guten Tag"}' },
 	]);
 	expect(provider.requests).toHaveLength(4);
+	expect(paths).toEqual([["help"], ["help", "translate"], ["help"], ["help"]]);
 	expect(await said(threads, threadId)).toEqual([
 		"user: Please",
 		"assistant: <translate>",

@@ -31,6 +31,9 @@ export function agentOf(
 
 /** The model, tools and decider of a project. */
 export function turnOf(system: ThreadSystem, index: ProjectIndex, stepCap: number): TurnOptions {
+	// Of a project that took the place of the one that was given: it is used as far as it goes.
+	for (const message of index.mcpProblems())
+		system.log({ threadId: "", level: "error", topic: "mcp", message });
 	return {
 		model: threadModel(system),
 		tools: engineTools(system, index),

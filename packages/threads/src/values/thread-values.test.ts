@@ -54,7 +54,7 @@ test("what is no JSON is refused, and the old value stays [SA-096]", async () =>
 	}
 });
 
-test("a value is there for everyone who asks, and after a restart [SA-097]", async () => {
+test("a value is there for everyone who asks, and after a restart", async () => {
 	const path = `${temporaryFolder()}/values.db`;
 	const first = sqliteHost(path);
 	await valuesOf("t", first).setValue("k", [1]);

@@ -1,0 +1,86 @@
+/** The MCP servers that a project names in its file `mcp.json`: read, and connected by `@holdfast/mcp`, which the project installs. */
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { GivenMcp } from "@holdfast/threads";
+import { UsageError } from "../work/index.ts";
+import type { Variables } from "./project-environment.ts";
+
+/** Servers that are connected. */
+export interface ProjectServers extends GivenMcp {
+	close(): Promise<void>;
+}
+
+/** What `@holdfast/mcp` is used for here. */
+interface McpPackage {
+	connectMcp(servers: Readonly<Record<string, unknown>>): Promise<ProjectServers>;
+}
+
+const packageName = "@holdfast/mcp";
+
+/**
+ * Connects the servers of a project; undefined where it names none. `${NAME}` in a text of the file is a value of the environment.
+ * @throws UsageError for a file that cannot be used, a value that is missing, and where the package is not installed.
+ */
+export async function connectServers(
+	directory: string,
+	variables: Variables,
+	load: (directory: string) => Promise<McpPackage> = loadPackage,
+): Promise<ProjectServers | undefined> {
+	const path = join(directory, "mcp.json");
+	const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+		if (error.code === "ENOENT") return undefined;
+		throw new UsageError(`${path} cannot be read: ${error.message}`);
+	});
+	if (text === undefined) return undefined;
+	const servers = readServers(path, text, variables);
+	const { connectMcp } = await load(directory);
+	try {
+		return await connectMcp(servers);
+	} catch (error) {
+		throw new UsageError(`The MCP servers of ${path} cannot be used: ${(error as Error).message}`);
+	}
+}
+
+function readServers(path: string, text: string, variables: Variables): Readonly<Record<string, unknown>> {
+	let read: unknown;
+	try {
+		read = JSON.parse(text, (_, value) =>
+			typeof value === "string" ? withValues(path, value, variables) : value,
+		);
+	} catch (error) {
+		if (error instanceof UsageError) throw error;
+		throw new UsageError(`${path} is not JSON: ${(error as Error).message}`);
+	}
+	const { mcpServers } = (read ?? {}) as { readonly mcpServers?: unknown };
+	if (typeof mcpServers === "object" && mcpServers !== null && !Array.isArray(mcpServers))
+		return mcpServers as Readonly<Record<string, unknown>>;
+	throw new UsageError(`${path} must be an object with \`mcpServers\`: servers by their names.`);
+}
+
+function withValues(path: string, text: string, variables: Variables): string {
+	return text.replaceAll(/\$\{(\w+)\}/g, (_, name: string) => {
+		const value = variables[name];
+		if (value === undefined)
+			throw new UsageError(`${path} uses \${${name}}, which the environment does not have.`);
+		return value;
+	});
+}
+
+/** The project's copy of the package, or the one beside this command. */
+async function loadPackage(directory: string): Promise<McpPackage> {
+	const from = [join(directory, "package.json"), import.meta.filename];
+	for (const place of from) {
+		let path: string;
+		try {
+			path = createRequire(place).resolve(packageName);
+		} catch {
+			continue;
+		}
+		return (await import(pathToFileURL(path).href)) as McpPackage;
+	}
+	throw new UsageError(
+		`The project names MCP servers in mcp.json, and ${packageName} is not installed. Install it: npm install ${packageName}`,
+	);
+}
