@@ -7,10 +7,10 @@
 import { type JobHelpers, Logger, type Runner, run, runMigrations } from "graphile-worker";
 import type { WorkQueue, WorkTaker } from "holdfast/host";
 import { fromStored } from "holdfast/host";
-import pg from "pg";
 import { postgresError } from "../postgres-errors.ts";
 import type { Store } from "../store.ts";
 import { installDispatch, jobSchemaOf, task } from "./install.ts";
+import { PatientPool } from "./patient-pool.ts";
 import { firstTime } from "./turns.ts";
 
 /** Connections of the runner at most: one listens, the others fetch and end jobs. */
@@ -82,9 +82,7 @@ export function postgresQueue(store: Store, space: number): PostgresQueue {
 
 	async function start(): Promise<Running> {
 		await store.ready();
-		const pool = new pg.Pool({ ...store.options.queueConnection, max: connections } as never);
-		pool.on("error", () => {});
-		pool.on("connect", (client) => client.on("error", () => {}));
+		const pool = new PatientPool({ ...store.options.queueConnection, max: connections });
 		const settings = {
 			pgPool: pool,
 			schema: jobSchemaOf(schema),
@@ -116,6 +114,7 @@ export function postgresQueue(store: Store, space: number): PostgresQueue {
 			await pool.end();
 			throw postgresError(error);
 		}
+		pool.becomePatient();
 		const dead = setInterval(lookForDead, Math.min(lookForDeadMs, store.options.leaseTtlMs / 6));
 		dead.unref();
 		let changing: Promise<void> = Promise.resolve();
@@ -139,7 +138,8 @@ export function postgresQueue(store: Store, space: number): PostgresQueue {
 			async stop() {
 				clearInterval(dead);
 				await changing.catch(() => {});
-				await Promise.all([runner.stop().catch(() => {}), ...stopping]);
+				const stopped = Promise.all([runner.stop().catch(() => {}), ...stopping]);
+				await Promise.race([stopped, pool.leaves()]);
 				await turns.noted();
 				await pool.end().catch(() => {});
 			},

@@ -1,0 +1,45 @@
+// What becomes of the queue of a process while the server is away.
+import { expect, test } from "vitest";
+import { wayTo } from "../cut-connections.fixture.ts";
+import { testServer } from "../test-server.fixture.ts";
+import { inputOf, openHost, storeOfEachTest, takeFrom } from "./dispatch.fixture.ts";
+
+const store = storeOfEachTest();
+
+async function begunThrough() {
+	const server = await testServer();
+	const way = await wayTo(Number(new URL(store.url).port));
+	const host = openHost({ ...store, url: way.url(store.url) });
+	const taker = await takeFrom(store, host);
+	await openHost(store).journal.submit("s", inputOf("go"));
+	await expect.poll(() => taker.begun).toEqual(["s"]);
+	const jobs = async (): Promise<number> => {
+		const count = `SELECT count(*)::int AS count FROM ${store.schema}_jobs.jobs`;
+		return (await server.query<{ count: number }>(count))[0]?.count ?? 0;
+	};
+	return { way, host, taker, jobs };
+}
+
+test("what ends while the server is away is said to it when it is back, and the process lives", async () => {
+	const { way, taker, jobs } = await begunThrough();
+	way.cut();
+	taker.open();
+	await expect.poll(() => taker.ended).toEqual(["s"]);
+	// Long enough for a try that fails.
+	await new Promise((resolve) => setTimeout(resolve, 300));
+	expect(await jobs()).toBe(1);
+	way.join();
+	await expect.poll(jobs).toBe(0);
+	await openHost(store).journal.submit("t", inputOf("go"));
+	await expect.poll(() => taker.ended).toEqual(["s", "t"]);
+});
+
+test("who stops while the server is away leaves, and what it had goes to others", async () => {
+	const { way, taker, jobs } = await begunThrough();
+	way.cut();
+	taker.open();
+	await expect.poll(() => taker.ended).toEqual(["s"]);
+	await taker.stop();
+	expect(await jobs()).toBe(1);
+	way.join();
+});
