@@ -6,7 +6,7 @@ import { type BeginAnswer, type Flow, type FlowRules, initialFlow, queuedTag, to
 /** What a decider asks of the thread that it decides for. */
 export interface DeciderParts extends FlowRules {
 	/** Where an execution stands after one more entry: `evolveFlow` by these rules. */
-	evolve(flow: Flow, entry: Entry): Flow;
+	flowAfter(flow: Flow, entry: Entry): Flow;
 	/** Which agent acts, and whether it may. */
 	begin(context: QuestionContext): Promise<BeginAnswer>;
 	/** Reports the end of the session to the thread that asked for it. Done again it changes nothing. */
@@ -19,7 +19,7 @@ export function threadStrategy(parts: DeciderParts): DecidingStrategy {
 		name: "thread",
 		limitsSteps: true,
 		initial: () => initialFlow,
-		evolve: (flow, entry) => parts.evolve(flow, entry),
+		evolve: (flow, entry) => parts.flowAfter(flow, entry),
 		decide: ({ own }) => next(parts, own),
 	});
 }

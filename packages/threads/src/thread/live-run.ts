@@ -130,11 +130,11 @@ export class LiveRun {
 		const entries = await this.#run.entries();
 		let seen = 0;
 		for (const entry of entries) {
-			this.flow = this.index.evolve(this.flow, entry);
+			this.flow = this.index.flowAfter(this.flow, entry);
 			seen = entry.seq;
 		}
 		for (const entry of this.#waiting ?? []) {
-			if (entry.seq > seen) this.flow = this.index.evolve(this.flow, entry);
+			if (entry.seq > seen) this.flow = this.index.flowAfter(this.flow, entry);
 			view.apply(entry);
 		}
 		this.#view = view;
@@ -149,7 +149,7 @@ export class LiveRun {
 			this.#waiting.push(entry);
 			return;
 		}
-		this.flow = this.index.evolve(this.flow, entry);
+		this.flow = this.index.flowAfter(this.flow, entry);
 		this.#seq = entry.seq;
 		this.#mayHaveFiles ||= hasFiles(entry);
 		this.#unseen.push(entry);

@@ -79,7 +79,7 @@ export class ProjectIndex implements FlowRules {
 	 * Where an execution stands after one more entry. Who decides and who carries out fold the same entries one after the
 	 * other: each is folded once.
 	 */
-	evolve(flow: Flow, entry: JournalEntry): Flow {
+	flowAfter(flow: Flow, entry: JournalEntry): Flow {
 		if (this.#evolved?.entry !== entry) this.#evolved = { entry, flow: evolveFlow(this, flow, entry) };
 		return this.#evolved.flow;
 	}

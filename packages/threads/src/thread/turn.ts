@@ -39,7 +39,7 @@ export function turnOf(system: ThreadSystem, index: ProjectIndex, stepCap: numbe
 		tools: engineTools(system, index),
 		execution: threadStrategy({
 			agent: (name) => index.agent(name),
-			evolve: (flow, entry) => index.evolve(flow, entry),
+			flowAfter: (flow, entry) => index.flowAfter(flow, entry),
 			stepCap,
 			begin: (context) => beginThread(system, context),
 			report: (context) => reportToParent(system, context),
