@@ -66,6 +66,8 @@ async function accept(
 		// Another past cannot wait: what it is to replace may be another by then.
 		const mayWait = input.kind === "message" && settings.insteadOf === undefined;
 		if (!isBusy || !mayWait || whileRunning === "refuse") throw error;
+		// What the session is busy with may be this very request, which another server has begun just now.
+		await settings.beforeBegin?.();
 		if (whileRunning === "queue") {
 			const { runId, after } = await session.enqueue(input.input, settings);
 			return { runId, after, attached: false, waitsFor: runId };

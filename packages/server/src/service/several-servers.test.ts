@@ -16,6 +16,7 @@ function serve(
 	workerId: string,
 	waits: Readonly<Partial<Record<"key" | "model" | "session", () => Promise<unknown>>>> = {},
 	model: ScriptedModel = scriptedModel(() => "done"),
+	named: (name: string) => string | Promise<string> = (name) => `by ${name}`,
 ): SessionService {
 	const values: Host["values"] = {
 		deleteSession: (key) => kept.deleteSession(key),
@@ -34,7 +35,7 @@ function serve(
 	const models = async (name: string): Promise<typeof model | undefined> => {
 		if (name === "nobody's") return undefined;
 		await waits.model?.();
-		return scriptedModel(() => `by ${name}`);
+		return scriptedModel(() => named(name));
 	};
 	return sessionService({ host, agent: { model }, models, clientsMaySet: everyField });
 }
@@ -79,6 +80,31 @@ test.each(["key", "model"] as const)(
 		expect(await runsOf(sessionId)).toBe(2);
 	},
 );
+
+test("the same request that another server has begun, and works on, while this one looks at it is one run [API-082]", async () => {
+	const sessionId = "under-way";
+	const request = { input: "Pay the bill.", context: {}, options: { model: "other" } };
+	const over = Promise.withResolvers<string>();
+	const one = serve(
+		"one-under-way",
+		{},
+		scriptedModel(() => "done"),
+		() => over.promise,
+	);
+	await one.submit("t", sessionId, { input: "Hello.", context: {} });
+	await read(one.follow("t", sessionId, { until: "complete" }));
+	const first = Promise.withResolvers<object>();
+	const other = serve("other-under-way", {
+		async model() {
+			first.resolve(await one.submit("t", sessionId, request, { idempotencyKey: "k" }));
+		},
+	});
+	const second = await other.submit("t", sessionId, request, { idempotencyKey: "k" });
+	over.resolve("paid");
+	expect(second).toEqual({ ...(await first.promise), attached: true });
+	await read(one.follow("t", sessionId, { until: "idle" }));
+	expect(await runsOf(sessionId)).toBe(2);
+});
 
 test("the key of a message that was refused may be used again, that of one that was accepted may not", async () => {
 	const server = serve("third");
