@@ -77,9 +77,26 @@ async function open(path: string, { width = 1280, colorScheme = "light" }: Look 
 	return page;
 }
 
+/** Opens the search; what is done before the page is alive is not heard. */
+async function openSearch(page: Page, opens: () => Promise<unknown>): Promise<void> {
+	const input = page.locator("#localsearch-input");
+	await expect
+		.poll(
+			async () => {
+				await opens();
+				return input.waitFor({ timeout: 2_000 }).then(
+					() => true,
+					() => false,
+				);
+			},
+			{ timeout: 120_000 },
+		)
+		.toBe(true);
+}
+
 test("the search finds a page by words of its text, with nobody to ask but its own server", async () => {
 	const page = await open("/");
-	await page.locator("#local-search button").click();
+	await openSearch(page, () => page.locator("#local-search button").first().click());
 	await page.locator("#localsearch-input").fill("idempotency key");
 	const first = page.locator("#localsearch-list a").first();
 	await first.waitFor();
@@ -96,7 +113,7 @@ test("the search finds a page by words of its text, with nobody to ask but its o
 
 test("the search finds a name of the reference", async () => {
 	const page = await open("/tutorial");
-	await page.keyboard.press("Control+k");
+	await openSearch(page, () => page.keyboard.press("Control+k"));
 	await page.locator("#localsearch-input").fill("sqliteHost");
 	await page.locator('#localsearch-list a[href*="/api/holdfast-sqlite"]').first().waitFor();
 	await page.context().close();
