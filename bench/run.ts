@@ -26,7 +26,6 @@ const rows: ReadonlyMap<string, readonly string[]> = new Map([
 	["durable-sessions", []],
 	["postgres-step", []],
 	["postgres-sessions", []],
-	["postgres-workers", []],
 	["postgres-large", []],
 	["session-turns", []],
 	["open-sessions", ["--expose-gc"]],
