@@ -34,7 +34,7 @@ test("what ends while the server is away is said to it when it is back, and the 
 	await expect.poll(() => taker.ended).toEqual(["s", "t"]);
 });
 
-test("who stops while the server is away leaves, and what it had goes to others", async () => {
+test("who stops while the server is away leaves, and its job stays there for others", async () => {
 	const { way, taker, jobs } = await begunThrough();
 	way.cut();
 	taker.open();
