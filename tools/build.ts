@@ -1,10 +1,11 @@
 // Builds every package into its dist folder: type declarations by the compiler, cut down to what the public entries
 // lead to, and one bundled file for each of these, which loads faster than many small ones. What lies in dist without
 // a source of its own is removed, so that a file deleted from the sources cannot be published from an old build.
-import { existsSync, rmSync, writeFileSync } from "node:fs";
-import { join, relative } from "node:path";
-import { rolldown } from "rolldown";
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { type OutputAsset, type OutputChunk, rolldown } from "rolldown";
 import { listFiles } from "./list-sources.ts";
+import { namePrivateMethods } from "./name-private-methods.ts";
 import { pruneDeclarations } from "./prune-declarations.ts";
 import { runCommand } from "./run-command.ts";
 import { readWorkspaces, type Workspace } from "./workspaces.ts";
@@ -28,18 +29,33 @@ async function bundle({ folder, entries, commands }: Workspace): Promise<readonl
 		platform: "neutral",
 		treeshake: true,
 	});
-	const { output } = await build.write({
+	const { output } = await build.generate({
 		dir: join(place, "dist"),
 		format: "esm",
 		entryFileNames: "[name].js",
 		chunkFileNames: "shared/[name]-[hash].js",
 		comments: false,
 		sourcemap: true,
-		// Quick to load, and readable in a debugger and a stack trace: names stay, comments and white space go.
-		minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
+		// Small, and readable in a stack trace: functions, classes and properties keep their names, local variables do not.
+		minify: { compress: true, mangle: { keepNames: true }, codegen: { removeWhitespace: true } },
 	});
 	await build.close();
-	return output.map(({ fileName }) => fileName);
+	return output.flatMap((part) => writePart(join(place, "dist"), part));
+}
+
+/** Writes a bundled file and its map; gives their names. A file of nothing but re-exports has no map. */
+function writePart(dist: string, part: OutputChunk | OutputAsset): readonly string[] {
+	if (part.type === "asset") return [];
+	const { fileName, code, map } = part;
+	const into = join(dist, fileName);
+	mkdirSync(dirname(into), { recursive: true });
+	if (map === null) writeFileSync(into, code);
+	else {
+		const named = namePrivateMethods({ code, map });
+		writeFileSync(into, named.code);
+		writeFileSync(`${into}.map`, JSON.stringify({ ...map, mappings: named.mappings }));
+	}
+	return map === null ? [fileName] : [fileName, `${fileName}.map`];
 }
 
 /** Bundles what a package shows in a browser, into dist/page; gives the files it wrote, relative to dist. */

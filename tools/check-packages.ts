@@ -1,8 +1,8 @@
 // Checks the packages as a user gets them: publint reads each manifest, then all are packed, installed into an
 // empty folder, and every entry is imported by plain Node, every command started, every type file compiled, and what can be
-// read of them in a debugger looked at.
+// read of them in a debugger and what they weigh looked at.
 // Works on what `npm run build` left in dist.
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { publint } from "publint";
@@ -70,6 +70,19 @@ async function findMaps(workspaces: readonly Workspace[], folder: string): Promi
 	});
 }
 
+/** Bytes that the built files of some packages may have, source maps not counted: what it has now, and a little. */
+const mayWeigh = { "@holdfast/upp": 105_000, holdfast: 830_000 };
+
+/** What an installation weighs stays as it is, unless someone decides otherwise. */
+async function weigh(_: readonly Workspace[], folder: string): Promise<readonly string[]> {
+	return Object.entries(mayWeigh).flatMap(([name, limit]) => {
+		const dist = join(folder, "node_modules", name, "dist");
+		const files = listFiles(dist, "").filter((file) => !file.endsWith(".map"));
+		const size = files.reduce((sum, file) => sum + statSync(join(dist, file)).size, 0);
+		return size <= limit ? [] : [`${name} weighs ${size} bytes, and may weigh ${limit}`];
+	});
+}
+
 async function startCommands(workspaces: readonly Workspace[], folder: string): Promise<readonly string[]> {
 	const failures: string[] = [];
 	for (const command of workspaces.flatMap(({ commands }) => commands)) {
@@ -117,7 +130,7 @@ async function main(): Promise<void> {
 		const failures = (await Promise.all(workspaces.map(lint))).flat();
 		failures.push(...(await install(workspaces, folder)));
 		if (failures.length === 0) {
-			const checks = [importEntries, findMaps, startCommands, compileTypes];
+			const checks = [importEntries, findMaps, weigh, startCommands, compileTypes];
 			failures.push(...(await Promise.all(checks.map((check) => check(workspaces, folder)))).flat());
 		}
 		for (const failure of failures) console.error(failure);
