@@ -20,7 +20,7 @@ import type { StrategyAgent } from "../strategies/index.ts";
 import type { ToolContext } from "../tools/index.ts";
 import { CallFrame } from "./call-frame.ts";
 import type { Checkpoints, SessionCheckpoints } from "./checkpoints.ts";
-import { type OpaqueStrategy, runOpaque } from "./opaque-strategy.ts";
+import type { OpaqueStrategy } from "./opaque-strategy.ts";
 import { hasNoOutput } from "./options.ts";
 import type { CommittedFacts } from "./stream-events.ts";
 
@@ -100,6 +100,9 @@ export function startCall(
 		if (opaque !== undefined) {
 			const { agent } = setup;
 			const push = observer?.push;
+			// Few agents have a strategy of their own: what carries it out is loaded by those that do.
+			const { runOpaque } = await import("./opaque-strategy.ts");
+			if (stopped) throw cancelled();
 			const call = runOpaque({ agent, engine, opaque, call: context, options, checkpoints, frame, push });
 			stopWork = call.stop;
 			whenCompleted = call.completed;

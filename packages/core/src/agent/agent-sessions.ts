@@ -33,6 +33,8 @@ export interface AgentSessionsOptions {
 	readonly keys?: SessionKeys;
 	/** Looks on at each run that is driven in this process, those of sub-agents among them. Default: nobody does. */
 	readonly observe?: ObserveRun | undefined;
+	/** The agent's engine, where it is made already. @internal */
+	readonly engine?: EngineAgent;
 }
 
 /** By this member sessions find what they know of an agent; a map of all agents would cost each of them more. */
@@ -43,7 +45,7 @@ export const sessionAgent: unique symbol = Symbol("session agent");
  * tools and parameters that its session has now.
  */
 export class AgentSessions {
-	/** The agent as its sessions see it. */
+	/** The agent as its sessions see it. @internal */
 	readonly agent: SessionAgent;
 	readonly #engine: EngineAgent;
 	readonly #options: AgentOptions;
@@ -61,9 +63,9 @@ export class AgentSessions {
 	constructor(
 		id: string,
 		given: AgentOptions,
-		{ owner, agentFor, keys = keysOf(given.namespace), observe }: AgentSessionsOptions = {},
-		engine: EngineAgent = resolveAgent(id, given),
+		{ owner, agentFor, keys = keysOf(given.namespace), observe, ...made }: AgentSessionsOptions = {},
 	) {
+		const { engine = resolveAgent(id, given) } = made;
 		const options = withoutEmptyHost(given);
 		this.#options = options;
 		this.#observe = observe;

@@ -65,7 +65,7 @@ export class Agent<const Tools extends ToolSet = ToolSet, const Schema extends O
 		this.#id = (given.ports?.ids ?? { uuid }).uuid();
 		this.#engine = resolveAgent(this.#id, given);
 		const { checkpoints, sessionId } = given;
-		this.#sessions = new AgentSessions(this.#id, given, { owner: this }, this.#engine);
+		this.#sessions = new AgentSessions(this.#id, given, { owner: this, engine: this.#engine });
 		this.#calls = {
 			agent: this,
 			engine: this.#engine,

@@ -1,17 +1,8 @@
 // A function as a model: it is given the conversation and returns the messages of a step. Its tools are its own: what it
 // called and what came of it is recorded as it says, and nothing of that is run here.
-import {
-	type BoundLLMModel,
-	emptyUsage,
-	type LLMRequest,
-	type Message,
-	type ToolExecution,
-	type ToolResult,
-	ToolResultMessage,
-} from "@holdfast/upp";
-import type { EngineModel, EngineResponse } from "../engine/index.ts";
-import { type ModelMessage, toModelMessages } from "./model-messages.ts";
-import { type ReadAnswer, readModelOutput } from "./read-model-output.ts";
+import type { BoundLLMModel } from "@holdfast/upp";
+import type { EngineModel } from "../engine/index.ts";
+import type { ModelMessage } from "./model-messages.ts";
 
 /** What a model function is given. */
 export interface RuntimeLlmContext {
@@ -41,6 +32,9 @@ export function isRuntimeLlm(model: unknown): model is RuntimeLlm {
 	return provider.modalities === undefined && typeof provider.languageModel !== "function";
 }
 
+// Loaded with the first function that is asked, and kept: an import() costs microseconds even then.
+let asking: typeof import("./ask-runtime-llm.ts") | undefined;
+
 /** The function as a model that the engine can ask. */
 export function runtimeLlmModel(call: RuntimeLlm): EngineModel {
 	const model: BoundLLMModel = {
@@ -54,7 +48,10 @@ export function runtimeLlmModel(call: RuntimeLlm): EngineModel {
 			audioInput: true,
 			documentInput: true,
 		},
-		complete: (request) => ask(call, request),
+		async complete(request) {
+			asking ??= await import("./ask-runtime-llm.ts");
+			return asking.askRuntimeLlm(call, request);
+		},
 		stream() {
 			throw new Error("a model function does not stream"); // its capabilities say so
 		},
@@ -68,33 +65,4 @@ export function runtimeLlmModel(call: RuntimeLlm): EngineModel {
 			...(signal === undefined ? {} : { signal }),
 		}),
 	};
-}
-
-async function ask(
-	call: RuntimeLlm,
-	{ messages, signal = new AbortController().signal }: LLMRequest,
-): Promise<EngineResponse> {
-	const answers = readModelOutput(await call({ history: toModelMessages(messages), signal }));
-	const last = answers.at(-1) as ReadAnswer;
-	const before = answers.slice(0, -1);
-	return {
-		message: last.message,
-		usage: emptyUsage(),
-		stopReason: last.message.hasToolCalls ? "tool_calls" : "stop",
-		...(last.results.length === 0 ? {} : { results: last.results }),
-		...(before.length === 0
-			? {}
-			: { preceding: before.flatMap(messagesOf), executions: before.flatMap(executionsOf) }),
-	};
-}
-
-function messagesOf({ message, results }: ReadAnswer): readonly Message[] {
-	return results.length === 0 ? [message] : [message, new ToolResultMessage(results)];
-}
-
-function executionsOf({ message, results }: ReadAnswer): readonly ToolExecution[] {
-	return (message.toolCalls ?? []).map(({ toolCallId, toolName, arguments: given }) => {
-		const { result, isError = false } = results.find((each) => each.toolCallId === toolCallId) as ToolResult;
-		return { toolCallId, toolName, arguments: given, result, isError, duration: 0 };
-	});
 }

@@ -6,7 +6,8 @@ export type { Delta, DeltaSource, Interceptor, ReplacedResult, ToolCallDecision 
 export type { DrivenStages } from "./join-stages.ts";
 export type { MiddlewareEntry } from "./middleware/middleware-face.ts";
 export { askModel } from "./plugins/ask-model.ts";
-export type { Plugin } from "./plugins/plugin.ts";
-export { checkPlugins, type PluginSet, setupPlugins } from "./plugins/plugin-set.ts";
+export { checkPlugins, type Plugin } from "./plugins/plugin.ts";
+export type { PluginSet } from "./plugins/plugin-set.ts";
+export { setupPlugins } from "./plugins/setup-plugins.ts";
 export { callKey, type PolicyAgent, type PolicyRun, type RunContext } from "./policy-run.ts";
 export { RunPolicy } from "./run-policy.ts";

@@ -2,6 +2,7 @@
 import { scriptedModel } from "@holdfast/testing";
 import { AssistantMessage, isToolResultMessage, UserMessage } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
+import { agent } from "../agent/agent.ts";
 import type { AgentOptions } from "../agent/options.ts";
 import type { ExecutionContext, ExecutionStrategy } from "../strategies/execution-strategy.ts";
 import { faces } from "./interceptor.fixture.ts";
@@ -244,4 +245,32 @@ describe("a custom strategy with its own `execute`", () => {
 		expect(error).toMatchObject({ code: "conflicting_options" });
 		expect(model.requests).toHaveLength(0);
 	});
+});
+
+test.each([
+	["that may wait for its own session is refused", undefined, "session_busy"],
+	["that says it never does is not watched", "never", "completed"],
+] as const)("a stage %s", async (_, waits, came) => {
+	let later: Promise<string> | undefined;
+	const asking: Interceptor = {
+		name: "asking",
+		begin: () => ({
+			...(waits === undefined ? {} : { waits }),
+			modelCall(_, next) {
+				later ??= session
+					.send("And then?")
+					.then((run) => run.result())
+					.then(
+						({ outcome }) => outcome,
+						(error) => error.code,
+					);
+				return next();
+			},
+		}),
+	};
+	const session = agent({ model: scriptedModel(["Done.", "Done again."]), middleware: [asking] }).session(
+		"s",
+	);
+	expect((await (await session.send("Begin.")).result()).outcome).toBe("completed");
+	expect(await later).toBe(came);
 });

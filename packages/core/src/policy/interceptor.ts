@@ -130,6 +130,11 @@ export interface Stages {
 	committed?(entry: Entry): void;
 	/** Whether the run is continued for one more step although the strategy would end it. Asked once each time. */
 	continues?(): boolean;
+	/**
+	 * `never`: no stage waits for its own session, and nothing has to notice that one does. Default: a stage that waits for what
+	 * can only happen after its own run gets `session_busy`.
+	 */
+	readonly waits?: "never";
 }
 
 /** An entry of the list. */

@@ -19,7 +19,7 @@ export interface NamedStages {
 }
 
 /** The stages that the engine calls while a run is driven; those around it, and `admit`, are joined elsewhere. */
-export type DrivenStages = Omit<Stages, "before" | "after" | "onError" | "admit" | "deltas">;
+export type DrivenStages = Omit<Stages, "before" | "after" | "onError" | "admit" | "deltas" | "waits">;
 
 /** The stages of a list, joined. */
 export function joinStages(list: readonly NamedStages[]): DrivenStages {

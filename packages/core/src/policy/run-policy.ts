@@ -48,7 +48,9 @@ export class RunPolicy {
 		this.around = list
 			.map(({ stages }) => stages)
 			.filter(({ before, after, onError }) => (before ?? after ?? onError) !== undefined);
-		this.#ofList = allWithin(joinStages(list), within);
+		const joined = joinStages(list);
+		// A scope for each call costs as much as a small stage itself.
+		this.#ofList = list.every(({ stages }) => stages.waits === "never") ? joined : allWithin(joined, within);
 		this.stages = { ...this.#ofList };
 		const admitting = admittingOf(list);
 		if (admitting === undefined) return;

@@ -8,7 +8,7 @@ import type { NamedStages } from "../join-stages.ts";
 import type { PluginTurn } from "../policy-run.ts";
 import type { AskModel } from "./ask-model.ts";
 import { guarded, hookContext, type Listener, pluginFailed } from "./hook-table.ts";
-import { checkPlugin, type Overlay, type Plugin, type PluginHooks, type TurnResult } from "./plugin.ts";
+import type { Overlay, Plugin, PluginHooks, TurnResult } from "./plugin.ts";
 import { pluginHost, type Registry } from "./plugin-host.ts";
 import { decideCall, replaceResult } from "./tool-hooks.ts";
 
@@ -48,13 +48,12 @@ export interface SetupOptions {
 /**
  * Runs each plugin's `setup`, one after the other.
  *
- * Rejects with TypeError for what is no plugin, and with HoldfastError `plugin_failed` for a `setup` that threw.
+ * Rejects with HoldfastError `plugin_failed` for a `setup` that threw.
  */
 export async function setupPlugins(
 	plugins: readonly Plugin[],
 	options: SetupOptions = {},
 ): Promise<PluginSet> {
-	checkPlugins(plugins);
 	const registry: Registry = {
 		hooks: {},
 		tools: [],
@@ -78,13 +77,6 @@ export async function setupPlugins(
 	}
 	registry.values = options.values?.(registry.store?.store) ?? memoryValues();
 	return pluginSet(registry, options.onIgnoredError ?? ((error) => console.warn(error.message)));
-}
-
-/** @throws TypeError for what is no list of plugins. */
-export function checkPlugins(plugins: readonly Plugin[]): void {
-	if (!Array.isArray(plugins)) throw new TypeError("The option `plugins` must be a list of plugins.");
-	for (const [at, plugin] of plugins.entries())
-		checkPlugin(plugin, `The plugin at place ${at + 1} of \`plugins\``);
 }
 
 function pluginSet(registry: Registry, onIgnoredError: (error: HoldfastError) => void): PluginSet {

@@ -181,8 +181,15 @@ export function definePlugin<Given extends Plugin>(plugin: Given): Given {
 	return plugin;
 }
 
+/** @throws TypeError for what is no list of plugins. */
+export function checkPlugins(plugins: readonly Plugin[]): void {
+	if (!Array.isArray(plugins)) throw new TypeError("The option `plugins` must be a list of plugins.");
+	for (const [at, plugin] of plugins.entries())
+		checkPlugin(plugin, `The plugin at place ${at + 1} of \`plugins\``);
+}
+
 /** @throws TypeError naming the plugin and what is wrong with it. */
-export function checkPlugin(plugin: Plugin, place: string): void {
+function checkPlugin(plugin: Plugin, place: string): void {
 	if (typeof plugin !== "object" || plugin === null) {
 		throw new TypeError(
 			`${place} is ${typeOf(plugin)}. Give an object, made by definePlugin({name, setup}).`,

@@ -72,7 +72,7 @@ describe("setup", () => {
 			model: scriptedModel(["hi"]),
 			plugins: settingUp(order, gate.promise),
 		});
-		expect(order).toEqual(["slow begins"]);
+		await vi.waitFor(() => expect(order).toEqual(["slow begins"]), { timeout: 30_000 });
 		gate.resolve();
 		await creating;
 		expect(order).toEqual(["slow begins", "slow ends", "quick"]);

@@ -1,0 +1,43 @@
+// One step of a model function: the conversation goes in as it reads it, and what it returns becomes a response.
+import {
+	emptyUsage,
+	type LLMRequest,
+	type Message,
+	type ToolExecution,
+	type ToolResult,
+	ToolResultMessage,
+} from "@holdfast/upp";
+import type { EngineResponse } from "../engine/index.ts";
+import { toModelMessages } from "./model-messages.ts";
+import { type ReadAnswer, readModelOutput } from "./read-model-output.ts";
+import type { RuntimeLlm } from "./runtime-llm.ts";
+
+/** Rejects with what the function threw, and for an output that is none. */
+export async function askRuntimeLlm(
+	call: RuntimeLlm,
+	{ messages, signal = new AbortController().signal }: LLMRequest,
+): Promise<EngineResponse> {
+	const answers = readModelOutput(await call({ history: toModelMessages(messages), signal }));
+	const last = answers.at(-1) as ReadAnswer;
+	const before = answers.slice(0, -1);
+	return {
+		message: last.message,
+		usage: emptyUsage(),
+		stopReason: last.message.hasToolCalls ? "tool_calls" : "stop",
+		...(last.results.length === 0 ? {} : { results: last.results }),
+		...(before.length === 0
+			? {}
+			: { preceding: before.flatMap(messagesOf), executions: before.flatMap(executionsOf) }),
+	};
+}
+
+function messagesOf({ message, results }: ReadAnswer): readonly Message[] {
+	return results.length === 0 ? [message] : [message, new ToolResultMessage(results)];
+}
+
+function executionsOf({ message, results }: ReadAnswer): readonly ToolExecution[] {
+	return (message.toolCalls ?? []).map(({ toolCallId, toolName, arguments: given }) => {
+		const { result, isError = false } = results.find((each) => each.toolCallId === toolCallId) as ToolResult;
+		return { toolCallId, toolName, arguments: given, result, isError, duration: 0 };
+	});
+}
