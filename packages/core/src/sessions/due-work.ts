@@ -120,13 +120,21 @@ export class DueWork {
 				work: (storeKey) => this.#handedOut(storeKey),
 			});
 			if (this.#isClosed) await taking?.stop();
-			else this.#taking = taking;
+			else if (taking !== undefined) this.#isTaking(taking);
 		} catch (error) {
 			if (this.isStopped || this.#isClosed) return;
 			const wait = Math.min(2 * again, patience.most);
 			this.#stops.push(this.#supervised.ports.timers.after(again, () => void this.#takeFromQueue(wait)));
 			this.#failed({ error });
 		}
+	}
+
+	/** What came since the last look, before there was a queue, is not in it: all there is is looked at once more. */
+	#isTaking(taking: { stop(): Promise<void> }): void {
+		this.#taking = taking;
+		this.#lookedAt = Number.NEGATIVE_INFINITY;
+		this.#lookedAtAll = Number.NEGATIVE_INFINITY;
+		this.#happened();
 	}
 
 	/** What the queue hands out. What failed is for the queue to hand out again. */

@@ -52,6 +52,52 @@ test("a session that is worked on goes back to the queue, for what came may be t
 	await taker.work("s");
 });
 
+test("what comes after the first look and before the queue is taken from is begun as soon as it is", async () => {
+	const host = memoryHost();
+	const time = manualTime();
+	const taken = gate();
+	let isAsked = false;
+	let looks = 0;
+	// As that of a store where the first who takes makes the queue: it knows nothing of what came before.
+	const queue = {
+		async take() {
+			isAsked = true;
+			await taken.promise;
+			return { stop: async () => {} };
+		},
+	};
+	const journal = {
+		...host.journal,
+		async list(...options: Parameters<typeof host.journal.list>) {
+			const found = await host.journal.list(...options);
+			looks++;
+			return found;
+		},
+	};
+	const agent = new Agent({
+		model: scriptedModel(() => "done"),
+		host: { ...host, journal, queue },
+		ports: { ...time.ports },
+	});
+	ends.push(() => agent.close());
+	void (async () => {
+		for await (const run of agent.work({ onProblem: () => {} })) void run;
+	})();
+	await expect.poll(() => isAsked && looks).toBeGreaterThanOrEqual(2);
+	const before = looks;
+	const message = messageToJSON(new UserMessage("go", { id: "m1" }));
+	await host.journal.submit("s", {
+		id: "m1",
+		kind: "message",
+		runId: "m1",
+		body: { shape: "text", message },
+	});
+	taken.open();
+	// No time passes.
+	await expect.poll(async () => (await host.journal.read("s")).at(-1)?.fact.kind).toBe("run.ended");
+	expect(looks).toBeGreaterThan(before);
+});
+
 test("a queue that cannot be taken from yet is asked again, and work is looked for meanwhile", async () => {
 	const host = memoryHost();
 	const time = manualTime();

@@ -11,6 +11,11 @@ export interface LocalStore {
 	readonly driven: Map<string, Promise<unknown>>;
 	/** Store keys of sessions with an open run that nobody drives, and whose lease could not be released. */
 	readonly unreleased: Set<string>;
+	/**
+	 * Store keys of sessions with turns in the inbox that were accepted here and that no mailbox holds any more: others take
+	 * this process for the one that begins them as long as it lives.
+	 */
+	readonly left: Set<string>;
 }
 
 const stores = new WeakMap<Journal, LocalStore>();
@@ -20,7 +25,13 @@ let count = 0;
 export function localStore(journal: Journal): LocalStore {
 	const known = stores.get(journal);
 	if (known !== undefined) return known;
-	const local: LocalStore = { number: ++count, queued: new Set(), driven: new Map(), unreleased: new Set() };
+	const local: LocalStore = {
+		number: ++count,
+		queued: new Set(),
+		driven: new Map(),
+		unreleased: new Set(),
+		left: new Set(),
+	};
 	stores.set(journal, local);
 	return local;
 }

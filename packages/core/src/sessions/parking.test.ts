@@ -176,6 +176,25 @@ describe("a parked run", () => {
 		expect(await session.release()).toBeNull();
 	});
 
+	test("is followed by what a living process accepted meanwhile, whoever releases it", async () => {
+		const options = { maxRestarts: 1 };
+		const store = await crashed(2, options);
+		const [one, other] = [worker(store, echo, options), worker(store, echo, options)];
+		const said = await one.agent.session("s").send("two");
+		expect(await said.result()).toMatchObject({ outcome: "suspended", error: { code: "run_parked" } });
+		for await (const run of one.agent.recover()) expect(run).toBeUndefined();
+		const released = await other.agent.session("s").release();
+		expect(await released?.result()).toMatchObject({ outcome: "completed", text: "re: one" });
+		// It is of a process that lives, and nobody else's to begin.
+		for await (const run of other.agent.recover()) expect(run).toBeUndefined();
+		expect(one.journal.head("s")).toMatchObject({ waiting: 1 });
+		const begun: unknown[] = [];
+		for await (const run of one.agent.recover()) begun.push((await run.result()).text);
+		expect(begun).toEqual(["re: two"]);
+		for await (const run of one.agent.recover()) expect(run).toBeUndefined();
+		expect(one.journal.head("s")).toMatchObject({ waiting: 0 });
+	});
+
 	test("has its crashes counted anew when it was released", async () => {
 		const options = { maxRestarts: 1 };
 		const store = await crashed(2, options);

@@ -340,6 +340,8 @@ export class SessionActor implements ExclusiveOwner {
 		const { agent } = this.lease.state;
 		const left = this.mailbox.removeAll();
 		for (const { run } of left) run.abandon(reason, error, agent);
+		if (reason !== "killed" && left.some(({ stage }) => stage !== "new"))
+			this.scope.local.left.add(this.storeKey);
 		// Nobody has the handles of these.
 		if (reason === "journal_failed" && left.some((turn) => turn.isLeftOver)) this.#lookLater();
 	}

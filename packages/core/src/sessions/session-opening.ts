@@ -56,6 +56,7 @@ export class SessionOpening {
 			return { run, input: storedMessage(input), inputId: input.id, isAdopted: true, stage: "stored" };
 		});
 		const { gone, ahead } = aligning instanceof Promise ? await aligning : aligning;
+		this.#scope.local.left.delete(this.storeKey);
 		for (const { run } of gone) run.abandon("lease_lost", startedElsewhere(sessionKey), lease.state.agent);
 		if (ahead === undefined || lease.openRunId !== undefined) return "ours";
 		return mailbox.yieldsTo(ahead, agent.engine.ports.clock.monotonic()) ? "others-first" : "ours";

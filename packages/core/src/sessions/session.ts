@@ -10,6 +10,7 @@ import { type ForkOptions, forkSession } from "./fork-session.ts";
 import * as outside from "./outside-requests.ts";
 import { kill, remove } from "./remove-session.ts";
 import type { Seat, SessionActor } from "./session-actor.ts";
+import type { StartOptions } from "./session-requests.ts";
 import * as requests from "./session-requests.ts";
 import type { SessionTable } from "./session-table.ts";
 
@@ -38,7 +39,7 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	 */
 	async send(
 		input: SendInput,
-		{ caller }: Pick<requests.StartOptions, "caller"> = {},
+		{ caller }: Pick<StartOptions, "caller"> = {},
 	): Promise<AgentRun<Event, Output, Watched>> {
 		const accepted = saidBy(acceptInput(input), readBy(caller));
 		const moment = this.#table.enter(this.key);
@@ -55,10 +56,7 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	 * Rejects with TypeError for an unknown input shape, `session_busy` while a run is under way, `pending_tool_calls`
 	 * while one waits for answers, `unknown_message` where it was to replace a message that the history does not have.
 	 */
-	async start(
-		input: SendInput,
-		options: requests.StartOptions = {},
-	): Promise<AgentRun<Event, Output, Watched>> {
+	async start(input: SendInput, options: StartOptions = {}): Promise<AgentRun<Event, Output, Watched>> {
 		const { insteadOf, messageId = insteadOf, caller } = options;
 		const said = saidBy(acceptInput(input, messageId), readBy(caller));
 		return typed(this.#ask((actor) => requests.start(actor, said, options)));
@@ -70,11 +68,7 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	 */
 	async deliver(
 		input: SendInput,
-		{
-			runId,
-			messageId,
-			caller,
-		}: { readonly runId: string } & Pick<requests.StartOptions, "messageId" | "caller">,
+		{ runId, messageId, caller }: { readonly runId: string } & Pick<StartOptions, "messageId" | "caller">,
 	): Promise<AgentRun | null> {
 		const said = saidBy(acceptInput(input, messageId), readBy(caller));
 		return this.#ask((actor) => requests.deliver(actor, runId, said, runId));
@@ -87,7 +81,7 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	 */
 	async steer(
 		input: SendInput,
-		{ messageId, caller }: Pick<requests.StartOptions, "messageId" | "caller"> = {},
+		{ messageId, caller }: Pick<StartOptions, "messageId" | "caller"> = {},
 	): Promise<AgentRun<Event, Output, Watched>> {
 		const said = saidBy(acceptInput(input, messageId), readBy(caller));
 		return typed(this.#ask((actor) => requests.steer(actor, said)));
@@ -135,7 +129,7 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	 */
 	async answer(
 		answers: readonly ToolAnswer[],
-		options: Pick<requests.StartOptions, "watcher"> = {},
+		options: Pick<StartOptions, "watcher"> = {},
 	): Promise<AgentRun<Event, Output, Watched>> {
 		return typed(this.#ask((actor) => outside.answer(actor, answers, options.watcher)));
 	}

@@ -27,12 +27,19 @@ export async function* storeKeysWith(
 }
 
 /**
- * Sessions that nobody works on, a page at a time, though there is something to do: what the store says, and what this
- * process could not release because the store failed. Others take it for the owner of those as long as it lives.
+ * Sessions that nobody works on, a page at a time, though there is something to do: what the store says, what this process
+ * could not release because the store failed, and what it accepted behind a run that was left open and is over by now. Others
+ * take it for the owner of those as long as it lives.
  */
 async function* orphanedKeys(journal: Journal, prefix = ""): AsyncGenerator<string, void, void> {
-	const unreleased = new Set([...localStore(journal).unreleased].filter((key) => key.startsWith(prefix)));
+	const { unreleased: kept, left } = localStore(journal);
+	const unreleased = new Set([...kept].filter((key) => key.startsWith(prefix)));
 	yield* unreleased;
+	for (const key of [...left].filter((each) => each.startsWith(prefix) && !unreleased.has(each))) {
+		const head = await journal.head(key);
+		if (head === undefined || head.waiting === 0) left.delete(key);
+		else if (head.openRunId === undefined) yield key;
+	}
 	for (let after = ""; ; ) {
 		const heads = await journal.list({ state: "orphaned", prefix, after, limit: orphansAtOnce });
 		for (const { key } of heads) {

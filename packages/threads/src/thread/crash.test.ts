@@ -121,6 +121,18 @@ const scenarios: Readonly<Record<string, () => World>> = {
 		}),
 };
 
+/** What each has come to, whoever is killed on the way. */
+const said: Readonly<Record<string, RegExp>> = {
+	"an agent with tools":
+		/^tool c1: noted one\n[\s\S]*^tool c2: noted two\ntool c3: noted three\nassistant: All noted\.$/m,
+	"two sides":
+		/^tool c1: noted one\nassistant: A after \d+\n[\s\S]*^tool c2: noted two\nassistant: B after \d+/m,
+	"a child that is waited for":
+		/^tool w1: A hole\.\n[\s\S]*^tool c2: noted two\nassistant: Dug and noted\.$/m,
+	"a child that reports": /^user: The sub-agent "Digger" \(id\) finished:\nA hole\.$/m,
+	"an agent that takes over": /^worker with 0\n[\s\S]*^tool c1: noted one\nassistant: I am here\.$/m,
+};
+
 /** What a thread and its sub-agents have come to; ids and times aside, and with every interrupted call marked as one. */
 async function outcome(threads: Threads, threadId: string): Promise<readonly string[]> {
 	const state = await threads.get(threadId);
@@ -187,6 +199,7 @@ test.each(Object.keys(scenarios))(
 		await threads.quiet();
 		const expected = await outcome(threads, threadId);
 		expect([...alone.effects.values()].every((count) => count === 1)).toBe(true);
+		expect(expected.join("\n")).toMatch(said[name] as RegExp);
 		expect(host.writes).toBeGreaterThan(5);
 		await threads.close();
 		const interrupted = new Set<string>();
