@@ -39,6 +39,8 @@ export interface FeedParts {
 
 /** Milliseconds between two looks where notifications come: one may be lost with the process that committed. */
 const seldom = 1_000;
+/** Milliseconds after which leases that are new are looked at, where notifications come: many are over by then. */
+const soon = 20;
 /** Looks that take long, for much is watched, come so seldom that they take one part in so many of the time. */
 const looksTakeOneIn = 5;
 /** Characters of a digest that a notification has. */
@@ -55,6 +57,7 @@ export function makeChangeFeed(parts: FeedParts): ChangeFeed {
 	const byHint = new Map<string, Set<string>>();
 	const leases = new Set<PostgresLease>();
 	let timer: ReturnType<typeof setTimeout> | undefined;
+	let leaseTimer: ReturnType<typeof setTimeout> | undefined;
 	let looking: Promise<void> | undefined;
 	let again = false;
 	let stopped = false;
@@ -115,6 +118,12 @@ export function makeChangeFeed(parts: FeedParts): ChangeFeed {
 			}
 			looking = undefined;
 		})();
+	}
+
+	/** A loss that was notified before there was a listener. */
+	function lookAtLeases(): void {
+		leaseTimer = undefined;
+		if (leases.size > 0) lookSoon();
 	}
 
 	async function look(): Promise<void> {
@@ -206,12 +215,14 @@ export function makeChangeFeed(parts: FeedParts): ChangeFeed {
 		},
 		listen(lease) {
 			leases.add(lease);
-			start();
+			if (!started || !session.connected) start();
+			else leaseTimer ??= setTimeout(lookAtLeases, soon).unref();
 		},
 		ignore: (lease) => void leases.delete(lease),
 		async stop() {
 			stopped = true;
 			clearTimeout(timer);
+			clearTimeout(leaseTimer);
 			await publishing;
 			await looking;
 		},

@@ -57,6 +57,28 @@ test("tables of something else, and of a release that this one does not work bes
 	await expect(refused.journal.acquire("s")).rejects.toMatchObject({ code: "journal_newer" });
 });
 
+test("tables of a build whose steps were others are refused by a code, and left alone", async () => {
+	const server = await testServer();
+	const schema = server.schema();
+	const host = open({ connectionString: server.url, schema });
+	await append(await begin(host.journal, "s"), "run-1", ended);
+	await expectRefused(schema, `UPDATE ${schema}.migrations SET digest = gen_random_uuid() WHERE number = 1`);
+	await expectRefused(schema, `ALTER TABLE ${schema}.migrations DROP COLUMN digest`);
+	const kept = await server.query(`SELECT seq FROM ${schema}.sessions`);
+	expect(kept).toHaveLength(1);
+});
+
+async function expectRefused(schema: string, change: string): Promise<void> {
+	const server = await testServer();
+	await server.query(change);
+	const host = open({ connectionString: server.url, schema });
+	await expect(host.journal.head("s")).rejects.toMatchObject({
+		code: "journal_outdated",
+		retryable: false,
+		data: { schema, step: 1 },
+	});
+}
+
 test("a user who may not make a schema uses one that is there", async () => {
 	const server = await testServer();
 	const schema = server.schema();

@@ -3,7 +3,7 @@
 import { HoldfastError } from "@holdfast/upp";
 import type { Database } from "./database.ts";
 import { digest, lockKey } from "./digest.ts";
-import { migrations } from "./schema/index.ts";
+import { type Migration, migrations } from "./schema/index.ts";
 
 /** The first number of the advisory locks of a schema; the next one is that of its records. */
 export function lockSpace(schema: string): number {
@@ -13,7 +13,8 @@ export function lockSpace(schema: string): number {
 /**
  * Brings the tables up to date, and makes them where they are missing.
  * @throws HoldfastError `journal_newer` for tables that a release wrote which this one does not work beside,
- * `journal_foreign` for a schema that holds something else.
+ * `journal_outdated` for those of a build before a release whose steps were others, `journal_foreign` for a schema that holds
+ * something else.
  */
 export async function migrate(database: Database, schema: string): Promise<void> {
 	const state = await look(database, schema);
@@ -29,6 +30,13 @@ interface State {
 	readonly needs: number;
 	/** Whether there are tables of something else. */
 	readonly foreign: boolean;
+	/** A step that was taken as it is no more. */
+	readonly changed?: number | undefined;
+}
+
+/** What a step does, in short. */
+function digestOf({ sql }: Migration): string {
+	return digest(sql("any"));
 }
 
 async function look(database: Database, schema: string): Promise<State> {
@@ -38,13 +46,23 @@ async function look(database: Database, schema: string): Promise<State> {
 		[`${schema}.migrations`, schema],
 	);
 	if (found?.own !== true) return { version: 0, needs: 0, foreign: found?.other === true };
-	const [state] = await database.query<State>(
-		`SELECT coalesce(max(number), 0) AS version, coalesce(max(needs), 0) AS needs, false AS foreign FROM ${schema}.migrations`,
+	// A build before the first release wrote no digests.
+	const taken = await database.query<{ number: number; needs: number; digest: string | null }>(
+		`SELECT number, needs, replace(to_jsonb(m)->>'digest', '-', '') AS digest FROM ${schema}.migrations m ORDER BY number`,
 	);
-	return state as State;
+	const changed = taken.find(({ number, digest: taken }) => {
+		const known = migrations[number - 1];
+		return known !== undefined && digestOf(known) !== taken;
+	});
+	return {
+		version: taken.at(-1)?.number ?? 0,
+		needs: Math.max(0, ...taken.map(({ needs }) => needs)),
+		foreign: false,
+		changed: changed?.number,
+	};
 }
 
-function check(schema: string, { version, needs, foreign }: State): void {
+function check(schema: string, { version, needs, foreign, changed }: State): void {
 	if (foreign)
 		throw new HoldfastError(
 			"journal_foreign",
@@ -58,6 +76,13 @@ function check(schema: string, { version, needs, foreign }: State): void {
 				"A newer release wrote it: upgrade, and nothing is lost. It was left alone.",
 			{ data: { schema, version } },
 		);
+	if (changed !== undefined)
+		throw new HoldfastError(
+			"journal_outdated",
+			`The schema "${schema}" was made by a build before a release, whose step ${changed} was another one. It was left ` +
+				"alone: move it with that build to a file and from there with this one, or give another `schema`.",
+			{ data: { schema, step: changed } },
+		);
 }
 
 /** One step as one statement: whoever comes second finds it taken. */
@@ -67,9 +92,10 @@ function step(schema: string, number: number): string {
 	return `DO $migration$ BEGIN
 		PERFORM pg_advisory_xact_lock(${lockSpace(schema)}, 0);
 		IF NOT EXISTS (SELECT FROM pg_namespace WHERE nspname = '${schema}') THEN CREATE SCHEMA ${schema}; END IF;
-		CREATE TABLE IF NOT EXISTS ${schema}.migrations (number integer PRIMARY KEY, needs integer NOT NULL, at timestamptz NOT NULL);
+		CREATE TABLE IF NOT EXISTS ${schema}.migrations (number integer PRIMARY KEY, needs integer NOT NULL, at timestamptz NOT NULL,
+			digest uuid);
 		IF EXISTS (SELECT FROM ${schema}.migrations WHERE number = ${number}) THEN RETURN; END IF;
 		${migration.sql(schema)}
-		INSERT INTO ${schema}.migrations VALUES (${number}, ${migration.needs}, clock_timestamp());
+		INSERT INTO ${schema}.migrations VALUES (${number}, ${migration.needs}, clock_timestamp(), '${digestOf(migration)}');
 	END $migration$`;
 }

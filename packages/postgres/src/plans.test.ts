@@ -6,6 +6,7 @@ import { beforeAll, expect, test } from "vitest";
 import { digest } from "./digest.ts";
 import { postgresHost } from "./index.ts";
 import { manySessions } from "./many-sessions.fixture.ts";
+import { lockSpace } from "./migrate.ts";
 import { changeStatements } from "./postgres-changes.ts";
 import { statements } from "./statements.ts";
 import { testServer } from "./test-server.fixture.ts";
@@ -166,4 +167,34 @@ test("nothing that a host does reads a table that grows from its beginning", asy
 	const running = `SELECT 1 FROM pg_stat_activity WHERE application_name = 'holdfast'`;
 	await expect.poll(async () => (await server.query(running)).length).toBe(0);
 	expect(await scanned()).toEqual(before);
+});
+
+test("sessions that wait for a deadline have no job, and a look at what is due reads past none of them", async () => {
+	const server = await testServer();
+	const waiting = `FROM generate_series(0, ${sessions - 1}) n WHERE s.key = 'many ' || n AND n % 2 = 1`;
+	const later = Date.now() + 3_600_000;
+	const host = postgresHost({ connectionString: server.url, schema });
+	const handed: string[] = [];
+	try {
+		// Who takes makes the queue.
+		const take = (): ReturnType<typeof host.queue.take> =>
+			host.queue.take({ atOnce: 5, isOurs: () => true, work: async (key) => void handed.push(key) });
+		await (await take()).stop();
+		await server.query(`UPDATE ${schema}.sessions s SET look_at = ${later} + n ${waiting}`);
+		await server.query(`VACUUM ANALYZE ${schema}.sessions`);
+		const jobs = `SELECT count(*)::int AS count FROM ${schema}_jobs._private_jobs`;
+		expect(await server.query(jobs)).toEqual([{ count: 0 }]);
+		const look = `SELECT ${schema}.dispatch_due_1(${lockSpace(schema)}, 0)`;
+		// The first one of a connection reads the catalogue.
+		await server.query(look);
+		await expectFlat(look, [], 20);
+		await server.query(`UPDATE ${schema}.sessions s SET look_at = 5 WHERE key = ANY ($1)`, [
+			["many 77", "many 79"],
+		]);
+		const taking = await take();
+		await expect.poll(() => [...new Set(handed)].toSorted()).toEqual(["many 77", "many 79"]);
+		await taking.stop();
+	} finally {
+		await host.close();
+	}
 });

@@ -27,8 +27,8 @@ export interface PostgresHost extends Omit<Required<Host>, keyof Execution | "jo
  * A host whose sessions live in a Postgres database, which any number of processes and machines share. Nothing connects until
  * it is used; then its tables are made where they are missing.
  * @throws HoldfastError `invalid_option` at once. Calls reject with `db_unavailable` while the server is away for longer than
- * `patienceMs`, `journal_unavailable` where the user or the database is refused, `journal_newer`, `journal_foreign`,
- * `disk_full`, `journal_failed`.
+ * `patienceMs`, `journal_unavailable` where the user or the database is refused, `journal_newer`,
+ * `journal_outdated`, `journal_foreign`, `disk_full`, `journal_failed`.
  * @example
  * ```ts
  * import { agent } from "holdfast";

@@ -55,6 +55,20 @@ test("what is due and nobody works on is counted with its age, and gone when it 
 	await expect.poll(async () => host.stats()).toMatchObject({ queued: 0, oldestDueMs: 0 });
 });
 
+test("a deadline that came and that nobody saw to is due", async () => {
+	const server = await testServer();
+	const schema = server.schema();
+	const host = await open(schema);
+	const taking = await host.queue.take({ atOnce: 1, isOurs: () => false, work: async () => {} });
+	await taking.stop();
+	const lease = await begin(host.journal, "waits");
+	const deadline = Date.now() - 5_000;
+	const calls = [{ toolCallId: "c", toolName: "ask", deadline }] as never;
+	await lease.append({ at: 1, runId: "run-1", facts: [{ kind: "waiting", step: 1, calls }] });
+	expect(await host.stats()).toMatchObject({ queued: 1 });
+	expect((await host.stats()).oldestDueMs).toBeGreaterThanOrEqual(5_000);
+});
+
 test("a store that cannot be asked rejects with a code", async () => {
 	const host = postgresHost({ connectionString: "postgres://somebody@127.0.0.1:1/none", patienceMs: 1 });
 	onTestFinished(() => host.close());

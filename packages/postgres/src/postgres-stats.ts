@@ -12,9 +12,14 @@ const most = 100_000;
 /** The numbers of a store. */
 export function postgresStats(store: Store, journal: PostgresJournal): () => Promise<StoreStats> {
 	const jobs = `${jobSchemaOf(store.schema)}._private_jobs`;
+	// A deadline that came is none before somebody who takes work makes it one.
 	// The time of a job that is due at once is its turn among others, which is no time of ours: it is due since it was made.
 	const count = `SELECT count(*) AS queued, coalesce(extract(epoch FROM now() - min(since)) * 1000, 0)::float8 AS age
-		FROM (SELECT greatest(run_at, created_at) AS since FROM ${jobs} WHERE is_available = true AND run_at <= now() LIMIT ${most}) due`;
+		FROM (SELECT greatest(run_at, created_at) AS since FROM ${jobs} WHERE is_available = true AND run_at <= now()
+			UNION ALL SELECT to_timestamp(look_at / 1000.0) FROM ${store.schema}.sessions s
+				WHERE look_at <= extract(epoch FROM now()) * 1000 AND NOT EXISTS (
+					SELECT FROM ${jobs} j WHERE j.key = 'now:' || s.digest::text)
+			LIMIT ${most}) due`;
 	return async () => {
 		await store.ready();
 		try {

@@ -52,6 +52,29 @@ test("a message that nobody waits for is begun by a worker, each once however ma
 	for (const key of keys) expect(await textOf(producer, key)).toContain("done");
 });
 
+test("a message that comes while the first worker of a store makes the queue is begun at once", async () => {
+	const producer = open();
+	const host = open();
+	const looked = Promise.withResolvers<void>();
+	const journal = {
+		...host.journal,
+		async list(options?: Parameters<PostgresHost["journal"]["list"]>[0]) {
+			const found = await host.journal.list(options);
+			if (options?.state === "orphaned") looked.resolve();
+			return found;
+		},
+	};
+	const queue = {
+		async take(taker: Parameters<PostgresHost["queue"]["take"]>[0]) {
+			await looked.promise;
+			await producer.journal.submit("early", inputOf("early"));
+			return host.queue.take(taker);
+		},
+	};
+	await workOn({ ...host, journal, queue });
+	await expect.poll(() => ended(producer, "early")).toBe(1);
+});
+
 test("agents of one process share a queue, and each gets its own sessions", async () => {
 	const host = open();
 	const asked: string[] = [];

@@ -14,8 +14,8 @@ export const task = "work_on_session";
 
 /** Attempts of a job: it is tried again until there is nothing to do in its session. */
 const mostAttempts = 32_000;
-/** Deadlines from here on never come. */
-const never = Number.MAX_SAFE_INTEGER;
+/** How many deadlines get their job in one transaction. */
+const dueAtOnce = 500;
 /** Seconds after which the sessions of a dead worker are handed out again, if somebody who took them died too. */
 const againAfter = 10;
 
@@ -60,14 +60,26 @@ function functions(schema: string): string {
 		WHEN (OLD.owner IS NOT NULL AND NEW.owner IS NULL AND ((NEW.open_run IS NOT NULL AND NEW.look_at IS NULL) OR NEW.waiting > 0))
 		EXECUTE FUNCTION ${schema}.given_up_1();
 
-	CREATE OR REPLACE FUNCTION ${schema}.will_be_due_1() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-		PERFORM ${jobs}.add_job('${task}', json_build_object('key', NEW.key), NULL, to_timestamp(NEW.look_at / 1000.0),
-			${mostAttempts}, 'due:' || NEW.digest::text, 0, NULL, 'replace');
-		RETURN NULL;
+	-- Sessions whose deadline came since then get a job, unless they have one that was not begun before it came. Returns from when on the next one is to look.
+	-- One that waits has none: whoever takes a job looks past the jobs of all times to come, where an index cannot tell it to.
+	CREATE OR REPLACE FUNCTION ${schema}.dispatch_due_1(space integer, since bigint) RETURNS bigint LANGUAGE plpgsql AS $$
+	DECLARE
+		now_ms bigint := floor(extract(epoch FROM clock_timestamp()) * 1000);
+		handed bigint;
+	BEGIN
+		IF NOT pg_try_advisory_xact_lock(space, -3) THEN RETURN since; END IF;
+		PERFORM ${schema}.dispatch_now_1(d.key, d.digest) FROM (
+			SELECT s.key, s.digest FROM ${schema}.sessions s WHERE s.look_at > since AND s.look_at <= now_ms AND NOT EXISTS (
+				SELECT FROM ${jobs}._private_jobs j WHERE j.key = 'now:' || s.digest::text
+					AND (j.attempts = 0 OR j.updated_at >= to_timestamp(s.look_at / 1000.0)))
+			ORDER BY s.look_at LIMIT ${dueAtOnce}) d;
+		GET DIAGNOSTICS handed = ROW_COUNT;
+		RETURN CASE WHEN handed < ${dueAtOnce} THEN now_ms ELSE since END;
 	END $$;
-	CREATE OR REPLACE TRIGGER will_be_due AFTER UPDATE OF look_at ON ${schema}.sessions FOR EACH ROW
-		WHEN (NEW.look_at IS DISTINCT FROM OLD.look_at AND NEW.look_at < ${never})
-		EXECUTE FUNCTION ${schema}.will_be_due_1();
+	-- Releases before this one made a job of each deadline, as it was set.
+	IF EXISTS (SELECT FROM pg_trigger WHERE tgname = 'will_be_due' AND tgrelid = '${schema}.sessions'::regclass) THEN
+		DROP TRIGGER will_be_due ON ${schema}.sessions;
+	END IF;
 
 	-- What workers that died had, and what was accepted in their names. Locks above 0 are those of workers.
 	CREATE OR REPLACE FUNCTION ${schema}.dispatch_dead_1(space integer) RETURNS bigint LANGUAGE plpgsql AS $$

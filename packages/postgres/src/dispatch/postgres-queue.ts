@@ -4,7 +4,16 @@
 // idle → starting (with the first who takes) → running → stopping (when the last one stops) → idle. While it runs, one who
 // brings more room has the runner replaced. A job whose session nobody here takes, or whose work fails, is tried again later,
 // by whatever process.
-import { type JobHelpers, Logger, type Runner, run, runMigrations } from "graphile-worker";
+import { EventEmitter } from "node:events";
+import {
+	type JobHelpers,
+	Logger,
+	type Runner,
+	run,
+	runMigrations,
+	type WorkerEvents,
+	type WorkerPool,
+} from "graphile-worker";
 import type { WorkQueue, WorkTaker } from "holdfast/host";
 import { fromStored } from "holdfast/host";
 import { postgresError } from "../postgres-errors.ts";
@@ -15,12 +24,19 @@ import { firstTime } from "./turns.ts";
 
 /** Connections of the runner at most: one listens, the others fetch and end jobs. */
 const connections = 4;
-/** Milliseconds between two looks for jobs whose notification was lost, or whose time has come. */
-const pollMs = 1_000;
-/** Milliseconds between two looks at the workers, for those that died. */
-const lookForDeadMs = 250;
+/** Milliseconds after which a runner looks by itself, once for each job it may take at once. It is woken when there is one. */
+const pollMs = 60_000;
+/**
+ * Milliseconds between two looks at the workers, for those that died, and at the jobs, for those whose notification was lost or
+ * whose time has come.
+ */
+const lookMs = 250;
 /** Looks for dead workers until late jobs are lined up. */
 const looksToLineUp = 4;
+/** Looks until all deadlines that came are looked at again: somebody may have taken one, and not have done it. */
+const looksToBeSure = 40;
+/** Milliseconds for which a deadline is looked at again: a transaction may be longer in coming than the time it says. */
+const overlapMs = 5_000;
 /** Jobs of one process at once at most; each who takes has its own limit. */
 const jobsAtOnce = 100;
 /** Milliseconds between two notes of the turn that is reached. */
@@ -90,7 +106,14 @@ export function postgresQueue(store: Store, space: number): PostgresQueue {
 		};
 		let runner: Runner;
 		let size = room();
+		let stopped = false;
 		const stopping = new Set<Promise<void>>();
+		// What takes jobs is in no other way to be had.
+		let takes: WorkerPool | undefined;
+		const events: WorkerEvents = new EventEmitter();
+		events.on("pool:create", ({ workerPool }) => {
+			takes = workerPool;
+		});
 
 		async function launch(concurrency: number): Promise<Runner> {
 			const launched = await run({
@@ -100,6 +123,7 @@ export function postgresQueue(store: Store, space: number): PostgresQueue {
 				noHandleSignals: true,
 				taskList: { [task]: work },
 				crontab: "",
+				events,
 			});
 			// It ends by itself only when it is stopped; what breaks its connections it survives.
 			launched.promise.catch(() => {});
@@ -115,8 +139,11 @@ export function postgresQueue(store: Store, space: number): PostgresQueue {
 			throw postgresError(error);
 		}
 		pool.becomePatient();
-		const dead = setInterval(lookForDead, Math.min(lookForDeadMs, store.options.leaseTtlMs / 6));
-		dead.unref();
+		const looks = setInterval(
+			() => look(size, (due) => !stopped && takes?.nudge(due)),
+			Math.min(lookMs, store.options.leaseTtlMs / 6),
+		);
+		looks.unref();
 		let changing: Promise<void> = Promise.resolve();
 		return {
 			fit() {
@@ -136,23 +163,36 @@ export function postgresQueue(store: Store, space: number): PostgresQueue {
 				return changing;
 			},
 			async stop() {
-				clearInterval(dead);
+				clearInterval(looks);
 				await changing.catch(() => {});
-				const stopped = Promise.all([runner.stop().catch(() => {}), ...stopping]);
-				await Promise.race([stopped, pool.leaves()]);
+				stopped = true;
+				const over = Promise.all([runner.stop().catch(() => {}), ...stopping]);
+				await Promise.race([over, pool.leaves()]);
 				await turns.noted();
 				await pool.end().catch(() => {});
 			},
 		};
 	}
 
-	/** Sessions of workers that died are handed out. A look that fails is made again. */
+	/** Sessions of workers that died are handed out, and who takes is told how many jobs are due. A look that fails is made again. */
 	let looking: Promise<unknown> | undefined;
 	let looks = 0;
-	function lookForDead(): void {
+	/** Milliseconds since the epoch: deadlines before that were looked at. */
+	let dueSince = 0;
+	function look(size: number, wake: (due: number) => unknown): void {
 		const lineUp = ++looks % looksToLineUp === 0 ? `, ${schema}.line_up_1(${space})` : "";
+		const busy = [...takings].reduce((sum, taking) => sum + taking.busy + taking.waiting.length, 0);
+		const since = looks % looksToBeSure === 1 ? 0 : Math.max(0, dueSince - overlapMs);
 		looking ??= store.database
-			.once(`SELECT ${schema}.dispatch_dead_1(${space})${lineUp}`)
+			.once<{ due: number; since: number }>(
+				`SELECT (SELECT count(*) FROM (SELECT FROM ${jobSchemaOf(schema)}._private_jobs WHERE is_available = true AND priority = 0
+					AND run_at <= now() LIMIT ${Math.max(0, size - busy)}) due) AS due, ${schema}.dispatch_due_1(${space}, ${since}) AS since, ${schema}.dispatch_dead_1(${space})${lineUp}`,
+			)
+			.then(([row]) => {
+				if (row === undefined) return;
+				dueSince = row.since;
+				if (row.due > 0) wake(row.due);
+			})
 			.catch(() => {})
 			.finally(() => {
 				looking = undefined;
