@@ -81,6 +81,11 @@ describe("report", () => {
 		};
 		expect((await handle).reports).toEqual([{ a: 1 }, 2]);
 		expect(taken).toEqual([{ a: 8 }, "mine"]);
+		const bytes = sandbox.runCode("report(new Uint8Array([1, 2])); await next()", {
+			report: () => {},
+			globals: { next: () => void (bytes.reports[0] as Uint8Array).fill(9) },
+		});
+		expect((await bytes).reports).toEqual([new Uint8Array([1, 2])]);
 		for (const [ending, status] of [
 			["throw 1", "error"],
 			["new ArrayBuffer(1e9)", "memory"],
@@ -136,6 +141,16 @@ test("values are copies on either side [SA-179]", async () => {
 	expect(await outcome).toEqual([{ list: [1, 2, 3] }, [1, 2, 3]]);
 	expect(given.list).toEqual([1, 77]);
 	expect(got).toEqual([{ list: [1, 2, 99] }]);
+	const bytes = new Uint8Array([1, 2, 3]);
+	const filled: Uint8Array[] = [];
+	const take = (taken: Uint8Array) => void filled.push(taken.fill(8));
+	const source =
+		"export default (own) => { const one = own.slice(); take(one); own.fill(9); return [own, one] }";
+	expect(await value(source, { execute: { args: [bytes] }, globals: { take } })).toEqual([
+		new Uint8Array([9, 9, 9]),
+		new Uint8Array([1, 2, 3]),
+	]);
+	expect([bytes, ...filled]).toEqual([new Uint8Array([1, 2, 3]), new Uint8Array([8, 8, 8])]);
 });
 
 test("all kinds of data cross in both directions [SA-180]", async () => {

@@ -1,14 +1,18 @@
 // Erases types without moving a line or dropping an import. Where nothing but types is to go, every column stays too;
-// enums, parameter properties and the like need code in their place, which stays on its line.
+// enums, parameter properties and the like need code in their place, which stays on its line: a map says where it was.
+import { SourceMap } from "node:module";
 import amaro from "amaro";
 import { transform } from "sucrase";
 
 /** What became of a source. */
 export type Erased =
-	| { readonly kind: "code"; readonly code: string }
+	| { readonly kind: "code"; readonly code: string; readonly columns?: OriginalColumns }
 	| { readonly kind: "error"; readonly message: string; readonly line?: number; readonly column?: number }
 	/** The parser is unusable from now on, and with it this thread. */
 	| { readonly kind: "broken"; readonly message: string };
+
+/** The column in a source of a column in its code; both, and the line that they have in common, from 1 on. */
+export type OriginalColumns = (line: number, column: number) => number;
 
 /** Turns TypeScript into JavaScript. */
 export function eraseTypes(source: string): Erased {
@@ -23,19 +27,34 @@ export function eraseTypes(source: string): Erased {
 			return { kind: "broken", message: "The source is nested too deeply to be parsed" };
 	}
 	try {
-		const { code } = transform(source, {
-			transforms: ["typescript"],
-			disableESTransforms: true,
-			keepUnusedImports: true,
-			preserveDynamicImport: true,
-		});
-		return { kind: "code", code };
+		return { kind: "code", code: transform(source, withCode).code, columns: columnsOf(source) };
 	} catch (error) {
 		const message = error instanceof Error ? error.message : String(error);
 		const place = /\((\d+):(\d+)\)\s*$/.exec(message);
 		if (place === null) return { kind: "error", message };
 		return { kind: "error", message, line: Number(place[1]), column: Number(place[2]) };
 	}
+}
+
+const withCode: Parameters<typeof transform>[1] = {
+	transforms: ["typescript"],
+	disableESTransforms: true,
+	keepUnusedImports: true,
+	preserveDynamicImport: true,
+};
+
+/** The map is made when the first column is asked for: most runs have no error. */
+function columnsOf(source: string): OriginalColumns {
+	let read: SourceMap | undefined;
+	return (line, column) => {
+		const asked = { ...withCode, filePath: "source", sourceMapOptions: { compiledFilename: "code" } };
+		read ??= new SourceMap(
+			transform(source, asked).sourceMap as unknown as ConstructorParameters<typeof SourceMap>[0],
+		);
+		const entry = read.findEntry(line - 1, column - 1);
+		if (!("originalColumn" in entry) || entry.generatedLine !== line - 1) return column;
+		return entry.originalColumn + (column - entry.generatedColumn);
+	};
 }
 
 /** What the parser throws; anything else is a failure of its own. */

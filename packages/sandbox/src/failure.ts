@@ -1,4 +1,5 @@
 // What a result says of an error: only frames of the guest's own modules.
+import type { OriginalColumns } from "./erase-types.ts";
 import { guestFile } from "./guest.ts";
 import type { CodeExecutionError } from "./types.ts";
 
@@ -17,12 +18,16 @@ interface Place {
 const native = "holdfast_";
 const frame = /^\s*at (?:.*\()?(.+?):(\d+):(\d+)\)?$/;
 
-/** Reads what the guest's side said of an error. */
-export function describeFailure(text: string, files: ReadonlySet<string>): Failure {
+/** Reads what the guest's side said of an error in these files, whose code may stand in other columns than their source. */
+export function describeFailure(
+	text: string,
+	files: ReadonlyMap<string, OriginalColumns | undefined>,
+): Failure {
 	const [name, message, stack, isMemory] = JSON.parse(text) as [string, string, string, boolean];
 	const frames = stack
 		.split("\n")
-		.filter((line) => line.trim() !== "" && !line.includes(guestFile) && !line.includes(native));
+		.filter((line) => line.trim() !== "" && !line.includes(guestFile) && !line.includes(native))
+		.map((line) => originalFrame(line, files));
 	const found = frames
 		.map((line) => frame.exec(line))
 		.find((match) => match !== null && files.has(match[1] ?? ""));
@@ -38,6 +43,16 @@ export function describeFailure(text: string, files: ReadonlySet<string>): Failu
 		},
 		isMemory,
 	};
+}
+
+function originalFrame(text: string, files: ReadonlyMap<string, OriginalColumns | undefined>): string {
+	const [, file = "", line, column] = frame.exec(text) ?? [];
+	const columns = files.get(file);
+	if (columns === undefined) return text;
+	const end = `:${line}:${column}`;
+	const at = text.lastIndexOf(end);
+	const moved = columns(Number(line), Number(column));
+	return `${text.slice(0, at)}:${line}:${moved}${text.slice(at + end.length)}`;
 }
 
 /** A failure before any code ran. */

@@ -1,7 +1,7 @@
 // One run inside a worker, from its order to its end. States: set up → evaluating the modules → calling the export →
 // ended; it is parked in between whenever only the host can continue it.
 import type { JSValueHandle } from "quickjs-wasi";
-import { eraseTypes } from "./erase-types.ts";
+import { eraseTypes, type OriginalColumns } from "./erase-types.ts";
 import { describeFailure, type Failure, linkFailure } from "./failure.ts";
 import { type Graph, importSource, resolve, Unresolved } from "./graph.ts";
 import { handOver } from "./guest.ts";
@@ -37,6 +37,8 @@ export class GuestRun {
 	readonly #port: RunPort;
 	readonly #graph: Graph;
 	readonly #sources = new Map<string, string>();
+	/** Of each source, where its code stands in other columns. */
+	readonly #columns = new Map<string, OriginalColumns | undefined>();
 	#incoming: readonly ArrayBuffer[] = [];
 	#outgoing: ArrayBuffer[] = [];
 	#logs: LogRecord[] = [];
@@ -175,6 +177,7 @@ export class GuestRun {
 		const { filename, source, modules, language } = this.#order;
 		for (const [name, text] of [...modules, [filename, source] as const]) {
 			if (this.#port.isStopRequested()) return undefined;
+			this.#columns.set(name, undefined);
 			if (language === "javascript") {
 				this.#sources.set(name, text);
 				continue;
@@ -182,6 +185,7 @@ export class GuestRun {
 			const erased = eraseTypes(text);
 			if (erased.kind === "code") {
 				this.#sources.set(name, erased.code);
+				this.#columns.set(name, erased.columns);
 				continue;
 			}
 			if (erased.kind === "broken") this.#retire = true;
@@ -308,7 +312,7 @@ export class GuestRun {
 		this.#machine.limitMemory(this.#order.memoryLimitBytes + 1024 * 1024);
 		try {
 			const text = this.#machine.call("describe", value).toString();
-			const failure = describeFailure(text, new Set(this.#sources.keys()));
+			const failure = describeFailure(text, this.#columns);
 			// Where even the error found no memory, the engine throws null.
 			const isMemory =
 				failure.isMemory || (value.isNull && this.#memoryUsed() > this.#order.memoryLimitBytes * 0.9);

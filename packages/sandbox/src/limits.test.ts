@@ -39,6 +39,15 @@ describe("memory", () => {
 		expect(other).toBe(1);
 	});
 
+	test("that ran out leaves its thread to the next run [SA-160]", async () => {
+		const own = createSandbox({ workers: 1, maxRuns: 1, cpuLimitMs: 10_000_000 });
+		for (const source of ["const all = []; for (;;) all.push({})", "new ArrayBuffer(1e9)"]) {
+			expect((await own.runCode(source, { memoryLimitBytes: 4 * MiB })).status).toBe("memory");
+			expect((await own.runCode("export default 1")).result).toBe(1);
+		}
+		await own.close();
+	});
+
 	test("is limited by default, by 64 MiB, and limits must be positive numbers [SA-161]", async () => {
 		expect((await run("new Uint8Array(70 * 1024 * 1024)")).status).toBe("memory");
 		expect((await run("new Uint8Array(50 * 1024 * 1024)")).error?.message).toContain("no export");
@@ -137,7 +146,9 @@ describe("terminate", () => {
 		});
 		const handle = sandbox.runCode(`begun(); ${source}`, { globals: { begun: () => begun() } });
 		await started;
-		await new Promise((resolve) => setTimeout(resolve, 20));
+		// Timers are answered while the guest computes.
+		for (let answered = 0; answered < 20; answered++) await new Promise((resolve) => setTimeout(resolve, 1));
+		expect(handle.running).toBe(true);
 		const at = performance.now();
 		const pause = await longestPause(() => {
 			handle.terminate();
@@ -151,7 +162,9 @@ describe("terminate", () => {
 	});
 
 	test("gives its first reason as the message [SA-166]", async () => {
-		const handle = sandbox.runCode("for (;;);");
+		const begun = Promise.withResolvers<void>();
+		const handle = sandbox.runCode("begun(); for (;;);", { globals: { begun: () => begun.resolve() } });
+		await begun.promise;
 		handle.terminate("5s budget");
 		handle.terminate("another");
 		expect(await handle).toMatchObject({ status: "terminated", error: { message: "5s budget" } });
@@ -177,6 +190,14 @@ describe("terminate", () => {
 		expect((await handle).status).toBe("terminated");
 		await value("export default 1");
 		expect(ran).toBe(false);
+		// Also before there is a thread for it.
+		const cold = createSandbox({ workers: 1 });
+		const first = cold.runCode("ran()", { globals: { ran: () => (ran = true) } });
+		first.terminate("at once");
+		expect(await first).toMatchObject({ status: "terminated", error: { message: "at once" } });
+		expect((await cold.runCode("export default 1")).result).toBe(1);
+		expect(ran).toBe(false);
+		await cold.close();
 	});
 
 	test("is the last that the guest hears: nothing of the host is called any more [SA-168]", async () => {
@@ -231,7 +252,7 @@ test("a run that nobody ends is ended by the limit of computing time, and says s
 	}
 });
 
-test("runs that wait for the host keep nobody from computing, and too many of them wait in line", async () => {
+test("runs that wait for the host keep nobody from computing, and too many of them wait in line [SA-167]", async () => {
 	const own = createSandbox({ workers: 1, maxRuns: 3 });
 	let release = (): void => {};
 	const gate = new Promise<void>((resolve) => {

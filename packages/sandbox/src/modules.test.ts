@@ -129,6 +129,24 @@ describe("modules", () => {
 		const options = { modules: { "./a.js": "export const a = 1" }, imports: { given: { b: 2 } } };
 		expect(await value(source, options)).toEqual([["a"], ["b"], true, true, true, true]);
 		expect((await run("await import('nowhere')")).status).toBe("error");
+		// From where the importing module lies.
+		const modules = {
+			"./src/deep/a.js": "export const load = (name) => import(name)",
+			"./src/deep/b.js": "export default 'deep'",
+			"./src/b.js": "export default 'src'",
+			"./b.js": "export default 'root'",
+		};
+		const entry = `import { load } from "./deep/a.js";
+			const names = ["./b.js", "../b.js", "../../b.js", "../../../b.js"];
+			const found = await Promise.all(names.map((name) => load(name).then((module) => module.default, () => "none")));
+			export default [(await import("./b.js")).default, ...found]`;
+		expect(await value(entry, { modules, filename: "./src/main.js" })).toEqual([
+			"src",
+			"deep",
+			"src",
+			"root",
+			"none",
+		]);
 	});
 
 	test("of any graph link or fail, and every body runs at most once", async () => {

@@ -46,11 +46,18 @@ describe("the export that is run", () => {
 		const good = await run("export default () => {}");
 		expect(good.status).toBe("success");
 		expect("error" in good).toBe(false);
-		for (const source of ["throw 1", "import 'x'", "export default Symbol()"]) {
-			const bad = await run(source);
-			expect(bad.status).not.toBe("success");
-			expect(bad.error).toBeDefined();
-			expect("result" in bad).toBe(false);
+		for (const [status, source] of [
+			["error", "throw 1"],
+			["link_error", "import 'x'"],
+			["error", "export default Symbol()"],
+			["memory", "new ArrayBuffer(1e9)"],
+			["terminated", "stop(); for (;;);"],
+		] as const) {
+			const handle = sandbox.runCode(source, { globals: { stop: () => handle.terminate() } });
+			const bad = await handle;
+			expect(bad.status, source).toBe(status);
+			expect(bad.error?.message, source).toBeTruthy();
+			expect("result" in bad, source).toBe(false);
 		}
 	});
 
@@ -154,6 +161,17 @@ describe("an error", () => {
 		});
 		expect((await run("\n\nthrow new Error('x')")).error).toMatchObject({ line: 3 });
 		expect((await run("enum A { B,\n C }\nthrow new Error('x')")).error).toMatchObject({ line: 3 });
+		// Code in place of an enum or of types moves what follows on its line, and no place of an error.
+		const moved =
+			"enum A { B } class P { constructor(public a: number, b: string) { throw new Error('p'); } }\nconst x: number = 1; f<string>(x);\nfunction f<T>(given: T) { return new P(1, 'b'); }";
+		const lines = moved.split("\n");
+		const { error } = await run(moved);
+		expect(error).toMatchObject({ line: 1, column: (lines[0]?.indexOf("Error(") as number) + 1 });
+		expect(error?.stack).toContain(`(<runCode>:3:${(lines[2]?.indexOf("P(") as number) + 1})`);
+		expect(await run("enum A { B }\nconst x: number = 1; let x = 2;")).toMatchObject({
+			status: "link_error",
+			error: { line: 2, column: "const x: number = 1; let x =".length },
+		});
 		expect(await run("const a = 1;\nlet b = ;")).toMatchObject({
 			status: "link_error",
 			error: { line: 2, column: 9, filename: "<runCode>" },
@@ -193,6 +211,8 @@ test("a handle runs from its creation, and gives the same result to everyone [SA
 		globals: { touch: () => void calls++ },
 	});
 	expect(handle.running).toBe(true);
+	// Nobody awaits it yet.
+	await expect.poll(() => [calls, handle.running]).toEqual([1, false]);
 	const first = await handle;
 	expect(handle.running).toBe(false);
 	expect(await handle).toBe(first);
@@ -215,8 +235,20 @@ test("every status has a duration, and memory used where it could be measured [S
 		expect(outcome.durationMs).toBeLessThanOrEqual(performance.now() - started + 1);
 		expect(Number.isInteger(outcome.memoryUsedBytes) && (outcome.memoryUsedBytes ?? 0) > 0).toBe(true);
 	}
+	const handle = sandbox.runCode("stop(); for (;;);", { globals: { stop: () => handle.terminate() } });
+	const { status, durationMs, memoryUsedBytes = 1 } = await handle;
+	expect(status).toBe("terminated");
+	expect(durationMs).toBeGreaterThanOrEqual(0);
+	expect(Number.isInteger(memoryUsedBytes) && memoryUsedBytes > 0).toBe(true);
 	const large = await run("export default (() => { globalThis.kept = new Uint8Array(2e7) })()");
 	expect(large.memoryUsedBytes).toBeGreaterThan(2e7);
+	const seen: number[] = [];
+	const look = async () => {
+		await new Promise((resolve) => setTimeout(resolve, 20));
+		seen.push(performance.now());
+	};
+	const waited = await run("await look(); await look()", { globals: { look } });
+	expect(waited.durationMs).toBeGreaterThanOrEqual((seen[1] as number) - (seen[0] as number));
 });
 
 test.each([
