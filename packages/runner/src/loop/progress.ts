@@ -44,8 +44,10 @@ export interface Progress {
 	readonly changes: List<MemoryChange>;
 	readonly warnings: List<string>;
 	readonly retries: Retries;
-	readonly latency: Readonly<Record<string, number>>;
-	readonly attachments: Readonly<Record<string, string>>;
+	/** Milliseconds that each call took, with its tool. */
+	readonly latency: List<readonly [toolId: string, milliseconds: number]>;
+	/** Of each call that gave some. */
+	readonly attachments: List<Readonly<Record<string, string>>>;
 	/** What was planned last. */
 	readonly planned: PlanAnswer | undefined;
 	/** What was made of the last result. */
@@ -80,8 +82,8 @@ export const noProgress: Progress = {
 	changes: List.empty(),
 	warnings: List.empty(),
 	retries: { attempts: 0 },
-	latency: {},
-	attachments: {},
+	latency: List.empty(),
+	attachments: List.empty(),
 	planned: undefined,
 	reflected: undefined,
 	phase: "begin",
@@ -216,7 +218,6 @@ function afterCall(progress: Progress, outcome: string, result: unknown, duratio
 		...(meta === undefined ? {} : { meta }),
 	};
 	const id = step.toolId as string;
-	const repeated = Object.keys(attachments ?? {}).filter((name) => Object.hasOwn(progress.attachments, name));
 	const again = Math.max(0, attempts - 1);
 	return {
 		...progress,
@@ -224,12 +225,8 @@ function afterCall(progress: Progress, outcome: string, result: unknown, duratio
 		actions: progress.actions.append(action),
 		transcript: progress.transcript.append(resultMessage(step, ok ? output : failureOf(error, output))),
 		changes: progress.changes.appendAll(answer.changes),
-		latency: { ...progress.latency, [id]: (progress.latency[id] ?? 0) + latency },
-		attachments:
-			attachments === undefined ? progress.attachments : { ...progress.attachments, ...attachments },
-		warnings: progress.warnings.appendAll(
-			repeated.map((name) => `The attachment "${name}" was given again; the later one is kept.`),
-		),
+		latency: progress.latency.append([id, latency]),
+		attachments: attachments === undefined ? progress.attachments : progress.attachments.append(attachments),
 		retries: again === 0 ? progress.retries : moreRetries(progress.retries, again, failures.at(-1)?.message),
 		failure: answer.fatal === true ? error : undefined,
 	};

@@ -63,13 +63,21 @@ const known = Object.values(formats).map(({ prefix, characters, min, max }) => (
 	run: new RegExp(`${characters}+`, "y"),
 	isExact: max !== undefined,
 	isCommon: prefix === common,
+	/** What its prefix begins with. */
+	firsts: /^\[(\w+)]/.exec(prefix)?.[1] ?? (prefix[0] as string),
 }));
+
+/** The characters that a key begins with. */
+export const keyFirsts: string = [...new Set(known.flatMap(({ firsts }) => [...firsts]))].join("");
+const byFirst: ReadonlyMap<string, typeof known> = new Map(
+	Array.from(keyFirsts, (first) => [first, known.filter(({ firsts }) => firsts.includes(first))]),
+);
 
 const restOfKey: Rest = { part: /[A-Za-z0-9_-]+/y };
 
 /** A vendor's key. What begins like a word has to look random: a word with hyphens is no key. */
 export function keyAt({ text, at, isWhole }: Place): Answer {
-	for (const { pattern, run, isExact, isCommon } of known) {
+	for (const { pattern, run, isExact, isCommon } of byFirst.get(text[at] as string) ?? []) {
 		pattern.lastIndex = at;
 		const [found, key = ""] = pattern.exec(text) ?? [];
 		if (found === undefined) continue;

@@ -34,7 +34,7 @@ export function emailAt({ text, at, floor, isWhole }: Place): Answer {
 	let start = at;
 	while (start > floor && at - start <= longestLocal && isLocal(text.charCodeAt(start - 1))) start--;
 	if (at - start > longestLocal) return undefined;
-	while (start < at && /[.%+-]/.test(text[start] as string)) start++;
+	while (start < at && ".%+-".includes(text[start] as string)) start++;
 	if (start === at || text[at - 1] === ".") return undefined;
 	if (!isWhole) {
 		const run = endOfRun(domainRun, text, at + 1);

@@ -4,21 +4,36 @@ import { type CountryCode, parsePhoneNumberFromString } from "libphonenumber-js/
 import type { Answer, Hit, Place } from "./rule.ts";
 import { endOfRun } from "./rule.ts";
 
-/** The source of a pattern for what is shaped like the beginning of a card's or a phone's number. */
-export const numberStart: string = `(?<![A-Za-z0-9_]|\\d[.\\-/:])(?:${[
-	"\\d{13}",
-	"\\d{4}(?: \\d{4} \\d{4} |-\\d{4}-\\d{4}-)\\d{4}",
-	"3\\d{3}[ -]\\d{6}[ -]\\d{4}",
-	"\\+[1-9](?:[ .\\-/()\\u00a0]{0,3}\\d){6}",
-	// One group of many is no number of its own.
-	`(?<!\\d )(?:${[
-		"00[1-9](?:[ .\\-/()\\u00a0]{0,3}\\d){6}",
-		"(?:1[ .-])?(?:\\([2-9]\\d\\d\\) ?|[2-9]\\d\\d[ .-])[2-9]\\d\\d[ .-]\\d{4}",
-		"\\(?0\\d(?:[ .\\-/)\\u00a0]{0,3}\\d){7}",
-		"(?:8 ?)?\\(\\d{2,5}\\) ?\\d{3,5}[ -]?\\d{2}",
-		"1[3-9]\\d[ -]\\d{4}[ -]\\d{4}",
-	].join("|")})`,
-].join("|")})`;
+/** What is shaped like the beginning of a card's or a phone's number, by its first character. */
+const shapes: readonly (readonly [first: string, rest: string])[] = [
+	["\\d", "\\d{12}|\\d{3}(?: \\d{4} \\d{4} |-\\d{4}-\\d{4}-)\\d{4}"],
+	["3", "\\d{3}[ -]\\d{6}[ -]\\d{4}"],
+	["\\+", "[1-9](?:[ .\\-/()\\u00a0]{0,3}\\d){6}"],
+];
+/** The same for those of which one group of many is no number of its own. */
+const groups: typeof shapes = [
+	["0", "0[1-9](?:[ .\\-/()\\u00a0]{0,3}\\d){6}|\\d(?:[ .\\-/)\\u00a0]{0,3}\\d){7}"],
+	["1", "[ .-](?:\\([2-9]\\d\\d\\) ?|[2-9]\\d\\d[ .-])[2-9]\\d\\d[ .-]\\d{4}|[3-9]\\d[ -]\\d{4}[ -]\\d{4}"],
+	["[2-9]", "\\d\\d[ .-][2-9]\\d\\d[ .-]\\d{4}"],
+	["8", " ?\\(\\d{2,5}\\) ?\\d{3,5}[ -]?\\d{2}"],
+	[
+		"\\(",
+		"0\\d(?:[ .\\-/)\\u00a0]{0,3}\\d){7}|[2-9]\\d\\d\\) ?[2-9]\\d\\d[ .-]\\d{4}|\\d{2,5}\\) ?\\d{3,5}[ -]?\\d{2}",
+	],
+];
+/** What was before is looked at after the first character: most characters begin no number. */
+const sourceOf = (before: string, beforeGroup: string): string =>
+	[
+		...shapes.map(([first, rest]) => `${first}${before}(?:${rest})`),
+		...groups.map(([first, rest]) => `${first}${before}${beforeGroup}(?:${rest})`),
+	].join("|");
+
+export const numberTrigger: RegExp = new RegExp(
+	sourceOf("(?<![A-Za-z0-9_].|\\d[.\\-/:].)", "(?<!\\d .)"),
+	"g",
+);
+/** The same at a border. */
+export const numberBorder: RegExp = new RegExp(sourceOf("", ""), "y");
 
 /** The source of a pattern for a word that says that a phone's number follows. */
 export const phoneLabel: string =
@@ -44,14 +59,15 @@ export function numberAt({ text, at, floor, isWhole }: Place, asked: Asked, isLa
 		if (end === text.length && end - at < longest) return "more";
 	}
 	const before = at > floor ? (text[at - 1] as string) : "";
-	const earlier = at - 1 > floor ? (text[at - 2] as string) : "";
-	const isPart = /[.,/:-]/.test(before) && (before === "-" ? /[\dA-Za-z]/ : /\d/).test(earlier);
+	const isAfterDigit = at - 1 > floor && isDigit(text, at - 2);
+	const isAfterLetter = before === "-" && at - 1 > floor && /[A-Za-z]/.test(text[at - 2] as string);
+	const isPart = (isAfterDigit && before !== "" && ".,/:-".includes(before)) || isAfterLetter;
 	if (!isPart && isDigit(text, at + 3)) {
 		const card = cardIn(text, at);
 		if (card > 0) return { start: at, end: at + card, type: "card" };
 	}
 	if (isPart && !isLabelled) return undefined;
-	if (before === " " && text[at] !== "+" && /\d/.test(earlier)) return undefined;
+	if (before === " " && isAfterDigit && text[at] !== "+") return undefined;
 	const phone = phoneIn(text, at, isLabelled, asked);
 	return phone > 0 ? ({ start: at, end: at + phone, type: "phone" } satisfies Hit) : undefined;
 }
@@ -136,7 +152,10 @@ function phoneIn(text: string, at: number, isLabelled: boolean, asked: Asked): n
 		const digits = found.replace(/^00/, "+").replace("(0)", "");
 		return isOneOf(digits, asked, first === "+" ? "possible" : "valid") ? found.length : 0;
 	}
+	const isOneGroup = first !== "0" && hasDigits(text, at, 6);
+	if (isOneGroup && !isLabelled) return 0;
 	if (endOfRun(date, text, at) > at) return 0;
+	if (isOneGroup) return fits(anyPhone).length;
 	const american = /[1-9(]/.test(first) ? fits(northAmerican) : "";
 	if (american !== "" && isOneOf(american, asked, "valid", "US")) return american.length;
 	const sure =
@@ -148,6 +167,13 @@ function phoneIn(text: string, at: number, isLabelled: boolean, asked: Asked): n
 	if (countOfDigits(home) >= 9 && countOfDigits(home) <= 12)
 		if (homes.some((country) => isOneOf(home, asked, "valid", country))) return home.length;
 	return isLabelled ? fits(anyPhone).length : 0;
+}
+
+/** Whether so many digits follow one another: then no country but those whose numbers begin with 0 writes a number so. */
+function hasDigits(text: string, at: number, count: number): boolean {
+	let end = at;
+	while (end - at < count && isDigit(text, end)) end++;
+	return end - at === count;
 }
 
 function countOfDigits(text: string): number {

@@ -39,6 +39,8 @@ describe("by default [RUN-127]", () => {
 		],
 		["a password in a query", "?user=a&password=b%20c&x=1", "?user=a&password=[REDACTED:password]&x=1"],
 		["a secret in settings", "CLIENT_SECRET=abc\nX=1", "CLIENT_SECRET=[REDACTED:secret]\nX=1"],
+		["a key in settings", "API_KEY=abc\nX=1", "API_KEY=[REDACTED:api-key]\nX=1"],
+		["a key in a header", "X-Api-Key: ab1c2\nnext", "X-Api-Key: [REDACTED:api-key]\nnext"],
 	];
 	for (const [what, text, masked] of cases)
 		test(`${what} is masked`, () => {
@@ -424,6 +426,11 @@ test("no text takes more than linear time", () => {
 		"[REDACTED",
 		"AKIA",
 		"a@b.co ",
+		"07 ",
+		"4111-",
+		"3782 822463 ",
+		"api_key=x ",
+		"1700000000000 ",
 	];
 	const cpu = (text: string): number => {
 		const before = process.cpuUsage();

@@ -39,6 +39,12 @@ export function startsHere({ text, at, floor }: Place): boolean {
 	return at <= floor || !wordLike.test(text[at - 1] as string);
 }
 
+/** Whether a sticky pattern matches at a place. */
+export function isAt(pattern: RegExp, text: string, at: number): boolean {
+	pattern.lastIndex = at;
+	return pattern.test(text);
+}
+
 /** Where the run of characters that a sticky pattern matches ends. */
 export function endOfRun(pattern: RegExp, text: string, at: number): number {
 	pattern.lastIndex = at;

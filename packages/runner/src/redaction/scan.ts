@@ -1,11 +1,11 @@
 // The scanner: one pass from left to right over a text, whole or in pieces, with the same outcome wherever it is cut.
 // searching → (a rule says hit) → masking the rest of it → searching; a rule that says `more` holds the text from there on.
-import { bearerAt, bearerStart, jwtAt, jwtStart, keyAt, keyStart, pemAt } from "./credentials.ts";
+import { bearerAt, bearerStart, jwtAt, jwtStart, keyAt, keyFirsts, keyStart, pemAt } from "./credentials.ts";
 import { emailAt, emailSign, isLocal } from "./emails.ts";
 import { afterName, fieldAt, fieldNames } from "./fields.ts";
 import { maskOf } from "./mask.ts";
-import { type Asked, labelledAt, numberAt, numberStart, phoneLabel } from "./numbers.ts";
-import { type Answer, endOfRun, type Place, type Rest } from "./rule.ts";
+import { type Asked, labelledAt, numberAt, numberBorder, numberTrigger, phoneLabel } from "./numbers.ts";
+import { type Answer, endOfRun, isAt, type Place, type Rest } from "./rule.ts";
 
 /** Which rules are asked. */
 export type Kinds = "all" | "credentials";
@@ -13,27 +13,41 @@ export type Kinds = "all" | "credentials";
 interface Rule {
 	/** Finds the next place where it has to be asked. */
 	readonly trigger: RegExp;
+	/** Without this there is none: looking for a character takes next to nothing. */
+	readonly needs?: string;
 	/** The same at a place that something masked ends at: that is a border, whatever it was. */
 	readonly border: RegExp;
+	/** The characters that `border` begins with. */
+	readonly firsts: string;
 	ask(place: Place, asked: Asked): Answer;
 }
 
-function rule(source: string, ask: Rule["ask"]): Rule {
+function rule(source: string, firsts: string, ask: Rule["ask"]): Rule {
 	const atBorder = source.replace(/\(\?<![^)]*\)/g, "").replace(/^\\b/, "");
-	return { trigger: new RegExp(source, "g"), border: new RegExp(atBorder, "y"), ask };
+	return { trigger: new RegExp(source, "g"), border: new RegExp(atBorder, "y"), firsts, ask };
 }
 
-const numberRule = rule(numberStart, numberAt);
+const numberRule: Rule = {
+	trigger: numberTrigger,
+	border: numberBorder,
+	firsts: "0123456789+(",
+	ask: numberAt,
+};
 /** Where two are to be asked at one place, the first is. Each has a pattern of its own: one of all takes twice as long. */
 const credentials: readonly Rule[] = [
-	rule("-----BEGIN ", pemAt),
-	rule(jwtStart, jwtAt),
-	rule(bearerStart, bearerAt),
-	rule(keyStart, keyAt),
-	rule(`(?:${insensitive(fieldNames)})${afterName}`, fieldAt),
+	rule("-----BEGIN ", "-", pemAt),
+	rule(jwtStart, "e", jwtAt),
+	rule(bearerStart, "bB", bearerAt),
+	rule(keyStart, keyFirsts, keyAt),
+	rule(`(?:${insensitive(fieldNames)})${afterName}`, "aAcCeEpPsStT", fieldAt),
 ];
 const rules: Readonly<Record<Kinds, readonly Rule[]>> = {
-	all: [...credentials, numberRule, rule(phoneLabel, labelledAt), rule(emailSign, emailAt)],
+	all: [
+		...credentials,
+		numberRule,
+		rule(phoneLabel, "cCfFhHmMpPsStTwW", labelledAt),
+		{ ...rule(emailSign, "@", emailAt), needs: "@" },
+	],
 	credentials,
 };
 
@@ -43,9 +57,12 @@ const shortest = 5;
 /** A whole text at once. */
 export function scanned(text: string, kinds: Kinds): string {
 	if (text.length < shortest) return text;
-	return rules[kinds].some((rule) => foundBy(rule, text, 0) < nowhere)
-		? new Scanner(kinds).whole(text)
-		: text;
+	const asked = rules[kinds];
+	for (let which = 0; which < asked.length; which++) {
+		const at = foundBy(asked[which] as Rule, text, 0);
+		if (at < nowhere) return new Scanner(kinds).whole(text, which, at);
+	}
+	return text;
 }
 
 /** So much is kept of what was emitted, for rules that look back. */
@@ -75,6 +92,7 @@ export class Scanner {
 	/** Takes a piece; gives what is sure by now. */
 	push(piece: string): string {
 		if (piece === "") return "";
+		this.#places.fill(-1);
 		this.#text = this.#text.slice(Math.max(0, this.#held - lookBack)) + piece;
 		const cut = Math.max(0, this.#held - lookBack);
 		this.#held -= cut;
@@ -84,18 +102,20 @@ export class Scanner {
 
 	/** Gives what was held: the text is over. */
 	flush(): string {
+		this.#places.fill(-1);
 		return this.#advance(true);
 	}
 
-	/** The whole text at once. */
-	whole(text: string): string {
+	/** The whole text at once, where it is known which rule is the first that has to be asked at all, and where first. */
+	whole(text: string, which: number, at: number): string {
 		this.#text = text;
+		this.#places.fill(nowhere, 0, which);
+		this.#places[which] = at;
 		return this.#advance(true);
 	}
 
 	#advance(isWhole: boolean): string {
 		const text = this.#text;
-		this.#places.fill(-1);
 		let out = "";
 		/** Up to here everything is in `out`. */
 		let done = this.#held;
@@ -131,13 +151,13 @@ export class Scanner {
 		const text = this.#text;
 		const floor = this.#floor;
 		if (floor > 0 && from <= floor + 1) {
-			const rule = from === floor ? this.#rules.find(({ border }) => isAt(border, text, floor)) : undefined;
+			const rule = from === floor ? this.#atBorder(floor) : undefined;
 			this.#at = floor;
 			if (rule !== undefined) return rule;
 			// What parts two numbers makes one of them only where both are still to be seen.
 			const isParted = this.#rules.includes(numberRule) && /[ ./:,-]/.test(text[floor] ?? "");
 			this.#at = floor + 1;
-			if (isParted && this.#isNumber(this.#at)) return numberRule;
+			if (isParted && this.#atBorder(floor + 1) === numberRule) return numberRule;
 		}
 		let first = -1;
 		let least = nowhere;
@@ -153,9 +173,12 @@ export class Scanner {
 		return this.#rules[first];
 	}
 
-	/** Whether the first rule that has to be asked at the border of something masked is the one of numbers. */
-	#isNumber(at: number): boolean {
-		return this.#rules.find(({ border }) => isAt(border, this.#text, at)) === numberRule;
+	/** The first rule that has to be asked at the border of something masked. */
+	#atBorder(at: number): Rule | undefined {
+		const text = this.#text;
+		const first = text[at];
+		if (first === undefined) return undefined;
+		return this.#rules.find(({ firsts, border }) => firsts.includes(first) && isAt(border, text, at));
 	}
 
 	/** Drops what belongs to something that is masked; gives where that ends. */
@@ -193,14 +216,11 @@ export class Scanner {
 /** After every text: no text is so long. */
 const nowhere = 2 ** 30 - 1;
 
-function foundBy({ trigger }: Rule, text: string, from: number): number {
-	trigger.lastIndex = from;
+function foundBy({ trigger, needs }: Rule, text: string, from: number): number {
+	const start = needs === undefined ? from : text.indexOf(needs, from);
+	if (start < 0) return nowhere;
+	trigger.lastIndex = start;
 	return trigger.exec(text)?.index ?? nowhere;
-}
-
-function isAt(pattern: RegExp, text: string, at: number): boolean {
-	pattern.lastIndex = at;
-	return pattern.test(text);
 }
 
 /** What waits for more is held with the word that it is in: that may be an address. */
@@ -225,5 +245,5 @@ function startsNumber(code: number): boolean {
 
 /** A pattern whose letters match in either case. */
 function insensitive(source: string): string {
-	return source.replace(/(?<!\\|\?)[a-z]/g, (letter) => `[${letter.toUpperCase()}${letter}]`);
+	return source.replace(/(?<!\\)[a-z]/g, (letter) => `[${letter.toUpperCase()}${letter}]`);
 }

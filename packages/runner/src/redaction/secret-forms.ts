@@ -110,8 +110,8 @@ function isWritten(text: string, at: number, way: string): boolean {
 const leading = 24;
 
 /** The source of a pattern for where one of these forms may begin. */
-export function beginnings(forms: readonly SecretForm[]): string {
-	const sources = forms.map(({ units }) => units.slice(0, leading).map(sourceOf).join(""));
+export function beginnings(forms: readonly SecretForm[], length: number = leading): string {
+	const sources = forms.map(({ units }) => units.slice(0, length).map(sourceOf).join(""));
 	return [...new Set(sources)].join("|");
 }
 

@@ -11,6 +11,9 @@ import {
 	type SecretForm,
 } from "./secret-forms.ts";
 
+/** So many characters say whether a text has to be looked through: more take longer, and say little more. */
+const shortBeginning = 8;
+
 /** What a set of secrets is looked for with. */
 export class SecretSet {
 	readonly forms: readonly SecretForm[];
@@ -20,6 +23,7 @@ export class SecretSet {
 	readonly longest: number;
 	/** Nothing shorter holds one. */
 	readonly #shortest: number;
+	/** Of what a form begins with: no more is looked for until that is found. */
 	readonly #coded: RegExp;
 	/** Much faster; undefined where every secret holds a character that codes. */
 	readonly #plain: RegExp | undefined;
@@ -31,9 +35,9 @@ export class SecretSet {
 		this.first = firstCharacters(this.forms);
 		this.longest = longestOf(this.forms);
 		this.#shortest = Math.min(...this.forms.map(({ units }) => units.length));
-		this.#coded = new RegExp(beginnings(this.forms));
+		this.#coded = new RegExp(beginnings(this.forms, shortBeginning));
 		const plain = plainForms(this.forms);
-		this.#plain = plain.length === 0 ? undefined : new RegExp(beginnings(plain));
+		this.#plain = plain.length === 0 ? undefined : new RegExp(beginnings(plain, shortBeginning));
 	}
 
 	mask(text: string): string {

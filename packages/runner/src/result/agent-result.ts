@@ -31,11 +31,13 @@ export function resultOf(progress: Progress, extras: ResultExtras): AgentResult 
 	const calls = progress.calls.toArray();
 	const cost = costOf(calls);
 	const { begin } = progress;
-	const warnings = [...progress.warnings.toArray(), ...extras.warnings].map((text) => redactor.redact(text));
+	const { attachments, repeated } = attachmentsOf(progress);
+	const warnings = [...progress.warnings.toArray(), ...repeated, ...extras.warnings].map((text) =>
+		redactor.redact(text),
+	);
 	const traces = extras.traces.map((text) => redactor.redact(text));
 	const started = new Date(progress.startedAt).toISOString();
 	const finished = progress.finishedAt ?? progress.startedAt;
-	const { attachments } = progress;
 	const shown = (action: ActionResult): unknown => {
 		const { input, ...rest } = action;
 		const given = input === undefined ? undefined : shownInput(input, redactor, extras.logToolInputs);
@@ -75,7 +77,7 @@ export function resultOf(progress: Progress, extras: ResultExtras): AgentResult 
 		...(progress.outcome === "aborted" || progress.outcome === "killed" ? { aborted: true } : {}),
 		...(progress.retries.attempts === 0 ? {} : { retryInfo: redactor.redact(progress.retries) }),
 		...(begin?.deterministic === true ? { seed: begin.seed, deterministic: true } : {}),
-		metrics: { durationMs: finished - progress.startedAt, toolLatencyMs: progress.latency },
+		metrics: { durationMs: finished - progress.startedAt, toolLatencyMs: latencyOf(progress) },
 		...(Object.keys(attachments).length === 0 ? {} : { attachments }),
 	});
 	// Whatever else it may come to say: a registered secret is nowhere in it.
@@ -113,6 +115,29 @@ function failureOf({ outcome, failure }: Progress): ResultError {
 	if (outcome === "aborted" || outcome === "killed")
 		return { code: "ABORTED", message: "The run was aborted." };
 	return { code: "RUN_FAILED", message: "The run failed.", ...failure };
+}
+
+/** What calls gave under a name, the last of each, with a warning where one was given again. */
+function attachmentsOf(progress: Progress): {
+	readonly attachments: Readonly<Record<string, string>>;
+	readonly repeated: readonly string[];
+} {
+	const texts = new Map<string, string>();
+	const repeated: string[] = [];
+	for (const given of progress.attachments)
+		for (const [name, text] of Object.entries(given)) {
+			if (texts.has(name)) repeated.push(`The attachment "${name}" was given again; the later one is kept.`);
+			texts.set(name, text);
+		}
+	return { attachments: Object.fromEntries(texts), repeated };
+}
+
+/** Milliseconds by tool. */
+function latencyOf(progress: Progress): Readonly<Record<string, number>> {
+	const sums = new Map<string, number>();
+	for (const [toolId, milliseconds] of progress.latency)
+		sums.set(toolId, (sums.get(toolId) ?? 0) + milliseconds);
+	return Object.fromEntries(sums);
 }
 
 function usageOf(calls: readonly ModelCall[]): TokenUsage {

@@ -11,18 +11,27 @@ export function askEngine(
 	question: PolicyQuestion,
 	limits: { readonly timeoutMs: number; readonly timers: Timers },
 ): MaybePromise<PolicyDecision> {
-	let controller: AbortController | undefined;
+	const late = new Late();
 	try {
-		const asked = engine.check(question, {
-			get signal() {
-				controller ??= new AbortController();
-				return controller.signal;
-			},
-		}) as unknown;
+		const asked = engine.check(question, late) as unknown;
 		if (!isThenable(asked)) return read(asked as PolicyDecision);
-		return inTime(asked as PromiseLike<PolicyDecision>, limits, () => controller?.abort());
+		return inTime(asked as PromiseLike<PolicyDecision>, limits, () => late.abort());
 	} catch (error) {
 		return failed(messageOf(error));
+	}
+}
+
+/** What an engine is given beside the question. Its signal is made when it is asked for: most never do. */
+class Late {
+	#controller: AbortController | undefined;
+
+	get signal(): AbortSignal {
+		this.#controller ??= new AbortController();
+		return this.#controller.signal;
+	}
+
+	abort(): void {
+		this.#controller?.abort();
 	}
 }
 

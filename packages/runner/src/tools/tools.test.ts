@@ -202,3 +202,17 @@ test("latency is the time of all attempts of a tool, by its id [RUN-031]", async
 	const { result } = await running(slow, undefined, { ports: { clock } });
 	expect(result.metrics).toEqual({ durationMs: 20, toolLatencyMs: { slow: 20 } });
 });
+
+test("what calls give under one name is kept once, the last of it, whatever tools and names are called [RUN-031]", async () => {
+	const given = ["one", "two", "three"];
+	const tool: ToolDefinition = {
+		id: "constructor",
+		run: () => ({ ok: true, output: 1, meta: { attachments: { toString: given.shift() as string } } }),
+	};
+	const steps = [use("constructor"), use("constructor"), use("constructor"), finish];
+	const { attachments, diagnostics, metrics } = await made(steps, { tools: [tool] }).runOnce();
+	expect(attachments).toEqual({ toString: "three" });
+	const again = 'The attachment "toString" was given again; the later one is kept.';
+	expect(diagnostics?.warnings).toEqual([again, again]);
+	expect(metrics?.toolLatencyMs).toEqual({ constructor: expect.any(Number) });
+});
