@@ -129,7 +129,7 @@ describe.each(hosts)("effects on a host in %s", (_, open) => {
 		);
 	});
 
-	test("that are running cannot be cancelled any more [SA-066]", async () => {
+	test("that are running are not listed as pending, and cannot be cancelled any more [SA-062] [SA-066]", async () => {
 		let end = (): void => {};
 		const { ran } = working({
 			run: async (effect) => {

@@ -1,5 +1,14 @@
 import { expect, test } from "vitest";
 import { defineController, defineThreadEndpoint, isThreadEndpoint } from "../define/index.ts";
+import { loadProject } from "../load/index.ts";
+import {
+	agentSource,
+	type Files,
+	modelSource,
+	promptSource,
+	smallProject,
+	writeProject,
+} from "../project.fixture.ts";
 import { oneAgent, scripted } from "../thread/threads.fixture.ts";
 import type { ThreadState } from "../types/index.ts";
 import { served } from "./endpoints.fixture.ts";
@@ -91,6 +100,42 @@ test("methods, segments and the best of several routes are as their files say [S
 	expect(await answer("PATCH", "/anything")).toBe(404);
 });
 
+test("effects and endpoints that a package declares are the project's, under its name and beneath its threads [SA-213]", async () => {
+	const packed = (name: string, declared: object): Files => ({
+		[`agents/packed/${name}/package.json`]: {
+			name,
+			standardagent: { entryAgents: ["seller"], ...declared },
+		},
+		[`agents/packed/${name}/agents/agents/seller.ts`]: agentSource("seller", "sell"),
+		[`agents/packed/${name}/agents/prompts/sell.ts`]: promptSource("sell"),
+		[`agents/packed/${name}/agents/models/small.ts`]: modelSource("small"),
+		[`agents/packed/${name}/agents/providers/none.ts`]: smallProject["agents/providers/none.ts"] ?? "",
+	});
+	const folder = writeProject({
+		...smallProject,
+		...packed("bare", {}),
+		...packed("shop", { effects: ["tidy"], threadEndpoints: ["status.get"] }),
+		"agents/packed/shop/agents/effects/tidy.ts":
+			'export default { description: "x", handler: (state) => state.setValue("tidied", state.threadId) };',
+		"agents/packed/shop/agents/api/status.get.ts": `import { defineThreadEndpoint } from "@holdfast/threads";
+export default defineThreadEndpoint((_req, state) => Response.json({ of: state.threadId }));`,
+		"agents/packed/shop/agents/api/inner.ts": `import { defineThreadEndpoint } from "@holdfast/threads";
+export default defineThreadEndpoint(() => new Response("inner"));`,
+	});
+	const { ask, thread, threads } = served(await loadProject(folder));
+	for (const agent_id of ["helper", "bare/seller"]) {
+		const id = await thread({ agent_id });
+		expect((await ask("GET", `/api/threads/${id}/status`)).body).toEqual({ of: id });
+		for (const path of ["/inner", "/shop/status"])
+			expect((await ask("GET", `/api/threads/${id}${path}`)).status, path).toBe(404);
+	}
+	expect((await ask("GET", "/api/status")).status).toBe(404);
+	const state = await threads.get(await thread());
+	await expect(state?.scheduleEffect("tidy", {}, 0)).rejects.toMatchObject({ code: "unknown_effect" });
+	await state?.scheduleEffect("shop/tidy", {}, 0);
+	await expect.poll(() => state?.getValue("tidied")).toBe(state?.threadId);
+});
+
 test("what is not there is answered with 404: threads, paths, methods [SA-198]", async () => {
 	const { ask, thread } = served(oneAgent(scripted([]), { endpoints: { status: saysWhere("status") } }));
 	const id = await thread();
@@ -106,12 +151,13 @@ test("what is not there is answered with 404: threads, paths, methods [SA-198]",
 	expect((await ask("GET", `/api/threads/${id}/status`)).status).toBe(200);
 });
 
-test("an endpoint that throws is answered with 500 and not a word of it, and the server goes on [SA-199]", async () => {
+test("an endpoint that throws is answered with 500 and not a word of it, and the server goes on [SA-092] [SA-199]", async () => {
 	const { ask, thread, errors } = served(
 		oneAgent(scripted([]), {
 			endpoints: {
 				broken: defineThreadEndpoint(async (_req, state) => {
-					throw new Error(`it broke with ${await state.env("KEY")}`);
+					const key = await state.env("KEY");
+					throw new Error(`it broke with ${key}\n    at ${key}`); // a line like those of a stack, which is logged
 				}),
 				"broken POST": defineThreadEndpoint(() => {
 					throw Object.assign(new Error("hidden"), { code: "session_not_found" });

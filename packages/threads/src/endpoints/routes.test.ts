@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { defineEffect, definePrompt, defineTool } from "../define/index.ts";
+import { defineAgent, defineEffect, definePrompt, defineTool } from "../define/index.ts";
 import { oneAgent, scripted } from "../thread/threads.fixture.ts";
 import type { PromptDefinition, ProviderFactoryWithOptions } from "../types/index.ts";
 import { served } from "./endpoints.fixture.ts";
@@ -169,13 +169,16 @@ test("a message is changed and removed as tools do it, and only in its thread [S
 
 test("stop aborts the call under way and leaves the thread idle; continue goes on from what is stored [SA-205]", async () => {
 	const provider = scripted([{ text: "never", gate: new Promise(() => {}) }, "Now."]);
-	const { ask, thread, threads } = served(oneAgent(provider));
+	const { ask, thread, threads, host } = served(oneAgent(provider));
 	const id = await thread();
 	await ask("POST", `/api/threads/${id}/messages`, { content: "Hi" });
 	await expect.poll(() => provider.requests.length).toBe(1);
 	expect((await ask("POST", `/api/threads/${id}/stop`)).body).toEqual({ id, stopped: true });
 	await threads.quiet();
 	expect(provider.requests[0]?.signal?.aborted).toBe(true);
+	expect(provider.requests).toHaveLength(1);
+	expect(await host.journal.head(threads.storeKeyOf(id))).toMatchObject({ waiting: 0 });
+	expect((await host.journal.head(threads.storeKeyOf(id)))?.openRunId).toBeUndefined();
 	expect((await ask("POST", `/api/threads/${id}/stop`)).body).toEqual({ id, stopped: false });
 	expect((await ask("POST", `/api/threads/${id}/continue`)).body).toEqual({ id, continued: true });
 	await threads.quiet();
@@ -266,6 +269,31 @@ test("effects are listed, cancelled and run now, once; values, calls and sub-age
 	expect(ran).toHaveLength(1);
 });
 
+test("sub-agents of a thread are shown as its registry has them [SA-207]", async () => {
+	const provider = scripted(({ messages }) =>
+		messages.at(-1)?.content === "Hi"
+			? { calls: [{ name: "subagent_create", args: { name: "Digger" } }] }
+			: "Made.",
+	);
+	const resumable = { receives_messages: "side_a" as const };
+	const { ask, thread, threads } = served(
+		oneAgent(provider, {
+			prompt: { tools: [{ name: "worker", resumable }] },
+			agents: [defineAgent({ name: "worker", sideA: { prompt: "help" } })],
+		}),
+	);
+	const path = `/api/threads/${await thread()}`;
+	await ask("POST", `${path}/messages`, { content: "Hi" });
+	await threads.quiet();
+	const { subagents } = (await ask("GET", `${path}/subagents`)).body;
+	expect(subagents).toEqual([
+		expect.objectContaining({ name: "worker", threadName: "Digger", status: "idle", resumable: true }),
+	]);
+	const child = (await ask("GET", `/api/threads/${subagents[0].reference}`)).body;
+	expect(`/api/threads/${child.parent_id}`).toBe(path);
+	expect((await ask("GET", `/api/threads/${child.id}/subagents`)).body).toEqual({ subagents: [] });
+});
+
 test("the cost is the sum of all calls, those of prompts and fallbacks among them, at their prices per million [SA-208]", async () => {
 	const priced =
 		(tokens: number, error?: Error): ProviderFactoryWithOptions =>
@@ -294,7 +322,7 @@ test("the cost is the sum of all calls, those of prompts and fallbacks among the
 	const provider = scripted([{ calls: [{ name: "ask", args: { message: "?" } }] }, "Done."]);
 	const project = oneAgent(provider, {
 		prompt: { tools: ["ask"] },
-		model: { inputPrice: 1_000_000, outputPrice: 0 },
+		model: { inputPrice: 1_000_000, outputPrice: 500_000 },
 		prompts: [
 			definePrompt({
 				name: "ask",
@@ -326,9 +354,9 @@ test("the cost is the sum of all calls, those of prompts and fallbacks among the
 	// Calls of one moment have no order.
 	const named = (entries: readonly { model: string; cost?: number }[]): string[] =>
 		entries.map(({ model, cost }) => `${model} ${cost}`).sort();
-	expect(named(logs)).toEqual(["broken undefined", "dear 1", "main 3", "main 3"]);
+	expect(named(logs)).toEqual(["broken undefined", "dear 1", "main 4", "main 4"]);
 	expect((await ask("GET", `/api/threads/${id}/cost`)).body).toEqual({
-		cost: 7,
+		cost: 9,
 		calls: 4,
 		unpriced: 1,
 		inputTokens: 250_006,

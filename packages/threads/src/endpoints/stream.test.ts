@@ -61,7 +61,7 @@ const note: ToolDefinition = defineTool({
 const isOver = (seen: readonly Seen[], times = 1): boolean =>
 	seen.filter(({ type, status }) => type === "execution" && status === "completed").length >= times;
 
-test("watchers over server-sent events and WebSockets get the same events in the same order [SA-204]", async () => {
+test("watchers over server-sent events and WebSockets get the same events in the same order [SA-076] [SA-204]", async () => {
 	const provider = scripted([
 		{ text: "Let me see. ", calls: [{ name: "note", args: { n: 1 } }] },
 		"It is done, surely.",
@@ -130,6 +130,15 @@ test("a watcher who leaves stops nothing; a change and a removal of a message ar
 	});
 	const provider = scripted([{ text: "Late.", gate }]);
 	const { server, thread, ask, threads } = served(oneAgent(provider));
+	let left = 0;
+	const subscribe = threads.subscribe.bind(threads);
+	threads.subscribe = (...given) => {
+		const unsubscribe = subscribe(...given);
+		return () => {
+			left++;
+			unsubscribe();
+		};
+	};
 	const { url } = await server.listen({ port: 0 });
 	const id = await thread();
 	const path = `${url}/api/threads/${id}/stream`;
@@ -137,6 +146,9 @@ test("a watcher who leaves stops nothing; a change and a removal of a message ar
 	const { body } = await ask("POST", `/api/threads/${id}/messages`, { content: "Hi" });
 	await expect.poll(() => watchers.every(({ seen }) => seen.length >= 2)).toBe(true);
 	for (const { leave } of watchers) leave();
+	// The server has noticed it, and the model has not answered yet.
+	await expect.poll(() => left).toBe(1);
+	for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
 	open();
 	await threads.quiet();
 	const { messages } = (await ask("GET", `/api/threads/${id}/messages`)).body;

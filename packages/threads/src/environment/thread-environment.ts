@@ -32,6 +32,8 @@ export interface EnvironmentParts {
 	agent?(): Readonly<Record<string, string>> | undefined;
 	/** The `env` of the prompt that runs. */
 	prompt?(): Readonly<Record<string, string>> | undefined;
+	/** Of other definitions: not found by name here, and masked all the same. */
+	masked?(): readonly Readonly<Record<string, string>>[] | undefined;
 	/** Of the user's account. */
 	user?(): EnvGiven | undefined | Promise<EnvGiven | undefined>;
 	/** Of the program that runs the project. */
@@ -103,13 +105,14 @@ export class ThreadEnvironment {
 
 	/** What can be read here, and what lies under it: a secret stays one when another source is in front of it. */
 	#everything(): readonly EnvValue[] | Promise<readonly EnvValue[]> {
-		const { agent, prompt, user, instance, parent, values } = this.#parts;
+		const { agent, prompt, masked, user, instance, parent, values } = this.#parts;
 		const found: EnvValue[] = [];
 		const addGiven = (given: EnvGiven | undefined): void => {
 			for (const name of Object.keys(given ?? {})) found.push(valueIn(given, name) as EnvValue);
 		};
 		addGiven(prompt?.());
 		addGiven(agent?.());
+		for (const given of masked?.() ?? []) addGiven(given);
 		const [own, ofInstance, ofUser, above] = [values.list(), instance?.(), user?.(), parent?.()];
 		const gather = (
 			list: unknown,

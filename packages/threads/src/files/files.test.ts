@@ -39,6 +39,11 @@ describe.each(hosts)("files on a host in %s", (_, open) => {
 		expect((await files.readdirFile("/notes")).entries).toMatchObject([
 			{ path: "/notes/2026", name: "2026", isDirectory: true },
 		]);
+		await files.writeFile("made/by/a.txt", "");
+		await files.unlinkFile("made/by/a.txt");
+		expect(await files.statFile("made/by")).toMatchObject({ path: "/made/by", isDirectory: true });
+		await files.rmdirFile("made/by");
+		await files.rmdirFile("made");
 		await files.writeFile("notes/2026/a.txt", "short", "text/markdown");
 		expect(await text(files, "notes/2026/a.txt")).toBe("short");
 		expect(await files.statFile("notes/2026/a.txt")).toMatchObject({ size: 5, mimeType: "text/markdown" });
@@ -63,6 +68,13 @@ describe.each(hosts)("files on a host in %s", (_, open) => {
 			const bytes = bytesOf(size);
 			await files.writeFile("large.bin", bytes);
 			expect(isSame(await files.readFile("large.bin"), bytes)).toBe(true);
+			// As they are kept.
+			const kept: number[] = [];
+			for await (const piece of own.pieces("large.bin")) kept.push(piece.length);
+			expect([Math.max(...kept) <= 2 * MB, kept.reduce((sum, length) => sum + length, 0)]).toEqual([
+				true,
+				size,
+			]);
 			for (const chunkSize of [undefined, 300_001, 64 * MB]) {
 				const given = chunkSize === undefined ? {} : { chunkSize };
 				let [at, index, last] = [0, 0, false];

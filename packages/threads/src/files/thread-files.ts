@@ -242,28 +242,33 @@ async function* chunksOf(
 	signal: AbortSignal | undefined,
 ): AsyncGenerator<FileChunk, void, void> {
 	const totalChunks = Math.max(1, Math.ceil(fileSize / size));
-	let chunk: Uint8Array = new Uint8Array(Math.min(size, fileSize));
+	/** The chunk that is put together of pieces; a piece that is a chunk is handed on as it is, and nothing is made for it. */
+	let open: Uint8Array | undefined;
 	let [index, filled, left] = [0, 0, fileSize];
 	try {
 		for (let next = first; !next.done; next = await pieces.next()) {
 			const piece = next.value;
 			for (let at = 0; at < piece.length; ) {
 				signal?.throwIfAborted();
-				const part = piece.subarray(at, at + chunk.length - filled);
+				const length = Math.min(size, left + filled);
+				const part = piece.subarray(at, at + length - filled);
 				at += part.length;
 				left -= part.length;
-				// A piece that is a chunk is not copied.
-				if (part.length === chunk.length) chunk = part;
-				else chunk.set(part, filled);
-				filled += part.length;
-				if (filled < chunk.length) continue;
+				let chunk = part;
+				if (part.length < length) {
+					open ??= new Uint8Array(length);
+					open.set(part, filled);
+					filled += part.length;
+					if (filled < length) continue;
+					chunk = open;
+				}
 				yield { data: chunk, index, totalChunks, isLast: left === 0 };
 				index++;
 				filled = 0;
-				chunk = new Uint8Array(Math.min(size, left));
+				open = undefined;
 			}
 		}
-		if (fileSize === 0) yield { data: chunk, index, totalChunks, isLast: true };
+		if (fileSize === 0) yield { data: new Uint8Array(0), index, totalChunks, isLast: true };
 	} finally {
 		await pieces.return?.();
 	}

@@ -54,6 +54,8 @@ defineAgent({ name: "x", sideA: { prompt: "help", stopTool: "count" }, hooks: ["
 defineAgent({ name: "x", sideA: { prompt: "halp" } });
 defineAgent({ name: "x", sideA: { prompt: "help", stopTool: "cuont" } });
 definePrompt({ ...whole, model: "small", prompt: [{ type: "include", prompt: "halp" }] });
+export const known: StandardAgentSpec.Tools = "count";
+export const misspelt: StandardAgentSpec.Tools = "cuont";
 `;
 
 test("types of a project's names refuse misspelt ones, and accept tools of providers and of MCP [SA-219]", async () => {
@@ -67,7 +69,7 @@ test("types of a project's names refuse misspelt ones, and accept tools of provi
 	});
 	const file = await writeTypes(await loadProject(folder));
 	expect(file).toBe(join(folder, "agents/holdfast.d.ts"));
-	expect(refusedLines(folder)).toEqual([4, 5, 6, 7, 9, 10, 11]);
+	expect(refusedLines(folder)).toEqual([4, 5, 6, 7, 9, 10, 11, 13]);
 });
 
 test("where a project has no names yet, every name is a string [SA-219]", async () => {

@@ -7,6 +7,7 @@ import {
 	isHoldfastError,
 	isUPPError,
 	type LLMResponse,
+	type MessageOptions,
 	type ReasoningBlock,
 	type StopReason,
 	type StreamDelta,
@@ -27,14 +28,21 @@ import type {
 /** Under this name messages and calls keep what a provider wants back. */
 export const providerKey = "threads-provider";
 
+/** What the message of an answer has of its caller. */
+export interface AnswerMessage {
+	readonly id: string;
+	/** Its metadata, with those that the provider wants back. */
+	metadata(usage: TokenUsage, others: AssistantMessage["metadata"]): AssistantMessage["metadata"];
+}
+
 /** Asks for the whole answer. Rejects with a UPPError. */
 export async function generateWith(
 	provider: ProviderInstance,
 	request: ProviderRequest,
-	messageId?: string,
+	made?: AnswerMessage,
 ): Promise<LLMResponse> {
 	try {
-		return responseOf(await provider.generate(request), messageId);
+		return responseOf(await provider.generate(request), made);
 	} catch (error) {
 		throw providerFailure(error, provider.name, request.signal);
 	}
@@ -52,7 +60,7 @@ export async function streamInto(
 	provider: ProviderInstance,
 	request: ProviderRequest,
 	emit: (event: StreamEvent) => void,
-	messageId?: string,
+	made?: AnswerMessage,
 ): Promise<LLMResponse> {
 	try {
 		const { signal } = request;
@@ -62,7 +70,7 @@ export async function streamInto(
 			signal?.throwIfAborted();
 			gathered.add(chunk);
 		}
-		return responseOf(gathered.response(), messageId);
+		return responseOf(gathered.response(), made);
 	} catch (error) {
 		throw providerFailure(error, provider.name, request.signal);
 	}
@@ -196,7 +204,7 @@ interface GatheredCall {
 }
 
 /** An answer of a provider as the engine records it; the same whether it came whole or in pieces. */
-function responseOf(answer: ProviderResponse, messageId: string | undefined): LLMResponse {
+function responseOf(answer: ProviderResponse, made: AnswerMessage | undefined): LLMResponse {
 	const content: AssistantContent[] = [];
 	const details = answer.reasoningDetails;
 	if ((answer.reasoning ?? "") !== "" || (details?.length ?? 0) > 0) {
@@ -217,11 +225,14 @@ function responseOf(answer: ProviderResponse, messageId: string | undefined): LL
 		about.providerTools = answer.providerTools?.map((tool) => ({ ...tool, type: tool.name }));
 	if ((answer.webSearches?.length ?? 0) > 0) about.webSearches = answer.webSearches;
 	if (answer.metadata !== undefined) about.metadata = answer.metadata;
-	const message = new AssistantMessage(content, calls.length === 0 ? undefined : calls, {
-		...(messageId === undefined ? {} : { id: messageId }),
-		...(Object.keys(about).length === 0 ? {} : { metadata: { [providerKey]: about } }),
-	});
-	return { message, usage: usageOf(answer.usage), stopReason: stopReasonOf(answer.finishReason) };
+	const usage = usageOf(answer.usage);
+	const others = Object.keys(about).length === 0 ? undefined : { [providerKey]: about };
+	const metadata = made === undefined ? others : made.metadata(usage, others);
+	const options: MessageOptions = {};
+	if (made !== undefined) options.id = made.id;
+	if (metadata !== undefined) options.metadata = metadata;
+	const message = new AssistantMessage(content, calls.length === 0 ? undefined : calls, options);
+	return { message, usage, stopReason: stopReasonOf(answer.finishReason) };
 }
 
 function callOf({

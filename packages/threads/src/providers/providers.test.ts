@@ -7,7 +7,7 @@ import { sqliteHost } from "holdfast/sqlite";
 import { expect, test } from "vitest";
 import { defineModel, defineTool, ProviderError } from "../define/index.ts";
 import { temporaryFolder } from "../files/files.fixture.ts";
-import { oneAgent, said, say, scripted, start } from "../thread/threads.fixture.ts";
+import { oneAgent, type Reply, said, say, scripted, start } from "../thread/threads.fixture.ts";
 import type { Message, ProviderInstance, ProviderStreamChunk } from "../types/index.ts";
 import { modelProvider, providerModel } from "./index.ts";
 
@@ -109,6 +109,31 @@ test("tools that the provider executed are logged, with their name as type, and 
 	await threads.close();
 });
 
+test("a call of a tool of the provider executes nothing, though the project has a tool of that name [SA-188]", async () => {
+	let ran = 0;
+	const web_search = defineTool({
+		description: "Is not meant.",
+		execute: async () => {
+			ran++;
+			return { status: "success", result: "from here" };
+		},
+	});
+	const provider = scripted([{ calls: [{ name: "web_search" }] }, "I see."]);
+	const { threads } = start(
+		oneAgent(provider, { tools: { web_search }, prompt: { tools: ["provider:web_search"] } }),
+	);
+	const { threadId } = await threads.createThread({ agentId: "helper", message: "Go" });
+	await threads.quiet();
+	expect(await said(threads, threadId)).toEqual([
+		"user: Go",
+		"assistant: <web_search>",
+		expect.stringMatching(/^tool: .*executed by the provider/),
+		"assistant: I see.",
+	]);
+	expect(ran).toBe(0);
+	await threads.close();
+});
+
 test("a provider with `generate` and `stream` alone serves threads and agents [SA-189]", async () => {
 	const bare: ProviderInstance = {
 		name: "bare",
@@ -146,19 +171,22 @@ test("images of a model are files of the thread, and its message refers to them 
 	await threads.close();
 });
 
-test.each([
-	["ends before it is finished", [{ type: "content-delta", delta: "Half" }]],
+test.each<[string, Reply]>([
+	["ends before it is finished", { chunks: [{ type: "content-delta", delta: "Half" }] }],
 	[
 		"says that it failed",
-		[
-			{ type: "content-delta", delta: "Half" },
-			{ type: "error", error: "cut", code: "server_error" },
-		],
+		{
+			chunks: [
+				{ type: "content-delta", delta: "Half" },
+				{ type: "error", error: "cut", code: "server_error" },
+			],
+		},
 	],
-] as const)(
+	["throws", { text: "Half", error: new Error("cut") }],
+])(
 	"a stream that %s is a failed call, and nothing of it is stored as complete [SA-191]",
-	async (_how, chunks) => {
-		const provider = scripted([{ chunks }]);
+	async (_how, reply) => {
+		const provider = scripted([reply]);
 		const { threads, host, logs } = start(oneAgent(provider));
 		const { threadId } = await threads.createThread({ agentId: "helper", message: "Go" });
 		await threads.quiet();

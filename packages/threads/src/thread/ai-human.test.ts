@@ -3,7 +3,15 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { defineModel, definePrompt, defineTool, ProviderError } from "../define/index.ts";
 import type { AgentDefinition } from "../types/index.ts";
-import { oneAgent, type Reply, said, say, scripted, start } from "./threads.fixture.ts";
+import {
+	oneAgent,
+	type Reply,
+	type ScriptedProvider,
+	said,
+	say,
+	scripted,
+	start,
+} from "./threads.fixture.ts";
 
 const call = (name: string, args: unknown = {}): Reply => ({ calls: [{ name, args }] });
 const answers = (result: string) =>
@@ -21,10 +29,12 @@ const add = defineTool({
 
 test("a session is one turn, and no model is called until new work arrives [SA-003]", async () => {
 	const provider = scripted(["Hello.", "Again."]);
-	const { threads } = start(oneAgent(provider));
+	const { threads, host } = start(oneAgent(provider));
 	const { threadId } = await threads.createThread({ agentId: "helper", message: "Hi" });
 	await threads.quiet();
 	expect(provider.requests).toHaveLength(1);
+	const ended = (await host.journal.read(threadId)).at(-1)?.fact;
+	expect(ended).toMatchObject({ kind: "run.ended", outcome: "completed" });
 	expect(provider.requests[0]?.messages).toEqual([
 		{ role: "system", content: "You help." },
 		{ role: "user", content: "Hi" },
@@ -54,6 +64,7 @@ test("text ends the turn, text with calls does not [SA-006]", async () => {
 		"tool: 3",
 		"assistant: Three.",
 	]);
+	expect(provider.requests).toHaveLength(2);
 	expect(provider.requests[1]?.messages.slice(2)).toEqual([
 		{
 			role: "assistant",
@@ -82,6 +93,30 @@ test("with stopOnResponse false a text is followed by another call, until the st
 		"tool: the end",
 	]);
 	await threads.close();
+});
+
+test("a text that ends no turn is followed by another call until maxSteps or stop() [SA-007]", async () => {
+	const halt = defineTool({
+		description: "Stops.",
+		execute: async ({ execution }) => {
+			execution?.stop();
+			return { status: "success", result: "halted" };
+		},
+	});
+	for (const [replies, maxSteps, last] of [
+		[["One.", "Two.", "Three.", "never"], 3, "assistant: Three."],
+		[["One.", "Two.", call("halt"), "never"], undefined, "tool: halted"],
+	] as const) {
+		const provider = scripted(replies);
+		const side = { stopOnResponse: false, ...(maxSteps === undefined ? {} : { maxSteps }) };
+		const { threads, logs } = start(oneAgent(provider, { tools: { halt }, ...sideA(side) }));
+		const { threadId } = await threads.createThread({ agentId: "helper", message: "Go" });
+		await threads.quiet();
+		expect(provider.requests).toHaveLength(3);
+		expect((await said(threads, threadId)).at(-1)).toBe(last);
+		expect(logs).toEqual([]);
+		await threads.close();
+	}
 });
 
 test("a stop tool that failed ends nothing", async () => {
@@ -119,6 +154,14 @@ test("a turn without a limit ends at the runtime's own, with the reason logged [
 	expect(notes).toMatchObject([{ limit: 7, reason: expect.stringContaining("limit") }]);
 	expect(logs).toMatchObject([{ threadId, level: "warn", topic: "turn" }]);
 	await threads.close();
+	// The one that is documented.
+	const endless = scripted(() => call("look"));
+	const plain = start(oneAgent(endless, { tools: { look: answers("seen") } }));
+	await plain.threads.createThread({ agentId: "helper", message: "Go" });
+	await plain.threads.quiet();
+	expect(endless.requests).toHaveLength(250);
+	expect(plain.logs).toMatchObject([{ level: "warn", topic: "turn", data: { limit: 250 } }]);
+	await plain.threads.close();
 });
 
 test("a tool that reports on the session sets the status and ends nothing [SA-013]", async () => {
@@ -142,7 +185,11 @@ test("a tool that reports on the session sets the status and ends nothing [SA-01
 
 test("a required variable that nobody has fails the run before any model is called [SA-025]", async () => {
 	const provider = scripted(["Hello."]);
-	const variables = [{ name: "REGION", type: "text" as const, required: true, description: "Where." }];
+	const text = { type: "text" as const, description: "Where." };
+	const variables = [
+		{ ...text, name: "STREET", required: false },
+		{ ...text, name: "REGION", required: true },
+	];
 	const project = oneAgent(provider, { prompt: { variables } });
 	const { threads, host } = start(project);
 	const { threadId } = await threads.createThread({ agentId: "helper", message: "Go" });
@@ -227,24 +274,53 @@ test("what a prompt says of calls reaches the provider, and its options go befor
 
 test("models take over in order, each once, when one fails for now; else its error is the step's [SA-030] [SA-031]", async () => {
 	const limited = new ProviderError("slow down", "rate_limit");
-	const run = async (first: Error, second: Error | string): Promise<unknown> => {
-		const providers = [
-			scripted([{ error: first }]),
-			scripted([typeof second === "string" ? second : { error: second }]),
+	const down = new ProviderError("down", "server_error");
+	const run = async (...outcomes: (Error | string)[]): Promise<unknown> => {
+		const asked: string[] = [];
+		const [first, second, third] = outcomes.map((outcome, at) =>
+			scripted(({ model }) => {
+				asked.push(model);
+				return typeof outcome === "string" ? `${outcome} ${at}` : { error: outcome };
+			}),
+		) as [ScriptedProvider, ScriptedProvider, ScriptedProvider];
+		const models = [
+			defineModel({ name: "a_third", provider: third.factory, model: "m-3" }),
+			defineModel({ name: "second", provider: second.factory, model: "m-2" }),
 		];
-		const [one, two] = providers as [(typeof providers)[0], (typeof providers)[0]];
-		const models = [defineModel({ name: "spare", provider: two.factory, model: "m-2" })];
-		const { threads, host } = start(oneAgent(one, { model: { fallbacks: ["spare", "spare"] }, models }));
+		const fallbacks = ["second", "second", "main", "a_third"];
+		const { threads, host } = start(oneAgent(first, { model: { fallbacks }, models }));
 		const { threadId } = await threads.createThread({ agentId: "helper", message: "Go" });
 		await threads.quiet();
 		const ended = (await host.journal.read(threadId)).at(-1)?.fact;
+		const lines = await said(threads, threadId);
 		await threads.close();
-		const error = ended?.kind === "run.ended" ? ended.error?.message : undefined;
-		return [one.requests.length, two.requests.length, two.requests[0]?.model, error];
+		return [asked, (ended?.kind === "run.ended" && ended.error?.message) || lines.at(-1)];
 	};
-	expect(await run(limited, "Here.")).toEqual([1, 1, "m-2", undefined]);
-	expect(await run(new ProviderError("bad", "invalid_request"), "Here.")).toEqual([1, 0, undefined, "bad"]);
-	expect(await run(limited, new ProviderError("down", "server_error"))).toEqual([1, 1, "m-2", "down"]);
+	expect(await run("Here.", "Here.", "Here.")).toEqual([["m-1"], "assistant: Here. 0"]);
+	expect(await run(limited, "Here.", "Here.")).toEqual([["m-1", "m-2"], "assistant: Here. 1"]);
+	expect(await run(limited, down, "Here.")).toEqual([["m-1", "m-2", "m-3"], "assistant: Here. 2"]);
+	expect(await run(limited, limited, down)).toEqual([["m-1", "m-2", "m-3"], "down"]);
+	const invalid = new ProviderError("bad", "invalid_request");
+	expect(await run(invalid, "Here.", "Here.")).toEqual([["m-1"], "bad"]);
+	expect(await run(limited, invalid, "Here.")).toEqual([["m-1", "m-2"], "bad"]);
+});
+
+test("a call that is stopped is not made to another model [SA-031]", async () => {
+	const asked = Promise.withResolvers<void>();
+	const first = scripted(() => {
+		asked.resolve();
+		return { gate: new Promise(() => {}) };
+	});
+	const spare = scripted(["never"]);
+	const models = [defineModel({ name: "spare", provider: spare.factory, model: "m-2" })];
+	const { threads } = start(oneAgent(first, { model: { fallbacks: ["spare"] }, models }));
+	const { threadId } = await threads.createThread({ agentId: "helper", message: "Go" });
+	await asked.promise;
+	await threads.stop(threadId);
+	await threads.quiet();
+	expect([first.requests.length, spare.requests.length]).toEqual([1, 0]);
+	expect(await said(threads, threadId)).toEqual(["user: Go"]);
+	await threads.close();
 });
 
 test("a provider that fails ends the execution, is logged, and the next message runs [SA-137]", async () => {

@@ -33,14 +33,11 @@ export function listValues({ values }: Pick<Host, "values">, storeKey: string): 
 	return new ThreadValues(values.values(storeKey, valuesOwner)).listValues();
 }
 
-/** What masks the secrets of a thread's environment. */
+/** What masks the secrets of a thread's environment, with all that its agent's definitions bring along. */
 export async function redactionOf(
-	{ index, parts, place }: ThreadSystem,
+	{ index, parts, place }: Pick<ThreadSystem, "index" | "parts" | "place">,
 	record: ThreadRecord,
 ): Promise<Redaction> {
-	const { agentId } = record;
-	const agent = index.agent(agentId);
-	const prompt =
-		agent === undefined ? undefined : index.promptOf({ agent: agentId, side: "a" }).definition.env;
-	return (await parts.environment(place(record), { agent: agent?.env, prompt }).redaction?.()) ?? asItIs;
+	const environment = parts.environment(place(record), { masked: index.envsOf(record.agentId) });
+	return (await environment.redaction?.()) ?? asItIs;
 }

@@ -3,7 +3,7 @@ import type { Host } from "holdfast";
 import { type EnvGiven, Redactions, ThreadEnvironment } from "../environment/index.ts";
 import { fileMethods, filesOf, storeAttachments } from "../files/index.ts";
 import { ThreadValues } from "../values/index.ts";
-import type { ThreadParts, ThreadPlace } from "./parts.ts";
+import type { EnvironmentScope, ThreadParts, ThreadPlace } from "./parts.ts";
 
 /** What the parts are made with. */
 export interface DefaultPartsOptions {
@@ -27,8 +27,8 @@ export const valuesOwner = "thread-values";
 export function defaultParts(options: DefaultPartsOptions): ThreadParts {
 	const { host, newId, env, userEnv } = options;
 	const redactions = new Redactions();
-	const environmentOf: ThreadParts["environment"] = (thread, { agent, prompt }) => {
-		const made = bare(thread, agent, prompt);
+	const environmentOf: ThreadParts["environment"] = (thread, scope) => {
+		const made = bare(thread, scope);
 		return {
 			env: (name) => made.env(name),
 			envType: (name) => made.envType(name),
@@ -43,16 +43,13 @@ export function defaultParts(options: DefaultPartsOptions): ThreadParts {
 			},
 		};
 	};
-	const bare = (
-		thread: ThreadPlace,
-		agent?: Readonly<Record<string, string>>,
-		prompt?: Readonly<Record<string, string>>,
-	): ThreadEnvironment =>
+	const bare = (thread: ThreadPlace, { agent, prompt, masked }: EnvironmentScope = {}): ThreadEnvironment =>
 		new ThreadEnvironment({
 			values: host.values.values(thread.storeKey, "thread-env"),
 			redactions,
 			agent: () => agent,
 			prompt: () => prompt,
+			masked: () => masked,
 			user: () => {
 				const { userId } = thread.record;
 				return userId === null ? undefined : userEnv?.(userId);

@@ -9,7 +9,15 @@ import type {
 	ProviderRequest,
 	ToolDefinition,
 } from "../types/index.ts";
-import { projectOf, type Reply, type ScriptedProvider, said, scripted, start } from "./threads.fixture.ts";
+import {
+	oneAgent,
+	projectOf,
+	type Reply,
+	type ScriptedProvider,
+	said,
+	scripted,
+	start,
+} from "./threads.fixture.ts";
 
 /** A project of one agent of two sides, each with a prompt of its own. */
 function twoSides(
@@ -47,17 +55,24 @@ const who = ({ messages }: Pick<ProviderRequest, "messages">): string =>
 const call = (name: string, args: unknown = {}): Reply => ({ calls: [{ name, args }] });
 
 test("side A begins, the sides alternate, and the session ends after so many turns of both [SA-004] [SA-005]", async () => {
-	const provider = scripted((request, at) => `${who(request)} ${at}`);
-	const { threads } = start(twoSides(provider, { maxSessionTurns: 4 }));
+	const look = defineTool({
+		description: "Looks.",
+		execute: async () => ({ status: "success", result: "seen" }),
+	});
+	// A turn of several calls of the model is one turn.
+	const provider = scripted((request, at) => (at === 1 ? call("look") : `${who(request)} ${at}`));
+	const { threads } = start(twoSides(provider, { maxSessionTurns: 4 }, { look }));
 	const { threadId } = await threads.createThread({ agentId: "pair", message: "Talk." });
 	await threads.quiet();
-	expect(provider.requests.map(who)).toEqual(["alice", "bob", "alice", "bob"]);
+	expect(provider.requests.map(who)).toEqual(["alice", "bob", "bob", "alice", "bob"]);
 	expect(await said(threads, threadId)).toEqual([
 		"user: Talk.",
 		"assistant: alice 0",
-		"assistant: bob 1",
-		"assistant: alice 2",
-		"assistant: bob 3",
+		"assistant: <look>",
+		"tool: seen",
+		"assistant: bob 2",
+		"assistant: alice 3",
+		"assistant: bob 4",
 	]);
 	await threads.close();
 });
@@ -81,9 +96,14 @@ test("a side sees itself as assistant and the other as user, without the other's
 	await threads.close();
 });
 
-test.each(["a", "b"] as const)(
-	"side %s ends the session, and no further turn runs [SA-011] [SA-012]",
-	async (side) => {
+test.each([
+	["a", "sessionStop"],
+	["b", "sessionStop"],
+	["a", "sessionFail"],
+	["b", "sessionFail"],
+] as const)(
+	"side %s ends the session by its %s, and no further turn runs [SA-011]",
+	async (side, binding) => {
 		const finish = defineTool({
 			description: "Ends.",
 			args: z.object({ summary: z.string() }),
@@ -94,15 +114,17 @@ test.each(["a", "b"] as const)(
 				? [call("finish", { summary: "all good" })]
 				: ["A1", call("finish", { summary: "all good" })];
 		const provider = scripted(script);
-		const sessionStop = { name: "finish", messageProperty: "summary" };
+		const ends = { [binding]: { name: "finish", messageProperty: "summary" } };
 		const sides = {
-			sideA: { prompt: "alice", ...(side === "a" ? { sessionStop } : {}) },
-			sideB: { prompt: "bob", ...(side === "b" ? { sessionStop } : {}) },
+			sideA: { prompt: "alice", ...(side === "a" ? ends : {}) },
+			sideB: { prompt: "bob", ...(side === "b" ? ends : {}) },
 		};
-		const { threads } = start(twoSides(provider, sides, { finish }));
-		await threads.createThread({ agentId: "pair", message: "Talk." });
+		const { threads, host } = start(twoSides(provider, sides, { finish }));
+		const { threadId } = await threads.createThread({ agentId: "pair", message: "Talk." });
 		await threads.quiet();
 		expect(provider.requests).toHaveLength(script.length);
+		const ended = (await host.journal.read(threadId)).at(-1)?.fact;
+		expect(ended).toMatchObject({ kind: "run.ended", outcome: "completed" });
 		await threads.close();
 	},
 );
@@ -198,5 +220,33 @@ test("forceTurn makes the other side take the next step [SA-132]", async () => {
 	await threads.createThread({ agentId: "pair", message: "Talk." });
 	await threads.quiet();
 	expect(provider.requests.map(who)).toEqual(["alice", "bob"]);
+	await threads.close();
+});
+
+test("forceTurn throws where an agent has one side [SA-132]", async () => {
+	const thrown: unknown[] = [];
+	const pass = defineTool({
+		description: "x",
+		execute: async ({ execution }) => {
+			for (const side of ["a", "b"] as const)
+				try {
+					execution?.forceTurn(side);
+				} catch (error) {
+					thrown.push((error as { readonly code?: string }).code);
+				}
+			return { status: "success", result: "stayed" };
+		},
+	});
+	const provider = scripted([call("pass"), "A"]);
+	const { threads } = start(oneAgent(provider, { tools: { pass } }));
+	const { threadId } = await threads.createThread({ agentId: "helper", message: "Talk." });
+	await threads.quiet();
+	expect(thrown).toEqual(["no_second_side", "no_second_side"]);
+	expect(await said(threads, threadId)).toEqual([
+		"user: Talk.",
+		"assistant: <pass>",
+		"tool: stayed",
+		"assistant: A",
+	]);
 	await threads.close();
 });

@@ -34,14 +34,40 @@ export async function executeCall(
 ): Promise<StoredResult> {
 	const loading = live.ready();
 	if (loading !== undefined) await loading;
+	const { index } = live;
+	const collected = live.collect();
+	let result: ToolResult;
+	try {
+		result = await carriedOut(system, live, name, args, context);
+	} finally {
+		collected.end();
+	}
+	const { signals } = collected;
+	if (sideOf(index, live.flow).config?.sessionStatus !== undefined)
+		await publishStatus(
+			system,
+			live,
+			{ toolCallId: context.toolCallId, toolName: name, arguments: args },
+			result,
+		);
+	const stored = result as StoredResult;
+	return signals === undefined ? stored : { ...stored, signals };
+}
+
+/** Finds what a name means now, and has it done. */
+function carriedOut(
+	system: ThreadSystem,
+	live: LiveRun,
+	name: string,
+	args: Record<string, unknown>,
+	context: ToolContext,
+): ToolResult | Promise<ToolResult> {
 	const { index, flow, threadId } = live;
 	const prompt = index.promptOf(flow);
-	const [result, signals] = await live.collecting(async (): Promise<ToolResult> => {
-		const listed = index.callable(prompt, name);
-		const queued = flow.isQueued ? visibleTool(live, prompt.namespace, name) : undefined;
-		const env = live.environment(prompt);
-		const asked = listed && isOffered(system, live, listed, env);
-		const offered = asked instanceof Promise ? await asked : asked;
+	const listed = index.callable(prompt, name);
+	const queued = flow.isQueued ? visibleTool(live, prompt.namespace, name) : undefined;
+	const env = live.environment(prompt);
+	const call = (offered: Callable | undefined): ToolResult | Promise<ToolResult> => {
 		// What is not offered any more may still be called: it says why it cannot be.
 		const callable = queued ?? offered ?? (listed?.kind === "create" ? listed : undefined);
 		if (callable === undefined) return failure(`There is no tool ${JSON.stringify(name)}.`);
@@ -55,9 +81,7 @@ export async function executeCall(
 			case "prompt":
 				return callPrompt(system, live, callable, args, env, context);
 			case "handoff":
-				await system.records.change(threadId, () => ({ agentId: callable.item.name }));
-				live.signalled({ handoff: callable.item.name });
-				return { status: "success", result: `The agent "${callable.item.name}" takes over.` };
+				return handOff(system, live, callable.item.name);
 			case "agent":
 				return callAgent(system, live, callable, args, context);
 			case "create":
@@ -65,16 +89,16 @@ export async function executeCall(
 			default:
 				return messageAgent(system, live, args, context);
 		}
-	});
-	if (sideOf(index, live.flow).config?.sessionStatus !== undefined)
-		await publishStatus(
-			system,
-			live,
-			{ toolCallId: context.toolCallId, toolName: name, arguments: args },
-			result,
-		);
-	const stored = result as StoredResult;
-	return signals === undefined ? stored : { ...stored, signals };
+	};
+	const offered = listed && isOffered(system, live, listed, env);
+	return offered instanceof Promise ? offered.then(call) : call(offered);
+}
+
+/** Another agent takes over the thread. */
+async function handOff(system: ThreadSystem, live: LiveRun, agent: string): Promise<ToolResult> {
+	await system.records.change(live.threadId, () => ({ agentId: agent }));
+	live.signalled({ handoff: agent });
+	return { status: "success", result: `The agent "${agent}" takes over.` };
 }
 
 /** A tool by the name that a call has of it. */
@@ -128,8 +152,8 @@ export async function runTool(
 			if (missing !== undefined) return failure(`The tool "${name}" cannot run: ${missing}`);
 		}
 		const { execute } = definition;
-		const result: unknown = await (definition.args === null ? execute(state) : execute(state, args.value));
-		return readToolResult(result, name);
+		const returned: unknown = definition.args === null ? execute(state) : execute(state, args.value);
+		return readToolResult(isThenable(returned) ? await returned : returned, name);
 	} catch (error) {
 		return failed(error);
 	}
@@ -178,13 +202,16 @@ function readToolResult(given: unknown, name: string): ToolResult {
 		return failure(`The tool "${name}" returned no result: its \`status\` must be "success" or "error".`);
 	const text = (value: unknown): string =>
 		typeof value === "string" ? value : (JSON.stringify(value) ?? "");
-	return {
-		status,
-		...(result === undefined ? {} : { result: text(result) }),
-		...(error === undefined ? {} : { error: text(error) }),
-		...(stack === undefined ? {} : { stack: text(stack) }),
-		...(Array.isArray(attachments) ? { attachments } : {}),
-	};
+	const read: ToolResult = { status };
+	if (result !== undefined) read.result = text(result);
+	if (error !== undefined) read.error = text(error);
+	if (stack !== undefined) read.stack = text(stack);
+	if (Array.isArray(attachments)) read.attachments = attachments;
+	return read;
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+	return typeof (value as { then?: unknown } | null | undefined)?.then === "function";
 }
 
 function failed(error: unknown): ToolResult {

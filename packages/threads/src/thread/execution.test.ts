@@ -36,12 +36,13 @@ test("a step drains, assembles, calls, persists, runs tools, persists and looks 
 			return { status: "success", result: "ok" };
 		},
 	});
+	const plain = defineTool({ description: "x", execute: async () => ({ status: "success", result: "ok" }) });
 	const provider = scripted(async (_request, at) => {
 		log.push(["calls", at]);
-		return at === 0 ? call("more") : "Done.";
+		return at === 0 ? call("more") : at === 2 ? { calls: [{ name: "plain" }, { name: "plain" }] } : "Done.";
 	});
 	const { threads, host } = start(
-		oneAgent(provider, { hooks, tools: { more }, agent: { hooks: ["assembles"] } }),
+		oneAgent(provider, { hooks, tools: { more, plain }, agent: { hooks: ["assembles"] } }),
 	);
 	const { threadId } = await threads.createThread({ agentId: "helper", message: "Go" });
 	await threads.quiet();
@@ -54,7 +55,12 @@ test("a step drains, assembles, calls, persists, runs tools, persists and looks 
 		["assembles", ["Go", null, "ok", "By the way"], `${asked} tool.settled input`],
 		["calls", 1],
 	]);
-	expect(await kinds(threadId)).toBe(`${asked} tool.settled input assistant run.ended`);
+	const first = `${asked} tool.settled input assistant run.ended`;
+	expect(await kinds(threadId)).toBe(first);
+	// Whether to stop is asked once all results are there: the model has the last word.
+	await say(threads, threadId, "Again");
+	const calls = "tool.started tool.settled tool.started tool.settled";
+	expect(await kinds(threadId)).toBe(`${first} ${begun} assistant ${calls} assistant run.ended`);
 	await threads.close();
 });
 
@@ -96,6 +102,7 @@ test("two processes on one store never run steps of a thread at the same time [S
 
 test("an execution's messages and its path of prompts can be looked at, and not changed [SA-134]", async () => {
 	const seen: unknown[] = [];
+	const refused: unknown[] = [];
 	const look = defineTool({
 		description: "x",
 		execute: async ({ execution }) => {
@@ -106,7 +113,11 @@ test("an execution's messages and its path of prompts can be looked at, and not 
 				() => Object.assign(history[0] as Message, { content: "changed" }),
 				() => ((execution as NonNullable<typeof execution>).promptPath as string[]).push("x"),
 			])
-				expect(change).toThrow(TypeError);
+				try {
+					refused.push(change());
+				} catch (error) {
+					refused.push((error as Error).name);
+				}
 			return { status: "success", result: "seen" };
 		},
 	});
@@ -116,6 +127,7 @@ test("an execution's messages and its path of prompts can be looked at, and not 
 	await threads.quiet();
 	await say(threads, threadId, "Go");
 	expect(seen).toEqual([[["user: Go", "assistant: null"], ["help"]]]);
+	expect(refused).toEqual(["TypeError", "TypeError", "TypeError"]);
 	expect((await said(threads, threadId))[2]).toBe("user: Go");
 	await threads.close();
 });
@@ -174,7 +186,10 @@ test("images of the last messages alone are in the request; stored messages keep
 		expect(stored.filter(({ attachments }) => attachments?.length === 1)).toHaveLength(messages);
 		const asked = provider.requests[0]?.messages.slice(1) ?? [];
 		await threads.close();
-		return asked.map(({ content }) => partsOf(content).some((part) => part === "image"));
+		const shown = asked.map(({ content }) => partsOf(content).some((part) => part === "image"));
+		for (const [at, isImage] of shown.slice(0, -1).entries())
+			expect(partsOf(asked[at]?.content).join("\n")).toMatch(isImage ? `m${at}` : `[image: p${at}.png at `);
+		return shown;
 	};
 	expect(await run(2, 3)).toEqual([false, false, true, false]);
 	expect(await run(0, 1)).toEqual([false, false]);

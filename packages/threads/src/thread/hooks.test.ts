@@ -66,19 +66,64 @@ test("a hook that throws or gives what it may not is logged, and what it was giv
 	await threads.close();
 });
 
+test("whatever a hook gives that its kind may not, what it was given counts, and that is logged [SA-051]", async () => {
+	const provider = scripted([call("ok"), "done"]);
+	const wrong = (name: HookName, id: string, given: unknown) =>
+		defineHook({ hook: name, id, execute: () => given as never });
+	const hooks = [
+		wrong("after_system_message", "object", { text: "x" }),
+		wrong("filter_messages", "of_texts", ["x"]),
+		wrong("filter_messages", "no_messages", null),
+		wrong("prefilter_llm_history", "without_roles", [{ content: "x" }]),
+		wrong("prefilter_llm_history", "no_history", undefined),
+		wrong("before_create_message", "list", []),
+		wrong("before_create_message", "number_in_it", { content: 5 }),
+		wrong("after_tool_call_success", "true", true),
+		wrong("before_store_tool_result", "no_status", { status: "maybe", result: "x" }),
+		wrong("before_store_tool_result", "no_result", null),
+		wrong("before_update_message", "text", "x"),
+	];
+	const { threads, logs } = start(
+		oneAgent(provider, { hooks, tools: { ok }, agent: { hooks: hooks.map(({ id }) => id) } }),
+	);
+	const { threadId } = await threads.createThread({ agentId: "helper", message: "Go" });
+	await threads.quiet();
+	expect(provider.requests[1]?.messages).toMatchObject([
+		{ role: "system", content: "You help." },
+		{ role: "user", content: "Go" },
+		{ role: "assistant", toolCalls: [{ name: "ok" }] },
+		{ role: "tool", content: "raw" },
+	]);
+	expect(provider.requests[1]?.messages).toHaveLength(4);
+	const state = await threads.get(threadId);
+	const [first] = (await state?.getMessages())?.messages ?? [];
+	await state?.updateMessage(first?.id ?? "", { content: "Went" });
+	expect(await said(threads, threadId)).toEqual([
+		"user: Went",
+		"assistant: <ok>",
+		"tool: raw",
+		"assistant: done",
+	]);
+	const failed = new Set(logs.map(({ topic, data }) => `${topic} ${(data as { id: string }).id}`));
+	expect([...failed].sort()).toEqual(hooks.map(({ id }) => `hook ${id}`).sort());
+	await threads.close();
+});
+
 test("hooks of one kind run in declared order, each with what the one before gave; an empty text counts [SA-052] [SA-055]", async () => {
 	const provider = scripted(["ok", "ok"]);
 	const hooks = [
 		hook("after_system_message", "bang", (_state, text) => `${text}!`),
 		hook("after_system_message", "query", (_state, text) => `${text}?`),
 		hook("after_system_message", "keep", () => undefined),
+		hook("after_system_message", "keep_too", () => null),
 		hook("after_system_message", "empty", () => ""),
 	];
-	const order = { agent: { hooks: ["query", "keep", "bang"] } };
-	const { threads } = start(oneAgent(provider, { hooks, ...order }));
+	const order = { agent: { hooks: ["query", "keep", "keep_too", "bang"] } };
+	const { threads, logs } = start(oneAgent(provider, { hooks, ...order }));
 	await threads.createThread({ agentId: "helper", message: "Go" });
 	await threads.quiet();
 	expect(provider.requests[0]?.messages[0]?.content).toBe("You help.?!");
+	expect(logs).toEqual([]);
 	await threads.close();
 	const { threads: others } = start(oneAgent(provider, { hooks, agent: { hooks: ["empty"] } }));
 	await others.createThread({ agentId: "helper", message: "Go" });
@@ -95,6 +140,8 @@ test("after_thread_created runs once, with the state alone, before the first cal
 	});
 	const hooks = [
 		hook("after_thread_created", "made", async (...given) => {
+			// It takes its time, and whoever creates the thread waits.
+			for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
 			await given[0].setValue("made", true);
 			log.push(["made", given.length, given[0].threadId]);
 		}),
@@ -117,6 +164,13 @@ test("filter_messages feeds the request, and prefilter_llm_history has the last 
 	const hooks = [
 		hook("filter_messages", "recent", (_state, messages) => {
 			seen.push(messages.map(({ role, content }) => `${role}: ${content}`));
+			// What it does to what it is given changes nothing that is stored.
+			for (const message of messages.slice(0, -1))
+				Object.assign(message, {
+					content: "gone",
+					role: "tool",
+					metadata: Object.assign(message.metadata ?? {}, { x: 1 }),
+				});
 			return messages.slice(-1);
 		}),
 		hook("prefilter_llm_history", "remind", (_state, messages) => {
@@ -125,7 +179,8 @@ test("filter_messages feeds the request, and prefilter_llm_history has the last 
 		}),
 	];
 	const { threads } = start(oneAgent(provider, { hooks, agent: { hooks: ["remind", "recent"] } }));
-	const { threadId } = await threads.createThread({ agentId: "helper", message: "Go" });
+	const message = { content: "Go", metadata: { of: ["ann"] } };
+	const { threadId } = await threads.createThread({ agentId: "helper", message });
 	await threads.quiet();
 	await say(threads, threadId, "Again");
 	expect(seen.slice(2)).toEqual([
@@ -143,6 +198,8 @@ test("filter_messages feeds the request, and prefilter_llm_history has the last 
 		"user: Again",
 		"assistant: two",
 	]);
+	const { messages } = (await (await threads.get(threadId))?.getMessages()) ?? { messages: [] };
+	expect(messages.map(({ metadata }) => metadata)).toEqual([{ of: ["ann"] }, {}, {}, {}]);
 	await threads.close();
 });
 
@@ -219,11 +276,14 @@ test("before_store_tool_result changes what is stored and what the model is show
 
 test("hooks of success and of failure fire for their own alone; null keeps, a result replaces, even an error [SA-061]", async () => {
 	const log: unknown[] = [];
-	const provider = scripted([{ calls: [{ name: "ok" }, { name: "bad" }, { name: "unknown" }] }, "done"]);
+	const provider = scripted([
+		{ calls: [{ name: "ok" }, { name: "bad" }, { name: "unknown" }, { name: "refused" }] },
+		"done",
+	]);
 	const hooks = [
 		hook("after_tool_call_success", "won", (_state, { function: { name } }) => {
 			log.push(["won", name]);
-			return null;
+			return name === "refused" ? { status: "error", error: "not so" } : null;
 		}),
 		hook("after_tool_call_failure", "lost", (_state, { function: { name } }, { error }) => {
 			log.push(["lost", name, error]);
@@ -231,16 +291,18 @@ test("hooks of success and of failure fire for their own alone; null keeps, a re
 		}),
 	];
 	const { threads } = start(
-		oneAgent(provider, { hooks, tools: { ok, bad }, agent: { hooks: ["won", "lost"] } }),
+		oneAgent(provider, { hooks, tools: { ok, bad, refused: ok }, agent: { hooks: ["won", "lost"] } }),
 	);
 	const { threadId } = await threads.createThread({ agentId: "helper", message: "Go" });
 	await threads.quiet();
-	expect(log).toHaveLength(3);
+	expect(log).toHaveLength(4);
 	expect(log).toContainEqual(["won", "ok"]);
+	expect(log).toContainEqual(["won", "refused"]);
 	expect(log).toContainEqual(["lost", "bad", "broken"]);
 	expect(log).toContainEqual(["lost", "unknown", expect.stringContaining("no tool")]);
 	const tools = (await said(threads, threadId)).filter((line) => line.startsWith("tool:")).sort();
-	expect(tools).toEqual(["tool: mended", "tool: raw", expect.stringContaining('no tool "unknown"')].sort());
+	const unknown = expect.stringContaining('no tool "unknown"');
+	expect(tools).toEqual([unknown, "tool: mended", "tool: not so", "tool: raw"]);
 	expect(provider.requests[1]?.messages).toContainEqual(
 		expect.objectContaining({ role: "tool", content: "mended" }),
 	);

@@ -1,7 +1,7 @@
 // An execution under way in this process: where it stands, what its tools share, what they asked for. It is a shadow of the
 // journal: a run that is resumed elsewhere makes another one of the entries (keeps I2).
 //
-//   loading  entries that are there already are being read; what is committed meanwhile waits
+//   loading  what was said before is being read, and of a run that is resumed its entries; what is committed meanwhile waits
 //   ready    each committed entry is folded as it comes
 import type { Entry } from "holdfast";
 import type { PolicyRun } from "holdfast/middleware";
@@ -17,6 +17,14 @@ import type { ThreadSystem } from "./system.ts";
 import type { ThreadView } from "./thread-view.ts";
 
 type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
+
+/** What one call asks for of its execution. */
+export interface CollectedSignals {
+	/** Undefined where it asked for nothing. */
+	readonly signals: CallSignals | undefined;
+	/** The call is over. */
+	end(): void;
+}
 
 export class LiveRun {
 	readonly threadId: string;
@@ -41,6 +49,8 @@ export class LiveRun {
 	#place: ThreadPlace | undefined;
 	#ready: Promise<void> | undefined;
 	#waiting: Entry[] | undefined = [];
+	/** Whether it has heard of the run from its beginning on: then nothing of it has to be read. */
+	#isWhole = false;
 	/** Entries that nobody has asked the list for since. */
 	readonly #unseen: Entry[] = [];
 	#seq = 0;
@@ -98,7 +108,8 @@ export class LiveRun {
 		const agent = this.index.agent(this.flow.agent);
 		const known = this.#environment;
 		if (known !== undefined && known.agent === agent && known.prompt === prompt) return known.part;
-		const scope = { agent: agent?.env, prompt: prompt?.definition.env };
+		const masked = this.index.envsOf(this.flow.agent);
+		const scope = { agent: agent?.env, prompt: prompt?.definition.env, masked };
 		const part = this.#system.parts.environment(this.place, scope);
 		this.#environment = { agent, prompt, part };
 		return part;
@@ -127,16 +138,16 @@ export class LiveRun {
 		if (record === undefined) throw threadNotFound(this.threadId);
 		this.#place = this.#system.place(record);
 		this.hasChildren ??= (await this.#system.records.childrenOf(this.threadId)).length > 0;
-		const entries = await this.#run.entries();
-		let seen = 0;
-		for (const entry of entries) {
-			this.flow = this.index.flowAfter(this.flow, entry);
-			seen = entry.seq;
+		if (!this.#isWhole) {
+			let seen = 0;
+			for (const entry of await this.#run.entries()) {
+				this.flow = this.index.flowAfter(this.flow, entry);
+				seen = entry.seq;
+			}
+			for (const entry of this.#waiting ?? [])
+				if (entry.seq > seen) this.flow = this.index.flowAfter(this.flow, entry);
 		}
-		for (const entry of this.#waiting ?? []) {
-			if (entry.seq > seen) this.flow = this.index.flowAfter(this.flow, entry);
-			view.apply(entry);
-		}
+		for (const entry of this.#waiting ?? []) view.apply(entry);
 		this.#view = view;
 		this.#seq = view.seq;
 		this.#mayHaveFiles = view.withFiles.length > 0;
@@ -145,27 +156,31 @@ export class LiveRun {
 
 	/** One more entry of the run is committed. */
 	committed(entry: Entry): void {
+		if (entry.fact.kind === "run.started") this.#isWhole = true;
+		// Folded right after the decider has: what it came to from the same beginning is taken from there.
+		if (this.#isWhole || this.#waiting === undefined) this.flow = this.index.flowAfter(this.flow, entry);
 		if (this.#waiting !== undefined) {
 			this.#waiting.push(entry);
 			return;
 		}
-		this.flow = this.index.flowAfter(this.flow, entry);
 		this.#seq = entry.seq;
 		this.#mayHaveFiles ||= hasFiles(entry);
 		this.#unseen.push(entry);
 	}
 
-	/** Does one call; what it asks for of the execution comes with its result. */
-	async collecting<T>(call: () => Promise<T>): Promise<readonly [T, CallSignals | undefined]> {
+	/** A call begins: what it asks for of the execution until its end comes with its result. */
+	collect(): CollectedSignals {
 		const outer = this.#signals;
-		const signals: Mutable<CallSignals> = {};
-		this.#signals = signals;
-		try {
-			const result = await call();
-			return [result, Object.keys(signals).length === 0 ? undefined : signals];
-		} finally {
-			this.#signals = outer;
-		}
+		const given: Mutable<CallSignals> = {};
+		this.#signals = given;
+		return {
+			end: () => {
+				this.#signals = outer;
+			},
+			get signals() {
+				return Object.keys(given).length === 0 ? undefined : given;
+			},
+		};
 	}
 
 	/** Asks something of the execution. False outside a call: then it is an input. */

@@ -1,7 +1,7 @@
 // The models of a project: the provider of each, made with the key of whoever asks, and what it is asked with.
 import type { LLMResponse, StreamEvent, UPPError } from "@holdfast/upp";
 import { mapReasoningLevel } from "../define/index.ts";
-import { generateWith, providerFailure, streamInto } from "../providers/index.ts";
+import { type AnswerMessage, generateWith, providerFailure, streamInto } from "../providers/index.ts";
 import type {
 	ModelDefinition,
 	ProjectItem,
@@ -60,8 +60,34 @@ async function bound(item: ProjectItem<"model">, env: Pick<EnvironmentPart, "fin
 	return { item, provider, secrets: key === undefined || key === "" ? [] : [key] };
 }
 
-/** What of a request follows from the prompt and its model. @see SA-023, SA-028 */
+/** By the definition of a model. */
+type OptionsByModel = WeakMap<ModelDefinition, Readonly<Omit<ProviderRequest, "messages">>>;
+
+const knownOptions = new WeakMap<PromptDefinition, OptionsByModel>();
+
+/**
+ * What of a request follows from the prompt and its model. Where it has no objects, which a provider could change, it is made
+ * once.
+ * @see SA-023, SA-028
+ */
 export function requestOptions(
+	prompt: PromptDefinition,
+	model: ModelDefinition,
+): Readonly<Omit<ProviderRequest, "messages">> {
+	let known = knownOptions.get(prompt);
+	if (known === undefined) {
+		known = new WeakMap();
+		knownOptions.set(prompt, known);
+	}
+	let options = known.get(model);
+	if (options === undefined) {
+		options = optionsOf(prompt, model);
+		if (options.reasoning === undefined && options.providerOptions === undefined) known.set(model, options);
+	}
+	return options;
+}
+
+function optionsOf(
 	{ toolChoice = "auto", parallelToolCalls = false, reasoning, providerOptions }: PromptDefinition,
 	{ model, capabilities, providerOptions: ofModel }: ModelDefinition,
 ): Omit<ProviderRequest, "messages"> {
@@ -98,24 +124,24 @@ export interface Answered {
 export interface AskModels {
 	readonly models: readonly BoundModel[];
 	readonly signal: AbortSignal | undefined;
-	/** The id of the answer's message. Default: a new one. */
-	readonly messageId?: string;
+	/** What the message of a model's answer has of the thread. Default: nothing, and a new id. */
+	readonly message?: (model: BoundModel) => AnswerMessage;
 	/** What a model is asked. */
 	request(model: BoundModel): ProviderRequest | Promise<ProviderRequest>;
 	failed(model: BoundModel, error: UPPError, isLast: boolean): void;
 }
 
 /** Asks models for a whole answer until one gives it. @see SA-030, SA-031 */
-export async function askWhole(asking: AskModels): Promise<Answered> {
+export function askWhole(asking: AskModels): Promise<Answered> {
 	return ask(
 		asking,
-		({ provider }, request) => generateWith(provider, request, asking.messageId),
+		(model, request) => generateWith(model.provider, request, asking.message?.(model)),
 		() => false,
 	);
 }
 
 /** Asks models for an answer in pieces until one begins it; after that its error is the answer's. */
-export async function askStreamed(asking: AskModels, emit: (event: StreamEvent) => void): Promise<Answered> {
+export function askStreamed(asking: AskModels, emit: (event: StreamEvent) => void): Promise<Answered> {
 	let hasSpoken = false;
 	const said = (event: StreamEvent): void => {
 		if (event.type === "message_start" || event.type === "message_stop") return;
@@ -124,10 +150,10 @@ export async function askStreamed(asking: AskModels, emit: (event: StreamEvent) 
 	};
 	return ask(
 		asking,
-		({ provider, item }, request) =>
-			item.definition.capabilities?.supportsStreaming === false
-				? generateWith(provider, request, asking.messageId)
-				: streamInto(provider, request, said, asking.messageId),
+		(model, request) =>
+			model.item.definition.capabilities?.supportsStreaming === false
+				? generateWith(model.provider, request, asking.message?.(model))
+				: streamInto(model.provider, request, said, asking.message?.(model)),
 		() => hasSpoken,
 	);
 }

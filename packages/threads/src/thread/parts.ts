@@ -59,6 +59,8 @@ export interface EnvironmentPart extends Pick<ThreadState, "env" | "envType" | "
 export interface EnvironmentScope {
 	readonly agent?: Readonly<Record<string, string>> | undefined;
 	readonly prompt?: Readonly<Record<string, string>> | undefined;
+	/** What other definitions of the agent bring along: not found by name here, and masked all the same. */
+	readonly masked?: readonly Readonly<Record<string, string>>[] | undefined;
 }
 
 /** The parts of threads. */

@@ -33,6 +33,8 @@ export function threadPolicy(
 				({ definition }) => definition.hook === "after_create_message",
 			);
 			return {
+				// Without hooks the stages call nothing of the project that could wait for the thread.
+				...(live.index.project.hooks.size === 0 ? { waits: "never" as const } : {}),
 				...(looks ? { stepBefore: async () => void (await live.hooksDone()) } : {}),
 				modelCall: (call, next) => forModelCall(live, call, next),
 				toolResult: (result) => storedResult(system, live, result),

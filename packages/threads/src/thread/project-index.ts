@@ -60,14 +60,16 @@ const noArguments = { type: "object", properties: {} } as const;
 const lifecycleTools = { create: "subagent_create", message: "subagent_message" } as const;
 
 type Entry = NonNullable<PromptDefinition["tools"]>[number];
+type Env = Readonly<Record<string, string>>;
 
 export class ProjectIndex implements FlowRules {
 	readonly project: Project;
 	readonly stepCap: number;
 	readonly #mcp: GivenMcp | undefined;
 	readonly #callables = new WeakMap<object, Callables>();
-	/** The last step of a fold. */
-	#evolved: { readonly entry: JournalEntry; readonly flow: Flow } | undefined;
+	readonly #envs = new Map<string, readonly Env[]>();
+	/** The last step of a fold: from where, by what, to where. */
+	#evolved: { readonly from: Flow; readonly entry: JournalEntry; readonly flow: Flow } | undefined;
 
 	constructor(project: Project, stepCap: number, mcp?: GivenMcp) {
 		this.project = project;
@@ -76,12 +78,15 @@ export class ProjectIndex implements FlowRules {
 	}
 
 	/**
-	 * Where an execution stands after one more entry. Who decides and who carries out fold the same entries one after the
-	 * other: each is folded once.
+	 * Where an execution stands after one more entry. Who decides and who carries out fold an entry one after the other: from
+	 * the same beginning it is folded once.
 	 */
-	flowAfter(flow: Flow, entry: JournalEntry): Flow {
-		if (this.#evolved?.entry !== entry) this.#evolved = { entry, flow: evolveFlow(this, flow, entry) };
-		return this.#evolved.flow;
+	flowAfter(from: Flow, entry: JournalEntry): Flow {
+		const known = this.#evolved;
+		if (known?.entry === entry && known.from === from) return known.flow;
+		const flow = evolveFlow(this, from, entry);
+		this.#evolved = { from, entry, flow };
+		return flow;
 	}
 
 	agent(name: string): AgentDefinition | undefined {
@@ -138,6 +143,31 @@ export class ProjectIndex implements FlowRules {
 		// Of two with one name the first counts.
 		const made = { all, byName: new Map(all.map((each) => [each.name, each] as const).reverse()) };
 		this.#callables.set(prompt, made);
+		return made;
+	}
+
+	/** What the definitions that an agent runs with bring to the environment: its own, its prompts', and those of what they call. */
+	envsOf(name: string): readonly Env[] {
+		const known = this.#envs.get(name);
+		if (known !== undefined) return known;
+		const envs: (Env | undefined)[] = [];
+		const seen = new Set<unknown>();
+		const visit = (prompt: ProjectItem<"prompt"> | undefined): void => {
+			if (prompt === undefined || seen.has(prompt)) return;
+			seen.add(prompt);
+			envs.push(prompt.definition.env);
+			for (const callable of this.callables(prompt)) {
+				if (callable.kind === "tool") envs.push(callable.config.env);
+				if (callable.kind === "prompt") visit(callable.item);
+			}
+		};
+		const agent = this.project.agents.get(name);
+		envs.push(agent?.definition.env);
+		for (const side of [agent?.definition.sideA, agent?.definition.sideB])
+			if (agent !== undefined && side !== undefined)
+				visit(this.project.visible(agent.namespace, "prompt", side.prompt));
+		const made = envs.filter((env) => env !== undefined);
+		this.#envs.set(name, made);
 		return made;
 	}
 

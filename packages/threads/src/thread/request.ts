@@ -83,14 +83,12 @@ function requestsOf(parts: RequestParts, { content, rows, tools, hooks }: Common
 				const seen = providerHistory(rows.all(), viewOf(parts, found));
 				return input === undefined ? [head, ...seen] : [head, ...seen, input];
 			};
-			const request: Omit<ProviderRequest, "messages"> = requestOptions(prompt.definition, item.definition);
-			if (tools.length > 0) request.tools = tools;
-			if (signal !== undefined) request.signal = signal;
-			if (hooks === undefined || !hasHooks(hooks, "prefilter_llm_history")) return lazily(request, history);
-			return prefilterHistory(hooks, llmMessages(history())).then((filtered: LLMMessage[]) => ({
-				...request,
-				messages: fromLlmMessages(filtered),
-			}));
+			const options = requestOptions(prompt.definition, item.definition);
+			if (hooks === undefined || !hasHooks(hooks, "prefilter_llm_history"))
+				return withTools(lazily(options, history), tools, signal);
+			return prefilterHistory(hooks, llmMessages(history())).then((filtered: LLMMessage[]) =>
+				withTools({ ...options, messages: fromLlmMessages(filtered) }, tools, signal),
+			);
 		};
 		return images instanceof Promise ? images.then(make) : make(images);
 	};
@@ -101,18 +99,27 @@ export type Assembled = (model: BoundModel) => ProviderRequest | Promise<Provide
 
 /** Who never reads the messages does not pay for them. */
 function lazily(
-	request: Omit<ProviderRequest, "messages">,
+	options: Omit<ProviderRequest, "messages">,
 	history: () => ProviderMessage[],
 ): ProviderRequest {
 	let made: ProviderMessage[] | undefined;
-	const lazy: ProviderRequest = {
+	return {
+		...options,
 		get messages() {
 			made ??= history();
 			return made;
 		},
-		model: request.model,
 	};
-	return Object.assign(lazy, request);
+}
+
+function withTools(
+	request: ProviderRequest,
+	tools: ProviderTool[],
+	signal: AbortSignal | undefined,
+): ProviderRequest {
+	if (tools.length > 0) request.tools = tools;
+	if (signal !== undefined) request.signal = signal;
+	return request;
 }
 
 /** The messages that a model sees; looking at all of them costs their number. */
@@ -140,7 +147,7 @@ async function filteredRows({ live }: RequestParts, scope: HookScope): Promise<S
 	const known = new Map(view.rows.map((row) => [row.message.id, row]));
 	const filtered = await filterMessages(
 		scope,
-		view.rows.map(({ message }) => ({ ...message })),
+		view.rows.map(({ message }) => copyOf(message)),
 	);
 	const seen = filtered.map((message): Row => {
 		const row = known.get(message.id);
@@ -148,6 +155,16 @@ async function filteredRows({ live }: RequestParts, scope: HookScope): Promise<S
 		return sameContent(row.message, message) ? row : { ...row, message, source: undefined };
 	});
 	return { all: () => seen, last: (count) => (count === 0 ? [] : seen.slice(-count)) };
+}
+
+/** A copy that may be changed: what lies in a message is copied where there is any. */
+function copyOf(message: Message): Message {
+	const { metadata = {}, attachments = [] } = message;
+	return {
+		...message,
+		metadata: Object.keys(metadata).length === 0 ? {} : structuredClone(metadata),
+		attachments: attachments.map((each) => ({ ...each })),
+	};
 }
 
 function sameContent(one: Message, other: Message): boolean {

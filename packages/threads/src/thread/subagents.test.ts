@@ -103,7 +103,7 @@ async function settled(threads: Threads): Promise<void> {
 const children = async (threads: Threads, threadId: string): Promise<ThreadState["children"]> =>
 	(await threads.get(threadId))?.children ?? [];
 
-test("an exposed agent that is called takes the same thread over [SA-015]", async () => {
+test("an exposed agent that is called takes the same thread over [SA-014] [SA-015]", async () => {
 	const provider = replies({
 		boss: [call("worker", { message: "yours" })],
 		worker: ["I am here.", "Still here."],
@@ -231,20 +231,32 @@ test("an immediate child is made once, before the first call, and not again; its
 		name: "worker",
 		immediate: { nameEnv: "NICK", descriptionEnv: "TASK", scopedEnv: ["TOKEN"] },
 	};
-	const provider = replies({ boss: ["One.", "Two.", "Three."], worker: ["Ready."] });
-	const project = family(provider, { tools: [config] });
+	const made: string[][] = [];
+	const provider = scripted(async (request, at) => {
+		if (who(request) === "worker") return "Ready.";
+		const listed = await Promise.all([...open].map((each) => each.list()));
+		made.push(listed.flat().map(({ agentId }) => agentId));
+		return request.messages.at(-1)?.content === "Again" ? call("look") : `Reply ${at}.`;
+	});
+	const look = defineTool({ description: "x", execute: async () => ({ status: "success", result: "seen" }) });
+	const project = family(provider, { tools: [config, "look"], own: { look } });
 	const env = { NICK: "Spade", TASK: "Stand by.", TOKEN: "t0k3n-value" };
 	const { threads, host } = start(project, { env });
+	const open = new Set([threads]);
 	const { threadId } = await threads.createThread({ agentId: "boss", message: "Go" });
 	await settled(threads);
 	await say(threads, threadId, "Again");
 	await settled(threads);
 	await threads.close();
 	const { threads: restarted } = start(project, { env, host });
+	open.add(restarted).delete(threads);
 	await say(restarted, threadId, "Once more");
 	await settled(restarted);
 	const found = await children(restarted, threadId);
 	expect(found).toMatchObject([{ threadName: "Spade", name: "worker" }]);
+	// Each call of the parent's model, the first one too, found the one child.
+	expect(made.length).toBeGreaterThanOrEqual(4);
+	expect([...new Set(made.map(String))]).toEqual(["worker,boss"]);
 	expect((await said(restarted, found[0]?.reference ?? ""))[0]).toBe("user: Stand by.");
 	expect(await (await restarted.get(found[0]?.reference ?? ""))?.env("TOKEN")).toBe("t0k3n-value");
 	expect(JSON.stringify(provider.requests)).not.toContain("t0k3n-value");
@@ -258,6 +270,9 @@ test.each([
 	["TRUE", true],
 	["no", false],
 	["on", false],
+	["10", false],
+	["yes, please", false],
+	["untrue", false],
 	["", false],
 	[undefined, false],
 ])("an optional sub-agent with the flag %j is offered: %j [SA-115]", async (flag, isOffered) => {
@@ -333,8 +348,11 @@ test("a message to an idle child starts a session there; one to somebody unknown
 		"user: More.",
 		"assistant: did: More.",
 	]);
+	const { threadId: other } = await threads.createThread({ agentId: "boss", message: "create" });
+	await settled(threads);
+	const foreign = (await children(threads, other))[0]?.reference ?? "";
 	await threads.terminate(reference);
-	for (const nobody of ["nobody", stranger.threadId, reference]) {
+	for (const nobody of ["nobody", stranger.threadId, foreign, reference]) {
 		await say(threads, threadId, `to ${nobody}`);
 		await settled(threads);
 	}
@@ -343,9 +361,11 @@ test("a message to an idle child starts a session there; one to somebody unknown
 	expect(failed.map(({ content }) => content)).toEqual([
 		expect.stringContaining('"nobody"'),
 		expect.stringContaining(stranger.threadId),
+		expect.stringContaining(foreign),
 		expect.stringContaining("terminated"),
 	]);
 	expect(await said(threads, stranger.threadId)).toEqual([]);
+	expect(await said(threads, foreign)).toEqual(["user: Dig.", "assistant: did: Dig."]);
 	await threads.close();
 });
 
@@ -366,8 +386,12 @@ test.each([
 	};
 	const config = { name: "worker", resumable: { receives_messages } };
 	const { threads } = start(family(provider, { tools: [config], child }));
-	await threads.createThread({ agentId: "boss", message: "Go" });
+	const { threadId } = await threads.createThread({ agentId: "boss", message: "Go" });
 	await settled(threads);
+	const [entry] = await children(threads, threadId);
+	expect((await said(threads, entry?.reference ?? ""))[0]).toBe(
+		side === "a" ? "user: Talk." : "assistant: Talk.",
+	);
 	const asked = provider.requests.filter((request) => who(request) !== "boss");
 	expect(asked.map(who)).toEqual([side === "a" ? "worker" : "other"]);
 	expect(asked[0]?.messages.at(-1)).toEqual({ role: "user", content: "Talk." });
@@ -432,7 +456,12 @@ test("with explicit communication only notifyParent reports: one silent message,
 	// On a root thread it does nothing.
 	const root = await threads.createThread({ agentId: "worker", message: "Dig." });
 	await settled(threads);
-	expect(await said(threads, root.threadId)).toHaveLength(4);
+	expect(await said(threads, root.threadId)).toEqual([
+		"user: Dig.",
+		"assistant: <notify>",
+		"tool: told",
+		"assistant: Dug again.",
+	]);
 	await threads.close();
 });
 
@@ -447,8 +476,10 @@ test("a registry entry carries every field, and its status follows the child, ac
 	const project = family(provider, { tools: [resumable] });
 	const first = sqliteHost(path);
 	const { threads } = start(project, { host: first });
+	const before = Date.now() * 1_000;
 	const { threadId } = await threads.createThread({ agentId: "boss", message: "Go" });
-	await expect.poll(async () => (await children(threads, threadId)).length).toBe(1);
+	const statuses = async () => (await children(threads, threadId)).map(({ status }) => status);
+	await expect.poll(statuses).toEqual(["running"]);
 	const [child] = await children(threads, threadId);
 	expect(child).toEqual({
 		reference: expect.stringMatching(/./),
@@ -464,6 +495,9 @@ test("a registry entry carries every field, and its status follows the child, ac
 		parentCommunication: "implicit",
 	});
 	expect(Number.isInteger(child?.createdAt)).toBe(true);
+	// Microseconds.
+	expect(child?.createdAt).toBeGreaterThanOrEqual(before);
+	expect(child?.createdAt).toBeLessThan(before * 2);
 	gate.resolve();
 	await settled(threads);
 	const idle = await children(threads, threadId);
@@ -526,6 +560,11 @@ test("terminating a parent terminates its children, and a child alone nobody els
 	await threads.close();
 });
 
+/** The time that a hook takes: others have their chance meanwhile. */
+async function turns(): Promise<void> {
+	for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
+
 test("a child's hooks of creation run before its parent's, and both before its first call [SA-054]", async () => {
 	const log: unknown[] = [];
 	const provider = scripted((request) => {
@@ -537,18 +576,23 @@ test("a child's hooks of creation run before its parent's, and both before its f
 		defineHook({
 			hook: "after_thread_created",
 			id: "made",
-			execute: async (state) => void log.push(`made ${state.agentId}`),
+			execute: async (state) => {
+				await turns();
+				log.push(`made ${state.agentId}`);
+			},
 		}),
 		defineHook({
 			hook: "after_subagent_created",
 			id: "child_made",
-			execute: async (state, child) =>
-				void log.push([state.agentId, child.agentId, child.threadId !== state.threadId]),
+			execute: async (state, child) => {
+				await turns();
+				log.push([state.agentId, child.agentId, child.threadId !== state.threadId]);
+			},
 		}),
 	];
-	const declared = { hooks: hooks.map(({ id }) => id) };
+	const parent = { hooks: ["made", "child_made"] };
 	const { threads } = start(
-		family(provider, { tools: [blocking], hooks, parent: declared, child: declared }),
+		family(provider, { tools: [blocking], hooks, parent, child: { hooks: ["made"] } }),
 	);
 	await threads.createThread({ agentId: "boss", message: "Go" });
 	await settled(threads);
@@ -591,3 +635,51 @@ test("the outcome of a session is the result that its parent waits for: success,
 	const bound = { name: "giveUp", messageProperty: "text" };
 	expect(await run("giveUp", { sessionFail: bound })).toEqual(["because", "failed", 1]);
 });
+
+test.each(["a", "b"] as const)(
+	"side %s of a child ends its session, as a success or a failure, with the files that its call names [SA-011] [SA-012]",
+	async (side) => {
+		const end = defineTool({
+			description: "x",
+			args: z.object({ text: z.string(), files: z.array(z.string()) }),
+			execute: async (state) => {
+				await state.writeFile("report.txt", "all of it");
+				return { status: "success", result: "plain" };
+			},
+		});
+		const run = async (binding: "sessionStop" | "sessionFail"): Promise<unknown> => {
+			const ends = call("end", { text: "because", files: ["report.txt"] });
+			const provider = replies({
+				boss: [call("worker", { task: "Dig." }), "ok"],
+				worker: side === "a" ? [ends, "never"] : ["Begun.", ends, "never"],
+			});
+			const bound = { name: "end", messageProperty: "text", attachmentsProperty: "files" };
+			const prompt = "worker_prompt";
+			const project = family(provider, {
+				tools: [blocking],
+				childTools: ["end"],
+				own: { end },
+				child: {
+					type: "dual_ai",
+					sideA: { prompt, ...(side === "a" ? { [binding]: bound } : {}) },
+					sideB: { prompt, ...(side === "b" ? { [binding]: bound } : {}) },
+				},
+			});
+			const { threads } = start(project);
+			const state = await threads.createThread({ agentId: "boss", message: "Go" });
+			await settled(threads);
+			const result = (await state.getMessages()).messages[2];
+			const texts = await Promise.all(
+				(result?.attachments ?? []).map(async ({ path }) =>
+					Buffer.from((await state.readFile(path)) ?? new ArrayBuffer(0)).toString(),
+				),
+			);
+			await threads.close();
+			const asked = provider.requests.filter((request) => who(request) === "worker").length;
+			return [result?.content, result?.status, texts, asked];
+		};
+		const turns = side === "a" ? 1 : 2;
+		expect(await run("sessionStop")).toEqual(["because", "completed", ["all of it"], turns]);
+		expect(await run("sessionFail")).toEqual(["because", "failed", [], turns]);
+	},
+);

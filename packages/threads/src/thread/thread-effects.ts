@@ -116,11 +116,9 @@ export class EffectsOfThreads {
 
 	/** What was said, without the thread's secrets. */
 	async #shown(record: ThreadRecord | undefined, message: string): Promise<string> {
-		const { system } = this.#options;
 		if (record === undefined) return message;
-		const { parts, place } = system();
-		const environment = parts.environment(place(record), {});
-		return await environment.redact(message);
+		const { index, parts, place } = this.#options.system();
+		return await parts.environment(place(record), { masked: index.envsOf(record.agentId) }).redact(message);
 	}
 
 	async #report(error: unknown, effect: DueEffect | undefined): Promise<void> {

@@ -23,7 +23,7 @@ import type {
 import { queuedTag } from "./flow.ts";
 import type { LiveRun } from "./live-run.ts";
 import { messageOf } from "./logs.ts";
-import { type MessageData, withData } from "./message-data.ts";
+import { dataOf, type MessageData, type Side, withData } from "./message-data.ts";
 import { askStreamed, modelsOf } from "./model-binding.ts";
 import { recordCall } from "./model-calls.ts";
 import { callName } from "./project-index.ts";
@@ -50,11 +50,13 @@ export function threadModel(system: ThreadSystem): ModelReference {
 	const stream = (request: LLMRequest): EventStream<LLMResponse> => {
 		const scope = request.signal && scopes.get(request.signal);
 		if (scope === undefined) throw new HoldfastError("invalid_input", "This model answers in threads only.");
-		return new EventStream<LLMResponse>(async (target) => {
-			const loading = scope.live.ready();
-			if (loading !== undefined) await loading;
-			if (scope.call.tag === queuedTag) return queuedCall(system, scope.live);
+		const answered = (target: EventStream<LLMResponse>): Promise<LLMResponse> => {
+			if (scope.call.tag === queuedTag) return Promise.resolve(queuedCall(system, scope.live));
 			return answering(system, scope, request.signal, (event) => target.push(event));
+		};
+		return new EventStream<LLMResponse>((target) => {
+			const loading = scope.live.ready();
+			return loading === undefined ? answered(target) : loading.then(() => answered(target));
 		});
 	};
 	const can = { streaming: true, tools: true, structuredOutput: true, imageInput: true };
@@ -97,11 +99,15 @@ async function answering(
 	const assembled = assembling instanceof Promise ? await assembling : assembling;
 	const bound = modelsOf(index, prompt, env);
 	const models = bound instanceof Promise ? await bound : bound;
-	const { response, model } = await askStreamed(
+	const { side } = flow;
+	const { response } = await askStreamed(
 		{
 			models,
 			signal,
-			messageId: messageIdOf(live.runId, scope.call.step),
+			message: ({ item }) => ({
+				id: messageIdOf(live.runId, scope.call.step),
+				metadata: (usage, others) => withData(dataOfAnswer(side, prompt, item, usage), others),
+			}),
 			request: (model) => logged(system, threadId, model, assembled(model)),
 			failed({ item }, error, isLast) {
 				const then = isLast ? "The execution ends." : "The next model is asked.";
@@ -113,52 +119,48 @@ async function answering(
 		},
 		emit,
 	);
-	const images = response.message.content.some(({ type }) => type === "image");
-	const attachments = images ? await keepImages(system, live, response.message) : [];
-	return stored(system, scope, { prompt, model: model.item, attachments }, response);
-}
-
-/** Whose answer it is, and its images, which are kept as files. */
-interface Answer {
-	readonly prompt: ProjectItem<"prompt">;
-	readonly model: ProjectItem<"model">;
-	readonly attachments: AttachmentRef[];
-}
-
-/** The answer as the thread keeps it: what the provider did is logged, and images are files. */
-function stored(
-	system: ThreadSystem,
-	{ live, call }: ModelScope,
-	{ prompt, model, attachments }: Answer,
-	response: LLMResponse,
-): LLMResponse {
-	const { threadId, flow } = live;
 	const { message } = response;
-	const about = message.metadata?.[providerKey] as
+	if (message.metadata?.[providerKey] !== undefined) logProviderTools(system, threadId, message);
+	return message.content.some(({ type }) => type === "image")
+		? { ...response, message: await withImagesKept(system, live, message) }
+		: response;
+}
+
+/** Whose answer it is, and what it cost. */
+function dataOfAnswer(
+	side: Side,
+	prompt: ProjectItem<"prompt">,
+	model: ProjectItem<"model">,
+	usage: LLMResponse["usage"],
+): MessageData {
+	const cost = costOf(model.definition, usage);
+	const data = { side, prompt: prompt.name, model: model.name };
+	const counted = cost === undefined ? data : { ...data, cost };
+	return side === "b" ? { ...counted, metadata: { side: "b" } } : counted;
+}
+
+function logProviderTools(system: ThreadSystem, threadId: string, { metadata }: AssistantMessage): void {
+	const about = metadata?.[providerKey] as
 		| { readonly providerTools?: readonly ProviderExecutedToolResult[] }
 		| undefined;
 	for (const tool of about?.providerTools ?? []) {
 		const text = `The provider executed its tool "${tool.name}" (${tool.status}).`;
 		system.log({ threadId, level: "info", topic: "provider-tool", message: text, data: tool });
 	}
-	const cost = costOf(model.definition, response.usage);
-	const data: MessageData = {
-		side: flow.side,
-		prompt: prompt.name,
-		model: model.name,
-		...(cost === undefined ? {} : { cost }),
-		...(attachments.length === 0 ? {} : { attachments }),
-		...(flow.side === "b" ? { metadata: { side: "b" } } : {}),
-	};
-	const { toolCalls, timestamp, metadata } = message;
-	const content =
-		attachments.length === 0 ? message.content : message.content.filter(({ type }) => type !== "image");
-	const kept = new AssistantMessage(content, toolCalls, {
-		id: messageIdOf(live.runId, call.step),
-		timestamp,
-		metadata: withData(data, metadata),
-	});
-	return { ...response, message: kept };
+}
+
+/** The message as the thread keeps it: its images are files. */
+async function withImagesKept(
+	system: ThreadSystem,
+	live: LiveRun,
+	message: AssistantMessage,
+): Promise<AssistantMessage> {
+	const attachments = await keepImages(system, live, message);
+	if (attachments.length === 0) return message;
+	const { id, timestamp, toolCalls, metadata } = message;
+	const content = message.content.filter(({ type }) => type !== "image");
+	const data: MessageData = { ...dataOf(message), attachments };
+	return new AssistantMessage(content, toolCalls, { id, timestamp, metadata: withData(data, metadata) });
 }
 
 /** The id of the message that a step's model makes: those who watch have it before there is a message. */

@@ -21,6 +21,7 @@ import { defaultParts } from "./default-parts.ts";
 import { afterThreadCreated, type HookScope } from "./hooks.ts";
 import { ThreadListeners } from "./listeners.ts";
 import type { LiveRun } from "./live-run.ts";
+import { MaskedLog } from "./masked-log.ts";
 import { queueMessage } from "./messages.ts";
 import { type ModelCall, modelCalls } from "./model-calls.ts";
 import { threadNotFound } from "./not-found.ts";
@@ -57,6 +58,8 @@ export class Threads {
 	readonly #indices = new WeakMap<Project, ProjectIndex>();
 	readonly #lives = new Map<string, LiveRun>();
 	readonly #listeners = new ThreadListeners();
+	readonly #log: MaskedLog;
+	readonly #effects: EffectsOfThreads;
 	#sandbox: Sandbox | undefined;
 
 	constructor(options: ThreadsOptions) {
@@ -65,6 +68,7 @@ export class Threads {
 		this.host = host;
 		this.#source = project;
 		this.#options = options;
+		this.#log = new MaskedLog(onLog, () => this.#system);
 		const ports: Ports = { ...systemPorts, ...options.ports };
 		this.prompts = promptEdits(options, () => this.project, ports.clock);
 		const newId = (): string => ports.ids.uuid();
@@ -85,10 +89,7 @@ export class Threads {
 				newId,
 				env,
 				userEnv,
-				async place(threadId) {
-					const record = await records.get(threadId);
-					return record === undefined ? undefined : place(record);
-				},
+				place: (threadId) => records.get(threadId).then((record) => record && place(record)),
 				effects: (thread, namespace) => this.#effects.part(thread, namespace),
 				isScoped: ({ record }, name) => isScoped(this.#index(), record, name),
 			}),
@@ -108,7 +109,7 @@ export class Threads {
 			host,
 			records,
 			parts,
-			log: onLog ?? (() => {}),
+			log: this.#log.log,
 			logsRequests: options.logRequests === true && onLog !== undefined,
 			runtimeContext,
 			prompts: this.prompts,
@@ -129,11 +130,10 @@ export class Threads {
 		};
 		keepSystem(this, this.#system);
 		const policy = threadPolicy(this.#system, this.#lives, () => this.#index());
-		const agentFor = (): TurnOptions => this.#turnOptions();
-		this.#sessions = new AgentSessions(newId(), agentOf(options, policy), { agentFor });
+		this.#sessions = new AgentSessions(newId(), agentOf(options, policy), {
+			agentFor: () => this.#turnOptions(),
+		});
 	}
-
-	readonly #effects: EffectsOfThreads;
 
 	/** The project as it is now. */
 	get project(): Project {
@@ -309,13 +309,14 @@ export class Threads {
 
 	/** Resolves when no execution is under way in this process. */
 	quiet(): Promise<void> {
-		return this.#sessions.quiet();
+		return this.#sessions.quiet().then(() => this.#log.done());
 	}
 
 	/** Suspends what is under way, to be continued elsewhere. The host stays open. */
 	async close(): Promise<void> {
 		await this.#effects.stop();
 		await this.#sessions.close();
+		await this.#log.done();
 		await this.#sandbox?.close();
 	}
 

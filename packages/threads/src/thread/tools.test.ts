@@ -114,10 +114,11 @@ test("a call of an unknown tool, or with arguments that cannot be read, is answe
 	const { threads } = start(oneAgent(provider, { tools: { look } }));
 	const { threadId } = await threads.createThread({ agentId: "helper", message: "Go" });
 	await threads.quiet();
-	const tools = (await said(threads, threadId)).filter((line) => line.startsWith("tool:"));
-	expect(tools).toEqual([
-		expect.stringMatching(/no tool "burn"/),
-		expect.stringMatching(/not a JSON object/),
+	const { messages } = (await (await threads.get(threadId))?.getMessages()) ?? { messages: [] };
+	const results = messages.filter(({ role }) => role === "tool");
+	expect(results.map(({ content, status }) => [content, status])).toEqual([
+		[expect.stringMatching(/no tool "burn"/), "failed"],
+		[expect.stringMatching(/not a JSON object/), "failed"],
 	]);
 	expect(provider.requests).toHaveLength(3);
 	await threads.close();
@@ -150,9 +151,12 @@ test("a tool without a value it needs says which, and is not run [SA-045]", asyn
 	const { threadId } = await threads.createThread({ agentId: "helper", message: "Go" });
 	await threads.quiet();
 	expect(ran).toEqual([]);
-	const tools = (await said(threads, threadId)).filter((line) => line.startsWith("tool:"));
-	expect(tools).toEqual([expect.stringContaining('"VECTOR"'), expect.stringContaining('"KEY"')]);
 	const state = await threads.get(threadId);
+	const results = ((await state?.getMessages())?.messages ?? []).filter(({ role }) => role === "tool");
+	expect(results.map(({ content, status }) => [content, status])).toEqual([
+		[expect.stringContaining('"VECTOR"'), "failed"],
+		[expect.stringContaining('"KEY"'), "failed"],
+	]);
 	await state?.setEnv("VECTOR", "v");
 	await state?.setEnv("KEY", "k");
 	await say(threads, threadId, "Again");
@@ -198,19 +202,20 @@ test("a tool of the provider is offered and never carried out here [SA-047]", as
 			return { status: "success" };
 		},
 	});
-	const provider = scripted([call("search"), "ok"]);
+	const provider = scripted([{ calls: [{ name: "search" }, { name: "look" }] }, "ok"]);
 	const tools = { search, look: noted(log, "look") };
 	const { threads } = start(
 		oneAgent(provider, { tools, prompt: { tools: ["search", "look", "provider:maps"] } }),
 	);
 	await threads.createThread({ agentId: "helper", message: "Go" });
 	await threads.quiet();
-	expect(log).toEqual([]);
+	expect(log).toEqual(["look"]);
 	expect(provider.requests[0]?.tools).toMatchObject([
 		{ function: { name: "search" }, executionMode: "provider", executionProvider: "scripted" },
 		{ function: { name: "look" } },
 		{ function: { name: "maps" }, executionMode: "provider" },
 	]);
+	expect(provider.requests[0]?.tools?.[1]).not.toHaveProperty("executionMode");
 	await threads.close();
 });
 
@@ -301,12 +306,25 @@ test("context is shared within an execution and gone in the next [SA-075]", asyn
 			return { status: "success" };
 		},
 	});
-	const provider = scripted([call("put"), call("put"), "ok", call("put"), "ok"]);
-	const { threads } = start(oneAgent(provider, { tools: { put } }));
+	const look = defineTool({
+		description: "x",
+		execute: async ({ context }) => {
+			seen.push(`looked at ${context.value}`);
+			return { status: "success" };
+		},
+	});
+	const provider = scripted([
+		{ calls: [{ name: "put" }, { name: "look" }] },
+		call("put"),
+		"ok",
+		{ calls: [{ name: "look" }, { name: "put" }] },
+		"ok",
+	]);
+	const { threads } = start(oneAgent(provider, { tools: { put, look } }));
 	const { threadId } = await threads.createThread({ agentId: "helper", message: "Go" });
 	await threads.quiet();
 	await say(threads, threadId, "Again");
-	expect(seen).toEqual([undefined, "put", undefined]);
+	expect(seen).toEqual([undefined, "looked at put", "put", "looked at undefined", undefined]);
 	await threads.close();
 });
 
@@ -357,5 +375,45 @@ test("a prompt that is called as a tool makes one call, whose text is the result
 		expect.stringMatching(/^tool: The arguments of "translate" are wrong: text/),
 		"assistant: Translated.",
 	]);
+	const { messages } = (await (await threads.get(threadId))?.getMessages()) ?? { messages: [] };
+	expect([messages[2]?.status, messages[4]?.status]).toEqual(["completed", "failed"]);
 	await threads.close();
 });
+
+test.each([
+	[undefined, []],
+	[undefined, ["nothing"]],
+	[true, []],
+	[true, ["nothing"]],
+] as const)(
+	"a prompt that is called as a tool sees the chat only where it says so: %s, with hooks %j [SA-021]",
+	async (includeChat, hooks) => {
+		const translate = definePrompt({
+			name: "translate",
+			toolDescription: "Translates.",
+			prompt: "You translate.",
+			model: "main",
+			hooks: [...hooks],
+			...(includeChat === undefined ? {} : { includeChat }),
+		});
+		const provider = scripted(["Welcome.", call("translate", { message: "Guten Tag" }), "Good day", "ok"]);
+		const nothing = defineHook({ hook: "after_system_message", id: "nothing", execute: () => null });
+		const { threads } = start(
+			oneAgent(provider, {
+				prompts: [translate],
+				hooks: hooks.length === 0 ? [] : [nothing],
+				prompt: { tools: ["translate"] },
+			}),
+		);
+		const { threadId } = await threads.createThread({ agentId: "helper", message: "Hello" });
+		await threads.quiet();
+		await say(threads, threadId, "Please");
+		const chat = ["user: Hello", "assistant: Welcome.", "user: Please"];
+		expect(provider.requests[2]?.messages.map(({ role, content }) => `${role}: ${content}`)).toEqual([
+			"system: You translate.",
+			...(includeChat === true ? chat : []),
+			"user: Guten Tag",
+		]);
+		await threads.close();
+	},
+);
