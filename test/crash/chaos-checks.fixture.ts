@@ -15,7 +15,7 @@ import { chaosAgent, chaosPlan, type Effect } from "./chaos-agent.fixture.ts";
 
 type Checked = Pick<
 	ChaosReport,
-	"problems" | "runs" | "events" | "resumed" | "operations" | "unknown" | "refused" | "owners"
+	"problems" | "runs" | "served" | "events" | "resumed" | "operations" | "unknown" | "refused" | "owners"
 >;
 
 /** Checks it; `endAll` ends the processes, when they are needed no more. */
@@ -23,6 +23,7 @@ export async function checkChaos(world: ChaosWorld, endAll: () => Promise<unknow
 	const { folder, users, host, keyOf } = world;
 	const problems: string[] = [];
 	let runs = 0;
+	let served = 0;
 	let events = 0;
 	// What is written after this is none of the history.
 	await endAll();
@@ -30,7 +31,9 @@ export async function checkChaos(world: ChaosWorld, endAll: () => Promise<unknow
 		await user.leave();
 		const key = keyOf(user.session);
 		const entries = await host.journal.read(key);
-		runs += checkRuns(user.session, entries, user.asked, problems);
+		const ended = checkRuns(user.session, entries, user.asked, problems);
+		runs += ended;
+		if (user.session.startsWith("served")) served += ended;
 		events += user.seen.length;
 		await checkWatcher(world, user, problems);
 		await checkTranscript(world, user.session, user.asked, problems);
@@ -41,7 +44,7 @@ export async function checkChaos(world: ChaosWorld, endAll: () => Promise<unknow
 	const files = readdirSync(join(folder, "history"));
 	const lines = files.flatMap((file) => readLines<HistoryLine>(join(folder, "history", file)));
 	const resumed = users.reduce((sum, { broken }) => sum + broken, 0);
-	return { ...(await checkHistory(world, lines, problems)), problems, runs, events, resumed };
+	return { ...(await checkHistory(world, lines, problems)), problems, runs, served, events, resumed };
 }
 
 function checkRuns(session: string, entries: readonly Entry[], asked: number, problems: string[]): number {

@@ -37,6 +37,8 @@ export interface ChaosReport {
 	/** How many faults of each kind there were. */
 	readonly faults: Readonly<Record<string, number>>;
 	readonly runs: number;
+	/** Those of them that were asked for on HTTP. */
+	readonly served: number;
 	/** Events that watchers saw, and how often their watching was begun again. */
 	readonly events: number;
 	readonly resumed: number;
@@ -221,6 +223,7 @@ async function inflict(
 /** Most are cheap. The database is restarted twice in 300 faults. */
 function kindOf(number: number, chance: number): Kind {
 	if (number % 150 === 70) return "restart";
+	if (number % 100 === 40) return "long stop";
 	if (chance < 0.4) return "cut";
 	if (chance < 0.55) return "freeze";
 	if (chance < 0.82) return "stop";

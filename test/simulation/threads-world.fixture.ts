@@ -182,9 +182,6 @@ export class ThreadsWorld implements CheckedWorld {
 			// Three processes died in it: somebody has to say that it is to continue.
 			for (const { key, parked } of this.#observer.list()) {
 				if (parked === true) await this.#free(() => process.threads.session(key).release());
-				// What other processes accepted meanwhile begins when they work on the thread again.
-				else if (round > 2 && this.#wasParked(key))
-					for (const each of this.#living) await this.#free(() => each.threads.session(key).resume());
 			}
 			await this.gates.rest();
 		}
@@ -199,10 +196,6 @@ export class ThreadsWorld implements CheckedWorld {
 		};
 		void ask().then(over, over);
 		while (!isOver && ((await this.gates.step()) || (await this.gates.wait())));
-	}
-
-	#wasParked(key: string): boolean {
-		return this.entries(key).some(({ fact }) => fact.kind === "run.parked");
 	}
 
 	async #whatIsOpen(): Promise<string | undefined> {
