@@ -26,6 +26,7 @@ const rows: ReadonlyMap<string, readonly string[]> = new Map([
 	["durable-sessions", []],
 	["postgres-step", []],
 	["postgres-sessions", []],
+	["postgres-workers", []],
 	["postgres-large", []],
 	["session-turns", []],
 	["open-sessions", ["--expose-gc"]],
