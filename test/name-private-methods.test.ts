@@ -33,7 +33,7 @@ test("private methods have their names in minified code, private fields have sho
 	expect(code).toContain("async#add(");
 	expect(code).toContain("get#double()");
 	expect(code).toMatch(/#add in \w/);
-	// A field and a method of one name in two classes are told apart.
+	// A field and a method of one name in two classes are kept apart.
 	expect(code).toMatch(/class Other ?\{ ?#count\(\)/);
 	expect(code.match(/#count/g)).toHaveLength(2);
 

@@ -25,7 +25,7 @@ export async function checkChaos(world: ChaosWorld, endAll: () => Promise<unknow
 	let runs = 0;
 	let served = 0;
 	let events = 0;
-	// What is written after this is none of the history.
+	// What is written after this is not part of the history.
 	await endAll();
 	for (const user of users) {
 		await user.leave();

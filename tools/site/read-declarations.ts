@@ -109,7 +109,7 @@ function withoutComments(text: string): string {
 		.trim();
 }
 
-/** The last docstring of what stands before a declaration. */
+/** The last docstring of what comes before a declaration. */
 function docBefore(text: string): string {
 	const doc = [...text.matchAll(/\/\*\*([\s\S]*?)\*\//g)].at(-1)?.[1] ?? "";
 	return doc

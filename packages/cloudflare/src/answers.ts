@@ -18,7 +18,7 @@ export async function answerWith(act: () => Promise<unknown>): Promise<Response>
 	}
 }
 
-/** An error as it is sent. What is none of ours stays in the object's log. */
+/** An error as it is sent. Other errors stay in the object's log. */
 export function failureOf(error: unknown): Failure {
 	if (!isHoldfastError(error)) {
 		console.error(error);

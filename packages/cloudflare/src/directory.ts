@@ -1,4 +1,4 @@
-// The directory: an object that knows the sessions of one owner, for lists. What it says of a session is told to it by the
+// The directory: an object that knows the sessions of one owner, for lists. What it says of a session comes from the
 // session's own object, which alone is the truth.
 import type { SessionPage, SessionSummary } from "@holdfast/server";
 import type { ObjectNamespace, ObjectState, ObjectStorage } from "./platform.ts";

@@ -79,7 +79,7 @@ export function sessionObject<Env>(
 		#requests = 0;
 		#linger: ReturnType<typeof setTimeout> | undefined;
 		#unwatch: (() => void) | undefined;
-		/** Whether the directory was last told of an open run. */
+		/** Whether the directory last heard of an open run. */
 		#listed: boolean | undefined;
 
 		constructor(state: ObjectState, env: Env) {
@@ -217,12 +217,12 @@ export function sessionObject<Env>(
 				await this.#list(host);
 				this.#rest();
 			} catch (error) {
-				// The directory is told again with the next change, or by the alarm.
+				// The directory is notified again with the next change, or by the alarm.
 				console.error(error);
 			}
 		}
 
-		/** Tells the directory what changed of what it shows. */
+		/** Notifies the directory of what changed of what it shows. */
 		async #list(host: SqlHost): Promise<void> {
 			const key = await this.#ownKey(host);
 			const head = key === undefined ? undefined : await host.journal.head(key);

@@ -94,7 +94,7 @@ It runs as it is, without a key: its model is one of a few rules. ${template.rea
 `;
 }
 
-/** The package manager that started this: the one to go on with. */
+/** The package manager that started this: the one to continue with. */
 function managerOf(userAgent: string): string {
 	return /^(?:pnpm|yarn|bun)(?=\/)/.exec(userAgent)?.[0] ?? "npm";
 }

@@ -11,7 +11,7 @@ import { inspector } from "./inspector.ts";
 
 export const story = "one two three four five six seven eight nine ten eleven twelve";
 export const half = "one two three four";
-/** Looks like a key, and is none. */
+/** Looks like a key, and is not one. */
 export const secret = "sk-abcDEF0123456789abcDEF0123456789";
 
 /** A server process. */

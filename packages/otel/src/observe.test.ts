@@ -68,7 +68,7 @@ test("a turn is a trace of its agent, its model's answers and its tools' calls",
 	});
 });
 
-test("spans lie within the time in which what they tell of happened", async () => {
+test("spans lie within the time in which what they report happened", async () => {
 	const host = memoryHost();
 	const telemetry = new Telemetry();
 	const before = Date.now();
@@ -103,12 +103,12 @@ describe("what was said", () => {
 		const telemetry = new Telemetry();
 		await turn(clerk({ host }), "s");
 		await telemetry.observe(host).close();
-		const told = JSON.stringify([
+		const reported = JSON.stringify([
 			telemetry.spans.map(({ name, attributes, events, status }) => ({ name, attributes, events, status })),
 			telemetry.lines,
 			[...(await telemetry.metrics()).keys()],
 		]);
-		for (const words of ["ann@", "Done", "sk-proj", "hunter2"]) expect(told).not.toContain(words);
+		for (const words of ["ann@", "Done", "sk-proj", "hunter2"]) expect(reported).not.toContain(words);
 	});
 
 	test("is masked and cut where it is asked for", async () => {
@@ -117,10 +117,10 @@ describe("what was said", () => {
 		await turn(clerk({ host }), "s");
 		await telemetry.observe(host, { content: { secrets: ["hunter2hunter2"], maxTextLength: 30 } }).close();
 		const attributes = telemetry.spans.map((span) => span.attributes);
-		const told = JSON.stringify([attributes, telemetry.lines]);
-		expect(told).toContain("[REDACTED:email]");
-		expect(told).toContain("[REDACTED:secret]");
-		for (const words of ["ann@", "hunter2", "sk-proj"]) expect(told).not.toContain(words);
+		const reported = JSON.stringify([attributes, telemetry.lines]);
+		expect(reported).toContain("[REDACTED:email]");
+		expect(reported).toContain("[REDACTED:secret]");
+		for (const words of ["ann@", "hunter2", "sk-proj"]) expect(reported).not.toContain(words);
 		const heard = attributes.find((each) => each["gen_ai.input.messages"] !== undefined);
 		expect(JSON.parse(String(heard?.["gen_ai.input.messages"]))).toEqual([
 			{
@@ -241,7 +241,7 @@ describe("a sub-agent", () => {
 	});
 });
 
-test("what a fork began with is not told again", async () => {
+test("what a fork began with is not reported again", async () => {
 	const host = memoryHost();
 	const agent = clerk({ host });
 	await turn(agent, "s");
@@ -254,7 +254,7 @@ test("what a fork began with is not told again", async () => {
 });
 
 describe("an observer", () => {
-	test("that is closed and followed by another, at any time, has told all that one alone tells, once", async () => {
+	test("that is closed and followed by another, at any time, has reported all that one alone reports, once", async () => {
 		await fc.assert(
 			fc.asyncProperty(fc.array(fc.constantFrom("step", "restart"), { maxLength: 8 }), async (doings) => {
 				const host = memoryHost();
@@ -316,8 +316,8 @@ describe("an observer", () => {
 		const telemetry = new Telemetry();
 		await telemetry.observe(host).close();
 		await host.close();
-		const told = telemetry.spans.map(({ attributes }) => attributes["gen_ai.conversation.id"]);
-		expect(new Set(told)).toEqual(new Set(["a", "c"]));
+		const reported = telemetry.spans.map(({ attributes }) => attributes["gen_ai.conversation.id"]);
+		expect(new Set(reported)).toEqual(new Set(["a", "c"]));
 		expect(telemetry.problems).toMatchObject([{ key: "b", error: { code: "journal_corrupt" } }]);
 	});
 

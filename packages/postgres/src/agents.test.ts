@@ -36,7 +36,7 @@ test("a session is continued by another process's agent, with all that was said"
 	expect([outcome, seen]).toEqual(["completed", [3]]);
 });
 
-test("the run of a process that is killed is taken up by another, and who watches it misses nothing", async () => {
+test("the run of a process that is killed is resumed by another, and who watches it misses nothing", async () => {
 	const server = await testServer();
 	const schema = server.schema();
 	const child = fork(new URL("./agent-process.fixture.ts", import.meta.url), [server.url, schema], {

@@ -66,7 +66,7 @@ function check(schema: string, { version, needs, foreign, changed }: State): voi
 	if (foreign)
 		throw new HoldfastError(
 			"journal_foreign",
-			`The schema "${schema}" holds tables that are none of Holdfast. It was left alone; give another \`schema\`.`,
+			`The schema "${schema}" holds tables that are not Holdfast's. It was left alone; give another \`schema\`.`,
 			{ data: { schema } },
 		);
 	if (needs > migrations.length)

@@ -12,7 +12,7 @@ const most = 100_000;
 /** The numbers of a store. */
 export function postgresStats(store: Store, journal: PostgresJournal): () => Promise<StoreStats> {
 	const jobs = `${jobSchemaOf(store.schema)}._private_jobs`;
-	// A deadline that came is none before somebody who takes work makes it one.
+	// A deadline that came is a job only once somebody who takes work has made it one.
 	// The time of a job that is due at once is its turn among others, which is no time of ours: it is due since it was made.
 	const count = `SELECT count(*) AS queued, coalesce(extract(epoch FROM now() - min(since)) * 1000, 0)::float8 AS age
 		FROM (SELECT greatest(run_at, created_at) AS since FROM ${jobs} WHERE is_available = true AND run_at <= now()

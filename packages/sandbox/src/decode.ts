@@ -28,7 +28,7 @@ function define(holder: object, key: PropertyKey, value: unknown): void {
 	Object.defineProperty(holder, key, { value, writable: true, enumerable: true, configurable: true });
 }
 
-/** Makes the value. Throws an `Error` for a text that is none of the marshaller's. */
+/** Makes the value. Throws an `Error` for a text that the marshaller did not make. */
 export function decode({ text, buffers }: Wire): unknown {
 	const wire: { readonly r: unknown; readonly n: unknown } = JSON.parse(text);
 	if (!Array.isArray(wire?.n)) throw malformed();

@@ -18,7 +18,7 @@ interface Place {
 const native = "holdfast_";
 const frame = /^\s*at (?:.*\()?(.+?):(\d+):(\d+)\)?$/;
 
-/** Reads what the guest's side said of an error in these files, whose code may stand in other columns than their source. */
+/** Reads what the guest's side said of an error in these files, whose code may be in other columns than their source. */
 export function describeFailure(
 	text: string,
 	files: ReadonlyMap<string, OriginalColumns | undefined>,

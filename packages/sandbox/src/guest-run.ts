@@ -37,7 +37,7 @@ export class GuestRun {
 	readonly #port: RunPort;
 	readonly #graph: Graph;
 	readonly #sources = new Map<string, string>();
-	/** Of each source, where its code stands in other columns. */
+	/** Of each source, where its code is in other columns. */
 	readonly #columns = new Map<string, OriginalColumns | undefined>();
 	#incoming: readonly ArrayBuffer[] = [];
 	#outgoing: ArrayBuffer[] = [];

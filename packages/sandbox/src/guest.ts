@@ -1,4 +1,4 @@
-// What runs inside the engine before any guest code: the marshaller of that side, and the functions that stand for
+// What runs inside the engine before any guest code: the marshaller of that side, and the functions in place of
 // functions of the host. Guest code may change every prototype afterwards, so only what was captured here is used:
 // no method call on a value, no spread, no iteration protocol.
 

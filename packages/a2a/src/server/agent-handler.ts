@@ -127,7 +127,8 @@ export class AgentHandler implements A2ARequestHandler {
 			if (contextId !== "") {
 				const tasks = (await this.#tasksOf(contextId, state)).filter(wanted).reverse();
 				const from = pageToken === "" ? 0 : Number.parseInt(pageToken, 10);
-				if (!Number.isSafeInteger(from) || from < 0) throw new RequestMalformedError("`pageToken` is none.");
+				if (!Number.isSafeInteger(from) || from < 0)
+					throw new RequestMalformedError("`pageToken` is not one of this server.");
 				const next = from + limit < tasks.length ? String(from + limit) : "";
 				const shown = tasks.slice(from, from + limit).map((log) => log.task(historyLength));
 				return { ...page(shown, next), totalSize: tasks.length };

@@ -9,7 +9,7 @@ import {
 import type { Authenticate, ServedCaller, SessionService } from "@holdfast/server";
 import { HoldfastError } from "@holdfast/upp";
 
-/** Something an agent can do, as others are told. */
+/** Something an agent can do, as others see it. */
 export interface A2ASkill {
 	readonly id: string;
 	readonly name: string;
@@ -34,7 +34,7 @@ export interface A2AServerOptions {
 	readonly skills?: readonly A2ASkill[];
 	readonly provider?: { readonly organization: string; readonly url: string };
 	readonly documentationUrl?: string;
-	/** How others show who they are, as their clients are told. Default: nothing is asked. */
+	/** How others show who they are, as their clients see it. Default: nothing is asked. */
 	readonly security?: {
 		readonly schemes: Readonly<Record<string, SecurityScheme>>;
 		readonly requirements: readonly SecurityRequirement[];

@@ -74,7 +74,7 @@ export class Composer {
 	}
 
 	#send(draft: Draft): void {
-		// A line that ends with a backslash goes on.
+		// A line that ends with a backslash is continued.
 		if (draft.text.at(draft.cursor - 1) === "\\" && draft.cursor === draft.text.length) {
 			this.#set({ draft: { ...draft, text: `${draft.text.slice(0, -1)}\n` }, hint: "" });
 			return;
@@ -96,7 +96,7 @@ export class Composer {
 		const word = /(?:^\/|@)\S*$/.exec(draft.text.slice(0, draft.cursor))?.[0];
 		if (word === undefined) return;
 		const found = await this.#parts.complete(word).catch(() => []);
-		// Whoever goes on writing meanwhile is not disturbed.
+		// Whoever keeps writing meanwhile is not disturbed.
 		if (this.#composed.draft !== draft) return;
 		const common = commonStart(found);
 		const put = found.length === 1 ? `${common} ` : common;

@@ -5,7 +5,7 @@
  * idle ── say ──▶ working ── a call waits for approval ──▶ asking ── answered ──▶ working
  *   ▲               │ say: steers it; interrupt: ends it          │ interrupt: ends the run
  *   └── it ended ───┴──────────────────────────────────────────────┘
- * Any of them ── leave ──▶ left: what runs is suspended, what waits goes on waiting.
+ * Any of them ── leave ──▶ left: what runs is suspended, what waits keeps waiting.
  */
 
 import type { Agent, AgentRun, Host, RunResult, Session } from "holdfast";

@@ -85,7 +85,7 @@ function readFields(texts: readonly string[]): readonly ClientField[] {
 	const unknown = texts.find((text) => !(fields as readonly string[]).includes(text));
 	if (unknown === undefined) return texts as readonly ClientField[];
 	throw new UsageError(
-		`The option --clients-may-set takes ${fields.join(", ")}; "${unknown}" is none of them.`,
+		`The option --clients-may-set takes ${fields.join(", ")}; "${unknown}" is not one of them.`,
 	);
 }
 

@@ -240,7 +240,9 @@ test("options come before the environment, and a key may name its tenant", () =>
 	const fields = { HOLDFAST_CLIENTS_MAY_SET: "tools, prompt" };
 	expect(readServeOptions({}, fields).clientsMaySet).toEqual(["tools", "prompt"]);
 	expect(readServeOptions({ "clients-may-set": ["model"] }, fields).clientsMaySet).toEqual(["model"]);
-	expect(() => readServeOptions({ "clients-may-set": ["system"] }, {})).toThrow('"system" is none of them');
+	expect(() => readServeOptions({ "clients-may-set": ["system"] }, {})).toThrow(
+		'"system" is not one of them',
+	);
 	expect(() => readServeOptions({ "max-streams": "0" }, {})).toThrow("--max-streams takes a number");
 	expect(readServeOptions({ "peer-header": "X-B" }, { HOLDFAST_PEER_HEADER: "X-A" }).peerHeader).toBe("X-B");
 });

@@ -70,7 +70,7 @@ export function chooseModel(
 
 /**
  * The model of a text such as `openai:gpt-5.2`.
- * @throws UsageError when it is none.
+ * @throws UsageError when it is invalid.
  */
 export function readModel(
 	name: string,

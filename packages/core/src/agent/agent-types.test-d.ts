@@ -86,7 +86,7 @@ test("a call may have an output of its own, and without any there is none to rel
 	expectTypeOf(list.output).toEqualTypeOf<string[]>();
 	expectTypeOf((await free.generate("go")).output).toEqualTypeOf<unknown>();
 	expectTypeOf((await free.generate("go")).turn).toEqualTypeOf<Turn>();
-	// @ts-expect-error a schema is none that is a number
+	// @ts-expect-error a number is no schema
 	agent({ model, output: 5 });
 });
 

@@ -12,7 +12,7 @@ import { toModelMessages } from "./model-messages.ts";
 import { type ReadAnswer, readModelOutput } from "./read-model-output.ts";
 import type { RuntimeLlm } from "./runtime-llm.ts";
 
-/** Rejects with what the function threw, and for an output that is none. */
+/** Rejects with what the function threw, and for an invalid output. */
 export async function askRuntimeLlm(
 	call: RuntimeLlm,
 	{ messages, signal = new AbortController().signal }: LLMRequest,

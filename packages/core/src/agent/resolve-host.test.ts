@@ -41,7 +41,7 @@ describe("a host", () => {
 		[{ journal: memoryHost().journal }, "`host.close`"],
 		[{ capabilities: {}, store: {} }, "`host.scheduler`"],
 		[{ scheduler: {}, store: {} }, "`host.capabilities`"],
-	])("that is none, or two, is refused by the name of its field: %j", (given, field) => {
+	])("that is no host, or two, is refused by the name of its field: %j", (given, field) => {
 		const resolve = (): unknown => resolveHost(given, () => memoryHost());
 		expect(resolve).toThrow(TypeError);
 		expect(resolve).toThrow(field);

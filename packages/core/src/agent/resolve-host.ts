@@ -1,4 +1,4 @@
-// What may be given as `host`, told apart by its members and turned into the one kind of host that agents use.
+// What may be given as `host`, recognised by its members and turned into the one kind of host that agents use.
 
 import type { ExecutionHost } from "../execution-host/index.ts";
 import {

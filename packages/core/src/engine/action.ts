@@ -9,7 +9,7 @@ export interface ModelAction {
 	readonly kind: "model";
 	/** What the call is for: `act`, `reason`, `plan` or a word of the decider's own; recorded with the answer. */
 	readonly tag: string;
-	/** `next` begins a new step with this call, `same` goes on in the current one; before the first step that is 0. */
+	/** `next` begins a new step with this call, `same` stays in the current one; before the first step that is 0. */
 	readonly step: "next" | "same";
 	/** Shown to the model behind the history of this call only; never recorded. */
 	readonly prompt?: string;

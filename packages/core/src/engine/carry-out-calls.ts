@@ -74,7 +74,7 @@ export async function carryOutCalls(
 			error instanceof Stopped
 				? "The call was cancelled: the run was interrupted."
 				: "The call was cancelled: the run failed.";
-		// With the end of the run in one commit: else a crash in between would let it go on.
+		// With the end of the run in one commit: else a crash in between would let it continue.
 		throw new CutShort(error, { facts: [...unsaid, ...round.close("cancelled", why)] });
 	}
 	if (hooks.onObserve !== undefined)

@@ -1,5 +1,5 @@
-// The one loop (keeps I1): look at the state, decide, act, commit, go on, until the run ends or is told to stop.
-// A run that crashed comes through the same door: the state says what is open, and the loop goes on from there.
+// The one loop (keeps I1): look at the state, decide, act, commit, continue, until the run ends or is asked to stop.
+// A run that crashed comes through the same door: the state says what is open, and the loop continues from there.
 import { AssistantMessage, emptyUsage, type HoldfastError } from "@holdfast/upp";
 import { errorData, type Fact, OwnFoldFailed, type RunState, stepContinues } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
@@ -192,7 +192,7 @@ async function modelFailed(
 	return false;
 }
 
-/** Ends the run; undefined when an input came in at the last moment and was taken: the run goes on. */
+/** Ends the run; undefined when an input came in at the last moment and was taken: the run continues. */
 function finish(run: Run): MaybePromise<DriveOutcome | undefined> {
 	run.checkStopped();
 	const ending = run.lastWords === undefined ? onlyCompleted : [saidAtTheEnd(run, run.lastWords), completed];

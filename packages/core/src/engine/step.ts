@@ -97,7 +97,7 @@ function warnOfSteps({ agent, runId, sessionKey }: Run): void {
 	);
 }
 
-/** Tells the end of the step and asks whether to stop. True when the run shall end. */
+/** Emits the end of the step and asks whether to stop. True when the run shall end. */
 export function endStep(run: Run): MaybePromise<boolean> {
 	const { onStepEnd, stopCondition } = run.agent.hooks;
 	if (onStepEnd !== undefined || run.interceptors.stepAfter !== undefined) return endStepWithHooks(run);

@@ -26,7 +26,7 @@ export function storedEdit(edit: MessageEdit): unknown {
 
 /**
  * The fact of a change that waits in an inbox.
- * @throws HoldfastError `journal_corrupt` for what is none.
+ * @throws HoldfastError `journal_corrupt` for anything else.
  */
 export function readEdit(body: unknown): EditFact {
 	try {

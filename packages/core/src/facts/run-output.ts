@@ -22,7 +22,7 @@ export interface RunOutput {
 	readonly value?: unknown;
 }
 
-/** The checks after one more; `data` is that of the answer. Undefined for a decision of the same topic that is none. */
+/** The checks after one more; `data` is that of the answer. Undefined for another decision of the same topic. */
 export function checkedOutput(
 	{ answer }: Decided,
 	before: RunOutput | undefined,
@@ -39,7 +39,7 @@ export function uncheckedOutput({ failures }: RunOutput): RunOutput {
 	return { failures, verdict: undefined };
 }
 
-/** A decision's answer as a verdict; undefined when it is none, as where a strategy uses the topic for something else. */
+/** A decision's answer as a verdict; undefined when it is something else, as where a strategy uses the topic for something else. */
 export function readVerdict(answer: unknown): OutputVerdict | undefined {
 	if (typeof answer !== "object" || answer === null) return undefined;
 	const { ok, issues } = answer as { ok?: unknown; issues?: unknown };

@@ -46,7 +46,7 @@ export function readStoreKey(storeKey: string): { readonly key: string; readonly
 	return { key: sessionKeyOf(undefined, storeKey) ?? storeKey };
 }
 
-/** How the store keys of a namespace are told from others: they begin with it, or, of sessions in none (null), do not. */
+/** How the store keys of a namespace differ from others: they begin with it, or, of sessions in none (null), do not. */
 export function namespacePrefix(namespace: string | null): {
 	readonly prefix: string;
 	readonly begins: boolean;

@@ -1,4 +1,4 @@
-// Where a turn's overlays stand among the messages, and what it costs to put them there.
+// Where a turn's overlays are among the messages, and what it costs to put them there.
 import { AssistantMessage, UserMessage } from "@holdfast/upp";
 import { expect, test } from "vitest";
 import { TurnOverlays } from "./turn-overlays.ts";

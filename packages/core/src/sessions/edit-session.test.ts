@@ -23,7 +23,7 @@ const said = async (session: Session): Promise<readonly string[]> =>
 	(await session.state()).messages.map(textOf);
 
 describe.each(hosts)("with sessions in %s", (_name, makeHost) => {
-	test("a change starts no run, and stands before what is said next", async () => {
+	test("a change starts no run, and comes before what is said next", async () => {
 		const host = makeHost();
 		const model = scriptedModel(["Welcome back.", "Bye."]);
 		const agent = new Agent({ model, host });

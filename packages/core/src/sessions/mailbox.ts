@@ -32,7 +32,7 @@ export interface QueuedTurn {
 	readonly insteadOf?: string;
 	/** Whether it was accepted by a process that died. */
 	readonly isAdopted?: true;
-	/** Whether it was said to a run of another process, which this one could not tell. What is said later does not pass it. */
+	/** Whether it was said to a run of another process, which this one could not reach. What is said later does not pass it. */
 	readonly isSteered?: true;
 	/** Whether it was said to a run that ended without it, so that nobody has the handle of this turn. */
 	readonly isLeftOver?: true;
@@ -107,7 +107,7 @@ export class Mailbox {
 		return this.#turns[0];
 	}
 
-	/** Whether something waits here that was said to a run and could not be told it; the run that is active is `active`. */
+	/** Whether something waits here that was said to a run and did not reach it; the run that is active is `active`. */
 	holdsSteered(active: string): boolean {
 		return this.#turns.some(({ isSteered, run }) => isSteered === true && run.runId !== active);
 	}

@@ -16,7 +16,7 @@ export interface SqlStatement {
 	setReturnArrays?(arrays: true): void;
 }
 
-/** Parameters by name, without the colon that stands before them in the statement. */
+/** Parameters by name, without the colon before them in the statement. */
 export type SqlParameters = Readonly<Record<string, SqlParameter>>;
 
 /** What a statement did. */

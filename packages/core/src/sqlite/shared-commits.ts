@@ -36,7 +36,7 @@ const pauses = [0, 1, 1, 2, 2, 5, 5, 10, 20];
 /** Milliseconds after which a lock that never opens is an error. */
 const patience = 30_000;
 
-/** After what is ready now, where the platform tells; else with the next timer. */
+/** After what is ready now, where the platform has a hook for it; else with the next timer. */
 const soon: (work: () => void) => unknown =
 	(globalThis as Partial<typeof globalThis>).setImmediate ?? ((work) => setTimeout(work, 0));
 

@@ -1,4 +1,4 @@
-// The journal in a SQLite database (keeps I2, I3, I4), over whatever connection: what it is told of its surroundings says who
+// The journal in a SQLite database (keeps I2, I3, I4), over whatever connection: what it is given of its surroundings says who
 // else uses the database, which workers live, and how it learns what others commit.
 import { journalClosed, never } from "../facts/index.ts";
 import type {

@@ -1,4 +1,4 @@
-// Brings the tables of a journal up to date over any connection. How many steps were taken stands in a table, for not every
+// Brings the tables of a journal up to date over any connection. How many steps were taken is in a table, for not every
 // connection may set the file's own marks.
 import type { SqlConnection } from "./connection.ts";
 import { journalFile } from "./schema.ts";

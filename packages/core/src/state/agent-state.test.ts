@@ -278,7 +278,7 @@ test("a message is sealed by the state and stays the same object", () => {
 	expect(state.withContext(state.messages).messages[0]).toBe(message);
 });
 
-test("a message of another package becomes one of ours, and what is none is refused in words that help", () => {
+test("a message of another package becomes one of ours, and anything else is refused in words that help", () => {
 	const other = {
 		id: "m",
 		type: "user",

@@ -225,7 +225,7 @@ test("the limits of steps and of rounds count for calls of the strategy, too", a
 
 test.each([
 	["no calls", { calls: [] }],
-	["calls that are none", { calls: [{ toolName: "add" }] }],
+	["invalid calls", { calls: [{ toolName: "add" }] }],
 	["arguments that are a list", { calls: [{ toolName: "add", arguments: [] }] }],
 	["one id twice", { calls: [calls[0], calls[0]] }],
 	["nothing", {}],

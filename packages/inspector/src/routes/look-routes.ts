@@ -129,7 +129,7 @@ export function lookRoutes(parts: RouteParts): readonly Route[] {
 			}
 			const isLast = texts.length === found.length && found.length < limit;
 			const last = found[texts.length - 1]?.seq ?? after;
-			// Where the public stream goes on from: what is being said after it is not on record yet.
+			// Where the public stream continues from: what is being said after it is not on record yet.
 			const lastEventId = last === 0 ? "" : `,"lastEventId":${JSON.stringify(atEntry(last))}`;
 			return new Response(`{"entries":[${texts.join(",")}],"isLast":${isLast}${lastEventId}}`, {
 				headers: answerJson(null).headers,

@@ -110,7 +110,7 @@ describe("models by name", () => {
 		await served.close();
 	});
 
-	test("are refused at the door where they are none", () => {
+	test("are refused at the door where they are invalid", () => {
 		for (const models of [[], { wise: undefined }, "wise"])
 			expect(() => inspect([], { models: models as never })).toThrow(/The option `models`/);
 	});

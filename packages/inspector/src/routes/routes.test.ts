@@ -151,7 +151,7 @@ describe("what is shown", () => {
 		expect(JSON.stringify(shown)).toContain("inputTokens");
 	});
 
-	test("entries come a page at a time, in order, each once, with the place where the public stream goes on", async () => {
+	test("entries come a page at a time, in order, each once, with the position from which the public stream continues", async () => {
 		const { get, fetch, say } = open(withCall, { tools: [add] });
 		await say("s", "1 + 2?");
 		const whole = (await get("session/s/entries")).body;

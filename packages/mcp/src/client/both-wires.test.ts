@@ -186,7 +186,7 @@ test.each([
 	["none", {}],
 	["ftp", { url: "ftp://127.0.0.1" }],
 	["limit", { command: "x", timeoutMs: 0 }],
-])("a server that is none is refused by its name: %s", async (name, server) => {
+])("an invalid server is refused by its name: %s", async (name, server) => {
 	await expect(connectMcp({ [name]: server as never })).rejects.toMatchObject({
 		code: "invalid_mcp_server",
 		data: { server: name },

@@ -187,7 +187,7 @@ test("without leave a server learns that nobody can be asked", async () => {
 	expect(names).not.toContain("read_resource");
 });
 
-test("a program that is none cannot be connected to", async () => {
+test("a program that does not exist cannot be connected to", async () => {
 	const nothing = { command: "/nonexistent/program" };
 	await expect(connectMcp({ nothing })).rejects.toMatchObject({ code: "mcp_connect_failed" });
 });

@@ -245,7 +245,7 @@ export class ServerLink {
 		return client;
 	}
 
-	/** One listing at a time: the last one to begin is the last one to be told. */
+	/** One listing at a time: the last one to begin is the last one to be reported. */
 	#list(client: Client): Promise<void> {
 		const listing = this.#listing.then(async () => {
 			const timeout = this.#server.connectTimeoutMs ?? 60_000;

@@ -94,7 +94,7 @@ describe.each(["2025", "2026"] as const)("on the wire of %s", (protocol) => {
 		expect(told.join("")).toContain("seen");
 	});
 
-	test("a run that fails, a session that is not there and arguments that are none are errors", async () => {
+	test("a run that fails, a session that is not there and invalid arguments are errors", async () => {
 		const { url } = await serve({ model: scriptedModel([{ error: new Error("secret") }]) });
 		await using mcp = await connectMcp({ a: { url, protocol } });
 		const [research] = mcp.tools();

@@ -39,7 +39,7 @@ export function sessionIdOf(tool: string, id: string): string {
 	return `${prefix}${tool}.${id}`;
 }
 
-/** The tool whose call a session is for; undefined for sessions that are none of a call. */
+/** The tool whose call a session is for; undefined for sessions that are not for a call. */
 export function toolOfSession(sessionId: string): string | undefined {
 	return /^mcp\.([a-zA-Z_][a-zA-Z0-9_-]{0,63})\.[\w-]{1,64}$/.exec(sessionId)?.[1];
 }

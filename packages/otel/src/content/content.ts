@@ -1,7 +1,7 @@
 // What was said, masked and shortened, as text for an attribute. Absent unless it is asked for.
 import { createRedactor } from "@holdfast/runner/safety";
 
-/** What of the content of runs is told. */
+/** What of the content of runs is reported. */
 export interface ContentOptions {
 	/** Values that are masked wherever they are. Choose those of 8 characters and more. */
 	readonly secrets?: readonly string[] | undefined;

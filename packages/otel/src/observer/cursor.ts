@@ -2,18 +2,18 @@
 // continues where one stopped.
 import type { RecordSpace } from "holdfast";
 
-/** How far one session was told. */
-export interface Told {
+/** How far one session was reported. */
+export interface Reported {
 	readonly incarnation: string;
 	/** Id of the last event before the run under way; of the last one of all, where none is. Absent: from its beginning. */
 	readonly settled?: string;
-	/** Id of the last event that was told. */
+	/** Id of the last event that was reported. */
 	readonly last: string;
 }
 
 interface Stored {
 	readonly position: number;
-	readonly sessions: readonly (readonly [key: string, told: Told])[];
+	readonly sessions: readonly (readonly [key: string, reported: Reported])[];
 }
 
 /** Of how many sessions it is known, those that changed last; of how many of them it is kept by the host. */
@@ -24,8 +24,8 @@ const shelf = "otel";
 export class Cursor {
 	readonly #records: RecordSpace | undefined;
 	readonly #name: string;
-	/** The session told last comes last. */
-	readonly #sessions = new Map<string, Told>();
+	/** The session reported last comes last. */
+	readonly #sessions = new Map<string, Reported>();
 	#position: number | undefined;
 	#isSaved = true;
 
@@ -34,7 +34,7 @@ export class Cursor {
 		this.#name = name;
 	}
 
-	/** The position of the last change that was told; undefined where nothing is known. */
+	/** The position of the last change that was reported; undefined where nothing is known. */
 	get position(): number | undefined {
 		return this.#position;
 	}
@@ -43,7 +43,7 @@ export class Cursor {
 		const { value } = (await this.#records?.get({ shelf, name: this.#name })) ?? {};
 		const stored = value as Stored | undefined;
 		this.#position = stored?.position;
-		for (const [key, told] of stored?.sessions ?? []) this.#sessions.set(key, told);
+		for (const [key, reported] of stored?.sessions ?? []) this.#sessions.set(key, reported);
 	}
 
 	/** Writes what was not written yet. */
@@ -60,16 +60,16 @@ export class Cursor {
 		this.#isSaved = false;
 	}
 
-	toldOf(key: string, incarnation: string): Told | undefined {
-		const told = this.#sessions.get(key);
-		return told?.incarnation === incarnation ? told : undefined;
+	reportedOf(key: string, incarnation: string): Reported | undefined {
+		const reported = this.#sessions.get(key);
+		return reported?.incarnation === incarnation ? reported : undefined;
 	}
 
-	set(key: string, told: Told, position: number): void {
+	set(key: string, reported: Reported, position: number): void {
 		this.#position = position;
 		this.#isSaved = false;
 		this.#sessions.delete(key);
-		this.#sessions.set(key, told);
+		this.#sessions.set(key, reported);
 		for (const oldest of this.#sessions.keys()) {
 			if (this.#sessions.size <= knownSessions) break;
 			this.#sessions.delete(oldest);

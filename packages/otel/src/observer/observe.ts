@@ -1,4 +1,4 @@
-// The observer: follows all sessions of a host and tells OpenTelemetry and a logger of their runs. It reads what is
+// The observer: follows all sessions of a host and reports their runs to OpenTelemetry and a logger. It reads what is
 // committed and writes nothing but its own position, so no run waits for it or fails by it.
 //
 // observing ── close ──▶ catching up ──▶ closed
@@ -11,7 +11,7 @@ import { Content, type ContentOptions } from "../content/index.ts";
 import { type RunIds, StableIds } from "../ids/index.ts";
 import { type ObserverLogger, RunLog } from "../logs/index.ts";
 import { RunMetrics } from "../metrics/index.ts";
-import { providerOf, RunTrace, type Telling } from "../spans/index.ts";
+import { type Destination, providerOf, RunTrace } from "../spans/index.ts";
 import { Cursor } from "./cursor.ts";
 import { parentOf } from "./parents.ts";
 
@@ -85,7 +85,7 @@ export function observe(host: ObservedHost, options: ObserverOptions = {}): Obse
 	return new HostObserver(host, options);
 }
 
-/** The key as it is told: that of a sub-agent's session with what it is made of. */
+/** The key as it is reported: that of a sub-agent's session with what it is made of. */
 function shownKey(key: string): string {
 	const child = readChildStoreKey(key);
 	if (child === undefined) return key;
@@ -96,14 +96,14 @@ class HostObserver implements Observer {
 	readonly ended: Promise<void>;
 	readonly #host: ObservedHost;
 	readonly #options: ObserverOptions;
-	readonly #to: Telling;
+	readonly #to: Destination;
 	readonly #cursor: Cursor;
 	readonly #closing = new AbortController();
-	/** The run of each session that was told last, until it has ended. */
+	/** The run of each session that was reported last, until it has ended. */
 	readonly #traces = new Map<string, RunTrace>();
 	/** The same by the ids of runs. */
 	readonly #runs = new Map<string, RunTrace>();
-	/** The last event that was told before, of sessions that are read again from the start of a run. */
+	/** The last event that was reported before, of sessions that are read again from the start of a run. */
 	readonly #repeating = new Map<string, string>();
 
 	constructor(host: ObservedHost, options: ObserverOptions) {
@@ -136,7 +136,7 @@ class HostObserver implements Observer {
 			await this.#follow("caught-up");
 		} finally {
 			clearInterval(saving);
-			// What is open is told again, and whole, by whoever continues; without ids of its own it would be told twice.
+			// What is open is reported again, and whole, by whoever continues; without ids of its own it would be reported twice.
 			if (this.#to.ids === undefined) for (const trace of this.#traces.values()) trace.leave("left");
 			await this.#cursor.save();
 		}
@@ -170,19 +170,19 @@ class HostObserver implements Observer {
 		}
 	}
 
-	/** From where a session is read: where it is known how its run began, after what was told; else from before the run. */
+	/** From where a session is read: where it is known how its run began, after what was reported; else from before the run. */
 	#knownOf(key: string, incarnation: string): string | undefined {
-		const told = this.#cursor.toldOf(key, incarnation);
-		if (told === undefined) return undefined;
-		// One that was left in the middle of what is told again has not all of it.
+		const reported = this.#cursor.reportedOf(key, incarnation);
+		if (reported === undefined) return undefined;
+		// One that was left in the middle of what is reported again has not all of it.
 		if (this.#repeating.has(key)) this.#traces.delete(key);
-		if (this.#traces.has(key) || told.settled === told.last) return told.last;
-		this.#repeating.set(key, told.last);
-		return told.settled;
+		if (this.#traces.has(key) || reported.settled === reported.last) return reported.last;
+		this.#repeating.set(key, reported.last);
+		return reported.settled;
 	}
 
 	async #take({ key, incarnation, id, event, position }: StoreEvent): Promise<void> {
-		const told = this.#cursor.toldOf(key, incarnation);
+		const reported = this.#cursor.reportedOf(key, incarnation);
 		const isRepeated = this.#repeating.has(key);
 		if (event.type === "run_start") await this.#started(key, event);
 		this.#traces.get(key)?.notify(event, isRepeated);
@@ -191,7 +191,7 @@ class HostObserver implements Observer {
 			if (this.#repeating.get(key) === id) this.#repeating.delete(key);
 			return;
 		}
-		const settled = event.type === "run_end" ? id : told?.settled;
+		const settled = event.type === "run_end" ? id : reported?.settled;
 		const now = { incarnation, ...(settled === undefined ? {} : { settled }), last: id };
 		this.#cursor.set(key, now, position);
 	}

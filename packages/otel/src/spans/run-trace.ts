@@ -14,7 +14,7 @@ import type { RunEvent } from "holdfast";
 import { messageParts } from "../content/index.ts";
 import { type Place, traceIdOf } from "../ids/index.ts";
 import { CallSpans } from "./call-spans.ts";
-import { given, linkTo, SpanWriter, type Telling } from "./span-writer.ts";
+import { type Destination, given, linkTo, SpanWriter } from "./span-writer.ts";
 
 /** What a sub-agent's run hangs on. */
 export interface RunParent extends Place {
@@ -39,7 +39,7 @@ export class RunTrace {
 	/** What the user said, until the model has answered. */
 	#inputs: unknown[] = [];
 
-	constructor(to: Telling, sessionKey: string, started: Start, parent: RunParent | undefined) {
+	constructor(to: Destination, sessionKey: string, started: Start, parent: RunParent | undefined) {
 		const { runId, agentName, at } = started;
 		this.traceId = parent?.relation === "child" ? parent.traceId : traceIdOf(runId);
 		this.#writer = new SpanWriter(to, { sessionKey, runId, traceId: this.traceId, agentName });
@@ -58,7 +58,7 @@ export class RunTrace {
 		return this.#calls.placeOf(toolCallId);
 	}
 
-	/** Takes the next event. `isRepeated`: it was told before, and only its spans are made again. */
+	/** Takes the next event. `isRepeated`: it was reported before, and only its spans are made again. */
 	notify(event: RunEvent, isRepeated: boolean): void {
 		this.#writer.isRepeated = isRepeated;
 		if (event.type === "run_start") this.#begin(event);

@@ -16,7 +16,7 @@ import type { RunLog } from "../logs/index.ts";
 import type { RunMetrics } from "../metrics/index.ts";
 
 /** Where what is observed goes to. */
-export interface Telling {
+export interface Destination {
 	readonly tracer: Tracer;
 	readonly ids: StableIds | undefined;
 	readonly metrics: RunMetrics;
@@ -49,12 +49,12 @@ export interface AboutRun {
 }
 
 export class SpanWriter {
-	readonly to: Telling;
+	readonly to: Destination;
 	readonly #about: AboutRun;
-	/** Set while what comes was told before: spans are made again, with the same ids, but nothing is counted or logged. */
+	/** Set while what comes was reported before: spans are made again, with the same ids, but nothing is counted or logged. */
 	isRepeated = false;
 
-	constructor(to: Telling, about: AboutRun) {
+	constructor(to: Destination, about: AboutRun) {
 		this.to = to;
 		this.#about = about;
 	}

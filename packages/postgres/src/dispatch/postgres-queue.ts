@@ -174,7 +174,7 @@ export function postgresQueue(store: Store, space: number): PostgresQueue {
 		};
 	}
 
-	/** Sessions of workers that died are handed out, and who takes is told how many jobs are due. A look that fails is made again. */
+	/** Sessions of workers that died are handed out, and who takes is notified of how many jobs are due. A look that fails is made again. */
 	let looking: Promise<unknown> | undefined;
 	let looks = 0;
 	/** Milliseconds since the epoch: deadlines before that were looked at. */

@@ -94,7 +94,7 @@ export class Session implements AgentSession {
 		this.#run?.interrupt();
 	}
 
-	/** A tool that was told to stop has a moment to do so. */
+	/** A tool that was asked to stop has a moment to do so. */
 	#grace(open: OpenRun): Promise<unknown> {
 		const { ports, config } = this.#parts.agent;
 		return new Promise((resolve) => {

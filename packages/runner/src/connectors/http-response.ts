@@ -3,7 +3,7 @@
 /** The most that a server is waited for, in milliseconds. */
 const longestWait = 30_000;
 
-/** A body as text, or in base64 where it is none. */
+/** A body as text, or in base64 where it is not text. */
 export function bodyOf(
 	bytes: Uint8Array,
 	headers: Readonly<Record<string, string>>,

@@ -7,7 +7,7 @@ interface Row {
 	readonly pid: number;
 	readonly parent: number;
 	readonly group: number;
-	/** Tells a process from a later one with its number. */
+	/** Distinguishes a process from a later one with its number. */
 	readonly began: string;
 }
 

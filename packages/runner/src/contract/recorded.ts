@@ -1,5 +1,5 @@
 // What a run keeps in its journal beside the facts of the engine: the answers to its questions, and what its calls of tools
-// gave. Policy stands before these facts; results, events and replay are projections of them.
+// gave. Policy comes before these facts; results, events and replay are projections of them.
 import type { MemoryChange, ModelCall } from "./agent-result.ts";
 import type { PlanStep, ResultError } from "./plan-step.ts";
 

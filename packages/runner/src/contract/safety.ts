@@ -1,6 +1,6 @@
 // What policy is asked, what it answers, and what is on record of it.
 
-/** Where policy stands between a decision and its effect. */
+/** The place of policy between a decision and its effect. */
 export type EnforcementPoint =
 	| "planner-output"
 	| "tool-input"

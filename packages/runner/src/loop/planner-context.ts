@@ -3,7 +3,7 @@ import type { ModelCall, PlannerContext } from "../contract/index.ts";
 import type { LiveRun } from "./loop-parts.ts";
 import { runnerError } from "./runner-error.ts";
 
-/** What was used: it goes on record with the answer. */
+/** What was used: it is recorded with the answer. */
 export interface Used {
 	readonly calls: readonly ModelCall[];
 	readonly templates: readonly { readonly id: string; readonly version: string }[];

@@ -112,7 +112,7 @@ function isProvider(given: object): given is ModelProvider {
 	return "client" in given;
 }
 
-/** A client, or why it is none. */
+/** A client, or why it is not one. */
 function clientOf(given: unknown): LLMClient | string {
 	if (typeof (given as { call?: unknown } | null)?.call === "function" && typeof given === "object")
 		return given as LLMClient;

@@ -204,7 +204,7 @@ describe("a bare client", () => {
 		[{ id: "x", client: 5 }],
 		[{ id: "", client: client() }],
 		[{ id: "x", client: client(), priority: Number.NaN }],
-	])("that is none is refused with its path: %j", (given) => {
+	])("that is invalid is refused with its path: %j", (given) => {
 		expect(() => new Agent(configured([], { modelProviders: [given as never] }))).toThrow(
 			expect.objectContaining({
 				code: "CONFIG_INVALID",

@@ -53,7 +53,7 @@ export interface ModelRouter {
 	close(): Promise<void>;
 }
 
-/** @throws HoldfastError `CONFIG_INVALID` for a provider that is none. */
+/** @throws HoldfastError `CONFIG_INVALID` for an invalid provider. */
 export function createRouter(given: AgentConfig["modelProviders"], options: RouterOptions): ModelRouter {
 	const providers = readProviders(given);
 	const clients = new Set(providers.map(({ client }) => client));

@@ -1,4 +1,4 @@
-// Addresses of mail. A local part of more than 64 characters, or a domain of more than 255, is none.
+// Addresses of mail. A local part of more than 64 characters, or a domain of more than 255, makes it no address.
 import type { Answer, Place } from "./rule.ts";
 import { endOfRun } from "./rule.ts";
 

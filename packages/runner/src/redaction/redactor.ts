@@ -144,7 +144,7 @@ function maskedFields(value: object, masking: Masking, field: MaskType | undefin
 	return isChanged ? withNames(names, values, masking) : value;
 }
 
-/** An object whose names are masked; two that are alike then are told apart by a number. */
+/** An object whose names are masked; two that are alike then get a number. */
 function withNames(names: readonly string[], values: readonly unknown[], masking: Masking): unknown {
 	const taken = new Set<string>();
 	const entries = names.map((name, at): [string, unknown] => {

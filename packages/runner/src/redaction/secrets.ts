@@ -28,7 +28,7 @@ export class SecretSet {
 	/** Much faster; undefined where every secret holds a character that codes. */
 	readonly #plain: RegExp | undefined;
 
-	/** Empty values are none. */
+	/** Empty values are not secrets. */
 	constructor(values: readonly string[]) {
 		this.forms = values.flatMap(formsOf);
 		this.source = `${maskPattern}|${beginnings(this.forms)}`;

@@ -1,4 +1,4 @@
-// The rules of one agent: at `admit`, where they stand before every plan and every write of its runs is on record, and as
+// The rules of one agent: at `admit`, where they come before every plan and every write of its runs is on record, and as
 // functions for what a tool or a planner does in between. Every intervention has one audit record, and none is carried out
 // whose record could not be written.
 

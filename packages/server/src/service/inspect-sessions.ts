@@ -157,7 +157,7 @@ function rootOf(storeKey: string): string {
 	return key;
 }
 
-/** The key that a child's name stands for. */
+/** The key of a child's name. */
 function childOf(storeKey: string, child: string): string {
 	let key: string;
 	try {

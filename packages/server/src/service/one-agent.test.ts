@@ -106,7 +106,7 @@ test("errors name a session as its caller does", async () => {
 	});
 });
 
-test("sessions of agents with a namespace are none of a service's, also where their process has died", async () => {
+test("sessions of agents with a namespace do not belong to a service, also where their process has died", async () => {
 	const journal = memoryJournal();
 	const { values } = memoryHost();
 	const hostOf = (workerId: string) => {

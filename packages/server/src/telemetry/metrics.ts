@@ -80,7 +80,7 @@ export class Metrics {
 		else this.#cost += cost;
 	}
 
-	/** A call of a model failed. Codes that are none of the model layer's count as one. */
+	/** A call of a model failed. Codes that the model layer does not know count as one. */
 	countModelError(code: string, outcome: "failed" | "retried"): void {
 		const known = failureText(code) === undefined ? "other" : code;
 		add(this.#modelErrors, `{code="${known}",outcome="${outcome}"}`);

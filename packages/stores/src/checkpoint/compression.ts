@@ -1,4 +1,4 @@
-// Text in files, plain or with gzip. Which of them a file holds is told by its first bytes.
+// Text in files, plain or with gzip. Which of them a file holds shows in its first bytes.
 import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
 

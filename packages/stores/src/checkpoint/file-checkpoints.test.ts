@@ -302,7 +302,7 @@ describe("checkpoints in files", () => {
 		}
 	});
 
-	test("that cannot be written are refused, and what stood there stands", async () => {
+	test("that cannot be written are refused, and what was there stays", async () => {
 		const store = fileCheckpoints({ dir });
 		await store.save("s", stateOf(1));
 		const blocked = fileCheckpoints({ dir: join(dir, "s", "checkpoint.json") });

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { access, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Tells one file from the one that takes its place. */
+/** Distinguishes a file from the one that takes its place. */
 export interface FileIdentity {
 	readonly ino: bigint;
 	readonly size: bigint;

@@ -1,6 +1,6 @@
 // A process that is interrupted at a chosen file operation, for tests: `{dir} {how} {from} {to}` saves step 2 to a session
 // of its own for each place from one to the other. At that place, it says so on its output and kills itself (`kill`), or
-// stands still until it is sent a byte (`wait`). A file that is being written is half written then.
+// waits until it is sent a byte (`wait`). A file that is being written is half written then.
 import { readSync, writeSync } from "node:fs";
 import files, { type FileHandle } from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";

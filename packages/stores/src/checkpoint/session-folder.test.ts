@@ -13,7 +13,7 @@ test("plain names are used as they are", () => {
 	}
 });
 
-test("a folder's name is safe in every file system and tells its session", () => {
+test("a folder's name is safe in every file system and names its session", () => {
 	fc.assert(
 		fc.property(id, (sessionId) => {
 			const folder = folderOf(sessionId);
@@ -35,7 +35,7 @@ test("two sessions never share a folder, however long their names are", () => {
 	expect(folderOf("😀".repeat(5_000)).length).toBeLessThan(255);
 });
 
-test("a folder that no session has tells none", () => {
+test("a folder that no session has names no session", () => {
 	for (const folder of ["%002E", "%sha256-x", ".hidden", "a b", "%zz"])
 		expect(sessionOf(folder)).toBeUndefined();
 });

@@ -24,7 +24,7 @@ export function sessionOf(folder: string): string | undefined {
 	return folderOf(sessionId) === folder ? sessionId : undefined;
 }
 
-/** Whether a folder's name does not tell its session. */
+/** Whether a folder's name does not name its session. */
 export function isHashed(folder: string): boolean {
 	return folder.startsWith(hashed);
 }

@@ -28,6 +28,6 @@ test("no two documents of any sessions share a key", () => {
 	expect(derived.filter((key) => key.includes("\0"))).toEqual([]);
 });
 
-test("a plain key's head stands under the key itself", () => {
+test("a plain key's head is kept under the key itself", () => {
 	expect(headKey("room:7:user:é")).toBe("room:7:user:é");
 });

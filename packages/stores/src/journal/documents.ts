@@ -1,5 +1,5 @@
 // Calls of the session store, made as the store's owner gave them to us: nothing but load, commit and delete, versions
-// passed back exactly as minted, and failures told as a journal tells them (keeps I9).
+// passed back exactly as minted, and failures reported as a journal reports them (keeps I9).
 import { HoldfastError, isHoldfastError } from "@holdfast/upp";
 import type { CommitResult, SessionStore } from "holdfast/host";
 import { named } from "holdfast/host";
@@ -26,7 +26,7 @@ export async function loadDocument(store: SessionStore, key: string): Promise<Lo
 	throw storeFailed(new TypeError("load() gave neither null nor {state, version}"));
 }
 
-/** The new version; undefined when another one stands there than the expected. */
+/** The new version; undefined when another one is there than the expected. */
 export async function commitDocument(
 	store: SessionStore,
 	key: string,
@@ -75,14 +75,14 @@ function storeFailed(error: unknown): HoldfastError {
 	if (code === "ENOSPC" || code === "EDQUOT") {
 		return new HoldfastError(
 			"disk_full",
-			"There is no room left in the session store. What was committed before stands; make room and try again.",
+			"There is no room left in the session store. What was committed before is kept; make room and try again.",
 			{ cause: error, retryable: true },
 		);
 	}
 	const message = error instanceof Error ? error.message : String(error);
 	return new HoldfastError(
 		"journal_failed",
-		`The session store failed: ${message}. What was committed before stands.`,
+		`The session store failed: ${message}. What was committed before is kept.`,
 		{ cause: error, retryable: true },
 	);
 }

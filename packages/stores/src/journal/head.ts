@@ -1,5 +1,5 @@
 // The head of a session: the one document that is ever replaced, and so the one place where writers meet (keeps I4).
-// Its size does not grow with the session: what was said stands in segments, only waiting inputs stand here (keeps I5).
+// Its size does not grow with the session: what was said is in segments, only waiting inputs are here (keeps I5).
 import { HoldfastError } from "@holdfast/upp";
 import type { StoredInput } from "holdfast";
 import { journalCorrupt, named } from "holdfast/host";
@@ -113,5 +113,5 @@ export function checkFormat(what: string, state: unknown): void {
 			{ data: { format: given } },
 		);
 	}
-	throw journalCorrupt(`${what} is none`);
+	throw journalCorrupt(`${what} is invalid`);
 }

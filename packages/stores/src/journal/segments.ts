@@ -73,7 +73,7 @@ export async function readEntries(
 	return entries.length > limit ? entries.slice(0, limit) : entries;
 }
 
-/** Number of the last segment that begins at or before a seq: entries behind it stand there or later. */
+/** Number of the last segment that begins at or before a seq: entries after it are there or later. */
 async function segmentAt(store: SessionStore, key: string, span: Span, after: number): Promise<number> {
 	let [low, high] = [span.from, span.to];
 	while (low < high) {

@@ -185,7 +185,7 @@ describe("a session over a bare store", () => {
 		expect(shown(slow)).toEqual(["slow", "re: slow", "quick", "re: quick", "again"]);
 	});
 
-	test("tells of a conflict at the first commit of a run in the run, and goes on with what the other wrote [SES-082]", async () => {
+	test("reports a conflict at the first commit of a run in the run, and continues with what the other wrote [SES-082]", async () => {
 		const sessionStore = new MemorySessionStore();
 		const [first, second] = [echo(), echo()];
 		const one = new Agent({ model: first, host: { sessionStore } });

@@ -51,7 +51,7 @@ test("what the first release stored is read as it was said", async () => {
 	expect(await append(lease, "run-2", ended)).toBe(6);
 });
 
-test("a store that repeats its own calls, and is told that it was late, loses and doubles nothing", async () => {
+test("a store that repeats its own calls, and hears that it was late, loses and doubles nothing", async () => {
 	const inner = new MemorySessionStore();
 	const store: SessionStore = {
 		load: (key) => inner.load(key),

@@ -112,7 +112,7 @@ export function storeJournal(store: SessionStore, options: StoreJournalOptions =
 				return { duplicate: false, order };
 			}
 			const now = await parts.look(key);
-			// The store may have committed it, and told a repeated call of its own that it was late.
+			// The store may have committed it, and answered a repeated call of its own that it was late.
 			const isThere = now.head?.inbox.some((each) => each.id === input.id && each.order === order) === true;
 			if (isThere) return { duplicate: false, order };
 			// Somebody else moved the head, else the store refuses what it has no reason to refuse.

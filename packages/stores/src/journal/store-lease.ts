@@ -11,7 +11,7 @@ import { encodeFacts, type Segment } from "./segments.ts";
 import type { JournalParts } from "./store-journal.ts";
 import { fence } from "./store-process.ts";
 
-/** A head, or that there is none, as it stands under a version. */
+/** A head, or that there is none, under a version. */
 export interface Seen {
 	readonly head: Head | undefined;
 	readonly version: Version | null;
@@ -128,7 +128,7 @@ export class StoreLease implements Lease {
 				if (await this.#replace(head)) return this.#appended(head);
 				const seen = await this.#journal.look(this.key);
 				if (seen.head?.leaseId === this.#id && seen.head.appends === head.appends) {
-					// The store had committed it, and told a repeated call of its own that it was late.
+					// The store had committed it, and answered a repeated call of its own that it was late.
 					this.#see(seen);
 					return this.#appended(head);
 				}
@@ -155,7 +155,7 @@ export class StoreLease implements Lease {
 		if (!drain.every(waits)) throw leaseLost(this.key);
 	}
 
-	/** Writes a segment. What stands under its key already is the same one: nobody else has such keys. */
+	/** Writes a segment. What is under its key already is the same one: nobody else has such keys. */
 	async #write(place: string, segment: Segment): Promise<void> {
 		const { store } = this.#journal;
 		if ((await commitDocument(store, place, segment, null)) !== undefined) return;
@@ -260,7 +260,7 @@ export class StoreLease implements Lease {
 		return { ok: true, seq: head.seq };
 	}
 
-	/** Why an append is refused: a later lease of this same worker stands, or another writer was here. */
+	/** Why an append is refused: this same worker has a later lease, or another writer was here. */
 	#moved(head: Head | undefined): Error {
 		const own = head?.workerId === this.#journal.workerId && head.leaseId !== this.#id;
 		return own || this.#mode === "seize" ? leaseLost(this.key) : sessionConflict(this.key);

@@ -1,5 +1,5 @@
-// What the journals of one process over one store object know of each other. The store tells nobody of changes; within a
-// process, watchers hear of them, the holder of a session that is killed or deleted is told, and sessions can be listed.
+// What the journals of one process over one store object know of each other. The store notifies nobody of changes; within a
+// process, watchers hear of them, the holder of a session that is killed or deleted is notified, and sessions can be listed.
 import type { SessionStore } from "holdfast/host";
 import { makeWatchers, type Watchers } from "holdfast/host";
 import type { StoreLease } from "./store-lease.ts";

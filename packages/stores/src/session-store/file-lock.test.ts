@@ -60,7 +60,7 @@ test("a lock is given back when the work fails", async () => {
 	expect(readdirSync(dir)).toEqual([]);
 });
 
-test("a lock that a living process keeps is waited for, within limits, and told with who keeps it", async () => {
+test("a lock that a living process keeps is waited for, within limits, and reported with who keeps it", async () => {
 	writeFileSync(join(dir, "lock"), JSON.stringify({ ...ownIdentity(), token: "kept" }));
 	const waiting = withLock(join(dir, "lock"), async () => {}, 50);
 	await expect(waiting).rejects.toMatchObject({ code: "session_store_busy", data: { pid: process.pid } });

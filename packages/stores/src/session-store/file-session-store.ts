@@ -9,7 +9,7 @@ import { journalCorrupt, named } from "holdfast/host";
 import { withLock } from "./file-lock.ts";
 import { fileNameOf } from "./file-name.ts";
 
-/** Locks and files under way stand here, so that the folder itself holds nothing but sessions. */
+/** Locks and files under way are here, so that the folder itself holds nothing but sessions. */
 const workFolder = ".work";
 /** What is under way for longer belongs to a process that died, in milliseconds. */
 const abandonedAfter = 60_000;

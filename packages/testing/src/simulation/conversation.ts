@@ -124,7 +124,7 @@ export class Conversation {
 	}
 }
 
-/** The conversation that a folded fact stands for. */
+/** The conversation that was folded into a fact. */
 function messagesOf({ state }: Extract<Entry["fact"], { kind: "folded" }>): SaidMessage[] {
 	return AgentState.fromJSON(state).messages.map(said);
 }

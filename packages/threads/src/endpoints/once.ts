@@ -7,7 +7,7 @@ import { requestsShelf } from "../thread/index.ts";
 
 /**
  * The id of what a request makes: the same for the same caller, purpose and key. Undefined where it has no key.
- * @throws HoldfastError `invalid_input` for a key that is none.
+ * @throws HoldfastError `invalid_input` for anything else.
  */
 export function idOfRequest({ request, caller }: Exchange, purpose: string): string | undefined {
 	const key = request.headers.get("idempotency-key");

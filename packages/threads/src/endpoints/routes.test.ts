@@ -167,7 +167,7 @@ test("a message is changed and removed as tools do it, and only in its thread [S
 	expect(left.map(({ content }) => content)).toEqual(["Hello", "Three."]);
 });
 
-test("stop aborts the call under way and leaves the thread idle; continue goes on from what is stored [SA-205]", async () => {
+test("stop aborts the call under way and leaves the thread idle; continue continues from what is stored [SA-205]", async () => {
 	const provider = scripted([{ text: "never", gate: new Promise(() => {}) }, "Now."]);
 	const { ask, thread, threads, host } = served(oneAgent(provider));
 	const id = await thread();

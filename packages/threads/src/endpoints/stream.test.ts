@@ -123,7 +123,7 @@ test("a watcher who returns with an id gets each event after it once, at any pla
 	expect((await ask("GET", `/api/threads/${id}/stream?after=999999.0.0`)).status).toBe(400);
 });
 
-test("a watcher who leaves stops nothing; a change and a removal of a message are told [SA-204]", async () => {
+test("a watcher who leaves stops nothing; a change and a removal of a message are emitted [SA-204]", async () => {
 	let open = (): void => {};
 	const gate = new Promise<void>((resolve) => {
 		open = resolve;

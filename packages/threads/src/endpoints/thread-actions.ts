@@ -53,7 +53,7 @@ export function actionRoutes(options: ThreadRoutesOptions): readonly Route[] {
 			"POST",
 			"continue",
 			"continueThread",
-			"Goes on from what is stored, without a new message.",
+			"Continues from what is stored, without a new message.",
 			async ({ record }) => {
 				if (record.terminated !== null)
 					throw new HoldfastError("thread_terminated", "The thread was terminated. Make another one.");

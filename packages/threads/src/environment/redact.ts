@@ -5,7 +5,7 @@ import { createRedactor } from "@holdfast/runner/safety";
 /** A value that says yes or no reveals nothing, and is in every text. */
 const flags = new Set(["true", "false", "yes", "no", "on", "off", "1", "0"]);
 
-/** The values that are to be masked: an empty one is none. */
+/** The values that are to be masked; empty ones are not. */
 export function secretsAmong(
 	values: Iterable<{ readonly value: string; readonly type: "text" | "secret" }>,
 ): readonly string[] {

@@ -56,7 +56,7 @@ export function fileRecord({ name: path, size, at }: FileInfo, entry: unknown): 
 	};
 }
 
-/** The media type that the ending of a name stands for. */
+/** The media type of the ending of a name. */
 export function mimeTypeOf(path: string): string {
 	return mime.getType(path) ?? "application/octet-stream";
 }

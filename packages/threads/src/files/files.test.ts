@@ -141,7 +141,7 @@ describe.each(hosts)("files on a host in %s", (_, open) => {
 		}
 	});
 
-	test("are searched line by line, without binary ones, and not for a pattern that is none [SA-105]", async () => {
+	test("are searched line by line, without binary ones, and not for an invalid pattern [SA-105]", async () => {
 		await files.writeFile("a.txt", "first\r\nerror: one\nlast error");
 		await files.writeFile("sub/b.md", "no\nERROR\nerror\n");
 		await files.writeFile("c.bin", new TextEncoder().encode("error\u0000error"));

@@ -22,7 +22,7 @@ export async function foldersIn(folder: string): Promise<readonly string[]> {
 	return [folder, ...(await Promise.all(below)).flat()];
 }
 
-/** Stamps of the files right in these folders. A file that vanishes meanwhile is none. */
+/** Stamps of the files right in these folders. A file that vanishes meanwhile has no stamp. */
 export async function stampsOf(folders: readonly string[]): Promise<FileStamps> {
 	const stamps = new Map<string, FileStamp>();
 	await Promise.all(

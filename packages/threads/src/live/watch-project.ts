@@ -20,7 +20,7 @@ export interface ProjectChange {
 	readonly milliseconds: number;
 }
 
-/** What {@link watchProject} tells. */
+/** What {@link watchProject} reports. */
 export interface WatchProjectOptions {
 	/** Called with every version that was loaded. Must not throw. */
 	readonly onChange?: (change: ProjectChange) => void;

@@ -68,7 +68,7 @@ async function declaredPackages(directory: string): Promise<readonly string[]> {
 async function readPackage(folder: string): Promise<Source | ProjectProblem | undefined> {
 	const file = join(folder, "package.json");
 	const content = await text(file);
-	// Most packages are none of ours, and are not parsed.
+	// Most packages do not name us, and are not parsed.
 	if (!content.includes('"standardagent"')) return undefined;
 	const manifest = parse(content);
 	const declared = record(manifest?.standardagent);

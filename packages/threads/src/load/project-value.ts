@@ -14,7 +14,7 @@ export interface ProjectParts {
 	readonly warnings: readonly string[];
 }
 
-/** The project, and what stands in the way of it. */
+/** The project, and the problems that keep it from being one. */
 export function makeProject(parts: ProjectParts): {
 	readonly project: Project;
 	readonly problems: readonly ProjectProblem[];

@@ -159,7 +159,7 @@ export const read = (state: ThreadState): string => String(state._notPackableRun
 		expect(await tool?.execute(state as never)).toMatchObject({ result: "the database" });
 	});
 
-	test("refuses what does not exist, a taken folder, and names that are none", async () => {
+	test("refuses what does not exist, a taken folder, and invalid names", async () => {
 		const directory = writeProject({
 			...shop,
 			"agents/tools/count.ts": `import "../../gone.ts";\n${toolSource()}`,

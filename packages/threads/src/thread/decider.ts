@@ -5,7 +5,7 @@ import { type BeginAnswer, type Flow, type FlowRules, initialFlow, queuedTag, to
 
 /** What a decider asks of the thread that it decides for. */
 export interface DeciderParts extends FlowRules {
-	/** Where an execution stands after one more entry: `evolveFlow` by these rules. */
+	/** The flow of an execution after one more entry: `evolveFlow` by these rules. */
 	flowAfter(flow: Flow, entry: Entry): Flow;
 	/** Which agent acts, and whether it may. */
 	begin(context: QuestionContext): Promise<BeginAnswer>;

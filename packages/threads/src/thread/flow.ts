@@ -1,4 +1,4 @@
-// Where an execution stands: a pure fold of the facts of its run (keeps I2, I6). A turn is one side finishing; an execution of an
+// The flow of an execution: a pure fold of the facts of its run (keeps I2, I6). A turn is one side finishing; an execution of an
 // `ai_human` agent is one turn, one of a `dual_ai` agent as many as it takes until a stop condition ends the session.
 import type { ToolCall } from "@holdfast/upp";
 import type { Entry } from "holdfast";
@@ -16,7 +16,7 @@ export interface SessionOutcome {
 	readonly attachments: readonly AttachmentRef[];
 }
 
-/** Where an execution stands. */
+/** The flow of an execution. */
 export interface Flow {
 	/** Whether the execution knows its agent. */
 	readonly isBegun: boolean;
@@ -98,7 +98,7 @@ export const initialFlow: Flow = {
 	isQueued: false,
 };
 
-/** Where an execution stands after one more fact. */
+/** The flow of an execution after one more fact. */
 export function evolveFlow(rules: FlowRules, flow: Flow, { seq, fact }: Entry): Flow {
 	switch (fact.kind) {
 		case "input":

@@ -1,4 +1,4 @@
-// An execution under way in this process: where it stands, what its tools share, what they asked for. It is a shadow of the
+// An execution under way in this process: how far it is, what its tools share, what they asked for. It is a shadow of the
 // journal: a run that is resumed elsewhere makes another one of the entries (keeps I2).
 //
 //   loading  what was said before is being read, and of a run that is resumed its entries; what is committed meanwhile waits

@@ -55,7 +55,7 @@ export interface EnvironmentPart extends Pick<ThreadState, "env" | "envType" | "
 	redaction?(): Redaction | Promise<Redaction>;
 }
 
-/** Whose environment it is: definitions stand between the thread's values and those of the user. */
+/** Whose environment it is: definitions come between the thread's values and those of the user. */
 export interface EnvironmentScope {
 	readonly agent?: Readonly<Record<string, string>> | undefined;
 	readonly prompt?: Readonly<Record<string, string>> | undefined;

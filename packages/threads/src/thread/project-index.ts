@@ -78,7 +78,7 @@ export class ProjectIndex implements FlowRules {
 	}
 
 	/**
-	 * Where an execution stands after one more entry. Who decides and who carries out fold an entry one after the other: from
+	 * The flow of an execution after one more entry. Who decides and who carries out fold an entry one after the other: from
 	 * the same beginning it is folded once.
 	 */
 	flowAfter(from: Flow, entry: JournalEntry): Flow {

@@ -250,7 +250,7 @@ function lazily<T>(make: () => T): () => T {
 function threadTerminated(threadId: string): HoldfastError {
 	return new HoldfastError(
 		"thread_terminated",
-		`The thread ${JSON.stringify(threadId)} was terminated. Its messages can still be read; create another thread to go on.`,
+		`The thread ${JSON.stringify(threadId)} was terminated. Its messages can still be read; create another thread to continue.`,
 		{ data: { threadId } },
 	);
 }

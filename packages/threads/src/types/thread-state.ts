@@ -103,7 +103,7 @@ export interface ThreadState {
 	/** What the execution is doing; null outside one. */
 	execution: ExecutionState | null;
 
-	/** Lists messages, oldest first unless told otherwise. */
+	/** Lists messages, oldest first by default. */
 	getMessages(options?: GetMessagesOptions): Promise<MessagesResult>;
 	/** The message of that ID, or null. */
 	getMessage(messageId: string): Promise<Message | null>;

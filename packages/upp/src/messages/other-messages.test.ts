@@ -40,7 +40,7 @@ describe("a message of another package", () => {
 		expect(result).toMatchObject({ results });
 	});
 
-	test("ours stay the objects they are, and what is none is none", () => {
+	test("ours stay the objects they are, and what is no message does not become one", () => {
 		const own = [new UserMessage("a"), new AssistantMessage("b")];
 		expect(own.map(asMessage)).toEqual(own);
 		expect(asMessage(own[0])).toBe(own[0]);
@@ -182,7 +182,7 @@ describe("messages that another package wrote as JSON", () => {
 		[{ type: "video", data: "*", mimeType: "x" }, "content.0.data"],
 		[{ type: "image", source: { type: "bytes" }, mimeType: "x" }, "content.0.source.data"],
 		[{ type: "image", source: "x", mimeType: "x" }, "content.0.source"],
-	])("are refused with the path of bytes that are none: %o", (block, path) => {
+	])("are refused with the path of invalid bytes: %o", (block, path) => {
 		expect(() => json(block)).toThrow(expect.objectContaining({ code: "invalid_message", data: { path } }));
 	});
 });

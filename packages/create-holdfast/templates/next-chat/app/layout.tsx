@@ -2,7 +2,7 @@ import type { Metadata } from "next";
 import type { ReactNode } from "react";
 import "./globals.css";
 
-export const metadata: Metadata = { title: "Chat", description: "A chat that goes on where it was." };
+export const metadata: Metadata = { title: "Chat", description: "A chat that continues where it was." };
 
 export default function Layout({ children }: { readonly children: ReactNode }) {
 	return (
