@@ -7,8 +7,6 @@ export type {
 	SamplingRequest,
 } from "./client/asked-back.ts";
 export { connectMcp, type McpServerStatus, McpServers } from "./client/connect-mcp.ts";
-export type { McpTool } from "./client/mcp-tool.ts";
-export type { UnapprovedTool } from "./client/offered-tools.ts";
 export type {
 	McpChange,
 	McpHttpServer,
@@ -17,7 +15,9 @@ export type {
 	McpServerOptions,
 	McpStdioServer,
 	McpTransportServer,
-} from "./client/options.ts";
+} from "./client/connect-options.ts";
+export type { McpTool } from "./client/mcp-tool.ts";
+export type { UnapprovedTool } from "./client/offered-tools.ts";
 export {
 	type ApprovedTools,
 	fileApprovals,

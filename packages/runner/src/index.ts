@@ -12,13 +12,6 @@ export {
 	readResult,
 } from "./agent/index.ts";
 export type {
-	AgentEventName,
-	AgentSession,
-	Health,
-	HealthCheck,
-	Runner,
-} from "./contract/agent.ts";
-export type {
 	AgentConfig,
 	AgentSpec,
 	ContentMatcher,
@@ -28,6 +21,13 @@ export type {
 	SafetyConfig,
 	WriteRule,
 } from "./contract/agent-config.ts";
+export type {
+	AgentEventName,
+	AgentSession,
+	Health,
+	HealthCheck,
+	Runner,
+} from "./contract/agent-contract.ts";
 export type {
 	AgentResult,
 	MemoryChange,
@@ -82,7 +82,7 @@ export type {
 	PolicyDecision,
 	PolicyEngine,
 	PolicyQuestion,
-} from "./contract/safety.ts";
+} from "./contract/safety-config.ts";
 export type {
 	ExecutionContext,
 	RetryOptions,

@@ -20,10 +20,10 @@ import {
 	type Setup,
 	writeSettings,
 } from "../work/index.ts";
+import type { Transcript } from "./chat-transcript.ts";
 import { withFiles } from "./mentions.ts";
 import { RunView } from "./run-view.ts";
 import { Spending, spendingOf } from "./spending.ts";
-import type { Transcript } from "./transcript.ts";
 
 /** Messages of the past that are shown when a session is opened. */
 const SHOWN_PAST = 6;

@@ -1,8 +1,8 @@
 /** What stays of a chat, as text for a terminal. */
 import { oneLine, printable } from "../terminal/index.ts";
+import type { ChatEntry } from "./chat-transcript.ts";
 import { renderMarkdown } from "./markdown.ts";
 import { type Paint, paintChange } from "./paint.ts";
-import type { ChatEntry } from "./transcript.ts";
 
 /** An entry for a terminal of so many columns. */
 export function entryText(entry: ChatEntry, paint: Paint, columns: number): string {

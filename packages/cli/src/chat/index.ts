@@ -2,11 +2,11 @@
 
 import { type CommandIo, quoted, sessionKeyFor } from "../terminal/index.ts";
 import { ending, exitCodes, openDatabase, prepare, refuseServed, type WorkOptions } from "../work/index.ts";
+import { chatInLines } from "./chat-in-lines.ts";
+import { Transcript } from "./chat-transcript.ts";
 import { commandsLike, isCommand, runChatCommand } from "./commands.ts";
 import { Conversation } from "./conversation.ts";
 import { completions } from "./mentions.ts";
-import { chatInLines } from "./plain.ts";
-import { Transcript } from "./transcript.ts";
 
 /** How to talk. */
 export interface ChatCommand extends WorkOptions {

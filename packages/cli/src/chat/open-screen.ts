@@ -1,11 +1,11 @@
 /** Opens the screen in this terminal. What draws is loaded here and nowhere else: it takes a third of a second. */
 import { render } from "ink";
 import { createElement } from "react";
+import type { Transcript } from "./chat-transcript.ts";
 import { Composer, type ComposerParts } from "./composer.ts";
 import { History } from "./history.ts";
 import { makePaint } from "./paint.ts";
 import { Screen } from "./screen.ts";
-import type { Transcript } from "./transcript.ts";
 
 export interface OpenScreenParts extends Omit<ComposerParts, "history"> {
 	readonly transcript: Transcript;

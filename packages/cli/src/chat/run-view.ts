@@ -3,7 +3,7 @@ import type { RunEvent } from "holdfast";
 import { toolLine } from "../render/index.ts";
 import { formatArguments, formatDuration, oneLine, printable } from "../terminal/index.ts";
 import { BlockStream } from "./block-stream.ts";
-import type { Transcript } from "./transcript.ts";
+import type { Transcript } from "./chat-transcript.ts";
 
 /** Columns of the line of a call. */
 const WIDTH = 160;

@@ -2,12 +2,12 @@
 import { Box, Static, Text, useAnimation, useInput, usePaste, useWindowSize } from "ink";
 import { createElement, type ReactNode, useEffect, useState, useSyncExternalStore } from "react";
 import { oneLine, printable } from "../terminal/index.ts";
+import type { ChatEntry, Live, Snapshot, Transcript } from "./chat-transcript.ts";
 import type { Composer } from "./composer.ts";
 import { entryText } from "./entry-text.ts";
 import { actionsOf } from "./keys.ts";
 import { renderMarkdown } from "./markdown.ts";
 import type { Paint } from "./paint.ts";
-import type { ChatEntry, Live, Snapshot, Transcript } from "./transcript.ts";
 
 /** Milliseconds between two drawings of what streams in. */
 const FRAME_MS = 33;

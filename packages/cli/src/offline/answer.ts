@@ -3,7 +3,7 @@ import { type Chunk, COMMENT, chunksOf } from "./chunks.ts";
 import { insideOf, limitsOf, nowhere } from "./lookup.ts";
 import { answersAmong, type Passage, rankChunks, termOf, termsOf } from "./passages.ts";
 import type { Question, Word } from "./question.ts";
-import type { Transcript } from "./transcript.ts";
+import type { Transcript } from "./read-transcript.ts";
 
 /** A piece of an answer. One that is much weaker than the first on its page can wait for the next page. */
 type Block = Pick<Passage, "score"> & { readonly text: string };

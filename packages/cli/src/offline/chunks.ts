@@ -1,5 +1,5 @@
 /** Cuts a file into chunks that can be cited: headings, paragraphs, list items, table rows, pieces of code, settings. */
-import type { FileLines } from "./transcript.ts";
+import type { FileLines } from "./read-transcript.ts";
 
 /** A piece of a file. */
 export interface Chunk {

@@ -5,7 +5,7 @@
 import { type Chunk, kindOf } from "./chunks.ts";
 import { rankChunks, termOf } from "./passages.ts";
 import { depthOf, type Question, type Word } from "./question.ts";
-import { number, type Transcript } from "./transcript.ts";
+import { number, type Transcript } from "./read-transcript.ts";
 
 /** A tool call to make. */
 export interface PlannedCall {

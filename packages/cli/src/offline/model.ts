@@ -18,7 +18,7 @@ import {
 import { composeAnswer } from "./answer.ts";
 import { nextCalls } from "./lookup.ts";
 import { readQuestion } from "./question.ts";
-import { readTranscript } from "./transcript.ts";
+import { readTranscript } from "./read-transcript.ts";
 
 /** How often it may look something up before it must answer. */
 const ROUNDS = 8;

@@ -1,7 +1,7 @@
 /** Door of what is shown of a run: chooses how, as text, live in a terminal, or as JSON. */
 import type { Output } from "../terminal/index.ts";
 import { jsonRenderer } from "./json.ts";
-import { plainRenderer } from "./plain.ts";
+import { plainRenderer } from "./plain-renderer.ts";
 import type { Renderer } from "./renderer.ts";
 import { terminalRenderer } from "./terminal.ts";
 

@@ -11,8 +11,8 @@ import { moveOut, writeStore } from "@holdfast/postgres/upkeep";
 import { fromStored, type StoreSize } from "holdfast/host";
 import { type JournalFile, openJournalFile, sqliteJournal } from "holdfast/sqlite";
 import { checkJournal } from "./check.ts";
+import { dumpFile } from "./dump-file.ts";
 import { realPlace } from "./place-file.ts";
-import { dumpFile } from "./read-file.ts";
 import { UpkeepError } from "./upkeep-error.ts";
 import { writeFile } from "./write-file.ts";
 

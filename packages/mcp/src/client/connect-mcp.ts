@@ -1,9 +1,9 @@
 // `connectMcp`: the tools of MCP servers, for agents.
 import { HoldfastError } from "@holdfast/upp";
 import { AskedBackDesk, type McpAnswer, type McpRequest } from "./asked-back.ts";
+import { checkServers, type McpChange, type McpOptions, type McpServer } from "./connect-options.ts";
 import { type McpTool, mcpTool, resourceTool, resourceToolName } from "./mcp-tool.ts";
 import { OfferedTools, type UnapprovedTool } from "./offered-tools.ts";
-import { checkServers, type McpChange, type McpOptions, type McpServer } from "./options.ts";
 import { type LinkStatus, ServerLink } from "./server-link.ts";
 import { memoryApprovals } from "./tool-approvals.ts";
 import { nameTools } from "./tool-names.ts";

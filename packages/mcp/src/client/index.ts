@@ -7,8 +7,6 @@ export type {
 	SamplingRequest,
 } from "./asked-back.ts";
 export { connectMcp, type McpServerStatus, McpServers } from "./connect-mcp.ts";
-export type { McpTool } from "./mcp-tool.ts";
-export type { UnapprovedTool } from "./offered-tools.ts";
 export type {
 	McpChange,
 	McpHttpServer,
@@ -17,5 +15,7 @@ export type {
 	McpServerOptions,
 	McpStdioServer,
 	McpTransportServer,
-} from "./options.ts";
+} from "./connect-options.ts";
+export type { McpTool } from "./mcp-tool.ts";
+export type { UnapprovedTool } from "./offered-tools.ts";
 export { type ApprovedTools, fileApprovals, memoryApprovals, type ToolApprovals } from "./tool-approvals.ts";

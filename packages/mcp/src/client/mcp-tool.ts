@@ -3,8 +3,8 @@
 import { HoldfastError, type JSONSchema } from "@holdfast/upp";
 import type { Tool } from "@modelcontextprotocol/client";
 import { type AnyTool, type RetryPolicy, type ToolContext, tool } from "holdfast";
+import type { McpServerOptions } from "./connect-options.ts";
 import type { OfferedTools } from "./offered-tools.ts";
-import type { McpServerOptions } from "./options.ts";
 import type { ServerLink } from "./server-link.ts";
 import { readContents, readFailure, readResult } from "./tool-result.ts";
 

@@ -7,7 +7,7 @@ import {
 	type Transport,
 } from "@modelcontextprotocol/client";
 import { getDefaultEnvironment, StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import type { McpServer } from "./options.ts";
+import type { McpServer } from "./connect-options.ts";
 
 /**
  * Results are data that a model reads, whatever they look like. To check them against schemas of the server's own would let

@@ -16,10 +16,10 @@ import {
 import type { AgentOptions, ToolContext } from "holdfast";
 import { idempotencyKeyMember } from "../idempotency-key.ts";
 import type { AskedBackDesk, CallUnderWay } from "./asked-back.ts";
+import type { McpServer } from "./connect-options.ts";
 import { isUnauthorized, lossOf } from "./connection-errors.ts";
 import { handleAsking } from "./handle-asking.ts";
 import { newClient, newTransport } from "./new-connection.ts";
-import type { McpServer } from "./options.ts";
 
 export type LinkStatus = "idle" | "connecting" | "connected" | "disconnected" | "unauthorized" | "closed";
 

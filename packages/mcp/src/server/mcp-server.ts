@@ -13,7 +13,7 @@ import {
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { Leaving } from "./leaving.ts";
 import { newServer } from "./new-server.ts";
-import { checkTools, type McpServerOptions } from "./options.ts";
+import { checkTools, type McpServerOptions } from "./server-options.ts";
 import { Tasks } from "./tasks.ts";
 
 /** Agents that are offered over MCP. */

@@ -21,7 +21,7 @@ import {
 	sessionMember,
 } from "./call-agent.ts";
 import type { Leaving } from "./leaving.ts";
-import type { McpServerOptions } from "./options.ts";
+import type { McpServerOptions } from "./server-options.ts";
 import { readTaskId, type TaskPlace, taskIdOf } from "./task-id.ts";
 import { type Tasks, type TaskWire, tasksExtension } from "./tasks.ts";
 

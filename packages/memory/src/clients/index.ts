@@ -1,2 +1,2 @@
 // Door of the clients over a place.
-export { clientsOver } from "./clients.ts";
+export { clientsOver } from "./clients-over.ts";

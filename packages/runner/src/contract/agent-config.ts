@@ -1,12 +1,12 @@
 // What an agent is configured with, and what a session is started with.
 import type { DatabaseClient, MemoryClient } from "@holdfast/memory";
 import type { Host, Ports } from "holdfast";
-import type { Runner } from "./agent.ts";
+import type { Runner } from "./agent-contract.ts";
 import type { EventBus, EventStore } from "./events.ts";
 import type { LLMClient, ModelProvider, ScoreProvider } from "./llm-client.ts";
 import type { Planner, PlannerState, Reflector } from "./planner.ts";
 import type { PromptStore } from "./prompt-store.ts";
-import type { AuditSink, PolicyEngine } from "./safety.ts";
+import type { AuditSink, PolicyEngine } from "./safety-config.ts";
 import type { RetryOptions, ToolDefinition, ToolExecutor } from "./tool-definition.ts";
 
 /** What a rule of content or of writes looks for: a text, a pattern, or a function that says whether it matches. */

@@ -1,14 +1,6 @@
 // Door of the contract: the shapes that every part of a runner shares.
 
 export type {
-	Agent,
-	AgentEventName,
-	AgentSession,
-	Health,
-	HealthCheck,
-	Runner,
-} from "./agent.ts";
-export type {
 	AgentConfig,
 	AgentSpec,
 	ContentMatcher,
@@ -18,6 +10,14 @@ export type {
 	SafetyConfig,
 	WriteRule,
 } from "./agent-config.ts";
+export type {
+	Agent,
+	AgentEventName,
+	AgentSession,
+	Health,
+	HealthCheck,
+	Runner,
+} from "./agent-contract.ts";
 export type {
 	AgentResult,
 	MemoryChange,
@@ -84,7 +84,7 @@ export type {
 	PolicyDecision,
 	PolicyEngine,
 	PolicyQuestion,
-} from "./safety.ts";
+} from "./safety-config.ts";
 export type { Redactor, RunIdentity, SafetyLayer } from "./safety-layer.ts";
 export { textOf } from "./text-of.ts";
 export type {

@@ -2,7 +2,7 @@
 import type { MaybePromise } from "holdfast/host";
 import type { Interceptor } from "holdfast/middleware";
 import type { ChatMessage } from "./llm-client.ts";
-import type { EnforcementPoint } from "./safety.ts";
+import type { EnforcementPoint } from "./safety-config.ts";
 
 /** A run, as audit records name it. */
 export interface RunIdentity {

@@ -1,2 +1,2 @@
 // Door of the safety layer.
-export { createSafety, type SafetyParts } from "./safety-layer.ts";
+export { createSafety, type SafetyParts } from "./create-safety.ts";

@@ -3,11 +3,11 @@ import type { Host, Session } from "holdfast";
 import type { ThreadState } from "../types/index.ts";
 import type { LiveRun } from "./live-run.ts";
 import type { ThreadLogger } from "./logs.ts";
+import type { StateScope } from "./make-thread-state.ts";
 import type { ThreadParts, ThreadPlace } from "./parts.ts";
 import type { ProjectIndex } from "./project-index.ts";
 import type { PromptEdits } from "./prompt-edits.ts";
 import type { ThreadRecord, ThreadRecords } from "./records.ts";
-import type { StateScope } from "./thread-state.ts";
 import type { ThreadView } from "./thread-view.ts";
 
 /** One for all threads. */

@@ -18,9 +18,11 @@ import type { Message, Project, ProjectSource, QueueMessageInput, ThreadState } 
 import type { KeyValue } from "../values/index.ts";
 import { forgetBeside, listValues, redactionOf } from "./beside-session.ts";
 import { defaultParts } from "./default-parts.ts";
+import { EffectsOfThreads } from "./effects-of-threads.ts";
 import { afterThreadCreated, type HookScope } from "./hooks.ts";
 import { ThreadListeners } from "./listeners.ts";
 import type { LiveRun } from "./live-run.ts";
+import { askControl, type StateScope, threadState } from "./make-thread-state.ts";
 import { MaskedLog } from "./masked-log.ts";
 import { queueMessage } from "./messages.ts";
 import { type ModelCall, modelCalls } from "./model-calls.ts";
@@ -32,8 +34,6 @@ import { type PromptEdits, promptEdits } from "./prompt-edits.ts";
 import { type ListThreads, type RecordChange, type ThreadRecord, ThreadRecords } from "./records.ts";
 import { childCreated } from "./subagents.ts";
 import { keepSystem, type ThreadSystem } from "./system.ts";
-import { EffectsOfThreads } from "./thread-effects.ts";
-import { askControl, type StateScope, threadState } from "./thread-state.ts";
 import { ThreadViews } from "./thread-views.ts";
 import {
 	type CreateThreadOptions,
