@@ -16,6 +16,7 @@ export { decodeFact, type EncodedFact, encodeFact } from "./facts/codec.ts";
 export type { FactKind } from "./facts/fact.ts";
 export { isJobEvent } from "./facts/job-events.ts";
 export {
+	duplicateInput,
 	eventsExpired,
 	foldUnsupported,
 	forkUnsettled,

@@ -1,8 +1,16 @@
 // One append of a lease on its way (keeps I3, I4).
 import type { HoldfastError } from "@holdfast/upp";
 import type { Append, AppendResult } from "holdfast";
-import { type EncodedFact, historyUnsettled, leaseLost, lookAt, toStored } from "holdfast/host";
+import {
+	duplicateInput,
+	type EncodedFact,
+	historyUnsettled,
+	leaseLost,
+	lookAt,
+	toStored,
+} from "holdfast/host";
 import type { PlainAppend, Write, WriteResult } from "./commit-queue.ts";
+import { digest } from "./digest.ts";
 import type { PostgresLease } from "./postgres-lease.ts";
 
 let leases = 0;
@@ -46,7 +54,7 @@ export class Appending implements Write {
 	encode(): Readonly<Record<string, unknown>> {
 		const { owner: lease, sessions } = this;
 		if (lease.isLost && !lease.isReleased) throw leaseLost(lease.key);
-		const { at, runId, facts, drain, replaces, onlyIfNothingWaits } = this.#batch;
+		const { at, runId, facts, drain, dedupeKey, replaces, onlyIfNothingWaits } = this.#batch;
 		const { taken, session = null, epoch, seq, openRun } = lease.state;
 		return {
 			o: "append",
@@ -63,6 +71,7 @@ export class Appending implements Write {
 			f: this.#facts.map(({ kind, version, body }) => [kind, version, body]),
 			...(this.#chunks.length === 0 ? {} : { c: this.#chunks }),
 			...(drain === undefined || drain.length === 0 ? {} : { d: drain.map(toStored) }),
+			...(dedupeKey === undefined ? {} : { dk: toStored(dedupeKey), dh: digest(toStored(dedupeKey)) }),
 			...(onlyIfNothingWaits === true ? { only: true } : {}),
 			...(replaces === undefined ? {} : { rep: replaces }),
 			x: openRunAfter(facts),
@@ -72,9 +81,10 @@ export class Appending implements Write {
 
 	plain(): PlainAppend | undefined {
 		const { owner: lease } = this;
-		const { at, runId, facts, drain = [], replaces, onlyIfNothingWaits } = this.#batch;
+		const { at, runId, facts, drain = [], dedupeKey, replaces, onlyIfNothingWaits } = this.#batch;
 		const { taken, session, epoch } = lease.state;
-		if (!taken || session === undefined || drain.length > 0 || replaces !== undefined) return undefined;
+		if (!taken || session === undefined || drain.length > 0) return undefined;
+		if (dedupeKey !== undefined || replaces !== undefined) return undefined;
 		if (lease.isLost && !lease.isReleased) throw leaseLost(lease.key);
 		const bodies = this.#facts.reduce((sum, { body }) => sum + body.length, 0);
 		return {
@@ -113,6 +123,9 @@ export class Appending implements Write {
 			}
 			case "waits":
 				this.#resolve({ ok: false, reason: "inputs-waiting" });
+				return;
+			case "known":
+				this.#reject(duplicateInput(lease.key));
 				return;
 			case "unsettled":
 				this.#reject(historyUnsettled(lease.key, this.#batch.replaces ?? 0));

@@ -23,7 +23,7 @@ export type { CommittedFact, Ledger, Mark } from "./ledger.ts";
 export { type ModelWait, type ModelWaitOptions, modelWaitDefaults } from "./model-wait.ts";
 export { Run } from "./run.ts";
 export type { FailedModelCall, ObservedRun, ObserveRun, RunObserver } from "./run-observer.ts";
-export type { Recorder, RunInput } from "./run-options.ts";
+export type { CommitOptions, Recorder, RunInput } from "./run-options.ts";
 export { outputOf, turnOf } from "./step.ts";
 export { CommitFailed, stopReasonOf } from "./stopped.ts";
 export { executionTrace, isSubagentEvent, TraceCollector } from "./subagent-events.ts";

@@ -49,10 +49,10 @@ export interface ExecuteSettings {
 	/** Id of the run that a message begins. Default: a new one. */
 	readonly runId?: string | undefined;
 	/**
-	 * Called before a message begins its run: nothing else can begin in the session between this and the run. What it rejects
-	 * with refuses the execution.
+	 * Of the messages under one key the first is accepted, and the others reject with `duplicate_input`, whatever server they
+	 * reach. The session keeps it until it is deleted. Default: none.
 	 */
-	readonly beforeBegin?: (() => Promise<void>) | undefined;
+	readonly dedupeKey?: string | undefined;
 	/** Sees all events of the run, from the first one on. */
 	readonly watcher?: Watcher | undefined;
 	/** Id of the message. Default: a new one. */
@@ -137,7 +137,7 @@ export class ExecuteSession {
 	 * Accepts an execution: it is durable when this resolves. Executions of one session are asked for one after the other.
 	 *
 	 * Rejects with `session_not_found`, `session_busy`, `pending_tool_calls`, `no_pending_tool_calls` and the other codes of
-	 * `session.answer()`, `unknown_model`, `unknown_message`.
+	 * `session.answer()`, `unknown_model`, `unknown_message`, `duplicate_input`.
 	 */
 	async execute(input: ExecuteInput, settings: ExecuteSettings = {}): Promise<Execution> {
 		const withdraw = await this.#choose(settings);
@@ -147,30 +147,31 @@ export class ExecuteSession {
 			void run.result();
 			return { run, after: afterEntry(run.from ?? 0) };
 		} catch (error) {
-			await withdraw();
-			throw (error as { code?: unknown }).code === "session_killed" ? sessionNotFound() : error;
+			const { code } = error as { code?: unknown };
+			// The first of its key was accepted with the same options.
+			if (code !== "duplicate_input") await withdraw();
+			throw code === "session_killed" ? sessionNotFound() : error;
 		}
 	}
 
 	/**
 	 * Accepts a message to be executed when the run that is under way has ended, and those that were accepted before: it is
-	 * durable when this resolves. What has the same `runId` is executed once. Events after `after` are those of the execution,
-	 * once it has begun, and what comes before it.
+	 * durable when this resolves. Events after `after` are those of the execution, once it has begun, and what comes before it.
 	 *
-	 * Rejects with `session_not_found`, `unknown_model`.
+	 * Rejects with `session_not_found`, `unknown_model`, `duplicate_input`.
 	 */
 	async enqueue(
 		input: SendInput,
-		settings: Pick<ExecuteSettings, "options" | "runId" | "messageId" | "caller"> = {},
+		settings: Pick<ExecuteSettings, "options" | "runId" | "messageId" | "caller" | "dedupeKey"> = {},
 	): Promise<{ readonly runId: string; readonly after: string }> {
-		const { runId = this.#parts.newId(), messageId, caller } = settings;
+		const { runId = this.#parts.newId(), messageId, caller, dedupeKey } = settings;
 		const { seq = 0 } = (await this.#parts.host.journal.head(this.storeKey)) ?? {};
 		await this.#keep(settings.options ?? {}, caller);
 		const keyed = this.#parts.keyed();
 		try {
-			const run = await keyed.session(this.key).deliver(input, { runId, messageId, caller });
-			void run?.events().return?.(); // nobody has its handle
-			void run?.result();
+			const run = await keyed.session(this.key).send(input, { runId, messageId, caller, dedupeKey });
+			void run.events().return?.(); // nobody has its handle
+			void run.result();
 		} finally {
 			keyed.unused(this.key);
 		}
@@ -181,17 +182,17 @@ export class ExecuteSession {
 	 * Says something to the run that is under way: durable when this resolves. Where that run is for another caller, it is a
 	 * turn of its own after it. Events after `after` are those that follow.
 	 *
-	 * Rejects with `session_not_found`.
+	 * Rejects with `session_not_found`, `duplicate_input`.
 	 */
 	async steer(
 		input: SendInput,
-		{ messageId, caller }: Pick<ExecuteSettings, "messageId" | "caller"> = {},
+		said: Pick<ExecuteSettings, "messageId" | "caller" | "dedupeKey"> = {},
 	): Promise<{ readonly runId: string; readonly after: string }> {
 		await this.#mustBe();
 		const { seq = 0 } = (await this.#parts.host.journal.head(this.storeKey)) ?? {};
 		const keyed = this.#parts.keyed();
 		try {
-			const run = await keyed.session(this.key).steer(input, { messageId, caller });
+			const run = await keyed.session(this.key).steer(input, said);
 			void run.result(); // it waits for nobody
 			return { runId: run.runId, after: afterEntry(seq) };
 		} finally {
@@ -297,7 +298,7 @@ export class ExecuteSession {
 		const { key } = this;
 		const { setups, newId } = this.#parts;
 		const keyed = this.#parts.keyed();
-		const { watcher, runId = newId(), setup, messageId, insteadOf, caller } = settings;
+		const { watcher, runId = newId(), setup, messageId, insteadOf, caller, dedupeKey } = settings;
 		try {
 			if (input.kind === "answers") {
 				setups.set(key, await this.#mustBe());
@@ -307,7 +308,6 @@ export class ExecuteSession {
 			const beforeBegin = async (): Promise<void> => {
 				// From here on nothing else begins in it: what it keeps now is what the turn has.
 				setups.set(key, await this.#mustBe());
-				await settings.beforeBegin?.();
 			};
 			return await keyed.session(key).start(input.input, {
 				runId,
@@ -316,6 +316,7 @@ export class ExecuteSession {
 				messageId,
 				insteadOf,
 				caller,
+				dedupeKey,
 			});
 		} finally {
 			setups.forget(key);

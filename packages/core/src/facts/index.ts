@@ -51,6 +51,7 @@ export { anyImage, type InputPart, type WrappedData } from "./input-part.ts";
 export { isJobEvent, type JobStatus, type SubagentJobEnd, type SubagentJobEvent } from "./job-events.ts";
 export { joinModelEvents, joinStreamEvents } from "./join-stream-events.ts";
 export {
+	duplicateInput,
 	eventsExpired,
 	forkUnsettled,
 	historyUnsettled,

@@ -19,6 +19,8 @@ export interface AcceptedInput {
 	readonly shape: InputTaken["shape"];
 	readonly wrapped?: InputTaken["wrapped"];
 	readonly message: UserMessage;
+	/** What has the same key is accepted once. */
+	readonly dedupeKey?: string | undefined;
 	/** Why the run it starts exists; absent: it is a user's turn. */
 	readonly origin?: Pick<RunStarted, "runKind" | "parent" | "caller">;
 }
@@ -68,16 +70,16 @@ function readInput(input: SendInput): AcceptedInput {
 	);
 }
 
-/** The input as somebody says it. */
-export function saidBy(input: AcceptedInput, caller: Caller | undefined): AcceptedInput {
-	return caller === undefined
-		? input
-		: { ...input, origin: { runKind: "user-turn", ...input.origin, caller } };
+/** The input as somebody says it, once where it has a key. */
+export function saidBy(input: AcceptedInput, caller: Caller | undefined, dedupeKey?: string): AcceptedInput {
+	const said: AcceptedInput =
+		caller === undefined ? input : { ...input, origin: { runKind: "user-turn", ...input.origin, caller } };
+	return dedupeKey === undefined ? said : { ...said, dedupeKey };
 }
 
 /** An input as it is in the store's inbox. */
 export function storedInput(input: AcceptedInput): unknown {
-	const { message, ...about } = input;
+	const { message, dedupeKey: _, ...about } = input;
 	return { ...about, message: messageToJSON(message) };
 }
 

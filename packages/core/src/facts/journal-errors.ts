@@ -11,6 +11,16 @@ export function leaseLost(key: string): HoldfastError {
 	);
 }
 
+/** An input of that dedupe key was accepted before: this one is the same, and nothing was done. */
+export function duplicateInput(key: string): HoldfastError {
+	return new HoldfastError(
+		"duplicate_input",
+		`Session ${named(key)} has accepted an input of this dedupe key before: nothing was begun again. ` +
+			"Read its journal for what that one came to.",
+		{ data: { key } },
+	);
+}
+
 /** Somebody asks for what came after an entry, and it was folded together with what came next. */
 export function eventsExpired(key: string, after: number, folded: number): HoldfastError {
 	return new HoldfastError(

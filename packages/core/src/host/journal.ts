@@ -15,7 +15,7 @@ export interface Input {
 	readonly kind: "message" | "steer" | "stop" | "edit" | "tool-result" | "approval" | "timer" | "notice";
 	/** The run a `message` will start, or the run any other kind is for; absent: whichever is active. */
 	readonly runId?: string;
-	/** Two inputs of one session with the same key are one input. */
+	/** Two inputs of one session with the same key are one input, also where an append began with one. */
 	readonly dedupeKey?: string;
 	/** The worker whose caller waits for it; while that worker lives, it starts the run. */
 	readonly workerId?: string;
@@ -71,6 +71,11 @@ export interface Append {
 	readonly facts: readonly Fact[];
 	/** What was emitted since the last entry; it comes before these facts, which may be empty. */
 	readonly chunks?: readonly Chunk[];
+	/**
+	 * Key of the input that these facts begin with, where it comes from nobody's inbox: one that the session has already
+	 * rejects with `duplicate_input`.
+	 */
+	readonly dedupeKey?: string;
 	/** Ids of inputs that these facts took in; they leave the inbox in the same transaction. One that is gone: `lease_lost`. */
 	readonly drain?: readonly string[];
 	/**
@@ -112,7 +117,7 @@ export interface Lease {
 	 */
 	check?(): void;
 	/**
-	 * Appends in call order. Rejects with `lease_lost` when the epoch was raised, `disk_full` when there is no room,
+	 * Appends in call order. Rejects with `lease_lost` when the epoch was raised, `duplicate_input`, `disk_full` when there is no room,
 	 * `journal_failed` for any other failure of the store; nothing of the batch is committed then.
 	 */
 	append(batch: Append): MaybePromise<AppendResult>;
@@ -170,7 +175,10 @@ export interface Journal {
 	 * `seize` takes it from a living holder too, by raising the epoch (kill, delete).
 	 */
 	acquire(key: string, options?: { readonly mode?: "polite" | "seize" }): MaybePromise<AcquireResult>;
-	/** Puts an input into the session's inbox, durable when it returns. Creates the session when it is new. */
+	/**
+	 * Puts an input into the session's inbox, durable when it returns. Creates the session when it is new. `order` of a
+	 * duplicate is that of the first input; 0 where an append began with that.
+	 */
 	submit(key: string, input: Input): MaybePromise<{ readonly duplicate: boolean; readonly order: number }>;
 	/** Inputs waiting for the session, in order. Needs no lease, and takes nothing. */
 	inbox(key: string): MaybePromise<readonly StoredInput[]>;

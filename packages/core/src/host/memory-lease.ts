@@ -1,6 +1,6 @@
 // A lease on a session in memory: the same rules as the durable ones, answered at once (keeps I4).
 
-import { historyUnsettled, journalClosed, leaseLost } from "../facts/index.ts";
+import { duplicateInput, historyUnsettled, journalClosed, leaseLost } from "../facts/index.ts";
 import type { Append, AppendResult, Lease, StoredInput } from "./journal.ts";
 import { noteChange } from "./memory-changes.ts";
 import { createSession, lastSeq, type Session, type Store, type Worker } from "./memory-store.ts";
@@ -60,6 +60,8 @@ export class MemoryLease implements Lease {
 			throw leaseLost(this.key);
 		}
 		const found = this.#state === "taken" ? this.#session : this.#find();
+		const { dedupeKey } = batch;
+		if (dedupeKey !== undefined && found?.dedupe?.has(dedupeKey) === true) throw duplicateInput(this.key);
 		if (batch.onlyIfNothingWaits && somethingWaits(found, batch)) {
 			return { ok: false, reason: "inputs-waiting" };
 		}
@@ -71,6 +73,10 @@ export class MemoryLease implements Lease {
 		if (batch.facts.length > 0)
 			noteChange(this.#store.order, session, batch.replaces === undefined ? "appended" : "changed");
 		if (batch.drain !== undefined) drain(session, batch.drain);
+		if (dedupeKey !== undefined) {
+			session.dedupe ??= new Map();
+			session.dedupe.set(dedupeKey, 0);
+		}
 		session.updatedAt = Math.max(session.updatedAt, batch.at);
 		// Its former owner is notified when what took it away is committed.
 		before?.lose();

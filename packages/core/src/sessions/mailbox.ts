@@ -4,6 +4,7 @@ import { messageFromJSON } from "@holdfast/upp";
 import type { RunInput } from "../engine/index.ts";
 import {
 	type AcceptedInput,
+	duplicateInput,
 	inputFact,
 	isUnreadable,
 	journalCorrupt,
@@ -12,7 +13,7 @@ import {
 	storedEdit,
 	storedInput,
 } from "../facts/index.ts";
-import type { Journal, MaybePromise, StoredInput } from "../host/index.ts";
+import type { Input, Journal, MaybePromise, StoredInput } from "../host/index.ts";
 import type { AgentRun } from "./agent-run.ts";
 import type { LocalStore } from "./local-store.ts";
 
@@ -24,8 +25,6 @@ export interface QueuedTurn {
 	readonly run: AgentRun;
 	readonly input: AcceptedInput;
 	readonly inputId: string;
-	/** A turn that was accepted under the same key before is not accepted again. */
-	readonly dedupeKey?: string;
 	/** Whether the caller chose the id of its message: one that the history has already is not taken. */
 	readonly isNamed?: true;
 	/** The message of the user whose place it takes, with all that followed. */
@@ -165,13 +164,13 @@ export class Mailbox {
 		return this.#arrived(turn.storing);
 	}
 
-	/** Puts something said to a run that is under way into the inbox. */
+	/** Puts something said to a run that is under way into the inbox. Rejects with `duplicate_input`. */
 	async steer(runId: string, input: AcceptedInput): Promise<void> {
 		const { workerId } = this.#journal;
 		const { id } = input.message;
-		await this.#arrived(
-			this.#journal.submit(this.#storeKey, { id, kind: "steer", runId, workerId, body: storedInput(input) }),
-		);
+		const said = { id, kind: "steer", runId, workerId, ...keyOf(input), body: storedInput(input) } as const;
+		const { duplicate } = await this.#arrived(this.#journal.submit(this.#storeKey, said));
+		if (duplicate) throw duplicateInput(this.#storeKey);
 	}
 
 	/** Puts a change of the history into the inbox. */
@@ -272,7 +271,7 @@ export class Mailbox {
 				kind: "message",
 				runId: turn.run.runId,
 				workerId: this.#journal.workerId,
-				...(turn.dedupeKey === undefined ? {} : { dedupeKey: turn.dedupeKey }),
+				...keyOf(turn.input),
 				body: storedInput(turn.input),
 			});
 			turn.stage = "stored";
@@ -294,6 +293,10 @@ export class Mailbox {
 			this.#arriving.delete(storing);
 		}
 	}
+}
+
+function keyOf({ dedupeKey }: AcceptedInput): Pick<Input, "dedupeKey"> {
+	return dedupeKey === undefined ? {} : { dedupeKey };
 }
 
 /** An input of the inbox as it was accepted. */

@@ -6,7 +6,15 @@ import type { DrivenStages } from "../policy/index.ts";
 import { AgentRun } from "./agent-run.ts";
 import { runParked, sessionHeld } from "./session-errors.ts";
 import type { Settlement } from "./settlement.ts";
-import { commitBare, commitFirst, makeRun, refusedOf, type Turn, type TurnSession } from "./turn.ts";
+import {
+	commitBare,
+	commitFirst,
+	commitOptions,
+	makeRun,
+	refusedOf,
+	type Turn,
+	type TurnSession,
+} from "./turn.ts";
 import type { TurnBegin } from "./turn-frame.ts";
 
 /** How a run that was found open is resumed. */
@@ -61,7 +69,8 @@ export async function resumeTurn(
 	const partial = settlement === undefined ? await lease.cutOff() : undefined;
 	if (partial !== undefined) resumed.partial = partial;
 	const settled = await admitted(run, settlement?.facts ?? [], whileOpening);
-	const first = await commitFirst(lease, run, [resumed, ...settled], settlement?.drain);
+	const options = commitOptions(settlement?.drain ?? [], settlement?.dedupeKey);
+	const first = await commitFirst(lease, run, [resumed, ...settled], options);
 	if (first === "taken") return undefined;
 	if (first !== "committed") {
 		// Who answered hears of it, and the run waits on.

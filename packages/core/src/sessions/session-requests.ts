@@ -3,6 +3,7 @@
 import type { Caller } from "../caller/index.ts";
 import {
 	type AcceptedInput,
+	duplicateInput,
 	inputFact,
 	type MessageEdit,
 	readEdit,
@@ -24,6 +25,11 @@ export interface StartOptions {
 	/** Id of the run. Default: a new one. */
 	readonly runId?: string | undefined;
 	/**
+	 * A key of the caller's, such as that of a request: of all that a session is sent under one key the first is accepted, in
+	 * whatever process, and the others reject with `duplicate_input`. The session keeps it until it is deleted. Default: none.
+	 */
+	readonly dedupeKey?: string | undefined;
+	/**
 	 * Called when the session is this worker's, before the run begins: nothing else can begin in it between this and the
 	 * run. What it rejects with refuses the turn.
 	 */
@@ -42,8 +48,13 @@ export interface StartOptions {
 }
 
 /** Accepts a turn. It begins when the turns before it have ended. */
-export function send(actor: SessionActor, input: AcceptedInput): Promise<AgentRun> {
-	return accept(actor, queued(actor, input));
+export function send(
+	actor: SessionActor,
+	input: AcceptedInput,
+	{ runId, messageId }: Pick<StartOptions, "runId" | "messageId"> = {},
+): Promise<AgentRun> {
+	const turn = queued(actor, input, runId);
+	return accept(actor, messageId === undefined ? turn : { ...turn, isNamed: true });
 }
 
 async function accept(actor: SessionActor, turn: QueuedTurn): Promise<AgentRun> {
@@ -88,7 +99,7 @@ async function beginOrStore(actor: SessionActor, turn: QueuedTurn): Promise<void
 
 /** Accepts a turn that does not begin at once. */
 async function store({ mailbox, scope, sessionKey }: SessionActor, turn: QueuedTurn): Promise<void> {
-	await mailbox.store(turn);
+	if ((await mailbox.store(turn)) === "duplicate") throw duplicateInput(sessionKey);
 	const { runId } = turn.run;
 	const kind = turn.input.origin?.runKind ?? "user-turn";
 	// The turn is accepted; a record that cannot be made now is made when the run begins.
@@ -252,7 +263,7 @@ export async function deliver(
 	dedupeKey: string,
 ): Promise<AgentRun | null> {
 	actor.ensureUsable();
-	const turn: QueuedTurn = { ...queued(actor, input, runId), dedupeKey, isNamed: true };
+	const turn: QueuedTurn = { ...queued(actor, { ...input, dedupeKey }, runId), isNamed: true };
 	actor.mailbox.push(turn);
 	if ((await actor.mailbox.store(turn)) === "duplicate") return resumeRun(actor, runId);
 	actor.pump();

@@ -34,31 +34,33 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	/**
 	 * Accepts a turn. Resolves once it is durable; turns of one session run one after the other, in order.
 	 *
-	 * Rejects with TypeError for an unknown input shape, `invalid_caller`, `session_killed`, `journal_failed`, `disk_full`,
-	 * `agent_closed`.
+	 * Rejects with TypeError for an unknown input shape, `invalid_caller`, `duplicate_input`, `session_killed`, `journal_failed`,
+	 * `disk_full`, `agent_closed`.
 	 */
 	async send(
 		input: SendInput,
-		{ caller }: Pick<StartOptions, "caller"> = {},
+		options: Pick<StartOptions, "runId" | "messageId" | "caller" | "dedupeKey"> = {},
 	): Promise<AgentRun<Event, Output, Watched>> {
-		const accepted = saidBy(acceptInput(input), readBy(caller));
+		const { messageId, caller, dedupeKey } = options;
+		const accepted = saidBy(acceptInput(input, messageId), readBy(caller), dedupeKey);
 		const moment = this.#table.enter(this.key);
 		if (moment !== undefined) {
 			await moment;
 			this.#table.entered(this.key);
 		}
-		return typed(requests.send(this.#actor(), accepted));
+		return typed(requests.send(this.#actor(), accepted, options));
 	}
 
 	/**
 	 * Like `send`, but begins the turn at once or not at all.
 	 *
 	 * Rejects with TypeError for an unknown input shape, `session_busy` while a run is under way, `pending_tool_calls`
-	 * while one waits for answers, `unknown_message` where it was to replace a message that the history does not have.
+	 * while one waits for answers, `unknown_message` where it was to replace a message that the history does not have,
+	 * `duplicate_input`.
 	 */
 	async start(input: SendInput, options: StartOptions = {}): Promise<AgentRun<Event, Output, Watched>> {
-		const { insteadOf, messageId = insteadOf, caller } = options;
-		const said = saidBy(acceptInput(input, messageId), readBy(caller));
+		const { insteadOf, messageId = insteadOf, caller, dedupeKey } = options;
+		const said = saidBy(acceptInput(input, messageId), readBy(caller), dedupeKey);
 		return typed(this.#ask((actor) => requests.start(actor, said, options)));
 	}
 
@@ -78,12 +80,14 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	 * Says something to the active run: it enters the conversation at the next boundary, and makes the turn take
 	 * another step where it would end. Resolves on acceptance with that run. Without an active run it is a `send`, and so
 	 * it is where a `caller` is given and the run is for another one: its tools act for who asked for it.
+	 *
+	 * Rejects as `send()` does.
 	 */
 	async steer(
 		input: SendInput,
-		{ messageId, caller }: Pick<StartOptions, "messageId" | "caller"> = {},
+		{ messageId, caller, dedupeKey }: Pick<StartOptions, "messageId" | "caller" | "dedupeKey"> = {},
 	): Promise<AgentRun<Event, Output, Watched>> {
-		const said = saidBy(acceptInput(input, messageId), readBy(caller));
+		const said = saidBy(acceptInput(input, messageId), readBy(caller), dedupeKey);
 		return typed(this.#ask((actor) => requests.steer(actor, said)));
 	}
 

@@ -22,6 +22,8 @@ export interface Settlement {
 	readonly afterwards: "goes-on" | "stops";
 	/** Ids of inputs in the store that these facts take in. */
 	readonly drain?: readonly string[];
+	/** Key of what these facts take in, where that was in no inbox. */
+	readonly dedupeKey?: string;
 	/** Looks on from the very beginning. */
 	readonly watcher?: Watcher | undefined;
 }
@@ -48,7 +50,9 @@ export function taken(input: AcceptedInput, stage: "new" | "stored", notWaiting:
 	return ({ run }) => {
 		if (run?.wait === undefined || isOfAnother(run, input)) throw notWaiting();
 		const facts = [inputFact(id, input, "step-end")];
-		return { facts, afterwards: "goes-on", ...(stage === "stored" ? { drain: [id] } : {}) };
+		const { dedupeKey } = input;
+		const own = stage === "stored" ? { drain: [id] } : dedupeKey === undefined ? {} : { dedupeKey };
+		return { facts, afterwards: "goes-on", ...own };
 	};
 }
 

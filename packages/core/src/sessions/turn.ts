@@ -3,6 +3,7 @@
 import { UserMessage } from "@holdfast/upp";
 import {
 	CommitFailed,
+	type CommitOptions,
 	type DriveOutcome,
 	drive,
 	type EngineAgent,
@@ -104,20 +105,22 @@ export function beginTurn(
 		inputFact(inputId, input, origin?.runKind === "notification" ? "turn-start" : "turn"),
 	];
 	const taken = [...edits.map(({ id }) => id), ...(stage === "stored" ? [inputId] : [])];
-	const drained = taken.length === 0 ? undefined : taken;
+	// What is in the inbox has its key there.
+	const dedupeKey = stage === "stored" ? undefined : given.dedupeKey;
+	const options = commitOptions(taken, dedupeKey);
 	const settle = (first: FirstCommit): Turn | undefined => {
 		if (first === "taken") return undefined;
 		begun();
 		return { run, frame, handle, isResumed: false, refused: refusedOf(first), steered: [] };
 	};
-	const first = commitFirst(lease, run, facts, drained);
+	const first = commitFirst(lease, run, facts, options);
 	if (first instanceof Promise || (first !== "committed" && first !== "taken")) {
 		return Promise.resolve(first).then(async (known) => {
 			// A turn whose facts policy refuses is on record as one that failed, and nobody begins it again.
 			if (known === "committed" || known === "taken") return settle(known);
 			// What was changed in the history may be what was refused: it waits for the next turn.
 			const bare = { ...started, ...plainOrigin(origin), ...about };
-			const own = stage === "stored" ? [inputId] : undefined;
+			const own = commitOptions(stage === "stored" ? [inputId] : [], dedupeKey);
 			return (await commitBare(lease, run, [bare], own)) === "taken" ? undefined : settle(known);
 		});
 	}
@@ -192,9 +195,9 @@ export function commitFirst(
 	lease: SessionLease,
 	run: Run,
 	facts: readonly Fact[],
-	drain: readonly string[] | undefined,
+	options: CommitOptions | undefined,
 ): MaybePromise<FirstCommit> {
-	return first(lease, () => run.commit(facts, drain === undefined ? undefined : { drain }));
+	return first(lease, () => run.commit(facts, options));
 }
 
 /** Commits the end of a run whose beginning policy refused. These facts say nothing of what was refused. */
@@ -202,10 +205,19 @@ export function commitBare(
 	lease: SessionLease,
 	run: Run,
 	facts: readonly Fact[],
-	drain: readonly string[] | undefined,
+	options: CommitOptions | undefined,
 ): MaybePromise<FirstCommit> {
 	const bare = [...facts, refusedEnd("error")];
-	return first(lease, () => run.commitAsIs(bare, drain === undefined ? undefined : { drain }));
+	return first(lease, () => run.commitAsIs(bare, options));
+}
+
+/** What a first commit asks for beside its facts; undefined for nothing. */
+export function commitOptions(
+	drain: readonly string[],
+	dedupeKey: string | undefined,
+): CommitOptions | undefined {
+	if (dedupeKey !== undefined) return { drain, dedupeKey };
+	return drain.length === 0 ? undefined : { drain };
 }
 
 function first(lease: SessionLease, commit: () => MaybePromise<boolean>): MaybePromise<FirstCommit> {

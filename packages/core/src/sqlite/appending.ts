@@ -2,7 +2,7 @@
 // session for it, and only then writes; what it changes in memory is put back when the transaction fails.
 
 import type { Fact } from "../facts/index.ts";
-import { type EncodedFact, encodeFact, leaseLost, lookAt } from "../facts/index.ts";
+import { duplicateInput, type EncodedFact, encodeFact, leaseLost, lookAt } from "../facts/index.ts";
 import type { Append, AppendResult } from "../host/index.ts";
 import { type FoldedRow, foldEntries, settledRow } from "./fold-entries.ts";
 import { timer } from "./long-work.ts";
@@ -50,6 +50,7 @@ export class Appending implements Operation {
 		if (before.taken) this.#checkEpoch();
 		const session = seen?.id ?? before.session;
 		this.#checkDrained(session);
+		this.#checkKey(session);
 		this.#inputsWait =
 			this.#batch.onlyIfNothingWaits === true && session !== undefined && this.#somethingWaits(session);
 		if (this.#inputsWait) return;
@@ -113,6 +114,14 @@ export class Appending implements Operation {
 				throw leaseLost(key);
 	}
 
+	#checkKey(session: number | undefined): void {
+		const { store, key } = this.lane;
+		const { dedupeKey } = this.#batch;
+		if (session === undefined || dedupeKey === undefined) return;
+		if (store.statements.findDedupe.get(session, toStored(dedupeKey)) !== undefined)
+			throw duplicateInput(key);
+	}
+
 	#checkEpoch(): void {
 		const { state, store, key } = this.lane;
 		const row = store.statements.sessionEpoch.get(state.session as number) as { epoch: number } | undefined;
@@ -151,9 +160,10 @@ export class Appending implements Operation {
 
 	#write(state: LeaseState): LeaseState {
 		const { statements } = this.lane.store;
-		const { at, drain = [] } = this.#batch;
+		const { at, drain = [], dedupeKey } = this.#batch;
 		const session = state.session as number;
 		for (const id of drain) statements.drainInput.run(session, toStored(id));
+		if (dedupeKey !== undefined) statements.insertDedupe.run(session, toStored(dedupeKey), 0);
 		let { seq, runRow } = state;
 		for (const { sub, body } of this.#chunks) statements.insertChunk.run(session, seq, sub, body);
 		// Entries are changes by their ids; a session that begins without one is a change all the same.

@@ -62,6 +62,9 @@ export function journalRoutines(schema: string): string {
 			IF NOT present OR (SELECT count(DISTINCT i.id) FROM ${schema}.inputs i WHERE i.session = s.id AND i.id = ANY (ids))
 				< cardinality(ids) THEN RETURN '["lost"]'; END IF;
 		END IF;
+		IF op ? 'dh' AND present AND EXISTS (SELECT FROM ${schema}.dedupe WHERE session = s.id AND digest = (op->>'dh')::uuid) THEN
+			RETURN '["known"]';
+		END IF;
 		IF op ? 'only' AND present AND s.waiting > 0 AND EXISTS (SELECT FROM ${schema}.inputs i WHERE i.session = s.id
 			AND i.kind <> 'message' AND (i.run_id IS NULL OR i.run_id = run) AND (ids IS NULL OR i.id <> ALL (ids))) THEN
 			RETURN '["waits"]';
@@ -80,6 +83,9 @@ export function journalRoutines(schema: string): string {
 		IF ids IS NOT NULL THEN
 			DELETE FROM ${schema}.inputs i WHERE i.session = s.id AND i.id = ANY (ids);
 			GET DIAGNOSTICS drained = ROW_COUNT;
+		END IF;
+		IF op ? 'dh' THEN
+			INSERT INTO ${schema}.dedupe (session, digest, key, position) VALUES (s.id, (op->>'dh')::uuid, op->>'dk', 0);
 		END IF;
 		IF op ? 'c' THEN
 			INSERT INTO ${schema}.chunks (session, seq, sub, body)

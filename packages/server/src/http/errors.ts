@@ -16,6 +16,7 @@ export const statusByCode: ReadonlyMap<string, number> = new Map([
 	["too_many_tools", 400],
 	["field_not_allowed", 403],
 	["tool_name_conflict", 400],
+	["duplicate_input", 409],
 	["duplicate_tool_result", 400],
 	["invalid_event_id", 400],
 	["unauthorized", 401],

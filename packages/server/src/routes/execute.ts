@@ -27,6 +27,7 @@ export const executeErrors = [
 	"tool_call_settled",
 	"tool_result_conflict",
 	"tool_result_expired",
+	"duplicate_input",
 	"duplicate_tool_result",
 	"idempotency_key_reused",
 ] as const;

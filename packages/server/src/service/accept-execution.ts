@@ -8,7 +8,7 @@ import type {
 	ExecuteSettings,
 	SessionSetup,
 } from "holdfast/execute";
-import { type Accepted, AcceptedBefore, SeenRequests } from "./seen-requests.ts";
+import { type Accepted, SeenRequests } from "./seen-requests.ts";
 import type { ServedCaller, WhileRunning } from "./service-types.ts";
 
 /** What is to be executed. */
@@ -38,14 +38,10 @@ export async function acceptExecution(
 	const request = await requests.of(idempotencyKey, input, { ...options, ...(insteadOf && { insteadOf }) });
 	const before = await requests.found(request, input);
 	if (before !== undefined) return before;
-	const beforeBegin = async (): Promise<void> => {
-		const begun = await requests.found(request, input);
-		if (begun !== undefined) throw new AcceptedBefore(begun);
-	};
+	const { runId } = request;
 	try {
-		return await accept(session, input, { ...settings, runId: request.runId, beforeBegin }, whileRunning);
+		return await accept(session, input, { ...settings, runId, dedupeKey: runId }, whileRunning);
 	} catch (error) {
-		if (error instanceof AcceptedBefore) return error.accepted;
 		const elsewhere = await requests.refused(request, input);
 		if (elsewhere !== undefined) return elsewhere;
 		throw error;
@@ -66,15 +62,13 @@ async function accept(
 		// Another past cannot wait: what it is to replace may be another by then.
 		const mayWait = input.kind === "message" && settings.insteadOf === undefined;
 		if (!isBusy || !mayWait || whileRunning === "refuse") throw error;
-		// What the session is busy with may be this very request, which another server has begun just now.
-		await settings.beforeBegin?.();
 		if (whileRunning === "queue") {
 			const { runId, after } = await session.enqueue(input.input, settings);
 			return { runId, after, attached: false, waitsFor: runId };
 		}
 		// A repeat is known by the id of what was said.
 		const messageId = settings.runId ?? settings.messageId ?? crypto.randomUUID();
-		const { runId, after } = await session.steer(input.input, { messageId, caller: settings.caller });
+		const { runId, after } = await session.steer(input.input, { ...settings, messageId });
 		return { runId, after, attached: false, waitsFor: messageId };
 	}
 }

@@ -36,16 +36,6 @@ interface NamedRequest extends SeenRequest {
 	readonly name: string;
 }
 
-/** Says where a request turns out to have been accepted before it could be. */
-export class AcceptedBefore extends Error {
-	readonly accepted: Accepted;
-
-	constructor(accepted: Accepted) {
-		super("The request was accepted before.");
-		this.accepted = accepted;
-	}
-}
-
 export class SeenRequests {
 	readonly #journal: Host["journal"];
 	readonly #session: ExecuteSession;
@@ -97,7 +87,7 @@ export class SeenRequests {
 		return { runId: waiting.runId ?? runId, after: afterEntry(from), attached: true, waitsFor: runId };
 	}
 
-	/** What a request that was refused here came to elsewhere, if another server has accepted it meanwhile. */
+	/** What a request that was refused here came to elsewhere: where it is a duplicate, or what the session is busy with. */
 	async refused(request: NamedRequest, input: ExecuteInput): Promise<Accepted | undefined> {
 		if (request.runId !== undefined) return this.found(request, input);
 		// Its calls may be answered otherwise, and then this was not what they were answered with.

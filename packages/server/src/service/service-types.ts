@@ -162,7 +162,7 @@ export interface SessionService {
 	 * Rejects with `field_not_allowed`, `too_many_messages`, `too_many_tools`, `invalid_input`, `forbidden_option`, `unknown_model`,
 	 * `unknown_message`, `context_required`, `tool_name_conflict`,
 	 * `session_busy`, `pending_tool_calls`, `no_pending_tool_calls`, `unknown_tool_call_id`, `tool_call_settled`,
-	 * `duplicate_tool_result`, `tool_result_conflict`, `tool_result_expired`, `idempotency_key_reused`, `shutting_down`.
+	 * `duplicate_input`, `duplicate_tool_result`, `tool_result_conflict`, `tool_result_expired`, `idempotency_key_reused`, `shutting_down`.
 	 */
 	submit(
 		caller: string | ServedCaller,

@@ -41,8 +41,10 @@ export interface Head {
 	/** Order of the last input. */
 	readonly inputs: number;
 	readonly inbox: readonly StoredInput[];
-	/** How many dedupe keys of drained inputs are kept beside it. */
+	/** How many dedupe keys of drained inputs, and of appends, are kept beside it. */
 	readonly claims: number;
+	/** The dedupe key of the last append that had one: it is kept beside the head once the next one comes. */
+	readonly claimed?: string;
 	readonly createdAt: number;
 	readonly updatedAt: number;
 }

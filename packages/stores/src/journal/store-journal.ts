@@ -13,6 +13,7 @@ import {
 	never,
 	sessionExists,
 } from "holdfast/host";
+import { orderOf } from "./claims.ts";
 import { claimKey, headKey, segmentKey } from "./derived-keys.ts";
 import { atOnce, commitDocument, deleteDocuments, loadDocument, sessionConflict } from "./documents.ts";
 import { type Head, newHead, readHead } from "./head.ts";
@@ -83,14 +84,6 @@ export function storeJournal(store: SessionStore, options: StoreJournalOptions =
 		},
 	};
 
-	/** Order of the input that has the dedupe key already. */
-	async function orderOf(key: string, head: Head, dedupeKey: string): Promise<number | undefined> {
-		const waiting = head.inbox.find((input) => input.dedupeKey === dedupeKey);
-		if (waiting !== undefined || head.claims === 0) return waiting?.order;
-		const claim = await loadDocument(store, claimKey(key, head.generation, dedupeKey));
-		return (claim?.state as { order?: number } | undefined)?.order;
-	}
-
 	async function submit(
 		key: string,
 		{ askedBy, ...input }: Input,
@@ -101,7 +94,8 @@ export function storeJournal(store: SessionStore, options: StoreJournalOptions =
 			const isOver = askedBy?.runId !== undefined && asking?.openRunId !== askedBy.runId;
 			if (askedBy !== undefined && (asking === undefined || isOver)) throw leaseLost(askedBy.key);
 			const { head = begun(), version } = await parts.look(key);
-			const known = input.dedupeKey === undefined ? undefined : await orderOf(key, head, input.dedupeKey);
+			const { dedupeKey } = input;
+			const known = dedupeKey === undefined ? undefined : await orderOf(store, key, head, dedupeKey);
 			if (known !== undefined) return { duplicate: true, order: known };
 			const at = clock.now();
 			const order = head.inputs + 1;

@@ -3,8 +3,9 @@
 // An append is a new segment, and then the head that leads to it (keeps I3, I5).
 
 import type { Append, AppendResult, Lease, StoredInput } from "holdfast";
-import { foldUnsupported, journalClosed, leaseLost, lookAt } from "holdfast/host";
-import { claimKey, headKey, segmentKey } from "./derived-keys.ts";
+import { duplicateInput, foldUnsupported, journalClosed, leaseLost, lookAt } from "holdfast/host";
+import { type Claim, keepClaim, orderOf } from "./claims.ts";
+import { headKey, segmentKey } from "./derived-keys.ts";
 import { commitDocument, deleteDocuments, loadDocument, sessionConflict, type Version } from "./documents.ts";
 import { type Head, type Span, storeFormat } from "./head.ts";
 import { encodeFacts, type Segment } from "./segments.ts";
@@ -115,6 +116,15 @@ export class StoreLease implements Lease {
 		try {
 			await this.#checkDrained(batch.drain ?? []);
 			for (;;) {
+				const { dedupeKey } = batch;
+				const { store } = this.#journal;
+				if (
+					dedupeKey !== undefined &&
+					(await orderOf(store, this.key, this.#base, dedupeKey)) !== undefined
+				) {
+					if (written !== undefined) await deleteDocuments(store, [written]);
+					throw duplicateInput(this.key);
+				}
 				if (batch.onlyIfNothingWaits && somethingWaits(this.#base, batch)) {
 					if (written !== undefined) await deleteDocuments(this.#journal.store, [written]);
 					return { ok: false, reason: "inputs-waiting" };
@@ -124,7 +134,7 @@ export class StoreLease implements Lease {
 					written = segmentKey(this.key, this.#id, (head.span as Span).to);
 					await this.#write(written, segment);
 				}
-				for (const input of claims) await this.#claim(input);
+				for (const claim of claims) await keepClaim(store, this.key, this.#base, claim);
 				if (await this.#replace(head)) return this.#appended(head);
 				const seen = await this.#journal.look(this.key);
 				if (seen.head?.leaseId === this.#id && seen.head.appends === head.appends) {
@@ -141,7 +151,7 @@ export class StoreLease implements Lease {
 			}
 		} catch (error) {
 			// What became of the commit is not known, or another has the session: it must be read anew.
-			this.#end();
+			if ((error as { code?: unknown }).code !== "duplicate_input") this.#end();
 			throw error;
 		}
 	}
@@ -195,10 +205,18 @@ export class StoreLease implements Lease {
 	}
 
 	/** What an append makes of the head, and the segment it needs. */
-	#next(batch: Append, facts: Segment["facts"]): { head: Head; segment?: Segment; claims: StoredInput[] } {
+	#next(batch: Append, facts: Segment["facts"]): { head: Head; segment?: Segment; claims: Claim[] } {
 		const base = this.#base;
-		const { drain = [], runId, at } = batch;
-		const claims = base.inbox.filter(({ id, dedupeKey }) => dedupeKey !== undefined && drain.includes(id));
+		const { drain = [], runId, at, dedupeKey: begun } = batch;
+		const claims: Claim[] = base.inbox.flatMap(({ id, dedupeKey, order }) =>
+			dedupeKey !== undefined && drain.includes(id) ? [{ dedupeKey, order }] : [],
+		);
+		const claimed = claims.map(({ dedupeKey }) => dedupeKey);
+		if (begun !== undefined) {
+			claimed.push(begun);
+			// It is kept by the head until now.
+			if (base.claimed !== undefined) claims.push({ dedupeKey: base.claimed, order: 0 });
+		}
 		let openRunId = base.openRunId;
 		for (const { kind } of batch.facts) {
 			if (kind === "run.started") openRunId = runId;
@@ -216,10 +234,11 @@ export class StoreLease implements Lease {
 			appends: base.appends + 1,
 			held: true,
 			inbox: base.inbox.filter(({ id }) => !drain.includes(id)),
-			claims: base.claims + claims.length,
+			claims: base.claims + claimed.length,
+			...(begun === undefined ? {} : { claimed: begun }),
 			updatedAt: at,
 		};
-		if (facts.length === 0 && claims.length === 0) return { head, claims };
+		if (facts.length === 0 && claimed.length === 0) return { head, claims };
 		const { span } = base;
 		const own = span?.leaseId === this.#id;
 		const number = (span?.to ?? 0) + 1;
@@ -230,18 +249,12 @@ export class StoreLease implements Lease {
 			runId,
 			facts,
 			...(own ? {} : { previous: span }),
-			...(claims.length === 0 ? {} : { claimed: claims.map(({ dedupeKey = "" }) => dedupeKey) }),
+			...(claimed.length === 0 ? {} : { claimed }),
 		};
 		const next: Span = own
 			? { ...span, to: number }
 			: { leaseId: this.#id, from: number, to: number, seq: base.seq };
 		return { head: { ...head, span: next }, segment, claims };
-	}
-
-	/** Its dedupe key stays known when an input leaves the inbox. One that is claimed already says the same. */
-	async #claim({ dedupeKey = "", order }: StoredInput): Promise<void> {
-		const place = claimKey(this.key, this.#base.generation, dedupeKey);
-		await commitDocument(this.#journal.store, place, { format: storeFormat, order }, null);
 	}
 
 	/** Whether the head was replaced as it was seen. */

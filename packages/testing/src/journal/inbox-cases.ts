@@ -1,11 +1,12 @@
 // What is said from outside: anyone, any time, once, in order, and taken in together with the facts it led to.
-import type { Input } from "holdfast";
+import type { Input, Lease } from "holdfast";
 import {
 	append,
 	begin,
 	ended,
 	input,
 	note,
+	notes,
 	rejects,
 	same,
 	started,
@@ -129,6 +130,58 @@ export const inboxCases: readonly WrittenCase[] = [
 			same((await two.submit("s", input("c", { dedupeKey: "k" }))).duplicate, true, "after draining");
 			same(await lease.inbox(), [], "inbox");
 			same((await one.submit("s", input("d"))).order > first.order, true, "orders are not used again");
+		},
+	},
+	{
+		title:
+			"an append that begins with an input of its own has its dedupe key once, as what was submitted has",
+		async run(world) {
+			const [one, two] = [await world.worker(), await world.worker()];
+			const lease = await take(one, "s");
+			const begins = (by: Lease, runId: string, dedupeKey: string): unknown =>
+				by.append({ at: 1, runId, facts: [started, note(dedupeKey), ended], dedupeKey });
+			same(await begins(lease, "r1", "k"), { ok: true, seq: 3 }, "first append");
+			await rejects("duplicate_input", () => begins(lease, "r2", "k"));
+			same(lease.isLost, false, "the lease");
+			const known = { duplicate: true, order: 0 };
+			same(await two.submit("s", input("a", { dedupeKey: "k" })), known, "submitted after that");
+			same(await begins(lease, "r3", "l"), { ok: true, seq: 6 }, "another key");
+			for (const key of ["k", "l"])
+				await rejects("duplicate_input", async () => begins(await take(two, "s"), "r4", key));
+			same(
+				await two.submit("s", input("b", { dedupeKey: "m" })),
+				{ duplicate: false, order: 1 },
+				"submitted",
+			);
+			await rejects("duplicate_input", async () => begins(await take(two, "s"), "r5", "m"));
+			const next = await take(two, "s");
+			await next.append({ at: 1, runId: "r6", facts: [started, ended], drain: ["b"] });
+			await rejects("duplicate_input", () => begins(next, "r7", "m"));
+			for (const key of ["k", "l", "m"])
+				same((await one.submit("s", input("c", { dedupeKey: key }))).duplicate, true, `${key} is known`);
+			same(notes(await one.read("s")), ["k", "l"], "what was begun");
+			same(await begins(await take(one, "other"), "r8", "k"), { ok: true, seq: 3 }, "in another session");
+			await one.delete("s");
+			same(await begins(await take(two, "s"), "r9", "k"), { ok: true, seq: 3 }, "in one made anew");
+		},
+	},
+	{
+		title:
+			"of two that begin with one input at once one does, and of one that begins and one that submits it too",
+		async run(world) {
+			const [one, two] = [await world.worker(), await world.worker()];
+			for (let round = 0; round < 20; round++) {
+				const key = `s${round % 4}`;
+				const dedupeKey = `k${round}`;
+				const leases = [await take(one, key), await take(two, key)];
+				const begun = leases.map(async (lease, index) => {
+					const facts = [started, note(dedupeKey), ended];
+					return (await lease.append({ at: 1, runId: `${round} ${index}`, facts, dedupeKey })).ok;
+				});
+				const submitted = one.submit(key, input(dedupeKey, { dedupeKey }));
+				const began = (await Promise.allSettled(begun)).filter(({ status }) => status === "fulfilled");
+				same(began.length + Number(!(await submitted).duplicate), 1, `accepted in round ${round}`);
+			}
 		},
 	},
 	{

@@ -15,7 +15,13 @@ type Seen = Parameters<Journal["delete"]>[1];
 /** Something that is written. `at` picks a lease among those that were given, `n` an input or a place in a session. */
 type Write =
 	| { readonly do: "submit"; readonly worker: Worker; readonly key: Key; readonly input: Input }
-	| { readonly do: "append"; readonly at: number; readonly run: string; readonly facts: readonly Fact[] }
+	| {
+			readonly do: "append";
+			readonly at: number;
+			readonly run: string;
+			readonly facts: readonly Fact[];
+			readonly once: Pick<Append, "dedupeKey"> | undefined;
+	  }
 	| { readonly do: "emit"; readonly at: number; readonly run: string; readonly count: number }
 	| { readonly do: "take-in"; readonly at: number; readonly run: string; readonly n: number }
 	| { readonly do: "end-unless-waiting"; readonly at: number; readonly run: string }
@@ -100,7 +106,7 @@ async function answers(make: () => MaybePromise<World>, rows: readonly Row[]): P
 			case "submit":
 				return journals[by ?? deed.worker].submit(deed.key, deed.input);
 			case "append":
-				return append(deed.at, { runId: deed.run, facts: deed.facts });
+				return append(deed.at, { runId: deed.run, facts: deed.facts, ...deed.once });
 			case "emit": {
 				const chunks = Array.from({ length: deed.count }, (_, index) => ({
 					sub: ++emitted,
@@ -200,6 +206,8 @@ const input: fc.Arbitrary<Input> = fc
 		...(askedBy === undefined ? {} : { askedBy }),
 	}));
 
+const once = sometimes(fc.record({ dedupeKey: fc.constantFrom("d1", "d2") }));
+
 const seen = sometimes(fc.record({ epoch: fc.nat(3), seq: n }));
 
 const facts = fc.oneof(
@@ -220,7 +228,7 @@ const facts = fc.oneof(
 
 const write: fc.Arbitrary<Write> = fc.oneof(
 	{ weight: 4, arbitrary: fc.record({ do: fc.constant("submit"), worker, key, input }) },
-	{ weight: 8, arbitrary: fc.record({ do: fc.constant("append"), at, run, facts }) },
+	{ weight: 8, arbitrary: fc.record({ do: fc.constant("append"), at, run, facts, once }) },
 	{ weight: 2, arbitrary: fc.record({ do: fc.constant("emit"), at, run, count: fc.nat(2) }) },
 	{ weight: 2, arbitrary: fc.record({ do: fc.constant("take-in"), at, run, n }) },
 	{ weight: 2, arbitrary: fc.record({ do: fc.constant("end-unless-waiting"), at, run }) },
