@@ -121,6 +121,14 @@ export function plannedModel(steps: number): ModelReference {
 	});
 }
 
+/** A model that says in one piece that it is done, whatever it is asked; it passes on what the user said. */
+export function wholeModel(asked: (text: string) => void): ModelReference {
+	return modelOf("whole", ({ messages }) => {
+		asked((messages.at(-1) as UserMessage).text);
+		return done();
+	});
+}
+
 /** A model for many conversations at once: it asks for the tool once in each. */
 export function oneStepModel(): ModelReference {
 	let calls = 0;

@@ -1,213 +1,150 @@
-// Short runs that worker processes get done end to end on one Postgres: submitted, handed out, begun, answered and ended. One
-// worker and two (four where there are eight cores) take turns in one run; then two work at half of what they could, and how
-// long it takes from an input's commit to its run is measured.
-import { type ChildProcess, fork } from "node:child_process";
+// Short runs that worker processes get done end to end on one Postgres: submitted, handed out, begun, answered and ended, by
+// the clock of the one who submits, while as many are under way as the workers take. One worker and two (four where there are
+// eight cores) take turns in one run; then two work at half of what they could, and how long it takes from an input's commit to
+// its run is measured.
 import { availableParallelism } from "node:os";
 import { type PostgresHost, postgresHost } from "@holdfast/postgres";
 import { type PostgresServer, startPostgresServer } from "@holdfast/testing/postgres-server";
-import { messageToJSON, UserMessage } from "@holdfast/upp";
-import { agent } from "holdfast";
 import { effort, type Measurement, median, mustBe, p99, report } from "../measure.ts";
-import { steppingModel } from "../stub-model.ts";
+import { cpuOfTree, type Fleet, startFleet, submit } from "../worker-fleet.ts";
 
-const [, , role, connectionString = "", schema = ""] = process.argv;
+/** Runs that are under way at once, submitted and not ended. */
+const underWay = 300;
+const runs = effort.size(3_000, 600);
+/** Runs before it is measured. */
+const warm = effort.size(600, 200);
 
-if (role === "worker") await work();
-else await measure();
+const words: Readonly<Record<number, string>> = { 1: "one worker", 2: "two workers", 4: "four workers" };
 
-/** Says "ready" when it is connected, and "taking" when what comes is handed out to it, which is when it was told to begin. */
-async function work(): Promise<void> {
-	const host = postgresHost({ connectionString, schema });
-	await host.journal.head("any");
-	const stop = new AbortController();
-	const begin = Promise.withResolvers<void>();
-	process.on("message", (message) => (message === "begin" ? begin.resolve() : stop.abort()));
-	process.send?.("ready");
-	await begin.promise;
-	const queue: PostgresHost["queue"] = {
-		async take(taker) {
-			const taking = await host.queue.take(taker);
-			process.send?.("taking");
-			return taking;
-		},
-	};
-	const worker = agent({ model: steppingModel(0, "whole"), host: { ...host, queue } });
-	for await (const run of worker.work({ signal: stop.signal, onProblem: () => {} })) void run.result();
-	await worker.close();
-	await host.close();
-	process.disconnect();
+interface Rate {
+	/** Runs a second. */
+	readonly rate: number;
+	/** Microseconds of CPU time a run. */
+	readonly workers: number;
+	readonly postgres: number;
 }
 
-async function submit(host: PostgresHost, key: string): Promise<void> {
-	const id = globalThis.crypto.randomUUID();
-	const message = messageToJSON(new UserMessage("Hello.", { id }));
-	await host.journal.submit(key, { id, kind: "message", runId: id, body: { shape: "text", message } });
+/** Workers on a store of their own. */
+async function withFleet<T>(
+	server: PostgresServer,
+	workers: number,
+	measured: (fleet: Fleet, host: PostgresHost) => Promise<T>,
+): Promise<T> {
+	const schema = server.schema();
+	const host = postgresHost({ connectionString: server.url, schema });
+	const fleet = await startFleet(workers, server.url, schema);
+	try {
+		const result = await measured(fleet, host);
+		const [row] = await server.query<{ ended: string; left: string }>(
+			`SELECT (SELECT count(*) FROM ${schema}.sessions WHERE last_kind = 'run.ended') AS ended,
+				(SELECT count(*) FROM ${schema}.sessions WHERE last_kind IS DISTINCT FROM 'run.ended') AS left`,
+		);
+		mustBe("the runs that ended", Number(row?.ended), fleet.ended);
+		mustBe("the runs that did not", Number(row?.left), 0);
+		return result;
+	} finally {
+		await fleet.stop();
+		await host.close();
+	}
 }
 
-/** Workers that are ready to begin. */
-async function startWorkers(count: number, url: string, name: string): Promise<readonly ChildProcess[]> {
-	const workers = Array.from({ length: count }, () =>
-		fork(import.meta.filename, ["worker", url, name], { stdio: ["ignore", "ignore", "inherit", "ipc"] }),
-	);
-	await Promise.all(workers.map(heard));
-	return workers;
-}
-
-/** Resolves when all of them take. */
-async function begin(workers: readonly ChildProcess[]): Promise<void> {
-	const taking = workers.map(heard);
-	for (const worker of workers) worker.send("begin");
-	await Promise.all(taking);
-}
-
-/** Resolves with the next thing a worker says. */
-function heard(worker: ChildProcess): Promise<unknown> {
-	return new Promise((resolve, reject) => {
-		worker.once("message", resolve);
-		worker.once("exit", (code) => reject(new Error(`A worker ended with ${code}.`)));
+/** Runs a second as they end while there are always more to begin. */
+async function rateOf(server: PostgresServer, workers: number): Promise<Rate> {
+	return withFleet(server, workers, async (fleet, host) => {
+		const postgres = (): number => (server.process?.pid && cpuOfTree(server.process.pid)) || 0;
+		let submitted = 0;
+		let began = 0;
+		let from = { at: 0, ended: 0, fleet: 0, postgres: 0 };
+		const last = warm + runs + underWay;
+		for (;;) {
+			while (submitted < last && submitted - fleet.ended < underWay)
+				void submit(host, `customer-${submitted++}`);
+			if (began === 0 && fleet.ended >= warm) {
+				await fleet.heard();
+				began = fleet.ended;
+				from = { at: performance.now(), ended: began, fleet: fleet.cpu, postgres: postgres() };
+			}
+			if (began > 0 && fleet.ended >= began + runs) break;
+			await fleet.until(fleet.ended + 1);
+		}
+		await fleet.heard();
+		const count = fleet.ended - from.ended;
+		const result = {
+			rate: (count * 1_000) / (performance.now() - from.at),
+			workers: (fleet.cpu - from.fleet) / count,
+			postgres: (postgres() - from.postgres) / count,
+		};
+		await fleet.until(submitted);
+		return result;
 	});
 }
 
-async function stopWorkers(workers: readonly ChildProcess[]): Promise<void> {
-	await Promise.all(
-		workers.map(
-			(worker) =>
-				new Promise((resolve) => {
-					worker.once("exit", resolve);
-					worker.send("stop");
-				}),
-		),
-	);
-}
-
-async function endedRuns(server: PostgresServer, name: string): Promise<number> {
-	const [row] = await server.query<{ count: string }>(
-		`SELECT count(*) AS count FROM ${name}.sessions WHERE last_kind = 'run.ended'`,
-	);
-	return Number(row?.count);
-}
-
-async function until(server: PostgresServer, name: string, count: number): Promise<void> {
-	while ((await endedRuns(server, name)) < count) await new Promise((resolve) => setTimeout(resolve, 100));
-}
-
-/** Runs a second, between the ends of the first tenth and of nine tenths of them: starting up is no part of it. */
-async function rateOf(server: PostgresServer, workers: number, runs: number): Promise<number> {
-	const name = server.schema();
-	const host = postgresHost({ connectionString: server.url, schema: name });
-	try {
-		// A first worker makes the queue, so that what is submitted afterwards is in it.
-		const first = await startWorkers(1, server.url, name);
-		await begin(first);
-		await stopWorkers(first);
-		await Promise.all(Array.from({ length: runs }, (_, at) => submit(host, `customer-${at}`)));
-		const started = await startWorkers(workers, server.url, name);
-		await begin(started);
-		await until(server, name, runs);
-		await stopWorkers(started);
-		const ends = await server.query<{ at: string }>(
-			`SELECT at FROM ${name}.entries WHERE kind = 'run.ended' ORDER BY at`,
-		);
-		mustBe("the runs that ended", ends.length, runs);
-		const [from, to] = [Math.floor(runs / 10), Math.floor((runs * 9) / 10)];
-		return ((to - from) * 1_000) / (Number(ends[to]?.at) - Number(ends[from]?.at));
-	} finally {
-		await host.close();
-	}
-}
-
-/** Milliseconds from the commit of an input to the start of its run, at so many a second. */
-async function latencies(server: PostgresServer, rate: number, runs: number): Promise<readonly number[]> {
-	const name = server.schema();
-	const host = postgresHost({ connectionString: server.url, schema: name });
-	const workers = await startWorkers(2, server.url, name);
-	try {
-		await begin(workers);
-		const warm = 50;
-		const submitted = new Map<string, number>();
-		const pending: Promise<void>[] = [];
+/** Milliseconds from the commit of an input to the first call of its run's model, at so many a second. */
+async function latencies(server: PostgresServer, rate: number): Promise<readonly number[]> {
+	return withFleet(server, 2, async (fleet, host) => {
+		const committed = new Map<string, number>();
 		const began = performance.now();
-		for (let at = 0; at < runs + warm; at++) {
+		for (let at = 0; at < warm + runs; at++) {
 			const wait = began + (at * 1_000) / rate - performance.now();
-			if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
+			if (wait > 1) await new Promise((resolve) => setTimeout(resolve, wait));
 			const key = `customer-${at}`;
-			pending.push(
-				submit(host, key).then(() => {
-					if (at >= warm) submitted.set(key, performance.timeOrigin + performance.now());
-				}),
-			);
+			void submit(host, key).then(() => at >= warm && committed.set(key, Date.now()));
 		}
-		await Promise.all(pending);
-		await until(server, name, runs + warm);
-		const begins = await server.query<{ key: string; at: string }>(
-			`SELECT s.key, e.at FROM ${name}.entries e JOIN ${name}.sessions s ON s.id = e.session WHERE e.kind = 'run.started'`,
-		);
-		return begins.flatMap(({ key, at }) => {
-			const from = submitted.get(key);
-			return from === undefined ? [] : [Math.max(0, Number(at) - from)];
-		});
-	} finally {
-		await stopWorkers(workers);
-		await host.close();
-	}
+		await fleet.until(warm + runs);
+		await fleet.heard();
+		return [...committed].map(([key, from]) => Math.max(0, (fleet.called.get(key) ?? Number.NaN) - from));
+	});
 }
 
-async function measure(): Promise<void> {
-	const server = await startPostgresServer({ fsync: "yes", settings: { max_connections: 200 } });
-	try {
-		const runs = effort.size(1_500, 300);
-		const counts = availableParallelism() >= 8 ? [1, 2, 4] : [1, 2];
-		const rates = new Map<number, number[]>(counts.map((count) => [count, []]));
-		for (let round = -1; round < effort.repetitions(3); round++)
-			for (const count of counts) {
-				const rate = await rateOf(server, count, runs);
-				if (round >= 0) rates.get(count)?.push(rate);
-			}
-		const of = (count: number): readonly number[] => rates.get(count) ?? [];
-		const ratio = (count: number): number =>
-			median(of(count).map((rate, at) => rate / (of(1)[at] as number)));
-		const cores = `${availableParallelism()} cores, which the workers share with Postgres`;
-		const measurements: Measurement[] = [
-			{ what: "short runs end to end, one worker, Postgres", unit: "/s", median: median(of(1)) },
-			{
-				what: "short runs end to end, two workers, Postgres",
-				unit: "/s",
-				median: median(of(2)),
-				target: { is: "at least", value: 1_000 },
-				note: cores,
-			},
-			{
-				what: "two workers to one, Postgres",
-				unit: "×",
-				median: ratio(2),
-				target: { is: "at least", value: 1.7 },
-				note: cores,
-			},
-		];
-		if (counts.includes(4))
-			measurements.push({
-				what: "four workers to one, Postgres",
-				unit: "×",
-				median: ratio(4),
-				target: { is: "at least", value: 2.5 },
-			});
-		const waits = await latencies(server, median(of(2)) / 2, effort.size(1_500, 300));
-		measurements.push(
-			{
-				what: "from an input to its run at half load, p50, Postgres",
-				unit: "ms",
-				median: median(waits),
-				target: { is: "at most", value: 10 },
-			},
-			{
-				what: "from an input to its run at half load, p99, Postgres",
-				unit: "ms",
-				median: p99(waits),
-				target: { is: "at most", value: 50 },
-			},
-		);
-		report(measurements);
-	} finally {
-		await server.stop();
+const server = await startPostgresServer({ fsync: "yes", settings: { max_connections: 200 } });
+try {
+	const cores = availableParallelism();
+	const counts = cores >= 8 ? [1, 2, 4] : [1, 2];
+	const rates = new Map<number, Rate[]>(counts.map((count) => [count, []]));
+	for (let round = -1; round < effort.repetitions(3); round++)
+		for (const count of counts) {
+			const rate = await rateOf(server, count);
+			if (round >= 0) rates.get(count)?.push(rate);
+		}
+	const of = (count: number, what: keyof Rate): readonly number[] =>
+		(rates.get(count) ?? []).map((rate) => rate[what]);
+	const ratio = (count: number, what: keyof Rate): number =>
+		median(of(count, what).map((number, at) => number / (of(1, what)[at] as number)));
+	const costs = (count: number): string => {
+		const [workers, postgres] = (["workers", "postgres"] as const).map((what) => median(of(count, what)));
+		return `CPU a run: workers ${Math.round(workers ?? 0)} µs, Postgres ${Math.round(postgres ?? 0)} µs; ${cores} cores for all`;
+	};
+	/** Beside the workers Postgres and who submits want theirs; where there are none, there is nothing to be had of them. */
+	const hasCores = (count: number): boolean => cores >= 2 * count + 2;
+	const measurements: Measurement[] = counts.map((count) => ({
+		what: `short runs end to end, ${words[count]}, Postgres`,
+		unit: "/s",
+		median: median(of(count, "rate")),
+		note: costs(count),
+		...(count === 2 ? { target: { is: "at least", value: 1_000 } } : {}),
+	}));
+	for (const count of counts.slice(1)) {
+		measurements.push({
+			what: `${words[count]} to one, Postgres`,
+			unit: "×",
+			median: ratio(count, "rate"),
+			...(hasCores(count)
+				? { target: { is: "at least", value: count === 2 ? 1.7 : 2.5 } }
+				: { note: `no target on ${cores} cores` }),
+		});
 	}
+	const waits = await latencies(server, median(of(2, "rate")) / 2);
+	for (const [name, of, value] of [
+		["p50", median, 10],
+		["p99", p99, 50],
+	] as const)
+		measurements.push({
+			what: `from an input to its run at half load, ${name}, Postgres`,
+			unit: "ms",
+			median: of(waits),
+			target: { is: "at most", value },
+		});
+	report(measurements);
+} finally {
+	await server.stop();
 }
