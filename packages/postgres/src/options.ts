@@ -144,7 +144,7 @@ export function resolveOptions(options: PostgresHostOptions): Resolved {
 		// A pooler refuses what it does not know.
 		connection: pooler === "none" ? { ...direct, ...given } : { ...common, ...given },
 		lasting,
-		queueConnection: lasting ?? { ...common, ...given },
+		queueConnection: lasting === undefined ? { ...common, ...given } : { ...lasting, ...unhurried },
 		schema,
 		pooler,
 		clock: options.clock ?? { now: () => Date.now() },
@@ -152,6 +152,9 @@ export function resolveOptions(options: PostgresHostOptions): Resolved {
 		workerId,
 	};
 }
+
+/** Of a server that crashes the queue may forget its last words: a job that is there again is handed out once more. */
+const unhurried = { options: "-c synchronous_commit=off" };
 
 function positive(options: PostgresHostOptions, name: keyof PostgresHostOptions, standard: number): number {
 	const value = options[name] ?? standard;

@@ -233,7 +233,8 @@ export class DueWork {
 	}
 
 	get #isFull(): boolean {
-		const { atOnce = Number.POSITIVE_INFINITY } = this.#options;
+		const { atOnce = this.#supervised.queue === undefined ? Number.POSITIVE_INFINITY : takenAtOnce } =
+			this.#options;
 		const attempts = this.#attempts.size - (this.#attempts.has(reminders) ? 1 : 0);
 		return Math.max(this.#running.size, attempts) >= atOnce;
 	}

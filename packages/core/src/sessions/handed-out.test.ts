@@ -127,3 +127,31 @@ test("a queue that cannot be taken from yet is asked again, and work is looked f
 	time.pass(60_000);
 	expect(asked).toBe(3);
 });
+
+test("of what waits when it comes a worker begins no more at once than a queue hands out, and leaves others theirs", async () => {
+	const host = memoryHost();
+	for (let number = 0; number < 130; number++) {
+		const id = `m${number}`;
+		const body = { shape: "text", message: messageToJSON(new UserMessage("go", { id })) };
+		await host.journal.submit(`s${number}`, { id, kind: "message", runId: id, body });
+	}
+	const open = gate();
+	let asked = 0;
+	const model = scriptedModel(async () => {
+		asked++;
+		await open.promise;
+		return "done";
+	});
+	const queue = { take: async () => ({ stop: async () => {} }) };
+	const agent = new Agent({ model, host: { ...host, queue } });
+	ends.push(() => agent.close());
+	ends.push(() => open.open());
+	void (async () => {
+		for await (const run of agent.work({ onProblem: () => {} })) void run;
+	})();
+	await expect.poll(() => asked).toBe(100);
+	const begun = (await host.journal.list({ state: "open" })).length;
+	open.open();
+	await expect.poll(() => asked).toBe(130);
+	expect(begun).toBe(100);
+});

@@ -24,7 +24,10 @@ export interface WorkOptions {
 	readonly signal?: AbortSignal | undefined;
 	/** `stopped` (default): until the signal fires. `done`: until nothing is due and all that was begun is over. */
 	readonly until?: "stopped" | "done" | undefined;
-	/** How many runs may be under way before nothing more is begun. Default: no limit. */
+	/**
+	 * How many runs may be under way before nothing more is begun. Default: no limit; 100 where the host hands out work, so
+	 * that others get some of it.
+	 */
 	readonly atOnce?: number | undefined;
 	/**
 	 * Milliseconds from one look at what is due to the next. Default 500. Shorter finds work earlier and costs more. Where the

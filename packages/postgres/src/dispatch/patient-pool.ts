@@ -1,15 +1,17 @@
 // The connections of graphile-worker. It says that a job is over, or failed, without waiting for that to be written: where
 // the server is away then, nobody would hear of it, and the process would end. So this pool, once it is patient, waits for
-// the server to come back, and what a lost connection cut off is made again.
+// the server to come back, and makes a statement again that a lost connection cut off; those of a runner stand alone, and may
+// be made twice.
 import pg from "pg";
-import { isUnavailable } from "../postgres-errors.ts";
+import { isConflict, isUnavailable } from "../postgres-errors.ts";
 
 /** Milliseconds before the next try to connect: at first, and at most. */
 const [firstWait, longestWait] = [50, 1_000];
 /** Milliseconds for which one who leaves waits for a server that is away. */
 const leaveMs = 5_000;
-/** What graphile-worker tries again soon: the code of a transaction that lost against another one. */
-const again = { code: "40001" } as const;
+
+/** What a runner uses of a connection. */
+type Connection = Pick<pg.PoolClient, "query" | "release">;
 
 export class PatientPool extends pg.Pool {
 	#isPatient = false;
@@ -22,7 +24,6 @@ export class PatientPool extends pg.Pool {
 		this.on("error", () => {});
 		this.on("connect", (client) => {
 			client.on("error", () => {});
-			this.#repeats(client);
 		});
 	}
 
@@ -34,7 +35,8 @@ export class PatientPool extends pg.Pool {
 	override connect(): Promise<pg.PoolClient>;
 	override connect(given: Parameters<pg.Pool["connect"]>[0]): void;
 	override connect(given?: Parameters<pg.Pool["connect"]>[0]): unknown {
-		return given === undefined ? this.#connected() : super.connect(given);
+		if (given !== undefined) return super.connect(given);
+		return this.#isPatient ? this.#connected().then((client) => this.#repeating(client)) : super.connect();
 	}
 
 	/** Whoever uses it is about to stop. Settles when that cannot be said to the server, which is away. */
@@ -48,7 +50,7 @@ export class PatientPool extends pg.Pool {
 			try {
 				return await super.connect();
 			} catch (error) {
-				if (!this.#isPatient || !isUnavailable(error)) throw error;
+				if (!isUnavailable(error)) throw error;
 			}
 			if (this.ending || Date.now() >= this.#waitsUntil) {
 				this.#isAway.resolve();
@@ -59,16 +61,19 @@ export class PatientPool extends pg.Pool {
 		}
 	}
 
-	/** A statement that a lost connection cut off is tried again by the one who made it. */
-	#repeats(client: pg.PoolClient): void {
-		const query = client.query.bind(client) as (...given: unknown[]) => unknown;
-		const repeated = (...given: unknown[]): unknown => {
-			const answer = query(...given);
-			if (!(answer instanceof Promise)) return answer;
-			return answer.catch((error: unknown) => {
-				throw this.#isPatient && isUnavailable(error) ? Object.assign(error as Error, again) : error;
-			});
+	#repeating(client: pg.PoolClient): Connection {
+		let own = client;
+		const query = async (...given: unknown[]): Promise<unknown> => {
+			for (;;) {
+				try {
+					return await (own.query as (...given: unknown[]) => Promise<unknown>)(...given);
+				} catch (error) {
+					if (!isUnavailable(error) && !isConflict(error)) throw error;
+					own.release(error as Error);
+					own = await this.#connected();
+				}
+			}
 		};
-		client.query = repeated as typeof client.query;
+		return { query: query as never, release: (error) => own.release(error) };
 	}
 }

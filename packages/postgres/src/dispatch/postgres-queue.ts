@@ -18,6 +18,7 @@ import type { WorkQueue, WorkTaker } from "holdfast/host";
 import { fromStored } from "holdfast/host";
 import { postgresError } from "../postgres-errors.ts";
 import type { Store } from "../store.ts";
+import { fetchByRoom } from "./fetch-by-room.ts";
 import { installDispatch, jobSchemaOf, task } from "./install.ts";
 import { PatientPool } from "./patient-pool.ts";
 import { firstTime } from "./turns.ts";
@@ -111,6 +112,7 @@ export function postgresQueue(store: Store, space: number): PostgresQueue {
 		// What takes jobs is in no other way to be had.
 		let takes: WorkerPool | undefined;
 		const events: WorkerEvents = new EventEmitter();
+		fetchByRoom(events);
 		events.on("pool:create", ({ workerPool }) => {
 			takes = workerPool;
 		});
@@ -118,6 +120,7 @@ export function postgresQueue(store: Store, space: number): PostgresQueue {
 		async function launch(concurrency: number): Promise<Runner> {
 			const launched = await run({
 				...settings,
+				preset: { worker: { localQueue: { size: concurrency } } },
 				concurrency,
 				pollInterval: pollMs,
 				noHandleSignals: true,

@@ -1,0 +1,123 @@
+// What is used of graphile-worker that it does not promise: its table of jobs, and its local queue. It is pinned to the releases
+// that were looked at; a later one is looked at here first.
+import { EventEmitter } from "node:events";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { Logger, run, type WorkerEvents } from "graphile-worker";
+import { expect, onTestFinished, test } from "vitest";
+import { testServer } from "../test-server.fixture.ts";
+import { fetchByRoom } from "./fetch-by-room.ts";
+import { PatientPool } from "./patient-pool.ts";
+
+const schema = "graphile_jobs";
+
+interface Looked {
+	readonly localQueue: Readonly<Record<string, unknown>>;
+	/** How many jobs each statement fetched. */
+	readonly fetched: number[];
+}
+
+/** A runner that fetches by room, and works as the task does. */
+async function runnerOf(concurrency: number, work: () => Promise<void>): Promise<Looked> {
+	const { url } = await testServer();
+	const events: WorkerEvents = new EventEmitter();
+	fetchByRoom(events);
+	const fetched: number[] = [];
+	const queue = Promise.withResolvers<Readonly<Record<string, unknown>>>();
+	events.on("localQueue:init", ({ localQueue }) => queue.resolve(localQueue as never));
+	events.on("localQueue:getJobs:complete", ({ jobs }) => fetched.push(jobs.length));
+	const pgPool = new PatientPool({ connectionString: url, max: 4 });
+	const runner = await run({
+		pgPool,
+		schema,
+		concurrency,
+		preset: { worker: { localQueue: { size: concurrency } } },
+		noHandleSignals: true,
+		crontab: "",
+		logger: new Logger(() => () => {}),
+		taskList: { task: work },
+		events,
+	});
+	onTestFinished(async () => {
+		await runner.stop();
+		await pgPool.end();
+	});
+	return { localQueue: await queue.promise, fetched };
+}
+
+test("graphile-worker is of a release whose private parts are known", () => {
+	const entry = createRequire(import.meta.url).resolve("graphile-worker");
+	const read = (file: string | URL) => JSON.parse(readFileSync(file, "utf8"));
+	expect(read(new URL("../../package.json", import.meta.url)).dependencies["graphile-worker"]).toBe(
+		"~0.18.0",
+	);
+	expect(read(join(dirname(entry), "..", "package.json")).version).toMatch(/^0\.18\./);
+});
+
+test("graphile-worker's table of jobs has the columns that turns, looks and numbers read", async () => {
+	await runnerOf(1, async () => {});
+	const server = await testServer();
+	const columns = await server.query<{ column_name: string; data_type: string }>(
+		"SELECT column_name, data_type FROM information_schema.columns WHERE table_schema = $1 AND table_name = '_private_jobs'",
+		[schema],
+	);
+	const types = Object.fromEntries(columns.map((column) => [column.column_name, column.data_type]));
+	expect(types).toMatchObject({
+		id: "bigint",
+		key: "text",
+		payload: "json",
+		priority: "smallint",
+		attempts: "smallint",
+		run_at: "timestamp with time zone",
+		locked_at: "timestamp with time zone",
+		locked_by: "text",
+		created_at: "timestamp with time zone",
+		updated_at: "timestamp with time zone",
+		is_available: "boolean",
+	});
+	// Who looks for what is due finds it by this.
+	const [index] = await server.query<{ def: string }>(
+		"SELECT indexdef AS def FROM pg_indexes WHERE schemaname = $1 AND indexdef LIKE '%(priority, run_at)%is_available = true%'",
+		[schema],
+	);
+	expect(index?.def).toContain("_private_jobs");
+});
+
+test("graphile-worker's local queue has the parts by which it is made to fetch by room", async () => {
+	const { localQueue } = await runnerOf(3, async () => {});
+	expect(
+		Object.fromEntries(Object.entries(localQueue).map(([name, part]) => [name, typeof part])),
+	).toMatchObject({
+		getJobBatchSize: "number",
+		fetch: "function",
+		getJob: "function",
+		fetchTimer: "object",
+	});
+	expect(localQueue.workerQueue).toBeInstanceOf(Array);
+	expect(localQueue.pulse).toBeInstanceOf(Function);
+});
+
+test("jobs that wait are fetched together, as many as there is room for and none that would wait here", async () => {
+	const gate = Promise.withResolvers<void>();
+	let begun = 0;
+	const { fetched } = await runnerOf(5, async () => {
+		begun++;
+		await gate.promise;
+	});
+	const server = await testServer();
+	await server.query(
+		`SELECT count(*) FROM ${schema}.add_jobs(ARRAY(SELECT ('task', '{}', NULL, NULL, NULL, NULL, NULL, NULL)::${schema}.job_spec
+			FROM generate_series(1, 40)))`,
+	);
+	await expect.poll(() => begun).toBe(5);
+	const count = async (where: string): Promise<number> => {
+		const text = `SELECT count(*)::int AS count FROM ${schema}._private_jobs WHERE ${where}`;
+		return (await server.query<{ count: number }>(text))[0]?.count ?? Number.NaN;
+	};
+	expect(await count("locked_at IS NOT NULL")).toBe(5);
+	gate.resolve();
+	await expect.poll(() => count("true")).toBe(0);
+	expect(begun).toBe(40);
+	expect(Math.max(...fetched)).toBe(4);
+});
