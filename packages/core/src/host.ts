@@ -13,6 +13,7 @@ export {
 } from "./execution-host/over-journal/journal-execution.ts";
 export { isFinal } from "./execution-host/run-record.ts";
 export { decodeFact, type EncodedFact, encodeFact } from "./facts/codec.ts";
+export type { Committed } from "./facts/committed.ts";
 export type { FactKind } from "./facts/fact.ts";
 export { isJobEvent } from "./facts/job-events.ts";
 export {

@@ -2,6 +2,7 @@
 export type { AgentEvent } from "./agent-event.ts";
 export type { Chunk, ChunkEvent, KeptEvent, StoredChunk } from "./chunk.ts";
 export { decodeFact, type EncodedFact, encodeFact } from "./codec.ts";
+export type { Committed } from "./committed.ts";
 export { cutHistory } from "./edit-message.ts";
 export { chunksAfter, entriesAfter, entriesBack, isExpired } from "./entry-pages.ts";
 export { errorData } from "./error-data.ts";
@@ -63,7 +64,7 @@ export {
 	sessionExists,
 } from "./journal-errors.ts";
 export { emptySession, eventsOf, JournalFold, type PlacedEvent } from "./journal-fold.ts";
-export { type JournalItem, JournalReader, type JournalSource } from "./journal-reader.ts";
+export { type JournalItem, JournalReader, type JournalSource, type SourcePage } from "./journal-reader.ts";
 export { lookAt, never } from "./look-at.ts";
 export { PendingMarks, withMarks } from "./marks.ts";
 export { type MessageEdit, readEdit, storedEdit } from "./message-edit.ts";

@@ -1,9 +1,11 @@
 // The one reader of a session's journal: it reads on page by page from any place, folds, and gives events with their places
 // (keeps I2, I3). It alone decides whether a session is still the one that was read: by its incarnation.
 //
-// A reader is at a place. `catchUp` and `next` move it on; both notice that the session was deleted and made anew, or that
-// what comes next was folded. `catchUp` then begins anew by itself; `next` says so, for its caller has given events.
+// A reader is at a place. `catchUp`, `next` and `hear` move it on; the first two notice that the session was deleted and made
+// anew, or that what comes next was folded. `catchUp` then begins anew by itself; `next` says so, for its caller has given
+// events. `hear` takes what was committed meanwhile, where that follows what was read, and nothing else.
 import type { StoredChunk } from "./chunk.ts";
+import type { Committed } from "./committed.ts";
 import { type ChunkSource, type EntrySource, entriesBack, isExpired } from "./entry-pages.ts";
 import { type EventPlace, invalidEventId } from "./event-id.ts";
 import type { Entry } from "./fact.ts";
@@ -14,6 +16,18 @@ import type { FoldOptions, SessionState } from "./session-state.ts";
 /** What the reader takes of a journal; every `Journal` is one. */
 export interface JournalSource extends EntrySource, ChunkSource {
 	head(key: string): SourceHead | undefined | Promise<SourceHead | undefined>;
+	/** Entries, the chunks up to the last of them, and which session has them, all as they are at one time. */
+	readPage?(
+		key: string,
+		options: { readonly after: { readonly seq: number; readonly sub: number }; readonly limit: number },
+	): SourcePage | undefined | Promise<SourcePage | undefined>;
+}
+
+/** What `readPage` gives. */
+export interface SourcePage extends SourceHead {
+	readonly epoch: number;
+	readonly entries: readonly Entry[];
+	readonly chunks: readonly StoredChunk[];
 }
 
 interface SourceHead {
@@ -70,6 +84,8 @@ export class JournalReader {
 	#at: { readonly seq: number; readonly sub: number };
 	/** Whether nothing was read of what comes before, so that a folded entry is no gap. */
 	#isAtStart = true;
+	/** The epoch at which all that there was had been read; undefined where that is not known. */
+	#caughtUpAt: number | undefined;
 
 	constructor(source: JournalSource, key: string, options: ReaderOptions = {}) {
 		this.#source = source;
@@ -126,6 +142,8 @@ export class JournalReader {
 	 */
 	async next(): Promise<Page | undefined> {
 		const withChunks = this.#options.reads === "entries and chunks";
+		if (withChunks && this.#source.readPage !== undefined)
+			return this.#turn(await this.#source.readPage(this.#key, { after: this.#at, limit: this.#pageSize }));
 		if (this.#incarnation === undefined) await this.#begin();
 		else if (!withChunks) {
 			// Most looks find nothing new, and cost no reading.
@@ -137,10 +155,44 @@ export class JournalReader {
 		const chunks = withChunks ? await this.#chunks(entries.at(-1)?.seq ?? this.#at.seq) : [];
 		// After reading: what was read before it is of the session that is there now.
 		if (!(await this.#isSame())) return this.#another();
-		const [first] = entries;
-		if (first?.fact.kind === "folded" && !this.#isAtStart)
-			throw eventsExpired(this.#key, this.#at.seq, first.seq);
 		return this.#read(entries, chunks);
+	}
+
+	/** The next page as it was read in one go. */
+	#turn(page: SourcePage | undefined): Page | undefined {
+		this.#incarnation ??= page?.incarnation;
+		if (!this.#isSession(page)) return this.#another();
+		if (page === undefined) return { items: [], isCaughtUp: true };
+		const read = this.#read(page.entries, page.chunks);
+		this.#caughtUpAt = read.isCaughtUp ? page.epoch : undefined;
+		return read;
+	}
+
+	/**
+	 * The next page, of what was committed while this reader was at the end of the session; it may hold what was read since.
+	 * Undefined where it does not follow what was read: then that has to be read.
+	 */
+	hear(commits: readonly Committed[]): Page | undefined {
+		if (this.#caughtUpAt === undefined) return undefined;
+		let { seq } = this.#at;
+		const entries: Entry[] = [];
+		const chunks: StoredChunk[] = [];
+		for (const { incarnation, epoch, after, read } of commits) {
+			if (incarnation !== this.#incarnation || epoch !== this.#caughtUpAt || after > seq) return undefined;
+			const committed = read();
+			for (const chunk of committed.chunks) if (this.#isAhead(chunk)) chunks.push(chunk);
+			for (const entry of committed.entries) {
+				if (entry.seq <= seq) continue;
+				seq = entry.seq;
+				entries.push(entry);
+			}
+		}
+		if (entries.length >= this.#pageSize || chunks.length >= this.#pageSize) return undefined;
+		return this.#read(entries, chunks);
+	}
+
+	#isAhead({ seq, sub }: StoredChunk): boolean {
+		return seq > this.#at.seq || (seq === this.#at.seq && sub > this.#at.sub);
 	}
 
 	/** Begins anew at the first entry that is kept: what was folded since is read as it is now. */
@@ -148,6 +200,7 @@ export class JournalReader {
 		this.#fold = this.#foldFrom(emptySession());
 		this.#at = { seq: 0, sub: 0 };
 		this.#isAtStart = true;
+		this.#caughtUpAt = undefined;
 	}
 
 	/**
@@ -156,6 +209,13 @@ export class JournalReader {
 	 * Rejects with `invalid_event_id` for an event that is yet to come, `events_expired` where it was folded.
 	 */
 	async seek(place: EventPlace, id: string | undefined): Promise<void> {
+		this.#caughtUpAt = undefined;
+		if (place.seq === 0 && this.#source.readPage !== undefined) {
+			// Before the first entry of whichever session is read first.
+			this.restart();
+			this.#incarnation = undefined;
+			return;
+		}
 		const head = await this.#source.head(this.#key);
 		this.#incarnation = head?.incarnation;
 		if (id !== undefined && place.seq > (head?.seq ?? 0)) throw invalidEventId(id);
@@ -206,6 +266,9 @@ export class JournalReader {
 
 	/** Folds a page: each chunk comes after the entry it was emitted after. */
 	#read(entries: readonly Entry[], chunks: readonly StoredChunk[]): Page {
+		const [first] = entries;
+		if (first?.fact.kind === "folded" && !this.#isAtStart)
+			throw eventsExpired(this.#key, this.#at.seq, first.seq);
 		const items: JournalItem[] = [];
 		const isCut = chunks.length === this.#pageSize;
 		let next = 0;

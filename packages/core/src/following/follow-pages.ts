@@ -2,6 +2,7 @@
 // a place, so a reader that returns with an id misses nothing (keeps I3, I7).
 import {
 	beginning,
+	type Committed,
 	type EventPlace,
 	type JournalItem,
 	JournalReader,
@@ -12,7 +13,7 @@ import {
 
 /** What following takes of a journal; every `Journal` is one. */
 export interface FollowedJournal extends JournalSource {
-	watch(key: string, changed: () => void): () => void;
+	watch(key: string, changed: (commits?: readonly Committed[]) => void): () => void;
 }
 
 /** Where to begin, and when to leave. */
@@ -39,6 +40,8 @@ export interface EventPage {
 
 /** How many entries, and chunks, are read at a time. */
 const pageSize = 100;
+/** How many characters of commits are kept for one who follows and has not taken them yet; of more, all are read again. */
+const keptCharacters = 65_536;
 
 /** The place after which events are asked for. */
 export function placeAfter(id: string | undefined): EventPlace {
@@ -61,8 +64,8 @@ export async function* followPages(
 	try {
 		await reader.seek(placeAfter(after), after);
 		for (;;) {
-			changes.seen();
-			const page = await reader.next();
+			const commits = changes.take();
+			const page = (commits && reader.hear(commits)) ?? (await reader.next());
 			if (page === undefined || signal?.aborted) return;
 			const { items, isCaughtUp } = page;
 			const events = items.flatMap((item) => item.events);
@@ -74,23 +77,40 @@ export async function* followPages(
 	}
 }
 
-/** Changes of a session: `next` resolves when something was committed since `seen`, false when it is over. */
+/**
+ * Changes of a session: `next` resolves when something was committed since `take`, false when it is over. `take` gives what
+ * was committed since it was called last, undefined where that has to be read.
+ */
 function watchChanges(
 	journal: FollowedJournal,
 	key: string,
 	signal: AbortSignal | undefined,
-): { seen(): void; next(): Promise<boolean>; stop(): void } {
+): { take(): readonly Committed[] | undefined; next(): Promise<boolean>; stop(): void } {
 	let hasChanged = false;
+	let commits: Committed[] | undefined;
+	let [count, size] = [0, 0];
 	let wake: ((isLive: boolean) => void) | undefined;
-	const leave = journal.watch(key, () => {
+	const leave = journal.watch(key, (given) => {
 		hasChanged = true;
+		if (given === undefined) commits = undefined;
+		for (const commit of given ?? []) {
+			count += commit.count;
+			size += commit.size;
+			// Who is slow keeps nothing, and reads.
+			if (count < pageSize && size <= keptCharacters) commits?.push(commit);
+			else commits = undefined;
+		}
 		wake?.(true);
 	});
 	const abort = (): void => wake?.(false);
 	signal?.addEventListener("abort", abort, { once: true });
 	return {
-		seen() {
+		take() {
+			const taken = commits;
 			hasChanged = false;
+			commits = [];
+			[count, size] = [0, 0];
+			return taken;
 		},
 		next() {
 			if (signal?.aborted) return Promise.resolve(false);

@@ -30,6 +30,7 @@ export type {
 	Lease,
 	ListOptions,
 	MaybePromise,
+	ReadChunks,
 	ReadOptions,
 	SessionHead,
 	StoredInput,

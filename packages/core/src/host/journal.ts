@@ -1,6 +1,6 @@
 // The journal port: what the engine needs of a store (keeps I2, I3, I4).
 // Implementations: memory (memory.ts) and SQLite (sqlite/); `journalContract` in @holdfast/testing holds them alike.
-import type { Chunk, Entry, Fact, StoredChunk } from "../facts/index.ts";
+import type { Chunk, Committed, Entry, Fact, SourcePage, StoredChunk } from "../facts/index.ts";
 
 /** A store that need not wait answers at once; the engine awaits only real promises. */
 export type MaybePromise<T> = T | Promise<T>;
@@ -189,6 +189,12 @@ export interface Journal {
 	read(key: string, options?: ReadOptions): MaybePromise<readonly Entry[]>;
 	/** Chunks in order; they go with the entries that are folded. Absent: the journal keeps none, and ignores them. */
 	readChunks?(key: string, options: ReadChunks): MaybePromise<readonly StoredChunk[]>;
+	/**
+	 * Entries after a place and the chunks from there up to the last of them, at most so many of each, with the session they
+	 * are of: all as it is at one time. Undefined where there is no such session. Rejects as `read` does. Absent: followers
+	 * ask for each by itself.
+	 */
+	readPage?(key: string, options: Pick<ReadChunks, "after" | "limit">): MaybePromise<SourcePage | undefined>;
 	head(key: string): MaybePromise<SessionHead | undefined>;
 	list(options?: ListOptions): MaybePromise<readonly SessionHead[]>;
 	/** Whether that worker still lives: an input whose worker is dead is anyone's to start. Unknown workers are dead. */
@@ -198,8 +204,12 @@ export interface Journal {
 	 * death. Absent: deaths are not reported.
 	 */
 	deaths?(): MaybePromise<readonly string[]>;
-	/** Calls `changed` after entries or inputs of the session were committed, by anyone in any process. Returns the way to stop. */
-	watch(key: string, changed: () => void): () => void;
+	/**
+	 * Calls `changed` after entries or inputs of the session were committed, by anyone in any process. Returns the way to stop.
+	 * A journal that has `readPage` may hand over the commits of entries and chunks since the last call, in order, where this
+	 * worker has made them all; without them what was committed has to be read.
+	 */
+	watch(key: string, changed: (commits?: readonly Committed[]) => void): () => void;
 	/**
 	 * Copies the entries of a session up to a seq into a new one, all or none: facts as they are, with their runs, places and
 	 * times, but no inputs. No run may be open there: rejects with `fork_unsettled` when one is, or there is no such entry,

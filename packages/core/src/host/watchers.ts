@@ -1,13 +1,20 @@
 // Who wants to know of changes in which session. Shared by the journals.
+import type { Committed } from "../facts/index.ts";
+
+/** Called after a change, with the commits it consists of where they are known. */
+type Changed = (commits?: readonly Committed[]) => void;
 
 /** Watchers by session key. */
 export interface Watchers {
 	/** Adds one; returns the way to take it away. */
-	add(key: string, changed: () => void): () => void;
+	add(key: string, changed: Changed): () => void;
 	/** Adds one of all sessions; returns the way to take it away. */
 	addToAll(changed: () => void): () => void;
-	/** Something of the session was committed: its watchers are called soon, once for all that came together. */
-	changed(key: string): void;
+	/**
+	 * Something of the session was committed: its watchers are called soon, once for all that came together. `commits` says what,
+	 * and is asked where somebody watches. Default: that has to be read.
+	 */
+	changed(key: string, commits?: () => readonly Committed[]): void;
 	/** Something was committed, who knows where: the watchers of all sessions are called soon. */
 	somethingChanged(): void;
 	has(key: string): boolean;
@@ -24,17 +31,18 @@ export function makeWatchers(): Watchers {
 }
 
 class WatcherSet implements Watchers {
-	readonly #byKey = new Map<string, Set<() => void>>();
-	#awaiting: Set<string> | undefined;
+	readonly #byKey = new Map<string, Set<Changed>>();
+	/** Keys, and what was committed where all of it is known. */
+	#awaiting: Map<string, Committed[] | undefined> | undefined;
 	#ofAll: Set<() => void> | undefined;
 	#allAwait = false;
 
-	add(key: string, changed: () => void): () => void {
+	add(key: string, changed: Changed): () => void {
 		const byKey = this.#byKey;
 		const watchers = byKey.get(key) ?? new Set();
 		byKey.set(key, watchers);
 		// A wrapper of its own, so that one function given twice is two watchers.
-		const own = (): void => changed();
+		const own: Changed = (commits) => changed(commits);
 		watchers.add(own);
 		return () => {
 			watchers.delete(own);
@@ -49,12 +57,14 @@ class WatcherSet implements Watchers {
 		return () => void this.#ofAll?.delete(own);
 	}
 
-	changed(key: string): void {
+	changed(key: string, commits?: () => readonly Committed[]): void {
 		if (this.hasAny) this.somethingChanged();
 		if (this.#byKey.size === 0 || !this.#byKey.has(key)) return;
-		this.#awaiting ??= new Set();
+		this.#awaiting ??= new Map();
 		if (this.#awaiting.size === 0) queueMicrotask(() => this.#call());
-		this.#awaiting.add(key);
+		const before = this.#awaiting.has(key) ? this.#awaiting.get(key) : [];
+		if (commits === undefined) this.#awaiting.set(key, undefined);
+		else if (before !== undefined) this.#awaiting.set(key, [...before, ...commits()]);
 	}
 
 	somethingChanged(): void {
@@ -80,9 +90,10 @@ class WatcherSet implements Watchers {
 	}
 
 	#call(): void {
-		const keys = [...(this.#awaiting ?? [])];
-		this.#awaiting?.clear();
-		for (const key of keys) for (const watcher of [...(this.#byKey.get(key) ?? [])]) watcher();
+		const changes = this.#awaiting ?? new Map();
+		this.#awaiting = undefined;
+		for (const [key, commits] of changes)
+			for (const watcher of [...(this.#byKey.get(key) ?? [])]) watcher(commits);
 	}
 
 	#callAll(): void {

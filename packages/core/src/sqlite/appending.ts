@@ -1,8 +1,15 @@
 // One append of a lease on its way (keeps I3, I4). Within its transaction it checks that the lease is valid, or takes the
 // session for it, and only then writes; what it changes in memory is put back when the transaction fails.
 
-import type { Fact } from "../facts/index.ts";
-import { duplicateInput, type EncodedFact, encodeFact, leaseLost, lookAt } from "../facts/index.ts";
+import type { Committed, Fact } from "../facts/index.ts";
+import {
+	decodeFact,
+	duplicateInput,
+	type EncodedFact,
+	encodeFact,
+	leaseLost,
+	lookAt,
+} from "../facts/index.ts";
 import type { Append, AppendResult } from "../host/index.ts";
 import { type FoldedRow, foldEntries, settledRow } from "./fold-entries.ts";
 import { timer } from "./long-work.ts";
@@ -84,7 +91,38 @@ export class Appending implements Operation {
 		if (this.#before?.taken === false) this.#hold();
 		this.lane.seenAt = performance.now();
 		this.#resolve({ ok: true, seq: this.#seq });
-		store.feed.committed(key);
+		store.feed.committed(key, this.#batch.replaces === undefined ? () => [this.#committed()] : undefined);
+	}
+
+	/** What was committed, made of what was written and not of what was given: it is what everybody else will read. */
+	#committed(): Committed {
+		const { at, runId } = this.#batch;
+		const [facts, chunks] = [this.#facts, this.#chunks];
+		const after = this.#seq - facts.length;
+		const { incarnation = "", epoch } = this.lane.state;
+		let size = 0;
+		for (const { body } of facts) size += body.length;
+		for (const { body } of chunks) size += body.length;
+		let decoded: ReturnType<Committed["read"]> | undefined;
+		return {
+			incarnation,
+			epoch,
+			after,
+			count: facts.length + chunks.length,
+			size,
+			read() {
+				decoded ??= {
+					entries: facts.map(({ kind, version, body }, index) => ({
+						seq: after + 1 + index,
+						at,
+						runId,
+						fact: decodeFact(kind, version, body),
+					})),
+					chunks: chunks.map(({ sub, body }) => ({ seq: after, sub, event: JSON.parse(body) })),
+				};
+				return decoded;
+			},
+		};
 	}
 
 	failed(error: Error): void {
@@ -144,12 +182,15 @@ export class Appending implements Operation {
 		const fresh = { taken: true, openRun, lookAt, runId: undefined, runRow: null };
 		if (seen === undefined) {
 			const created = statements.createTakenSession.get(this.lane.storedKey, owner, openRun, lookAt, at, at);
-			const { id, epoch } = created as { id: number; epoch: number };
-			return { ...fresh, session: id, epoch, seq: 0 };
+			const { id, epoch, incarnation } = created as unknown as Pick<
+				SeenSession,
+				"id" | "epoch" | "incarnation"
+			>;
+			return { ...fresh, session: id, incarnation, epoch, seq: 0 };
 		}
 		const epoch = seen.epoch + 1;
 		statements.takeSession.run(epoch, owner, openRun, lookAt, at, seen.id);
-		return { ...fresh, session: seen.id, epoch, seq: seen.seq };
+		return { ...fresh, session: seen.id, incarnation: seen.incarnation, epoch, seq: seen.seq };
 	}
 
 	#keep(before: LeaseState, openRun: string | null, lookAt: number | null): LeaseState {

@@ -1,6 +1,7 @@
 // Notices what was committed: by this journal at once, by others through `PRAGMA data_version`, which is asked every
 // few milliseconds while somebody watches a session or listens for the loss of a lease, and never otherwise. Where the
 // connection's provider says when others commit, nothing is asked.
+import type { Committed } from "../facts/index.ts";
 import { makeWatchers } from "../host/index.ts";
 import type { SqliteLease } from "./sqlite-lease.ts";
 import type { Statements } from "./statements.ts";
@@ -8,11 +9,11 @@ import { toStored } from "./stored-text.ts";
 
 /** The changes of one journal. */
 export interface ChangeFeed {
-	watch(key: string, changed: () => void): () => void;
+	watch(key: string, changed: (commits?: readonly Committed[]) => void): () => void;
 	/** Calls `changed` after anything was committed, by anyone. */
 	watchAll(changed: () => void): () => void;
-	/** This journal committed something of the session. */
-	committed(key: string): void;
+	/** This journal committed something of the session; `commits` says what of it followers read. Default: whatever it may be. */
+	committed(key: string, commits?: () => readonly Committed[]): void;
 	/** Somebody listens for the loss of this lease. */
 	listen(lease: SqliteLease): void;
 	/** Nobody listens for it any more. */
@@ -134,7 +135,7 @@ export function makeChangeFeed(statements: Statements, others?: CommitsOfOthers)
 			start();
 			return watchers.addToAll(changed);
 		},
-		committed: (key) => watchers.changed(key),
+		committed: (key, commits) => watchers.changed(key, commits),
 		listen(lease) {
 			start();
 			leases.add(lease);

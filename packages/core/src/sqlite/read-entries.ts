@@ -1,9 +1,9 @@
 // Rows as entries, inputs and heads.
 
-import type { Entry } from "../facts/index.ts";
+import type { Entry, SourcePage, StoredChunk } from "../facts/index.ts";
 import { decodeFact, eventsExpired, journalCorrupt } from "../facts/index.ts";
-import type { Input, ReadOptions, SessionHead, StoredInput } from "../host/index.ts";
-import type { EntryColumns, InputRow, SessionView, Statements } from "./statements.ts";
+import type { Input, ReadChunks, ReadOptions, SessionHead, StoredInput } from "../host/index.ts";
+import type { ChunkRow, EntryColumns, InputRow, SessionView, Statements } from "./statements.ts";
 import { fromStored } from "./stored-text.ts";
 import type { WorkerRegistration } from "./worker-row.ts";
 
@@ -31,6 +31,38 @@ export function readEntries(
 		const runId = runs.get(run ?? id) ?? findRun(statements, runs, run ?? id);
 		return { seq, at, runId, fact: decodeFact(kind, version, body) };
 	});
+}
+
+/** The chunks of a session. */
+export function readChunks(
+	{ readChunks: read }: Statements,
+	{ id, folded }: ReadableSession,
+	{ after, through, limit }: ReadChunks,
+): StoredChunk[] {
+	const rows = read.all(id, folded, after.seq, after.sub, through, limit) as unknown as ChunkRow[];
+	return rows.map(({ seq, sub, body }) => ({ seq, sub, event: parsed(body, `a chunk after entry ${seq}`) }));
+}
+
+/** A session as a page of it is read. */
+export interface PageHead extends ReadableSession, Omit<SourcePage, "entries" | "chunks"> {}
+
+/** Entries and chunks of a session. */
+export function readPage(
+	statements: Statements,
+	key: string,
+	session: PageHead,
+	{ after, limit }: Pick<ReadChunks, "after" | "limit">,
+): SourcePage {
+	const { incarnation, epoch, seq } = session;
+	const entries = readEntries(statements, key, session, { after: after.seq, limit });
+	const through = entries.at(-1)?.seq ?? after.seq;
+	return {
+		incarnation,
+		epoch,
+		seq,
+		entries,
+		chunks: readChunks(statements, session, { after, through, limit }),
+	};
 }
 
 /** A row as a list; before Node 24 it comes as an object with the columns in their order. */
@@ -67,7 +99,7 @@ export function readInbox(statements: Statements, storedKey: string): StoredInpu
 }
 
 /** @throws HoldfastError `journal_corrupt` for what is no JSON. */
-export function parsed(body: string, what: string): unknown {
+function parsed(body: string, what: string): unknown {
 	try {
 		return JSON.parse(body) as unknown;
 	} catch (cause) {

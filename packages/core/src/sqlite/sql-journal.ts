@@ -17,7 +17,15 @@ import { type CommitsOfOthers, makeChangeFeed } from "./change-feed.ts";
 import type { SqlConnection } from "./connection.ts";
 import { makeLongWork } from "./long-work.ts";
 import { makeReading } from "./patient-reads.ts";
-import { parsed, type ReadableSession, readEntries, readInbox, toHead } from "./read-entries.ts";
+import {
+	type PageHead,
+	type ReadableSession,
+	readChunks,
+	readEntries,
+	readInbox,
+	readPage,
+	toHead,
+} from "./read-entries.ts";
 import { insertInput } from "./session-writes.ts";
 import { type Operation, shareCommits } from "./shared-commits.ts";
 import { sqliteChanges } from "./sqlite-changes.ts";
@@ -27,7 +35,7 @@ import { sqliteRecords } from "./sqlite-records.ts";
 import { sqliteRuns } from "./sqlite-runs.ts";
 import { sqliteTimers } from "./sqlite-timers.ts";
 import { sqliteValues } from "./sqlite-values.ts";
-import { type ChunkRow, prepareStatements, type SessionView, type Statements } from "./statements.ts";
+import { prepareStatements, type SessionView, type Statements } from "./statements.ts";
 import { toStored } from "./stored-text.ts";
 import type { WorkerRegistration } from "./worker-row.ts";
 
@@ -58,6 +66,9 @@ const viewsOf = {
 	orphaned: "viewUnfinishedSessions",
 	waiting: "viewWaitingSessions",
 } as const;
+
+/** What followers read of an input: it is none of their entries. */
+const noEntries = (): readonly [] => [];
 
 /** A journal in a SQLite database, with what is kept beside its sessions in the same database. */
 export interface SqlJournal extends Journal {
@@ -212,7 +223,7 @@ export function sqlJournal({
 				() => insertInput(store, key, input, clock.now()),
 				({ duplicate }) => {
 					worker.committed();
-					if (!duplicate) store.feed.committed(key);
+					if (!duplicate) store.feed.committed(key, noEntries);
 				},
 			);
 		},
@@ -227,13 +238,13 @@ export function sqlJournal({
 			return reading(() => {
 				const session = toRead(key);
 				if (session === undefined) return [];
-				const { id, folded } = session;
-				const rows = statements.readChunks.all(id, folded, after.seq, after.sub, through, limit);
-				return (rows as unknown as ChunkRow[]).map(({ seq, sub, body }) => ({
-					seq,
-					sub,
-					event: parsed(body, `a chunk after entry ${seq}`),
-				}));
+				return readChunks(statements, session, { after, through, limit });
+			});
+		},
+		readPage(key, { after, limit }) {
+			return reading(() => {
+				const session = statements.pageToRead.get(toStored(key)) as unknown as PageHead | undefined;
+				return session && readPage(statements, key, session, { after, limit });
 			});
 		},
 		head(key) {

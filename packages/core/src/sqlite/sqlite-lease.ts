@@ -31,6 +31,7 @@ export interface Store {
 /** A session as a lease sees it when it is asked for. */
 export interface SeenSession {
 	readonly id: number;
+	readonly incarnation: string;
 	readonly epoch: number;
 	readonly owner: number | null;
 	readonly open_run: string | null;
@@ -43,6 +44,8 @@ export interface LeaseState {
 	readonly taken: boolean;
 	/** Number of the session; undefined while it does not exist. */
 	readonly session: number | undefined;
+	/** Undefined until the lease is taken. */
+	readonly incarnation: string | undefined;
 	/** 0 while there is no session. */
 	readonly epoch: number;
 	readonly seq: number;
@@ -83,7 +86,8 @@ export class SqliteLease implements Lease {
 		const { seq } = this;
 		const { id: session, epoch = 0 } = seen ?? {};
 		const lookAt = seen?.look_at ?? null;
-		this.state = { taken: false, session, epoch, seq, openRun, lookAt, runId: undefined, runRow: null };
+		const unknown = { incarnation: undefined, runId: undefined, runRow: null };
+		this.state = { taken: false, session, epoch, seq, openRun, lookAt, ...unknown };
 	}
 
 	get epoch(): number {

@@ -76,16 +76,18 @@ const newIncarnation = "lower(hex(randomblob(10)))";
 const highestDeletedEpoch = "ifnull((SELECT value FROM meta WHERE name = 'highest_deleted_epoch'), 0)";
 
 const texts = {
-	findSession: `SELECT s.id, s.epoch, s.owner, s.open_run, s.look_at,
+	findSession: `SELECT s.id, ${incarnationOf("s")} AS incarnation, s.epoch, s.owner, s.open_run, s.look_at,
 		ifnull((SELECT max(seq) FROM entries WHERE session = s.id), 0) AS seq FROM sessions s WHERE s.key = ?`,
 	sessionId: "SELECT id FROM sessions WHERE key = ?",
 	sessionToRead: `SELECT s.id, ${foldedAt("s.id")} AS folded FROM sessions s WHERE s.key = ?`,
+	pageToRead: `SELECT s.id, ${foldedAt("s.id")} AS folded, ${incarnationOf("s")} AS incarnation, s.epoch,
+		ifnull((SELECT max(seq) FROM entries WHERE session = s.id), 0) AS seq FROM sessions s WHERE s.key = ?`,
 	sessionEpoch: "SELECT epoch FROM sessions WHERE id = ?",
 	createSession: `INSERT INTO sessions (key, incarnation, changed, epoch, inputs, created_at, updated_at)
 		VALUES (?, ${newIncarnation}, ?, ${highestDeletedEpoch}, 0, ?, ?) RETURNING id, epoch`,
 	createTakenSession: `INSERT INTO sessions
 		(key, incarnation, epoch, owner, open_run, look_at, inputs, created_at, updated_at)
-		VALUES (?, ${newIncarnation}, ${highestDeletedEpoch} + 1, ?, ?, ?, 0, ?, ?) RETURNING id, epoch`,
+		VALUES (?, ${newIncarnation}, ${highestDeletedEpoch} + 1, ?, ?, ?, 0, ?, ?) RETURNING id, epoch, incarnation`,
 	takeSession: `UPDATE sessions SET epoch = ?, owner = ?, open_run = ?, look_at = ?, updated_at = max(updated_at, ?)
 		WHERE id = ?`,
 	setOpenRun: "UPDATE sessions SET open_run = ?, look_at = ?, updated_at = ? WHERE id = ?",

@@ -1,9 +1,11 @@
 // What is emitted between facts is kept in its place, fenced like facts, and goes with them.
+import type { Committed } from "holdfast/host";
 import {
 	append,
 	begin,
 	ended,
 	eventually,
+	input,
 	note,
 	rejects,
 	same,
@@ -71,6 +73,89 @@ export const chunkCases: readonly WrittenCase[] = [
 			const state = { version: "1.0.0", id: "a", messages: [], step: 0, metadata: {} };
 			await lease.append({ at: 1, runId: "r", facts: [{ kind: "folded", state, tools: [] }], replaces: 2 });
 			same(await one.readChunks?.("s", everything), [], "chunks");
+		},
+	},
+	{
+		title:
+			"a page holds entries, the chunks up to the last of them and their session, as all of these are read by themselves",
+		needs: "chunks",
+		async run(world) {
+			const [one, two] = [await world.worker(), await world.worker()];
+			if (two.readPage === undefined) return;
+			const from = { after: { seq: 0, sub: 0 }, limit: 10 };
+			same(await two.readPage("s", from), undefined, "no session");
+			const lease = await begin(one, "s", "r");
+			for (const sub of [1, 2])
+				await lease.append({ at: 1, runId: "r", facts: [], chunks: [{ sub, event: { said: sub } }] });
+			await append(lease, "r", note("n"));
+			await lease.append({ at: 1, runId: "r", facts: [], chunks: [{ sub: 3, event: {} }] });
+			const { incarnation, epoch, seq } = (await two.head("s")) ?? {};
+			const head = { incarnation, epoch, seq };
+			const pageAfter = async (after: { seq: number; sub: number }, limit: number): Promise<unknown> => {
+				const entries = await two.read("s", { after: after.seq, limit });
+				const through = entries.at(-1)?.seq ?? after.seq;
+				return { ...head, entries, chunks: await two.readChunks?.("s", { after, through, limit }) };
+			};
+			for (const [after, limit] of [
+				[from.after, 10],
+				[from.after, 1],
+				[{ seq: 1, sub: 1 }, 10],
+				[{ seq: 2, sub: 3 }, 10],
+			] as const)
+				same(
+					await two.readPage("s", { after, limit }),
+					await pageAfter(after, limit),
+					`${limit} after ${after.seq}.${after.sub}`,
+				);
+		},
+	},
+	{
+		title: "commits that a watcher is given are what is read, and all that its worker made",
+		needs: "chunks",
+		async run(world) {
+			const one = await world.worker();
+			const given: Committed[] = [];
+			let isWhole = true;
+			let heard = 0;
+			const stop = one.watch("s", (commits) => {
+				heard++;
+				if (commits === undefined) isWhole = false;
+				given.push(...(commits ?? []));
+			});
+			const lease = await begin(one, "s", "r");
+			const value = { changes: "before" };
+			const appending = append(lease, "r", note(value), note("n"));
+			value.changes = "after";
+			await appending;
+			await one.submit("s", input("i"));
+			await lease.append({ at: 1, runId: "r", facts: [], chunks: [{ sub: 1, event: { said: "a" } }] });
+			await append(lease, "r", ended);
+			await append(await take(one, "s"), "r2", note("next"));
+			await eventually("the watcher hears of it", () => heard > 0);
+			stop();
+			if (!isWhole) return; // whoever is given nothing reads
+			const read = given.map((commit) => commit.read());
+			same(
+				read.flatMap(({ entries }) => entries),
+				await one.read("s"),
+				"entries",
+			);
+			same(
+				read.flatMap(({ chunks }) => chunks),
+				await one.readChunks?.("s", everything),
+				"chunks",
+			);
+			const { incarnation, epoch = 0 } = (await one.head("s")) ?? {};
+			same(
+				given.map((commit) => [commit.incarnation, commit.epoch, commit.after, commit.count]),
+				[0, 1, 3, 3, 4].map((after, at) => [
+					incarnation,
+					at < 4 ? epoch - 1 : epoch,
+					after,
+					[1, 2, 1, 1, 1][at],
+				]),
+				"places",
+			);
 		},
 	},
 ];

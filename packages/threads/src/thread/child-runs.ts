@@ -79,7 +79,7 @@ async function runOf(
 	for (;;) {
 		signal.throwIfAborted();
 		const changed = Promise.withResolvers<void>();
-		const stop = journal.watch(key, changed.resolve);
+		const stop = journal.watch(key, () => changed.resolve());
 		signal.addEventListener("abort", () => changed.resolve(), { once: true });
 		try {
 			for (const entry of await journal.read(key, { after })) {
