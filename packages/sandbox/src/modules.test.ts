@@ -76,6 +76,14 @@ describe("imports", () => {
 			});
 			expect(outcome).toMatchObject({ status: "link_error", error: { specifier } });
 		}
+		// Nor is a key of one taken for one of the other.
+		const bare = await run('import "./a.js"', { modules: { "a.js": "" } });
+		expect(bare).toMatchObject({ status: "link_error", error: { specifier: "./a.js" } });
+		const both = {
+			imports: { "./a.js": { default: "import" } },
+			modules: { "./a.js": "export default 'module'" },
+		};
+		expect(await value("export { default } from './a.js'", both)).toBe("module");
 	});
 });
 
