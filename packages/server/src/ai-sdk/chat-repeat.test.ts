@@ -20,8 +20,9 @@ const said = (messages: readonly UIMessage[]): readonly string[] =>
 		return `${role}: ${texts.join(" ")}`;
 	});
 
-/** What the model was shown the last time. */
-const shown = ({ model }: Served): string => JSON.stringify(model.requests.at(-1)?.messages);
+/** What the model was shown the last time, without the ids, which may hold any word. */
+const shown = ({ model }: Served): string =>
+	JSON.stringify(model.requests.at(-1)?.messages, (name, value) => (name === "id" ? undefined : value));
 
 /** The chat as a page that is opened now sees it. */
 async function loaded({ get }: Served): Promise<readonly UIMessage[]> {
