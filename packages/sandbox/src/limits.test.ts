@@ -228,6 +228,24 @@ describe("terminate", () => {
 		await value("export default 1");
 		expect(calls).toEqual([]);
 	});
+
+	test("is also before a call that is on its way: the host is not called by it [SA-168]", async () => {
+		const begun = Promise.withResolvers<void>();
+		let calls = 0;
+		const touch = (): void => {
+			calls++;
+			begun.resolve();
+		};
+		const handle = sandbox.runCode("for (;;) touch()", { globals: { touch } });
+		await begun.promise;
+		// Meanwhile the guest calls once more, and waits for the answer.
+		const until = performance.now() + 50;
+		while (performance.now() < until);
+		const before = calls;
+		handle.terminate();
+		expect((await handle).status).toBe("terminated");
+		expect(calls).toBe(before);
+	});
 });
 
 test("a run that nobody ends is ended by the limit of computing time, and says so [SA-169]", async () => {
