@@ -27,6 +27,7 @@ const rows: ReadonlyMap<string, readonly string[]> = new Map([
 	["postgres-step", []],
 	["postgres-sessions", []],
 	["postgres-workers", []],
+	["postgres-waiting", []],
 	["postgres-large", []],
 	["session-turns", []],
 	["open-sessions", ["--expose-gc"]],

@@ -1,11 +1,11 @@
 // The processes of the chaos: each is started again when it was killed, and gets to the database by a way of its own.
 import { type ChildProcess, fork } from "node:child_process";
+import { openWay, type Way } from "@holdfast/testing/postgres-server";
 import type { ChaosProcessOptions } from "./chaos-process.fixture.ts";
-import { type ChaosWay, openWay } from "./chaos-way.fixture.ts";
 
 export interface ChaosChild {
 	readonly role: ChaosProcessOptions["role"];
-	readonly way: ChaosWay;
+	readonly way: Way;
 	/** Where it listens; undefined while it does not. */
 	readonly port: number | undefined;
 	/** Whether it has begun to work. */

@@ -6,13 +6,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { type PostgresHost, postgresHost } from "@holdfast/postgres";
-import { type PostgresServer, startPostgresServer } from "@holdfast/testing/postgres-server";
+import {
+	openWay,
+	type PostgresServer,
+	startPostgresServer,
+	type Way,
+} from "@holdfast/testing/postgres-server";
 import { storeKeyOf } from "holdfast/execute";
 import { checkChaos } from "./chaos-checks.fixture.ts";
 import { type ChaosChild, startChild } from "./chaos-children.fixture.ts";
 import type { ChaosProcessOptions } from "./chaos-process.fixture.ts";
 import { type ChaosUser, journalUser, servedUser } from "./chaos-users.fixture.ts";
-import { type ChaosWay, openWay } from "./chaos-way.fixture.ts";
 
 export interface ChaosOptions {
 	/** How many faults there are. */
@@ -180,7 +184,7 @@ async function inflict(
 	}: {
 		readonly children: readonly ChaosChild[];
 		readonly server: PostgresServer;
-		readonly ways: readonly ChaosWay[];
+		readonly ways: readonly Way[];
 		readonly onProgress: (text: string) => void;
 	},
 ): Promise<Record<Kind, number>> {

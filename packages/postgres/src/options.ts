@@ -144,7 +144,7 @@ export function resolveOptions(options: PostgresHostOptions): Resolved {
 		// A pooler refuses what it does not know.
 		connection: pooler === "none" ? { ...direct, ...given } : { ...common, ...given },
 		lasting,
-		queueConnection: lasting === undefined ? { ...common, ...given } : { ...lasting, ...unhurried },
+		queueConnection: lasting === undefined ? { ...common, ...given } : { ...lasting, ...ofQueue },
 		schema,
 		pooler,
 		clock: options.clock ?? { now: () => Date.now() },
@@ -153,8 +153,16 @@ export function resolveOptions(options: PostgresHostOptions): Resolved {
 	};
 }
 
-/** Of a server that crashes the queue may forget its last words: a job that is there again is handed out once more. */
-const unhurried = { options: "-c synchronous_commit=off" };
+/**
+ * How the queue's connections differ. Of a server that crashes it may forget its last words: a job that is there again is handed
+ * out once more. And its table is empty at one time and full at another, so that what the planner knows of it is never true:
+ * jobs are fetched by their index.
+ */
+const ofQueue = {
+	options: ["synchronous_commit", "enable_seqscan", "enable_bitmapscan"]
+		.map((name) => `-c ${name}=off`)
+		.join(" "),
+};
 
 function positive(options: PostgresHostOptions, name: keyof PostgresHostOptions, standard: number): number {
 	const value = options[name] ?? standard;

@@ -184,7 +184,7 @@ test("sessions that wait for a deadline have no job, and a look at what is due r
 		await server.query(`VACUUM ANALYZE ${schema}.sessions`);
 		const jobs = `SELECT count(*)::int AS count FROM ${schema}_jobs._private_jobs`;
 		expect(await server.query(jobs)).toEqual([{ count: 0 }]);
-		const look = `SELECT ${schema}.dispatch_due_1(${lockSpace(schema)}, 0)`;
+		const look = `SELECT ${schema}.dispatch_due_2(${lockSpace(schema)}, 0)`;
 		// The first one of a connection reads the catalogue.
 		await server.query(look);
 		await expectFlat(look, [], 20);

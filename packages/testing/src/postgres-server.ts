@@ -1,6 +1,7 @@
-// @holdfast/testing/postgres-server: a real Postgres for tests.
+// @holdfast/testing/postgres-server: a real Postgres for tests, and a way to it that they cut.
 export {
 	type PostgresServer,
 	type PostgresServerOptions,
 	startPostgresServer,
 } from "./postgres-server/postgres-server.ts";
+export { openWay, type Way } from "./postgres-server/way.ts";

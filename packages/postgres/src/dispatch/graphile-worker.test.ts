@@ -105,6 +105,7 @@ test("jobs that wait are fetched together, as many as there is room for and none
 		begun++;
 		await gate.promise;
 	});
+	onTestFinished(() => gate.resolve());
 	const server = await testServer();
 	await server.query(
 		`SELECT count(*) FROM ${schema}.add_jobs(ARRAY(SELECT ('task', '{}', NULL, NULL, NULL, NULL, NULL, NULL)::${schema}.job_spec

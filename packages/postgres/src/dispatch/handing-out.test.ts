@@ -3,6 +3,7 @@ import { scriptedModel } from "@holdfast/testing";
 import { Agent } from "holdfast";
 import { storeKeyOf } from "holdfast/execute";
 import { expect, test } from "vitest";
+import { testServer } from "../test-server.fixture.ts";
 import { inputOf, openHost, storeOfEachTest, takeFrom } from "./dispatch.fixture.ts";
 
 const store = storeOfEachTest();
@@ -27,6 +28,72 @@ test("a run that waits is handed out when its deadline comes, and not before", a
 	const deadline = pending?.[0]?.deadline ?? Number.NaN;
 	await expect.poll(() => taker.ended).toEqual(["waits"]);
 	expect(at[0]).toBeGreaterThanOrEqual(deadline);
+});
+
+test("jobs that an older release makes of deadlines beside this one are worked off", async () => {
+	const host = openHost(store);
+	const at: number[] = [];
+	const taker = await takeFrom(store, openHost(store), {
+		work: async () => void at.push(Date.now()),
+	});
+	taker.open();
+	const server = await testServer();
+	const { schema } = store;
+	// As a process of that release makes them again when it starts: a job of each deadline, as it is set.
+	await server.query(`CREATE FUNCTION ${schema}.will_be_due_1() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+		PERFORM ${schema}_jobs.add_job('work_on_session', json_build_object('key', NEW.key), NULL, to_timestamp(NEW.look_at / 1000.0),
+			32000, 'due:' || NEW.digest::text, 0, NULL, 'replace');
+		RETURN NULL;
+	END $$`);
+	await server.query(`CREATE TRIGGER will_be_due AFTER UPDATE OF look_at ON ${schema}.sessions FOR EACH ROW
+		WHEN (NEW.look_at IS DISTINCT FROM OLD.look_at) EXECUTE FUNCTION ${schema}.will_be_due_1()`);
+	const ask = { name: "ask", description: "Asks.", parameters: { type: "object" }, timeoutMs: 1_000 };
+	const agent = new Agent({
+		model: scriptedModel(() => ({ toolCalls: [{ name: "ask" }] })),
+		tools: [ask],
+		host,
+		ports: { timers: { after: () => () => {} } },
+	});
+	store.ends.push(() => agent.close());
+	const { pending } = await (await agent.session("waits").send("go")).result();
+	const jobs = `SELECT key FROM ${schema}_jobs.jobs`;
+	const made = await server.query<{ key: string }>(jobs);
+	expect(made.map(({ key }) => key.slice(0, 4))).toEqual(["due:"]);
+	await expect.poll(() => taker.ended.length).toBeGreaterThanOrEqual(2);
+	expect(new Set(taker.ended)).toEqual(new Set(["waits"]));
+	expect(at[0]).toBeGreaterThanOrEqual(pending?.[0]?.deadline ?? Number.NaN);
+	await expect.poll(() => server.query(jobs)).toEqual([]);
+	// A process of this release that starts makes them no more.
+	await takeFrom(store, openHost(store));
+	expect(
+		await server.query("SELECT FROM pg_trigger WHERE tgname = 'will_be_due' AND tgrelid = $1::regclass", [
+			`${schema}.sessions`,
+		]),
+	).toEqual([]);
+});
+
+test("deadlines that come at once are all handed out, each once, however many", async () => {
+	const host = openHost(store);
+	await host.journal.head("any");
+	const server = await testServer();
+	const { schema } = store;
+	const count = 1_200;
+	await server.query(
+		`INSERT INTO ${schema}.sessions (digest, key, incarnation, epoch, open_run, look_at, seq, last_kind, created_at, updated_at)
+			SELECT md5('s' || n)::uuid, 's' || n, 'i', 1, 'r' || n, 1000, 1, 'waiting', 1, 1 FROM generate_series(1, ${count}) n`,
+	);
+	const taker = await takeFrom(store, host, {
+		atOnce: 50,
+		work: async (key) => {
+			await server.query(`UPDATE ${schema}.sessions SET look_at = NULL WHERE digest = md5($1)::uuid`, [key]);
+		},
+	});
+	taker.open();
+	await expect.poll(() => taker.ended.length, { timeout: 60_000 }).toBeGreaterThanOrEqual(count);
+	expect(new Set(taker.ended).size).toBe(count);
+	expect(taker.ended.length).toBe(count);
+	const left = `SELECT count(*)::int AS count FROM ${schema}_jobs.jobs`;
+	await expect.poll(async () => (await server.query<{ count: number }>(left))[0]?.count).toBe(0);
 });
 
 test("what fails is handed out again", async () => {

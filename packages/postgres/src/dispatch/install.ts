@@ -15,7 +15,7 @@ export const task = "work_on_session";
 /** Attempts of a job: it is tried again until there is nothing to do in its session. */
 const mostAttempts = 32_000;
 /** How many deadlines get their job in one transaction. */
-const dueAtOnce = 500;
+export const dueAtOnce = 500;
 /** Seconds after which the sessions of a dead worker are handed out again, if somebody who took them died too. */
 const againAfter = 10;
 
@@ -60,21 +60,42 @@ function functions(schema: string): string {
 		WHEN (OLD.owner IS NOT NULL AND NEW.owner IS NULL AND ((NEW.open_run IS NOT NULL AND NEW.look_at IS NULL) OR NEW.waiting > 0))
 		EXECUTE FUNCTION ${schema}.given_up_1();
 
-	-- Sessions whose deadline came since then get a job, unless they have one that was not begun before it came. Returns from when on the next one is to look.
+	-- The same for many sessions, each given once: those of a tenant get turns one after the other.
+	CREATE OR REPLACE FUNCTION ${schema}.dispatch_many_1(keys text[], digests uuid[]) RETURNS void LANGUAGE sql AS $$
+		WITH s AS MATERIALIZED (
+			SELECT u.key, 'now:' || u.digest AS job, u.number, ${schema}.tenant_1(u.key) AS whose
+				FROM unnest(keys, digests) WITH ORDINALITY u (key, digest, number)
+		), f AS MATERIALIZED (
+			SELECT whose, ${schema}.next_turn_1(whose) AS turn FROM s GROUP BY whose
+		), t AS MATERIALIZED (
+			SELECT s.*, f.turn + row_number() OVER (PARTITION BY s.whose ORDER BY s.number) - 1 AS turn FROM s JOIN f USING (whose)
+		), made AS (
+			SELECT m.key, m.run_at FROM ${jobs}.add_jobs(ARRAY(
+				SELECT ('${task}', json_build_object('key', t.key), NULL, to_timestamp(t.turn / 1000.0), ${mostAttempts}, t.job, 0, NULL)::${jobs}.job_spec
+					FROM t ORDER BY t.turn, t.number), true) m
+		)
+		INSERT INTO ${schema}.turns SELECT t.whose, t.turn FROM t JOIN made m ON m.key = t.job AND m.run_at = to_timestamp(t.turn / 1000.0)
+	$$;
+
+	-- Sessions whose deadline came since then get a job, unless they have one that was not begun before it came. Returns from when on
+	-- the next one is to look, and how many got one.
 	-- One that waits has none: whoever takes a job looks past the jobs of all times to come, where an index cannot tell it to.
-	CREATE OR REPLACE FUNCTION ${schema}.dispatch_due_1(space integer, since bigint) RETURNS bigint LANGUAGE plpgsql AS $$
+	CREATE OR REPLACE FUNCTION ${schema}.dispatch_due_2(space integer, since bigint) RETURNS bigint[] LANGUAGE plpgsql AS $$
 	DECLARE
 		now_ms bigint := floor(extract(epoch FROM clock_timestamp()) * 1000);
-		handed bigint;
+		keys text[];
+		digests uuid[];
+		last bigint;
 	BEGIN
-		IF NOT pg_try_advisory_xact_lock(space, -3) THEN RETURN since; END IF;
-		PERFORM ${schema}.dispatch_now_1(d.key, d.digest) FROM (
-			SELECT s.key, s.digest FROM ${schema}.sessions s WHERE s.look_at > since AND s.look_at <= now_ms AND NOT EXISTS (
+		IF NOT pg_try_advisory_xact_lock(space, -3) THEN RETURN ARRAY[since, 0]; END IF;
+		SELECT array_agg(d.key), array_agg(d.digest), max(d.look_at) INTO keys, digests, last FROM (
+			SELECT s.key, s.digest, s.look_at FROM ${schema}.sessions s WHERE s.look_at > since AND s.look_at <= now_ms AND NOT EXISTS (
 				SELECT FROM ${jobs}._private_jobs j WHERE j.key = 'now:' || s.digest::text
 					AND (j.attempts = 0 OR j.updated_at >= to_timestamp(s.look_at / 1000.0)))
 			ORDER BY s.look_at LIMIT ${dueAtOnce}) d;
-		GET DIAGNOSTICS handed = ROW_COUNT;
-		RETURN CASE WHEN handed < ${dueAtOnce} THEN now_ms ELSE since END;
+		IF keys IS NULL THEN RETURN ARRAY[now_ms, 0]; END IF;
+		PERFORM ${schema}.dispatch_many_1(keys, digests);
+		RETURN ARRAY[CASE WHEN cardinality(keys) < ${dueAtOnce} THEN now_ms ELSE last - 1 END, cardinality(keys)];
 	END $$;
 	-- Releases before this one made a job of each deadline, as it was set.
 	IF EXISTS (SELECT FROM pg_trigger WHERE tgname = 'will_be_due' AND tgrelid = '${schema}.sessions'::regclass) THEN
@@ -85,7 +106,8 @@ function functions(schema: string): string {
 	CREATE OR REPLACE FUNCTION ${schema}.dispatch_dead_1(space integer) RETURNS bigint LANGUAGE plpgsql AS $$
 	DECLARE
 		dead bigint[];
-		handed bigint := 0;
+		keys text[];
+		digests uuid[];
 	BEGIN
 		IF NOT pg_try_advisory_xact_lock(space, -1) THEN RETURN 0; END IF;
 		-- One that came back may die again.
@@ -94,15 +116,15 @@ function functions(schema: string): string {
 		dead := ARRAY(SELECT w.id FROM ${schema}.workers w LEFT JOIN ${schema}.dead_workers d ON d.worker = w.id
 			WHERE (d.at IS NULL OR d.at < now() - interval '${againAfter} s') AND NOT ${schema}.lives_v1(w, space));
 		IF cardinality(dead) = 0 THEN RETURN 0; END IF;
-		PERFORM ${schema}.dispatch_now_1(s.key, s.digest) FROM ${schema}.sessions s
+		SELECT array_agg(s.key), array_agg(s.digest) INTO keys, digests FROM ${schema}.sessions s
 			WHERE s.id IN (
 				SELECT id FROM ${schema}.sessions WHERE owner = ANY (dead) AND open_run IS NOT NULL AND look_at IS NULL
 				UNION SELECT i.session FROM ${schema}.inputs i JOIN ${schema}.sessions t ON t.id = i.session
 					WHERE i.kind <> 'notice' AND (t.owner = ANY (dead)
 						OR i.worker IN (SELECT name FROM ${schema}.workers WHERE id = ANY (dead))));
-		GET DIAGNOSTICS handed = ROW_COUNT;
+		IF keys IS NOT NULL THEN PERFORM ${schema}.dispatch_many_1(keys, digests); END IF;
 		INSERT INTO ${schema}.dead_workers SELECT unnest(dead), now() ON CONFLICT (worker) DO UPDATE SET at = excluded.at;
-		RETURN handed;
+		RETURN coalesce(cardinality(keys), 0);
 	END $$;
 	`;
 }

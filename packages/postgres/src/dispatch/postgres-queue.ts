@@ -19,7 +19,7 @@ import { fromStored } from "holdfast/host";
 import { postgresError } from "../postgres-errors.ts";
 import type { Store } from "../store.ts";
 import { fetchByRoom } from "./fetch-by-room.ts";
-import { installDispatch, jobSchemaOf, task } from "./install.ts";
+import { dueAtOnce, installDispatch, jobSchemaOf, task } from "./install.ts";
 import { PatientPool } from "./patient-pool.ts";
 import { firstTime } from "./turns.ts";
 
@@ -186,19 +186,24 @@ export function postgresQueue(store: Store, space: number): PostgresQueue {
 		const lineUp = ++looks % looksToLineUp === 0 ? `, ${schema}.line_up_1(${space})` : "";
 		const busy = [...takings].reduce((sum, taking) => sum + taking.busy + taking.waiting.length, 0);
 		const since = looks % looksToBeSure === 1 ? 0 : Math.max(0, dueSince - overlapMs);
+		let isLeft = false;
 		looking ??= store.database
-			.once<{ due: number; since: number }>(
+			.once<{ due: number; deadlines: readonly [since: number, handed: number] }>(
 				`SELECT (SELECT count(*) FROM (SELECT FROM ${jobSchemaOf(schema)}._private_jobs WHERE is_available = true AND priority = 0
-					AND run_at <= now() LIMIT ${Math.max(0, size - busy)}) due) AS due, ${schema}.dispatch_due_1(${space}, ${since}) AS since, ${schema}.dispatch_dead_1(${space})${lineUp}`,
+					AND run_at <= now() LIMIT ${Math.max(0, size - busy)}) due) AS due, ${schema}.dispatch_due_2(${space}, ${since})::float8[] AS deadlines, ${schema}.dispatch_dead_1(${space})${lineUp}`,
 			)
 			.then(([row]) => {
 				if (row === undefined) return;
-				dueSince = row.since;
+				const [reached, handed] = row.deadlines;
+				dueSince = reached;
 				if (row.due > 0) wake(row.due);
+				// There are more of them.
+				isLeft = handed === dueAtOnce;
 			})
 			.catch(() => {})
 			.finally(() => {
 				looking = undefined;
+				if (isLeft && running !== undefined) setImmediate(look, size, wake);
 			});
 	}
 

@@ -1,20 +1,39 @@
-// A way to a server that is cut and frozen: a proxy of TCP, through which a process of the chaos gets to the database, and
-// watchers to a server.
+// A way to a server on this machine that a test cuts: a proxy of TCP, through which a process gets to the database.
 import { connect, createServer, type Socket } from "node:net";
 
-export interface ChaosWay {
+/** A way to a server. */
+export interface Way {
+	/** Where it begins, on 127.0.0.1. */
 	readonly port: number;
+	/** Connections that were made through it so far. */
+	readonly made: number;
 	/** Ends all connections that are there. */
 	cut(): void;
+	/** Nothing that the server sends arrives any more, on the connections that are there. */
+	deafen(): void;
 	/** Nothing passes for so many milliseconds, in either direction; then the connections that are there end. */
 	freeze(milliseconds: number): void;
+	/** Ends all connections; none is made any more. */
 	close(): Promise<void>;
 }
 
-/** Opens a way to whatever port `target` says when somebody connects; to none where it says none. */
-export async function openWay(target: () => number | undefined): Promise<ChaosWay> {
-	const pairs = new Set<readonly [Socket, Socket]>();
+type Pair = readonly [near: Socket, far: Socket];
+
+/**
+ * Opens a way to whatever port of 127.0.0.1 `target` says when somebody connects; where it says none, connections end at once.
+ * @example
+ * ```ts
+ * import { openWay } from "@holdfast/testing/postgres-server";
+ *
+ * const way = await openWay(() => 5432);
+ * way.cut();
+ * await way.close();
+ * ```
+ */
+export async function openWay(target: () => number | undefined): Promise<Way> {
+	const pairs = new Set<Pair>();
 	const timers = new Set<ReturnType<typeof setTimeout>>();
+	let made = 0;
 	const server = createServer((near) => {
 		near.on("error", () => {});
 		const port = target();
@@ -22,6 +41,7 @@ export async function openWay(target: () => number | undefined): Promise<ChaosWa
 			near.destroy();
 			return;
 		}
+		made++;
 		const far = connect(port, "127.0.0.1");
 		far.on("error", () => near.destroy());
 		const pair = [near, far] as const;
@@ -35,7 +55,7 @@ export async function openWay(target: () => number | undefined): Promise<ChaosWa
 	});
 	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 	const { port } = server.address() as { port: number };
-	const end = (some: Iterable<readonly [Socket, Socket]>): void => {
+	const end = (some: Iterable<Pair>): void => {
 		for (const [near, far] of some) {
 			near.destroy();
 			far.destroy();
@@ -43,7 +63,16 @@ export async function openWay(target: () => number | undefined): Promise<ChaosWa
 	};
 	return {
 		port,
+		get made() {
+			return made;
+		},
 		cut: () => end(pairs),
+		deafen() {
+			for (const [near, far] of pairs) {
+				far.unpipe(near);
+				far.resume();
+			}
+		},
 		freeze(milliseconds) {
 			const frozen = [...pairs];
 			for (const [near, far] of frozen) {
