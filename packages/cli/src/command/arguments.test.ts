@@ -60,6 +60,9 @@ describe("wrong usage gets one line and exit code 2", () => {
 		[["show", "nobody"], /There is no session "nobody"/],
 		[["resume", "nobody"], /There is no session "nobody"/],
 		[["show", "a", "b"], /one session key/],
+		[["dev", "a", "--project", "b"], /takes one project: "a" or "b"\. Leave one of them out/],
+		[["serve", "a", "--project", "b"], /takes one project: "a" or "b"/],
+		[["pack", "x", "--dir", "a", "--project", "b"], /takes one project: "b" or "a"/],
 		[["sessions", "--dir", "."], /has no option --dir/],
 		[["what is this?"], /There is no command "what is this\?".*holdfast run/],
 		[["help", "frobnicate"], /There is no command/],
@@ -97,6 +100,26 @@ test("paths are relative to the folder of the user, also through npm start", () 
 	const environment = { npm_lifecycle_event: "start", INIT_CWD: "/user" };
 	const npm = parseCommand(["run", "x", "--dir", "sub"], { folder: "/here", environment });
 	expect(npm).toMatchObject({ dir: "/user/sub", db: "/here/.holdfast/holdfast.db" });
+});
+
+test.each([
+	["init", [], []],
+	["check", [], []],
+	["dev", [], []],
+	["pack", ["agent"], ["--dir"]],
+	["unpack", ["package"], ["--dir"]],
+] as const)("a project is named in the same way for %s as for the others", (name, names, others) => {
+	const at = { folder: "/home/ann", environment: {} };
+	const ways = [["--project", "desk"], ...others.map((option) => [option, "desk"])];
+	if (names.length === 0) ways.push(["desk"]);
+	for (const way of ways)
+		expect(parseCommand([name, ...names, ...way], at)).toMatchObject({ name, directory: "/home/ann/desk" });
+});
+
+test("a project to serve is named with or without the option", () => {
+	const at = { folder: "/home/ann", environment: { HOLDFAST_PROJECT: "other" } };
+	for (const way of [["desk"], ["--project", "desk"]])
+		expect(parseCommand(["serve", ...way], at)).toMatchObject({ project: "/home/ann/desk" });
 });
 
 test("a task may be given without quotes", () => {

@@ -6,7 +6,12 @@ import type { CommandIo } from "../terminal/index.ts";
 import { type ApprovalOptions, databaseFrom, UsageError, type WorkOptions } from "../work/index.ts";
 import { type DatabaseTask, type DatabaseValues, readDatabaseTask } from "./database-task.ts";
 import { type EvalValues, readEvalOptions } from "./eval-options.ts";
-import { type ProjectCommand, type ProjectCommandName, readProjectCommand } from "./project-options.ts";
+import {
+	type ProjectCommand,
+	type ProjectCommandName,
+	projectFolder,
+	readProjectCommand,
+} from "./project-options.ts";
 import { readServeOptions, type ServeOptions } from "./serve-options.ts";
 
 /** Where sessions live and how the answer is written. */
@@ -158,11 +163,11 @@ const known: Readonly<Record<string, readonly OptionName[]>> = {
 	],
 	fork: ["db", "json", "at"],
 	eval: ["json", "repetitions", "concurrency", "baseline", "tolerance", "save"],
-	init: ["json"],
-	check: ["json"],
-	dev: ["json", "db", "port", "host"],
-	pack: ["json", "dir", "name", "out", "release", "effect", "endpoint"],
-	unpack: ["json", "dir"],
+	init: ["json", "project"],
+	check: ["json", "project"],
+	dev: ["json", "db", "port", "host", "project"],
+	pack: ["json", "dir", "project", "name", "out", "release", "effect", "endpoint"],
+	unpack: ["json", "dir", "project"],
 	sessions: ["db", "json"],
 	show: ["db", "json"],
 	db: ["db", "json", "full", "force", "older-than", "fold-older-than", "keep", "dry-run"],
@@ -226,10 +231,17 @@ export function parseCommand(
 			throw new UsageError('"holdfast fork" takes two session keys: holdfast fork KEY NEWKEY.');
 		return { name, session, to, at: values.at, ...common };
 	}
-	const limit = name === "resume" || name === "show" || name === "release" ? 1 : 0;
+	const takes = {
+		resume: "one session key",
+		show: "one session key",
+		release: "one session key",
+		serve: "one project",
+	};
+	const wanted = Object.hasOwn(takes, name) ? takes[name as keyof typeof takes] : undefined;
+	const limit = wanted === undefined ? 0 : 1;
 	if (rest.length > limit)
 		throw new UsageError(
-			`"holdfast ${name}" takes ${limit === 0 ? "no arguments" : "one session key"}; "${rest[limit]}" is too much.`,
+			`"holdfast ${name}" takes ${wanted ?? "no arguments"}; "${rest[limit]}" is too much.`,
 		);
 	if (name === "chat") {
 		const { session, plain = false, yes = false } = values;
@@ -242,11 +254,11 @@ export function parseCommand(
 	}
 	if (name === "serve") {
 		const read = readServeOptions(values, io.environment);
-		const project = values.project ?? (io.environment.HOLDFAST_PROJECT || undefined);
+		const project =
+			projectFolder(name, rest[0], { project: values.project }) ??
+			(io.environment.HOLDFAST_PROJECT || undefined);
 		if (project !== undefined && read.agent !== undefined)
-			throw new UsageError(
-				"The options --project and --agent name two things to serve. Leave one of them out.",
-			);
+			throw new UsageError("A project and --agent are two things to serve. Leave one of them out.");
 		if (project !== undefined && read.models !== undefined)
 			throw new UsageError("The option --models is not for projects: a project has models of its own.");
 		const theAssistants = (["dir", "model", "allow-network"] as const).find(

@@ -131,7 +131,7 @@ Resumes a parked session. A run is parked when its process died again and again 
 \`holdfast show KEY\` says where. Mend the cause first; from here its crashes are counted anew.
 
 ${workOptions}`,
-	serve: `holdfast serve [--agent FILE | --project DIR] [--port N] [--host H] [options]
+	serve: `holdfast serve [DIR | --agent FILE | --project DIR] [--port N] [--host H] [options]
 
 Serves an agent over HTTP, with durable sessions: POST /api/agent/execute streams a run, and a watcher that was cut
 off resumes where it left. /openapi.json describes all of it, and / is a page that shows the sessions. On Ctrl-C or SIGTERM it takes no new work, lets runs
@@ -139,7 +139,7 @@ finish for a while, leaves the others resumable, and exits with 0. Each request 
 
   --agent FILE       a module whose default export is your agent: new Agent({...}), or its options.
                      Default: the assistant, which answers about the files of --dir
-  --project DIR      a project of files: its threads are served under /api/threads, and its own endpoints. It is loaded
+  DIR, --project DIR a project of files: its threads are served under /api/threads, and its own endpoints. It is loaded
                      once; its database is in the project's folder by default, and its values of the
                      environment may be in its file .env
   --models FILE      models by name, which forks in the page may be given, and clients that may set the model: a module
@@ -177,12 +177,12 @@ once, without a key: its model is one of a few rules. Nothing is overwritten.
 `,
 	check: `holdfast check [DIR] [--json]
 
-Loads a project (default: the current folder) and lists all that is wrong with it, with file and field. Writes
+Loads a project (DIR or --project DIR; default: the current folder) and lists all that is wrong with it, with file and field. Writes
 agents/holdfast.d.ts, with which the compiler finds misspelt names. Exits with 0, or with 1 when something is wrong.
 `,
 	dev: `holdfast dev [DIR] [--port N] [--host H] [--db PATH] [--json]
 
-Serves a project and follows its files: each change is loaded and printed in one line, or what is wrong with it, while the
+Serves a project (DIR or --project DIR; default: the current folder) and follows its files: each change is loaded and printed in one line, or what is wrong with it, while the
 version before still counts. Threads stay: a turn under way keeps the version that it began with, the next one has the new
 one. Keeps agents/holdfast.d.ts as it must be. Prints a line for each request. Ctrl-C stops.
 
@@ -191,19 +191,22 @@ one. Keeps agents/holdfast.d.ts as it must be. Prints a line for each request. C
   --db PATH          the database (default: .holdfast/holdfast.db in the project's folder)
   --json             one event a line as JSON
 `,
-	pack: `holdfast pack AGENT… --name PACKAGE [--out DIR] [--dir PROJECT] [--release VERSION] [--effect NAME] [--endpoint KEY]
+	pack: `holdfast pack AGENT… --name PACKAGE [--out DIR] [--project DIR] [--release VERSION] [--effect NAME] [--endpoint KEY]
 
 Makes a package of agents, with all that they name, as plain JavaScript: to be published, or put into agents/packed/.
 
+  --project DIR      the project, also as --dir (default: the current folder)
   --name PACKAGE     its name (default: the packageName of the first agent)
   --out DIR          where it is written (default: packed/PACKAGE); nothing is overwritten
   --release VERSION  its version (default: that of the first agent, or 0.1.0)
   --effect NAME      an effect that projects may schedule; may be given again
   --endpoint KEY     a route to mount beneath threads, such as status.get; may be given again
 `,
-	unpack: `holdfast unpack PACKAGE [--dir PROJECT]
+	unpack: `holdfast unpack PACKAGE [--project DIR]
 
 Copies what a package has into the project, as its own files. Nothing is overwritten.
+
+  --project DIR      the project, also as --dir (default: the current folder)
 `,
 	sessions: `holdfast sessions [--db PATH] [--json]
 

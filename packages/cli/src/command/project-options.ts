@@ -4,7 +4,7 @@ import { UsageError } from "../work/index.ts";
 import { type GivenServeOptions, readServeOptions } from "./serve-options.ts";
 
 /** What may be given. */
-export type ProjectValues = Partial<Record<"dir" | "name" | "out" | "release", string>> &
+export type ProjectValues = Partial<Record<"dir" | "project" | "name" | "out" | "release", string>> &
 	Partial<Record<"effect" | "endpoint", string[]>>;
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -28,6 +28,23 @@ export type ProjectCommand =
 /** Names of the commands. */
 export type ProjectCommandName = ProjectCommand["name"];
 
+/**
+ * The project's folder, which is given as an argument or with --project, or, where arguments are names, with --dir.
+ * @throws UsageError where two are given.
+ */
+export function projectFolder(
+	name: string,
+	given: string | undefined,
+	{ project, dir }: { readonly project?: string | undefined; readonly dir?: string | undefined },
+): string | undefined {
+	const [folder, other] = [given, project, dir].filter((each) => each !== undefined);
+	if (other !== undefined)
+		throw new UsageError(
+			`"holdfast ${name}" takes one project: "${folder}" or "${other}". Leave one of them out.`,
+		);
+	return folder;
+}
+
 /** @throws UsageError for too many words, or too few. */
 export function readProjectCommand(
 	name: ProjectCommandName,
@@ -41,7 +58,7 @@ export function readProjectCommand(
 			throw new UsageError('"holdfast pack" takes the agents to pack: holdfast pack AGENT --name PACKAGE.');
 		return {
 			name,
-			directory: resolve(base, values.dir ?? "."),
+			directory: resolve(base, projectFolder(name, undefined, values) ?? "."),
 			agents: rest,
 			out: resolve(base, values.out ?? `packed/${values.name ?? first}`),
 			packageName: values.name,
@@ -55,13 +72,14 @@ export function readProjectCommand(
 	if (name === "unpack") {
 		if (first === undefined)
 			throw new UsageError('"holdfast unpack" takes the name of a package: holdfast unpack PACKAGE.');
-		return { name, directory: resolve(base, values.dir ?? "."), package: first };
+		return { name, directory: resolve(base, projectFolder(name, undefined, values) ?? "."), package: first };
 	}
 	if (name === "dev") {
 		const { port, host } = readServeOptions(values, environment);
-		return { name, directory: resolve(base, first ?? "."), port, host };
+		return { name, directory: resolve(base, projectFolder(name, first, values) ?? "."), port, host };
 	}
-	if (name === "init" && first === undefined)
+	const folder = projectFolder(name, first, values);
+	if (name === "init" && folder === undefined)
 		throw new UsageError('"holdfast init" takes the folder of the new project: holdfast init DIR.');
-	return { name, directory: resolve(base, first ?? ".") };
+	return { name, directory: resolve(base, folder ?? ".") };
 }

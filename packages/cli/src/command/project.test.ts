@@ -198,7 +198,7 @@ describe("serve", () => {
 		const broken = await run(["serve", "--project", "shop", "--port", "0"], { folder });
 		expect([broken.code, broken.stderr]).toEqual([2, expect.stringContaining("agents/tools/add.ts")]);
 		const both = await run(["serve", "--project", "shop", "--agent", "a.ts"], { folder });
-		expect([both.code, both.stderr]).toEqual([2, expect.stringContaining("--project and --agent")]);
+		expect([both.code, both.stderr]).toEqual([2, expect.stringContaining("A project and --agent")]);
 	});
 });
 

@@ -202,7 +202,7 @@ describe("holdfast serve", () => {
 			[["--agent", "none.ts"], /There is no file/],
 			[["--models", "none.json"], /There is no file .*none\.json/],
 			[["--models", "agent.txt", "--project", "."], /a project has models of its own/],
-			[["extra"], /takes no arguments/],
+			[["extra", "more"], /takes one project; "more" is too much/],
 		] as const) {
 			const { code, stderr } = await start(["serve", ...argv], { folder: commands.folder }).finished;
 			expect([argv, code === 0]).toEqual([argv, false]);
