@@ -1,5 +1,6 @@
-// A process that works on the thread that others work on too, for tests: `{path of the database} {file of marks} {name}`. Its model and
-// its tool mark where they begin and end. Six times it says two things at once, when the thread is idle, and it dies in the calls that are to be its last.
+// A process that works on a thread that others work on too, for tests: `{path of the database} {file of marks} {name}`. Its
+// model and its tool mark where they begin and end. Six times it says two things at once, when the thread is idle, and it
+// dies in the calls that are to be its last.
 import { appendFileSync, readFileSync } from "node:fs";
 import { sqliteHost } from "holdfast/sqlite";
 import { defineTool } from "../define/index.ts";
@@ -9,7 +10,7 @@ import { oneAgent, scripted, start } from "./threads.fixture.ts";
 export interface Mark {
 	readonly what: "began" | "ended" | "died" | "said";
 	readonly by: string;
-	readonly text?: string;
+	readonly text?: string | undefined;
 }
 
 export const threadId = "shared";
