@@ -4,7 +4,7 @@ import { Agent } from "../agent/agent.ts";
 import { type Host, memoryHost as hostInMemory } from "../host/host-port.ts";
 import { drain } from "../sessions/drain.ts";
 import { foldHistory } from "../sessions/fold-history.ts";
-import { eventId } from "./event-id.ts";
+import { afterEntry, eventId, readEventId } from "./event-id.ts";
 import { foldEntries } from "./journal-fold.ts";
 import { JournalReader, type JournalSource, type ReaderOptions } from "./journal-reader.ts";
 
@@ -200,4 +200,36 @@ test("it goes to the run in which an event is, so that what follows is folded as
 	await expect(reader.seek({ seq: 99, sub: 0, part: 0 }, "99.0.0")).rejects.toMatchObject({
 		code: "invalid_event_id",
 	});
+});
+
+test("whoever comes after the end of a run reads nothing of that run, and is given what whoever read all is given", async () => {
+	const host = memoryHost();
+	await turns(host, "one", "two", "three");
+	const { journal } = host;
+	const whole = (await allOf(host, { reads: "entries and chunks" })) as readonly [string, unknown][];
+	const ends = (await journal.read("s")).filter(({ fact }) => fact.kind === "run.ended");
+	expect(ends).toHaveLength(3);
+	for (const { seq } of ends) {
+		let count = 0;
+		const { read } = journal;
+		const counting = Object.create(journal, {
+			read: {
+				async value(key: string, options: object) {
+					const entries = await read.call(journal, key, options);
+					count += entries.length;
+					return entries;
+				},
+			},
+		});
+		const reader = new JournalReader(counting, "s", { reads: "entries and chunks" });
+		const after = afterEntry(seq);
+		await reader.seek(readEventId(after), after);
+		expect(count).toBe(1);
+		const { items = [] } = (await reader.next()) ?? {};
+		const given = items.flatMap(({ events }) => events.map(({ place, event }) => [eventId(place), event]));
+		// The boundaries before the next entry come after it.
+		const from = whole.findIndex(([id]) => Number(id.split(".")[0]) >= seq && !id.startsWith(`${seq}.0.`));
+		expect(given).toEqual(from < 0 ? [] : whole.slice(from));
+		expect(reader.isAtRest).toBe(true);
+	}
 });

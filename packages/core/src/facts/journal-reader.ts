@@ -6,7 +6,7 @@
 // events. `hear` takes what was committed meanwhile, where that follows what was read, and nothing else.
 import type { StoredChunk } from "./chunk.ts";
 import type { Committed } from "./committed.ts";
-import { type ChunkSource, type EntrySource, entriesBack, isExpired } from "./entry-pages.ts";
+import { type ChunkSource, type EntrySource, entriesBack, isExpired, readKept } from "./entry-pages.ts";
 import { type EventPlace, invalidEventId } from "./event-id.ts";
 import type { Entry } from "./fact.ts";
 import { eventsExpired } from "./journal-errors.ts";
@@ -219,14 +219,19 @@ export class JournalReader {
 		const head = await this.#source.head(this.#key);
 		this.#incarnation = head?.incarnation;
 		if (id !== undefined && place.seq > (head?.seq ?? 0)) throw invalidEventId(id);
-		const before = Math.max(0, (await this.#startOfRun(place.seq)) - 1);
+		const before = Math.max(0, (await this.#startOfRun(place)) - 1);
 		this.#fold = this.#foldFrom({ ...emptySession(), seq: before });
 		this.#at = { seq: before, sub: Number.MAX_SAFE_INTEGER };
 		this.#isAtStart = true;
 	}
 
-	/** The entry with which the run of an entry begins; 0 before the first. */
-	async #startOfRun(seq: number): Promise<number> {
+	/** The entry with which the run begins in which a place lies, or which comes after it; 0 before the first. */
+	async #startOfRun({ seq, sub }: EventPlace): Promise<number> {
+		if (sub > 0) {
+			// After the last entry of a run nothing of that run is left.
+			const [entry] = await readKept(this.#source, this.#key, seq - 1, 1);
+			if (entry?.seq === seq && entry.fact.kind === "run.ended") return seq + 1;
+		}
 		for await (const entry of entriesBack(this.#source, this.#key, seq))
 			if (entry.fact.kind === "run.started" || entry.fact.kind === "folded") return entry.seq;
 		return Math.min(seq, 1);

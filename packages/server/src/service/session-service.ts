@@ -348,7 +348,9 @@ class Service implements SessionService {
 
 	async #found(owner: string | SessionOwner, sessionId: string): Promise<ExecuteSession> {
 		const session = this.#session(owner, sessionId);
-		if ((await session.setup()) === undefined) throw sessionNotFound();
+		// One whose run is under way here is there.
+		const isKnown = !this.#isClosing && session.isBusy;
+		if (!isKnown && (await session.setup()) === undefined) throw sessionNotFound();
 		return session;
 	}
 }
