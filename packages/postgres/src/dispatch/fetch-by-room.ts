@@ -13,6 +13,8 @@ interface LocalQueue {
 	pulse(count: number): void;
 }
 
+/** Jobs of one fetch at most: of many that come at once, other processes get theirs. */
+const most = 8;
 /** Milliseconds after which a queue without room looks by itself. */
 const pollMs = 60_000;
 
@@ -33,7 +35,7 @@ function fit(queue: LocalQueue): void {
 		queue.fetchTimer = isHungry ? setTimeout(queue.fetch, pollMs) : null;
 		if (isHungry) return;
 		// Each size is a prepared statement of its own.
-		queue.getJobBatchSize = 2 ** Math.floor(Math.log2(room));
+		queue.getJobBatchSize = 2 ** Math.floor(Math.log2(Math.min(room, most)));
 		fetch();
 	};
 	queue.getJob = (...given) => {

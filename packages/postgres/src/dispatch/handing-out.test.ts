@@ -117,6 +117,14 @@ test("a session of a namespace that a process does not work on goes to one that 
 	const other = await takeFrom(store, host, { isOurs: (key) => key !== theirs || ++refused < 0 });
 	await host.journal.submit(theirs, inputOf("go"));
 	await expect.poll(() => refused).toBeGreaterThan(0);
+	// Soon: to whom it belongs may be there already.
+	const server = await testServer();
+	const waits = `SELECT extract(epoch FROM max(run_at - created_at))::float8 * 1000 AS wait FROM ${store.schema}_jobs._private_jobs
+		WHERE attempts = 0`;
+	await expect
+		.poll(async () => (await server.query<{ wait: number | null }>(waits))[0]?.wait ?? 0)
+		.toBeGreaterThan(0);
+	expect((await server.query<{ wait: number }>(waits))[0]?.wait ?? 0).toBeLessThan(1_000);
 	await other.stop();
 	const taker = await takeFrom(store, openHost(store), { atOnce: 5 });
 	taker.open();

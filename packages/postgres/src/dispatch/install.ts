@@ -13,7 +13,7 @@ export function jobSchemaOf(schema: string): string {
 export const task = "work_on_session";
 
 /** Attempts of a job: it is tried again until there is nothing to do in its session. */
-const mostAttempts = 32_000;
+export const mostAttempts = 32_000;
 /** How many deadlines get their job in one transaction. */
 export const dueAtOnce = 500;
 /** Seconds after which the sessions of a dead worker are handed out again, if somebody who took them died too. */

@@ -16,10 +16,11 @@ import {
 } from "graphile-worker";
 import type { WorkQueue, WorkTaker } from "holdfast/host";
 import { fromStored } from "holdfast/host";
+import { digest } from "../digest.ts";
 import { postgresError } from "../postgres-errors.ts";
 import type { Store } from "../store.ts";
 import { fetchByRoom } from "./fetch-by-room.ts";
-import { dueAtOnce, installDispatch, jobSchemaOf, task } from "./install.ts";
+import { dueAtOnce, installDispatch, jobSchemaOf, mostAttempts, task } from "./install.ts";
 import { PatientPool } from "./patient-pool.ts";
 import { firstTime } from "./turns.ts";
 
@@ -40,6 +41,8 @@ const looksToBeSure = 40;
 const overlapMs = 5_000;
 /** Jobs of one process at once at most; each who takes has its own limit. */
 const jobsAtOnce = 100;
+/** Milliseconds after which a session that nobody in this process works on is handed out again, at first and at most. */
+const [firstRefusal, longestRefusal] = [50, 60_000];
 /** Milliseconds between two notes of the turn that is reached. */
 const noteMs = 50;
 
@@ -73,14 +76,14 @@ export function postgresQueue(store: Store, space: number): PostgresQueue {
 	const turns = turnReached(store);
 
 	async function work(payload: unknown, { job }: Pick<JobHelpers, "job">): Promise<void> {
-		const { key: stored } = payload as { key: string };
+		const { key: stored, refused = 0 } = payload as { key: string; refused?: number };
 		const key = fromStored(stored);
 		const taking = [...takings].find((each) => !each.stopped && each.taker.isOurs(key));
-		if (taking === undefined) throw new Error("nobody in this process works on that session");
+		if (taking === undefined) return giveBack(stored, refused);
 		const turn = job.run_at.getTime();
 		while (taking.busy >= taking.taker.atOnce && !taking.stopped)
 			await new Promise<void>((begin) => taking.waiting.push({ turn, begin }));
-		if (taking.stopped) throw new Error("nobody in this process works on that session any more");
+		if (taking.stopped) return giveBack(stored, refused);
 		taking.busy++;
 		turns.reached(turn);
 		try {
@@ -89,6 +92,16 @@ export function postgresQueue(store: Store, space: number): PostgresQueue {
 			taking.busy--;
 			beginNext(taking);
 		}
+	}
+
+	/** A session that is none of ours is for other processes, soon; where it is nobody's, it is asked about less and less often. */
+	async function giveBack(stored: string, refused: number): Promise<void> {
+		const wait = Math.min(firstRefusal * 2 ** refused, longestRefusal);
+		await store.database.query(
+			`SELECT FROM ${jobSchemaOf(schema)}.add_job('${task}', $1::json, NULL, now() + $2 * interval '1 millisecond',
+				${mostAttempts}, 'now:' || $3::uuid::text, 0, NULL, 'preserve_run_at')`,
+			[JSON.stringify({ key: stored, refused: refused + 1 }), wait, digest(stored)],
+		);
 	}
 
 	/** Jobs that those who take have room for. */
