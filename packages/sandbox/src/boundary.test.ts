@@ -74,13 +74,16 @@ describe("report", () => {
 			globals: { next: () => snapshot() },
 		});
 		let taken: readonly unknown[] = [];
+		let again: readonly unknown[] = [];
 		const snapshot = (): void => {
 			taken = handle.reports;
 			(taken[0] as { a: number }).a = 8;
 			(taken as unknown[]).push("mine");
+			again = handle.reports;
 		};
 		expect((await handle).reports).toEqual([{ a: 1 }, 2]);
 		expect(taken).toEqual([{ a: 8 }, "mine"]);
+		expect(again).toEqual([{ a: 1 }]);
 		const bytes = sandbox.runCode("report(new Uint8Array([1, 2])); await next()", {
 			report: () => {},
 			globals: { next: () => void (bytes.reports[0] as Uint8Array).fill(9) },

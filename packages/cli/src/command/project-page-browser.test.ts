@@ -22,7 +22,9 @@ export default defineTool({
 	execute: async (state, { text }) => {
 		await state.writeFile("/notes/today.txt", text, "text/plain");
 		await state.setValue("last", { text });
-		await state.scheduleEffect("remove_note", { path: "/notes/today.txt" }, 24 * 60 * 60 * 1000);
+		const day = 24 * 60 * 60 * 1000;
+		await state.scheduleEffect("remove_note", { path: "/notes/today.txt" }, day);
+		await state.scheduleEffect("remove_note", { path: "/notes" }, 2 * day);
 		return { status: "success", result: "Noted." };
 	},
 });
@@ -113,9 +115,12 @@ describe.skipIf(hasNone)(`the page of a project${whyNot}`, () => {
 		await page.goto(tab("values"));
 		await page.getByLabel("Value of last").getByText("buy milk").waitFor();
 		await page.goto(tab("effects"));
-		await page.locator(".effect-pending").waitFor();
+		await expect.poll(() => page.locator(".effect-pending").count()).toBe(2);
+		await page.getByRole("button", { name: "Cancel" }).last().click();
+		await page.locator("li", { has: page.locator(".effect-canceled"), hasText: "/notes" }).waitFor();
 		await page.getByRole("button", { name: "Run now" }).click();
-		await page.locator(".effect-completed").waitFor();
+		await page.locator("li", { has: page.locator(".effect-completed"), hasText: "today.txt" }).waitFor();
+		expect(await page.locator(".effect-pending").count()).toBe(0);
 		await page.goto(tab("files"));
 		await page.getByRole("button", { name: "notes/" }).click();
 		await page.getByRole("button", { name: /today\.txt/ }).waitFor({ state: "detached" });
