@@ -39,11 +39,12 @@ test("a step drains, assembles, calls, persists, runs tools, persists and looks 
 	const plain = defineTool({ description: "x", execute: async () => ({ status: "success", result: "ok" }) });
 	const provider = scripted(async (_request, at) => {
 		log.push(["calls", at]);
-		return at === 0 ? call("more") : at === 2 ? { calls: [{ name: "plain" }, { name: "plain" }] } : "Done.";
+		if (at === 0) return call("more");
+		if (at === 2) return { calls: [{ name: "plain" }, { name: "plain" }] };
+		return at === 4 ? { calls: [{ name: "plain" }, { name: "stop" }] } : "Done.";
 	});
-	const { threads, host } = start(
-		oneAgent(provider, { hooks, tools: { more, plain }, agent: { hooks: ["assembles"] } }),
-	);
+	const agent = { hooks: ["assembles"], sideA: { prompt: "help", stopTool: "stop" } };
+	const { threads, host } = start(oneAgent(provider, { hooks, tools: { more, plain, stop: plain }, agent }));
 	const { threadId } = await threads.createThread({ agentId: "helper", message: "Go" });
 	await threads.quiet();
 	const begun = "run.started input decision";
@@ -60,7 +61,11 @@ test("a step drains, assembles, calls, persists, runs tools, persists and looks 
 	// Whether to stop is asked once all results are there: the model has the last word.
 	await say(threads, threadId, "Again");
 	const calls = "tool.started tool.settled tool.started tool.settled";
-	expect(await kinds(threadId)).toBe(`${first} ${begun} assistant ${calls} assistant run.ended`);
+	const second = `${first} ${begun} assistant ${calls} assistant run.ended`;
+	expect(await kinds(threadId)).toBe(second);
+	// A condition that the last of the results meets.
+	await say(threads, threadId, "And stop");
+	expect(await kinds(threadId)).toBe(`${second} ${begun} assistant ${calls} run.ended`);
 	await threads.close();
 });
 

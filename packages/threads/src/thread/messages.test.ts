@@ -30,13 +30,13 @@ test("a state says whose thread it is, since when, and that it is active [SA-072
 
 test("terminate() ends work under way and refuses messages; repeating it changes nothing, and the history stays [SA-073] [SA-133]", async () => {
 	const begun = Promise.withResolvers<void>();
-	const aborted = Promise.withResolvers<void>();
+	let isAborted = false;
 	const wait = defineTool({
 		description: "x",
 		execute: ({ execution }) =>
 			new Promise((_, reject) => {
 				execution?.abortSignal.addEventListener("abort", () => {
-					aborted.resolve();
+					isAborted = true;
 					reject(new Error("stopped"));
 				});
 				begun.resolve();
@@ -47,7 +47,7 @@ test("terminate() ends work under way and refuses messages; repeating it changes
 	const state = await threads.createThread({ agentId: "helper", message: "Go" });
 	await begun.promise;
 	await state.terminate();
-	await aborted.promise;
+	await expect.poll(() => isAborted).toBe(true);
 	await threads.quiet();
 	const { terminated } = state;
 	expect(Number.isInteger(terminated)).toBe(true);

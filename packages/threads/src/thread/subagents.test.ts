@@ -551,11 +551,11 @@ test("terminating a parent terminates its children, and a child alone nobody els
 	expect((await threads.get(threadId))?.terminated).toBeNull();
 	expect((await children(threads, threadId)).map(({ status }) => status)).toEqual(["terminated", "running"]);
 	await threads.terminate(threadId);
-	await settled(threads);
 	expect((await children(threads, threadId)).map(({ status }) => status)).toEqual([
 		"terminated",
 		"terminated",
 	]);
+	await settled(threads);
 	expect((await host.journal.head(two?.reference ?? ""))?.openRunId).toBeUndefined();
 	await threads.close();
 });
