@@ -137,7 +137,9 @@ export default defineThreadEndpoint(() => new Response("inner"));`,
 });
 
 test("what is not there is answered with 404: threads, paths, methods [SA-198]", async () => {
-	const { ask, thread } = served(oneAgent(scripted([]), { endpoints: { status: saysWhere("status") } }));
+	// The path of the first is not one of the second, whatever method is asked for.
+	const endpoints = { status: saysWhere("status"), "[any] POST": saysWhere("any") };
+	const { ask, thread } = served(oneAgent(scripted([]), { endpoints }));
 	const id = await thread();
 	for (const [method, path] of [
 		["GET", "/api/threads/unknown/status"],
@@ -149,6 +151,7 @@ test("what is not there is answered with 404: threads, paths, methods [SA-198]",
 	] as const)
 		expect((await ask(method, path)).status, `${method} ${path}`).toBe(404);
 	expect((await ask("GET", `/api/threads/${id}/status`)).status).toBe(200);
+	expect((await ask("POST", `/api/threads/${id}/other`)).status).toBe(200);
 });
 
 test("an endpoint that throws is answered with 500 and not a word of it, and the server goes on [SA-092] [SA-199]", async () => {
