@@ -174,6 +174,15 @@ const known: Readonly<Record<string, readonly OptionName[]>> = {
 	help: [],
 };
 
+/** What to do about an option that a command does not have. */
+function adviceFor(name: string, option: OptionName): string {
+	if (option === "dir" && known[name]?.includes("project") === true)
+		return `The folder of a project is given as: holdfast ${name} DIR, or --project DIR.`;
+	if (name === "dev" && known.serve?.includes(option) === true)
+		return "dev serves a project to you alone. To serve it to others: holdfast serve DIR.";
+	return `See: holdfast ${name} --help.`;
+}
+
 const defaultDatabase = ".holdfast/holdfast.db";
 
 /**
@@ -197,7 +206,7 @@ export function parseCommand(
 		);
 	for (const option of Object.keys(values) as OptionName[])
 		if (!allowed.includes(option))
-			throw new UsageError(`"holdfast ${name}" has no option --${option}. See: holdfast ${name} --help.`);
+			throw new UsageError(`"holdfast ${name}" has no option --${option}. ${adviceFor(name, option)}`);
 	for (const [option, value] of Object.entries(values))
 		if ([value].flat().includes("")) throw new UsageError(`The option --${option} needs a value.`);
 	const base = folderOfCaller(io);
@@ -254,6 +263,8 @@ export function parseCommand(
 	}
 	if (name === "serve") {
 		const read = readServeOptions(values, io.environment);
+		if (/\.[cm]?[jt]s$/.test(rest[0] ?? ""))
+			throw new UsageError(`A file with an agent is served with: holdfast serve --agent ${rest[0]}.`);
 		const project =
 			projectFolder(name, rest[0], { project: values.project }) ??
 			(io.environment.HOLDFAST_PROJECT || undefined);
