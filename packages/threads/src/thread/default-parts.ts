@@ -1,6 +1,6 @@
 // The parts of threads as the house has them, over one host.
-import type { Host } from "holdfast";
-import { type EnvGiven, Redactions, ThreadEnvironment } from "../environment/index.ts";
+import type { Host, Ports } from "holdfast";
+import { type EnvGiven, type Redaction, Redactions, ThreadEnvironment } from "../environment/index.ts";
 import { fileMethods, filesOf, storeAttachments } from "../files/index.ts";
 import { ThreadValues } from "../values/index.ts";
 import type { EnvironmentScope, ThreadParts, ThreadPlace } from "./parts.ts";
@@ -8,7 +8,7 @@ import type { EnvironmentScope, ThreadParts, ThreadPlace } from "./parts.ts";
 /** What the parts are made with. */
 export interface DefaultPartsOptions {
 	readonly host: Host;
-	readonly newId: () => string;
+	readonly ports: Pick<Ports, "clock" | "ids">;
 	/** Values of the program that runs the project. */
 	readonly env: EnvGiven | undefined;
 	/** Values of a user's account. */
@@ -23,24 +23,38 @@ export interface DefaultPartsOptions {
 /** Names the key-values among what is kept beside a session. */
 export const valuesOwner = "thread-values";
 
+/** Milliseconds after which a value that another process has set is masked, if the thread does not read it before. */
+const redactionStaleMs = 1_000;
+
 /** Makes them. */
 export function defaultParts(options: DefaultPartsOptions): ThreadParts {
-	const { host, newId, env, userEnv } = options;
+	const { host, ports, env, userEnv } = options;
+	const newId = (): string => ports.ids.uuid();
 	const redactions = new Redactions();
+	/** Counts what was read and set here: a redaction that is used again has the values that were read and set before it. */
+	let uses = 0;
+	const used = <T>(value: Promise<T>): Promise<T> => value.finally(() => uses++);
 	const environmentOf: ThreadParts["environment"] = (thread, scope) => {
 		const made = bare(thread, scope);
+		let known: { readonly uses: number; readonly at: number; readonly redaction: Redaction } | undefined;
+		const redact = <Value>(data: Value): Value | Promise<Value> => {
+			const [before, at] = [uses, ports.clock.now()];
+			if (known?.uses === before && at >= known.at && at - known.at < redactionStaleMs)
+				return known.redaction.redact(data);
+			const redactWith = (redaction: Redaction): Value => {
+				known = { uses: before, at, redaction };
+				return redaction.redact(data);
+			};
+			const redaction = made.redaction();
+			return redaction instanceof Promise ? redaction.then(redactWith) : redactWith(redaction);
+		};
 		return {
-			env: (name) => made.env(name),
+			env: (name) => used(made.env(name)),
 			envType: (name) => made.envType(name),
-			setEnv: (name, value, given) => made.setEnv(name, value, given),
-			find: (name) => made.find(name),
+			setEnv: (name, value, given) => used(made.setEnv(name, value, given)),
+			find: (name) => used(made.find(name)),
 			redaction: () => made.redaction(),
-			redact(data) {
-				const redaction = made.redaction();
-				return redaction instanceof Promise
-					? redaction.then((own) => own.redact(data))
-					: redaction.redact(data);
-			},
+			redact,
 		};
 	};
 	const bare = (thread: ThreadPlace, { agent, prompt, masked }: EnvironmentScope = {}): ThreadEnvironment =>

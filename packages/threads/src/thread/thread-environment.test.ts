@@ -248,3 +248,38 @@ test("an entry of the log is withheld where the secrets of its thread cannot be 
 	]);
 	await threads.close();
 });
+
+test("a secret is masked in a result once it was read or set here, and within a second where another process set it [SA-091]", async () => {
+	let now = 1_700_000_000_000;
+	const clock = { now: () => now, monotonic: () => performance.now() };
+	const tools = {
+		say: does(() => "first-4711"),
+		wait: does(async ({ threadId }) => {
+			await (await others.get(threadId))?.setEnv("FIRST", "first-4711");
+			now += 1_000;
+			return "first-4711";
+		}),
+		set: does(async (state) => {
+			await state.setEnv("SECOND", "second-4711");
+			return "second-4711";
+		}),
+		read: does(async (state) => {
+			await (await others.get(state.threadId))?.setEnv("THIRD", "third-4711");
+			return state.env("THIRD");
+		}),
+	};
+	const project = oneAgent(scripted([...Object.keys(tools).map((name) => call(name)), "ok"]), { tools });
+	const { threads, host } = start(project, { ports: { clock } });
+	const { threads: others } = start(project, { host });
+	const { threadId } = await threads.createThread({ agentId: "helper" });
+	await say(threads, threadId, "Go");
+	const marked = "tool: [REDACTED:secret]";
+	expect((await said(threads, threadId)).filter((line) => line.startsWith("tool:"))).toEqual([
+		"tool: first-4711",
+		marked,
+		marked,
+		marked,
+	]);
+	await others.close();
+	await threads.close();
+});

@@ -86,7 +86,7 @@ export class Threads {
 		const parts: ThreadParts = {
 			...defaultParts({
 				host,
-				newId,
+				ports,
 				env,
 				userEnv,
 				place: (threadId) => records.get(threadId).then((record) => record && place(record)),
