@@ -77,7 +77,7 @@ test("deadlines that come at once are all handed out, each once, however many", 
 	await host.journal.head("any");
 	const server = await testServer();
 	const { schema } = store;
-	const count = 1_200;
+	const count = 600;
 	await server.query(
 		`INSERT INTO ${schema}.sessions (digest, key, incarnation, epoch, open_run, look_at, seq, last_kind, created_at, updated_at)
 			SELECT md5('s' || n)::uuid, 's' || n, 'i', 1, 'r' || n, 1000, 1, 'waiting', 1, 1 FROM generate_series(1, ${count}) n`,
