@@ -39,6 +39,14 @@ test.each([
 		245_125_438,
 		"a run learns of work that is over from its first input, and all who look on see both in order",
 	],
+	[
+		765_942_146,
+		"a notification began a run of a session that was deleted, and the session made anew does not get it again",
+	],
+	[
+		835_035_605,
+		"a run learns of work that is over while this process still follows it, and what it finds then is no update",
+	],
 ])("seed %i holds, in which %s", async (seed) => {
 	const result = await runSchedule("memory", seed);
 	expect(result.ok, report("memory", result)).toBe(true);

@@ -98,7 +98,7 @@ export function postgresJournal(store: Store): PostgresJournal {
 			run: stored(input.runId),
 			...(dedupeKey === undefined ? {} : { dk: toStored(dedupeKey), dh: digest(toStored(dedupeKey)) }),
 			w: stored(input.workerId),
-			...(asking === undefined ? {} : { ah: asking, ar: stored(askedBy?.runId) }),
+			...(asking === undefined ? {} : { ah: asking, ar: stored(askedBy?.runId), ai: askedBy?.incarnation }),
 			at: store.now(),
 			b: JSON.stringify(input.body) ?? "null",
 		};

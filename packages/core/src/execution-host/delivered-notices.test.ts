@@ -98,3 +98,82 @@ test("a notification that a kill took out of the inbox is delivered no more", as
 	expect(await states()).toEqual({ notification: "acked", run: "cancelled" });
 	await close();
 });
+
+/** Execution over one file, an agent on it, and a notification of session `s`. */
+async function noticed(about: { readonly incarnation?: string } = {}) {
+	const host = sqliteHost(join(temporaryFolder(), "sessions.db"));
+	const { store, scheduler } = host.execution as NonNullable<typeof host.execution>;
+	const agent = new Agent({ model: scriptedModel(() => "said"), host });
+	const ids = { runId: "run-k", notificationId: "k", idempotencyKey: "k" };
+	await store.notifications.enqueue({ ...ids, ...about, sessionKey: "s", input: "It is done." });
+	await scheduler.resumeSession("s", ids);
+	const said = async (): Promise<readonly string[]> =>
+		(await host.journal.read("s")).flatMap(({ fact }) => (fact.kind === "input" ? [fact.message.text] : []));
+	const states = async () => ({
+		notification: (await store.notifications.getByIdempotencyKey("k"))?.status,
+		run: (await store.runs.get("run-k"))?.status,
+	});
+	const close = async (): Promise<void> => {
+		await agent.close();
+		await host.close();
+	};
+	return { host, agent, said, states, close };
+}
+
+test("a notification whose delivery a crash cut off is not delivered to the session made anew under the key", async () => {
+	const { host, agent, said, states, close } = await noticed();
+	// Its process dies once the session has it, and the session is deleted.
+	const { submit } = host.journal;
+	host.journal.submit = async (key, input) => {
+		await submit.call(host.journal, key, input);
+		throw new Error("The process is gone.");
+	};
+	await expect(agent.resume("run-k")).rejects.toThrow("gone");
+	host.journal.submit = submit;
+	expect((await host.journal.head("s"))?.waiting).toBe(1);
+	await host.journal.delete("s");
+	await (await agent.session("s").send("Hello.")).result();
+	expect(await agent.resume("run-k")).toBeNull();
+	expect([await said(), await states()]).toEqual([["Hello."], { notification: "acked", run: "cancelled" }]);
+	await close();
+});
+
+test("a notification whose session is deleted while it is on its way is settled, and makes none anew", async () => {
+	const { host, agent, states, close } = await noticed();
+	const { submit } = host.journal;
+	host.journal.submit = async (key, input) => {
+		host.journal.submit = submit;
+		await host.journal.delete("s");
+		return submit.call(host.journal, key, input);
+	};
+	expect(await agent.resume("run-k")).toBeNull();
+	expect([await host.journal.head("s"), await states()]).toEqual([
+		undefined,
+		{ notification: "acked", run: "cancelled" },
+	]);
+	await close();
+});
+
+test("a notification made for one session is not delivered to another", async () => {
+	const { agent, said, states, close } = await noticed({ incarnation: "of the one before" });
+	await (await agent.session("s").send("Hello.")).result();
+	expect(await agent.resume("run-k")).toBeNull();
+	expect([await said(), await states()]).toEqual([["Hello."], { notification: "acked", run: "cancelled" }]);
+	await close();
+});
+
+test("the run of a notification stays ended when its killed session is deleted", async () => {
+	const { host, agent, states, close } = await noticed();
+	const never = new Agent({
+		model: scriptedModel(() => ({ text: "never", gate: new Promise(() => {}) })),
+		host,
+	});
+	const run = await never.resume("run-k");
+	void run?.result();
+	await never.session("s").delete();
+	expect((await states()).run).toBe("cancelled");
+	expect(await agent.resume("run-k")).toBeNull();
+	expect(await host.journal.head("s")).toBeUndefined();
+	await never.close();
+	await close();
+});

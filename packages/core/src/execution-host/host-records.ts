@@ -57,7 +57,12 @@ export function hostRecords(host: ExecutionHost, options: RecordOptions): HostRe
 		async cancelled(runIds, storeKey) {
 			await store.transaction(async (inside) => {
 				for (const runId of runIds) {
-					if ((await changeRun(inside, runId, { status: "cancelled" })) !== "not-found") continue;
+					if ((await changeRun(inside, runId, { status: "cancelled" })) !== "not-found") {
+						// One that only its journal says is over would be delivered again once that is deleted.
+						const run = options.leases === "journal" ? await inside.runs.get(runId) : undefined;
+						if (run?.kind === "notification") await inside.runs.update(run);
+						continue;
+					}
 					// A turn that only waited in the inbox has left no other trace.
 					const about = { runId, kind: "user-turn", status: "cancelled" } as const;
 					await createOnce(inside, { ...about, ...recordedName(storeKey) });

@@ -18,7 +18,8 @@ export async function enqueueNotification(
 	draft: RecordDraft,
 	given: NewNotification,
 ): Promise<EnqueueNotificationResult> {
-	const { notificationId, idempotencyKey, runId, sessionKey, ownerNamespace, observerEvents } = given;
+	const { notificationId, idempotencyKey, runId, sessionKey, ownerNamespace, incarnation, observerEvents } =
+		given;
 	const owner = ownerNamespace === undefined ? {} : { ownerNamespace };
 	const existing = await getNotification(draft, idempotencyKey);
 	if (existing !== null)
@@ -32,6 +33,7 @@ export async function enqueueNotification(
 		input: structuredClone(given.input),
 		status: given.status ?? "pending",
 		...owner,
+		...(incarnation === undefined ? {} : { incarnation }),
 		...observed,
 	});
 	// Who only writes a notification has it delivered by its run all the same.

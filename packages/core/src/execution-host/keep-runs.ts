@@ -83,7 +83,11 @@ export async function claimRun(
 export async function updateRun(draft: RecordDraft, given: RunRecord): Promise<RunRecord> {
 	const run = await getRun(draft, given.runId);
 	if (run === null) throw notRecorded(given.runId);
-	if (isFinal(run.status)) return run;
+	if (isFinal(run.status)) {
+		// Its journal may say so, which may be deleted.
+		if (given.status === run.status) putRun(draft, run);
+		return run;
+	}
 	const { lease, ...rest } = withoutUndefined(given);
 	const updated: RunRecord = lease === undefined || isFinal(rest.status) ? rest : { ...rest, lease };
 	putRun(draft, updated);

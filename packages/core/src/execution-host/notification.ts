@@ -16,6 +16,8 @@ export interface NotificationRecord {
 	readonly sessionKey: string;
 	/** Namespace of the agent whose session that is. Default: the session is an agent's without one. */
 	readonly ownerNamespace?: string;
+	/** `SessionHead.incarnation` of that session: another that has its key since does not get it. Default: whichever has the key. */
+	readonly incarnation?: string;
 	/** What the session is given. JSON-safe. */
 	readonly input: SendInput;
 	readonly status: NotificationStatus;

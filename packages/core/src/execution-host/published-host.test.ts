@@ -101,7 +101,7 @@ describe("a host of the published port", () => {
 			} as const;
 			await host.store.runs.create({ runId: "run-a", rootRunId: "run-a", dedupeKey: "key-a", ...about });
 			const ports = { clock };
-			let left = { claimed: 0, accepted: 1, begun: 2 }[moment] ?? 0;
+			let left = { claimed: 0, accepted: 2, begun: 3 }[moment] ?? 0;
 			const died = Promise.withResolvers<void>();
 			const { sessions } = host.store;
 			const commit: typeof sessions.commit = (...given) => {

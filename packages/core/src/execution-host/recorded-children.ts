@@ -29,12 +29,18 @@ export function childRecords(
 			const runs = await store.runs.listByParentRunId(runId);
 			return [...new Set(runs.map(({ sessionKey }) => sessionKey))];
 		},
-		async notify({ key, sessionKey, text }) {
+		async notify({ key, sessionKey, incarnation, text }) {
 			const runId = noticeIdentity(key).id;
 			const name = recordedName(keys.storeKeyOf(sessionKey));
 			const ids = { notificationId: key, idempotencyKey: key, runId };
 			const { notifications } = store;
-			const enqueued = await notifications.enqueue({ ...ids, input: text, status: "pending", ...name });
+			const enqueued = await notifications.enqueue({
+				...ids,
+				incarnation,
+				input: text,
+				status: "pending",
+				...name,
+			});
 			// A host whose claims are for good says no more than that: its scheduler was asked before it was claimed.
 			if (!enqueued.ok && (await notifications.getByIdempotencyKey(key))?.status !== "pending") return;
 			await createOnce(store, { runId, kind: "notification", status: "queued", dedupeKey: key, ...name });

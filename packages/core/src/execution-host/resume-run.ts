@@ -1,6 +1,6 @@
 // resume(runId): what a scheduler calls when a run's time has come. Calling it again, anywhere, is harmless.
 import { HoldfastError, UserMessage } from "@holdfast/upp";
-import { acceptInput, entriesBack } from "../facts/index.ts";
+import { acceptInput, entriesBack, leaseLost } from "../facts/index.ts";
 import type { Journal, Ports } from "../host/index.ts";
 import {
 	type AgentRun,
@@ -12,12 +12,12 @@ import {
 	type SessionTable,
 } from "../sessions/index.ts";
 import { endings } from "./checkpoints-of.ts";
-import type { ExecutionHost, ExecutionStore } from "./execution-host.ts";
+import type { ExecutionHost, ExecutionStore, ExecutionTransaction } from "./execution-host.ts";
 import { claimPorts, type HostRecords } from "./host-records.ts";
 import type { NotificationRecord } from "./notification.ts";
 import { isOfSubagent, storeKeyOfRun } from "./recorded-names.ts";
 import { changeRun, claim } from "./run-access.ts";
-import { checkpointAt } from "./run-checkpoint.ts";
+import { type Checkpoint, checkpointAt } from "./run-checkpoint.ts";
 import { isFinal, type RunRecord } from "./run-record.ts";
 
 /** What a resume works with. */
@@ -67,6 +67,8 @@ interface Claim {
 	/** Absent when it is in the history already. */
 	readonly notification?: NotificationRecord;
 	readonly key: string;
+	/** The session it is delivered to; absent where there is none yet. */
+	readonly incarnation?: string;
 }
 
 /** Claimed what is somebody else's to do: the transaction is taken back. */
@@ -78,23 +80,26 @@ async function deliverNotification(parts: ResumeParts, run: RunRecord): Promise<
 	const { runId } = run;
 	const claimed = await claimNotification(parts, run);
 	if (claimed === undefined) return null;
-	const { key, leaseId, notification } = claimed;
+	const { key, leaseId, notification, incarnation } = claimed;
 	records.claimed(runId, leaseId);
 	const actor = actorOf(table, run);
 	try {
 		if (notification === undefined) return await continueRun(parts, run); // it is in the history
 		const { shape, message } = acceptInput(notification.input);
+		const isFor = incarnation ?? (await makeSession(parts, run, notification));
 		// The same notification is the same message, however often it is delivered.
 		const { id, dedupeKey } = noticeIdentity(key);
 		const same = new UserMessage([...message.content], { id });
 		const input = { shape, message: same, origin: { runKind: "notification" as const } };
 		const delivered =
-			(await deliver(actor, runId, input, dedupeKey)) ?? (await deliverNotice(actor, runId, id));
+			(await deliver(actor, runId, input, dedupeKey, isFor)) ?? (await deliverNotice(actor, runId, id));
 		const handle = delivered ?? (await continueRun(parts, run));
 		if (handle === null) await release(store, runId, claimed);
 		return handle;
 	} catch (error) {
 		await release(store, runId, claimed);
+		// The session was deleted meanwhile: the next claim finds that out.
+		if ((error as { code?: unknown }).code === "lease_lost") return deliverNotification(parts, run);
 		throw error;
 	}
 }
@@ -107,17 +112,26 @@ async function release(store: ExecutionStore, runId: string, { key, leaseId }: C
 	});
 }
 
+/** Claims it for the session that it is for: that it was made for, or is first delivered to. Undefined when it is not ours. */
 async function claimNotification(parts: ResumeParts, run: RunRecord): Promise<Claim | undefined> {
 	const { execution, journal, ports, leaseMs } = parts;
-	const { runId, sessionKey } = run;
-	const seq = (await journal.head(storeKeyOfRun(run)))?.seq ?? 0;
+	const { runId } = run;
+	const { seq = 0, incarnation } = (await journal.head(storeKeyOfRun(run))) ?? {};
+	const key = run.dedupeKey ?? runId;
 	try {
 		return await execution.store.transaction(async (inside) => {
 			const { notifications, checkpoints } = inside;
+			const isFor =
+				(await notifications.getByIdempotencyKey(key))?.incarnation ??
+				incarnationAt(await checkpoints.latest(runId));
+			if (isFor !== undefined && isFor !== incarnation) {
+				await notifications.acknowledge?.(key);
+				await changeRun(inside, runId, { status: "cancelled" });
+				return undefined;
+			}
 			const lease = await claim(inside, runId, claimPorts(execution, { ports, leaseMs }));
 			if (typeof lease === "string") throw new NotOurs();
 			const { leaseId } = lease;
-			const key = run.dedupeKey ?? runId;
 			const claimed = await notifications.claimByIdempotencyKey(key, { leaseMs, leaseId });
 			const existing = claimed.record ?? (await notifications.getByIdempotencyKey(key)) ?? undefined;
 			if (existing === undefined || existing.status === "cancelled") throw new NotOurs();
@@ -126,17 +140,63 @@ async function claimNotification(parts: ResumeParts, run: RunRecord): Promise<Cl
 				return { leaseId, key };
 			}
 			// Where claims are for good, whoever made one may have died: the run's own claim says who delivers it.
-			const { notificationId } = existing;
-			const version = (await checkpoints.latest(runId))?.version ?? 0;
-			const about = { runId, sessionKey, seq, at: ports.clock.now(), notificationId };
-			const before = checkpointAt({ ...about, phase: "before-notification" }, version + 1);
-			await checkpoints.append(before, { expectedVersion: version });
-			return { leaseId, key, notification: existing };
+			const ours = { leaseId, key, notification: existing };
+			if (incarnation === undefined) return ours;
+			await noteBefore(inside, parts, run, { seq, incarnation, notificationId: existing.notificationId });
+			return { ...ours, incarnation };
 		});
 	} catch (error) {
 		if (error instanceof NotOurs) return undefined;
 		throw error;
 	}
+}
+
+/** Makes the session of a claimed notification, with nothing in it, and notes it as the one that it is delivered to. */
+async function makeSession(
+	parts: ResumeParts,
+	run: RunRecord,
+	{ notificationId }: Pick<NotificationRecord, "notificationId">,
+): Promise<string> {
+	const { execution, journal, ports } = parts;
+	const storeKey = storeKeyOfRun(run);
+	const acquired = await journal.acquire(storeKey);
+	if (acquired.ok) {
+		try {
+			await acquired.lease.append({ at: ports.clock.now(), runId: run.runId, facts: [] });
+			await acquired.lease.release();
+		} catch (error) {
+			const { code } = error as { code?: unknown };
+			// Somebody else has made it.
+			if (code !== "lease_lost" && code !== "session_conflict") throw error;
+		}
+	}
+	const { seq, incarnation } = (await journal.head(storeKey)) ?? {};
+	if (seq === undefined || incarnation === undefined) throw leaseLost(storeKey);
+	await execution.store.transaction((inside) =>
+		noteBefore(inside, parts, run, { seq, incarnation, notificationId }),
+	);
+	return incarnation;
+}
+
+/** A notification is about to be delivered. */
+async function noteBefore(
+	{ checkpoints }: ExecutionTransaction,
+	{ ports }: ResumeParts,
+	{ runId, sessionKey }: RunRecord,
+	session: { readonly seq: number; readonly incarnation: string; readonly notificationId: string },
+): Promise<void> {
+	const version = (await checkpoints.latest(runId))?.version ?? 0;
+	const at = ports.clock.now();
+	const before = checkpointAt(
+		{ ...session, runId, sessionKey, at, phase: "before-notification" },
+		version + 1,
+	);
+	await checkpoints.append(before, { expectedVersion: version });
+}
+
+/** The session that a notification was delivered to before. */
+function incarnationAt(checkpoint: Checkpoint | null): string | undefined {
+	return (checkpoint?.sessionSnapshot as { readonly incarnation?: string } | undefined)?.incarnation;
 }
 
 /** Continues a run that the journal knows. */

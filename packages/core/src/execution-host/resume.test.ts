@@ -116,7 +116,7 @@ describe("resume of a notification", () => {
 			const clock = handClock();
 			const host = createInMemoryExecutionHost({ clock });
 			await host.store.notifications.enqueue(reminder("a"));
-			// The process dies before it can know the host that the reminder is in the session.
+			// The process dies before it can know the host that the reminder is in the session, which it has made for it.
 			const dying = otherProcess(host);
 			let died!: () => void;
 			const dead = new Promise<void>((resolve) => {
@@ -130,9 +130,9 @@ describe("resume of a notification", () => {
 				return new Promise(() => {});
 			};
 			if (moment === "begun") {
-				dying.store.transaction = (work) => (claims++ === 0 ? transaction(work) : never());
+				dying.store.transaction = (work) => (claims++ < 2 ? transaction(work) : never());
 			} else {
-				dying.store.sessions.commit = (...given) => (claims++ === 0 ? commit(...given) : never());
+				dying.store.sessions.commit = (...given) => (claims++ < 2 ? commit(...given) : never());
 			}
 			void agentOn(dying, () => "never").resume("run-a");
 			await dead;

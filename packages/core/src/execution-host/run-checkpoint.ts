@@ -30,6 +30,8 @@ export interface RunPlace {
 	readonly childRunId?: string;
 	/** The notification, for phases around it. */
 	readonly notificationId?: string;
+	/** Of the session, before a notification: it is delivered to no other. */
+	readonly incarnation?: string;
 	/** What a suspended run waits for: ids of tool calls, child runs, approvals. */
 	readonly waitsFor?: readonly string[];
 }
@@ -72,13 +74,13 @@ export interface CheckpointStore {
 
 /** The checkpoint of a place in a run. */
 export function checkpointAt(place: RunPlace, version: number): Checkpoint {
-	const { runId, sessionKey, phase, seq, at, toolCallId, waitsFor } = place;
+	const { runId, sessionKey, phase, seq, at, toolCallId, waitsFor, incarnation } = place;
 	return {
 		...place,
 		checkpointId: `${runId}.${version}`,
 		version,
 		runtimeState: { seq, at, ...(waitsFor === undefined ? {} : { waitsFor }) },
-		sessionSnapshot: { sessionKey, seq },
+		sessionSnapshot: { sessionKey, seq, ...(incarnation === undefined ? {} : { incarnation }) },
 		...(phase === "before-tool" && toolCallId !== undefined ? { pendingToolCall: { toolCallId } } : {}),
 	};
 }

@@ -20,10 +20,10 @@ export interface Input {
 	/** The worker whose caller waits for it; while that worker lives, it starts the run. */
 	readonly workerId?: string;
 	/**
-	 * Who asks for it: accepted only while that run is open or, without a run, that session is there, else `lease_lost`.
-	 * Not kept with the input.
+	 * Who asks for it: accepted only while that run is open or, without a run, that session is there, else `lease_lost`; with
+	 * an incarnation, while it is the same session. Not kept with the input.
 	 */
-	readonly askedBy?: { readonly key: string; readonly runId?: string };
+	readonly askedBy?: { readonly key: string; readonly runId?: string; readonly incarnation?: string };
 	/** JSON-safe value (see upp's encodeValue). */
 	readonly body: unknown;
 }

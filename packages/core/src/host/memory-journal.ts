@@ -14,6 +14,7 @@ import {
 } from "../facts/index.ts";
 import type {
 	AcquireResult,
+	Input,
 	Journal,
 	ListOptions,
 	ReadChunks,
@@ -75,10 +76,8 @@ export function workerOf(store: Store, workerId: string): MemoryJournal {
 		},
 		submit(key, { askedBy, ...kept }) {
 			ensureOpen();
-			if (askedBy !== undefined) {
-				const { openRunId } = store.sessions.get(askedBy.key) ?? { openRunId: null };
-				if (openRunId === null || openRunId !== (askedBy.runId ?? openRunId)) throw leaseLost(askedBy.key);
-			}
+			if (askedBy !== undefined && !isAsking(store.sessions.get(askedBy.key), askedBy))
+				throw leaseLost(askedBy.key);
 			const at = store.clock.now();
 			const session = store.sessions.get(key) ?? createSession(store, key, at);
 			const { dedupeKey } = kept;
@@ -234,4 +233,12 @@ function listSessions(store: Store, options: ListOptions): SessionHead[] {
 function waits({ entries }: Session, dueBy = never): boolean {
 	const last = entries.at(-1)?.fact;
 	return last?.kind === "waiting" && (lookAt([last], null) ?? never) <= dueBy;
+}
+
+function isAsking(
+	session: Session | undefined,
+	{ runId, incarnation }: NonNullable<Input["askedBy"]>,
+): boolean {
+	if (session === undefined || (incarnation ?? session.incarnation) !== session.incarnation) return false;
+	return runId === undefined || session.openRunId === runId;
 }

@@ -14,6 +14,8 @@ export interface RecordedNotice {
 	readonly key: string;
 	/** The caller's key of the session. */
 	readonly sessionKey: string;
+	/** That session's: another that has its key since is not notified. */
+	readonly incarnation: string;
 	readonly text: string;
 }
 

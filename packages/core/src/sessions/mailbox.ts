@@ -25,6 +25,8 @@ export interface QueuedTurn {
 	readonly run: AgentRun;
 	readonly input: AcceptedInput;
 	readonly inputId: string;
+	/** The session it is for, where it is for no other that has its key. */
+	readonly incarnation?: string | undefined;
 	/** Whether the caller chose the id of its message: one that the history has already is not taken. */
 	readonly isNamed?: true;
 	/** The message of the user whose place it takes, with all that followed. */
@@ -272,6 +274,9 @@ export class Mailbox {
 				runId: turn.run.runId,
 				workerId: this.#journal.workerId,
 				...keyOf(turn.input),
+				...(turn.incarnation === undefined
+					? {}
+					: { askedBy: { key: this.#storeKey, incarnation: turn.incarnation } }),
 				body: storedInput(turn.input),
 			});
 			turn.stage = "stored";

@@ -254,16 +254,17 @@ export async function readState(actor: SessionActor): Promise<SessionState> {
 
 /**
  * Accepts a turn under an id and a dedupe key that were chosen before. Null when it was accepted before, and is over or in
- * other hands.
+ * other hands. Rejects with `lease_lost` where the session is not of that incarnation.
  */
 export async function deliver(
 	actor: SessionActor,
 	runId: string,
 	input: AcceptedInput,
 	dedupeKey: string,
+	incarnation?: string,
 ): Promise<AgentRun | null> {
 	actor.ensureUsable();
-	const turn: QueuedTurn = { ...queued(actor, { ...input, dedupeKey }, runId), isNamed: true };
+	const turn: QueuedTurn = { ...queued(actor, { ...input, dedupeKey }, runId), isNamed: true, incarnation };
 	actor.mailbox.push(turn);
 	if ((await actor.mailbox.store(turn)) === "duplicate") return resumeRun(actor, runId);
 	actor.pump();

@@ -29,11 +29,7 @@ export function insertInput(
 ): { readonly duplicate: boolean; readonly order: number } {
 	const { statements, worker } = store;
 	const { askedBy } = input;
-	if (askedBy !== undefined) {
-		const asking = statements.findSession.get(toStored(askedBy.key)) as unknown as SeenSession | undefined;
-		const isOver = askedBy.runId !== undefined && asking?.open_run !== toStored(askedBy.runId);
-		if (asking === undefined || isOver) throw leaseLost(askedBy.key);
-	}
+	if (askedBy !== undefined && !isAsking(statements, askedBy)) throw leaseLost(askedBy.key);
 	const storedKey = toStored(key);
 	const session = ensureSession(statements, storedKey, now);
 	const dedupeKey = storedOrNull(input.dedupeKey);
@@ -59,6 +55,17 @@ export function insertInput(
 	);
 	if (dedupeKey !== null) statements.insertDedupe.run(session, dedupeKey, order);
 	return { duplicate: false, order };
+}
+
+function isAsking(
+	statements: Statements,
+	{ key, runId, incarnation }: NonNullable<Input["askedBy"]>,
+): boolean {
+	const asking = statements.findSession.get(toStored(key)) as unknown as SeenSession | undefined;
+	if (asking === undefined || (runId !== undefined && asking.open_run !== toStored(runId))) return false;
+	if (incarnation === undefined) return true;
+	const now = statements.sessionIncarnation.get(asking.id) as { incarnation: string } | undefined;
+	return now?.incarnation === incarnation;
 }
 
 /** Those who follow changes learn that a session is gone, and nothing beside it is reached any more. Within its removal. */

@@ -82,6 +82,7 @@ const texts = {
 	sessionToRead: `SELECT s.id, ${foldedAt("s.id")} AS folded FROM sessions s WHERE s.key = ?`,
 	pageToRead: `SELECT s.id, ${foldedAt("s.id")} AS folded, ${incarnationOf("s")} AS incarnation, s.epoch,
 		ifnull((SELECT max(seq) FROM entries WHERE session = s.id), 0) AS seq FROM sessions s WHERE s.key = ?`,
+	sessionIncarnation: "SELECT incarnation FROM sessions WHERE id = ?",
 	sessionEpoch: "SELECT epoch FROM sessions WHERE id = ?",
 	createSession: `INSERT INTO sessions (key, incarnation, changed, epoch, inputs, created_at, updated_at)
 		VALUES (?, ${newIncarnation}, ?, ${highestDeletedEpoch}, 0, ?, ?) RETURNING id, epoch`,

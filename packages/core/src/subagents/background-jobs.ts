@@ -9,7 +9,7 @@ import { remove, type SessionTable, storeKeysWith } from "../sessions/index.ts";
 import { followTask, isSettled, type TaskEnd } from "./child-task.ts";
 import { readTask } from "./read-task.ts";
 import { type FinishedTask, readReminder, remind, reminderText } from "./reminders.ts";
-import { type BackgroundTask, groupPrefix, readTaskKey } from "./task-key.ts";
+import { type BackgroundTask, groupPrefix, readTaskKey, taskKey } from "./task-key.ts";
 
 /** What is known of a task that begins. */
 interface Launch {
@@ -29,8 +29,8 @@ export class BackgroundJobs {
 	readonly #table: SessionTable;
 	/** The sessions of each sub-agent, by its name. */
 	readonly #tables: ReadonlyMap<string, () => SessionTable>;
-	/** Store keys of the tasks that are followed here. */
-	readonly #jobs = new Set<string>();
+	/** The tasks that are followed here, by store key, and whether a run has learned of their end meanwhile. */
+	readonly #jobs = new Map<string, { isLearned: boolean }>();
 	/** What is to be done before the journal may be closed. */
 	readonly #underWay = new Set<Promise<unknown>>();
 	/** Tasks of a host that forgets them with the process. */
@@ -93,7 +93,9 @@ export class BackgroundJobs {
 		const group = this.#group(groupId);
 		group.live++;
 		const { subagent } = task;
-		const emit = (event: SubagentJobEvent): boolean => this.#emit(parentKey, launch?.toolCallId, event);
+		const followedHere = { isLearned: false };
+		const emit = (event: SubagentJobEvent): boolean =>
+			!followedHere.isLearned && this.#emit(parentKey, launch?.toolCallId, event);
 		let isUpdated = false;
 		const update = (status: JobStatus, eventType?: string): void => {
 			const about = { type: "subagent-job-update", task_id: taskId, subagent, status } as const;
@@ -117,14 +119,15 @@ export class BackgroundJobs {
 					...why,
 				} as const;
 				const isEmitted = emit(ended);
-				// Nobody is reminded of what was cancelled.
-				if (status !== "cancelled" && isEmitted) this.#reported.add(taskId);
-				else if (status !== "cancelled") this.#unreported.set(taskId, ended);
+				// Nobody is reminded of what was cancelled, or once more.
+				const isReminded = status !== "cancelled" && !followedHere.isLearned;
+				if (isReminded && isEmitted) this.#reported.add(taskId);
+				else if (isReminded) this.#unreported.set(taskId, ended);
 				await this.#ended(task, end);
 			},
 			() => group.live--, // suspended, or the store failed: the worker that recovers the session follows it
 		);
-		this.#jobs.add(storeKey);
+		this.#jobs.set(storeKey, followedHere);
 		this.#settleBeforeClose(job.finally(() => this.#jobs.delete(storeKey)));
 	}
 
@@ -202,8 +205,11 @@ export class BackgroundJobs {
 	}
 
 	async #remindOfFailure(task: BackgroundTask): Promise<void> {
+		// Looked at before the task, which goes before its session does.
+		const incarnation = (await this.#table.journal.head(task.parentKey))?.incarnation;
+		if (incarnation === undefined) return;
 		const text = reminderText([await this.#describe(task)], "failed");
-		await this.#remind(task.parentKey, `reminder.${task.taskId}`, text, task);
+		await this.#remind(incarnation, `reminder.${task.taskId}`, text, task);
 	}
 
 	/** Gives the reminder of the successes of a group, if none of it is under way any more. */
@@ -212,7 +218,9 @@ export class BackgroundJobs {
 		const isUnderWay = (): boolean => group !== undefined && group.live > 0;
 		if (isUnderWay() || this.#runs.get(parentKey)?.runId === groupId) return;
 		const { journal } = this.#table;
-		if ((await journal.head(parentKey))?.openRunId === groupId) return;
+		// Looked at before the tasks, which go before their session does.
+		const { incarnation, openRunId } = (await journal.head(parentKey)) ?? {};
+		if (openRunId === groupId) return;
 		const successes: FinishedTask[] = [];
 		let last: BackgroundTask | undefined;
 		for (const task of await this.#tasksOf(parentKey, groupId)) {
@@ -224,8 +232,8 @@ export class BackgroundJobs {
 			successes.push(known === undefined ? await this.#describe(task) : finished(task, known.description));
 		}
 		if (!isUnderWay()) this.#groups.delete(groupId);
-		if (last === undefined) return;
-		await this.#remind(parentKey, `reminder.${groupId}`, reminderText(successes, "completed"), last);
+		if (last === undefined || incarnation === undefined) return;
+		await this.#remind(incarnation, `reminder.${groupId}`, reminderText(successes, "completed"), last);
 	}
 
 	/** All tasks of a group that are not forgotten. */
@@ -244,10 +252,13 @@ export class BackgroundJobs {
 		});
 	}
 
-	async #remind(parentKey: string, id: string, text: string, task: BackgroundTask): Promise<void> {
+	async #remind(incarnation: string, id: string, text: string, task: BackgroundTask): Promise<void> {
+		const { parentKey: storeKey } = task;
 		const [first] = await this.#journalOf(task).read(task.storeKey, { limit: 1 });
-		const caller = first?.fact.kind === "run.started" ? first.fact.caller : undefined;
-		await remind(this.#table, parentKey, id, text, { run: this.#runs.get(parentKey), caller });
+		// It was removed with the session that began it, and another has that one's key.
+		if (first === undefined) return;
+		const caller = first.fact.kind === "run.started" ? first.fact.caller : undefined;
+		await remind(this.#table, { storeKey, incarnation, run: this.#runs.get(storeKey), caller }, id, text);
 	}
 
 	async #describe(task: BackgroundTask): Promise<FinishedTask> {
@@ -262,6 +273,9 @@ export class BackgroundJobs {
 			const known = this.#unreported.get(taskId);
 			this.#unreported.delete(taskId);
 			if (this.#reported.delete(taskId)) continue;
+			// Another process has noticed the end before this one, which still follows it.
+			const job = this.#jobs.get(taskKey(parentKey, subagent, taskId));
+			if (job !== undefined) job.isLearned = true;
 			// Another process followed it, and counted its events.
 			const read = { type: "subagent-job-end", subagent, status, eventCount: 0, task_id: taskId } as const;
 			this.#emit(parentKey, undefined, known ?? read);

@@ -8,12 +8,18 @@ test("a reminder is offered to the run under way when it is new, and not when it
 	const table = { journal, records: undefined, callersKeyOf: () => "s" } as never;
 	const offered: unknown[] = [];
 	const run = { offer: ({ inputId }: { inputId: string }) => void offered.push(inputId) } as never;
-	for (let time = 0; time < 3; time++)
-		await remind(table, "s", "reminder.task", "It is done.", { run, caller: undefined });
-	await remind(table, "s", "reminder.other", "That, too.", { run, caller: undefined });
+	const incarnation = journal.head("s")?.incarnation ?? "";
+	const session = { storeKey: "s", incarnation, run, caller: undefined };
+	for (let time = 0; time < 3; time++) await remind(table, session, "reminder.task", "It is done.");
+	await remind(table, session, "reminder.other", "That, too.");
 	const notices = journal.inbox("s").filter(({ kind }) => kind === "notice");
 	expect(notices).toHaveLength(2);
 	expect(offered).toEqual(notices.map(({ id }) => id));
-	await remind(table, "gone", "reminder.task", "It is done.", { run, caller: undefined });
-	expect([journal.head("gone"), offered.length]).toEqual([undefined, 2]);
+	await journal.delete("s");
+	await remind(table, session, "reminder.late", "It is done.");
+	expect([journal.head("s"), offered.length]).toEqual([undefined, 2]);
+	// Nor is the one reminded that has its key since.
+	await journal.submit("s", { id: "m", kind: "message", body: {} });
+	await remind(table, session, "reminder.late", "It is done.");
+	expect([journal.head("s")?.waiting, offered.length]).toEqual([1, 2]);
 });

@@ -43,33 +43,38 @@ export function readReminder(message: Message): readonly RemindedTask[] {
 	return [...lines].map(([, taskId = "", subagent = ""]) => ({ taskId, subagent, status }));
 }
 
-/**
- * Puts a reminder into the inbox of a session; the same key a second time does nothing. `run` is its run that is under
- * way in this process, `caller` who asked for the work.
- */
+/** Who is reminded. */
+export interface Reminded {
+	readonly storeKey: string;
+	/** Of the session that began the work: no other is reminded of it. */
+	readonly incarnation: string;
+	/** Its run that is under way in this process. */
+	readonly run: Run | undefined;
+	/** Who asked for the work. */
+	readonly caller: Caller | undefined;
+}
+
+/** Puts a reminder into the inbox of a session; the same key a second time does nothing. */
 export async function remind(
 	table: SessionTable,
-	storeKey: string,
+	{ storeKey, incarnation, run, caller }: Reminded,
 	key: string,
 	text: string,
-	{ run, caller }: { readonly run: Run | undefined; readonly caller: Caller | undefined },
 ): Promise<void> {
 	const { journal, records } = table;
-	// A session that was deleted is not to come back.
-	if ((await journal.head(storeKey)) === undefined) return;
 	const sessionKey = table.callersKeyOf(storeKey);
 	// Only what a caller has a key of can be resumed from outside. First, for without it nobody may ever look.
-	if (sessionKey !== undefined) await records?.children.notify({ key, sessionKey, text });
+	if (sessionKey !== undefined) await records?.children.notify({ key, sessionKey, incarnation, text });
 	const { id, dedupeKey } = noticeIdentity(key);
 	const input = { shape: "text", message: new UserMessage(text, { id }) } as const;
 	// A run that it begins is for whoever asked for the work.
 	const body = storedInput(saidBy(input, caller));
-	const askedBy = { key: storeKey };
+	const askedBy = { key: storeKey, incarnation };
 	try {
 		const { duplicate } = await journal.submit(storeKey, { id, kind: "notice", dedupeKey, askedBy, body });
 		if (!duplicate) run?.offer({ inputId: id, fact: (placement) => inputFact(id, input, placement) });
 	} catch (error) {
-		if ((error as { code?: unknown }).code !== "lease_lost") throw error; // it was deleted meanwhile
+		if ((error as { code?: unknown }).code !== "lease_lost") throw error; // it was deleted
 	}
 }
 

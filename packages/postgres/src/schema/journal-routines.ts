@@ -122,7 +122,7 @@ export function journalRoutines(schema: string): string {
 		known bigint;
 	BEGIN
 		IF op ? 'ah' AND NOT EXISTS (SELECT FROM ${schema}.sessions WHERE digest = (op->>'ah')::uuid
-			AND (op->>'ar' IS NULL OR open_run = op->>'ar')) THEN RETURN '["lost"]'; END IF;
+			AND (op->>'ar' IS NULL OR open_run = op->>'ar') AND (op->>'ai' IS NULL OR incarnation = op->>'ai')) THEN RETURN '["lost"]'; END IF;
 		session_id := ${schema}.ensure_session_v1(op, at, pos);
 		IF op ? 'dh' THEN
 			SELECT position INTO known FROM ${schema}.dedupe WHERE session = session_id AND digest = (op->>'dh')::uuid;

@@ -89,11 +89,11 @@ export function storeJournal(store: SessionStore, options: StoreJournalOptions =
 		{ askedBy, ...input }: Input,
 	): Promise<{ duplicate: boolean; order: number }> {
 		for (;;) {
+			const seen = await parts.look(key);
+			const { head = begun(), version } = seen;
 			// A bare store has no transaction over two documents: between this look and the commit it may end.
-			const asking = askedBy && (await parts.look(askedBy.key)).head;
-			const isOver = askedBy?.runId !== undefined && asking?.openRunId !== askedBy.runId;
-			if (askedBy !== undefined && (asking === undefined || isOver)) throw leaseLost(askedBy.key);
-			const { head = begun(), version } = await parts.look(key);
+			const asking = askedBy && (askedBy.key === key ? seen : await parts.look(askedBy.key)).head;
+			if (askedBy !== undefined && !isAsking(asking, askedBy)) throw leaseLost(askedBy.key);
 			const { dedupeKey } = input;
 			const known = dedupeKey === undefined ? undefined : await orderOf(store, key, head, dedupeKey);
 			if (known !== undefined) return { duplicate: true, order: known };
@@ -277,6 +277,11 @@ export function storeJournal(store: SessionStore, options: StoreJournalOptions =
 			while (underWay.size > 0) await Promise.all(underWay);
 		},
 	};
+}
+
+function isAsking(head: Head | undefined, { runId, incarnation }: NonNullable<Input["askedBy"]>): boolean {
+	if (head === undefined || (incarnation ?? head.generation) !== head.generation) return false;
+	return runId === undefined || head.openRunId === runId;
 }
 
 function headOf(process: StoreProcess, key: string, head: Head): SessionHead {

@@ -111,6 +111,30 @@ export const inboxCases: readonly WrittenCase[] = [
 		},
 	},
 	{
+		title: "an input for one session is not accepted by another that has its key since",
+		async run(world) {
+			const [one, two] = [await world.worker(), await world.worker()];
+			await begin(one, "s");
+			const incarnation = (await two.head("s"))?.incarnation ?? "";
+			const asking = (id: string, runId?: string): Input =>
+				input(id, { askedBy: { key: "s", incarnation, ...(runId === undefined ? {} : { runId }) } });
+			same((await two.submit("s", asking("a"))).duplicate, false, "while it is there");
+			await two.submit("child", asking("b", "run-1"));
+			await one.delete("s");
+			await rejects("lease_lost", () => two.submit("s", asking("c")));
+			same(await one.head("s"), undefined, "what is gone does not come back");
+			await begin(one, "s");
+			await rejects("lease_lost", () => two.submit("s", asking("d")));
+			await rejects("lease_lost", () => two.submit("child", asking("e", "run-1")));
+			same(await two.inbox("s"), [], "the inbox of the new one");
+			same(
+				(await two.inbox("child")).map(({ id }) => id),
+				["b"],
+				"the child's",
+			);
+		},
+	},
+	{
 		title: "two inputs with one dedupe key are one, also when the first was taken in",
 		async run(world) {
 			const [one, two] = [await world.worker(), await world.worker()];

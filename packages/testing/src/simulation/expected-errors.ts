@@ -3,6 +3,7 @@
 /** Codes of errors that may come to pass over any store. */
 export const expectedErrors: ReadonlySet<string> = new Set([
 	"agent_closed",
+	"duplicate_input",
 	"events_expired",
 	"fork_unsettled",
 	"history_unsettled",

@@ -16,6 +16,8 @@ export async function checkOutcome(world: World, users: Users): Promise<void> {
 		const lives = ledger.allLives.filter((life) => life.key === input.key && life.inputs.has(input.text));
 		if (lives.length > 1) ledger.wrong(`"${input.text}" was taken in by two lives of ${input.key}`);
 		if (input.accepted === undefined || lives.length === 1) continue;
+		// Who said it again need not know whose run was refused.
+		if (input.isRepeated === true && ledger.mayRefuse) continue;
 		if (!wasRefused(world, users, input) && !mayHaveEnded(users, input))
 			ledger.wrong(`"${input.text}" was accepted by ${input.key} and never taken in`);
 	}
@@ -65,7 +67,8 @@ function mayHaveEnded(users: Users, { key, given }: GivenInput): boolean {
 function checkOrder({ ledger }: World, { inputs, endings }: Users): void {
 	for (const life of ledger.allLives) {
 		const sent = inputs.filter(
-			({ key, text }) => key === life.key && text.startsWith("send") && life.inputs.has(text),
+			({ key, text, isRepeated }) =>
+				key === life.key && text.startsWith("send") && life.inputs.has(text) && isRepeated !== true,
 		);
 		for (const first of sent) {
 			for (const second of sent) {

@@ -25,6 +25,8 @@ export const plantedFaults: Readonly<Record<PlantedFault, string>> = {
 	"lease-for-two": "a living worker's lease is handed to another",
 	"stale-read": "what is read lacks the last entry",
 	"notice-without-key": "a notification of a session is not recognised when it is delivered once more",
+	"begun-without-key": "an append that begins with an input of its own is not known by that input's key",
+	"update-after-end": "a watcher is shown an update of a task after its end",
 	"forgotten-task": "a task in the background is not found among its parent's",
 	"lost-schedule": "what is scheduled is forgotten",
 	"gives-up-model": "a run is ended although its model is only busy",
@@ -49,6 +51,8 @@ export type PlantedFault =
 	| "lease-for-two"
 	| "stale-read"
 	| "notice-without-key"
+	| "begun-without-key"
+	| "update-after-end"
 	| "forgotten-task"
 	| "lost-schedule"
 	| "gives-up-model";
@@ -159,6 +163,8 @@ export function withFault(
 					return access.submit(key, { ...input, ...known });
 				},
 			};
+		case "begun-without-key":
+			return appending(access, ({ dedupeKey: _, ...batch }) => batch);
 		case "forgotten-open-run":
 			return {
 				...access,

@@ -15,6 +15,8 @@ export interface GivenInput {
 	acceptedAt?: number;
 	/** The run that was to take it in. */
 	run?: AgentRun;
+	/** It was said again under its key, by whomever. */
+	isRepeated?: true;
 }
 
 /** The end of a session's runs, from when it was asked for. */
@@ -86,6 +88,8 @@ export class Users {
 	/** Calls that have not settled, by what they are. */
 	readonly waiting: Map<object, { readonly what: string; readonly process: Process }> = new Map();
 	readonly #world: World;
+	/** What was said under a key, and how it is said again. */
+	readonly #said: { readonly input: GivenInput; readonly say: (by: Process) => Promise<void> }[] = [];
 	#deeds = 0;
 	#moments = 0;
 
@@ -100,7 +104,8 @@ export class Users {
 		const process = random.pick(serving);
 		const key = random.pick(sessions);
 		const deed = random.pick(this.#world.background ? oneOfAll : oneOfThese);
-		this.#do(deed, process, key);
+		// What is said again to the session's next life is another input.
+		if (deed !== "delete" || this.#world.repeats === undefined) this.#do(deed, process, key);
 	}
 
 	/** Everybody lets the runs continue, looks for what nobody works on, and resumes what was left open here. */
@@ -264,21 +269,42 @@ export class Users {
 
 	#say(deed: "send" | "steer", process: Process, key: string): void {
 		const text = `${deed} ${++this.#deeds}`;
-		const input = this.#give(text, process, key, async () => {
-			const run = await process.agent.session(key)[deed](text);
+		const { repeats, serving } = this.#world;
+		const say = async (by: Process): Promise<void> => {
+			const options = repeats === undefined ? {} : { dedupeKey: text };
+			const run = await by.agent.session(key)[deed](text, options);
 			input.run = run;
-			this.#look(run, process);
-		});
+			this.#look(run, by);
+		};
+		const input = this.#give(text, process, key, () => say(process));
+		if (repeats === undefined) return;
+		this.#said.push({ input, say });
+		// It is said by two at once, or something that was said before is said again.
+		const again = repeats.chance(0.4) ? this.#said.at(-1) : repeats.pick(this.#said);
+		const by = repeats.pick(serving);
+		if (again === undefined || repeats.chance(0.4)) return;
+		again.input.isRepeated = true;
+		const said = again.say(by).then(
+			() => this.#accepted(again.input),
+			(error) => {
+				// The first is durable.
+				if ((error as { code?: string }).code === "duplicate_input") this.#accepted(again.input);
+				throw error;
+			},
+		);
+		this.#follow(`${again.input.text} to ${again.input.key} again`, by, said);
+	}
+
+	#accepted(input: GivenInput): void {
+		input.accepted ??= ++this.#moments;
+		input.acceptedAt ??= this.#world.schedule.now;
 	}
 
 	/** Gives a session an input, and keeps when it was accepted. */
 	#give(text: string, process: Process, key: string, give: () => Promise<unknown>): GivenInput {
 		const input: GivenInput = { text, key, process, given: ++this.#moments };
 		this.inputs.push(input);
-		const given = give().then(() => {
-			input.accepted = ++this.#moments;
-			input.acceptedAt = this.#world.schedule.now;
-		});
+		const given = give().then(() => this.#accepted(input));
 		this.#follow(`${text} to ${key}`, process, given);
 		return input;
 	}
@@ -294,7 +320,8 @@ export class Users {
 		const kind = random.pick(["watched", "watched", "watched", "pulled", "both", "left"] as const);
 		const isWatched = kind === "watched" || kind === "both";
 		const watchers = Array.from({ length: isWatched ? 1 + random.below(3) : 0 }, pace);
-		const watching = { watchers, events: kind === "pulled" || kind === "both" };
+		const showsTwice = this.#world.planted === "update-after-end";
+		const watching = { watchers, events: kind === "pulled" || kind === "both", showsTwice };
 		const watched = new WatchedRun(run, process, schedule, ledger, watching);
 		this.runs.push(watched);
 		if (calm || (kind === "watched" && random.chance(0.5))) watched.askForResult();

@@ -13,6 +13,8 @@ export type Pace = "at-once" | "slow";
 export interface Watching {
 	readonly watchers: readonly Pace[];
 	readonly events: boolean;
+	/** A planted fault: work that is over is updated once more. */
+	readonly showsTwice: boolean;
 }
 
 /** Facts that are emitted, and as which event. */
@@ -37,13 +39,22 @@ class Watcher {
 	#last: { readonly seq: number; readonly sub: number } | undefined;
 	#lastEmitted: number | undefined;
 	readonly #overJobs = new Set<string>();
+	readonly #showsTwice: boolean;
 
-	constructor(run: AgentRun, ledger: Ledger) {
+	constructor(run: AgentRun, ledger: Ledger, showsTwice: boolean) {
 		this.#run = run;
 		this.#ledger = ledger;
+		this.#showsTwice = showsTwice;
 	}
 
 	saw(event: RunEvent): void {
+		this.#saw(event);
+		if (!this.#showsTwice || event.type !== "nested" || !isJobEvent(event.event)) return;
+		if (event.event.type === "subagent-job-end")
+			this.#saw({ ...event, sub: event.sub + 0.5, event: { ...event.event, type: "subagent-job-update" } });
+	}
+
+	#saw(event: RunEvent): void {
 		const { seq, sub } = event;
 		if (seq === 0) return; // a run that was never started has no journal
 		const { runId, sessionKey } = this.#run;
@@ -90,6 +101,7 @@ export class WatchedRun {
 	wasRefused = false;
 	readonly #schedule: Schedule;
 	readonly #ledger: Ledger;
+	readonly #showsTwice: boolean;
 	#ending: AgentEvent["type"] | undefined;
 	#asked = false;
 	#drained = false;
@@ -99,13 +111,18 @@ export class WatchedRun {
 		this.process = process;
 		this.#schedule = schedule;
 		this.#ledger = ledger;
-		for (const pace of watching.watchers) this.#watch(new Watcher(run, ledger), pace);
+		this.#showsTwice = watching.showsTwice;
+		for (const pace of watching.watchers) this.#watch(this.#watcher(), pace);
 		if (watching.events) this.#pull(run.events());
 	}
 
 	/** Somebody more looks on, from now. */
 	join(pace: Pace): void {
-		if (!this.process.dead) this.#watch(new Watcher(this.run, this.#ledger), pace);
+		if (!this.process.dead) this.#watch(this.#watcher(), pace);
+	}
+
+	#watcher(): Watcher {
+		return new Watcher(this.run, this.#ledger, this.#showsTwice);
 	}
 
 	/** Lets the run continue by itself and waits for its end. */

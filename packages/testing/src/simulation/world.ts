@@ -61,6 +61,8 @@ export class World {
 	readonly background: boolean;
 	/** Whether the provider of the models asks to slow down at times. */
 	readonly isBusy: boolean;
+	/** Draws who says something once more under its key; undefined where nothing has one. There no session is deleted. */
+	readonly repeats: Random | undefined;
 	/** What is kept beside the sessions. */
 	readonly records: RecordSpace = memoryRecords();
 	/** Nothing goes wrong of itself any more. */
@@ -83,6 +85,8 @@ export class World {
 		this.delegates = this.random.chance(0.5);
 		// Drawn apart, so that the other worlds stay as they are.
 		this.isBusy = faults.has("model") && seededRandom(`busy ${seed}`).chance(0.3);
+		const repeats = seededRandom(`again ${seed}`);
+		this.repeats = repeats.chance(0.3) ? repeats : undefined;
 		this.background = this.delegates && this.random.chance(0.3);
 		this.sessions = Array.from({ length: 1 + this.random.below(3) }, (_, at) => `s${at + 1}`);
 		for (let count = 1 + this.random.below(3); count > 0; count--) this.startProcess();
