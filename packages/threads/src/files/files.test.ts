@@ -14,7 +14,7 @@ function bytesOf(size: number, seed = 7): Uint8Array {
 
 async function text(files: FileMethods, path: string): Promise<string | null> {
 	const bytes = await files.readFile(path);
-	return bytes === null ? null : new TextDecoder().decode(bytes);
+	return bytes === null ? null : new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
 }
 
 function isSame(one: ArrayBuffer | null, other: Uint8Array): boolean {
@@ -33,8 +33,9 @@ describe.each(hosts)("files on a host in %s", (_, open) => {
 	afterEach(() => host.close());
 
 	test("are read as they were written, text and bytes, in folders that are made, whatever was there before [SA-099]", async () => {
-		await files.writeFile("notes/2026/a.txt", "long text, ünïcödé 🙂", "text/plain");
-		expect(await text(files, "notes/2026/a.txt")).toBe("long text, ünïcödé 🙂");
+		const long = "\ufeff  long text,\r\n\tünïcödé 🙂 \n";
+		await files.writeFile("notes/2026/a.txt", long, "text/plain");
+		expect(await text(files, "notes/2026/a.txt")).toBe(long);
 		expect((await files.readdirFile("/")).entries).toMatchObject([{ path: "/notes", isDirectory: true }]);
 		expect((await files.readdirFile("/notes")).entries).toMatchObject([
 			{ path: "/notes/2026", name: "2026", isDirectory: true },

@@ -92,13 +92,16 @@ test("a thread that is terminated or deleted has no effects that run [SA-071]", 
 		await threads.createThread({ agentId: "helper" }),
 	];
 	for (const [n, state] of [one, two, three].entries()) await state.scheduleEffect("later", { n }, 60_000);
+	// What has run is forgotten too.
+	await two.scheduleEffect("later", { n: 0 });
+	await expect.poll(async () => (await threads.effects(two.threadId).all())[0]?.status).toBe("completed");
 	await one.terminate();
 	await threads.delete(two.threadId);
 	expect(await one.getScheduledEffects()).toEqual([]);
 	now += 60_000;
 	// The clock was set: what is scheduled now has the worker look.
 	await three.scheduleEffect("later", { n: 9 });
-	await expect.poll(() => [...ran].sort()).toEqual([2, 9]);
+	await expect.poll(() => [...ran].sort()).toEqual([0, 2, 9]);
 	expect((await threads.effects(one.threadId).all()).map(({ status }) => status)).toEqual(["canceled"]);
 	expect(await threads.effects(two.threadId).all()).toEqual([]);
 });

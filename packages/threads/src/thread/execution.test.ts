@@ -69,42 +69,6 @@ test("a step drains, assembles, calls, persists, runs tools, persists and looks 
 	await threads.close();
 });
 
-test("two processes on one store never run steps of a thread at the same time [SA-127]", async () => {
-	const path = join(temporaryFolder(), "threads.db");
-	let open = 0;
-	let most = 0;
-	const provider = scripted(async ({ messages }) => {
-		most = Math.max(most, ++open);
-		// The other process has its chance meanwhile.
-		for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
-		open--;
-		return messages.at(-1)?.role === "tool" ? "ok" : call("look");
-	});
-	const look = defineTool({ description: "x", execute: async () => ({ status: "success", result: "seen" }) });
-	const project = oneAgent(provider, { tools: { look } });
-	const processes = [1, 2].map(() => start(project, { host: sqliteHost(path) }));
-	const [one, two] = processes as [(typeof processes)[0], (typeof processes)[0]];
-	const { threadId } = await one.threads.createThread({ agentId: "helper" });
-	await Promise.all(
-		Array.from({ length: 8 }, (_, at) =>
-			(at % 2 === 0 ? one : two).threads.queueMessage(threadId, { content: `m${at}` }),
-		),
-	);
-	await expect
-		.poll(async () => {
-			const head = await one.host.journal.head(threadId);
-			return head?.openRunId === undefined && head?.waiting === 0;
-		})
-		.toBe(true);
-	expect(most).toBe(1);
-	const users = (await said(two.threads, threadId)).filter((line) => line.startsWith("user:"));
-	expect([...users].sort()).toEqual(Array.from({ length: 8 }, (_, at) => `user: m${at}`));
-	for (const { threads, host } of processes) {
-		await threads.close();
-		await host.close();
-	}
-});
-
 test("an execution's messages and its path of prompts can be looked at, and not changed [SA-134]", async () => {
 	const seen: unknown[] = [];
 	const refused: unknown[] = [];

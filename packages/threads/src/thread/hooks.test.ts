@@ -290,7 +290,7 @@ test("hooks of success and of failure fire for their own alone; null keeps, a re
 			return name === "bad" ? { status: "success", result: "mended" } : null;
 		}),
 	];
-	const { threads } = start(
+	const { threads, logs } = start(
 		oneAgent(provider, { hooks, tools: { ok, bad, refused: ok }, agent: { hooks: ["won", "lost"] } }),
 	);
 	const { threadId } = await threads.createThread({ agentId: "helper", message: "Go" });
@@ -306,5 +306,7 @@ test("hooks of success and of failure fire for their own alone; null keeps, a re
 	expect(provider.requests[1]?.messages).toContainEqual(
 		expect.objectContaining({ role: "tool", content: "mended" }),
 	);
+	// To give back nothing is no mistake.
+	expect(logs).toEqual([]);
 	await threads.close();
 });
