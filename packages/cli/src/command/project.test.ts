@@ -89,7 +89,7 @@ describe("check", () => {
 		const checked = await run(["check", "shop"], { folder });
 		expect([checked.code, checked.stdout]).toEqual([1, ""]);
 		expect(checked.stderr).toMatch(
-			/^2 problems:\n {2}agents\/hooks\/count_tool_calls\.ts: .*\n {2}agents\/tools\/add\.ts: .*\n$/,
+			/^2 problems:\n {2}agents\/hooks\/count_tool_calls\.ts: .* \(line 1\)\n {2}agents\/tools\/add\.ts: .*\n$/,
 		);
 		const json = await run(["check", "--json"], { folder: project });
 		expect(json.code).toBe(1);
@@ -156,8 +156,10 @@ describe("dev", () => {
 			await expect
 				.poll(() => readFileSync(join(project, "agents/holdfast.d.ts"), "utf8"))
 				.toContain('"subtract": true');
-			write("agents/tools/subtract.ts", "export default 1;");
-			await until(/"type":"problems","problems":\[\{"file":"[^"]*subtract\.ts"/);
+			write("agents/tools/subtract.ts", "\nexport default {{");
+			await until(
+				/"problems":\[\{"file":"[^"]*subtract\.ts","message":"It cannot be loaded: [^?"]* \(line 2\)"/,
+			);
 			await thread.say("And 4 + 5?");
 			await expect.poll(thread.answer).toBe("The tool add says: exactly 9");
 			child.kill("SIGTERM");

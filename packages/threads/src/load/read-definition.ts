@@ -125,12 +125,14 @@ function describe(file: string, error: unknown, what: string): ProjectProblem {
 	if (field === "options") return { file, message: `${what}.` };
 	if (typeof field === "string") return { file, field, message: (error as Error).message };
 	const why = error instanceof Error ? error.message : String(error);
-	return { file, message: `${what}: ${why}${placeOf(error)}` };
+	return { file, message: `${what}: ${why}${placeOf(file, error)}` };
 }
 
-/** Where a module could not be parsed: the first line of the stack, where Node says it. */
-function placeOf(error: unknown): string {
+/** Where a module could not be parsed, this one or one that it imports: the first line of the stack, where Node says it. */
+function placeOf(file: string, error: unknown): string {
 	if (!(error instanceof SyntaxError)) return "";
-	const place = /^(?:file:\/\/)?(?<place>\/\S+?:\d+)$/m.exec(error.stack ?? "")?.groups?.place;
-	return place === undefined ? "" : ` (${place})`;
+	const { path, line } =
+		/^(?:file:\/\/)?(?<path>\/[^\s?]+)(?:\?\S*)?:(?<line>\d+)$/m.exec(error.stack ?? "")?.groups ?? {};
+	if (path === undefined) return "";
+	return path === file ? ` (line ${line})` : ` (${path}:${line})`;
 }
