@@ -1,4 +1,5 @@
 // One thing at a time: while one piece of work is under way, nobody else acquires the session, begins or resumes a run.
+import type { MaybePromise } from "../host/index.ts";
 
 /** Whose work is done here. */
 export interface ExclusiveOwner {
@@ -11,7 +12,7 @@ export interface ExclusiveOwner {
 export class Exclusive {
 	readonly #owner: ExclusiveOwner;
 	#sleepers: (() => void)[] | undefined;
-	#work: Promise<unknown> | undefined;
+	#isBusy = false;
 	#isBlocked = false;
 
 	constructor(owner: ExclusiveOwner) {
@@ -19,7 +20,7 @@ export class Exclusive {
 	}
 
 	get isBusy(): boolean {
-		return this.#work !== undefined;
+		return this.#isBusy;
 	}
 
 	/** Whether the work under way waits for another process, which may take any time. */
@@ -33,19 +34,35 @@ export class Exclusive {
 		if (isBlocked) this.#wakeAll();
 	}
 
-	/** Does a piece of work. The caller has checked that nothing else is under way. */
-	async run<T>(work: () => Promise<T>): Promise<T> {
-		const working = work();
-		this.#work = working;
+	/** Does a piece of work, and waits only where that does. The caller has checked that nothing else is under way. */
+	run<T>(work: () => MaybePromise<T>): MaybePromise<T> {
+		this.#isBusy = true;
+		let working: MaybePromise<T>;
+		try {
+			working = work();
+		} catch (error) {
+			this.#done();
+			throw error;
+		}
+		if (working instanceof Promise) return this.#followed(working);
+		this.#done();
+		return working;
+	}
+
+	async #followed<T>(working: Promise<T>): Promise<T> {
 		try {
 			return await working;
 		} finally {
-			this.#work = undefined;
-			this.#isBlocked = false;
-			this.#owner.workIsDone();
-			this.#wakeAll();
-			this.#owner.workIsFree();
+			this.#done();
 		}
+	}
+
+	#done(): void {
+		this.#isBusy = false;
+		this.#isBlocked = false;
+		this.#owner.workIsDone();
+		this.#wakeAll();
+		this.#owner.workIsFree();
 	}
 
 	/** Resolves when what is under way is done or blocked. */
@@ -58,7 +75,7 @@ export class Exclusive {
 
 	/** Resolves when what is under way has settled. */
 	async quiet(): Promise<void> {
-		await this.#work?.catch(() => {});
+		while (this.#isBusy) await this.passed();
 	}
 
 	#wakeAll(): void {

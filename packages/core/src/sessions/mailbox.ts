@@ -141,8 +141,8 @@ export class Mailbox {
 	}
 
 	/** Lets the turn be accepted before those that are pushed after it. */
-	acceptFirst(turn: QueuedTurn, accepted: Promise<unknown>): Promise<unknown> {
-		this.#accepting = { inputId: turn.inputId, accepted };
+	acceptFirst(turn: QueuedTurn, accepted: MaybePromise<unknown>): MaybePromise<unknown> {
+		if (accepted instanceof Promise) this.#accepting = { inputId: turn.inputId, accepted };
 		return accepted;
 	}
 

@@ -13,7 +13,9 @@ import { storeKeysWith } from "./store-keys.ts";
 /** Ends the runs of a session and of its child sessions. The next handle gets a new actor. */
 export async function kill(table: SessionTable, actor: SessionActor): Promise<void> {
 	table.forget(actor);
-	await actor.kill(() => recordKill(table, actor.storeKey));
+	const killed = actor.kill(() => recordKill(table, actor.storeKey));
+	table.kills(actor.storeKey, killed);
+	await killed;
 }
 
 /** Removes a session and its child sessions. */

@@ -16,6 +16,7 @@
 //   any → closed, any → killed
 import { type DriveOutcome, type ProcessKey, sessionKilled, waitFor } from "../engine/index.ts";
 import type { AcceptedInput, SessionState } from "../facts/index.ts";
+import type { MaybePromise } from "../host/index.ts";
 import { AgentRun } from "./agent-run.ts";
 import { watchDeadline } from "./deadlines.ts";
 import { Exclusive, type ExclusiveOwner } from "./exclusive.ts";
@@ -30,7 +31,7 @@ import {
 	sessionBusy,
 } from "./session-errors.ts";
 import type { SessionLease } from "./session-lease.ts";
-import { SessionOpening } from "./session-opening.ts";
+import { type Opened, SessionOpening } from "./session-opening.ts";
 import type { SessionScope } from "./session-scope.ts";
 import type { Settlement } from "./settlement.ts";
 import { driveTurn, isRunning, type Turn } from "./turn.ts";
@@ -105,14 +106,19 @@ export class SessionActor implements ExclusiveOwner {
 	}
 
 	/** Brings lease, state and queue up to date. */
-	open(): Promise<"ours" | "held" | "others-first"> {
+	open(): MaybePromise<Opened> {
 		return this.#opening.open();
 	}
 
 	/** Begins the turn that is first. False when another worker was faster. */
-	async begin(queued: QueuedTurn): Promise<boolean> {
+	begin(queued: QueuedTurn): MaybePromise<boolean> {
 		const beginning = this.#opening.begin(queued, (input) => this.scope.steer(this, input));
-		const turn = beginning instanceof Promise ? await beginning : beginning;
+		return beginning instanceof Promise
+			? beginning.then((turn) => this.#begun(turn, queued))
+			: this.#begun(beginning, queued);
+	}
+
+	#begun(turn: Turn | undefined, queued: QueuedTurn): boolean {
 		if (turn === undefined) return false;
 		for (const overlay of this.#overlays?.splice(0) ?? []) void turn.frame.overlay(overlay);
 		this.#drive(turn);

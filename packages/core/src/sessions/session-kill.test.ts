@@ -138,6 +138,25 @@ describe("kill", () => {
 		expect(await drain(await agent.session("s").send("two"))).toEqual({ outcome: "completed", text: "Yes." });
 		expect(shown(model)[2]).toEqual(["user: one", "assistant: I look. [look]", "results: 1", "user: two"]);
 	});
+
+	test.each(["send", "steer", "start"] as const)(
+		"of a run under way ends nothing of what %s says right after it [SES-047]",
+		async (how) => {
+			const asked = gate();
+			const { session, agent } = play((_, call) => {
+				if (call > 0) return "Yes.";
+				asked.open();
+				return { gate: never };
+			});
+			const active = (await session.send("one")).result();
+			await asked.promise;
+			const killed = session.kill();
+			const next = agent.session("s")[how]("two");
+			await killed;
+			expect((await active).outcome).toBe("killed");
+			expect(await drain(await next)).toEqual({ outcome: "completed", text: "Yes." });
+		},
+	);
 });
 
 describe("delete", () => {

@@ -2,16 +2,19 @@
 // resumed. Who opens it drives what comes of it (keeps I4).
 import type { Caller } from "../caller/index.ts";
 import { type EngineAgent, waitFor, withinCall } from "../engine/index.ts";
-import type { MaybePromise } from "../host/index.ts";
+import type { Lease, MaybePromise, StoredInput } from "../host/index.ts";
 import { AgentRun } from "./agent-run.ts";
 import { processKey } from "./local-store.ts";
-import { Mailbox, type QueuedTurn, storedMessage } from "./mailbox.ts";
+import { type Alignment, Mailbox, type QueuedTurn, storedMessage } from "./mailbox.ts";
 import { type Resumption, resumeTurn } from "./resume-turn.ts";
 import { awaitsItself, startedElsewhere } from "./session-errors.ts";
 import { SessionLease } from "./session-lease.ts";
 import type { SessionScope } from "./session-scope.ts";
 import { beginTurn, type Turn, type TurnSession } from "./turn.ts";
 import type { FrameSession } from "./turn-frame.ts";
+
+/** `held`: another living worker works on it; `others-first`: the turn before ours is another worker's to begin. */
+export type Opened = "ours" | "held" | "others-first";
 
 export class SessionOpening {
 	readonly lease: SessionLease;
@@ -29,37 +32,60 @@ export class SessionOpening {
 		this.mailbox = new Mailbox(scope.journal, storeKey, scope.local);
 	}
 
-	/** `held`: another living worker works on it; `others-first`: the turn before ours is another worker's to begin. */
-	async open(): Promise<"ours" | "held" | "others-first"> {
-		const { lease, mailbox, sessionKey } = this;
-		const { agent, records } = this.#scope;
-		const acquiring = lease.current ?? lease.acquire();
-		const held = acquiring instanceof Promise ? await acquiring : acquiring;
+	/** Brings lease, state and queue up to date; waits only where the journal does. */
+	open(): MaybePromise<Opened> {
+		const acquiring = this.lease.current ?? this.lease.acquire();
+		return acquiring instanceof Promise
+			? acquiring.then((held) => this.#acquired(held))
+			: this.#acquired(acquiring);
+	}
+
+	#acquired(held: Lease | undefined): MaybePromise<Opened> {
+		const { lease, mailbox } = this;
 		if (held === undefined) {
 			mailbox.forgetYielding();
 			return "held";
 		}
 		const { openRunId } = lease;
+		const { records } = this.#scope;
 		// A run that is parked or waits is not claimed before it continues: whoever looks at it must not hold up who continues it.
 		const isLeft = lease.isWaiting || lease.state.run?.parked !== undefined;
-		if (openRunId !== undefined && !isLeft && (await records?.take(openRunId)) === false) {
+		if (openRunId === undefined || isLeft || records === undefined) return this.#readInbox(held);
+		return records.take(openRunId).then((isTaken) => {
+			if (isTaken) return this.#readInbox(held);
 			lease.drop();
 			return "held";
-		}
-		const { stored } = mailbox;
+		});
+	}
+
+	#readInbox(held: Lease): MaybePromise<Opened> {
+		const { stored } = this.mailbox;
 		const reading = held.inbox();
-		const inbox = reading instanceof Promise ? await reading : reading;
-		const aligning = mailbox.align(inbox, stored, openRunId, (input) => {
+		return reading instanceof Promise
+			? reading.then((inbox) => this.#align(inbox, stored))
+			: this.#align(reading, stored);
+	}
+
+	#align(inbox: readonly StoredInput[], stored: ReadonlySet<QueuedTurn>): MaybePromise<Opened> {
+		const { agent } = this.#scope;
+		const aligning = this.mailbox.align(inbox, stored, this.lease.openRunId, (input) => {
 			const runId = input.kind === "message" ? input.runId : undefined;
-			const run = new AgentRun(runId ?? agent.engine.ports.ids.uuid(), sessionKey);
+			const run = new AgentRun(runId ?? agent.engine.ports.ids.uuid(), this.sessionKey);
 			run.detach();
 			return { run, input: storedMessage(input), inputId: input.id, isAdopted: true, stage: "stored" };
 		});
-		const { gone, ahead } = aligning instanceof Promise ? await aligning : aligning;
+		return aligning instanceof Promise
+			? aligning.then((alignment) => this.#aligned(alignment))
+			: this.#aligned(aligning);
+	}
+
+	#aligned({ gone, ahead }: Alignment): Opened {
+		const { lease, mailbox, sessionKey } = this;
 		this.#scope.local.left.delete(this.storeKey);
 		for (const { run } of gone) run.abandon("lease_lost", startedElsewhere(sessionKey), lease.state.agent);
 		if (ahead === undefined || lease.openRunId !== undefined) return "ours";
-		return mailbox.yieldsTo(ahead, agent.engine.ports.clock.monotonic()) ? "others-first" : "ours";
+		const now = this.#scope.agent.engine.ports.clock.monotonic();
+		return mailbox.yieldsTo(ahead, now) ? "others-first" : "ours";
 	}
 
 	/** Begins a turn, which leaves the queue. Undefined when another worker was faster. `steer` is for its hooks. */

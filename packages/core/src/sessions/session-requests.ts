@@ -11,12 +11,14 @@ import {
 	storedEdit,
 	type Watcher,
 } from "../facts/index.ts";
+import type { MaybePromise } from "../host/index.ts";
 import type { AgentRun } from "./agent-run.ts";
 import type { QueuedTurn } from "./mailbox.ts";
 import { endNoted, take } from "./outside-requests.ts";
 import type { Resumption } from "./resume-turn.ts";
 import type { SessionActor } from "./session-actor.ts";
 import { endsRun, pendingToolCalls, sessionBusy, sessionHeld, unknownMessage } from "./session-errors.ts";
+import type { Opened } from "./session-opening.ts";
 import { isOfAnother } from "./settlement.ts";
 import { isRunning, type Turn } from "./turn.ts";
 
@@ -52,49 +54,79 @@ export function send(
 	actor: SessionActor,
 	input: AcceptedInput,
 	{ runId, messageId }: Pick<StartOptions, "runId" | "messageId"> = {},
-): Promise<AgentRun> {
+): MaybePromise<AgentRun> {
 	const turn = queued(actor, input, runId);
 	return accept(actor, messageId === undefined ? turn : { ...turn, isNamed: true });
 }
 
-async function accept(actor: SessionActor, turn: QueuedTurn): Promise<AgentRun> {
+function accept(actor: SessionActor, turn: QueuedTurn): MaybePromise<AgentRun> {
 	actor.ensureUsable();
-	const { isIdle, mailbox, exclusive, lease } = actor;
-	const { run } = turn;
+	const { isIdle, mailbox, exclusive } = actor;
 	mailbox.push(turn);
-	try {
-		if (isIdle && !mailbox.isArriving)
-			await mailbox.acceptFirst(
-				turn,
-				exclusive.run(() => beginOrStore(actor, turn)),
-			);
-		else await store(actor, turn);
-	} catch (error) {
+	const accepted = (): AgentRun => {
+		actor.pump();
+		return turn.run;
+	};
+	const refused = (error: unknown): AgentRun => {
 		// What is in the store is another's, or cannot be read: that is how this run ends, and there it stays.
 		if (!endsRun(error)) throw error;
-		run.abandon("journal_failed", error, lease.state.agent);
+		turn.run.abandon("journal_failed", error, actor.lease.state.agent);
+		return accepted();
+	};
+	try {
+		const accepting =
+			isIdle && !mailbox.isArriving
+				? mailbox.acceptFirst(
+						turn,
+						exclusive.run(() => beginOrStore(actor, turn)),
+					)
+				: store(actor, turn);
+		if (accepting instanceof Promise) return accepting.then(accepted, refused);
+	} catch (error) {
+		return refused(error);
 	}
-	actor.pump();
-	return run;
+	return accepted();
 }
 
 /** The fast way: where nothing is before this turn, its begin is its acceptance. */
-async function beginOrStore(actor: SessionActor, turn: QueuedTurn): Promise<void> {
-	const { lease, mailbox, scope } = actor;
-	try {
-		const { setup } = scope.agent;
-		if (setup !== undefined) await setup.over();
-		const isOurs = (await actor.open()) === "ours";
-		actor.ensureNotKilled();
-		const isFirst = isOurs && lease.openRunId === undefined && mailbox.first === turn;
-		if (isFirst && (await actor.begin(turn))) return;
-		actor.ensureNotKilled();
-	} catch (error) {
+function beginOrStore(actor: SessionActor, turn: QueuedTurn): MaybePromise<void> {
+	const { mailbox } = actor;
+	const next = (begun: boolean): MaybePromise<void> => {
+		// An unfinished run comes first, and so does the owner of the session: this turn waits in the inbox.
+		if (!begun) return store(actor, turn);
+	};
+	const refused = (error: unknown): never => {
 		mailbox.remove(turn);
 		throw error;
+	};
+	let beginning: MaybePromise<boolean>;
+	try {
+		beginning = beginFirst(actor, turn);
+	} catch (error) {
+		return refused(error);
 	}
-	// An unfinished run comes first, and so does the owner of the session: this turn waits in the inbox.
-	await store(actor, turn);
+	return beginning instanceof Promise ? beginning.catch(refused).then(next) : next(beginning);
+}
+
+/** Begins a turn if it is the first in a session that is ours; a session in memory is opened at once. */
+function beginFirst(actor: SessionActor, turn: QueuedTurn): MaybePromise<boolean> {
+	const { lease, mailbox, scope } = actor;
+	const begun = (isBegun: boolean): boolean => {
+		if (!isBegun) actor.ensureNotKilled();
+		return isBegun;
+	};
+	const begin = (session: Opened): MaybePromise<boolean> => {
+		actor.ensureNotKilled();
+		const isFirst = session === "ours" && lease.openRunId === undefined && mailbox.first === turn;
+		const beginning = isFirst && actor.begin(turn);
+		return beginning instanceof Promise ? beginning.then(begun) : begun(beginning);
+	};
+	const open = (): MaybePromise<boolean> => {
+		const opening = actor.open();
+		return opening instanceof Promise ? opening.then(begin) : begin(opening);
+	};
+	const { setup } = scope.agent;
+	return setup === undefined ? open() : setup.over().then(open);
 }
 
 /** Accepts a turn that does not begin at once. */

@@ -53,6 +53,8 @@ export class SessionTable implements SessionScope {
 	readonly #idle = new Set<string>();
 	/** What was sent to sessions at rest waits for others that begin: until when, by store key. */
 	readonly #entering = new Map<string, Promise<void>>();
+	/** Kills that are not on record yet, by store key: what is sent from then on is not ended by them. */
+	readonly #killing = new Map<string, Promise<unknown>>();
 	readonly #listeners = new Set<(run: AgentRun) => void>();
 	#isClosed = false;
 
@@ -136,8 +138,23 @@ export class SessionTable implements SessionScope {
 	}
 
 	/** Until when that waits which was sent to the session of a key before; undefined if absent. */
-	entering(key: string): Promise<void> | undefined {
-		return this.#entering.size === 0 ? undefined : this.#entering.get(this.storeKeyOf(key));
+	entering(key: string): Promise<unknown> | undefined {
+		if (this.#entering.size === 0) return this.killing(key);
+		return this.#entering.get(this.storeKeyOf(key)) ?? this.killing(key);
+	}
+
+	/** Settles when the kill of the session of a key is on record; undefined if there is none. */
+	killing(key: string): Promise<unknown> | undefined {
+		return this.#killing.size === 0 ? undefined : this.#killing.get(this.storeKeyOf(key));
+	}
+
+	/** What is sent to that session from now on waits until it is killed. */
+	kills(storeKey: string, killed: Promise<unknown>): void {
+		const over = (): void => {
+			if (this.#killing.get(storeKey) === recorded) this.#killing.delete(storeKey);
+		};
+		const recorded = killed.then(over, over);
+		this.#killing.set(storeKey, recorded);
 	}
 
 	entered(key: string): void {

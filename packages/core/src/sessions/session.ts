@@ -4,6 +4,7 @@ import { type Caller, readCaller } from "../caller/index.ts";
 import type { AgentEvent, MessageEdit, PendingToolCall, RunEvent, ToolAnswer } from "../facts/index.ts";
 import { acceptInput, type SendInput, saidBy } from "../facts/index.ts";
 import { type FollowedEvent, type FollowOptions, followStoreKey } from "../following/index.ts";
+import type { MaybePromise } from "../host/index.ts";
 import type { AgentState } from "../state/index.ts";
 import type { AgentRun } from "./agent-run.ts";
 import { type ForkOptions, forkSession } from "./fork-session.ts";
@@ -48,6 +49,8 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 			await moment;
 			this.#table.entered(this.key);
 		}
+		const killing = this.#table.killing(this.key);
+		if (killing !== undefined) await killing;
 		return typed(requests.send(this.#actor(), accepted, options));
 	}
 
@@ -243,9 +246,9 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 
 /** The agent's types are the compiler's business: here every run is like any other. */
 function typed<Run extends AgentRun<unknown, unknown, unknown> | null>(
-	run: Promise<AgentRun | null>,
-): Promise<Run> {
-	return run as Promise<unknown> as Promise<Run>;
+	run: MaybePromise<AgentRun | null>,
+): MaybePromise<Run> {
+	return run as MaybePromise<unknown> as MaybePromise<Run>;
 }
 
 function readBy(caller: Caller | undefined): Caller | undefined {
