@@ -37,7 +37,8 @@ export async function carryOutCalls(
 	given: CallsAsked | undefined,
 	{ before = noFacts, concludes }: CarryOutOptions = {},
 ): Promise<void> {
-	const fresh = given === undefined ? undefined : await admitted(run, given, before);
+	const isAdmitted = given === undefined || run.admission === undefined;
+	const fresh = isAdmitted ? given : await admitted(run, given, before);
 	const open = run.state.run;
 	const step = fresh?.step ?? open?.step ?? 1;
 	const calls = fresh === undefined ? (open?.calls ?? []) : callsOf(fresh).map((call) => ({ call }));

@@ -157,7 +157,8 @@ function oneMoreStep({ agent }: Run): ModelAction {
 
 /** Carries out a model action and the calls of its answer. True when the run shall end. */
 async function modelStep(run: Run, action: ModelAction): Promise<boolean> {
-	const step = action.step === "next" ? await beginStep(run) : stepOf(run);
+	const begun = action.step === "next" ? beginStep(run) : stepOf(run);
+	const step = begun instanceof Promise ? await begun : begun;
 	const called = await callModel(run, action, step);
 	if (called.retries.length > 0) await recordRetries(run, called.retries);
 	if (called.answer === undefined) return modelFailed(run, action, step, called);

@@ -234,7 +234,7 @@ export class Run {
 
 	#committed(batch: Append, result: AppendResult): MaybePromise<boolean> {
 		if (!result.ok) {
-			this.#marks?.add(...(batch.facts[0]?.marks ?? []));
+			this.#marks?.putBack(batch.facts[0]?.marks ?? []);
 			return false;
 		}
 		if (this.ledger !== undefined) return this.#recorded(this.ledger, batch, result.seq);

@@ -17,6 +17,7 @@ import { untilAnswered } from "./until-answered.ts";
 
 /** A run that passes so many steps without a limit is reported: it may never end. */
 const manySteps = 100;
+const noneHeld: Fact[] = [];
 
 /** Opens the turn, or closes the step that a crash left without its end. True when the run shall end. */
 export function beginTurn(run: Run): MaybePromise<boolean> {
@@ -57,22 +58,42 @@ export function mayStepAtOnce(run: Run): boolean {
 }
 
 /** Opens the next step, and gives its number. Facts that are held for its first append are committed before anybody is waited for. */
-export async function beginStep(run: Run, held: Fact[] = []): Promise<number> {
+export function beginStep(run: Run, held: Fact[] = noneHeld): MaybePromise<number> {
 	const step = stepOf(run) + 1;
+	const isAsked = run.agent.hooks.onStepStart !== undefined || run.interceptors.stepBefore !== undefined;
+	if (isAsked) return stepAsked(run, step).then(() => stepBegins(run, step, held));
+	return stepBegins(run, step, held);
+}
+
+async function stepAsked(run: Run, step: number): Promise<void> {
 	const { hooks } = run.agent;
 	if (hooks.onStepStart !== undefined)
 		await untilAnswered(run, () => hooks.onStepStart?.(step, run.state.agent.withStep(step)));
 	if (run.interceptors.stepBefore !== undefined) await run.untilStopped(run.interceptors.stepBefore(step));
+}
+
+function stepBegins(run: Run, step: number, held: Fact[]): MaybePromise<number> {
 	if (step === manySteps + 1) warnOfSteps(run);
 	run.checkStopped();
-	if (run.watched) {
-		const { seq, sub } = run.at;
-		const passed = run.boundary({ type: "step_start", seq, sub, step });
-		if (passed !== undefined) {
-			passed.catch(() => {}); // awaited after the commit
-			await commitHeld(run, held);
-			await passed;
-		}
+	const passed = run.watched ? tellStepStart(run, step) : undefined;
+	return passed === undefined && !run.hasInputs ? step : afterStepStart(run, step, passed, held);
+}
+
+function tellStepStart(run: Run, step: number): Promise<unknown> | undefined {
+	const { seq, sub } = run.at;
+	return run.boundary({ type: "step_start", seq, sub, step });
+}
+
+async function afterStepStart(
+	run: Run,
+	step: number,
+	passed: Promise<unknown> | undefined,
+	held: Fact[],
+): Promise<number> {
+	if (passed !== undefined) {
+		passed.catch(() => {}); // awaited after the commit
+		await commitHeld(run, held);
+		await passed;
 	}
 	if (run.hasInputs) {
 		await commitHeld(run, held);

@@ -23,37 +23,43 @@ export function boundaryOf(
 	}
 }
 
-const none: readonly BoundaryMark[] = [];
+const none: readonly BoundaryMark[] = Object.freeze([]);
 
 /** Boundaries that were emitted and wait for something to be committed with. */
 export class PendingMarks {
-	#marks: BoundaryMark[] = [];
+	#marks = none;
 
-	add(...marks: readonly BoundaryMark[]): void {
-		this.#marks.push(...marks);
+	add(mark: BoundaryMark): void {
+		this.#marks = followedBy(this.#marks, mark);
+	}
+
+	/** What had these was not committed: they wait again. */
+	putBack(marks: readonly BoundaryMark[]): void {
+		for (const mark of marks) this.add(mark);
 	}
 
 	/** Those that wait; what is committed has them now. */
 	take(): readonly BoundaryMark[] {
-		if (this.#marks.length === 0) return none;
 		const marks = this.#marks;
-		this.#marks = [];
+		this.#marks = none;
 		return marks;
 	}
 }
 
 /** Lists of so many marks at most are shared: there are few of them, and hardly a fact has more. */
 const mostShared = 3;
-/** The few lists of marks there are: facts are kept, and most steps have the same. */
-const shared = new Map<string, readonly BoundaryMark[]>();
+type Followers = Partial<Record<BoundaryMark, readonly BoundaryMark[]>>;
+/** The few lists of marks there are, by what they begin with: facts are kept, and most steps have the same. */
+const shared = new Map<readonly BoundaryMark[], Followers>();
 
-/** The same marks as one list for all who have them. */
-function sharedMarks(marks: readonly BoundaryMark[]): readonly BoundaryMark[] {
-	if (marks.length > mostShared) return marks.slice();
-	const text = marks.join();
-	const known = shared.get(text) ?? Object.freeze(marks.slice());
-	if (!shared.has(text)) shared.set(text, known);
-	return known;
+/** A list with one more mark: the same list for all who have the same few marks. */
+function followedBy(marks: readonly BoundaryMark[], mark: BoundaryMark): readonly BoundaryMark[] {
+	if (marks.length >= mostShared) return [...marks, mark];
+	const followers = shared.get(marks) ?? {};
+	if (followers[mark] !== undefined) return followers[mark];
+	const list = Object.freeze([...marks, mark]);
+	shared.set(marks, { ...followers, [mark]: list });
+	return list;
 }
 
 /**
@@ -63,7 +69,7 @@ function sharedMarks(marks: readonly BoundaryMark[]): readonly BoundaryMark[] {
 export function withMarks(facts: readonly Fact[], marks: readonly BoundaryMark[]): readonly Fact[] {
 	const [first] = facts;
 	if (first === undefined || (marks.length === 0 && !beginsMarks(first))) return facts;
-	const marked: Fact[] = [{ ...first, marks: sharedMarks(marks) }];
+	const marked: Fact[] = [{ ...first, marks }];
 	for (let at = 1; at < facts.length; at++) marked.push(facts[at] as Fact);
 	return marked;
 }
@@ -89,7 +95,8 @@ export function encodeMarks(marks: readonly BoundaryMark[]): string {
 export function decodeMarks(text: string): readonly BoundaryMark[] {
 	const known = decoded.get(text);
 	if (known !== undefined) return known;
-	const marks = [...text].flatMap((letter) => byLetter.get(letter) ?? []);
-	if (marks.length === text.length && marks.length <= mostShared) decoded.set(text, sharedMarks(marks));
-	return sharedMarks(marks);
+	const given = [...text].flatMap((letter) => byLetter.get(letter) ?? []);
+	const marks = given.reduce(followedBy, none);
+	if (marks.length === text.length && marks.length <= mostShared) decoded.set(text, marks);
+	return marks;
 }

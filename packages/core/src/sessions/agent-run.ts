@@ -209,9 +209,12 @@ export class AgentRun<Event = AgentEvent, Output = unknown, Watched = RunEvent> 
 	concluded(run: Run, outcome: DriveOutcome, frame: TurnFrame): void {
 		this.#run = undefined;
 		const { onComplete, onError } = run.agent.hooks;
-		const ending = (): Promise<RunResult> => endOf(run, outcome, frame);
 		const isAlone = (onComplete ?? onError) === undefined && frame.policy.around.length === 0;
-		this.#settle(isAlone ? ending() : withinCall(this, ending));
+		const isCompleted = outcome.kind === "ended" && outcome.outcome === "completed";
+		// Nobody is asked about the end of most runs.
+		if (isAlone && isCompleted) this.#settle(runResult(run, outcome, { turn: turnOf(run) }));
+		else if (isAlone) this.#settle(endOf(run, outcome, frame));
+		else this.#settle(withinCall(this, () => endOf(run, outcome, frame)));
 	}
 
 	/** The run was not started by this process and will not be. @internal */
@@ -263,7 +266,6 @@ export class AgentRun<Event = AgentEvent, Output = unknown, Watched = RunEvent> 
 
 async function endOf(run: Run, outcome: DriveOutcome, frame: TurnFrame): Promise<RunResult> {
 	const turnSoFar = turnOf(run);
-	const state = run.state.run;
 	let error: ErrorData | undefined;
 	let given: GenerateResult | undefined;
 	try {
@@ -274,20 +276,34 @@ async function endOf(run: Run, outcome: DriveOutcome, frame: TurnFrame): Promise
 	} catch (thrown) {
 		const isMeant = outcome.kind === "ended" ? outcome.outcome === "aborted" : outcome.reason === "waiting";
 		// What policy left of an error is what the journal says of it; a refusal speaks for itself.
-		const recorded = run.admission === undefined ? undefined : state?.error;
+		const recorded = run.admission === undefined ? undefined : run.state.run?.error;
 		if (!isMeant)
 			error = recorded?.code === "policy_refused" ? errorData(thrown) : (recorded ?? errorData(thrown));
 	}
-	const turn = given?.turn ?? turnSoFar;
+	return runResult(run, outcome, { turn: turnSoFar, given, error });
+}
+
+/** How a run ended. `given`: what middleware made of it. */
+function runResult(
+	run: Run,
+	outcome: DriveOutcome,
+	{
+		turn,
+		given,
+		error,
+	}: { turn: Turn | undefined; given?: GenerateResult | undefined; error?: ErrorData | undefined },
+): RunResult {
+	const state = run.state.run;
 	const isCompleted = outcome.kind === "ended" && outcome.outcome === "completed";
 	const output = isCompleted ? (given === undefined ? outputOf(run) : given.output) : undefined;
+	const last = given?.turn ?? turn;
 	return {
 		runId: run.runId,
 		outcome:
 			outcome.kind === "ended" ? outcome.outcome : outcome.reason === "waiting" ? "waiting" : "suspended",
 		...(outcome.kind === "left" && outcome.reason === "waiting" ? waitOf(run.state) : {}),
-		text: turn?.response.text ?? "",
-		...(turn === undefined ? {} : { turn }),
+		text: last?.response.text ?? "",
+		...(last === undefined ? {} : { turn: last }),
 		...(output === undefined ? {} : { output }),
 		state: given?.state ?? run.state.agent,
 		...(error === undefined ? {} : { error }),

@@ -245,9 +245,12 @@ function inputEvent(event: Extract<RunEvent, { type: "input" }>): AgentEvent {
 	const { message, shape, wrapped = [] } = event;
 	const content =
 		message.type === "user" ? (message as unknown as { content: readonly UserContent[] }).content : [];
-	const texts = content.flatMap((part) => (part.type === "text" ? [part.text] : []));
-	if (shape === "text") return { type: "user-text", text: texts[0] ?? "" };
-	if (shape === "texts") return { type: "user-text", text: texts };
+	if (shape === "text") {
+		const text = content.find((part) => part.type === "text")?.text ?? "";
+		return { type: "user-text", text };
+	}
+	if (shape === "texts")
+		return { type: "user-text", text: content.flatMap((part) => (part.type === "text" ? [part.text] : [])) };
 	return {
 		type: "user-message",
 		content: content.map((block, index) => partOf(block, wrapped.includes(index))),

@@ -134,9 +134,12 @@ export class SessionLease {
 		const lease = this.#lease;
 		this.#lease = undefined;
 		if (lease === undefined || lease.isLost) return;
-		this.#releasing = Promise.resolve()
-			.then(() => lease.release())
-			.catch(() => void this.#store.local.unreleased.add(this.#storeKey));
+		const failed = (): void => void this.#store.local.unreleased.add(this.#storeKey);
+		try {
+			this.#releasing = lease.release()?.catch(failed);
+		} catch {
+			failed();
+		}
 	}
 
 	/** Resolves when a lease that is being released is out of the way. */

@@ -83,9 +83,9 @@ export function beginTurn(
 	const state = insteadOf === undefined ? session.state : cutHistory(session.state, insteadOf);
 	// What was changed in the history before the turn is before it.
 	const edits = session.notices.filter(({ kind }) => kind === "edit");
-	const notices =
-		edits.length === 0 ? session.notices : session.notices.filter(({ kind }) => kind !== "edit");
-	const { run, frame } = makeRun({ ...session, state, notices }, agent, handle, {
+	const isPlain = insteadOf === undefined && edits.length === 0;
+	const notices = session.notices.filter(({ kind }) => kind !== "edit");
+	const { run, frame } = makeRun(isPlain ? session : { ...session, state, notices }, agent, handle, {
 		inputId,
 		origin,
 		begin: "begun",
