@@ -182,9 +182,9 @@ function withFact(state: SessionState, entry: Entry, options: FoldOptions): Sess
 				if (call.settled !== undefined) throw corrupt(entry, `call ${fact.callId} has its result already`);
 				return { ...call, settled: fact };
 			});
-			const settled: RunState = { ...run, calls, unsettled: run.unsettled - 1 };
-			if (settled.unsettled > 0) return { ...state, seq, run: settled };
-			return closeRound(state, settled, seq, entry.at, options);
+			const unsettled = run.unsettled - 1;
+			if (unsettled > 0) return { ...state, seq, run: { ...run, calls, unsettled } };
+			return closeRound(state, run, calls, entry, options);
 		}
 		case "decision":
 			// A call that may run is still to be run: deciders are not asked before it was.
@@ -224,7 +224,7 @@ function withFact(state: SessionState, entry: Entry, options: FoldOptions): Sess
 				const calls = run.calls.map((call) =>
 					call.settled ? call : { ...call, settled: unanswered(run, call) },
 				);
-				ended = closeRound(state, { ...run, calls, unsettled: 0 }, seq, entry.at, options);
+				ended = closeRound(state, run, calls, entry, options);
 			}
 			const over: RunState = { ...(ended.run as RunState), status: fact.outcome };
 			const error = fact.error === undefined ? {} : { error: fact.error };
@@ -273,15 +273,15 @@ function append(
 function closeRound(
 	state: SessionState,
 	run: RunState,
-	seq: number,
-	at: number,
+	calls: readonly CallState[],
+	{ seq, at }: Entry,
 	options: FoldOptions,
 ): SessionState {
 	const results: ToolResult[] = [];
 	const shown: ToolResult[] = [];
 	let cut = false;
 	let executions = run.executions;
-	for (const { call, started, settled } of run.calls) {
+	for (const { call, started, settled } of calls) {
 		if (settled === undefined) continue;
 		const isError = settled.outcome !== "done";
 		const result: ToolResult = { toolCallId: call.toolCallId, result: settled.result };
@@ -308,9 +308,11 @@ function closeRound(
 	const message = new ToolResultMessage(results, identity);
 	const closed: RunState = {
 		...run,
+		calls,
+		unsettled: 0,
 		pending: undefined,
 		rounds: run.rounds + 1,
-		crashes: run.calls.some(({ settled }) => settled?.outcome === "unknown") ? run.crashes : 0,
+		crashes: calls.some(({ settled }) => settled?.outcome === "unknown") ? run.crashes : 0,
 		last: { kind: "results", tag: (run.requested ?? run.assistant)?.tag ?? "act" },
 		executions,
 	};

@@ -127,9 +127,9 @@ export interface Lease {
 	release(): MaybePromise<void>;
 }
 
-/** A lease, or who holds it. */
+/** A lease, or who holds it. `inbox`: what waited for the session, where that was seen with it. */
 export type AcquireResult =
-	| { readonly ok: true; readonly lease: Lease }
+	| { readonly ok: true; readonly lease: Lease; readonly inbox?: readonly StoredInput[] }
 	| { readonly ok: false; readonly heldBy: string };
 
 /** Which entries `read` gives. */

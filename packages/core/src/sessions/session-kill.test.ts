@@ -139,7 +139,7 @@ describe("kill", () => {
 		expect(shown(model)[2]).toEqual(["user: one", "assistant: I look. [look]", "results: 1", "user: two"]);
 	});
 
-	test.each(["send", "steer", "start"] as const)(
+	test.each(["send", "start"] as const)(
 		"of a run under way ends nothing of what %s says right after it [SES-047]",
 		async (how) => {
 			const asked = gate();

@@ -2,7 +2,7 @@
 import type { AssistantMessage } from "@holdfast/upp";
 import type { EngineAgent } from "../engine/index.ts";
 import { type Entry, emptySession, type SessionState } from "../facts/index.ts";
-import type { AcquireResult, Journal, Lease, MaybePromise, Timers } from "../host/index.ts";
+import type { AcquireResult, Journal, Lease, MaybePromise, StoredInput, Timers } from "../host/index.ts";
 import { cutOff, type KnownSession, readOn } from "./fold-session.ts";
 import type { LocalStore } from "./local-store.ts";
 
@@ -33,6 +33,8 @@ export class SessionLease {
 	/** What was read while the session was not held: it is read on from there. */
 	#seen: KnownSession | undefined;
 	#lease: Lease | undefined;
+	/** What waited for the session, where it was seen when it was acquired and nobody has asked for it yet. */
+	#inbox: readonly StoredInput[] | undefined;
 	/** Settles when the lease released last is out of the way. */
 	#releasing: Promise<void> | undefined;
 	#wake: (() => void) | undefined;
@@ -90,6 +92,7 @@ export class SessionLease {
 		this.#store.local.unreleased.delete(this.#storeKey);
 		if (!acquired.ok) return undefined;
 		const { lease } = acquired;
+		this.#inbox = acquired.inbox;
 		const known = (session: KnownSession): Lease => {
 			this.#known = session;
 			this.#seen = undefined;
@@ -97,6 +100,13 @@ export class SessionLease {
 			return lease;
 		};
 		return lease.seq > 0 ? this.#readOn().then(known) : known({ state: emptySession() });
+	}
+
+	/** What waited for the session when it was acquired, once; undefined where that was not seen. */
+	takeInbox(): readonly StoredInput[] | undefined {
+		const inbox = this.#inbox;
+		this.#inbox = undefined;
+		return inbox;
 	}
 
 	/** The lease may be stale: the next use acquires the session again and reads what was added. */

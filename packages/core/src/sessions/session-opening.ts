@@ -60,7 +60,9 @@ export class SessionOpening {
 
 	#readInbox(held: Lease): MaybePromise<Opened> {
 		const { stored } = this.mailbox;
-		const reading = held.inbox();
+		const seen = this.lease.takeInbox();
+		// A turn that is stored by now may have been on its way when the session was looked at.
+		const reading = seen === undefined || stored.size > 0 ? held.inbox() : seen;
 		return reading instanceof Promise
 			? reading.then((inbox) => this.#align(inbox, stored))
 			: this.#align(reading, stored);

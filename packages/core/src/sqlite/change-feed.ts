@@ -18,6 +18,8 @@ export interface ChangeFeed {
 	listen(lease: SqliteLease): void;
 	/** Nobody listens for it any more. */
 	ignore(lease: SqliteLease): void;
+	/** Whether others committed nothing between a time and another, both by this process's own; false also where nobody looked. */
+	wasQuiet(from: number, until: number): boolean;
 	stop(): void;
 }
 
@@ -37,8 +39,11 @@ export function makeChangeFeed(statements: Statements, others?: CommitsOfOthers)
 	/** What each watched session looked like last. */
 	const positions = new Map<string, string>();
 	const leases = new Set<SqliteLease>();
-	/** Leases listened to since the last look: what others did before would not show as a change. */
+	/** Leases listened to since the last look and seen to be held before it: what others did between would not show as a change. */
 	const fresh = new Set<SqliteLease>();
+	/** When was last looked, and since when others have committed nothing, by the time of `seenAt`. */
+	let lookedAt = Number.NEGATIVE_INFINITY;
+	let quietSince = Number.POSITIVE_INFINITY;
 	let timer: ReturnType<typeof setTimeout> | undefined;
 	let leave: (() => void) | undefined;
 	let version = -1;
@@ -55,7 +60,6 @@ export function makeChangeFeed(statements: Statements, others?: CommitsOfOthers)
 	}
 
 	function look(): void {
-		for (const lease of leases) if (lease.isLost) leases.delete(lease);
 		if (watchers.size === 0 && leases.size === 0 && !watchers.hasAny) {
 			stop();
 			return;
@@ -65,7 +69,9 @@ export function makeChangeFeed(statements: Statements, others?: CommitsOfOthers)
 			const latest = dataVersion();
 			if (latest === version) checkAll(fresh);
 			else compare();
+			if (latest !== version) quietSince = began;
 			version = latest;
+			lookedAt = began;
 			fresh.clear();
 		} catch {
 			// Locked for this moment: the version stays unseen, and the next look compares again.
@@ -94,7 +100,6 @@ export function makeChangeFeed(statements: Statements, others?: CommitsOfOthers)
 
 	/** Others committed, as their provider says. */
 	function committedByOthers(): void {
-		for (const lease of leases) if (lease.isLost) leases.delete(lease);
 		if (watchers.size === 0 && leases.size === 0 && !watchers.hasAny) stop();
 		else compare();
 	}
@@ -139,13 +144,14 @@ export function makeChangeFeed(statements: Statements, others?: CommitsOfOthers)
 		listen(lease) {
 			start();
 			leases.add(lease);
-			if (others === undefined) fresh.add(lease);
-			else queueMicrotask(() => lease.look());
+			if (others !== undefined) queueMicrotask(() => lease.look());
+			else if (lease.seenAt <= lookedAt) fresh.add(lease);
 		},
 		ignore(lease) {
 			leases.delete(lease);
 			fresh.delete(lease);
 		},
+		wasQuiet: (from, until) => timer !== undefined && quietSince <= from && until <= lookedAt,
 		stop,
 	};
 }

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { StatementSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Lease } from "../host/journal.ts";
 import { temporaryFolder } from "../temporary-folder.fixture.ts";
@@ -56,4 +57,46 @@ test("the look is left out right after a commit: nobody is taken for dead so soo
 	await expect(lease.append({ at: 2, runId: "polite", facts: [] })).rejects.toMatchObject({
 		code: "lease_lost",
 	});
+});
+
+test("no lease looks for itself while the feed sees that nobody else commits, and each does once somebody has", async () => {
+	vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+	try {
+		const [first, second] = journals as [SqliteJournal, SqliteJournal];
+		const lease = await take(first, "polite");
+		const lost = vi.fn();
+		lease.whenLost(lost);
+		vi.advanceTimersByTime(50); // the first look of the feed knows of no other before it
+		await lease.append({ at: 2, runId: "polite", facts: [] });
+		vi.advanceTimersByTime(500);
+		const asked = vi.spyOn(StatementSync.prototype, "get");
+		lease.check?.();
+		expect(asked).not.toHaveBeenCalled();
+		await take(second, "seize");
+		asked.mockClear();
+		vi.advanceTimersByTime(150); // the feed looks, and has each lease look
+		expect(lost).toHaveBeenCalledOnce();
+		expect(asked).toHaveBeenCalled();
+	} finally {
+		vi.useRealTimers();
+	}
+});
+
+test("a process that was paused looks for itself, whatever its feed saw before", async () => {
+	vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+	try {
+		const [first, second] = journals as [SqliteJournal, SqliteJournal];
+		const lease = await take(first, "polite");
+		lease.whenLost(() => {});
+		vi.advanceTimersByTime(50);
+		await lease.append({ at: 2, runId: "polite", facts: [] });
+		vi.advanceTimersByTime(25);
+		await take(second, "seize");
+		const now = performance.now();
+		vi.spyOn(performance, "now").mockReturnValue(now + 1_000); // no timer fired meanwhile
+		lease.check?.();
+		expect(lease.isLost).toBe(true);
+	} finally {
+		vi.useRealTimers();
+	}
 });

@@ -214,7 +214,9 @@ export function sqlJournal({
 					const holder = worker.isOwn(seen.owner) ? undefined : worker.find(seen.owner);
 					if (holder?.alive) return { ok: false, heldBy: holder.workerId };
 				}
-				return { ok: true, lease: new SqliteLease(store, key, mode, seen) };
+				const lease = new SqliteLease(store, key, mode, seen);
+				// Nothing waits for a session that is not there.
+				return seen === undefined ? { ok: true, lease, inbox: [] } : { ok: true, lease };
 			});
 		},
 		async submit(key, input) {

@@ -112,6 +112,8 @@ export class SqliteLease implements Lease {
 	check(): void {
 		const now = performance.now();
 		if (now - this.seenAt < certainFor || this.store.closed) return;
+		// Nobody else had committed anything a moment ago, and what this process commits is known here.
+		if (this.store.feed.wasQuiet(this.seenAt, now - certainFor)) return;
 		try {
 			this.look();
 			this.seenAt = now;
@@ -178,6 +180,7 @@ export class SqliteLease implements Lease {
 
 	#end(): void {
 		this.#over = true;
+		this.store.feed.ignore(this);
 		const { session } = this.state;
 		if (session !== undefined && this.store.held.get(session) === this) this.store.held.delete(session);
 	}
