@@ -118,9 +118,15 @@ describe.skipIf(hasNone)(`the page of a project${whyNot}`, () => {
 		await expect.poll(() => page.locator(".effect-pending").count()).toBe(2);
 		await page.getByRole("button", { name: "Cancel" }).last().click();
 		await page.locator("li", { has: page.locator(".effect-canceled"), hasText: "/notes" }).waitFor();
+		const other = await open(1_200, "light");
+		await other.goto(page.url());
+		await other.locator(".effect-pending").waitFor();
 		await page.getByRole("button", { name: "Run now" }).click();
 		await page.locator("li", { has: page.locator(".effect-completed"), hasText: "today.txt" }).waitFor();
 		expect(await page.locator(".effect-pending").count()).toBe(0);
+		// Whoever only watches sees it too.
+		await other.locator(".effect-completed").waitFor();
+		await other.close();
 		await page.goto(tab("files"));
 		await page.getByRole("button", { name: "notes/" }).click();
 		await page.getByRole("button", { name: /today\.txt/ }).waitFor({ state: "detached" });

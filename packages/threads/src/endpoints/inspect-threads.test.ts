@@ -87,6 +87,17 @@ test("what others have is not there: no head, no entries, no changes", async () 
 	expect(deleted).toMatchObject({ changed: [], deleted: [anns] });
 });
 
+test("a thread whose session is gone is deleted, though its record goes a moment later", async () => {
+	const { inspection, id, threads, host } = await story();
+	const after = await host.changes?.position();
+	await threads.session(id).delete();
+	const { signal } = new AbortController();
+	expect(await inspection.changes?.("default", { after, signal })).toMatchObject({
+		changed: [],
+		deleted: [id],
+	});
+});
+
 test("sub-agents are shown with the thread that they work for, and by themselves", async () => {
 	const provider = scripted([
 		{ calls: [{ name: "reader", args: { task: "Read it." } }] },

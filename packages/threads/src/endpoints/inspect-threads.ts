@@ -176,11 +176,13 @@ export function inspectThreads(threads: Threads): SessionInspection {
 							position = change.position;
 							const id = threadOf(change.key);
 							const record = id === undefined ? undefined : await rootOf(id);
-							if (record !== undefined) {
+							// A thread that is being deleted has a record for a moment longer than its session.
+							const isDeleted = change.kind === "deleted" && record?.id === id;
+							if (record !== undefined && !isDeleted) {
 								remember(record);
 								if (isVisibleTo(owner, record)) gathered.changed.add(record.id);
 							} else if (id !== undefined) {
-								const was = known.get(id);
+								const was = record ?? known.get(id);
 								if (was !== undefined && isVisibleTo(owner, was)) gathered.deleted.add(id);
 							}
 							const count = gathered.changed.size + gathered.deleted.size;
