@@ -1,7 +1,13 @@
 // What threads cost beside the sessions that they are: a step, ten thousand pending effects, a large file. On SQLite, the
 // steps in memory too, with a model that answers at once.
 import { mkdirSync, writeFileSync } from "node:fs";
-import { loadProject, type ThreadState, threads } from "@holdfast/threads";
+import {
+	loadProject,
+	type ProviderInstance,
+	providerModel,
+	type ThreadState,
+	threads,
+} from "@holdfast/threads";
 import { agent, type Host, memoryHost } from "holdfast";
 import { sqliteHost } from "holdfast/sqlite";
 import { effort, gaps, type Measurement, median, mustBe, p99, report, spend } from "../measure.ts";
@@ -49,18 +55,21 @@ for (const [file, text] of Object.entries(files)) {
 const project = await loadProject(".");
 const MB = 1_000_000;
 
-/** A step of a thread, and one of a session: microseconds, taking turns. */
+/**
+ * A step of a thread, one of a session that asks the thread's own provider and calls a tool that answers the same, and one of
+ * a session with a model of the house: microseconds, taking turns.
+ */
 async function measureSteps(where: string, host: Host): Promise<Measurement[]> {
 	const all = threads({ project, host });
 	const times: number[] = [];
-	const session = agent({
-		model: steppingModel(steps, "streamed"),
-		tools: [lookTool(() => times.push(performance.now()))],
-		host,
-		name: "session",
-	});
-	const [thread, own]: [number[], number[]] = [[], []];
-	const spent = { thread: 0, own: 0 };
+	const tools = [lookTool(() => times.push(performance.now()))];
+	const provider = project.models.get("main")?.definition.provider({}) as ProviderInstance;
+	const sessions = {
+		same: agent({ model: providerModel(provider, "m"), tools, host, name: "same" }),
+		own: agent({ model: steppingModel(steps, "streamed"), tools, host, name: "own" }),
+	};
+	const taken = { thread: [] as number[], same: [] as number[], own: [] as number[] };
+	const spent = { thread: 0, same: 0, own: 0 };
 	const rounds = effort.repetitions(60);
 	for (let round = -10; round < rounds; round++) {
 		shared.calls.length = 0;
@@ -69,40 +78,58 @@ async function measureSteps(where: string, host: Host): Promise<Measurement[]> {
 			await all.quiet();
 		});
 		mustBe("the number of a thread's calls", shared.calls.length, steps);
-		times.length = 0;
-		const ofSession = await spend(async () =>
-			(await session.session(`s-${round}`).send("Look at everything.")).result(),
-		);
-		mustBe("the number of a session's calls", times.length, steps);
-		if (round < 0) continue;
-		thread.push(median(gaps(shared.calls)) * 1_000);
-		own.push(median(gaps(times)) * 1_000);
-		spent.thread += ofThread.cpu / steps;
-		spent.own += ofSession.cpu / steps;
+		if (round >= 0) {
+			taken.thread.push(median(gaps(shared.calls)) * 1_000);
+			spent.thread += ofThread.cpu / steps;
+		}
+		for (const kind of ["same", "own"] as const) {
+			times.length = 0;
+			const ofSession = await spend(async () =>
+				(await sessions[kind].session(`${kind}-${round}`).send("Look at everything.")).result(),
+			);
+			mustBe("the number of a session's calls", times.length, steps);
+			if (round < 0) continue;
+			taken[kind].push(median(gaps(times)) * 1_000);
+			spent[kind] += ofSession.cpu / steps;
+		}
 	}
 	await all.close();
-	await session.close();
+	for (const each of Object.values(sessions)) await each.close();
 	await host.close();
+	const against = (kind: "same" | "own"): number =>
+		median(taken.thread.map((each, at) => each / (taken[kind][at] as number)));
 	return [
 		{
 			what: `step of a thread, ${where}`,
 			unit: "µs",
-			median: median(thread),
-			p99: p99(thread),
+			median: median(taken.thread),
+			p99: p99(taken.thread),
 			cpu: spent.thread / rounds,
 		},
 		{
-			what: `step of a session, ${where}`,
+			what: `step of a session with the thread's provider, ${where}`,
 			unit: "µs",
-			median: median(own),
-			p99: p99(own),
+			median: median(taken.same),
+			p99: p99(taken.same),
+			cpu: spent.same / rounds,
+		},
+		{
+			what: `step of a session with a model of the house, ${where}`,
+			unit: "µs",
+			median: median(taken.own),
+			p99: p99(taken.own),
 			cpu: spent.own / rounds,
 		},
 		{
-			what: `a thread's step to a session's step, ${where}`,
+			what: `a thread's step to a session's with its provider, ${where}`,
 			unit: "×",
-			median: median(thread.map((each, at) => each / (own[at] as number))),
+			median: against("same"),
 			...(where === "SQLite" ? { target: { is: "at most", value: 1.3 } as const } : {}),
+		},
+		{
+			what: `a thread's step to a session's with a model of the house, ${where}`,
+			unit: "×",
+			median: against("own"),
 		},
 	];
 }
