@@ -25,6 +25,10 @@ export interface Live {
 	readonly calls: readonly string[];
 }
 
+function answerIn({ body }: ShownEntry): string | undefined {
+	return (body as { readonly message?: { readonly id?: string } }).message?.id;
+}
+
 const nothing: Live = { text: "", thinking: "", calls: [] };
 /** Milliseconds between two looks at a session that says a lot. */
 const looksApartMs = 120;
@@ -49,6 +53,8 @@ export class SessionStore {
 	#isSaid = false;
 	/** The message of a thread that is being said. */
 	#saying: string | undefined;
+	/** The last answer that was read, which is not shown as being said any more, whatever comes of it late. */
+	#answered: string | undefined;
 
 	constructor(sessionId: string, child?: string) {
 		this.sessionId = sessionId;
@@ -142,6 +148,7 @@ export class SessionStore {
 				this.look();
 				continue;
 			}
+			if (event.messageId === this.#answered) continue;
 			const begins = event.messageId !== this.#saying;
 			this.#saying = event.messageId;
 			this.#isSaid = false;
@@ -192,7 +199,9 @@ export class SessionStore {
 				this.entries.push(entry);
 				this.conversation.add(entry);
 				this.timeline.add(entry);
+				if (entry.kind === "assistant") this.#answered = answerIn(entry) ?? this.#answered;
 			}
+			if (this.#saying !== undefined && this.#saying === this.#answered) this.live.value = nothing;
 			if (this.status.value === "loading") this.#lastEventId = page.lastEventId ?? this.#lastEventId;
 			if (page.entries.length > 0) this.version.value++;
 			if (page.isLast) break;
