@@ -348,9 +348,7 @@ class Service implements SessionService {
 
 	async #found(owner: string | SessionOwner, sessionId: string): Promise<ExecuteSession> {
 		const session = this.#session(owner, sessionId);
-		// One whose run is under way here is there.
-		const isKnown = !this.#isClosing && session.isBusy;
-		if (!isKnown && (await session.setup()) === undefined) throw sessionNotFound();
+		if ((await session.setup()) === undefined) throw sessionNotFound();
 		return session;
 	}
 }
