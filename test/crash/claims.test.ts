@@ -9,7 +9,7 @@ import { type Ended, makeWorld, named, type WorkerProcess, type World } from "./
 /** Milliseconds after which a process that does not move counts as dead. */
 const leaseTtlMs = 600;
 /** From the claim to the first commit of its run. */
-const moments = ["input 1 before", "input 1 after", "append 1 before"];
+const moments = ["input 1 before", "input 1 after", "append 1 before", "append 2 before"];
 
 let world: World;
 beforeEach(async () => {
@@ -118,7 +118,9 @@ describe.skipIf(process.platform !== "linux")(
 				const woken = await zombie.ended;
 				expect(woken.code).toBe(0);
 				expect(named(woken, "failed")).toEqual([]);
-				expect(named(woken, "append 1 after")).toEqual([]);
+				// All that it may have written is the session with nothing in it, before it was paused.
+				expect(named(woken, "append 1 after").filter(({ seq }) => seq !== 0)).toEqual([]);
+				expect(named(woken, "append 2 after")).toEqual([]);
 				expect(asked(woken, ended)).toEqual(["It came."]);
 				expect(await world.entries()).toEqual(before);
 				await expectToldOnce();
