@@ -39,7 +39,7 @@ export function uncheckedOutput({ failures }: RunOutput): RunOutput {
 	return { failures, verdict: undefined };
 }
 
-/** A decision's answer as a verdict; undefined when it is something else, as where a strategy uses the topic for something else. */
+/** A decision's answer as a verdict; undefined where a strategy uses the topic for something else. */
 export function readVerdict(answer: unknown): OutputVerdict | undefined {
 	if (typeof answer !== "object" || answer === null) return undefined;
 	const { ok, issues } = answer as { ok?: unknown; issues?: unknown };

@@ -64,7 +64,10 @@ class WatcherSet implements Watchers {
 		if (this.#awaiting.size === 0) queueMicrotask(() => this.#call());
 		const before = this.#awaiting.has(key) ? this.#awaiting.get(key) : [];
 		if (commits === undefined) this.#awaiting.set(key, undefined);
-		else if (before !== undefined) this.#awaiting.set(key, [...before, ...commits()]);
+		else if (before !== undefined) {
+			before.push(...commits());
+			this.#awaiting.set(key, before);
+		}
 	}
 
 	somethingChanged(): void {

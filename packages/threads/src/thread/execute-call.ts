@@ -8,7 +8,6 @@ import { messageOf } from "./logs.ts";
 import { callMcp } from "./mcp-tools.ts";
 import { askWhole, modelsOf } from "./model-binding.ts";
 import { recordCall, tokensOf } from "./model-calls.ts";
-import type { EnvironmentPart } from "./parts.ts";
 import { type Callable, callName } from "./project-index.ts";
 import { assembleRequest, logged } from "./request.ts";
 import { hookCall, type StoredResult } from "./row.ts";
@@ -79,7 +78,7 @@ function carriedOut(
 			case "provider":
 				return failure(`The tool "${name}" is executed by the provider, not here.`);
 			case "prompt":
-				return callPrompt(system, live, callable, args, env, context);
+				return callPrompt(system, live, callable, args, context);
 			case "handoff":
 				return handOff(system, live, callable.item.name);
 			case "agent":
@@ -229,7 +228,6 @@ async function callPrompt(
 	live: LiveRun,
 	{ item, config, name }: Extract<Callable, { kind: "prompt" }>,
 	given: Record<string, unknown>,
-	_env: EnvironmentPart,
 	context: ToolContext,
 ): Promise<ToolResult> {
 	const { definition } = item;
