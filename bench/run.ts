@@ -66,13 +66,13 @@ async function measureRow(row: string, folder: string, given: readonly string[])
 	const place = join(folder, "work", row);
 	mkdirSync(place, { recursive: true });
 	const program = join(folder, "bench/rows", `${row}.ts`);
-	const { code, output } = await runCommand([process.execPath, ...flags, program, ...given], {
+	const { code, output, stdout } = await runCommand([process.execPath, ...flags, program, ...given], {
 		folder: place,
 		timeout: given.includes("--sessions") ? muchPatience : patience,
 	});
 	if (code !== 0) return { row, failed: `exit code ${code}: ${output.trim() || "it said nothing"}` };
 	try {
-		return { row, measurements: JSON.parse(output) };
+		return { row, measurements: JSON.parse(stdout) };
 	} catch {
 		return { row, failed: `it did not report measurements but: ${output.trim()}` };
 	}

@@ -1,6 +1,7 @@
 // Processes that work on the sessions of one Postgres, for the rows that measure them from outside: how many runs have ended,
 // when the model of each was called, and what they have cost. Started as a program of its own it is such a process.
 import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { type PostgresHost, postgresHost } from "@holdfast/postgres";
 import { messageToJSON, UserMessage } from "@holdfast/upp";
@@ -43,7 +44,15 @@ export async function startFleet(count: number, connectionString: string, schema
 	const workers = Array.from({ length: count }, () =>
 		fork(import.meta.filename, [connectionString, schema], { stdio: ["ignore", "ignore", "inherit", "ipc"] }),
 	);
-	await Promise.all(workers.map(next));
+	// Rejects when a worker ends that nobody has stopped.
+	const gone = new Promise<never>((_, reject) => {
+		for (const worker of workers)
+			worker.once("exit", (code) => reject(new Error(`A worker ended with ${code}.`)));
+	});
+	gone.catch(() => {});
+	const reportsOfAll = (): Promise<unknown> =>
+		Promise.race([Promise.all(workers.map((worker) => once(worker, "message"))), gone]);
+	await reportsOfAll();
 	for (const worker of workers)
 		worker.on("message", (report: Report) => {
 			ended += report.ended;
@@ -61,42 +70,26 @@ export async function startFleet(count: number, connectionString: string, schema
 		},
 		async until(wanted) {
 			if (ended >= wanted) return;
-			await new Promise<void>((resolve, reject) => {
+			const reached = new Promise<void>((resolve) => {
 				const look = (): void => {
 					if (ended < wanted) return;
 					waiting.delete(look);
 					resolve();
 				};
 				waiting.add(look);
-				for (const worker of workers)
-					worker.once("exit", (code) => reject(new Error(`A worker ended with ${code}.`)));
 			});
+			await Promise.race([reached, gone]);
 		},
 		async heard() {
 			for (const worker of workers) worker.send("say");
-			await Promise.all(workers.map(next));
+			await reportsOfAll();
 		},
 		async stop() {
-			for (const worker of workers) worker.removeAllListeners("exit");
-			await Promise.all(
-				workers.map(
-					(worker) =>
-						new Promise((resolve) => {
-							worker.once("exit", resolve);
-							worker.send("stop");
-						}),
-				),
-			);
+			const ends = workers.map((worker) => once(worker, "exit"));
+			for (const worker of workers) worker.send("stop");
+			await Promise.all(ends);
 		},
 	};
-}
-
-/** Resolves with the next thing a worker says. */
-function next(worker: ChildProcess): Promise<unknown> {
-	return new Promise((resolve, reject) => {
-		worker.once("message", resolve);
-		worker.once("exit", (code) => reject(new Error(`A worker ended with ${code}.`)));
-	});
 }
 
 /** Accepts a message that nobody's caller waits for; resolves when it is committed. */

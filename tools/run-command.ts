@@ -6,6 +6,8 @@ export interface CommandResult {
 	/** Exit code; 1 when a signal ended the program or it could not be started. */
 	readonly code: number;
 	readonly output: string;
+	/** What it wrote to its standard output alone. */
+	readonly stdout: string;
 }
 
 /** Where and with what a program runs. */
@@ -32,12 +34,16 @@ export function runCommand(
 			...(options.timeout === undefined ? {} : { timeout: options.timeout, killSignal: "SIGKILL" }),
 		});
 		let output = "";
+		let stdout = "";
 		for (const stream of [child.stdout, child.stderr]) {
 			stream.setEncoding("utf8").on("data", (text: string) => {
 				output += text;
+				if (stream === child.stdout) stdout += text;
 			});
 		}
-		child.on("error", (error) => resolve({ code: 1, output: `${output}${program}: ${error.message}\n` }));
-		child.on("close", (code) => resolve({ code: code ?? 1, output }));
+		child.on("error", (error) =>
+			resolve({ code: 1, output: `${output}${program}: ${error.message}\n`, stdout }),
+		);
+		child.on("close", (code) => resolve({ code: code ?? 1, output, stdout }));
 	});
 }

@@ -1,4 +1,6 @@
+import { existsSync, readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
+import { Worker } from "node:worker_threads";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createHandler, type Handler } from "./handler.ts";
@@ -325,5 +327,26 @@ describe("a flood", () => {
 		expect(await metric("holdfast_active_runs")).toBe(0);
 		expect((await metric("process_resident_memory_bytes")) - before).toBeLessThan(200 * 1024 * 1024);
 		expect((await fetch(`${url}/healthz`)).status).toBe(200);
+	});
+
+	test("of clients that come at once while the process is busy keeps nobody out", async ({ skip }) => {
+		const room = "/proc/sys/net/core/somaxconn";
+		skip(!existsSync(room) || Number(readFileSync(room, "utf8")) < 2_000, "the system lets fewer wait");
+		const dialed = 1_500;
+		const connected = new Int32Array(new SharedArrayBuffer(4));
+		const crowd = new Worker(
+			`const { connect } = require("node:net");
+			const { workerData: { port, dialed, connected } } = require("node:worker_threads");
+			for (let at = 0; at < dialed; at++) connect(port, "127.0.0.1", () => {
+				if (Atomics.add(connected, 0, 1) === dialed - 1) Atomics.notify(connected, 0);
+			}).on("error", () => {});`,
+			{ eval: true, workerData: { port, dialed, connected } },
+		);
+		// This thread accepts nothing in the meantime.
+		const deadline = Date.now() + 5_000;
+		while (Atomics.load(connected, 0) < dialed && Date.now() < deadline)
+			Atomics.wait(connected, 0, Atomics.load(connected, 0), 100);
+		expect(Atomics.load(connected, 0)).toBe(dialed);
+		await crowd.terminate();
 	});
 });

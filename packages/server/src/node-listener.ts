@@ -36,6 +36,12 @@ export interface NodeListener {
 	close(graceMs: number): Promise<void>;
 }
 
+/**
+ * Connections that may wait to be accepted, as far as the system allows as many. With Node's 511, clients that come at once
+ * (all followers, after a server was restarted) find their connections reset while the process is busy.
+ */
+const backlog = 4_096;
+
 type Fetch = (request: Request, connection: Connection) => Promise<Response>;
 
 /**
@@ -78,7 +84,7 @@ export async function listenOnNode(
 	server.on("clientError", answerNoHttp);
 	await new Promise<void>((resolve, reject) => {
 		server.once("error", (cause: NodeJS.ErrnoException) => reject(unavailable(hostname, port, cause)));
-		server.listen(port, hostname, () => {
+		server.listen({ port, host: hostname, backlog }, () => {
 			server.removeAllListeners("error");
 			resolve();
 		});
