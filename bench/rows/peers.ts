@@ -49,10 +49,10 @@ async function theirs(): Promise<Round> {
 		const message = isDone
 			? answer([{ type: "text", text: "Done." }], "stop")
 			: answer([{ type: "toolCall", id: `call-${++calls}`, name: "look", arguments: {} }], "toolUse");
-		let told = false;
+		let answered = false;
 		const next = () => {
-			const done = told;
-			told = true;
+			const done = answered;
+			answered = true;
 			return Promise.resolve({ value: done ? undefined : { type: "done", message }, done });
 		};
 		return { result: () => Promise.resolve(message), [Symbol.asyncIterator]: () => ({ next }) };

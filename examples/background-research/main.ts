@@ -17,10 +17,10 @@ const researching = scriptedModel(({ messages }) => {
 
 const coordinating = scriptedModel(({ messages }) => {
 	const results = messages.flatMap((message) => (isToolResultMessage(message) ? message.results : []));
-	const told = results.map(({ result }) => result as { task_id: string; text: string });
-	const found = told.map(({ text }) => text).filter((text) => text.endsWith("inhabitants."));
+	const tasks = results.map(({ result }) => result as { task_id: string; text: string });
+	const found = tasks.map(({ text }) => text).filter((text) => text.endsWith("inhabitants."));
 	if (found.length > 0) return found.join(" ");
-	if (told.length === 0)
+	if (tasks.length === 0)
 		return {
 			toolCalls: Object.keys(facts).map((city) => ({
 				name: "delegate_to_researcher",
@@ -30,7 +30,7 @@ const coordinating = scriptedModel(({ messages }) => {
 	// Reminders about work that has ended are messages, too.
 	if (messages.some(({ text }) => text === "And?"))
 		return {
-			toolCalls: told.map(({ task_id }) => ({
+			toolCalls: tasks.map(({ task_id }) => ({
 				name: "background_output",
 				arguments: { task_id, block: true },
 			})),

@@ -1,4 +1,4 @@
-// A strategy that acts without asking a model: each call of the plan is a step of its own, with a wait behind it. Then the
+// A strategy that acts without asking a model: each call of the plan is a step of its own, with a wait after it. Then the
 // model is shown what came of them.
 import { strategy } from "holdfast/execution";
 import type { CasePlan } from "./case-model.fixture.ts";

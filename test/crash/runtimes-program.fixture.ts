@@ -135,9 +135,9 @@ switch (task) {
 		const handler = createHandler({ service: sessionService({ agent, host: sqliteHost(file) }) });
 		const fetch = (request: Request): Promise<Response> => handler.fetch(request);
 		const at = { hostname: "127.0.0.1", port: 0 };
-		const tell = ({ port }: { port: number }): void => say({ url: `http://127.0.0.1:${port}` });
-		if (Bun !== undefined) tell(Bun.serve({ ...at, fetch }));
-		else if (Deno !== undefined) Deno.serve({ ...at, onListen: tell }, fetch);
+		const report = ({ port }: { port: number }): void => say({ url: `http://127.0.0.1:${port}` });
+		if (Bun !== undefined) report(Bun.serve({ ...at, fetch }));
+		else if (Deno !== undefined) Deno.serve({ ...at, onListen: report }, fetch);
 		else throw new Error("Node has no such server of its own.");
 		process.once("SIGTERM", () => process.exit(0));
 		break;

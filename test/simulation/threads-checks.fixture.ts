@@ -166,7 +166,7 @@ async function wrongCall(world: CheckedWorld, state: ThreadState, call: Call): P
 	return undefined;
 }
 
-/** One child for each call that makes one, told of its task once, and heard of once. */
+/** One child for each call that makes one, given its task once, and heard of once. */
 async function wrongChildren(
 	world: CheckedWorld,
 	state: ThreadState,
@@ -182,14 +182,14 @@ async function wrongChildren(
 		if ((await state.getValue(`child ${reference}`)) !== true)
 			return `no hook heard of the sub-agent ${reference}`;
 		const own = await messagesOf(child);
-		const told = own.filter(({ role }) => role === "user").map(({ content }) => content ?? "");
-		const task = told[0]?.replace("Task ", "") ?? "";
+		const sent = own.filter(({ role }) => role === "user").map(({ content }) => content ?? "");
+		const task = sent[0]?.replace("Task ", "") ?? "";
 		const about = making.find(({ subject }) => subject === task);
 		if (about === undefined) return `nobody asked for the sub-agent of ${task}`;
 		const more = name === "helper" ? calls.filter((each) => isFor(each, calls, about)) : [];
-		if (told.length !== 1 + more.length) return `the sub-agent of ${task} was told ${told.join()}`;
+		if (sent.length !== 1 + more.length) return `the sub-agent of ${task} was sent ${sent.join()}`;
 		const runs = world.entries(reference).filter(({ fact }) => fact.kind === "run.started").length;
-		if (runs !== told.length) return `the sub-agent of ${task} ran ${runs} times for ${told.length} messages`;
+		if (runs !== sent.length) return `the sub-agent of ${task} ran ${runs} times for ${sent.length} messages`;
 		const reports = messages.filter(({ metadata }) => metadata?.subagent === reference).length;
 		if (reports !== (name === "scout" ? 1 : 0)) return `the sub-agent of ${task} reported ${reports} times`;
 		const problem = await wrongThread(world, child);

@@ -60,7 +60,7 @@ interface Call {
 	readonly arguments: Record<string, unknown>;
 }
 
-/** The calls of the next step; undefined when there is none. */
+/** The calls of the next step, or undefined. */
 function nextCalls({ plan }: ProjectWorld, { messages }: ProviderRequest): readonly Call[] | undefined {
 	const asked = messages.flatMap((message) =>
 		message.role === "assistant" ? (message.toolCalls ?? []).map(({ id }) => id) : [],

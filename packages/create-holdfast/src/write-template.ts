@@ -59,7 +59,7 @@ export async function writeTemplate({
 			undo.push(() => rm(file));
 		}
 	} catch (error) {
-		for (const step of undo.reverse()) await step().catch(() => {}); // the first error is the one to tell
+		for (const step of undo.reverse()) await step().catch(() => {}); // the first error is the one to report
 		throw error;
 	}
 	return { written: [...files.keys()], inTheWay: [] };

@@ -321,7 +321,7 @@ describe("an observer", () => {
 		expect(telemetry.problems).toMatchObject([{ key: "b", error: { code: "journal_corrupt" } }]);
 	});
 
-	test("goes on when sessions are folded and deleted under it", async () => {
+	test("continues when sessions are folded and deleted under it", async () => {
 		const host = sqliteHost(join(temporaryFolder(), "host.db"));
 		const agent = clerk({ host });
 		for (let index = 0; index < 5; index++) await turn(agent, "a");

@@ -117,7 +117,7 @@ test("one connection listens, however much is watched, and the others are bounde
 	expect(way.made).toBeLessThanOrEqual(4);
 });
 
-test("a server that crashes and starts again loses nothing, and runs go on", async () => {
+test("a server that crashes and starts again loses nothing, and runs continue", async () => {
 	const server = await startPostgresServer();
 	onTestFinished(() => server.stop());
 	const options = { connectionString: server.url, ...patient };

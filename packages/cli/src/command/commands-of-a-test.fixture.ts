@@ -44,7 +44,7 @@ export function commandsOfATest(): Commands {
 	};
 }
 
-/** What `own-agent.fixture.ts` is told of its model. */
+/** What `own-agent.fixture.ts` knows of its model. */
 export function modelOf(server: ModelServer): Record<string, string> {
 	return { STUB_MODEL: /@(.*)$/.exec(server.model)?.[1] ?? "" };
 }

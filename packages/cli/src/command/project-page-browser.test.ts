@@ -87,7 +87,7 @@ describe.skipIf(hasNone)(`the page of a project${whyNot}`, () => {
 	const tab = (name: string): string => page.url().replace(/[^/]*$/, name);
 	const answers = (text: string) => page.locator(".message-assistant .text", { hasText: text });
 
-	test("a thread is begun, answered, and goes on over a kill of the server", async () => {
+	test("a thread is begun, answered, and continues over a kill of the server", async () => {
 		await page.goto(url);
 		await page.getByText("No thread is there yet.").waitFor();
 		await page.getByLabel("Message of a new thread").fill("note: buy milk");

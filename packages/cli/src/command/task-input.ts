@@ -6,7 +6,7 @@ import { UsageError } from "../work/index.ts";
 const PIPE_MS = 1_000;
 
 /**
- * The task; undefined when there is none. A `-` among the words waits for what is piped in, however long that takes.
+ * The task, or undefined. A `-` among the words waits for what is piped in, however long that takes.
  * @throws UsageError when more is piped in than is a task, or nothing where it was waited for.
  */
 export async function readTask(

@@ -50,7 +50,7 @@ class DumpCheck {
 	readonly #files = new Map<number, { readonly row: DumpTables["files"]; kept: number }>();
 	#unlisted = 0;
 	#story: { readonly session: number; readonly story: Story } | undefined;
-	#told = new Set<number>();
+	#reported = new Set<number>();
 
 	add(batch: DumpBatch): void {
 		this.#counts.bytes += batch.rows.reduce((sum, row) => sum + bytesOf(row), 0);
@@ -106,7 +106,7 @@ class DumpCheck {
 	end(): StoreReport {
 		this.#endStory();
 		for (const [id, session] of this.#sessions)
-			if (!this.#told.has(id) && session.seq > 0)
+			if (!this.#reported.has(id) && session.seq > 0)
 				this.#found(`its row says that it has ${session.seq} entries, and it has none`, id);
 		for (const { row, kept } of this.#files.values())
 			if (kept !== row.size)
@@ -125,7 +125,7 @@ class DumpCheck {
 			this.#endStory();
 			const found = (what: string): void => this.#found(what, row.session);
 			this.#story = { session: row.session, story: new Story(reader, this.#counts, { found }) };
-			this.#told.add(row.session);
+			this.#reported.add(row.session);
 		}
 		const { seq, run, kind, version, body } = row;
 		this.#story.story.next({ id: seq, seq, run: null, run_id: run, kind, version, body });

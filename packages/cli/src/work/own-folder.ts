@@ -5,7 +5,7 @@ import { basename, join } from "node:path";
 /** What the folder is called. */
 export const ownFolder = ".holdfast";
 
-/** Makes a folder where it is missing; ours tells git to ignore it. */
+/** Makes a folder where it is missing; ours has git ignore it. */
 export function makeFolder(folder: string): void {
 	if (existsSync(folder)) return;
 	mkdirSync(folder, { recursive: true });

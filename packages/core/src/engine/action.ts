@@ -11,7 +11,7 @@ export interface ModelAction {
 	readonly tag: string;
 	/** `next` begins a new step with this call, `same` stays in the current one; before the first step that is 0. */
 	readonly step: "next" | "same";
-	/** Shown to the model behind the history of this call only; never recorded. */
+	/** Shown to the model after the history of this call only; never recorded. */
 	readonly prompt?: string;
 	/**
 	 * Whether the model may call tools: `offered` (the default), `shown` (it sees them, but calls are not carried out) or

@@ -1,4 +1,4 @@
-// The calls of one answer or of one request of the strategy, from the hooks before them to those behind (keeps I3, I8).
+// The calls of one answer or of one request of the strategy, from the hooks before them to those after (keeps I3, I8).
 import { type ToolCall, UPPError } from "@holdfast/upp";
 import type { AssistantSaid, Fact, RunState, ToolsRequested } from "../facts/index.ts";
 import type { ToolsAction } from "./action.ts";

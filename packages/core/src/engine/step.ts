@@ -24,7 +24,7 @@ export function beginTurn(run: Run): MaybePromise<boolean> {
 	const state = run.state.run;
 	if (state === undefined) return false;
 	if (state.attempt > 1) {
-		// Watchers have not seen the end of the step that the last fact belongs to, unless the run waited behind it.
+		// Watchers have not seen the end of the step that the last fact belongs to, unless the run waited after it.
 		const { last, unsettled, wait } = state;
 		const answered = last.kind === "results" || (last.kind === "assistant" && unsettled === 0);
 		const ended = wait === undefined && (last.endsStep === true || (answered && !stepContinues(state)));

@@ -101,7 +101,7 @@ export interface RunState {
 	readonly own?: unknown;
 }
 
-/** Whether the step continues behind what was said or requested last. */
+/** Whether the step continues after what was said or requested last. */
 export function stepContinues({ requested, assistant }: RunState): boolean {
 	return (requested ?? assistant)?.continues === true;
 }

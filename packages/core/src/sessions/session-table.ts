@@ -143,7 +143,7 @@ export class SessionTable implements SessionScope {
 		return this.#entering.get(this.storeKeyOf(key)) ?? this.killing(key);
 	}
 
-	/** Settles when the kill of the session of a key is on record; undefined if there is none. */
+	/** Settles when the kill of the session of a key is on record; undefined if nobody killed it. */
 	killing(key: string): Promise<unknown> | undefined {
 		return this.#killing.size === 0 ? undefined : this.#killing.get(this.storeKeyOf(key));
 	}

@@ -28,7 +28,7 @@ export async function* storeKeysWith(
 
 /**
  * Sessions that nobody works on, a page at a time, though there is something to do: what the store says, what this process
- * could not release because the store failed, and what it accepted behind a run that was left open and is over by now. Others
+ * could not release because the store failed, and what it accepted after a run that was left open and is over by now. Others
  * take it for the owner of those as long as it lives.
  */
 async function* orphanedKeys(journal: Journal, prefix = ""): AsyncGenerator<string, void, void> {

@@ -228,7 +228,7 @@ test("a strategy may wait for an input alone; one that was said before is not mi
 	await one.close();
 });
 
-test("a turn that is sent meanwhile comes behind the run that waits", async () => {
+test("a turn that is sent meanwhile comes after the run that waits", async () => {
 	const time = manualTime();
 	const host = memoryHost();
 	const { one } = make(time, host);

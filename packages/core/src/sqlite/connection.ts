@@ -7,7 +7,7 @@ export type SqlParameter = string | number | null | Uint8Array;
 export interface SqlStatement {
 	/** The rows, as objects; as lists too where that was asked for. */
 	all(...parameters: readonly (SqlParameter | SqlParameters)[]): unknown[];
-	/** The first row; undefined when there is none. */
+	/** The first row, or undefined. */
 	get(...parameters: readonly (SqlParameter | SqlParameters)[]): unknown;
 	/** Rows as they are taken. */
 	iterate(...parameters: readonly (SqlParameter | SqlParameters)[]): Iterable<unknown>;

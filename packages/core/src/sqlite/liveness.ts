@@ -115,7 +115,7 @@ function isPidTaken(pid: number): boolean {
 	}
 }
 
-/** Whether a process is dead for certain, as far as `own` can tell: false for one on another machine. */
+/** Whether a process is dead for certain, as far as `own` knows: false for one on another machine. */
 export function isProcessGone(other: Identity, own: Identity): boolean {
 	return !isWorkerAlive({ ...other, heartbeat: 0, beat_at: 0 }, own, 0, 0);
 }

@@ -19,7 +19,7 @@ const model = scriptedModel([]);
 /** Asks three questions, one after the other; what it has asked is known by its own fold alone. */
 function threeQuestions(
 	answer: (n: number, signal: AbortSignal) => unknown,
-	told: Seen[] = [],
+	received: Seen[] = [],
 ): Decider<Seen> {
 	return {
 		name: "three questions",
@@ -29,7 +29,7 @@ function threeQuestions(
 			answers: answers + (fact.kind === "decision" ? 1 : 0),
 		}),
 		decide({ own }) {
-			told.push(own);
+			received.push(own);
 			if (own.answers === 3) return { kind: "finish" };
 			return { kind: "ask", topic: "n", question: (_, { signal }) => answer(own.answers, signal) };
 		},
@@ -75,27 +75,27 @@ test("a strategy that folds for itself knows the same after a resume as one that
 });
 
 test("each run begins with a fold of its own", async () => {
-	const told: Seen[] = [];
-	const session = agent({ model, execution: strategy(threeQuestions((n) => n, told)) }).session("s");
+	const received: Seen[] = [];
+	const session = agent({ model, execution: strategy(threeQuestions((n) => n, received)) }).session("s");
 	await (await session.send("one")).result();
 	await (await session.send("two")).result();
-	expect(told.filter(({ answers }) => answers === 0)).toHaveLength(2);
+	expect(received.filter(({ answers }) => answers === 0)).toHaveLength(2);
 });
 
 test("a fold of its own works in pure calls, too, and does not see the notes of policy", async () => {
-	const told: Seen[] = [];
+	const received: Seen[] = [];
 	const audit: Interceptor = {
 		name: "audit",
 		begin: () => ({ admit: () => ({ notes: [{ topic: "audit", value: 1 }] }), deltas: "as-is" }),
 	};
 	await agent({
 		model,
-		execution: strategy(threeQuestions((n) => n, told)),
+		execution: strategy(threeQuestions((n) => n, received)),
 		middleware: [audit],
 		tools: [anyTool("work", () => 1)],
 	}).query("go");
-	expect(told.at(-1)?.kinds.filter((kind) => kind.startsWith("note"))).toEqual([]);
-	expect(told.at(-1)?.answers).toBe(3);
+	expect(received.at(-1)?.kinds.filter((kind) => kind.startsWith("note"))).toEqual([]);
+	expect(received.at(-1)?.answers).toBe(3);
 });
 
 test("a fold that throws fails the run with what it threw, and what was committed is read", async () => {

@@ -72,22 +72,19 @@ describe("a plan that cannot be carried out", () => {
 			"JSON in a fence",
 			'Here it is:\n```json\n{"steps":[{"id":"a","description":"","tool":null,"dependsOn":null}]}\n```',
 		],
-		[
-			"JSON behind prose",
-			'Sure, here is my plan: {"steps":[{"id":"a","description":"Say \\"}\\" [once]."}]}',
-		],
+		["JSON after prose", 'Sure, here is my plan: {"steps":[{"id":"a","description":"Say \\"}\\" [once]."}]}'],
 		[
 			"JSON between sentences",
 			'I thought [about it].\n{"steps":[{"id":"a","description":""}]}\nShall I begin?',
 		],
-		["a bare list behind prose", 'Steps [draft 1]: [{"id":"a","description":"x"}] as asked.'],
-		["JSON behind a bracket that is never closed", 'First (see [1: {"steps":[{"id":"a","description":"x"}]}'],
+		["a bare list after prose", 'Steps [draft 1]: [{"id":"a","description":"x"}] as asked.'],
+		["JSON after a bracket that is never closed", 'First (see [1: {"steps":[{"id":"a","description":"x"}]}'],
 		[
 			"JSON in the second of two fences",
 			'```sh\nls\n```\n```\n{"steps":[{"id":"a","description":"x"}]}\n```',
 		],
 		[
-			"JSON in a fence without a language, behind prose",
+			"JSON in a fence without a language, after prose",
 			'So:\n```\n[{"id":"a","description":"x"}]\n```\nDone.',
 		],
 	])("%s is a plan", async (_, reply) => {

@@ -329,12 +329,12 @@ test.each(moves.map((plan) => [plan.join(", "), plan] as const))(
 			const cut = cutOff(entries.slice(0, count));
 			const next = mover(cut, plan);
 			const found = await (await next.session("k").resume())?.result();
-			expect(contentOf(found?.state ?? AgentState.initial()), `cut behind entry ${count}`).toEqual(
+			expect(contentOf(found?.state ?? AgentState.initial()), `cut after entry ${count}`).toEqual(
 				contentOf(state),
 			);
 			const after = await cut.read("k");
 			for (const kind of ["tools.requested", "tool.settled", "assistant", "decision", "note", "wait.ended"])
-				expect([kind, kept(after, kind)], `cut behind entry ${count}`).toEqual([kind, kept(entries, kind)]);
+				expect([kind, kept(after, kind)], `cut after entry ${count}`).toEqual([kind, kept(entries, kind)]);
 			await next.close();
 		}
 		await alone.close();

@@ -26,7 +26,7 @@ export interface RouteParts {
 export interface InspectedPrompts {
 	/** The latest version of each. */
 	list(): Promise<readonly ShownPrompt[]>;
-	/** A version, by default the latest; null where there is none. */
+	/** A version, by default the latest, or null. */
 	get(id: string, version?: string): Promise<ShownPrompt | null>;
 	/** Writes another version. */
 	put(

@@ -35,16 +35,16 @@ test.each([
 		weather("The weather.", { type: "object", properties: { secrets: { type: "string" } } }),
 	],
 ])("a tool is refused once %s changed, until somebody approves it again", async (_, changed) => {
-	const told: string[] = [];
+	const received: string[] = [];
 	await using mcp = await connectMcp(
 		{ sky: { url: server.url } },
-		{ onChange: ({ type }) => told.push(type) },
+		{ onChange: ({ type }) => received.push(type) },
 	);
 	const tools = mcp.tools();
 	server.tools.set("weather", changed);
 	server.changed();
 	await expect.poll(() => mcp.tools()).toEqual([]);
-	expect(told).toContain("approval-needed");
+	expect(received).toContain("approval-needed");
 	expect(mcp.unapproved()).toEqual([
 		{
 			server: "sky",

@@ -88,10 +88,10 @@ describe.each(["2025", "2026"] as const)("on the wire of %s", (protocol) => {
 		const model = scriptedModel([{ toolCalls: [{ name: "look" }] }, "I have seen it."]);
 		const { url } = await serve({ model, tools: [look] });
 		await using mcp = await connectMcp({ a: { url, protocol } });
-		const told: string[] = [];
-		await mcp.tools()[0]?.run({ prompt: "?" }, context("k", { emit: (text: string) => told.push(text) }));
-		expect(told[0]).toBe("1 [look]\n");
-		expect(told.join("")).toContain("seen");
+		const received: string[] = [];
+		await mcp.tools()[0]?.run({ prompt: "?" }, context("k", { emit: (text: string) => received.push(text) }));
+		expect(received[0]).toBe("1 [look]\n");
+		expect(received.join("")).toContain("seen");
 	});
 
 	test("a run that fails, a session that is not there and invalid arguments are errors", async () => {

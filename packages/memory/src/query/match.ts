@@ -24,7 +24,7 @@ export function matcherOf(query: Query): (value: unknown) => boolean {
 	return (value) => conditions.every((condition) => condition(value));
 }
 
-/** A member of a value; undefined where there is none. */
+/** A member of a value, or undefined. */
 export function fieldOf(value: unknown, path: FieldPath): unknown {
 	let at = value;
 	for (const name of path) {

@@ -13,12 +13,12 @@ export function searchWords(statements: Statements, search: WordSearch): readonl
 	const { words, offset, limit } = search;
 	const common = commonWords(statements, search);
 	if (common.size === 0) return ranked(statements, search, words, offset, limit);
-	const telling = words.filter((word) => !common.has(word));
-	if (telling.length === 0) return newest(statements, search, anyOf(words), offset, limit);
-	const best = ranked(statements, search, telling, offset, limit);
+	const significant = words.filter((word) => !common.has(word));
+	if (significant.length === 0) return newest(statements, search, anyOf(words), offset, limit);
+	const best = ranked(statements, search, significant, offset, limit);
 	if (best.length === limit) return best;
-	const bests = best.length > 0 ? offset + best.length : countOf(statements, search, telling);
-	const others = `(${anyOf([...common])}) NOT (${anyOf(telling)})`;
+	const bests = best.length > 0 ? offset + best.length : countOf(statements, search, significant);
+	const others = `(${anyOf([...common])}) NOT (${anyOf(significant)})`;
 	const rest = newest(statements, search, others, Math.max(0, offset - bests), limit - best.length);
 	return [...best, ...rest];
 }

@@ -49,7 +49,7 @@ export interface ObserverOptions {
 export interface Observer {
 	/** Settles when it has ended. */
 	readonly ended: Promise<void>;
-	/** Tells what was committed up to now, and ends. Calling it twice is harmless. */
+	/** Reports what was committed up to now, and ends. Calling it twice is harmless. */
 	close(): Promise<void>;
 }
 

@@ -4,7 +4,7 @@
 // is always past. `turns`: those of jobs that were made, until they are reached; written without a lock, so that two of one
 // tenant may have the same.
 //
-// A job whose own time came, for it is that of a deadline or it failed before, is in line behind all turns; it gets one when
+// A job whose own time came, for it is that of a deadline or it failed before, is in line after all turns; it gets one when
 // it was not begun at once.
 
 /** Milliseconds since the epoch from which on the time of a job is a time, and no turn. */

@@ -13,7 +13,7 @@ interface ChainKeeper {
 	isIncomplete(runId: string): Promise<boolean>;
 }
 
-/** Appends of a run are made one after the other, each behind the hash of the last. */
+/** Appends of a run are made one after the other, each after the hash of the last. */
 function chainStore(keeper: ChainKeeper): EventStore {
 	/** Ends of the chains that are being appended to. */
 	const ends = new Map<string, Promise<string>>();

@@ -5,7 +5,7 @@ import type { RunnerEvent, StoredEvent } from "../contract/index.ts";
 /** What the first event follows upon. */
 export const noHash: string = "0".repeat(64);
 
-/** An event behind another. */
+/** An event after another. */
 export function chained(event: RunnerEvent, previousHash: string): StoredEvent {
 	return { ...event, previousHash, hash: hashOf(event, previousHash) };
 }

@@ -1,4 +1,4 @@
-// The planner that asks a model: the task and the allowed tools in one system message, what happened so far behind it.
+// The planner that asks a model: the task and the allowed tools in one system message, what happened so far after it.
 // Outputs of tools are in messages of the role `tool` only: text in them never becomes an instruction of the house.
 import { isHoldfastError } from "@holdfast/upp";
 import type { ChatMessage, ModelRequest, Planner } from "../contract/index.ts";

@@ -1,4 +1,4 @@
-// A step in the reply of a model: plain JSON, JSON in a fence, or behind prose.
+// A step in the reply of a model: plain JSON, JSON in a fence, or after prose.
 import { HoldfastError } from "@holdfast/upp";
 import { invalid } from "./read-step.ts";
 

@@ -1,4 +1,4 @@
-// A stream of server-sent events ends at `data: [DONE]`, whatever a service sends behind it.
+// A stream of server-sent events ends at `data: [DONE]`, whatever a service sends after it.
 
 const mark = "data: [DONE]";
 

@@ -125,7 +125,7 @@ function passesLuhn(text: string, from: number, to: number): boolean {
 }
 
 const gap = "[ .\\-/\\u00a0]";
-/** No number goes on, and no word begins. */
+/** No number continues, and no word begins. */
 const over = "(?![.\\-/]?\\d|[A-Za-z_@])";
 const shape = (source: string): RegExp => new RegExp(`${source}${over}`, "y");
 const international = shape(`(?:\\+|00)[1-9](?:${gap}?\\(?\\d|\\)${gap}?\\d|${gap}?\\(0\\)${gap}?\\d){6,16}`);

@@ -72,7 +72,7 @@ const lookAhead = 80;
 
 export class Scanner {
 	readonly #rules: readonly Rule[];
-	/** Where each rule has to be asked next, in what is held. Behind the search: not known; `nowhere`: not at all. */
+	/** Where each rule has to be asked next, in what is held. After the search: not known; `nowhere`: not at all. */
 	readonly #places: number[];
 	#at = 0;
 	readonly #asked: Asked = { questions: 0 };

@@ -4,7 +4,7 @@ import type { NamedModels } from "./service-types.ts";
 
 /** What is made of the option. */
 export interface KnownModels {
-	/** The model of a name; undefined where there is none. */
+	/** The model of a name, or undefined. */
 	readonly find: ((name: string) => AgentOptions["model"] | Promise<AgentOptions["model"]>) | undefined;
 	/** Absent where nobody can list them. */
 	readonly names: readonly string[] | undefined;

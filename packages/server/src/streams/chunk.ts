@@ -42,7 +42,7 @@ export function* chunksOf(events: readonly LoggedEvent[]): Generator<Chunk, unde
 }
 
 /** The part of a chunk after an id; undefined when nothing is. */
-export function chunkBehind(chunk: Chunk, after: string): Chunk | undefined {
+export function chunkAfter(chunk: Chunk, after: string): Chunk | undefined {
 	if (compareEventIds(chunk.lastId, after) <= 0) return undefined;
 	if (compareEventIds(chunk.firstId, after) > 0) return chunk;
 	const records = new TextDecoder().decode(chunk.bytes).split(/(?<=\n\n)/);

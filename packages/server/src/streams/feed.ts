@@ -61,7 +61,7 @@ export class Feed {
 	#lastId: string | undefined;
 	#gathered: LoggedEvent[] = [];
 	/** Whether a crowd is being woken, or the pause after it runs: events that come meanwhile are gathered. */
-	#isTelling = false;
+	#isNotifying = false;
 	/** Whether something came into the window since the last pass over the crowd began. */
 	#hasNews = false;
 	#endRest: () => void = () => {};
@@ -191,7 +191,7 @@ export class Feed {
 				if (events.length > 0) this.#take(events);
 				if (events.length > 0 && events.length < full && this.#isOpen) await this.#pause();
 			}
-			this.#tell();
+			this.#notify();
 		} catch (error) {
 			if (this.#isOpen) this.#options.failed(error);
 		} finally {
@@ -216,12 +216,12 @@ export class Feed {
 	#take(events: readonly LoggedEvent[]): void {
 		for (const event of events) this.#gathered.push(event);
 		const isUrgent = this.#gathered.length >= gathered || events.some(isComplete);
-		if (!this.#isTelling || isUrgent) this.#tell();
+		if (!this.#isNotifying || isUrgent) this.#notify();
 		if (isUrgent) this.#endRest();
 	}
 
 	/** Moves what was gathered into the window and wakes the watchers. */
-	#tell(): void {
+	#notify(): void {
 		const events = this.#gathered;
 		if (events.length === 0) return;
 		this.#gathered = [];
@@ -251,22 +251,22 @@ export class Feed {
 	/** Wakes many watchers a few at a time, so that runs continue in between, and pauses in proportion. */
 	async #tellCrowd(): Promise<void> {
 		this.#hasNews = true;
-		if (this.#isTelling) return;
-		this.#isTelling = true;
+		if (this.#isNotifying) return;
+		this.#isNotifying = true;
 		while (this.#hasNews) {
 			this.#hasNews = false;
 			let busy = 0;
-			let told = 0;
+			let notified = 0;
 			for (const watcher of [...this.#watchers]) {
 				const started = performance.now();
 				watcher.wake();
 				busy += performance.now() - started;
-				if (++told % crowd === 0) await turn(0);
+				if (++notified % crowd === 0) await turn(0);
 			}
 			if (!this.#hasNews) await this.#rest(Math.min(crowdPatience, busy / crowdShare));
 		}
-		this.#isTelling = false;
-		this.#tell();
+		this.#isNotifying = false;
+		this.#notify();
 	}
 
 	/** Lets some milliseconds pass, or fewer when `#endRest` is called. */

@@ -4,7 +4,7 @@
 // two it came from.
 import type { LoggedEvent } from "holdfast/execute";
 import type { ServedCaller, SessionService } from "../service/index.ts";
-import { type Chunk, chunkBehind, chunksOf } from "./chunk.ts";
+import { type Chunk, chunkAfter, chunksOf } from "./chunk.ts";
 import type { Source, StartSource, StreamEnd } from "./event-stream.ts";
 import type { Feed, FeedWatcher } from "./feed.ts";
 import type { FeedTable } from "./feed-table.ts";
@@ -169,11 +169,11 @@ class Watcher implements Source, FeedWatcher {
 				return undefined;
 			}
 			this.next++;
-			const behind = this.#after === undefined ? chunk : chunkBehind(chunk, this.#after);
+			const rest = this.#after === undefined ? chunk : chunkAfter(chunk, this.#after);
 			// What ends in a chunk that it has already ended before its time.
-			if (behind === undefined) continue;
+			if (rest === undefined) continue;
 			if (chunk.ends && this.#endsWith(feed)) this.#finish();
-			return behind;
+			return rest;
 		}
 		return undefined;
 	}

@@ -1,4 +1,4 @@
-// The keys of a session's documents. The head is kept under the session's own key, the others behind `#s` or `#d`, which
+// The keys of a session's documents. The head is kept under the session's own key, the others after `#s` or `#d`, which
 // no head's key can hold: there each `#` of the session's key is written `##`, and NUL, which many databases cannot hold
 // in a key, `#0`. So no session meets another's documents.
 

@@ -31,7 +31,7 @@ export function encodeFacts(batch: Append): readonly StoredFact[] {
 	});
 }
 
-/** The spans that hold entries behind a seq, oldest first. */
+/** The spans that hold entries after a seq, oldest first. */
 async function spansBehind(
 	store: SessionStore,
 	key: string,
@@ -50,7 +50,7 @@ async function spansBehind(
 	return spans.reverse();
 }
 
-/** Entries behind a seq, at most so many. */
+/** Entries after a seq, at most so many. */
 export async function readEntries(
 	store: SessionStore,
 	key: string,

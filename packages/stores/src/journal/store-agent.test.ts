@@ -70,12 +70,12 @@ class OpenStore implements SessionStore {
 	}
 }
 
-/** A store that a process has until it dies, before or behind its call of that number. */
-function dyingStore(inner: SessionStore, last: number, when: "before" | "behind") {
+/** A store that a process has until it dies, before or after its call of that number. */
+function dyingStore(inner: SessionStore, last: number, when: "before" | "after") {
 	let calls = 0;
 	const through = async <T>(call: () => Promise<T>): Promise<T> => {
 		if (++calls < last) return call();
-		if (calls === last && when === "behind") await call();
+		if (calls === last && when === "after") await call();
 		throw new Error("the process is dead");
 	};
 	const store: SessionStore = {
@@ -135,8 +135,8 @@ describe("a session over a bare store", () => {
 			},
 			async commit(key: string, next: { state: unknown }, options: { expectedVersion: unknown }) {
 				expect(Object.keys(next)).toEqual(["state"]);
-				const stands = minted.has(key) ? minted.get(key)?.version : null;
-				if (options.expectedVersion !== stands) return { ok: false, reason: "conflict" };
+				const current = minted.has(key) ? minted.get(key)?.version : null;
+				if (options.expectedVersion !== current) return { ok: false, reason: "conflict" };
 				const version = forms[count++ % forms.length]?.();
 				minted.set(key, { state: JSON.stringify(next.state), version });
 				return { ok: true, version };
@@ -255,8 +255,8 @@ describe("a session over a bare store", () => {
 		},
 	);
 
-	test.each(["before", "behind"] as const)(
-		"goes on in another process wherever its process dies, %s any call of the store",
+	test.each(["before", "after"] as const)(
+		"continues in another process wherever its process dies, %s any call of the store",
 		async (when) => {
 			let died = true;
 			for (let last = 1; died; last++) {
@@ -350,7 +350,7 @@ describe("where sessions live", () => {
 		expect(shown(model)).toEqual(["b"]);
 	});
 
-	test("is the folder of a FileSessionStore, where a new process goes on with the conversation [SES-083]", async () => {
+	test("is the folder of a FileSessionStore, where a new process continues with the conversation [SES-083]", async () => {
 		const key = "room:1/../user:ü";
 		await inProcess("house", key, "one");
 		expect(await inProcess("house", key, "two")).toEqual({

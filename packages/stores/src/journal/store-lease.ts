@@ -172,7 +172,7 @@ export class StoreLease implements Lease {
 		if ((await loadDocument(store, place)) === undefined) throw this.#moved(undefined);
 	}
 
-	/** A session that is seized may have gone on since it was looked at, but not have changed hands or runs. */
+	/** A session that is seized may have changed since it was looked at, but not have changed hands or runs. */
 	async #lookAgain(): Promise<void> {
 		const seen = await this.#journal.look(this.key);
 		const { head } = seen;

@@ -2,7 +2,7 @@
 // keys never share a file, on file systems that ignore case or normalise names either, and none leaves the folder.
 import { createHash } from "node:crypto";
 
-/** Longer names would not fit into every file system, with what is put behind them. */
+/** Longer names would not fit into every file system, with what is put after them. */
 const longest = 150;
 
 /** The name of a key's file, without a suffix. It never is empty, hidden or reserved. */

@@ -26,7 +26,7 @@ beforeEach(() => {
 });
 
 describe("sessions.file", () => {
-	test("keeps sessions as a FileSessionStore does: an agent with that store goes on with them [SES-140]", async () => {
+	test("keeps sessions as a FileSessionStore does: an agent with that store continues with them [SES-140]", async () => {
 		const dir = join(folder, "sessions");
 		const first = await Agent.create({
 			model: scriptedModel(["a1"]),

@@ -154,7 +154,7 @@ test("what is not there is answered with 404: threads, paths, methods [SA-198]",
 	expect((await ask("POST", `/api/threads/${id}/other`)).status).toBe(200);
 });
 
-test("an endpoint that throws is answered with 500 and not a word of it, and the server goes on [SA-092] [SA-199]", async () => {
+test("an endpoint that throws is answered with 500 and not a word of it, and the server continues [SA-092] [SA-199]", async () => {
 	const { ask, thread, errors } = served(
 		oneAgent(scripted([]), {
 			endpoints: {

@@ -86,7 +86,7 @@ export function fileRoutes(options: ThreadRoutesOptions): readonly Route[] {
 	return [read, write, remove];
 }
 
-/** The decoded path behind `fs/`. What climbs is refused where files are kept. @throws HoldfastError `invalid_path`. */
+/** The decoded path after `fs/`. What climbs is refused where files are kept. @throws HoldfastError `invalid_path`. */
 function pathOf({ request }: Exchange): string {
 	const { pathname } = new URL(request.url);
 	const rest = pathname.slice(pathname.indexOf("/fs/") + "/fs/".length);

@@ -24,7 +24,7 @@ interface HostValues {
 export interface EnvironmentParts {
 	/** The thread's own. */
 	readonly values: HostValues;
-	/** The environment of the thread whose sub-agent this is; undefined where there is none. */
+	/** The environment of the thread whose sub-agent this is, or undefined. */
 	parent?(): ThreadEnvironment | undefined | Promise<ThreadEnvironment | undefined>;
 	/** Whether a variable is kept from sub-agents, by a definition in this thread that says so. */
 	isScoped?(name: string): boolean | Promise<boolean>;

@@ -80,7 +80,7 @@ export class ThreadFiles {
 		return fileRecord(info, entry);
 	}
 
-	/** The bytes of a file; null when there is none. @throws HoldfastError `invalid_path`. */
+	/** The bytes of a file; null if it is missing. @throws HoldfastError `invalid_path`. */
 	async readFile(path: string): Promise<ArrayBuffer | null> {
 		const name = threadPath(path);
 		for (let attempt = 1; ; attempt++) {
@@ -97,7 +97,7 @@ export class ThreadFiles {
 	}
 
 	/**
-	 * The bytes of a file in chunks of one size, the last one shorter; null when there is none. One reading sees one version
+	 * The bytes of a file in chunks of one size, the last one shorter; null if the file is missing. One reading sees one version
 	 * of the file.
 	 * @throws HoldfastError `invalid_path`; while reading, `file_changed`.
 	 */
@@ -124,7 +124,7 @@ export class ThreadFiles {
 		}
 	}
 
-	/** A file or folder at a glance; null when there is none. @throws HoldfastError `invalid_path`. */
+	/** A file or folder at a glance, or null. @throws HoldfastError `invalid_path`. */
 	async statFile(path: string): Promise<FileRecord | null> {
 		const name = threadPath(path);
 		const info = name === "/" ? undefined : await this.#bytes.stat(name);

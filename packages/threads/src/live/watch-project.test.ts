@@ -6,9 +6,9 @@ import { promptSource, smallProject, toolSource, writeProject } from "../project
 import { watchProject } from "./index.ts";
 import { replaceFile } from "./replace-file.fixture.ts";
 
-/** A process that follows a project: `tell` makes it do something, `next` gives what it says. */
+/** A process that follows a project: `send` makes it do something, `next` gives what it says. */
 function follow(folder: string): {
-	readonly tell: (step: object) => void;
+	readonly send: (step: object) => void;
 	readonly next: () => Promise<unknown>;
 	readonly end: () => Promise<number | null>;
 } {
@@ -24,7 +24,7 @@ function follow(folder: string): {
 	child.stdin.on("error", () => {});
 	const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
 	return {
-		tell: (step) => void child.stdin.write(`${JSON.stringify(step)}\n`),
+		send: (step) => void child.stdin.write(`${JSON.stringify(step)}\n`),
 		next: async () => JSON.parse((await lines.next()).value ?? "null"),
 		end: () => {
 			child.stdin.end();
@@ -47,9 +47,9 @@ export default defineTool({ description: "x", execute: () => ({ status: "success
 		"lib/text.ts": `export { text } from "./deep.ts";`,
 		"lib/deep.ts": `export const text: string = "a";`,
 	});
-	const { tell, next, end } = follow(folder);
+	const { send, next, end } = follow(folder);
 	const call = async (tool: string, which: "call" | "call-old" = "call"): Promise<unknown> => {
-		tell({ do: which, tool });
+		send({ do: which, tool });
 		return ((await next()) as { readonly said: unknown }).said;
 	};
 	expect(await next()).toEqual({ changed: [] });
@@ -57,16 +57,16 @@ export default defineTool({ description: "x", execute: () => ({ status: "success
 	expect(await call("shared")).toBe("a1");
 	expect(await call("counter")).toBe("1");
 
-	tell({ do: "write", path: "agents/tools/plain.ts", text: toolSource("two") });
+	send({ do: "write", path: "agents/tools/plain.ts", text: toolSource("two") });
 	expect(await next()).toEqual({ changed: ["agents/tools/plain.ts"] });
 	expect(await call("plain")).toBe("two");
 	expect(await call("plain", "call-old")).toBe("one");
-	tell({ do: "write", path: "agents/tools/plain.ts", text: toolSource("three") });
+	send({ do: "write", path: "agents/tools/plain.ts", text: toolSource("three") });
 	expect(await next()).toEqual({ changed: ["agents/tools/plain.ts"] });
 	expect(await call("plain")).toBe("three");
 
 	// A module that is imported over another one, outside of the folder `agents`.
-	tell({ do: "write", path: "lib/deep.ts", text: `export const text = "b";` });
+	send({ do: "write", path: "lib/deep.ts", text: `export const text = "b";` });
 	expect(await next()).toEqual({ changed: ["lib/deep.ts"] });
 	expect(await call("shared")).toBe("b1");
 	expect(await call("shared", "call-old")).toBe("a2");
@@ -74,21 +74,21 @@ export default defineTool({ description: "x", execute: () => ({ status: "success
 	expect(await call("counter")).toBe("2");
 
 	// A broken version is reported, and the one before counts until it is mended.
-	tell({ do: "write", path: "agents/tools/plain.ts", text: `import "../../lib/gone.ts"; export default 1;` });
+	send({ do: "write", path: "agents/tools/plain.ts", text: `import "../../lib/gone.ts"; export default 1;` });
 	expect(await next()).toEqual({ broken: "project_invalid" });
 	expect(await call("plain")).toBe("three");
-	tell({ do: "write", path: "lib/gone.ts", text: `import { text } from "./deep.ts";` });
+	send({ do: "write", path: "lib/gone.ts", text: `import { text } from "./deep.ts";` });
 	expect(await next()).toEqual({ broken: "project_invalid" });
-	tell({ do: "write", path: "agents/tools/plain.ts", text: toolSource("four") });
+	send({ do: "write", path: "agents/tools/plain.ts", text: toolSource("four") });
 	expect(await next()).toEqual({ changed: ["agents/tools/plain.ts"] });
 	expect(await call("plain")).toBe("four");
 
 	// A new folder, and a file that is removed.
-	tell({ do: "write", path: "agents/effects/tidy.ts", text: "export default {{" });
+	send({ do: "write", path: "agents/effects/tidy.ts", text: "export default {{" });
 	expect(await next()).toEqual({ broken: "project_invalid" });
-	tell({ do: "remove", path: "agents/effects" });
+	send({ do: "remove", path: "agents/effects" });
 	expect(await next()).toEqual({ changed: ["agents/effects/tidy.ts"] });
-	tell({ do: "remove", path: "agents/tools/plain.ts" });
+	send({ do: "remove", path: "agents/tools/plain.ts" });
 	expect(await next()).toEqual({ changed: ["agents/tools/plain.ts"] });
 	expect(await call("plain")).toBeNull();
 	expect(await end()).toBe(0);

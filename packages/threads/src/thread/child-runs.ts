@@ -10,8 +10,8 @@ import { type MessageData, type Side, withData } from "./message-data.ts";
 import type { ThreadRecord } from "./records.ts";
 import type { ThreadSystem } from "./system.ts";
 
-/** What a child is told. */
-interface Told {
+/** What is delivered to a child. */
+interface ChildMessage {
 	readonly runId: string;
 	readonly text: string;
 	readonly files: readonly AttachmentRef[];
@@ -20,10 +20,10 @@ interface Told {
 }
 
 /** Delivers a message to a child, once for the run that it names. */
-export async function tell(
+export async function deliver(
 	system: ThreadSystem,
 	{ id, parent }: ThreadRecord,
-	{ runId, text, files }: Told,
+	{ runId, text, files }: ChildMessage,
 ): Promise<void> {
 	const to = parent?.to ?? "a";
 	const data: MessageData = {

@@ -15,7 +15,7 @@ export interface EffectsOptions {
 	project(): Project;
 	/** Of the threads of this project. */
 	readonly namespace: string | undefined;
-	/** The thread whose session has a key in the store; undefined where there is none. */
+	/** The thread whose session has a key in the store, or undefined. */
 	threadOf(storeKey: string): Promise<ThreadRecord | undefined>;
 	system(): ThreadSystem;
 }

@@ -120,7 +120,7 @@ export class LiveRun {
 		return this.index.project.hooks.size > 0 && hasHooks(this, ...names);
 	}
 
-	/** Whether a call of this execution has told it to stop, committed or not. */
+	/** Whether a call of this execution has asked it to stop, committed or not. */
 	get stoppedBy(): Flow["stoppedBy"] {
 		return this.flow.stoppedBy ?? this.#signals?.stop;
 	}

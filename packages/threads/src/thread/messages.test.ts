@@ -64,7 +64,7 @@ test("terminate() ends work under way and refuses messages; repeating it changes
 	await threads.close();
 });
 
-test("a stop aborts the call of the provider, and the thread goes on with the next message [SA-133]", async () => {
+test("a stop aborts the call of the provider, and the thread continues with the next message [SA-133]", async () => {
 	const asked = Promise.withResolvers<void>();
 	const provider = scripted((_request, at) => {
 		if (at > 0) return "Back.";

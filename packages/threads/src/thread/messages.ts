@@ -93,7 +93,7 @@ export async function getMessages(
 	return { messages: page, total, hasMore: offset + page.length < total };
 }
 
-/** The message of an id; null where there is none. */
+/** The message of an id, or null. */
 export async function getMessage(
 	system: ThreadSystem,
 	threadId: string,

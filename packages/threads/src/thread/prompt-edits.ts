@@ -48,7 +48,7 @@ export class PromptEdits {
 		return found.filter((version) => version !== null);
 	}
 
-	/** A version, by default the latest; null where there is none. */
+	/** A version, by default the latest, or null. */
 	async get(id: string, version?: string): Promise<PromptVersion | null> {
 		const item = this.#parts.project().prompts.get(id);
 		if (item === undefined) return null;

@@ -71,7 +71,7 @@ export class ThreadRecords {
 		this.#shelf = namespace === undefined ? "threads" : `threads:${namespace}`;
 	}
 
-	/** A thread; undefined where there is none of that id. */
+	/** A thread, or undefined. */
 	async get(id: string): Promise<ThreadRecord | undefined> {
 		return (await this.#read(id)).value as ThreadRecord | undefined;
 	}
@@ -91,7 +91,7 @@ export class ThreadRecords {
 		);
 	}
 
-	/** Changes a thread; undefined where there is none. `change` may be asked again. */
+	/** Changes a thread; undefined if it is unknown. `change` may be asked again. */
 	async change(
 		id: string,
 		change: (record: ThreadRecord) => RecordChange | undefined,

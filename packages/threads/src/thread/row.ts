@@ -7,7 +7,7 @@ import { dataOf, type MessageData, type Side } from "./message-data.ts";
 export interface CallSignals {
 	/** The agent that takes over the thread. */
 	readonly handoff?: string;
-	/** The side that told the execution to stop. */
+	/** The side that asked the execution to stop. */
 	readonly stop?: Side;
 	/** The side that takes the next step. */
 	readonly turn?: Side;
@@ -122,7 +122,7 @@ export function readResult(result: unknown, isError: boolean): StoredResult {
 	return isError ? { status: "error", error: text } : { status: "success", result: text };
 }
 
-/** What the model is told of a result. */
+/** What the model sees of a result. */
 export function resultText({ status, result, error }: ToolResult): string {
 	return status === "error" ? (error ?? result ?? "The tool failed.") : (result ?? "");
 }

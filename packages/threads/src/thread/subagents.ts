@@ -3,7 +3,7 @@
 import type { ToolContext } from "holdfast";
 import type { ProjectItem, SubagentRegistryEntry, ThreadState, ToolResult } from "../types/index.ts";
 import { copyFiles, missingFile } from "./child-files.ts";
-import { failure, tell, waitFor } from "./child-runs.ts";
+import { deliver, failure, waitFor } from "./child-runs.ts";
 import { attachmentsOf } from "./flow.ts";
 import { afterSubagentCreated } from "./hooks.ts";
 import type { LiveRun } from "./live-run.ts";
@@ -148,7 +148,11 @@ export async function callAgent(
 	const message = initUserMessageProperty === undefined ? args.message : args[initUserMessageProperty];
 	const text = message === undefined ? JSON.stringify(args) : (textOf(message) ?? "");
 	const runId = `${id}.1`;
-	await tell(system, record, { runId, text, files: await copyFiles(system, live.threadId, record, files) });
+	await deliver(system, record, {
+		runId,
+		text,
+		files: await copyFiles(system, live.threadId, record, files),
+	});
 	if (record.parent?.blocking !== true)
 		return { status: "success", result: JSON.stringify({ reference: id, status: "running" }) };
 	return waitFor(system, live, record, runId, context.signal);
@@ -188,7 +192,7 @@ export async function createAgent(
 	const runId = `${id}.1`;
 	if (text !== undefined && text !== "") {
 		const copied = await copyFiles(system, live.threadId, record, files);
-		await tell(system, record, { runId, text, files: copied });
+		await deliver(system, record, { runId, text, files: copied });
 		if (record.parent?.blocking === true) return waitFor(system, live, record, runId, context.signal);
 	}
 	const status = text === undefined || text === "" ? "idle" : "running";
@@ -214,7 +218,7 @@ export async function messageAgent(
 	if (missing !== undefined) return failure(`There is no file ${JSON.stringify(missing)} to give along.`);
 	const runId = `${childId(context)}.m`;
 	const copied = await copyFiles(system, live.threadId, record, files);
-	await tell(system, record, { runId, text, files: copied });
+	await deliver(system, record, { runId, text, files: copied });
 	if (record.parent.blocking) return waitFor(system, live, record, runId, context.signal);
 	return { status: "success", result: JSON.stringify({ reference, status: "running" }) };
 }
@@ -252,7 +256,7 @@ export async function startImmediate(
 			}
 		if (record.terminated !== null) continue;
 		const text = (await envOf(descriptionEnv)) ?? item.definition.toolDescription ?? "Begin.";
-		await tell(system, record, { runId: `${id}.1`, text, files: [] });
+		await deliver(system, record, { runId: `${id}.1`, text, files: [] });
 	}
 }
 

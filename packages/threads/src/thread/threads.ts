@@ -181,13 +181,13 @@ export class Threads {
 		return this.#state(made);
 	}
 
-	/** A thread; null where there is none of that id. */
+	/** A thread, or null. */
 	async get(threadId: string): Promise<ThreadState | null> {
 		const record = await this.#system.records.get(threadId);
 		return record === undefined ? null : this.#state(record);
 	}
 
-	/** What is known of a thread beside its messages; undefined where there is none. */
+	/** What is known of a thread beside its messages, or undefined. */
 	record(threadId: string): Promise<ThreadRecord | undefined> {
 		return this.#system.records.get(threadId);
 	}

@@ -108,7 +108,7 @@ test("a tool that throws, or returns no result, has an error for its result, and
 	await threads.close();
 });
 
-test("a call of an unknown tool, or with arguments that cannot be read, is answered, and the model goes on [SA-043]", async () => {
+test("a call of an unknown tool, or with arguments that cannot be read, is answered, and the model continues [SA-043]", async () => {
 	const look = noted([], "look");
 	const provider = scripted([call("burn"), { calls: [{ name: "look", args: "{not json" }] }, "I see."]);
 	const { threads } = start(oneAgent(provider, { tools: { look } }));

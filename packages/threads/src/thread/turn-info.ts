@@ -3,7 +3,7 @@ import type { ThreadRecord } from "./records.ts";
 import { renderPrompt } from "./render-prompt.ts";
 import type { ThreadSystem } from "./system.ts";
 
-/** What a thread's agent is told, and what it may call. */
+/** The instructions of a thread's agent, and what it may call. */
 export interface ThreadTurnInfo {
 	readonly model: string | undefined;
 	readonly system: string | undefined;

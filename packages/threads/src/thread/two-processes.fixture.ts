@@ -40,7 +40,7 @@ export function readMarks(file: string): readonly Mark[] {
 const wait = (milliseconds: number): Promise<void> =>
 	new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** The project of these processes: an agent that looks once and answers; a step goes on for a while, so that two could overlap. */
+/** The project of these processes: an agent that looks once and answers; a step continues for a while, so that two could overlap. */
 export function sharedProject(file: string, by: string) {
 	const mark = (what: Mark["what"], text?: string): void =>
 		appendFileSync(file, `${JSON.stringify({ what, by, text } satisfies Mark)}\n`);

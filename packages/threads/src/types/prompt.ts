@@ -1,4 +1,4 @@
-// Prompts: what a side of an agent is told and may call.
+// Prompts: the instructions of a side of an agent, and what it may call.
 
 import type { infer as Infer } from "zod";
 import type { AgentName, CallableName, HookId, ModelName, PromptName } from "./registry.ts";

@@ -45,7 +45,7 @@ export type ContentPart = TextPart | ImagePart | ImageUrlPart | FilePart;
 /** What a message says. */
 export type ProviderMessageContent = string | ContentPart[];
 
-/** What the model is told to be. */
+/** The instructions of the model. */
 export interface ProviderSystemMessage {
 	/** Always `system`. */
 	role: "system";

@@ -60,9 +60,9 @@ export interface ExecutionState {
 	readonly sideAStepCount: number;
 	/** Model calls of side B. */
 	readonly sideBStepCount: number;
-	/** Whether it was told to stop. */
+	/** Whether it was asked to stop. */
 	readonly stopped: boolean;
-	/** The side that told it to stop. */
+	/** The side that asked it to stop. */
 	readonly stoppedBy?: "a" | "b";
 	/** Its messages so far. */
 	readonly messageHistory: readonly Message[];
@@ -113,7 +113,7 @@ export interface ThreadState {
 	queueMessage(message: QueueMessageInput): Promise<void>;
 	/** Changes a message. */
 	updateMessage(messageId: string, updates: MessageUpdates): Promise<Message>;
-	/** Removes a message and the results of its calls; false where there is none. */
+	/** Removes a message and the results of its calls; false if it is unknown. */
 	deleteMessage(messageId: string): Promise<boolean>;
 
 	/** The model of that name. */

@@ -126,7 +126,7 @@ export interface AttachmentRef {
 export interface ToolResult {
 	/** Whether the tool did what it was asked. */
 	status: "success" | "error";
-	/** What the model is told; JSON where it has parts. */
+	/** What the model sees; JSON where it has parts. */
 	result?: string;
 	/** What went wrong. */
 	error?: string;
