@@ -1,10 +1,14 @@
 // An agent from the outside: its configuration, its life, its events.
 
+import { execFileSync } from "node:child_process";
 import { inMemoryClient } from "@holdfast/memory";
+import { scriptedModel } from "@holdfast/testing";
 import { isHoldfastError } from "@holdfast/upp";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import type { AgentConfig, LLMClient, PlanStep, RunnerEvent } from "../contract/index.ts";
+import type { AgentConfig, AgentResult, LLMClient, PlanStep, RunnerEvent } from "../contract/index.ts";
+import { stubClient } from "../harness/index.ts";
 import { stepsPlanner } from "../loop/index.ts";
+import { anthropicClient, localClient, modelClient, openaiClient } from "../models/index.ts";
 import { configured, deferred, echo, finish, hanging, made, use } from "./agent.fixture.ts";
 import { Agent } from "./agent.ts";
 import { AgentService } from "./agent-service.ts";
@@ -207,6 +211,33 @@ describe("events of an agent", () => {
 		const tool = { code: "LUCK", message: "no luck", sessionId };
 		expect(heard).toEqual([tool, tool, tool, { code: "PLANNER_FAILED", message: "no idea", sessionId }]);
 	});
+
+	test("onError hears once of what a model, a rule, a reflector and the audit fail with [RUN-139]", async () => {
+		const codes = async (steps: readonly PlanStep[], more: Partial<AgentConfig>) => {
+			const heard: string[] = [];
+			const onError = ({ code }: { readonly code: string }) => void heard.push(code);
+			await made(steps, { ...more, onError }).runOnce();
+			return heard;
+		};
+		const failing = (retriable: boolean) => ({
+			call: () => Promise.reject(Object.assign(new Error("busy"), { retriable })),
+		});
+		const ofModel = (...modelProviders: readonly LLMClient[]) =>
+			codes([], { planner: undefined as never, modelProviders });
+		expect(await ofModel(failing(false))).toEqual(["MODEL_FAILED"]);
+		expect(await ofModel(failing(true), stubClient([finish]))).toEqual(["MODEL_FAILED"]);
+		expect(await ofModel(stubClient(["nonsense", "nonsense"]))).toEqual(["PLAN_INVALID"]);
+		expect(await codes([use("echo"), use("nobody"), finish], { safety: { toolDenylist: ["echo"] } })).toEqual(
+			["TOOL_DENIED", "TOOL_NOT_FOUND"],
+		);
+		const reflector = { reflect: () => Promise.reject(new Error("no")) };
+		expect(await codes([use("echo"), finish], { reflector })).toEqual(["REFLECTOR_FAILED"]);
+		const auditSink = { write: () => Promise.reject(new Error("disk full")) };
+		const writeFilters = [{ match: "said", action: "drop" }] as const;
+		expect(await codes([use("echo", 1), finish], { safety: { auditSink, writeFilters } })).toEqual([
+			"AUDIT_WRITE_FAILED",
+		]);
+	});
 });
 
 describe("the life of an agent", () => {
@@ -345,27 +376,52 @@ describe("deterministic sessions", () => {
 		const live = made([finish], { modelProviders: [client(true), client(false)] });
 		expect(thrown(() => live.createSession(options)).code).toBe("CONFIG_INVALID");
 		expect(() => made([finish], { modelProviders: [client(true)] }).createSession(options)).not.toThrow();
+		expect(stubClient([]).deterministic).toBe(true);
+		const given = { model: "m", apiKey: "k", baseUrl: "http://127.0.0.1:1" };
+		for (const adapter of [openaiClient(given), anthropicClient(given), localClient(given)])
+			expect(adapter.deterministic).toBeUndefined();
+		expect(modelClient(scriptedModel([])).deterministic).toBeUndefined();
 	});
 
-	test("give the same result for the same seed, byte by byte, and say so [RUN-145] [RUN-033]", async () => {
-		const run = (seed: number) => {
-			const dice = { id: "dice", run: (_: unknown, { rng }: { rng: () => number }) => rng() };
-			let failures = 0;
-			const flaky = {
-				id: "flaky",
-				retry: { baseDelayMs: 2 },
-				run: () => {
-					if (++failures < 3) throw Object.assign(new Error("again"), { retriable: true });
-					return "ok";
-				},
-			};
-			const agent = made([use("dice"), use("flaky"), finish], { tools: [dice, flaky] });
-			return agent.runOnce({ deterministic: true, seed });
+	/** Prints the result of a run with this seed; a program of its own. */
+	const program = `
+		import { Agent, stepsPlanner } from "@holdfast/runner";
+		const rolls = { id: "dice", run: (_, { rng }) => rng() };
+		let failures = 0;
+		const flaky = {
+			id: "flaky",
+			retry: { baseDelayMs: 20 },
+			run: () => {
+				if (++failures < 3) throw Object.assign(new Error("again"), { retriable: true });
+				return "ok";
+			},
 		};
-		const [first, second, other] = [await run(7), await run(7), await run(8)];
-		expect(JSON.stringify(second)).toBe(JSON.stringify(first));
-		expect(first).toMatchObject({ deterministic: true, seed: 7, success: true });
-		expect(JSON.stringify(other)).not.toBe(JSON.stringify(first));
+		const steps = ["dice", "flaky"].map((toolId) => ({ type: "tool", toolId }));
+		const agent = new Agent({
+			id: "a",
+			taskPrompt: "Do it.",
+			tools: [rolls, flaky],
+			modelProviders: [],
+			planner: stepsPlanner([...steps, { type: "finish", message: "done" }]),
+		});
+		console.log(JSON.stringify(await agent.runOnce({ deterministic: true, seed: Number(process.argv[1]) })));`;
+
+	test("give the same result for the same seed in every process, byte by byte, and say so [RUN-145] [RUN-033]", async () => {
+		const run = (seed: number): string =>
+			execFileSync(
+				process.execPath,
+				["--conditions=holdfast-source", "--no-warnings", "--input-type=module", "-e", program, String(seed)],
+				{ cwd: import.meta.dirname, encoding: "utf8" },
+			);
+		const [first, second, other] = [run(7), run(7), run(8)];
+		expect(second).toBe(first);
+		expect(other).not.toBe(first);
+		const result = JSON.parse(first) as AgentResult;
+		expect(result).toMatchObject({ deterministic: true, seed: 7, success: true });
+		expect(result.eventStream?.length).toBeGreaterThan(10);
+		expect(JSON.parse(other).actions[0].output).not.toBe(result.actions?.[0]?.output);
+		// The clock is moved by what was waited for.
+		expect(JSON.parse(other).finishedAt).not.toBe(result.finishedAt);
 		const live = await made([finish]).runOnce({ seed: 7 });
 		expect([live.deterministic, live.seed]).toEqual([undefined, undefined]);
 	});

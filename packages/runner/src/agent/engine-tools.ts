@@ -29,9 +29,14 @@ interface StepArguments {
 }
 
 const anyObject = { type: "object" } as const;
+/** What a failed write begins with. */
+export const memoryFailed = "Writing to memory failed: ";
 
 /** The engine's tools of an agent: one for each of its own, and those of the loop. */
 export function engineTools(agent: ResolvedAgent, live: LiveRuns): readonly AnyTool[] {
+	// What a person said then is on record.
+	const needsApproval = ({ ask }: Partial<StepArguments>): boolean =>
+		ask !== undefined && agent.recording === undefined;
 	const own = agent.tools.list().map((definition) => {
 		const { id, description = id, idempotent } = definition;
 		return engineTool({
@@ -39,7 +44,7 @@ export function engineTools(agent: ResolvedAgent, live: LiveRuns): readonly AnyT
 			description,
 			parameters: anyObject,
 			retryPolicy: idempotent === true ? "idempotent" : "manual-recovery",
-			needsApproval: ({ ask }: Partial<StepArguments>) => ask !== undefined,
+			needsApproval,
 			run: (given: unknown, context: ToolContext) =>
 				callTool(agent, live, given as StepArguments, context, definition),
 		});
@@ -48,7 +53,7 @@ export function engineTools(agent: ResolvedAgent, live: LiveRuns): readonly AnyT
 		name: executorTool,
 		description: "Carries out a step.",
 		parameters: anyObject,
-		needsApproval: ({ ask }: Partial<StepArguments>) => ask !== undefined,
+		needsApproval,
 		run: (given: unknown, context: ToolContext) =>
 			callTool(agent, live, given as StepArguments, context, undefined),
 	});
@@ -136,12 +141,13 @@ function callTool(
 	}
 }
 
-/** What the record has of a call, with what was emitted of its attempts. */
+/** What the record has of a call, with what was emitted of its attempts. Throws where it was not carried out. */
 function recorded(
-	answer: CallAnswer | undefined,
+	answer: CallAnswer | string | undefined,
 	called: (attempt: number) => void,
 	failed: (error: ResultError) => void,
 ): CallAnswer {
+	if (typeof answer === "string") throw new Error(answer);
 	if (answer === undefined) {
 		called(1);
 		const error: ResultError = { code: "REPLAY_DIVERGED", message: "The record has no such call." };
@@ -191,7 +197,7 @@ async function remember(
 		const { message, code: cause } = thrown as { message?: string; code?: unknown };
 		const error: ResultError = {
 			code: "MEMORY_FAILED",
-			message: `Writing to memory failed: ${message ?? String(thrown)}`,
+			message: `${memoryFailed}${message ?? String(thrown)}`,
 			...(typeof cause === "string" ? { info: { code: cause } } : {}),
 		};
 		run.failed(error);

@@ -1,9 +1,9 @@
 // The runs of an agent that are under way in this process. What is kept here can be made anew from the journal and the
 // options of the session: after a crash another process makes its own.
 import { HoldfastError } from "@holdfast/upp";
-import type { Entry } from "holdfast";
+import type { Entry, Fact } from "holdfast";
 import type { Interceptor, PolicyRun } from "holdfast/middleware";
-import type { RoutedCall, RunOptions } from "../contract/index.ts";
+import type { PlanAnswer, ResultError, RoutedCall, RunOptions } from "../contract/index.ts";
 import type { LiveRun } from "../loop/index.ts";
 import { FactEvents, keptWrites } from "../result/index.ts";
 import { type LeftRun, readLeftRun } from "./left-run.ts";
@@ -30,6 +30,10 @@ export interface OpenRun extends LiveRun {
 	readonly ownMemory: RunMemory;
 	/** Settles when tools that were abandoned have ended; rejects never. */
 	idle(): Promise<unknown>;
+	/** Something went wrong, and was or was not tried again. */
+	failed(error: ResultError): void;
+	/** Whether the last error of the iteration is this one. */
+	isLastError(error: ResultError): boolean;
 	track(work: Promise<unknown>): void;
 }
 
@@ -110,6 +114,9 @@ export class LiveRuns {
 		const options = this.#options.get(sessionId);
 		const working = new Set<Promise<unknown>>();
 		const ownMemory = new RunMemory(() => this.#agent.memory());
+		let lastError: string | undefined;
+		const keyOf = ({ code, message }: ResultError): string =>
+			JSON.stringify(redactor.maskSecrets([code, message]));
 		const run: OpenRun = {
 			runId,
 			sessionId,
@@ -128,11 +135,14 @@ export class LiveRuns {
 			options: async () => options ?? (await this.#readOptions(sessionId)),
 			stepStarts(step) {
 				run.step = step;
+				lastError = undefined;
 				run.facts.plans(step);
 				events.emit("step.start", { step });
 				events.guarded("onStepStart", () => config.onStepStart?.({ sessionId, step }));
 			},
+			isLastError: (error) => lastError === keyOf(error),
 			failed(error) {
+				lastError = keyOf(error);
 				events.failed(error);
 				const { code = "ERROR", message } = redactor.redact(error);
 				events.guarded("onError", () => config.onError?.({ code, message, sessionId }));
@@ -146,7 +156,16 @@ export class LiveRuns {
 					events.guarded("onModelTokens", () => config.onModelTokens?.(text));
 				};
 				const messages = await safety.checkPrompt(request.messages, identity);
-				events.emit("model.start", { step: run.step, purpose: request.purpose ?? "call", messages });
+				const isChanged =
+					config.safety?.policyEngine !== undefined &&
+					JSON.stringify(messages) !== JSON.stringify(redactor.maskSecrets(request.messages));
+				const purpose = request.purpose ?? "call";
+				events.emit("model.start", {
+					step: run.step,
+					purpose,
+					messages,
+					...(isChanged ? { isChanged } : {}),
+				});
 				const routed = await router.call(
 					{ ...request, messages },
 					{ signal, onTokens: (text) => tokens(masked.push(text)), failed: (error) => run.failed(error) },
@@ -206,10 +225,20 @@ export class LiveRuns {
 		run.committed = seq;
 		if (fact.kind === "decision") run.ownMemory.keep(keptWrites(fact));
 		for (const { type, data } of run.facts.next(fact)) run.events.emitFact(type, data);
+		const error = errorIn(fact);
+		if (error !== undefined && !run.isLastError(error)) run.failed(error);
 		if (fact.kind !== "run.ended") return;
 		this.#open.delete(run.runId);
 		if (this.#options.has(run.sessionId)) this.#over.set(run.runId, run);
 	}
+}
+
+/** What a decision failed with, or why its step is not carried out. What a model failed with was heard of before. */
+function errorIn(fact: Fact): ResultError | undefined {
+	if (fact.kind !== "decision") return undefined;
+	const { error, verdict } = fact.answer as PlanAnswer;
+	if (error !== undefined) return error;
+	return verdict?.action === "blocked" || verdict?.action === "refused" ? verdict : undefined;
 }
 
 function seedOf(options: RunOptions | undefined): number | undefined {

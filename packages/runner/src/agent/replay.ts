@@ -4,19 +4,24 @@ import type {
 	AgentConfig,
 	AgentResult,
 	AgentSession,
+	AuditSink,
 	CallAnswer,
 	EventStore,
-	PolicyDecision,
+	PolicyEngine,
+	ResultError,
 	RunnerEvent,
 	RunOptions,
 } from "../contract/index.ts";
 import { EventComparer, type RecordedRun, readRecordedRun } from "../events/index.ts";
+import { runnerError } from "../loop/index.ts";
 import type { ModelRouter } from "../models/index.ts";
+import { memoryFailed } from "./engine-tools.ts";
 
 /** What models and tools of a replay give. */
 export interface Recording {
 	readonly router: ModelRouter;
-	answer(iteration: number): CallAnswer | undefined;
+	/** A text where the call was not carried out. */
+	answer(iteration: number): CallAnswer | string | undefined;
 }
 
 /** Rules that need nobody outside: they are asked again. */
@@ -39,10 +44,12 @@ export async function replayRun(
 		if (!comparer.take(event)) session?.abort();
 	};
 	const { begin } = record;
-	const memoryClient = await recordedMemory(record);
-	const agent = make(replayConfig(config, record, emit, memoryClient), recordingOf(record));
+	const expected = (): Expected => (comparer.expected ?? {}) as Expected;
+	const memoryClient = await recordedMemory(record, expected);
+	const agent = make(replayConfig(config, record, { emit, expected, memoryClient }), recordingOf(record));
 	session = agent.createSession({
 		...(begin === undefined ? {} : { task: begin.task, seed: begin.seed }),
+		...(begin?.deterministic === undefined ? {} : { deterministic: begin.deterministic }),
 		...(begin?.maxSteps === undefined ? {} : { maxSteps: begin.maxSteps }),
 		...(begin?.contextKey === undefined ? {} : { contextKey: begin.contextKey }),
 	});
@@ -56,8 +63,15 @@ export async function replayRun(
 function replayConfig(
 	config: AgentConfig,
 	record: RecordedRun,
-	emit: (event: RunnerEvent) => void,
-	memoryClient: MemoryClient,
+	{
+		emit,
+		expected,
+		memoryClient,
+	}: {
+		readonly emit: (event: RunnerEvent) => void;
+		readonly expected: () => Expected;
+		readonly memoryClient: MemoryClient;
+	},
 ): AgentConfig {
 	const {
 		eventStore,
@@ -71,32 +85,79 @@ function replayConfig(
 		...kept
 	} = config;
 	const { auditSink, policyEngine, ...rules } = config.safety ?? {};
-	const replayed = policyEngine === undefined ? {} : { policyEngine: { check: recordedPolicy(record) } };
-	return { ...kept, memoryClient, eventBus: { emit }, safety: { ...rules, ...replayed } };
+	const safety = {
+		...rules,
+		...(policyEngine === undefined ? {} : { policyEngine: { check: recordedPolicy(record, expected) } }),
+		...(auditSink === undefined ? {} : { auditSink: recordedSink(record, expected) }),
+	};
+	return { ...kept, memoryClient, eventBus: { emit }, safety };
 }
 
-/** What the policy engine said then. */
-function recordedPolicy({ verdicts }: RecordedRun): (question: { point: string }) => PolicyDecision {
-	let step = 0;
-	return ({ point }) => {
-		if (point === "planner-output") step++;
-		const verdict = verdicts.get(step);
-		if (point !== "planner-output" || verdict === undefined || ownRules.has(verdict.rule))
-			return { action: "allow" };
-		const { rule, code, message: reason } = verdict;
-		return verdict.action === "ask"
-			? { action: "ask", rule, reason }
-			: { action: "block", rule, code, reason };
+/** The next event of the record, as far as it says what policy and memory did. */
+interface Expected {
+	readonly type?: RunnerEvent["type"];
+	readonly data?: {
+		readonly step?: number;
+		readonly code?: string;
+		readonly message?: string;
+		readonly error?: ResultError;
+		readonly messages?: unknown;
+		readonly isChanged?: boolean;
 	};
 }
 
-async function recordedMemory({ begin, failure }: RecordedRun): Promise<MemoryClient> {
+/** What the policy engine said then. */
+function recordedPolicy(
+	{ verdicts, planned, written }: RecordedRun,
+	expected: () => Expected,
+): PolicyEngine["check"] {
+	return ({ point }) => {
+		const { type, data: { step = 0, error, messages, isChanged } = {} } = expected();
+		if (point === "model-prompt") {
+			if (isChanged === true) return { action: "modify", rule: "recorded", subject: messages };
+			if (type === "model.start" || error === undefined) return { action: "allow" };
+			return { action: "block", rule: "recorded", code: error.code as string, reason: error.message };
+		}
+		if (point === "memory-write") {
+			if (!written.has(step)) return { action: "drop", rule: "recorded" };
+			return { action: "modify", rule: "recorded", subject: written.get(step) };
+		}
+		const verdict = verdicts.get(step);
+		if (verdict === undefined || ownRules.has(verdict.rule)) return { action: "allow" };
+		const { action, rule, code, message: reason } = verdict;
+		if (action === "modified")
+			return point === "tool-input"
+				? { action: "modify", rule, subject: planned.get(step)?.input }
+				: { action: "allow" };
+		return action === "ask" ? { action, rule, reason } : { action: "block", rule, code, reason };
+	};
+}
+
+/** Fails where the sink failed then. */
+function recordedSink({ verdicts, unreflected }: RecordedRun, expected: () => Expected): AuditSink {
+	return {
+		write() {
+			const { data: { step = 0, error } = {} } = expected();
+			for (const failure of [error, verdicts.get(step), unreflected.get(step)])
+				if (failure?.code === "AUDIT_WRITE_FAILED") throw runnerError(failure);
+		},
+	};
+}
+
+async function recordedMemory({ begin }: RecordedRun, expected: () => Expected): Promise<MemoryClient> {
 	const memory = inMemoryClient();
-	if (begin?.contextKey !== undefined)
-		for (const entry of begin.memory) await memory.append(begin.contextKey, entry);
-	return failure === "MEMORY_FAILED"
-		? { ...memory, append: () => Promise.reject(new Error("as recorded")) }
-		: memory;
+	const { contextKey, error } = begin ?? {};
+	if (contextKey !== undefined)
+		for (const entry of begin?.memory ?? []) await memory.append(contextKey, entry);
+	return {
+		...memory,
+		read: (...given) => (error === undefined ? memory.read(...given) : Promise.reject(runnerError(error))),
+		append(...given) {
+			const { type, data } = expected();
+			if (type !== "error" || data?.code !== "MEMORY_FAILED") return memory.append(...given);
+			return Promise.reject(new Error(data.message?.slice(memoryFailed.length)));
+		},
+	};
 }
 
 function recordingOf({ calls, answers }: RecordedRun): Recording {

@@ -422,6 +422,23 @@ describe("memory", () => {
 		expect(await memoryClient.read(result.sessionId as string)).toEqual([{ said: 1 }]);
 	});
 
+	test("may lack search and clear; whoever asks for them is refused, and the rest works [RUN-095]", async () => {
+		const { append, read } = inMemoryClient();
+		const look: ToolDefinition = {
+			id: "look",
+			async run(_, { memory }) {
+				await memory.append("s", 1);
+				const asked = [memory.search?.("x"), memory.clear?.("s")];
+				const settled = await Promise.all(asked.map((each) => each?.catch((error) => error.code)));
+				return [...settled, await memory.read("s")];
+			},
+		};
+		const agent = made([use("look"), finish], { tools: [look], memoryClient: { append, read } });
+		const result = await agent.runOnce();
+		expect(result.success).toBe(true);
+		expect(result.actions?.[0]?.output).toEqual(["MEMORY_UNSUPPORTED", "MEMORY_UNSUPPORTED", [1]]);
+	});
+
 	test("of a session's own is fresh each time; one that is given keeps what it has [RUN-018]", async () => {
 		const counting: ToolDefinition = {
 			id: "count",

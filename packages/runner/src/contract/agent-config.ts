@@ -67,6 +67,7 @@ export interface EventHooks {
 	onStepStart?(info: { readonly sessionId: string; readonly step: number }): void;
 	onModelTokens?(tokens: string): void;
 	onToolCall?(toolId: string, input: unknown): void;
+	/** Once for each error of a model, a tool, a policy, a planner or a reflector, those that were tried again among them. */
 	onError?(error: { readonly code: string; readonly message: string; readonly sessionId: string }): void;
 }
 

@@ -18,9 +18,9 @@ export class EventComparer {
 		this.#expected = expected;
 	}
 
-	/** The first difference so far. */
-	get difference(): HoldfastError | undefined {
-		return this.#difference;
+	/** The next event of the record; undefined after the last, and from the first that differs. */
+	get expected(): RunnerEvent | undefined {
+		return this.#difference === undefined ? this.#expected[this.#next] : undefined;
 	}
 
 	/** Holds the next event against the record; false from the first that differs. */

@@ -6,7 +6,16 @@ import { inMemoryClient } from "@holdfast/memory";
 import { afterAll, describe, expect, test, vi } from "vitest";
 import { configured, echo, finish, use } from "../agent/agent.fixture.ts";
 import { Agent } from "../agent/index.ts";
-import type { AgentConfig, AgentResult, EventStore, PlanStep, ToolDefinition } from "../contract/index.ts";
+import type {
+	AgentConfig,
+	AgentResult,
+	EventStore,
+	PlanStep,
+	PolicyDecision,
+	PolicyQuestion,
+	RunOptions,
+	ToolDefinition,
+} from "../contract/index.ts";
 import { stubClient } from "../harness/index.ts";
 import { snapshot } from "../harness/snapshot.ts";
 import { fileEventStore, memoryEventStore } from "./index.ts";
@@ -99,7 +108,7 @@ describe("a replay", () => {
 			}),
 		};
 	};
-	const runs: [string, () => AgentConfig][] = [
+	const runs: [string, () => AgentConfig, RunOptions?][] = [
 		["of tools", () => configured(steps, { tools: [echo] })],
 		["with retries", () => configured([use("flaky"), use("flaky"), finish], { tools: [flaky()] })],
 		[
@@ -136,12 +145,90 @@ describe("a replay", () => {
 					},
 				}),
 		],
+		[
+			"of a model, whose tool is tried again",
+			() => {
+				const { planner: _, ...config } = configured([], { tools: [flaky()] });
+				return { ...config, modelProviders: [stubClient([use("flaky"), finish])] };
+			},
+		],
+		[
+			"whose input, prompt and write policy changed",
+			() => {
+				const changed: Readonly<Record<string, unknown>> = {
+					"tool-input": 2,
+					"memory-write": "less",
+					"model-prompt": [{ role: "user", content: "Do less." }],
+				};
+				const check = ({ point }: PolicyQuestion): PolicyDecision =>
+					point in changed
+						? { action: "modify", rule: "less", subject: changed[point] }
+						: { action: "allow" };
+				const { planner: _, ...config } = configured([], { safety: { policyEngine: { check } } });
+				return {
+					...config,
+					memoryClient: inMemoryClient(),
+					modelProviders: [stubClient([use("echo", 1), finish])],
+				};
+			},
+		],
+		...(["tool-input", "memory-write", "model-prompt"] as const).map(
+			(refused): [string, () => AgentConfig] => [
+				`whose ${refused} policy refused`,
+				() => {
+					const check = ({ point }: PolicyQuestion): PolicyDecision =>
+						point === refused ? { action: "block", rule: "no", code: "NO" } : { action: "allow" };
+					const { planner: _, ...config } = configured([], { safety: { policyEngine: { check } } });
+					return {
+						...config,
+						memoryClient: inMemoryClient(),
+						modelProviders: [stubClient([use("echo", 1), finish])],
+					};
+				},
+			],
+		),
+		[
+			"whose block could not be put on record",
+			() => {
+				const auditSink = { write: () => Promise.reject(new Error("disk full")) };
+				return configured([use("echo"), finish], { safety: { toolDenylist: ["echo"], auditSink } });
+			},
+		],
+		[
+			"whose changed write could not be put on record",
+			() => {
+				const auditSink = { write: () => Promise.reject(new Error("disk full")) };
+				const writeFilters = [{ match: "said", action: "drop" }] as const;
+				return configured([use("echo", 1), finish], { safety: { writeFilters, auditSink } });
+			},
+		],
+		[
+			"whose memory took no second entry",
+			() => {
+				let appends = 0;
+				const { append, ...memory } = inMemoryClient();
+				const failing: typeof append = (...given) =>
+					++appends === 2 ? Promise.reject(new Error("full")) : append(...given);
+				return configured([use("echo", 1), use("echo", 2), finish], {
+					memoryClient: { ...memory, append: failing },
+				});
+			},
+		],
+		[
+			"whose memory could not be read",
+			() =>
+				configured(steps, {
+					memoryClient: { ...inMemoryClient(), read: () => Promise.reject(new Error("gone")) },
+				}),
+			{ contextKey: "past" },
+		],
+		["that was deterministic", () => configured(steps), { deterministic: true, seed: 7 }],
 	];
 
-	test.each(runs)("%s calls nothing live and gives the same result [RUN-143]", async (_, make) => {
+	test.each(runs)("%s calls nothing live and gives the same result [RUN-143]", async (_, make, options) => {
 		const eventStore = memoryEventStore();
 		const config = { ...make(), eventStore };
-		const original = await new Agent(config).runOnce();
+		const original = await new Agent(config).runOnce(options);
 		const live = vi.fn(() => {
 			throw new Error("something live was called");
 		});
@@ -154,14 +241,35 @@ describe("a replay", () => {
 				getModelInfo: live,
 			})) as never,
 			memoryClient: { append: live, read: live },
-			...(config.safety?.policyEngine === undefined
-				? {}
-				: { safety: { ...config.safety, policyEngine: { check: live } } }),
+			safety: {
+				...config.safety,
+				...(config.safety?.policyEngine === undefined ? {} : { policyEngine: { check: live } }),
+				...(config.safety?.auditSink === undefined ? {} : { auditSink: { write: live } }),
+			},
 		};
 		const replayed = await new Agent(dead).replay(original.id);
 		expect(live).not.toHaveBeenCalled();
 		expect(essence(replayed)).toBe(essence(original));
 		expect(await eventStore.verify(original.id)).toEqual({ ok: true });
+	});
+
+	test.each([true, false])("asks nobody where a person said %s then [RUN-143]", async (approved) => {
+		const policyEngine = {
+			check: ({ point }: PolicyQuestion): PolicyDecision =>
+				point === "tool-input" ? { action: "ask", rule: "big" } : { action: "allow" },
+		};
+		const agent = new Agent(
+			configured([use("echo"), finish], { eventStore: memoryEventStore(), safety: { policyEngine } }),
+		);
+		const session = agent.createSession();
+		const running = session.run();
+		const engineSession = agent.engine.session(session.id);
+		await expect.poll(() => engineSession.pending()).toHaveLength(1);
+		const toolCallId = (await engineSession.pending())[0]?.toolCallId as string;
+		void (await engineSession.answer([{ toolCallId, approved }])).result();
+		const original = await running;
+		expect(original.actions?.[0]?.ok).toBe(approved);
+		expect(essence(await agent.replay(original.id))).toBe(essence(original));
 	});
 
 	test("has the memory that the run began with [RUN-143]", async () => {

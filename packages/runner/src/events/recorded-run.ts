@@ -4,6 +4,7 @@ import type {
 	BeginAnswer,
 	CallAnswer,
 	EventStore,
+	PlanStep,
 	ResultError,
 	RoutedCall,
 	RunnerEvent,
@@ -23,11 +24,15 @@ export interface RecordedRun {
 	readonly begin: BeginAnswer | undefined;
 	/** In the order in which they were made. */
 	readonly calls: readonly RecordedCall[];
-	/** By iteration. */
-	readonly answers: ReadonlyMap<number, CallAnswer>;
+	/** By iteration; a text where the call was not carried out. */
+	readonly answers: ReadonlyMap<number, CallAnswer | string>;
 	readonly verdicts: ReadonlyMap<number, StepVerdict>;
-	/** Code of the error that the run ended with. */
-	readonly failure: string | undefined;
+	/** Steps as they came out of policy, by iteration. */
+	readonly planned: ReadonlyMap<number, PlanStep>;
+	/** What was written of results, by iteration. */
+	readonly written: ReadonlyMap<number, unknown>;
+	/** What reflecting failed with, by iteration. */
+	readonly unreflected: ReadonlyMap<number, ResultError>;
 }
 
 /**
@@ -57,20 +62,31 @@ export async function readRecordedRun(store: EventStore, runId: string): Promise
 
 function recordedRun(events: readonly StoredEvent[]): RecordedRun {
 	const calls: RecordedCall[] = [];
-	const answers = new Map<number, CallAnswer>();
+	const answers = new Map<number, CallAnswer | string>();
 	const verdicts = new Map<number, StepVerdict>();
+	const planned = new Map<number, PlanStep>();
+	const written = new Map<number, unknown>();
+	const unreflected = new Map<number, ResultError>();
 	let begin: BeginAnswer | undefined;
-	let failure: string | undefined;
+	let reflected: unknown;
 	let heard: RecordedCall["heard"][number][] = [];
 	for (const { type, data } of events as readonly (RunnerEvent & { data: Record<string, never> })[]) {
 		if (type === "run.begin") begin = data as never;
 		else if (type === "model.start") heard = [];
 		else if (type === "model.tokens") heard.push({ text: data.text as never });
 		else if (type === "error") heard.push({ error: data as never });
-		else if (type === "model.end") calls.push({ routed: data.routed as never, heard });
-		else if (type === "policy") verdicts.set(data.step as never, data as never);
-		else if (type === "tool.result") answers.set(data.step as never, data.answer as never);
-		else if (type === "run.end") failure = (data.error as { code?: string } | undefined)?.code;
+		else if (type === "model.end") {
+			calls.push({ routed: data.routed as never, heard });
+			heard = [];
+		} else if (type === "policy") verdicts.set(data.step as never, data as never);
+		else if (type === "tool.result") answers.set(data.step as never, data.answer ?? data.output);
+		else if (type === "plan") planned.set(data.step as never, data.planned as never);
+		else if (type === "reflect") {
+			reflected = data.step;
+			if (data.error !== undefined) unreflected.set(data.step as never, data.error as never);
+		}
+		// Before it, they are what the tool wrote itself.
+		else if (type === "memory" && data.step === reflected) written.set(data.step as never, data.value);
 	}
-	return { events, begin, calls, answers, verdicts, failure };
+	return { events, begin, calls, answers, verdicts, planned, written, unreflected };
 }

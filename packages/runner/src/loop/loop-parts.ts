@@ -7,7 +7,6 @@ import type {
 	PlannerState,
 	PlanStep,
 	Reflector,
-	ResultError,
 	RoutedCall,
 	RunOptions,
 	ToolDefinition,
@@ -26,8 +25,6 @@ export interface LiveRun {
 	options(): Promise<RunOptions>;
 	/** An iteration begins. */
 	stepStarts(step: number): void;
-	/** Something went wrong, and was or was not tried again. */
-	failed(error: ResultError): void;
 	/** A call of a model; what it streams is emitted. */
 	callModel(request: ModelRequest, signal: AbortSignal): Promise<RoutedCall>;
 	renderPrompt(

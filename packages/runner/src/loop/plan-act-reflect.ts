@@ -103,9 +103,7 @@ function planning(parts: LoopParts, progress: Progress, known: KnownTools): Acti
 		});
 		const failed = (error: unknown): PlanAnswer => {
 			signal.throwIfAborted();
-			const failure = errorOf(error, "PLANNER_FAILED");
-			live.failed(failure);
-			return { ...over(), error: failure };
+			return { ...over(), error: errorOf(error, "PLANNER_FAILED") };
 		};
 		const answered = (planned: unknown): PlanAnswer => {
 			const step = readStep(planned, parts.storeReasoning);
@@ -175,10 +173,8 @@ function reflecting(parts: LoopParts, progress: Progress, known: KnownTools): Ac
 			};
 		} catch (error) {
 			signal.throwIfAborted();
-			const failure = errorOf(error, "REFLECTOR_FAILED");
-			live.failed(failure);
 			const { calls, templates } = used();
-			return { calls, templates, writes: [], error: failure };
+			return { calls, templates, writes: [], error: errorOf(error, "REFLECTOR_FAILED") };
 		}
 	};
 	return { kind: "ask", topic: topics.reflect, question };

@@ -1,4 +1,5 @@
 // Audit records: one for each intervention, written before what it is about is carried out.
+import { HoldfastError } from "@holdfast/upp";
 import type { Clock, Ids } from "holdfast";
 import type { AuditRecord, AuditSink, Redactor, RunIdentity } from "../contract/index.ts";
 
@@ -36,19 +37,36 @@ export class Audit {
 		};
 	}
 
-	/** Gives a record to the sink. Rejects where it cannot be written: then what it is about must not be done. */
+	/**
+	 * Gives a record to the sink. Rejects with `AUDIT_WRITE_FAILED` where it cannot be written: then what it is about must not
+	 * be done.
+	 */
 	async write(record: AuditRecord): Promise<void> {
-		await this.#parts.sink?.write(record);
+		await orFailed(() => this.#parts.sink?.write(record));
 	}
 
-	/** Writes a record of something that has no append of its own. */
+	/** Writes a record of something that has no append of its own. Rejects in the same way. */
 	async keep(record: AuditRecord): Promise<void> {
-		await this.#parts.keep(record);
+		await orFailed(() => this.#parts.keep(record));
 		await this.write(record);
 	}
 
 	/** The same, where nobody can wait: a sink that fails later is not heard. */
 	keepNow(record: AuditRecord): void {
 		this.keep(record).catch(() => {});
+	}
+}
+
+async function orFailed(write: () => void | Promise<void>): Promise<void> {
+	try {
+		await write();
+	} catch (cause) {
+		if ((cause as { code?: unknown })?.code === "AUDIT_WRITE_FAILED") throw cause;
+		const why = cause instanceof Error ? cause.message : String(cause);
+		throw new HoldfastError(
+			"AUDIT_WRITE_FAILED",
+			`The audit record could not be written, so nothing was done: ${why}`,
+			{ cause },
+		);
 	}
 }

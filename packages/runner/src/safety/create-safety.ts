@@ -130,7 +130,8 @@ export function createSafety(parts: SafetyParts): SafetyLayer {
 		try {
 			for (const record of notes) await audit.write(record);
 		} catch (error) {
-			return { answer: { ...answer, writes: [], error: auditFailed(error) }, notes };
+			const { code, message } = error as HoldfastError;
+			return { answer: { ...answer, writes: [], error: { code, message } }, notes };
 		}
 		return { answer: { ...answer, writes }, notes };
 	};
@@ -228,12 +229,7 @@ export function createSafety(parts: SafetyParts): SafetyLayer {
 			const came = await checkWrite(config, redactor, asking(run, point, target), value);
 			const { intervention, written: admitted } = came;
 			if (intervention === undefined) return admitted;
-			try {
-				await audit.keep(recordOf(run, point, intervention, { target, value }));
-			} catch (error) {
-				const failed = auditFailed(error);
-				throw new HoldfastError(failed.code, failed.message, { cause: error });
-			}
+			await audit.keep(recordOf(run, point, intervention, { target, value }));
 			if (intervention.code !== undefined)
 				throw new HoldfastError(
 					intervention.code,
@@ -279,15 +275,7 @@ async function written<Answer>(
 		await audit.write(record);
 		return { answer, notes: [record] };
 	} catch (error) {
-		const { code, message } = auditFailed(error);
+		const { code, message } = error as HoldfastError;
 		return { answer: refused({ action: "blocked", rule: record.rule, code, message }), notes: [record] };
 	}
-}
-
-function auditFailed(error: unknown): { readonly code: string; readonly message: string } {
-	const why = error instanceof Error ? error.message : String(error);
-	return {
-		code: "AUDIT_WRITE_FAILED",
-		message: `The audit record could not be written, so nothing was done: ${why}`,
-	};
 }

@@ -363,6 +363,39 @@ test("what has no audit record is not done: a sink that fails keeps tool and wri
 	const writing = await under(filtered, [use("t", 1), finish], { tools: [tool], memoryClient });
 	expect(writing.result.error?.code).toBe("AUDIT_WRITE_FAILED");
 	expect(await memoryClient.read(writing.result.sessionId as string)).toEqual([]);
+	const notes: ToolDefinition = {
+		id: "notes",
+		run: (_, { memory }) => memory.append("notes", "it did").catch((error) => error.code),
+	};
+	const byTool = await under(filtered, [use("notes"), finish], { tools: [notes], memoryClient });
+	expect(byTool.result.actions?.[0]?.output).toBe("AUDIT_WRITE_FAILED");
+	expect(await memoryClient.read("notes")).toEqual([]);
+});
+
+test("no prompt is sent and no attempt is made again without an audit record of what policy did to it [RUN-126]", async () => {
+	const auditSink = { write: () => Promise.reject(new Error("disk full")) };
+	const decisions: readonly PolicyDecision[] = [
+		{ action: "modify", rule: "less", subject: [{ role: "user", content: "less" }] },
+		{ action: "block", rule: "no" },
+	];
+	for (const decision of decisions) {
+		const client = stubClient([finish]);
+		const policyEngine = {
+			check: ({ point }: PolicyQuestion): PolicyDecision =>
+				point === "model-prompt" ? decision : { action: "allow" },
+		};
+		const more = { planner: undefined as never, modelProviders: [client] };
+		const { result } = await under({ auditSink, policyEngine }, [], more);
+		expect(result.error?.code).toBe("AUDIT_WRITE_FAILED");
+		expect(client.prompts).toEqual([]);
+	}
+	const run = vi.fn(() => Promise.reject(Object.assign(new Error("again"), { retriable: true })));
+	const safety = { auditSink, requestRateLimit: { t: { max: 1, windowMs: 60_000 } } };
+	const { result } = await under(safety, [use("t"), finish], {
+		tools: [{ id: "t", run, retry: { baseDelayMs: 0 } }],
+	});
+	expect(run).toHaveBeenCalledTimes(1);
+	expect(result.actions?.[0]?.error?.code).toBe("AUDIT_WRITE_FAILED");
 });
 
 test("a sink gets exactly the records that are in the journal [RUN-125]", async () => {
