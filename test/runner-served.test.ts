@@ -114,10 +114,12 @@ test("a run over HTTP says what it came to, to who began it and to who looks lat
 	expect(JSON.stringify(await watch("s"))).toContain("All is paid.");
 });
 
-test("the text of a run is its result, without secrets [RUN-128]", async () => {
-	const { made } = clerk(memoryHost(), [{ type: "finish", input: { sum: 3 } }]);
+test("the text of a run is its result, without secrets [RUN-129]", async () => {
+	const finishing: PlanStep = { type: "finish", input: { sum: 3, by: "horse-battery" } };
+	const { made } = clerk(memoryHost(), [finishing], { safety: { secrets: ["horse-battery"] } });
 	const run = await made.engine.session("s").send("Add.");
-	expect(await run.result()).toMatchObject({ outcome: "completed", text: '{"sum":3}', cost: 0 });
+	const text = '{"sum":3,"by":"[REDACTED:secret]"}';
+	expect(await run.result()).toMatchObject({ outcome: "completed", text, cost: 0 });
 	const mute = clerk(memoryHost(), [{ type: "finish" }]).made;
 	expect((await (await mute.engine.session("s").send("Add.")).result()).text).toBe("");
 });

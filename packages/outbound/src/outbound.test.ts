@@ -1,6 +1,8 @@
 // Requests to the outside: no way of writing an address, no name server and no redirect leads inward.
 import { once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
+import https from "node:https";
+import { syncBuiltinESMExports } from "node:module";
 import { type AddressInfo, Socket } from "node:net";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { afterEach, describe, expect, test, vi } from "vitest";
@@ -274,6 +276,24 @@ describe("a redirect", () => {
 			{ url: "/back", ...dropped },
 			{ url: "/end", ...dropped },
 		]);
+	});
+
+	test("to another scheme drops credentials: that is another origin, too [RUN-083]", async () => {
+		const { port } = await serving((_, response) => {
+			response.writeHead(307, { location: `https://127.0.0.1:${port}/` }).end();
+		});
+		const secure = vi.spyOn(https, "request");
+		syncBuiltinESMExports();
+		try {
+			const headers = { authorization: "a", "x-other": "o" };
+			await codeOf(get(`http://127.0.0.1:${port}/`, { allowPrivate: ["127.0.0.1"] }, { headers }));
+			expect(secure).toHaveBeenCalledTimes(1);
+			const [, sent] = secure.mock.calls[0] as unknown as [URL, { headers: Record<string, string> }];
+			expect([sent.headers.authorization, sent.headers["x-other"]]).toEqual([undefined, "o"]);
+		} finally {
+			secure.mockRestore();
+			syncBuiltinESMExports();
+		}
 	});
 
 	test("changes a POST to a GET as browsers do, without its body", async () => {

@@ -19,6 +19,7 @@ test("gets, sets, deletes and lists; a missing key gives null [RUN-084]", async 
 	expect(await output({ operation: "get", key: "a" })).toEqual({ n: [2] });
 	for (const key of ["b1", "b3", "b2"]) await kv.run({ operation: "set", key, value: null }, context);
 	expect(await output({ operation: "list" })).toEqual(["a", "b1", "b2", "b3"]);
+	expect(await output({ operation: "list", prefix: "b" })).toEqual(["b1", "b2", "b3"]);
 	expect(await output({ operation: "list", prefix: "b", after: "b1", limit: 1 })).toEqual(["b2"]);
 	expect(await output({ operation: "delete", key: "a" })).toEqual({ existed: true });
 	expect(await output({ operation: "delete", key: "a" })).toEqual({ existed: false });

@@ -266,6 +266,8 @@ describe("writing", () => {
 			};
 			expect(await action()).toMatchObject({ ok: false, error: { code: "SQL_READONLY" } });
 			unchanged();
+			// What was read keeps nothing from being written.
+			expect((await sqlConnector({ driver }).run({ sql: "SELECT 1" }, contextOf())).ok).toBe(true);
 			expect(await action(true)).toMatchObject({ ok: true, output: { rows: [{ name: "three" }] } });
 			database.exec("DELETE FROM t WHERE name = 'three'");
 			expect(await action(false)).toMatchObject({ ok: false, error: { code: "SQL_READONLY" } });
