@@ -148,7 +148,8 @@ describe("events of an agent", () => {
 				await hang.begun;
 				session.abort();
 			}
-			const { id } = await running;
+			const { id, eventStream } = await running;
+			expect(events).toEqual(eventStream);
 			expect(events.map(({ seq }) => seq)).toEqual(events.map((_, at) => at + 1));
 			expect(events[0]?.type).toBe("run.start");
 			expect(events.filter(({ type }) => type === "run.end")).toEqual([events.at(-1)]);
@@ -174,7 +175,7 @@ describe("events of an agent", () => {
 		};
 		const planner = stepsPlanner(({ step }) => {
 			log.push(`plan ${step}`);
-			return step === 1 ? use("flaky", { n: 1 }) : finish;
+			return step === 1 ? use("flaky", { to: "ann@example.com" }) : finish;
 		});
 		const config = configured([], {
 			planner,
@@ -184,7 +185,7 @@ describe("events of an agent", () => {
 		});
 		const session = new Agent(config).createSession();
 		await session.run();
-		const call = ["flaky", { n: 1 }];
+		const call = ["flaky", { to: "[REDACTED:email]" }];
 		expect(log).toEqual([
 			[1, session.id],
 			...["plan 1", call, "run", call, "run", call, "run"],

@@ -54,7 +54,9 @@ describe("a store", () => {
 		expect((inline.eventStream as readonly { type: string }[]).map(({ type }) => type)).toEqual(
 			events.map(({ type }) => type),
 		);
-		expect(Object.keys(store).filter((name) => /update|delete|remove|write|clear/i.test(name))).toEqual([]);
+		expect(Object.keys(store).toSorted()).toEqual([
+			...["append", "isIncomplete", "markIncomplete", "read", "verify"],
+		]);
 		expect(await store.verify(result.id)).toEqual({ ok: true });
 	});
 
@@ -88,7 +90,13 @@ describe("a store", () => {
 		const result = await agent.runOnce();
 		expect(result.success).toBe(true);
 		expect(result.diagnostics?.warnings?.join()).toContain("disk full");
+		expect(await inner.isIncomplete?.(result.id)).toBe(true);
 		await expect(agent.replay(result.id)).rejects.toMatchObject({ code: "RECORD_INCOMPLETE" });
+		const whole = new Agent(configured(steps, { eventStore: inner }));
+		const { id } = await whole.runOnce();
+		expect((await whole.replay(id)).success).toBe(true);
+		await inner.markIncomplete?.(id);
+		await expect(whole.replay(id)).rejects.toMatchObject({ code: "RECORD_INCOMPLETE" });
 		const { isIncomplete: _, markIncomplete: __, ...bare } = eventStore;
 		await expect(new Agent(configured(steps, { eventStore: bare })).replay(result.id)).rejects.toMatchObject({
 			code: "RECORD_INCOMPLETE",

@@ -79,7 +79,7 @@ function recordedRun(events: readonly StoredEvent[]): RecordedRun {
 			calls.push({ routed: data.routed as never, heard });
 			heard = [];
 		} else if (type === "policy") verdicts.set(data.step as never, data as never);
-		else if (type === "tool.result") answers.set(data.step as never, data.answer ?? data.output);
+		else if (type === "tool.result") answers.set(data.step as never, (data.answer ?? data.output) as never);
 		else if (type === "plan") planned.set(data.step as never, data.planned as never);
 		else if (type === "reflect") {
 			reflected = data.step;

@@ -41,7 +41,7 @@ export const databaseCases: readonly WrittenCase[] = [
 			for (const [at, value] of values.entries()) same(await other.read("c", `k${at}`), value, `value ${at}`);
 			same((await other.query("c", {})).length, values.length, "values of the collection");
 			same(await database.read("c", "missing"), null, "a missing key");
-			same(await database.read("missing", "k0"), null, "a missing collection");
+			same(await database.read("missing", "k1"), null, "a missing collection");
 			const value = { list: [1] };
 			await database.write("c", "k0", value);
 			value.list.push(2);
