@@ -13,12 +13,14 @@ import type {
 	PlanStep,
 	PolicyDecision,
 	PolicyQuestion,
+	RunnerEvent,
 	RunOptions,
 	ToolDefinition,
 } from "../contract/index.ts";
 import { stubClient } from "../harness/index.ts";
 import { snapshot } from "../harness/snapshot.ts";
-import { fileEventStore, memoryEventStore } from "./index.ts";
+import { stepsPlanner } from "../loop/index.ts";
+import { EventComparer, fileEventStore, memoryEventStore } from "./index.ts";
 
 const home = mkdtempSync(join(tmpdir(), "holdfast-events-"));
 afterAll(() => rmSync(home, { recursive: true }));
@@ -312,6 +314,33 @@ describe("a replay", () => {
 			data: { seq: plans[2] },
 		});
 		expect(await differing(steps, { maxSteps: 2 })).toMatchObject({ code: "REPLAY_DIVERGED" });
+		const planned: number[] = [];
+		const planner = stepsPlanner(({ step }) => {
+			planned.push(step);
+			return step === 1 ? steps[0] : { type: "message", message: "else" };
+		});
+		expect(await differing([], { planner })).toMatchObject({ data: { seq: plans[1] } });
+		expect(planned).toEqual([1, 2]);
+	});
+
+	test("names an event that does not come, and one that nobody expects [RUN-144]", async () => {
+		const eventStore = memoryEventStore();
+		const { id } = await new Agent(configured(steps, { eventStore })).runOnce();
+		const [first, second, ...others] = await eventStore.read(id);
+		const comparer = (expected: readonly RunnerEvent[]) => new EventComparer(expected);
+		const short = comparer([first as RunnerEvent, second as RunnerEvent]);
+		expect(short.take(first as RunnerEvent)).toBe(true);
+		expect(short.end()).toMatchObject({
+			code: "REPLAY_DIVERGED",
+			data: { seq: 2, expected: second, actual: undefined },
+		});
+		const long = comparer([first as RunnerEvent]);
+		expect(long.take(first as RunnerEvent)).toBe(true);
+		expect(long.take(second as RunnerEvent)).toBe(false);
+		expect(long.take(others[0] as RunnerEvent)).toBe(false);
+		expect(long.end()).toMatchObject({ data: { seq: 2, expected: undefined, actual: second } });
+		const whole = comparer([first as RunnerEvent]);
+		expect([whole.take(first as RunnerEvent), whole.end()]).toEqual([true, undefined]);
 	});
 
 	test("of an altered record, or of none, is refused", async () => {

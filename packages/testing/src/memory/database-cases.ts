@@ -102,6 +102,20 @@ export const databaseCases: readonly WrittenCase[] = [
 		},
 	},
 	{
+		title: "a collection of more values than are read at a time is queried whole [RUN-098]",
+		async run(open) {
+			const { database } = await open();
+			const all = Array.from({ length: 1_001 }, (_, at) => at);
+			await Promise.all(all.map((at) => database.write("many", `k${at}`, { at })));
+			const found = await database.query("many", { at: { $gte: 0 } }, { sort: { at: "asc" } });
+			same(
+				found.map(({ at }) => at),
+				all,
+				"what is found",
+			);
+		},
+	},
+	{
 		title: "what is no plain data is refused, and the value before stays [RUN-099]",
 		async run(open) {
 			const { database, memory } = await open();
