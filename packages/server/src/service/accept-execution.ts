@@ -38,11 +38,11 @@ export async function acceptExecution(
 	const request = await requests.of(idempotencyKey, input, { ...options, ...(insteadOf && { insteadOf }) });
 	const before = await requests.found(request, input);
 	if (before !== undefined) return before;
-	const { runId } = request;
+	const { runId, dedupeKey } = request;
 	try {
-		return await accept(session, input, { ...settings, runId, dedupeKey: runId }, whileRunning);
+		return await accept(session, input, { ...settings, runId, dedupeKey }, whileRunning);
 	} catch (error) {
-		const elsewhere = await requests.refused(request, input);
+		const elsewhere = await requests.refused(request, input, error);
 		if (elsewhere !== undefined) return elsewhere;
 		throw error;
 	}

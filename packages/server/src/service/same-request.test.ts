@@ -78,6 +78,45 @@ test.each(["refuse", "queue", "steer"] as const)(
 	},
 );
 
+test.each(["refuse", "queue", "steer"] as const)(
+	"of two requests that say different things under one key at the same instant one is accepted: %s [API-082]",
+	async (whileRunning) => {
+		const path = join(folder, `different-${whileRunning}.db`);
+		const servers = [serve(path, whileRunning), serve(path, whileRunning)] as const;
+		const [one] = servers;
+		await one.submit("t", "s", { input: "Hello.", context: {} });
+		await read(one.follow("t", "s", { until: "idle" }));
+		for (let round = 0; round < 30; round++) {
+			const options = { idempotencyKey: `k${round}` };
+			const inputs = [`Pay bill ${round}.`, `Cancel bill ${round}.`];
+			const submit = (input: string, at: number): Promise<Submitted> =>
+				(servers[(at + round) % 2] as Server).submit("t", "s", { input }, options);
+			const first = await Promise.allSettled(inputs.map(submit));
+			for (const each of first)
+				if (each.status === "fulfilled") await each.value.begun?.(AbortSignal.timeout(10_000));
+			await read(one.follow("t", "s", { until: "idle" }));
+			const texts = (await said(one.host)).filter((text) => inputs.includes(text));
+			expect([round, texts.length]).toEqual([round, 1]);
+			const accepted = inputs.indexOf(texts[0] as string);
+			expect([round, first.map(({ status }) => status)]).toEqual([
+				round,
+				inputs.map((_, at) => (at === accepted ? "fulfilled" : "rejected")),
+			]);
+			// Each comes again, to the other server, and then to both at once.
+			const elsewhere = await Promise.allSettled(inputs.map((input, at) => submit(input, at + 1)));
+			const again = await Promise.allSettled([...inputs, ...inputs].map(submit));
+			for (const [at, each] of [...elsewhere, ...again].entries())
+				expect([round, each]).toMatchObject([
+					round,
+					at % 2 === accepted
+						? { value: { attached: true } }
+						: { reason: { code: "idempotency_key_reused" } },
+				]);
+		}
+		expect(await said(one.host)).toHaveLength(31);
+	},
+);
+
 test.each([0, 1, 7, 14])(
 	"a request that a server has begun which is killed after %i events is that run at two others, at once and later [API-082]",
 	async (count) => {

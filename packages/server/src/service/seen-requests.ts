@@ -34,6 +34,8 @@ interface SeenRequest {
 /** A request and its name among the values of its session. */
 interface NamedRequest extends SeenRequest {
 	readonly name: string;
+	/** By which the journal accepts one message of a key, whatever others say under it at the same instant. */
+	readonly dedupeKey?: string;
 }
 
 export class SeenRequests {
@@ -52,18 +54,25 @@ export class SeenRequests {
 		options: ChosenOptions & { readonly insteadOf?: string },
 	): Promise<NamedRequest> {
 		// Before the key is looked for: where another server keeps it meanwhile, what it comes to is after this.
-		const { seq: from = 0 } = (await this.#journal.head(this.#session.storeKey)) ?? {};
+		const { storeKey, values } = this.#session;
+		const { seq: from = 0 } = (await this.#journal.head(storeKey)) ?? {};
 		const body = await digest([input, options]);
 		const name = `request:${idempotencyKey}`;
-		const seen = (await this.#session.values.get(name)) as SeenRequest | undefined;
-		if (seen?.body === body) return { ...seen, name };
+		const own =
+			input.kind === "message"
+				? { name, dedupeKey: uuidOf(await digest([storeKey, idempotencyKey])) }
+				: { name };
+		const seen = (await values.get(name)) as SeenRequest | undefined;
+		if (seen?.body === body) return { ...seen, ...own };
 		// A message that was refused came to nothing, and its key may be used again.
 		if (seen !== undefined && (seen.runId === undefined || (await this.found(seen, input)) !== undefined))
 			throw idempotencyKeyReused();
-		const runId = uuidOf(await digest([this.#session.storeKey, idempotencyKey, body]));
-		const request: SeenRequest = { body, from, ...(input.kind === "message" ? { runId } : {}) };
-		await this.#session.values.set(name, request);
-		return { ...request, name };
+		const runId = uuidOf(await digest([storeKey, idempotencyKey, body]));
+		// What another kept at the same instant may be of the message that was refused, and this one's run begun by now.
+		const since = Math.min(from, seen?.from ?? from);
+		const request: SeenRequest = { body, from: since, ...(input.kind === "message" ? { runId } : {}) };
+		await values.set(name, request);
+		return { ...request, ...own };
 	}
 
 	/** The execution of a request that was seen before, if it came to one. */
@@ -87,9 +96,17 @@ export class SeenRequests {
 		return { runId: waiting.runId ?? runId, after: afterEntry(from), attached: true, waitsFor: runId };
 	}
 
-	/** What a request that was refused here came to elsewhere: where it is a duplicate, or what the session is busy with. */
-	async refused(request: NamedRequest, input: ExecuteInput): Promise<Accepted | undefined> {
-		if (request.runId !== undefined) return this.found(request, input);
+	/**
+	 * What a request that was refused here came to elsewhere: where it is a duplicate, or what the session is busy with.
+	 * Rejects with `idempotency_key_reused` where another message was accepted under its key.
+	 */
+	async refused(request: NamedRequest, input: ExecuteInput, error: unknown): Promise<Accepted | undefined> {
+		if (request.runId !== undefined) {
+			const found = await this.found(request, input);
+			if (found === undefined && (error as { code?: unknown } | null)?.code === "duplicate_input")
+				throw idempotencyKeyReused();
+			return found;
+		}
 		// Its calls may be answered otherwise, and then this was not what they were answered with.
 		await this.#session.values.delete(request.name);
 		return undefined;
