@@ -23,7 +23,8 @@ afterEach(() => {
 describe("release-notes", () => {
 	test("fetches from its server, keeps what it got, and sums it up [RUN-156]", async () => {
 		const site = await startSite();
-		const result = await releaseNotesAgent(site.host, notesModel).runOnce();
+		const agent = releaseNotesAgent(site.host, notesModel);
+		const result = await agent.runOnce();
 		site.close();
 		expectActions(result, [
 			{ type: "tool", toolId: "http", ok: true },
@@ -33,6 +34,11 @@ describe("release-notes", () => {
 		expect(result.actions?.[1]?.input).toMatchObject({
 			operation: "set",
 			value: expect.stringContaining("horn() is gone"),
+		});
+		const get = { operation: "get", key: "release-notes" };
+		expect(await agent.getTool("cache")?.run(get, {} as never)).toMatchObject({
+			ok: true,
+			output: expect.stringContaining("horn() is gone"),
 		});
 		expect(result).toMatchObject({
 			success: true,

@@ -1,6 +1,6 @@
 // Servers that are not there, or do not answer.
 import { createServer, type Socket } from "node:net";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import type { Clients } from "./contract/index.ts";
 import { freePort } from "./redis-server.fixture.ts";
 
@@ -14,7 +14,10 @@ export function unreachableTests(
 	test(`${name}: a refused connection rejects at once, and may be tried again [RUN-102]`, async () => {
 		const clients = open(await freePort(), undefined);
 		const started = performance.now();
+		const timers = vi.spyOn(globalThis, "setTimeout");
+		onTestFinished(() => timers.mockRestore());
 		await expect(clients.memory.append("s", 1)).rejects.toEqual(refused);
+		expect(timers.mock.calls.map(([, milliseconds]) => milliseconds)).toContain(5_000);
 		await expect(clients.database.read("c", "k")).rejects.toEqual(refused);
 		await expect(clients.health()).rejects.toEqual(refused);
 		await expect(clients.start()).rejects.toEqual(refused);

@@ -33,8 +33,8 @@ describe.skipIf(noRedis !== undefined)(title, () => {
 			url,
 			unencrypted: true,
 			prefix: "stops:",
-			commandTimeoutMs: 300,
-			connectTimeoutMs: 300,
+			commandTimeoutMs: 1_000,
+			connectTimeoutMs: 1_000,
 		});
 		await clients.memory.append("s", 1);
 		const unavailable = expect.objectContaining({ code: "DB_UNAVAILABLE", retryable: true });
@@ -45,7 +45,8 @@ describe.skipIf(noRedis !== undefined)(title, () => {
 		} finally {
 			server.kill("SIGCONT");
 		}
-		await expect.poll(() => clients.memory.read("s").catch(() => undefined)).toEqual([1]);
+		const poll = expect.poll(() => clients.memory.read("s").catch(() => undefined), { timeout: 10_000 });
+		await poll.toEqual([1]);
 		await clients.close();
 	});
 

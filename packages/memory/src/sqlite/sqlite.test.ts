@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -38,6 +38,16 @@ test("SQLite: its sources import nothing but Node and this repository [RUN-101]"
 	expect(Object.keys(manifest.dependencies)).toEqual(["@holdfast/upp"]);
 	for (const name of Object.keys(manifest.peerDependencies))
 		expect(manifest.peerDependenciesMeta[name]).toEqual({ optional: true });
+	const folder = join(import.meta.dirname, "..");
+	const sources = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter(
+		(path) => /\.ts$/.test(path) && !/\.(?:test|fixture)\.ts$|^(?:redis|postgres)\b/.test(path),
+	);
+	expect(sources).toContain(join("sqlite", "open-file.ts"));
+	const imported = sources.flatMap((path) => [
+		...readFileSync(join(folder, path), "utf8").matchAll(/(?:from|import\(?) ?"(?<name>[^"]+)"/g),
+	]);
+	const names = new Set(imported.map(({ groups }) => groups?.name ?? ""));
+	expect([...names].filter((name) => !/^(?:\.|node:)/.test(name))).toEqual(["@holdfast/upp"]);
 });
 
 test("SQLite: two processes append to one file at once, and nothing is lost [RUN-093]", async () => {

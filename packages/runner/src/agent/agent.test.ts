@@ -6,6 +6,7 @@ import { scriptedModel } from "@holdfast/testing";
 import { isHoldfastError } from "@holdfast/upp";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { AgentConfig, AgentResult, LLMClient, PlanStep, RunnerEvent } from "../contract/index.ts";
+import { memoryEventStore } from "../events/index.ts";
 import { stubClient } from "../harness/index.ts";
 import { stepsPlanner } from "../loop/index.ts";
 import { anthropicClient, localClient, modelClient, openaiClient } from "../models/index.ts";
@@ -73,6 +74,10 @@ describe("a configuration", () => {
 				(await made([use("echo", "x"), finish], more).runOnce()).actions?.[0]?.input;
 			expect(await inputs({})).toBeUndefined();
 			expect(await inputs({ logToolInputs: "redacted" })).toBe("x");
+			for (const how of ["redacted", "exclude", "raw"])
+				expect(flagsOf({}, { AGENT_RUNTIME_LOG_TOOL_INPUTS: how }).logToolInputs).toBe(how);
+			vi.stubEnv("AGENT_RUNTIME_LOG_TOOL_INPUTS", "all");
+			expect(thrown(() => made([])).data).toEqual({ paths: ["AGENT_RUNTIME_LOG_TOOL_INPUTS"] });
 		});
 
 		test.each([
@@ -372,7 +377,7 @@ test("an injected runner never gets a session that was aborted before, and hears
 describe("deterministic sessions", () => {
 	const client = (deterministic: boolean): LLMClient => ({ deterministic, call: async () => ({ text: "" }) });
 
-	test("need clients that are marked so [RUN-146]", () => {
+	test("need clients that are marked so: stubs and recorded ones are, those of services are not [RUN-146]", async () => {
 		const options = { deterministic: true };
 		const live = made([finish], { modelProviders: [client(true), client(false)] });
 		expect(thrown(() => live.createSession(options)).code).toBe("CONFIG_INVALID");
@@ -382,6 +387,11 @@ describe("deterministic sessions", () => {
 		for (const adapter of [openaiClient(given), anthropicClient(given), localClient(given)])
 			expect(adapter.deterministic).toBeUndefined();
 		expect(modelClient(scriptedModel([])).deterministic).toBeUndefined();
+		const eventStore = memoryEventStore();
+		const recorded = made([finish], { modelProviders: [client(true)], eventStore });
+		const { id } = await recorded.runOnce(options);
+		const replayed = await made([finish], { modelProviders: [client(false)], eventStore }).replay(id);
+		expect(replayed).toMatchObject({ success: true, deterministic: true });
 	});
 
 	/** Prints the result of a run with this seed; a program of its own. */
@@ -420,6 +430,7 @@ describe("deterministic sessions", () => {
 		const result = JSON.parse(first) as AgentResult;
 		expect(result).toMatchObject({ deterministic: true, seed: 7, success: true });
 		expect(result.eventStream?.length).toBeGreaterThan(10);
+		expect(JSON.parse(other).id).not.toBe(result.id);
 		expect(JSON.parse(other).actions[0].output).not.toBe(result.actions?.[0]?.output);
 		// The clock is moved by what was waited for.
 		expect(JSON.parse(other).finishedAt).not.toBe(result.finishedAt);

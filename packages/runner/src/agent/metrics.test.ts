@@ -39,28 +39,41 @@ test("tools have counts, error rates over attempts, and latencies [RUN-152]", as
 	expect(agent.metrics().tools).toEqual({ flaky: { calls: 4, errorRate: 0.5, p50: 3, p95: 7 } });
 	await agent.runOnce();
 	expect(agent.metrics().tools.flaky).toEqual({ calls: 8, errorRate: 0.5, p50: 7, p95: 15 });
+	const broken: ToolDefinition = { ...flaky, id: "broken", run: () => Promise.reject(new Error("no")) };
+	const failing = made([use("broken"), finish], { tools: [broken] });
+	await failing.runOnce();
+	expect(failing.metrics().tools.broken).toMatchObject({ calls: 1, errorRate: 1 });
 });
 
 test("models have tokens and cost; a run without a price is counted as such [RUN-153]", async () => {
-	const usage = { inputTokens: 1_000_000, outputTokens: 0 };
+	const usage = { inputTokens: 1_000_000, outputTokens: 500_000 };
 	const client = stubClient(["a", "b", "c", "d"], { usage, info: { name: "m" } });
 	const planner: AgentConfig["planner"] = {
 		plan: (_, { callModel }) => callModel({ messages: [] }).then(() => finish),
 	};
+	const twice: typeof planner = {
+		async plan(_, { callModel }) {
+			for (let calls = 0; calls < 2; calls++) await callModel({ messages: [] });
+			return finish;
+		},
+	};
 	const priced = made([], {
 		planner: planner as NonNullable<typeof planner>,
-		modelProviders: [{ id: "p", client, price: { input: 2, output: 0 } }],
+		modelProviders: [{ id: "p", client, price: { input: 2, output: 4 } }],
 	});
 	await priced.runOnce();
 	await priced.runOnce();
 	expect(priced.metrics()).toMatchObject({
-		models: { m: { inputTokens: 2_000_000, outputTokens: 0, cost: 4 } },
+		models: { m: { inputTokens: 2_000_000, outputTokens: 1_000_000, cost: 8 } },
 		unpricedRuns: 0,
 	});
 	const unpriced = made([], {
-		planner: planner as NonNullable<typeof planner>,
+		planner: twice,
 		modelProviders: [{ id: "p", client }],
 	});
 	await unpriced.runOnce();
-	expect(unpriced.metrics()).toMatchObject({ models: { m: { inputTokens: 1_000_000 } }, unpricedRuns: 1 });
+	expect(unpriced.metrics()).toMatchObject({
+		models: { m: { inputTokens: 2_000_000, cost: 0 } },
+		unpricedRuns: 1,
+	});
 });

@@ -2,7 +2,7 @@
 
 import { scriptedModel } from "@holdfast/testing";
 import { agent, memoryHost } from "holdfast";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { finish, made, use } from "../agent/agent.fixture.ts";
 import { stubClient } from "../harness/index.ts";
 import {
@@ -49,6 +49,21 @@ describe("an evaluation", () => {
 		expect(progress).toHaveLength(8);
 		expect(progress.at(-1)).toMatch(/8\/8$/);
 		expect(JSON.parse(JSON.stringify(report))).toEqual(report);
+	});
+
+	test("gives the time that half and that 95 of 100 runs take at most [RUN-154]", async () => {
+		let now = 0;
+		const clock = vi.spyOn(performance, "now").mockImplementation(() => now);
+		const times = [30, 10, 20, 40, 100, 60, 80, 70, 90, 50];
+		const subject = () => {
+			now += times.shift() ?? 0;
+		};
+		try {
+			const report = await evaluate([{ name: "s", agent: subject }], { repetitions: 10 });
+			expect(report.scenarios).toMatchObject([{ p50: 50, p95: 100 }]);
+		} finally {
+			clock.mockRestore();
+		}
 	});
 
 	test("takes agents of the engine and functions, and counts their tokens", async () => {

@@ -23,7 +23,7 @@ describe("handlebars", () => {
 
 	test("is the default, and renders variables, conditions, lists and dotted paths, without escaping [RUN-109]", async () => {
 		const store = memoryPromptStore();
-		await store.put({ id: "a", text: "{{a.b}} {{x}} {{{x}}}" });
+		await store.put({ id: "a", text: "{{#if x}}{{a.b}}{{/if}} {{x}} {{{x}}}" });
 		expect((await store.render("a", { a: { b: 1 }, x: `<b> & "'` })).text).toBe(`1 <b> & "' <b> & "'`);
 		const choice = "{{#if a}}A{{else if b}}B{{else}}C{{/if}}{{#unless a}}U{{/unless}}";
 		expect([
@@ -104,6 +104,7 @@ test("what is wrong has its place and its problem, and validating never throws [
 		["mustache", "a {{x", /^line 1, column 3: unclosed tag/],
 		["mustache", "{{/x}}", /^line 1, column 1: "x" is closed/],
 		["mustache", "{{shout x}}", /^line 1, column 1: unknown helper "shout"/],
+		["fstring", "a {x", /^line 1, column 3: unclosed "{"/],
 		["fstring", "{x!shout}", /^line 1, column 1: unknown helper "shout"/],
 	];
 	for (const [engine, text, problem] of cases) {
