@@ -4,6 +4,7 @@ import type { DatabaseClient } from "@holdfast/memory";
 import { HoldfastError } from "@holdfast/upp";
 import { describe, expect, test, vi } from "vitest";
 import type { AuditRecord, PromptEngine, PromptStore, SafetyLayer } from "../contract/index.ts";
+import { writePolicy } from "../safety/index.ts";
 import { databasePromptStore, memoryPromptStore, type PromptStoreOptions } from "./index.ts";
 import type { CreatingDatabase } from "./template-keeper.ts";
 
@@ -187,6 +188,25 @@ describe.each(stores)("a prompt store %s", (_, made) => {
 	});
 });
 
+test.each(["redact", "drop"] as const)(
+	"what a write filter says %s of is kept so, with a record [RUN-123]",
+	async (action) => {
+		const records: AuditRecord[] = [];
+		const auditSink = { write: (record: AuditRecord) => void records.push(record) };
+		const safety = writePolicy({ auditSink, writeFilters: [{ match: "swordfish", action, rule: "words" }] });
+		const store = memoryPromptStore({ safety });
+		const put = store.put({ id: "a", text: "Say swordfish." });
+		if (action === "redact") expect((await put).text).toBe("Say [REDACTED:filtered].");
+		else await expect(put).rejects.toMatchObject({ code: "PROMPT_INVALID" });
+		expect((await store.get("a"))?.text).toBe(action === "redact" ? "Say [REDACTED:filtered]." : undefined);
+		expect(records).toMatchObject([
+			{ point: "prompt-write", rule: "words", action: action === "redact" ? "modified" : "dropped" },
+		]);
+		await store.put({ id: "a", text: "Say nothing." });
+		expect(records).toHaveLength(1);
+	},
+);
+
 test("processes that share a database which can create get versions of their own [RUN-103]", async () => {
 	const values = new Map<string, string>();
 	const processes = [1, 2, 3].map(() => databasePromptStore(slowDatabase(values, true)));
@@ -255,14 +275,14 @@ describe("what is missing", () => {
 	test.each<[PromptEngine, string]>([
 		["handlebars", "{{#if n}}{{/if}}{{s}}{{b}}{{#if no}}{{q.r}}{{/if}}"],
 		["liquid", "{% if n %}{% endif %}{{s}}{{b}}{% if b %}{{q.r}}{% endif %}{% if no %}{% endif %}"],
-		["mustache", "{{#n}}{{/n}}{{s}}{{b}}{{^no}}{{q.r}}{{/no}}"],
+		["mustache", "{{#n}}{{/n}}{{s}}{{b}}{{^y}}{{q.r}}{{/y}}{{^no}}{{/no}}"],
 		["fstring", "{n}{s}{b}{q.r}{no}"],
 	])(
 		"with `throwOnMissing` also rejects for other referenced variables in %s; 0, false and empty are there [RUN-114]",
 		async (engine, text) => {
 			const store = memoryPromptStore();
 			await store.put({ id: "a", text, engine });
-			const given = { n: 0, s: "", b: false };
+			const given = { n: 0, s: "", b: false, y: true };
 			await expect(store.render("a", given, { throwOnMissing: true })).rejects.toMatchObject({
 				code: "PROMPT_VAR_MISSING",
 				data: { missing: expect.arrayContaining(["q.r", "no"]) },
@@ -287,7 +307,9 @@ test("tokens are a fourth of the characters rounded up, or what the host's estim
 	const tokens = async (text: string, options: PromptStoreOptions = {}) => {
 		const store = memoryPromptStore(options);
 		await store.put({ id: "a", text });
-		return (await store.render("a")).meta?.tokensEstimate;
+		const { meta } = await store.render("a");
+		expect(typeof meta?.tokensEstimate).toBe("number");
+		return meta?.tokensEstimate;
 	};
 	expect([await tokens(""), await tokens("abcd"), await tokens("abcde")]).toEqual([0, 1, 2]);
 	expect(await tokens("abcde", { estimateTokens: async (text) => text.length * 10 })).toBe(50);

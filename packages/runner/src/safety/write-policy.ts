@@ -1,0 +1,42 @@
+// The rules for writes alone, for stores that no agent writes to, such as those of prompts.
+import { systemPorts } from "holdfast/host";
+import type { SafetyConfig, SafetyLayer } from "../contract/index.ts";
+import { createRedactor } from "../redaction/index.ts";
+import { createSafety } from "./create-safety.ts";
+
+/** The rules of an agent that are about writes. */
+export type WritePolicyOptions = Pick<
+	SafetyConfig,
+	"writeFilters" | "policyEngine" | "policyTimeoutMs" | "auditSink" | "secrets"
+>;
+
+/**
+ * Policy on writes, as agents have it, for the option `safety` of a prompt store. Audit records go to `auditSink`.
+ *
+ * @see Agent runtime, "Safety & Policy"
+ * @example
+ * ```ts
+ * import { memoryPromptStore } from "@holdfast/runner/prompts";
+ * import { writePolicy } from "@holdfast/runner/safety";
+ *
+ * const safety = writePolicy({ writeFilters: [{ match: "swordfish", action: "redact" }] });
+ * const store = memoryPromptStore({ safety });
+ * console.log((await store.put({ id: "a", text: "Say swordfish." })).text); // Say [REDACTED:filtered].
+ * ```
+ */
+export function writePolicy(config: WritePolicyOptions): Pick<SafetyLayer, "checkWrite"> {
+	const { clock, ids, timers } = systemPorts;
+	const { checkWrite } = createSafety({
+		agentId: "writes",
+		config,
+		flags: { allowNetwork: false, allowShell: false, allowDbWrites: false, logToolInputs: "redacted" },
+		enableTools: [],
+		tool: () => undefined,
+		redactor: createRedactor({ secrets: config.secrets }),
+		clock,
+		ids,
+		timers,
+		keep: () => {},
+	});
+	return { checkWrite };
+}
