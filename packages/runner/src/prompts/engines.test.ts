@@ -128,6 +128,10 @@ test("every engine masks what it is asked to mask [RUN-116]", async () => {
 	expect(await rendered("handlebars", "{{redact x}}", { x: { to: ["a@b.org", 1] } })).toBe(
 		'{"to":["[REDACTED:email]",1]}',
 	);
+	const usual = memoryPromptStore();
+	await usual.put({ id: "a", text: "{{redact x}}" });
+	const given = `to ada@example.org, with sk-${"aB3dE5fG7hJ9".repeat(3)}`;
+	expect((await usual.render("a", { x: given })).text).toBe("to [REDACTED:email], with [REDACTED:api-key]");
 });
 
 const engines: PromptEngine[] = ["handlebars", "liquid", "mustache", "fstring"];

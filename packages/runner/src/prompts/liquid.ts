@@ -2,7 +2,7 @@
 // something else each time, or evaluates texts as expressions is taken out.
 import { AssignTag, Context, type Emitter, Liquid, LiquidError, type Template } from "liquidjs";
 import { type Budget, limitExceeded } from "./budget.ts";
-import { fieldAt, textOf } from "./plain-params.ts";
+import { textOf } from "./plain-params.ts";
 import {
 	type CompileOutcome,
 	problemAt,
@@ -155,7 +155,7 @@ function compile(text: string, { depth }: { readonly depth: number }): CompileOu
 	} catch (error) {
 		return { problems: [problemOf(text, error, depth)] };
 	}
-	return { prompt: { references, render: (parts) => render(liquid, templates, references, parts) } };
+	return { prompt: { references, render: (parts) => render(liquid, templates, parts) } };
 }
 
 function problemOf(text: string, error: unknown, depth: number): string {
@@ -184,13 +184,7 @@ function isDeeper(templates: readonly Template[], depth: number): boolean {
 	});
 }
 
-function render(
-	liquid: Liquid,
-	templates: Template[],
-	references: readonly string[],
-	parts: RenderParts,
-): string {
-	for (const name of references) if (fieldAt(parts.params, name) === undefined) parts.missing(name);
+function render(liquid: Liquid, templates: Template[], parts: RenderParts): string {
 	try {
 		return liquid.renderSync(templates, new PromptContext(liquid, parts)) as string;
 	} catch (error) {
