@@ -39,7 +39,7 @@ export interface PlannerContext {
 	renderPrompt(
 		templateId: string,
 		params?: Readonly<Record<string, unknown>>,
-	): Promise<{ readonly text: string }>;
+	): Promise<{ readonly text: string; readonly version: string }>;
 }
 
 /** Names the next step of a run. @see Agent runtime, "Planner & Execution Interfaces" */

@@ -1,7 +1,7 @@
 // The planner that asks a model: the task and the allowed tools in one system message, what happened so far after it.
 // Outputs of tools are in messages of the role `tool` only: text in them never becomes an instruction of the house.
 import { isHoldfastError } from "@holdfast/upp";
-import type { ChatMessage, ModelRequest, Planner } from "../contract/index.ts";
+import type { ChatMessage, ModelRequest, Planner, PlannerContext, PlannerState } from "../contract/index.ts";
 import { parseStep } from "./parse-step.ts";
 import { readStep } from "./read-step.ts";
 import { checkManner, type PlannerManner, systemText } from "./system-text.ts";
@@ -33,11 +33,10 @@ export function modelPlanner(options: ModelPlannerOptions = {}): Planner {
 	const manner = checkManner(options.manner ?? "plain");
 	return {
 		async plan(state, context) {
-			const { task, tools } = state;
-			const system =
+			const { system, ...from } =
 				promptTemplate === undefined
-					? await systemText(state, manner)
-					: (await context.renderPrompt(promptTemplate, { task, tools })).text;
+					? { system: await systemText(state, manner) }
+					: await renderedSystem(promptTemplate, state, context);
 			const messages: ChatMessage[] = [
 				{ role: "system", content: system },
 				{ role: "user", content: state.task },
@@ -50,7 +49,7 @@ export function modelPlanner(options: ModelPlannerOptions = {}): Planner {
 					: [{ role: "tool", toolId: "memory", content: JSON.stringify(state.memory) } as const]),
 			];
 			for (let repairs = 0; ; repairs++) {
-				const reply = await context.callModel({ ...request, messages, purpose: "plan" });
+				const reply = await context.callModel({ ...request, ...from, messages, purpose: "plan" });
 				try {
 					return readStep(parseStep(reply.text), true);
 				} catch (error) {
@@ -63,6 +62,15 @@ export function modelPlanner(options: ModelPlannerOptions = {}): Planner {
 			}
 		},
 	};
+}
+
+async function renderedSystem(
+	id: string,
+	{ task, tools }: PlannerState,
+	{ renderPrompt }: PlannerContext,
+): Promise<{ readonly system: string } & Pick<ModelRequest, "promptRef">> {
+	const { text, version } = await renderPrompt(id, { task, tools });
+	return { system: text, promptRef: { id, version } };
 }
 
 function repair(problem: string): string {

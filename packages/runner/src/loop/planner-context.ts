@@ -36,7 +36,7 @@ export function plannerContext(
 		async renderPrompt(id, params) {
 			const { text, version } = await live.renderPrompt(id, params);
 			templates.push({ id, version });
-			return { text };
+			return { text, version };
 		},
 	};
 	return {
