@@ -107,13 +107,15 @@ describe("a service of agents", () => {
 		expect(thrown(() => service.get({ ...config, taskPrompt: "Do another." })).code).toBe(
 			"AGENT_ID_CONFLICT",
 		);
-		expect(thrown(() => service.get({ ...config, tools: [] })).code).toBe("AGENT_ID_CONFLICT");
+		for (const other of [{ tools: [] }, { maxSteps: 3 }])
+			expect(thrown(() => service.get({ ...config, ...other })).code).toBe("AGENT_ID_CONFLICT");
 	});
 });
 
 describe("events of an agent", () => {
 	test("reach handlers in the order in which they came, and others are unknown [RUN-010]", async () => {
-		const agent = made([use("echo"), finish]);
+		const broken = { id: "broken", run: () => Promise.reject(new Error("no")) };
+		const agent = made([use("echo"), use("broken")], { tools: [echo, broken] });
 		const heard: string[] = [];
 		for (const name of ["step", "tool", "error", "metrics"] as const) {
 			agent.on(name, () => heard.push(`${name} 1`));
@@ -122,7 +124,7 @@ describe("events of an agent", () => {
 		await agent.runOnce();
 		expect(heard).toEqual([
 			...["step 1", "step 2", "tool 1", "tool 2", "tool 1", "tool 2", "step 1", "step 2"],
-			...["metrics 1", "metrics 2"],
+			...["tool 1", "tool 2", "error 1", "error 2", "tool 1", "tool 2", "metrics 1", "metrics 2"],
 		]);
 		expect(thrown(() => agent.on("steps" as never, () => {})).code).toBe("EVENT_UNKNOWN");
 	});
@@ -255,10 +257,16 @@ describe("the life of an agent", () => {
 				if (++starts === 1) throw new Error("not yet");
 			},
 		};
-		const agent = made([finish], { memoryClient });
+		const started: string[] = [];
+		const start = (name: string) => async () => void started.push(name);
+		const clientOf = (name: string): LLMClient => ({ call: async () => ({ text: "" }), start: start(name) });
+		const databaseClient = { write: vi.fn(), read: vi.fn(), query: vi.fn(), start: start("database") };
+		const modelProviders = [clientOf("one"), clientOf("two")];
+		const agent = made([finish], { memoryClient, databaseClient, modelProviders });
 		await expect(Promise.all([agent.start(), agent.start()])).rejects.toThrow("not yet");
 		await Promise.all([agent.start(), agent.start(), agent.start()]);
 		expect(starts).toBe(2);
+		expect(started).toEqual(["one", "two", "one", "two", "database"]);
 		const unstarted = made([finish], { memoryClient });
 		await unstarted.runOnce();
 		await unstarted.runOnce();
@@ -272,10 +280,17 @@ describe("the life of an agent", () => {
 			query: vi.fn(),
 			health: vi.fn(() => Promise.resolve()),
 		};
-		const agent = made([finish], { memoryClient: inMemoryClient(), databaseClient: database });
+		const model = { call: async () => ({ text: "" }), health: vi.fn(() => Promise.resolve()) };
+		const agent = made([finish], {
+			modelProviders: [{ id: "model", client: model }, { call: model.call }],
+			memoryClient: inMemoryClient(),
+			databaseClient: database,
+		});
 		expect(await agent.health()).toEqual({
 			status: "ok",
 			checks: [
+				{ name: "model", ok: true },
+				{ name: "provider-2", ok: true },
 				{ name: "memory", ok: true },
 				{ name: "database", ok: true },
 			],
@@ -285,7 +300,18 @@ describe("the life of an agent", () => {
 		});
 		expect(await agent.health()).toMatchObject({
 			status: "degraded",
-			checks: [{ ok: true }, { name: "database", ok: false, message: "gone" }],
+			checks: [{ ok: true }, { ok: true }, { ok: true }, { name: "database", ok: false, message: "gone" }],
+		});
+		database.health.mockImplementation(() => Promise.resolve());
+		model.health.mockImplementation(() => Promise.reject());
+		expect(await agent.health()).toMatchObject({
+			status: "degraded",
+			checks: [
+				{ name: "model", ok: false, message: "It gave no reason." },
+				{ ok: true },
+				{ ok: true },
+				{ ok: true },
+			],
 		});
 		await agent.stop();
 		expect((await agent.health()).status).toBe("stopped");
@@ -295,7 +321,7 @@ describe("the life of an agent", () => {
 		const closed: string[] = [];
 		const memoryClient = {
 			...inMemoryClient(),
-			close: async () => {
+			close: () => {
 				closed.push("memory");
 				throw new Error("no");
 			},
@@ -306,11 +332,20 @@ describe("the life of an agent", () => {
 			query: async () => [],
 			close: async () => void closed.push("database"),
 		};
+		const closing = (name: string): LLMClient => ({
+			call: async () => ({ text: "" }),
+			close: async () => {
+				closed.push(name);
+				throw new Error("no");
+			},
+		});
+		const [one, two] = [closing("one"), closing("two")];
 		const { promise, resolve } = deferred();
 		const slow = { id: "slow", run: () => promise };
 		const hang = hanging(true);
 		const agent = made(({ task }) => (task === "hang" ? use("hang") : use("slow")), {
 			tools: [slow, hang],
+			modelProviders: [one, two, { id: "again", client: one }],
 			memoryClient,
 			databaseClient,
 			shutdownTimeoutMs: 300,
@@ -319,7 +354,9 @@ describe("the life of an agent", () => {
 		const finishing = agent.runOnce();
 		const stuck = agent.runOnce({ task: "hang" });
 		await hang.begun;
-		const stopping = agent.stop();
+		const ends: string[] = [];
+		void stuck.then(() => ends.push("aborted"));
+		const stopping = agent.stop().then(() => ends.push("stopped"));
 		expect(thrown(() => agent.createSession()).code).toBe("AGENT_STOPPED");
 		await expect(agent.runOnce()).rejects.toMatchObject({ code: "AGENT_STOPPED" });
 		resolve();
@@ -327,7 +364,18 @@ describe("the life of an agent", () => {
 		expect((await stuck).aborted).toBe(true);
 		await stopping;
 		await agent.stop();
-		expect(closed).toEqual(["memory", "database"]);
+		expect(ends).toEqual(["aborted", "stopped"]);
+		expect(closed).toEqual(["one", "two", "memory", "database"]);
+	});
+
+	test("stop gives sessions 10 seconds where nothing else is said [RUN-014]", async () => {
+		const asked: number[] = [];
+		const after = (milliseconds: number) => {
+			asked.push(milliseconds);
+			return () => {};
+		};
+		await made([finish], { ports: { timers: { after } } }).stop();
+		expect(asked).toEqual([10_000]);
 	});
 });
 

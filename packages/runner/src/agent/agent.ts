@@ -2,17 +2,18 @@
 
 import { HoldfastError } from "@holdfast/upp";
 import type { Agent as EngineAgent } from "holdfast";
-import type {
-	ActionResult,
-	AgentConfig,
-	Agent as AgentContract,
-	AgentEventName,
-	AgentResult,
-	AuditRecord,
-	Health,
-	HealthCheck,
-	RunOptions,
-	ToolDefinition,
+import {
+	type ActionResult,
+	type AgentConfig,
+	type Agent as AgentContract,
+	type AgentEventName,
+	type AgentResult,
+	type AuditRecord,
+	type Health,
+	type HealthCheck,
+	messageOf,
+	type RunOptions,
+	type ToolDefinition,
 } from "../contract/index.ts";
 import { auditOf } from "./audit-of.ts";
 import { DefaultRunner } from "./default-runner.ts";
@@ -222,8 +223,8 @@ export class Agent implements AgentContract {
 			await over();
 		}
 		await router.close();
-		for (const client of new Set([config.memoryClient, config.databaseClient]))
-			await client?.close?.().catch(() => {});
+		const stores = new Set([config.memoryClient, config.databaseClient]);
+		await Promise.allSettled([...stores].map(async (client) => client?.close?.()));
 		await this.#engine?.close();
 	}
 
@@ -302,6 +303,6 @@ async function checked(name: string, check: () => Promise<unknown>): Promise<Hea
 		await check();
 		return { name, ok: true };
 	} catch (error) {
-		return { name, ok: false, message: (error as Error).message };
+		return { name, ok: false, message: messageOf(error) };
 	}
 }

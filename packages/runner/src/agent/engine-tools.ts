@@ -9,6 +9,7 @@ import {
 	executorTool,
 	type MemoryChange,
 	memoryTool,
+	messageOf,
 	type PlannedWrite,
 	type PlanStep,
 	type ResultError,
@@ -194,10 +195,10 @@ async function remember(
 		}
 		return { ok: true, ...about(), failures: [] };
 	} catch (thrown) {
-		const { message, code: cause } = thrown as { message?: string; code?: unknown };
+		const cause = (thrown as { code?: unknown } | null | undefined)?.code;
 		const error: ResultError = {
 			code: "MEMORY_FAILED",
-			message: `${memoryFailed}${message ?? String(thrown)}`,
+			message: `${memoryFailed}${messageOf(thrown)}`,
 			...(typeof cause === "string" ? { info: { code: cause } } : {}),
 		};
 		run.failed(error);

@@ -1,12 +1,13 @@
 // What is emitted of one run: events in order, without gaps, redacted; to the bus, the store, the handlers, and the result.
-import type {
-	AgentEventName,
-	EventBus,
-	EventStore,
-	Redactor,
-	ResultError,
-	RunnerEvent,
-	RunnerEventType,
+import {
+	type AgentEventName,
+	type EventBus,
+	type EventStore,
+	messageOf,
+	type Redactor,
+	type ResultError,
+	type RunnerEvent,
+	type RunnerEventType,
 } from "../contract/index.ts";
 import { countOfFacts, shownData } from "../result/index.ts";
 import type { LeftRun } from "./left-run.ts";
@@ -143,7 +144,7 @@ export class RunEvents {
 	/** Calls a function of the caller's: what it throws, at once or later, is one warning. */
 	guarded(whose: string, call: () => unknown): void {
 		const warn = (error: unknown): void => {
-			this.#warnings.add(`${whose} failed: ${error instanceof Error ? error.message : String(error)}`);
+			this.#warnings.add(`${whose} failed: ${messageOf(error)}`);
 		};
 		try {
 			const given = call();
@@ -172,7 +173,7 @@ export class RunEvents {
 
 	#storeFailed(error: unknown): void {
 		this.#isIncomplete = true;
-		this.#warnings.add(`the event store failed: ${(error as Error).message}. The record is incomplete`);
+		this.#warnings.add(`the event store failed: ${messageOf(error)}. The record is incomplete`);
 	}
 
 	async #markIncomplete(store: EventStore): Promise<void> {

@@ -1,5 +1,6 @@
 // A session: one run, its result, and the ways to end it.
 import { inMemoryClient } from "@holdfast/memory";
+import { HoldfastError } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
 import type {
 	AgentConfig,
@@ -85,14 +86,31 @@ describe("a session", () => {
 		expect(states.map(({ step }) => step).toSorted()).toEqual([1, 1, 2, 2, 3, 3]);
 	});
 
+	test("is aborted alone: another that runs beside it ends as ever [RUN-002]", async () => {
+		const hang = hanging(true);
+		const { promise, resolve } = deferred();
+		const tools = [hang, { id: "slow", run: () => promise }];
+		const agent = made(({ task, step }) => (step === 1 ? use(task) : finish), { tools });
+		const [stuck, slow] = [agent.createSession({ task: "hang" }), agent.createSession({ task: "slow" })];
+		const [aborted, other] = [stuck.run(), slow.run()];
+		await hang.begun;
+		stuck.abort();
+		expect(await aborted).toMatchObject({ aborted: true });
+		resolve();
+		expect(await other).toMatchObject({ success: true, steps: 2 });
+	});
+
 	test("is one for each runOnce, which run() without more is, too [RUN-003]", async () => {
-		const agent = made([finish]);
+		const { states, planner } = inOrder(finish);
+		const agent = made([], { planner });
 		const result = await agent.runOnce({ sessionId: "mine" });
 		expect(result.sessionId).toBe("mine");
 		const [one, two] = [await agent.run(), await agent.run()];
 		expect(one).toMatchObject({ success: true, result: "done" });
 		expect(one.sessionId).not.toBe(two.sessionId);
 		expect((await agent.run({ sessionId: "other" })).sessionId).toBe("other");
+		const planned = states.map(({ sessionId }) => sessionId);
+		expect(planned).toEqual(["mine", one.sessionId, two.sessionId, "other"]);
 	});
 
 	test("is run once: a second run is refused and changes nothing [RUN-005]", async () => {
@@ -109,6 +127,8 @@ describe("a session", () => {
 
 describe("failures are results", () => {
 	const fatal: ToolDefinition = { id: "fatal", run: () => Promise.reject(new Error("broken")) };
+	const asking: Planner = { plan: (_, { callModel }) => callModel({ messages: [] }).then(() => finish) };
+	const busy = Object.assign(new Error("busy"), { retriable: true });
 	const cases: [string, Partial<AgentConfig>, string][] = [
 		[
 			"of a tool [RUN-004] [RUN-021]",
@@ -121,9 +141,30 @@ describe("failures are results", () => {
 			"PLANNER_FAILED",
 		],
 		[
+			"of a planner that gives no reason [RUN-021] [RUN-038]",
+			{ planner: stepsPlanner(() => Promise.reject()) },
+			"PLANNER_FAILED",
+		],
+		[
+			"of a tool that gives no reason [RUN-021]",
+			{ tools: [{ id: "mute", run: () => Promise.reject() }], planner: stepsPlanner([use("mute")]) },
+			"TOOL_FATAL",
+		],
+		[
 			"of steps [RUN-004]",
 			{ maxSteps: 1, planner: stepsPlanner([{ type: "internal" }, finish]) },
 			"STEPS_EXHAUSTED",
+		],
+		[
+			"of models [RUN-004]",
+			{ planner: asking, modelProviders: [{ call: () => Promise.reject(busy) }] },
+			"MODEL_FAILED",
+		],
+		["of having no model [RUN-004]", { planner: asking }, "NO_PROVIDER"],
+		[
+			"of safety [RUN-004]",
+			{ planner: stepsPlanner([use("echo")]), safety: { toolDenylist: ["echo"], safetyBudget: 0 } },
+			"SAFETY_VIOLATION",
 		],
 		["of a plan that is over [RUN-045]", { planner: stepsPlanner([{ type: "internal" }]) }, "PLAN_EXHAUSTED"],
 		[
@@ -162,11 +203,23 @@ describe("failures are results", () => {
 		const result = await made([], { ...more, tools }).runOnce();
 		expect(result.success).toBe(false);
 		expect(result.error?.code).toBe(code);
-		expect(result.error?.message).not.toBe("");
+		expect(result.error?.message).toMatch(/./);
 		expect(JSON.stringify(result.error)).not.toMatch(/\bat .*:\d+/);
 		expect(result.result).toBeUndefined();
 		if (code === "PLANNER_FAILED" || code === "PLAN_INVALID") expect(executed).toBe(0);
 	});
+});
+
+test("an error has what is known of it, where that is plain data [RUN-021]", async () => {
+	for (const [data, known] of [
+		[{ n: [1] }, { info: { n: [1] } }],
+		[{ at: new Date(0) }, { info: { at: "1970-01-01T00:00:00.000Z" } }],
+		[{ n: 1n }, {}],
+	] as const) {
+		const fails = () => Promise.reject(new HoldfastError("MINE", "no", { data }));
+		const { error } = await made([], { planner: stepsPlanner(fails) }).runOnce();
+		expect(error).toEqual({ code: "MINE", message: "no", ...known });
+	}
 });
 
 describe("abort", () => {
@@ -174,8 +227,10 @@ describe("abort", () => {
 		"during a tool that hears of it (%s) ends the run, and nothing begins afterwards [RUN-006] [RUN-008]",
 		async (hears) => {
 			const hang = hanging(hears);
-			const { states, planner } = inOrder(use("hang"), use("echo"), finish);
-			const agent = made([], { planner, tools: [hang, echo], abortGraceMs: hears ? 600_000 : 50 });
+			let others = 0;
+			const other = { id: "other", run: () => ++others };
+			const { states, planner } = inOrder(use("hang"), use("other"), finish);
+			const agent = made([], { planner, tools: [hang, other], abortGraceMs: hears ? 600_000 : 50 });
 			const session = agent.createSession();
 			const running = session.run();
 			await hang.begun;
@@ -184,13 +239,29 @@ describe("abort", () => {
 			const result = await running;
 			expect(result).toMatchObject({ success: false, aborted: true, error: { code: "ABORTED" } });
 			expect(hang.signals[0]?.aborted).toBe(true);
-			expect(states).toHaveLength(1);
+			expect([states.length, others]).toEqual([1, 0]);
 			const took = performance.now() - began;
 			if (hears) expect(took).toBeLessThan(60_000);
 			else expect(took).toBeGreaterThan(45);
 			expect(result.actions?.some(({ ok }) => ok)).toBe(false);
 		},
 	);
+
+	test("a tool that ignores it has a second, where nothing else is said [RUN-008]", async () => {
+		const hang = { ...hanging(false), timeoutMs: Number.POSITIVE_INFINITY };
+		const asked: number[] = [];
+		const after = (milliseconds: number, wake: () => void) => {
+			if (hang.signals[0]?.aborted === true) asked.push(milliseconds);
+			const timer = setTimeout(wake, Math.min(milliseconds, 10));
+			return () => clearTimeout(timer);
+		};
+		const session = made([use("hang")], { tools: [hang], ports: { timers: { after } } }).createSession();
+		const running = session.run();
+		await hang.begun;
+		session.abort();
+		expect((await running).aborted).toBe(true);
+		expect(asked).toContain(1_000);
+	});
 
 	test("late output of a tool that was abandoned is discarded [RUN-008]", async () => {
 		const { promise, resolve } = deferred<string>();
@@ -273,7 +344,7 @@ describe("the steps of a run", () => {
 		expect(states).toHaveLength(2);
 	});
 
-	test("messages go to the transcript, internal steps to the scratchpad alone, and planning continues [RUN-037]", async () => {
+	test("messages go to the transcript, internal steps to the scratchpad alone, and planning continues [RUN-037] [RUN-022]", async () => {
 		let executed = 0;
 		const toolExecutor = {
 			execute: async () => {
@@ -455,6 +526,19 @@ describe("memory", () => {
 		expect(await counts({})).toEqual([1, 1]);
 		expect(await counts({ memoryClient: inMemoryClient() })).toEqual([1, 2]);
 	});
+
+	test("is all there is: a tool has a database only where one is given [RUN-018]", async () => {
+		const asks: ToolDefinition = { id: "ask", run: (_, { database }) => database !== undefined };
+		const databaseClient = { write: async () => {}, read: async () => null, query: async () => [] };
+		for (const more of [{}, { databaseClient }]) {
+			const { actions, memoryDeltas } = await made([use("ask"), finish], {
+				tools: [asks],
+				...more,
+			}).runOnce();
+			expect(actions?.[0]?.output).toBe("databaseClient" in more);
+			expect(memoryDeltas?.map(({ store }) => store)).toEqual(["memory"]);
+		}
+	});
 });
 
 describe("a result", () => {
@@ -462,11 +546,19 @@ describe("a result", () => {
 		const agent = made([use("echo"), use("echo"), finish]);
 		const [one, two] = [await agent.runOnce(), await agent.runOnce()];
 		expect(new Set([one.id, two.id, one.sessionId, two.sessionId]).size).toBe(4);
-		expect(JSON.parse(JSON.stringify(one))).toEqual(one);
+		expect(JSON.parse(JSON.stringify(one))).toStrictEqual({ ...one });
+		expect([one.success, (await made([]).runOnce()).success]).toEqual([true, false]);
 		for (const time of [one.startedAt, one.finishedAt]) expect(new Date(time).toISOString()).toBe(time);
 		expect(Date.parse(one.finishedAt) - Date.parse(one.startedAt)).toBe(one.metrics?.durationMs);
 		expect(one.metrics?.durationMs).toBeGreaterThanOrEqual(0);
 		expect(Object.keys(one.metrics?.toolLatencyMs ?? {})).toEqual(["echo"]);
+	});
+
+	test("ends no earlier than it began, also where the clock is put back [RUN-019]", async () => {
+		let now = 1_000_000;
+		const clock = { now: () => --now, monotonic: () => 0 };
+		const { startedAt, finishedAt, metrics } = await made([finish], { ports: { clock } }).runOnce();
+		expect([finishedAt, metrics?.durationMs]).toEqual([startedAt, 0]);
 	});
 
 	test("has the events inline, in order [RUN-026]", async () => {

@@ -47,6 +47,7 @@ export type {
 	TokenChunk,
 	TokenPrice,
 } from "./llm-client.ts";
+export { plainOf } from "./plain-of.ts";
 export type {
 	ActionResult,
 	PlanStep,
@@ -86,7 +87,7 @@ export type {
 	PolicyQuestion,
 } from "./safety-config.ts";
 export type { Redactor, RunIdentity, SafetyLayer } from "./safety-layer.ts";
-export { textOf } from "./text-of.ts";
+export { messageOf, textOf } from "./text-of.ts";
 export type {
 	ExecutionContext,
 	RetryOptions,

@@ -14,8 +14,10 @@ import type { Interceptor } from "holdfast/middleware";
 import {
 	type BeginAnswer,
 	memoryTool,
+	messageOf,
 	type PlanAnswer,
 	type PlanStep,
+	plainOf,
 	type ReflectAnswer,
 	type ResultError,
 	textOf,
@@ -220,12 +222,9 @@ function isThenable(value: unknown): boolean {
 }
 
 /** An error as data: its own code where it is one of the house's, else the given one. */
-function errorOf(error: unknown, code: string): ResultError {
-	const { message, code: own, data } = error as { message?: unknown; code?: unknown; data?: unknown };
-	const isOwn = error instanceof HoldfastError && typeof own === "string";
-	return {
-		message: typeof message === "string" && message !== "" ? message : String(error),
-		code: isOwn ? own : code,
-		...(isOwn && data !== undefined ? { info: data } : {}),
-	};
+function errorOf(thrown: unknown, code: string): ResultError {
+	const message = messageOf(thrown);
+	if (!(thrown instanceof HoldfastError)) return { message, code };
+	const info = plainOf(thrown.data);
+	return { message, code: thrown.code, ...(info.ok && info.value !== undefined ? { info: info.value } : {}) };
 }

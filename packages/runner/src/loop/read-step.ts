@@ -1,6 +1,6 @@
 // What a planner returned, checked before it is believed, and made plain data.
 import { HoldfastError } from "@holdfast/upp";
-import type { PlanStep } from "../contract/index.ts";
+import { type PlanStep, plainOf } from "../contract/index.ts";
 
 const types: ReadonlySet<string> = new Set(["tool", "message", "finish", "internal"]);
 
@@ -27,14 +27,9 @@ export function readStep(given: unknown, storeReasoning: boolean): PlanStep {
 
 /** A copy that the journal can hold. */
 function plain(input: unknown): unknown {
-	let text: string | undefined;
-	try {
-		text = JSON.stringify(input);
-	} catch (error) {
-		throw invalid(`its \`input\` is no plain data: ${(error as Error).message}`);
-	}
-	if (text === undefined) throw invalid("its `input` is no plain data");
-	return JSON.parse(text);
+	const copy = plainOf(input);
+	if (!copy.ok) throw invalid(`its \`input\` is no plain data: ${copy.why}`);
+	return copy.value;
 }
 
 export function invalid(why: string): HoldfastError {

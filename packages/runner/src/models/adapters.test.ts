@@ -182,6 +182,21 @@ describe.each(adapters)("the adapter of %s", (_, make, answer) => {
 		]);
 	});
 
+	test("cancels the request of a stream that is left [RUN-009]", async () => {
+		const gone = Promise.withResolvers<void>();
+		const { baseUrl } = await served((received, response) => {
+			response.on("close", gone.resolve);
+			const untilFirst = (text: string) => text.slice(0, text.indexOf("\n\n", text.indexOf("Hel")) + 2);
+			response.end = ((text: string) => response.write(untilFirst(text))) as never;
+			answer(received, response);
+		});
+		for await (const { text } of make(baseUrl).stream?.("x") ?? []) {
+			expect(text).toBe("Hel");
+			break;
+		}
+		await gone.promise;
+	});
+
 	test("cancels what is in flight when it is closed, and takes no further call [RUN-064]", async () => {
 		const gone = Promise.withResolvers<void>();
 		const { baseUrl, received } = await served(

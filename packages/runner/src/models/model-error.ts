@@ -1,5 +1,5 @@
 // What a call of a model failed with: whether another provider may do better, and what is said of it.
-import type { ResultError } from "../contract/index.ts";
+import { messageOf, type ResultError } from "../contract/index.ts";
 
 /** A failed call. */
 export interface ModelFailure {
@@ -15,11 +15,11 @@ const unavailable: ReadonlySet<string> = new Set(["NETWORK_ERROR"]);
 /** Reads what a client threw. */
 export function readFailure(thrown: unknown): ModelFailure {
 	const given = (typeof thrown === "object" && thrown !== null ? thrown : {}) as Record<string, unknown>;
-	const { code, message, retriable, retryable, retryAfterMs } = given;
+	const { code, retriable, retryable, retryAfterMs } = given;
 	const known = typeof code === "string" && code !== "" ? code : "MODEL_FAILED";
-	const text = typeof message === "string" && message !== "" ? message : String(thrown);
+	const message = messageOf(thrown);
 	return {
-		error: { code: unavailable.has(known) ? "MODEL_UNAVAILABLE" : known, message: text },
+		error: { code: unavailable.has(known) ? "MODEL_UNAVAILABLE" : known, message },
 		retriable: retriable === true || retryable === true,
 		...(typeof retryAfterMs === "number" && retryAfterMs > 0 ? { retryAfterMs } : {}),
 	};

@@ -1,12 +1,13 @@
 // Providers as they are given, in one form: clients, models of the AI SDK, and either with what they can do.
 import { HoldfastError } from "@holdfast/upp";
-import type {
-	AgentConfig,
-	HealthCheck,
-	LLMClient,
-	ModelInfo,
-	ModelProvider,
-	TokenPrice,
+import {
+	type AgentConfig,
+	type HealthCheck,
+	type LLMClient,
+	type ModelInfo,
+	type ModelProvider,
+	messageOf,
+	type TokenPrice,
 } from "../contract/index.ts";
 import { modelClient } from "./model-client.ts";
 
@@ -53,7 +54,7 @@ export class KnownProvider {
 			else await client.getModelInfo?.();
 			return { name: this.id, ok: true };
 		} catch (error) {
-			return { name: this.id, ok: false, message: (error as Error).message };
+			return { name: this.id, ok: false, message: messageOf(error) };
 		}
 	}
 }

@@ -3,7 +3,7 @@
 import { scriptedModel } from "@holdfast/testing";
 import { agent } from "holdfast";
 import { describe, expect, test, vi } from "vitest";
-import { configured } from "../agent/agent.fixture.ts";
+import { configured, use } from "../agent/agent.fixture.ts";
 import { Agent } from "../agent/index.ts";
 import type {
 	AgentConfig,
@@ -14,6 +14,8 @@ import type {
 	RunnerEvent,
 } from "../contract/index.ts";
 import { stubClient } from "../harness/index.ts";
+import { modelPlanner } from "../loop/index.ts";
+import { memoryPromptStore } from "../prompts/index.ts";
 
 const finish = JSON.stringify({ type: "finish", message: "done" });
 const retriable = (code = "BUSY") => Object.assign(new Error(`failed: ${code}`), { code, retriable: true });
@@ -302,7 +304,7 @@ describe("failover", () => {
 				yield { text: "early " };
 				begun.resolve(options?.signal);
 				await after.promise;
-				yield { text: "late" };
+				yield { text: "late words " };
 			},
 		};
 		const config = configured([], {
@@ -372,6 +374,14 @@ describe("the account of a run", () => {
 		const price = { input: 3, output: 8 };
 		const priced = { id: "priced", client: stubClient(["x"], { usage }), price };
 		expect((await asking([priced])).costEstimate).toBe(7);
+		const twice: AgentConfig["planner"] = {
+			async plan(_, { callModel }) {
+				for (const content of ["one", "two"]) await callModel({ messages: [{ role: "user", content }] });
+				return { type: "finish" };
+			},
+		};
+		const both = { ...priced, client: stubClient(["x", "y"], { usage }) };
+		expect((await asking([both], {}, { planner: twice })).costEstimate).toBe(14);
 		expect(await asking([{ id: "free", client: stubClient(["x"], { usage }) }])).not.toHaveProperty(
 			"costEstimate",
 		);
@@ -379,6 +389,31 @@ describe("the account of a run", () => {
 		expect(await asking([failing, { ...priced, client: stubClient(["x"], { usage }) }])).not.toHaveProperty(
 			"costEstimate",
 		);
+		const after = { ...priced, client: stubClient(["x"], { usage }) };
+		expect((await asking([{ ...failing, price }, after])).costEstimate).toBe(7);
+	});
+
+	test("has the calls of planner and reflector, and the templates that they rendered [RUN-023] [RUN-028]", async () => {
+		const promptStore = memoryPromptStore();
+		for (const text of ["Plan {{task}}", "Now plan: {{task}}"]) await promptStore.put({ id: "plan", text });
+		for (const id of ["look", "unused"]) await promptStore.put({ id, text: "Look." });
+		const reflector: AgentConfig["reflector"] = {
+			async reflect(_state, _result, { callModel, renderPrompt }) {
+				const { text, version } = await renderPrompt("look");
+				await callModel({ messages: [{ role: "user", content: text }], promptRef: { id: "look", version } });
+				return {};
+			},
+		};
+		const planner = modelPlanner({ promptTemplate: "plan" });
+		const stub = stubClient([use("echo", 1), "seen", finish]);
+		const config = configured([], { planner, reflector, promptStore, modelProviders: [stub] });
+		const { modelCalls, provenance } = await new Agent(config).runOnce();
+		expect(stub.prompts[0]?.messages[0]).toEqual({ role: "system", content: "Now plan: Do it." });
+		expect(modelCalls?.map(({ promptRef }) => promptRef)).toEqual(["plan@2", "look@1", "plan@2"]);
+		expect(provenance?.templates).toEqual([
+			{ id: "plan", version: "2" },
+			{ id: "look", version: "1" },
+		]);
 	});
 
 	test("names the models that answered [RUN-028]", async () => {

@@ -1,5 +1,12 @@
 // What a tool returned or threw, as what is recorded of it.
-import { type ResultError, type ToolDefinition, type ToolMeta, textOf } from "../contract/index.ts";
+import {
+	messageOf,
+	plainOf,
+	type ResultError,
+	type ToolDefinition,
+	type ToolMeta,
+	textOf,
+} from "../contract/index.ts";
 
 /** What one attempt gave. */
 export type Attempt =
@@ -23,23 +30,22 @@ export function readOutput(returned: unknown): Attempt {
 	if (!isOutput(value)) return { ok: true, output: value };
 	const { ok, output, meta } = value;
 	if (ok) return { ok: true, output, ...(meta === undefined ? {} : { meta }) };
-	const error: ResultError = { code: meta?.code ?? "TOOL_FAILED", message: messageOf(output, meta) };
+	const error: ResultError = { code: meta?.code ?? "TOOL_FAILED", message: reasonOf(output, meta) };
 	const about = { ...(output === undefined ? {} : { output }), ...(meta === undefined ? {} : { meta }) };
 	return { ok: false, error, ...about, retriable: meta?.retriable === true, fatal: false };
 }
 
 /** What a tool threw: it is tried again only where the error or the tool says so. */
 export function readError(tool: ToolDefinition, thrown: unknown): Attempt {
-	const message = (thrown as { message?: unknown } | null)?.message;
-	const text = typeof message === "string" && message !== "" ? message : textOf(thrown);
+	const message = messageOf(thrown);
 	const { code, retriable } = (thrown ?? {}) as { code?: unknown; retriable?: unknown };
 	let classified: unknown;
 	try {
 		classified = tool.classify?.(thrown);
 	} catch {}
 	if (retriable !== true && classified !== "retriable")
-		return { ok: false, error: { code: "TOOL_FATAL", message: text }, retriable: false, fatal: true };
-	const error: ResultError = { code: typeof code === "string" ? code : "TOOL_FAILED", message: text };
+		return { ok: false, error: { code: "TOOL_FATAL", message }, retriable: false, fatal: true };
+	const error: ResultError = { code: typeof code === "string" ? code : "TOOL_FAILED", message };
 	return { ok: false, error, retriable: true, fatal: false };
 }
 
@@ -47,16 +53,6 @@ export function readError(tool: ToolDefinition, thrown: unknown): Attempt {
 export function refused(code: string, message: string, info?: unknown): Attempt {
 	const error: ResultError = { code, message, ...(info === undefined ? {} : { info }) };
 	return { ok: false, error, retriable: false, fatal: false };
-}
-
-function plainOf(value: unknown): { ok: true; value: unknown } | { ok: false; why: string } {
-	if (value === undefined) return { ok: true, value: undefined };
-	try {
-		const text = JSON.stringify(value);
-		return text === undefined ? { ok: false, why: typeof value } : { ok: true, value: JSON.parse(text) };
-	} catch (error) {
-		return { ok: false, why: (error as Error).message };
-	}
 }
 
 function isOutput(value: unknown): value is { ok: boolean; output?: unknown; meta?: ToolMeta } {
@@ -67,7 +63,7 @@ function isOutput(value: unknown): value is { ok: boolean; output?: unknown; met
 	return Object.keys(rest).every((name) => name === "output");
 }
 
-function messageOf(output: unknown, meta: ToolMeta | undefined): string {
+function reasonOf(output: unknown, meta: ToolMeta | undefined): string {
 	const said = meta?.message;
 	if (typeof said === "string" && said !== "") return said;
 	const text = textOf(output);
