@@ -136,9 +136,11 @@ describe("events of an agent", () => {
 			throw new Error("no");
 		});
 		agent.on("step", () => others++);
+		agent.on("tool", () => Promise.reject(new Error("later")));
 		const result = await agent.runOnce();
 		expect(result.success).toBe(true);
-		expect(result.diagnostics).toEqual({ warnings: ['a handler of "step" failed: no'] });
+		const warnings = ['a handler of "step" failed: no', 'a handler of "tool" failed: later'];
+		expect(result.diagnostics).toEqual({ warnings });
 		expect(others).toBe(3);
 		expect((await made([finish]).runOnce()).diagnostics).toBeUndefined();
 	});

@@ -388,7 +388,7 @@ describe("PII", () => {
 		expect(heard).toEqual(["no letter for [REDACTED:email]", "no letter for [REDACTED:email]"]);
 	});
 
-	test("stays in the result, and nowhere beside it [RUN-131] [RUN-127]", async () => {
+	test("stays in the result, and nowhere beside it [RUN-131] [RUN-127] [RUN-026] [RUN-027]", async () => {
 		const say = (text: string) => ({ id: "say", run: () => text }) satisfies ToolDefinition;
 		const agent = made([use("say"), { type: "finish", input: { reply: `Write to ${email}.` } }], {
 			tools: [say(`found ${email}`)],

@@ -1,7 +1,7 @@
 // A session: one run, its result, and the ways to end it.
-import { inMemoryClient } from "@holdfast/memory";
+import { inMemoryClient, type MemoryClient } from "@holdfast/memory";
 import { HoldfastError } from "@holdfast/upp";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type {
 	AgentConfig,
 	AgentResult,
@@ -510,6 +510,38 @@ describe("memory", () => {
 		expect(result.actions?.[0]?.output).toEqual(["MEMORY_UNSUPPORTED", "MEMORY_UNSUPPORTED", [1]]);
 	});
 
+	test("has its changes listed in order, without those that failed [RUN-027]", async () => {
+		const full = (name: string) => (name === "full" ? Promise.reject(new Error("full")) : undefined);
+		const databaseClient = { write: async (name: string) => full(name), read: vi.fn(), query: vi.fn() };
+		const inner = inMemoryClient();
+		const append: MemoryClient["append"] = async (...given) => full(given[0]) ?? inner.append(...given);
+		const write: ToolDefinition = {
+			id: "write",
+			run: async (_, { memory, database }) => {
+				await memory.append("notes", "a");
+				await memory.append("full", "b").catch(() => {});
+				await database?.write("full", "k", 1).catch(() => {});
+				await database?.write("facts", "k", 2);
+				await memory.clear?.("notes");
+				return "wrote";
+			},
+		};
+		const listed = async (tool: ToolDefinition, more: Partial<AgentConfig>) =>
+			(await made([use("write"), finish], { tools: [tool], ...more }).runOnce({ sessionId: "s" }))
+				.memoryDeltas;
+		const ofLoop = { store: "memory", operation: "append", key: "s", value: "wrote" };
+		expect(await listed(write, { databaseClient, memoryClient: { ...inner, append } })).toEqual([
+			{ store: "memory", operation: "append", key: "notes", value: "a" },
+			{ store: "database", operation: "write", key: "facts/k", value: 2 },
+			{ store: "memory", operation: "clear", key: "notes" },
+			ofLoop,
+		]);
+		const idle = { ...write, run: () => "wrote" };
+		expect(await listed(idle, {})).toEqual([ofLoop]);
+		const failing = { ...inner, append: () => Promise.reject(new Error("full")) };
+		expect(await listed(idle, { memoryClient: failing })).toEqual([]);
+	});
+
 	test("of a session's own is fresh each time; one that is given keeps what it has [RUN-018]", async () => {
 		const counting: ToolDefinition = {
 			id: "count",
@@ -554,6 +586,13 @@ describe("a result", () => {
 		expect(Object.keys(one.metrics?.toolLatencyMs ?? {})).toEqual(["echo"]);
 	});
 
+	test("says that it was aborted only where it was [RUN-033]", async () => {
+		const session = made([finish]).createSession();
+		session.abort();
+		expect((await session.run()).aborted).toBe(true);
+		for (const steps of [[finish], []]) expect(await made(steps).runOnce()).not.toHaveProperty("aborted");
+	});
+
 	test("ends no earlier than it began, also where the clock is put back [RUN-019]", async () => {
 		let now = 1_000_000;
 		const clock = { now: () => --now, monotonic: () => 0 };
@@ -575,7 +614,7 @@ describe("a result", () => {
 			id: "flaky",
 			retry: { baseDelayMs: 0 },
 			run: () => {
-				if (++calls < 3) throw Object.assign(new Error(`failure ${calls}`), { retriable: true });
+				if (++calls % 3 > 0) throw Object.assign(new Error(`failure ${calls}`), { retriable: true });
 				return 1;
 			},
 		};
@@ -584,6 +623,9 @@ describe("a result", () => {
 		calls = 1;
 		const once = await made([use("flaky"), finish], { tools: [flaky] }).runOnce();
 		expect(once.retryInfo).toEqual({ attempts: 1, lastError: "failure 2" });
+		calls = 0;
+		const twice = await made([use("flaky"), use("flaky"), finish], { tools: [flaky] }).runOnce();
+		expect(twice.retryInfo).toEqual({ attempts: 4, lastError: "failure 5" });
 		expect((await made([finish]).runOnce()).retryInfo).toBeUndefined();
 	});
 
@@ -592,7 +634,7 @@ describe("a result", () => {
 			id: "attach",
 			run: (input) => ({ ok: true, output: 1, meta: { attachments: input as Record<string, string> } }),
 		};
-		const steps = [use("attach", { a: "1", b: "2" }), use("attach", { a: "3" }), finish];
+		const steps = [use("attach", { a: "1", b: "2" }), use("attach", { a: "3", no: 4 }), finish];
 		const result = await made(steps, { tools: [attach] }).runOnce();
 		expect(result.attachments).toEqual({ a: "3", b: "2" });
 		expect(result.diagnostics?.warnings).toHaveLength(1);

@@ -217,7 +217,7 @@ describe("a bare client", () => {
 });
 
 describe("failover", () => {
-	test("goes to the next capable provider after a failure that may pass; if all fail each is named [RUN-055]", async () => {
+	test("goes to the next capable provider after a failure that may pass; if all fail each is named [RUN-055] [RUN-030]", async () => {
 		const [first, second, third] = [
 			provider("a", { client: client(retriable("A")) }),
 			provider("b"),

@@ -229,15 +229,14 @@ function answer(
 		...(came.ok ? {} : { error: came.error }),
 		...(Object.keys(meta).length === 0 ? {} : { meta }),
 		...about,
-		...(isTexts(attachments) ? { attachments } : {}),
+		...textsOf(attachments),
 		...(!came.ok && came.fatal ? { fatal: true } : {}),
 	};
 }
 
-function isTexts(value: unknown): value is Readonly<Record<string, string>> {
-	return (
-		typeof value === "object" &&
-		value !== null &&
-		Object.values(value).every((each) => typeof each === "string")
-	);
+/** The texts among what a tool attached. */
+function textsOf(attached: unknown): Pick<CallAnswer, "attachments"> {
+	if (typeof attached !== "object" || attached === null) return {};
+	const texts = Object.entries(attached).filter(([, each]) => typeof each === "string");
+	return texts.length === 0 ? {} : { attachments: Object.fromEntries(texts) };
 }

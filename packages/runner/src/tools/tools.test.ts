@@ -186,7 +186,7 @@ describe("a tool past its time", () => {
 	});
 });
 
-test("latency is the time of all attempts of a tool, by its id [RUN-031]", async () => {
+test("latency is the time of all attempts and calls of a tool, by its id [RUN-031]", async () => {
 	let now = 0;
 	const clock = { now: () => now, monotonic: () => now };
 	let calls = 0;
@@ -199,8 +199,11 @@ test("latency is the time of all attempts of a tool, by its id [RUN-031]", async
 			return 1;
 		},
 	};
-	const { result } = await running(slow, undefined, { ports: { clock } });
-	expect(result.metrics).toEqual({ durationMs: 20, toolLatencyMs: { slow: 20 } });
+	const { metrics } = await made([use("slow"), use("slow"), finish], {
+		tools: [slow],
+		ports: { clock },
+	}).runOnce();
+	expect(metrics).toEqual({ durationMs: 30, toolLatencyMs: { slow: 30 } });
 });
 
 test("what calls give under one name is kept once, the last of it, whatever tools and names are called [RUN-031]", async () => {
