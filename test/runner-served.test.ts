@@ -98,7 +98,7 @@ function database(): { open(): ReturnType<typeof sqliteHost> } {
 	};
 }
 
-test("a run over HTTP says what it came to, to who began it and to who looks later [RUN-019]", async () => {
+test("a run over HTTP says what it came to, to who began it and to who looks later", async () => {
 	const host = memoryHost();
 	const { made, paid, states } = clerk(host, [pay(1)]);
 	const { execute, read, session, watch } = await serve(host, { ...made.engine });
@@ -133,7 +133,7 @@ const asking: Partial<AgentConfig> = {
 	},
 };
 
-test("a step that policy leaves to a person waits for the approval, also over a restart of the server [RUN-072]", async () => {
+test("a step that policy leaves to a person waits for the approval, also over a restart of the server", async () => {
 	const { open } = database();
 	const first = open();
 	const before = clerk(first, [pay(100)], asking);
@@ -184,7 +184,7 @@ test("a step that is denied is not carried out, and the planner sees that", asyn
 	expect(states.at(-1)?.lastResult).toMatchObject({ ok: false, error: { code: "TOOL_NOT_RUN" } });
 });
 
-test("a stop ends the run: nothing is planned or done afterwards [RUN-008]", async () => {
+test("a stop ends the run: nothing is planned or done afterwards", async () => {
 	const host = memoryHost();
 	const { promise: planning, resolve } = Promise.withResolvers<void>();
 	const { made, paid } = clerk(host, [], {
@@ -232,7 +232,7 @@ test("a steer reaches the next plan, also one that comes when all seemed done", 
 	expect(transcripts[1]).toContain("The other one, too.");
 });
 
-test("planActReflect() makes any agent plan under its rules, with its own tools, in calls and in sessions [RUN-072]", async () => {
+test("planActReflect() makes any agent plan under its rules, with its own tools, in calls and in sessions [RUN-119]", async () => {
 	const events: RunnerEvent[] = [];
 	const ran: string[] = [];
 	const add = tool({

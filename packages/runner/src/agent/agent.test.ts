@@ -405,7 +405,15 @@ test("an injected runner gets the session and its specification, and aborts by i
 	session.abort();
 	expect(aborted).toEqual([session.id]);
 	const agent = made([finish]);
-	await expect(agent.runner.abort("nobody")).rejects.toMatchObject({ code: "SESSION_NOT_FOUND" });
+	const over = agent.createSession();
+	await over.run();
+	const foreign = { id: "x", run: () => promise as never, abort: () => {} };
+	for (const rejected of [
+		agent.runner.abort("nobody"),
+		agent.runner.abort(over.id),
+		agent.runner.run(foreign),
+	])
+		await expect(rejected).rejects.toMatchObject({ code: "SESSION_NOT_FOUND" });
 });
 
 test("an injected runner never gets a session that was aborted before, and hears of no abort after its end [RUN-007]", async () => {

@@ -8,6 +8,8 @@ import type {
 	Planner,
 	PlannerState,
 	PlanStep,
+	PolicyDecision,
+	PolicyQuestion,
 	RunnerEvent,
 	ToolDefinition,
 } from "../contract/index.ts";
@@ -376,6 +378,28 @@ describe("the steps of a run", () => {
 		expect(states[1]?.transcript).toEqual([{ role: "tool", toolId: "echo", content: '{"said":{"a":1}}' }]);
 	});
 
+	test("each iteration plans, asks policy, acts and reflects, in this order [RUN-034]", async () => {
+		const log: string[] = [];
+		const planner = stepsPlanner(({ step }) => {
+			log.push(`plan ${step}`);
+			return step <= 2 ? use("work") : finish;
+		});
+		const check = ({ point }: PolicyQuestion): PolicyDecision => {
+			if (point === "planner-output") log.push("check");
+			return { action: "allow" };
+		};
+		const reflector = {
+			reflect: async () => {
+				log.push("reflect");
+				return {};
+			},
+		};
+		const tools: ToolDefinition[] = [{ id: "work", run: () => void log.push("work") }];
+		await made([], { planner, reflector, tools, safety: { policyEngine: { check } } }).runOnce();
+		const iteration = ["check", "work", "reflect"];
+		expect(log).toEqual(["plan 1", ...iteration, "plan 2", ...iteration, "plan 3", "check"]);
+	});
+
 	test("a tool that is unknown, or input that its schema refuses, is reported and planning continues [RUN-066]", async () => {
 		let ran = 0;
 		const typed: ToolDefinition = {
@@ -393,7 +417,8 @@ describe("the steps of a run", () => {
 		expect(result.success).toBe(true);
 		expect(states[1]?.lastResult).toMatchObject({ ok: false, error: { code: "TOOL_NOT_FOUND" } });
 		expect(states[2]?.lastResult).toMatchObject({ ok: false, error: { code: "TOOL_INPUT_INVALID" } });
-		expect(states[2]?.lastResult?.error?.message).toContain("n");
+		expect(states[2]?.lastResult?.error?.message).toMatch(/: \$?\.?n\b/);
+		expect(states[2]?.lastResult?.error?.info).toEqual({ paths: ["n"] });
 		expect(ran).toBe(1);
 	});
 
@@ -410,7 +435,7 @@ describe("the steps of a run", () => {
 		}
 	});
 
-	test("an injected executor gets the steps and a context, and what it gives is in the actions [RUN-043]", async () => {
+	test("an injected executor gets the steps that policy allows and a context, and what it gives is in the actions [RUN-043]", async () => {
 		const seen: unknown[] = [];
 		const toolExecutor: AgentConfig["toolExecutor"] = {
 			async execute(step, context) {
@@ -423,9 +448,11 @@ describe("the steps of a run", () => {
 				return { type: "tool", toolId: step.toolId as string, ok: true, output: "by me", duration: 1 };
 			},
 		};
-		const result = await made([use("elsewhere", 1), finish], { toolExecutor }).runOnce();
+		const steps = [use("denied", 1), use("elsewhere", 1), finish];
+		const safety = { toolDenylist: ["denied"] };
+		const result = await made(steps, { toolExecutor, safety }).runOnce();
 		expect(seen).toEqual([use("elsewhere", 1), ["clock", "memory", "rng", "sessionId", "signal"]]);
-		expect(result.actions?.[0]).toMatchObject({
+		expect(result.actions?.[1]).toMatchObject({
 			type: "tool",
 			toolId: "elsewhere",
 			ok: true,

@@ -53,7 +53,7 @@ const unchanged = (): void => {
 	expect(rows("SELECT name FROM sqlite_schema")).toEqual([{ name: "t" }]);
 };
 
-test("is not safe by default, and needs to be enabled [RUN-071]", async () => {
+test("is not safe by default, and needs to be enabled [RUN-071] [RUN-072]", async () => {
 	const connector = sqlConnector({ driver: sqliteDriver({ database }) });
 	expect(connector).toMatchObject({ id: "sql", safeByDefault: false });
 	const input = { sql: "SELECT name FROM t WHERE id = ?", params: [1] };

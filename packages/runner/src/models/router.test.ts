@@ -173,7 +173,7 @@ describe("a bare client", () => {
 			expect((await asking([bare], request)).error?.code).toBe("NO_PROVIDER");
 	});
 
-	test("that does not stream is asked whole, and its text is heard once [RUN-059]", async () => {
+	test("that does not stream is asked whole, and its text is heard once [RUN-059] [RUN-054]", async () => {
 		const stream = vi.fn();
 		const tokens: string[] = [];
 		const onModelTokens = (text: string) => void tokens.push(text);
@@ -253,6 +253,32 @@ describe("failover", () => {
 		]);
 		expect(result.error).toMatchObject({ code: "AUTHENTICATION_FAILED", message: "no key" });
 		expect(other.client.calls).toEqual([]);
+	});
+
+	test("a provider that asks for time gets it before its next call, 30 seconds at most [RUN-063]", async () => {
+		for (const [retryAfterMs, wait] of [
+			[5_000, 5_000],
+			[90_000, 30_000],
+		]) {
+			const waits: number[] = [];
+			const after = (milliseconds: number, wake: () => void) => {
+				waits.push(milliseconds);
+				const timer = setImmediate(wake);
+				return () => clearImmediate(timer);
+			};
+			const planner: AgentConfig["planner"] = {
+				async plan(_, { callModel }) {
+					const messages = [{ role: "user" as const, content: "x" }];
+					await callModel({ messages }).catch(() => {});
+					return { type: "finish", message: (await callModel({ messages })).text };
+				},
+			};
+			const busy = stubClient([Object.assign(retriable(), { retryAfterMs }), "there"]);
+			const ports = { timers: { after }, clock: { now: () => 1_000, monotonic: () => 0 } };
+			const config = configured([], { planner, modelProviders: [busy], ports });
+			expect((await new Agent(config).runOnce()).result).toBe("there");
+			expect(waits).toContain(wait);
+		}
 	});
 
 	test("a call that takes too long is cancelled; alone the run ends with MODEL_TIMEOUT [RUN-056]", async () => {
