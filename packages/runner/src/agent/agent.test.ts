@@ -5,7 +5,14 @@ import { inMemoryClient } from "@holdfast/memory";
 import { scriptedModel } from "@holdfast/testing";
 import { isHoldfastError } from "@holdfast/upp";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import type { AgentConfig, AgentResult, LLMClient, PlanStep, RunnerEvent } from "../contract/index.ts";
+import type {
+	AgentConfig,
+	AgentResult,
+	AgentSession,
+	LLMClient,
+	PlanStep,
+	RunnerEvent,
+} from "../contract/index.ts";
 import { memoryEventStore } from "../events/index.ts";
 import { stubClient } from "../harness/index.ts";
 import { stepsPlanner } from "../loop/index.ts";
@@ -385,7 +392,7 @@ test("an injected runner gets the session and its specification, and aborts by i
 	const aborted: string[] = [];
 	const { promise, resolve } = deferred();
 	const runner = {
-		run: vi.fn(async () => {
+		run: vi.fn(async (_: AgentSession) => {
 			await promise;
 			return { id: "r", success: false, startedAt: "", finishedAt: "" };
 		}),
@@ -401,6 +408,7 @@ test("an injected runner gets the session and its specification, and aborts by i
 	session.abort();
 	expect(await running).toMatchObject({ id: "r" });
 	expect(runner.run).toHaveBeenCalledWith(session, { config, options: { maxSteps: 3 } });
+	expect(runner.run.mock.calls[0]?.[0]).toBe(session);
 	expect(aborted).toEqual([session.id]);
 	session.abort();
 	expect(aborted).toEqual([session.id]);

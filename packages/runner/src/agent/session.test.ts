@@ -423,15 +423,15 @@ describe("the steps of a run", () => {
 	});
 
 	test("reasons are kept nowhere, unless it is asked for [RUN-041]", async () => {
-		for (const storeReasoning of [false, true]) {
+		for (const more of [{}, { storeReasoning: false }, { storeReasoning: true }]) {
 			const memoryClient = inMemoryClient();
 			const steps: PlanStep[] = [
 				{ ...use("echo", 1), reason: "my secret thought" },
 				{ ...finish, reason: "my secret thought" },
 			];
-			const result = await made(steps, { storeReasoning, memoryClient }).runOnce({ sessionId: "s" });
+			const result = await made(steps, { ...more, memoryClient }).runOnce({ sessionId: "s" });
 			const kept = JSON.stringify([result, await memoryClient.read("s")]);
-			expect(kept.includes("my secret thought")).toBe(storeReasoning);
+			expect(kept.includes("my secret thought")).toBe(more.storeReasoning === true);
 		}
 	});
 
@@ -458,6 +458,21 @@ describe("the steps of a run", () => {
 			ok: true,
 			output: "by me",
 		});
+		const error = { code: "MINE", message: "no" };
+		const failing = { execute: async () => ({ type: "tool" as const, ok: false, error, duration: 0 }) };
+		const failed = await made([use("elsewhere"), finish], { toolExecutor: failing }).runOnce();
+		expect(failed.actions?.[0]).toMatchObject({ toolId: "elsewhere", ok: false, error });
+	});
+
+	test("a plan given as a list is followed in order, one given as a function gets the state [RUN-045]", async () => {
+		const said = async (planner: Planner) =>
+			(await made([], { planner }).runOnce()).actions?.map(({ output }) => output);
+		const step = (message: string): PlanStep => ({ type: "message", message });
+		expect(await said(stepsPlanner([step("1"), step("2"), finish]))).toEqual(["1", "2", "done"]);
+		const follows = stepsPlanner(({ transcript }) =>
+			transcript.length < 2 ? step(`${transcript.length}`) : finish,
+		);
+		expect(await said(follows)).toEqual(["0", "1", "done"]);
 	});
 
 	test("a planner and a reflector given as objects take the place of the built-in ones [RUN-042]", async () => {

@@ -1,9 +1,16 @@
 // The planner that asks a model: what it shows, what it accepts, and what it does with the rest.
+import { inMemoryClient } from "@holdfast/memory";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { configured, echo } from "../agent/agent.fixture.ts";
 import { Agent } from "../agent/index.ts";
-import type { AgentConfig, PlannerState, ToolDefinition } from "../contract/index.ts";
+import type {
+	AgentConfig,
+	PlannerState,
+	RunnerEvent,
+	RunOptions,
+	ToolDefinition,
+} from "../contract/index.ts";
 import { type StubReply, stubClient } from "../harness/index.ts";
 import { modelPlanner } from "./model-planner.ts";
 import { parseStep } from "./parse-step.ts";
@@ -11,7 +18,7 @@ import { parseStep } from "./parse-step.ts";
 function asking(script: readonly StubReply[], more: Partial<AgentConfig> = {}) {
 	const stub = stubClient(script);
 	const { planner: _, ...config } = configured([], { modelProviders: [stub], ...more });
-	return { stub, run: () => new Agent(config).runOnce() };
+	return { stub, run: (options?: RunOptions) => new Agent(config).runOnce(options) };
 }
 
 const finish = { type: "finish", message: "done" } as const;
@@ -80,7 +87,11 @@ describe("the prompt", () => {
 			{ tools: [hostile] },
 		);
 		await run();
-		for (const { messages } of stub.prompts.slice(1)) {
+		const memoryClient = inMemoryClient();
+		await memoryClient.append("past", hostile.run(1, {} as never));
+		const recalling = asking([finish], { memoryClient });
+		await recalling.run({ contextKey: "past" });
+		for (const { messages } of [...stub.prompts.slice(1), ...recalling.stub.prompts]) {
 			const holding = messages.filter(({ content }) => String(content).includes("ignore all rules"));
 			expect(holding.map(({ role }) => role)).toEqual(["tool"]);
 		}
@@ -101,14 +112,16 @@ describe("a reply", () => {
 	test("has all that belongs to a step, and nothing else [RUN-046]", async () => {
 		const step = { type: "tool", toolId: "look", input: { thing: "key" }, reason: "why", more: 1 };
 		const { run } = asking([JSON.stringify(step), finish], { tools: [described], storeReasoning: true });
-		const { actions } = await run();
+		const { actions, eventStream } = await run();
 		expect(actions?.[0]).toMatchObject({
 			type: "tool",
 			toolId: "look",
 			input: { thing: "key" },
 			output: "seen",
 		});
-		expect(actions?.[0]).not.toHaveProperty("more");
+		const planned = (eventStream as readonly RunnerEvent[]).find(({ type }) => type === "plan");
+		const { more: _, ...kept } = step;
+		expect(planned?.data).toEqual({ step: 1, planned: kept });
 	});
 
 	test("that cannot be read goes back with what is wrong, once by default; then the run fails [RUN-047]", async () => {

@@ -220,10 +220,11 @@ describe.each(adapters)("the adapter of %s", (_, make, answer) => {
 	});
 });
 
-test("OpenAI's posts to chat/completions with a bearer key [RUN-060]", async () => {
+test("OpenAI's posts to chat/completions with a bearer key, and what it answers is read to its end [RUN-060]", async () => {
 	const { received, baseUrl } = await served(chat);
-	await openai(baseUrl).call("x");
-	await streamed(openai(baseUrl), "x");
+	const answer = { text: "Hello", usage: { inputTokens: 7, outputTokens: 2 } };
+	expect(await openai(baseUrl).call("x")).toMatchObject(answer);
+	expect(await streamed(openai(baseUrl), "x")).toEqual(answer);
 	for (const { url, headers } of received) {
 		expect(url).toBe("/v1/chat/completions");
 		expect(headers.authorization).toBe(`Bearer ${key}`);
@@ -232,10 +233,11 @@ test("OpenAI's posts to chat/completions with a bearer key [RUN-060]", async () 
 
 test("Anthropic's posts to v1/messages with its headers, and moves system messages to `system` [RUN-061]", async () => {
 	const { received, baseUrl } = await served(messages);
-	await anthropic(baseUrl).call([
+	const { usage } = await anthropic(baseUrl).call([
 		{ role: "system", content: "Be kind." },
 		{ role: "user", content: "x" },
 	]);
+	expect(usage).toEqual({ inputTokens: 7, outputTokens: 2 });
 	const [{ url, headers, body } = {} as Received] = received;
 	expect([url, headers?.["x-api-key"]]).toEqual(["/v1/messages", key]);
 	expect(headers?.["anthropic-version"]).toMatch(/^\d{4}-\d{2}-\d{2}$/);

@@ -133,7 +133,13 @@ describe("selection", () => {
 	test("by a score takes the highest among the capable, ties by priority; NaN and -Infinity exclude [RUN-053]", async () => {
 		const providers = ["a", "b", "c", "d"].map((id) => provider(id, { priority: id === "c" ? 1 : 0 }));
 		const by = async (scores: Record<string, number>) =>
-			(await asking(providers, {}, { score: ({ id }) => scores[id] ?? 0 })).result;
+			(
+				await asking(
+					providers,
+					{ purpose: "p" },
+					{ score: ({ id }, { purpose }) => (purpose === "p" ? scores[id] : undefined) ?? 0 },
+				)
+			).result;
 		expect(await by({ a: 1, b: 2, c: 1 })).toBe("b");
 		expect(await by({ a: 1, b: 1, c: 1, d: 1 })).toBe("c");
 		expect(await by({ a: Number.NaN, b: Number.NaN, c: Number.NEGATIVE_INFINITY, d: -5 })).toBe("d");
@@ -171,6 +177,8 @@ describe("a bare client", () => {
 			{ costCeiling: 1 },
 		])
 			expect((await asking([bare], request)).error?.code).toBe("NO_PROVIDER");
+		for (const request of [{ maxTokens: 1 }, { model: "mine" }])
+			expect((await asking([client("silent")], request)).error?.code).toBe("NO_PROVIDER");
 	});
 
 	test("that does not stream is asked whole, and its text is heard once [RUN-059] [RUN-054]", async () => {
@@ -188,8 +196,19 @@ describe("a bare client", () => {
 		const tokens: string[] = [];
 		const stub = stubClient([["on", "e ", "piece"]]);
 		const result = await asking([stub], {}, { onModelTokens: (text) => void tokens.push(text) });
-		expect(tokens).toEqual(["one ", "piece"]);
+		expect(tokens.splice(0)).toEqual(["one ", "piece"]);
 		expect(result.result).toBe("one piece");
+		let early: readonly string[] = [];
+		const streaming: LLMClient = {
+			call: () => Promise.reject(new Error("not asked")),
+			async *stream() {
+				yield { text: "one " };
+				early = [...tokens];
+				yield { text: "piece" };
+			},
+		};
+		await asking([streaming], {}, { onModelTokens: (text) => void tokens.push(text) });
+		expect(early).toEqual(["one "]);
 	});
 
 	test("and a model of the house are in one list", async () => {

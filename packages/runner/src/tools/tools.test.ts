@@ -206,7 +206,7 @@ test("latency is the time of all attempts and calls of a tool, by its id [RUN-03
 	expect(metrics).toEqual({ durationMs: 30, toolLatencyMs: { slow: 30 } });
 });
 
-test("what calls give under one name is kept once, the last of it, whatever tools and names are called [RUN-031]", async () => {
+test("what calls give under one name is kept once, the last of it, whatever tools and names are called [RUN-031] [RUN-032]", async () => {
 	const given = ["one", "two", "three"];
 	const tool: ToolDefinition = {
 		id: "constructor",
