@@ -35,6 +35,7 @@ function codeOf(call: () => unknown): string | undefined {
 describe("the registry", () => {
 	test("gives tools back with all they say; a repeated id and a malformed schema are refused [RUN-065]", async () => {
 		const agent = made([use("later", 1), finish]);
+		expect((await agent.runOnce()).actions?.[0]?.error?.code).toBe("TOOL_NOT_FOUND");
 		const later: ToolDefinition = {
 			id: "later",
 			description: "Added.",
@@ -124,6 +125,8 @@ describe("an error of a tool", () => {
 		const run = vi.fn(() => Promise.reject(retriable()));
 		await running({ id: "t", run, retry: { maxAttempts: 5, baseDelayMs: 0 } });
 		expect(run).toHaveBeenCalledTimes(5);
+		await running({ id: "t", run }, 1, { retry: { maxAttempts: 2, baseDelayMs: 0 } });
+		expect(run).toHaveBeenCalledTimes(7);
 		const fatal = vi.fn(() => Promise.reject(new Error("x")));
 		expect(
 			(await running({ id: "t", run: fatal, classify: () => "fatal", ...quick })).result.error?.code,
