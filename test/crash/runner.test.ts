@@ -3,9 +3,10 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type AgentResult, type AuditRecord, fileEventStore, readResult } from "@holdfast/runner";
-import type { Entry } from "holdfast";
+import type { Entry, Fact } from "holdfast";
 import { sqliteHost } from "holdfast/sqlite";
 import { beforeAll, describe, expect, test } from "vitest";
+import { wrongAudit } from "../simulation/audited-append.fixture.ts";
 import { expectWellFormed, factsOf } from "./comparison.fixture.ts";
 import { type Ended, makeWorld, named, pool, type World } from "./world.fixture.ts";
 
@@ -100,6 +101,27 @@ function expectAccountable(world: World, { entries }: Left): void {
 	expect(factsOf(entries, "tool.started").map(({ name }) => name)).not.toContain("forbidden");
 }
 
+/** Every append that these processes made has the audit records of what policy did in it, and no other ones. */
+function expectAuditShared({ entries }: Left, processes: readonly Ended[]): void {
+	const sizes = new Map<unknown, number>();
+	for (const { moments } of processes)
+		for (const { moment, seq } of moments) {
+			const [, number] = /^append (\d+) after$/.exec(moment) ?? [];
+			const asked = moments.find((each) => each.moment === `append ${number} before`);
+			if (number !== undefined) sizes.set(seq, (asked?.facts as readonly string[]).length);
+		}
+	let together: Fact[] = [];
+	for (const { seq, fact } of entries) {
+		together.push(fact);
+		const size = sizes.get(seq);
+		if (size === undefined) continue;
+		expect(together).toHaveLength(size);
+		expect(wrongAudit(together)).toBeUndefined();
+		together = [];
+	}
+	expect(together).toEqual([]);
+}
+
 /** The record of events has no gap, and says so where something was cut off. */
 async function expectRecord(world: World, { result, entries }: Left): Promise<void> {
 	const store = fileEventStore(join(world.home, "events"));
@@ -118,7 +140,7 @@ async function expectRecord(world: World, { result, entries }: Left): Promise<vo
 }
 
 /** Holds a run that was killed and resumed against the one left alone. */
-async function expectSameEnd(world: World, session: Memory, killed: Left): Promise<void> {
+async function expectSameEnd(world: World, session: Memory, killed: Left): Promise<Left> {
 	const left = await leftOf(world, session);
 	const reference = alone.get(session) as Left;
 	expectWellFormed(left.entries);
@@ -131,7 +153,7 @@ async function expectSameEnd(world: World, session: Memory, killed: Left): Promi
 	if (isCutOff(killed)) {
 		expect(left.result).toMatchObject({ success: true, result: "All is reported.", steps: 7 });
 		expect(left.result?.actions?.[1]).toMatchObject({ ok: false, error: { code: "TOOL_OUTCOME_UNKNOWN" } });
-		return;
+		return left;
 	}
 	expect(plain(left.result)).toEqual(plain(reference.result));
 	expect(world.effects()).toHaveLength(1);
@@ -143,6 +165,7 @@ async function expectSameEnd(world: World, session: Memory, killed: Left): Promi
 	const again = left.states.slice(killed.states.length).map(({ step }) => step);
 	expect(again[0] ?? answered + 1).toBe(answered + 1);
 	if (session === "remembered") expectOnceInMemory(world);
+	return left;
 }
 
 function expectOnceInMemory(world: World): void {
@@ -166,26 +189,30 @@ async function killAndResume(
 	await twoAtOnce(async () => {
 		const world = await makeWorld();
 		try {
-			expectKilled(await work(world, session, "send", killAt), killAt);
+			const processes = [await work(world, session, "send", killAt)];
+			expectKilled(processes[0], killAt);
 			let killed = await leftOf(world, session);
 			expectAccountable(world, killed);
+			expectAuditShared(killed, processes);
 			if (again !== undefined) {
-				expectKilled(await work(world, session, how, again), again);
+				processes.push(await work(world, session, how, again));
+				expectKilled(processes[1], again);
 				killed = await leftOf(world, session);
 			}
 			const ended = await work(world, session, how);
+			processes.push(ended);
 			expect(named(ended, "failed")).toEqual([]);
 			expect(named(ended, "result")).toMatchObject([{ outcome: "completed" }]);
-			await expectSameEnd(world, session, killed);
+			expectAuditShared(await expectSameEnd(world, session, killed), processes);
 		} finally {
 			await world.end();
 		}
 	});
 }
 
-function expectKilled(ended: Ended, moment: string): void {
-	expect(ended.signal).toBe("SIGKILL");
-	expect(ended.moments.at(-1)?.moment).toBe(moment);
+function expectKilled(ended: Ended | undefined, moment: string): void {
+	expect(ended?.signal).toBe("SIGKILL");
+	expect(ended?.moments.at(-1)?.moment).toBe(moment);
 }
 
 beforeAll(async () => {
@@ -199,6 +226,7 @@ beforeAll(async () => {
 		const left = await leftOf(world, session);
 		alone.set(session, left);
 		expectAccountable(world, left);
+		expectAuditShared(left, [ended]);
 		await expectRecord(world, left);
 		expect(left.audit.map(({ rule, action }) => [rule, action])).toEqual([
 			["sanitizers", "modified"],

@@ -1,6 +1,6 @@
 // A scheduler for worlds of the tests' own: whatever a process waits for happens when the seed says so, or never, and a
 // journal whose every answer is such a thing. Nothing waits for real time.
-import type { Journal, Lease } from "holdfast";
+import type { Append, AppendResult, Journal, Lease } from "holdfast";
 import type { MaybePromise, MemoryJournal } from "holdfast/host";
 
 /** Draws of a seed, the same on every machine. */
@@ -149,8 +149,21 @@ export class Gates {
 	}
 }
 
-/** A journal as a process has it. With `early`, a fault on purpose: appends are acknowledged before they are committed. */
-export function gatedJournal(inner: MemoryJournal, gates: Gates, owner: Owner, early: boolean): Journal {
+/** How the appends of a process are done. */
+export interface Appends {
+	/** A fault on purpose: they are acknowledged before they are committed. */
+	readonly early?: boolean;
+	/** Commits one when it is its turn. Default: the lease does. */
+	commit?(lease: Lease, batch: Append): MaybePromise<AppendResult>;
+}
+
+/** A journal as a process has it. */
+export function gatedJournal(
+	inner: MemoryJournal,
+	gates: Gates,
+	owner: Owner,
+	{ early = false, commit = (lease, batch) => lease.append(batch) }: Appends = {},
+): Journal {
 	const pass = <T>(
 		label: string,
 		work: () => MaybePromise<T>,
@@ -173,7 +186,7 @@ export function gatedJournal(inner: MemoryJournal, gates: Gates, owner: Owner, e
 			append(batch) {
 				const what = batch.facts.map((fact) => ("topic" in fact ? fact.topic : fact.kind)).join(", ");
 				const label = `commits to ${lease.key} ${what}`;
-				const appended = pass(label, () => lease.append(batch), { lane, writes: true });
+				const appended = pass(label, () => commit(lease, batch), { lane, writes: true });
 				if (!early) return appended;
 				appended.catch(() => {});
 				forecast += batch.facts.length;

@@ -2,12 +2,18 @@
 // Whatever a tool does is held against what is on record at that moment: no effect without its plan, its audit record and
 // its start; no answer that is asked for twice.
 import { Agent, type AuditRecord, type PlanStep, readResult, type ToolDefinition } from "@holdfast/runner";
-import { type Entry, type Fact, type Host, memoryHost } from "holdfast";
-import { journalHost, type MemoryJournal, memoryJournal } from "holdfast/host";
+import { type Append, type AppendResult, type Entry, type Host, type Lease, memoryHost } from "holdfast";
+import { journalHost, type MaybePromise, type MemoryJournal, memoryJournal } from "holdfast/host";
+import { isAudit, planOf, wrongAudit } from "./audited-append.fixture.ts";
 import { Draws, Gates, gatedJournal, type Owner } from "./gates.fixture.ts";
 
 /** A fault on purpose, that the checks must find. */
-export type RunnerFault = "acknowledged-before-commit" | "audit-left-out" | "planned-again";
+export type RunnerFault =
+	| "acknowledged-before-commit"
+	| "audit-not-committed"
+	| "audit-apart"
+	| "audit-not-sent"
+	| "planned-again";
 
 interface Process extends Owner {
 	readonly agent: Agent;
@@ -115,6 +121,28 @@ export class RunnerWorld {
 		return this.#store.head(session) === undefined ? [] : this.#store.read(session);
 	}
 
+	/** Commits a batch, or what a planted fault makes of it. */
+	#commit(lease: Lease, batch: Append): MaybePromise<AppendResult> {
+		const audit = batch.facts.filter(isAudit);
+		const rest = batch.facts.filter((fact) => !isAudit(fact));
+		if (audit.length > 0 && this.#planted === "audit-not-committed")
+			return this.#commitAll(lease, { ...batch, facts: rest });
+		if (audit.length === 0 || this.#planted !== "audit-apart") return this.#commitAll(lease, batch);
+		this.#commitAll(lease, { at: batch.at, runId: batch.runId, facts: audit });
+		return this.#commitAll(lease, { ...batch, facts: rest });
+	}
+
+	/** Looks at what the store has come to have with one append. */
+	#commitAll(lease: Lease, batch: Append): MaybePromise<AppendResult> {
+		const appended = lease.append(batch) as AppendResult;
+		if (appended.ok) {
+			const entries = this.#store.read(lease.key, { after: appended.seq - batch.facts.length });
+			const problem = wrongAudit(entries.map(({ fact }) => fact));
+			if (problem !== undefined) this.#wrong(`${lease.key}: ${problem}`);
+		}
+		return appended;
+	}
+
 	#start(): Process {
 		const name = `p${this.#processes.length + 1}`;
 		const owner: Owner = { name, dead: false };
@@ -122,7 +150,10 @@ export class RunnerWorld {
 		const pass = <T>(label: string, work: () => T): Promise<T> => this.gates.pass(owner, label, work);
 		const host: Host = {
 			...journalHost(
-				gatedJournal(journal, this.gates, owner, this.#planted === "acknowledged-before-commit"),
+				gatedJournal(journal, this.gates, owner, {
+					early: this.#planted === "acknowledged-before-commit",
+					commit: (lease, batch) => this.#commit(lease, batch),
+				}),
 			),
 			values: this.#values,
 		};
@@ -183,6 +214,7 @@ export class RunnerWorld {
 			safety: {
 				toolDenylist: ["forbidden"],
 				safetyBudget: 10,
+				writeFilters: [{ match: /^subject .*[37]$/, action: "redact" }],
 				sanitizers: [
 					(_, input) => {
 						const { raw: __, ...rest } = input as { raw?: true };
@@ -202,7 +234,7 @@ export class RunnerWorld {
 				auditSink: {
 					write: async (record) =>
 						pass(`audit of ${record.rule}`, () => {
-							if (this.#planted !== "audit-left-out") this.#sink.push(record);
+							if (this.#planted !== "audit-not-sent") this.#sink.push(record);
 						}),
 				},
 			},
@@ -251,8 +283,7 @@ export class RunnerWorld {
 		if (plan === undefined) return "no plan of it is on record";
 		if (plan.verdict !== undefined) {
 			const note = entries[at - 1]?.fact;
-			const record =
-				note?.kind === "note" && note.topic === "runner.audit" ? (note.value as AuditRecord) : undefined;
+			const record = note !== undefined && isAudit(note) ? (note.value as AuditRecord) : undefined;
 			if (record?.action !== "modified" || record.rule !== plan.verdict.rule)
 				return "what policy changed has no audit record";
 			if (!this.#sink.some(({ id }) => id === record.id)) return "the sink has not its audit record";
@@ -303,17 +334,6 @@ export class RunnerWorld {
 			return `it has ${kept} outputs, and ${inMemory} are in memory`;
 		return undefined;
 	}
-}
-
-interface RecordedPlan {
-	readonly step?: PlanStep;
-	readonly verdict?: { readonly rule: string };
-}
-
-function planOf(fact: Fact | undefined): RecordedPlan | undefined {
-	return fact?.kind === "decision" && fact.topic === "runner.plan"
-		? (fact.answer as RecordedPlan)
-		: undefined;
 }
 
 /** One schedule: the first thing that did not hold, and what happened. */

@@ -27,12 +27,17 @@ test("a seed replays exactly", async () => {
 });
 
 describe("the checks find it when", () => {
-	const faults: Readonly<Record<RunnerFault, string>> = {
-		"acknowledged-before-commit": "an append is acknowledged before it is committed",
-		"audit-left-out": "the sink keeps nothing",
-		"planned-again": "a step is asked for that is planned",
+	const faults: Readonly<Record<RunnerFault, readonly [what: string, problem: RegExp]>> = {
+		"acknowledged-before-commit": ["an append is acknowledged before it is committed", /no plan of it/],
+		"audit-not-committed": ["an append lacks its audit record", /with the audit records ""/],
+		"audit-apart": ["an audit record has an append of its own", /without what it is of/],
+		"audit-not-sent": ["the sink keeps nothing", /the sink has not its audit record/],
+		"planned-again": ["a step is asked for that is planned", /asked for again/],
 	};
-	test.each(Object.entries(faults) as [RunnerFault, string][])("%s: %s", async (fault) => {
-		expect(await firstWrong(1, 200, fault)).toBeDefined();
-	});
+	test.each(Object.entries(faults) as [RunnerFault, (typeof faults)[RunnerFault]][])(
+		"%s: %s",
+		async (fault, [, problem]) => {
+			expect(await firstWrong(1, 20, fault)).toMatch(problem);
+		},
+	);
 });

@@ -40,7 +40,7 @@ export function gatedHost(
 	const read = <T>(work: () => MaybePromise<T>): MaybePromise<T> =>
 		owner.dead ? new Promise<never>(() => {}) : work();
 	const isPlanted = (fault: ThreadsFault): boolean => planted === fault;
-	const journal = gatedJournal(worker, gates, owner, isPlanted("acknowledged-before-commit"));
+	const journal = gatedJournal(worker, gates, owner, { early: isPlanted("acknowledged-before-commit") });
 	const records: RecordSpace = {
 		get: (address) => read(() => base.records.get(address)),
 		list: (shelf, options) => read(() => base.records.list(shelf, options)),
