@@ -8,6 +8,7 @@ import { sqliteHost } from "holdfast/sqlite";
 import { beforeAll, describe, expect, test } from "vitest";
 import { wrongAudit } from "../simulation/audited-append.fixture.ts";
 import { expectWellFormed, factsOf } from "./comparison.fixture.ts";
+import type { Moment } from "./moments.fixture.ts";
 import { type Ended, makeWorld, named, pool, type World } from "./world.fixture.ts";
 
 /** `plain`: with memory of its own, and nobody who reflects, so that what is made of a result shares its append. */
@@ -107,8 +108,9 @@ function expectAuditShared({ entries }: Left, processes: readonly Ended[]): void
 	for (const { moments } of processes)
 		for (const { moment, seq } of moments) {
 			const [, number] = /^append (\d+) after$/.exec(moment) ?? [];
-			const asked = moments.find((each) => each.moment === `append ${number} before`);
-			if (number !== undefined) sizes.set(seq, (asked?.facts as readonly string[]).length);
+			if (number === undefined) continue;
+			const { facts } = moments.find((each) => each.moment === `append ${number} before`) as Moment;
+			sizes.set(seq, (facts as readonly string[]).length);
 		}
 	let together: Fact[] = [];
 	for (const { seq, fact } of entries) {

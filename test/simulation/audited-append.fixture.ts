@@ -1,7 +1,7 @@
 // What policy did, held against the appends that were made: an intervention is committed with its audit records, right
 // before it and in one append, and no append has an audit record of anything else.
 import type { AuditRecord, PlanStep } from "@holdfast/runner";
-import type { Fact, Noted } from "holdfast";
+import type { Fact } from "holdfast";
 
 /** What is on record of a plan. */
 export interface RecordedPlan {
@@ -17,7 +17,7 @@ export function planOf(fact: Fact | undefined): RecordedPlan | undefined {
 }
 
 /** Whether a fact is an audit record. */
-export function isAudit(fact: Fact): fact is Noted {
+export function isAudit(fact: Fact): fact is Extract<Fact, { kind: "note" }> {
 	return fact.kind === "note" && fact.topic === "runner.audit";
 }
 
@@ -52,5 +52,7 @@ export function wrongAudit(together: readonly Fact[]): string | undefined {
 			return `what policy did ("${needed}") was committed with the audit records "${records.join(", ")}"`;
 		records = [];
 	}
-	return records.length === 0 ? undefined : `the audit record "${records}" was committed without what it is of`;
+	return records.length === 0
+		? undefined
+		: `the audit record "${records}" was committed without what it is of`;
 }

@@ -18,7 +18,7 @@ import type {
 import { memoryEventStore } from "../events/index.ts";
 import { stubClient } from "../harness/index.ts";
 import { createRedactor } from "../redaction/index.ts";
-import { configured, finish, made, use } from "./agent.fixture.ts";
+import { configured, echo, finish, made, use } from "./agent.fixture.ts";
 import { Agent } from "./agent.ts";
 import { readResult } from "./session.ts";
 
@@ -281,6 +281,36 @@ describe("a registered secret", () => {
 		const everything = JSON.stringify([result, await host.journal.read("s"), await agent.audit("s")]);
 		expect(result.actions?.[0]?.input).toEqual({ subject: "x", secret: "[REDACTED:secret]" });
 		expect(formsIn(everything)).toEqual([]);
+	});
+
+	test("that policy gives as its reason, or a sink as why it failed, is masked, too [RUN-129]", async () => {
+		const blocking = {
+			policyEngine: {
+				check: () => ({ action: "block", rule: "r", code: "NO", reason: `for ${secret}` }) as const,
+			},
+		};
+		const failing = {
+			auditSink: { write: () => Promise.reject(new Error(`no place for ${secret}`)) },
+			toolDenylist: ["echo"],
+			writeFilters: [{ match: "y", action: "redact" }],
+		} as const;
+		for (const [safety, toolId] of [
+			[blocking, "echo"],
+			[failing, "echo"],
+			[failing, "other"],
+		] as const) {
+			const host = memoryHost();
+			const other: ToolDefinition = { id: "other", run: () => "y" };
+			const agent = made([use(toolId, "x"), finish], {
+				tools: [echo, other],
+				host,
+				safety: { secrets: [secret], ...safety },
+			});
+			const result = await agent.runOnce({ sessionId: "s" });
+			const everything = JSON.stringify([result, await host.journal.read("s")]);
+			expect(everything).toContain("for [REDACTED:secret]");
+			expect(formsIn(everything)).toEqual([]);
+		}
 	});
 
 	test("that policy brings into a write of a tool is not written [RUN-129]", async () => {

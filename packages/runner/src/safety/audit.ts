@@ -42,12 +42,12 @@ export class Audit {
 	 * be done.
 	 */
 	async write(record: AuditRecord): Promise<void> {
-		await orFailed(() => this.#parts.sink?.write(record));
+		await this.#orFailed(() => this.#parts.sink?.write(record));
 	}
 
 	/** Writes a record of something that has no append of its own. Rejects in the same way. */
 	async keep(record: AuditRecord): Promise<void> {
-		await orFailed(() => this.#parts.keep(record));
+		await this.#orFailed(() => this.#parts.keep(record));
 		await this.write(record);
 	}
 
@@ -55,18 +55,18 @@ export class Audit {
 	keepNow(record: AuditRecord): void {
 		this.keep(record).catch(() => {});
 	}
-}
 
-async function orFailed(write: () => void | Promise<void>): Promise<void> {
-	try {
-		await write();
-	} catch (cause) {
-		if ((cause as { code?: unknown })?.code === "AUDIT_WRITE_FAILED") throw cause;
-		const why = cause instanceof Error ? cause.message : String(cause);
-		throw new HoldfastError(
-			"AUDIT_WRITE_FAILED",
-			`The audit record could not be written, so nothing was done: ${why}`,
-			{ cause },
-		);
+	async #orFailed(write: () => void | Promise<void>): Promise<void> {
+		try {
+			await write();
+		} catch (cause) {
+			if ((cause as { code?: unknown })?.code === "AUDIT_WRITE_FAILED") throw cause;
+			const why = this.#parts.redactor.maskSecrets(cause instanceof Error ? cause.message : String(cause));
+			throw new HoldfastError(
+				"AUDIT_WRITE_FAILED",
+				`The audit record could not be written, so nothing was done: ${why}`,
+				{ cause },
+			);
+		}
 	}
 }

@@ -92,8 +92,13 @@ export function createSafety(parts: SafetyParts): SafetyLayer {
 							: "blocked",
 				subject: step,
 			});
-			const next: PlanAnswer = { ...answer, step: came.step, verdict: came.verdict };
-			return written(audit, record, next, (verdict) => ({ ...answer, verdict }));
+			// What policy left alone is masked already.
+			const verdict = redactor.maskSecrets(came.verdict);
+			const changed = came.step === step ? step : redactor.maskSecrets(came.step);
+			return written(audit, record, { ...answer, step: changed, verdict }, (refusal) => ({
+				...answer,
+				verdict: refusal,
+			}));
 		};
 		return checked instanceof Promise ? checked.then(then) : then(checked);
 	};
@@ -163,7 +168,7 @@ export function createSafety(parts: SafetyParts): SafetyLayer {
 						admitted === undefined
 							? bare
 							: {
-									fact: maskedFact({ ...masked, answer: admitted.answer }, redactor),
+									fact: { ...masked, answer: admitted.answer },
 									notes: admitted.notes.map(noteOf),
 								};
 					const came =
