@@ -51,6 +51,7 @@ function loopParts(agent: ResolvedAgent, live: LiveRuns): LoopParts {
 			const given = { step, iteration, ...(ask === undefined ? {} : { ask }) };
 			return { toolName: isRegistered ? toolId : executorTool, arguments: given };
 		},
+		ended: (progress) => live.ended(progress),
 		live: (runId, sessionKey) => live.get(runId, sessionKey),
 	};
 }

@@ -4,7 +4,7 @@ import { HoldfastError } from "@holdfast/upp";
 import type { Entry, Fact } from "holdfast";
 import type { Interceptor, PolicyRun } from "holdfast/middleware";
 import type { PlanAnswer, ResultError, RoutedCall, RunOptions } from "../contract/index.ts";
-import type { LiveRun } from "../loop/index.ts";
+import type { LiveRun, Progress } from "../loop/index.ts";
 import { FactEvents, keptWrites } from "../result/index.ts";
 import { type LeftRun, readLeftRun } from "./left-run.ts";
 import type { ResolvedAgent } from "./resolved-agent.ts";
@@ -25,6 +25,8 @@ export interface OpenRun extends LiveRun {
 	facts: FactEvents;
 	/** Position of the last entry that this process committed. */
 	committed: number;
+	/** What it came to; set when it ended in this process. */
+	progress: Progress | undefined;
 	/** Found when the run is resumed, until that is on record. */
 	left: LeftRun | undefined;
 	readonly ownMemory: RunMemory;
@@ -91,6 +93,12 @@ export class LiveRuns {
 		return run;
 	}
 
+	/** A run came to its end; who has it open here need not read what it came to. */
+	ended(progress: Progress): void {
+		const run = this.#open.get(progress.runId);
+		if (run !== undefined) run.progress = progress;
+	}
+
 	/** A session is over. */
 	forget(sessionId: string): void {
 		this.#options.delete(sessionId);
@@ -127,6 +135,7 @@ export class LiveRuns {
 			step: 0,
 			facts: new FactEvents(config.id),
 			committed: 0,
+			progress: undefined,
 			left: undefined,
 			ownMemory,
 			get memory() {

@@ -86,7 +86,7 @@ export class Session implements AgentSession {
 		const open = take(run.runId);
 		if (open !== undefined && outcome === "aborted") await this.#grace(open);
 		await open?.events.stored();
-		return this.#result(await progressOf(agent.host, this.id, run.runId), open);
+		return this.#result(open?.progress ?? (await progressOf(agent.host, this.id, run.runId)), open);
 	}
 
 	/** Ends it, where the built-in loop runs it. */

@@ -4,7 +4,7 @@
 export function plainOf(
 	value: unknown,
 ): { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly why: string } {
-	if (value === undefined) return { ok: true, value: undefined };
+	if (value === undefined || typeof value === "string") return { ok: true, value };
 	try {
 		const text = JSON.stringify(value);
 		return text === undefined ? { ok: false, why: typeof value } : { ok: true, value: JSON.parse(text) };

@@ -39,7 +39,11 @@ export function planActReflectLoop(parts: LoopParts, policy?: readonly Intercept
 		name: "plan-act-reflect",
 		...(policy === undefined ? {} : { policy }),
 		initial: () => noProgress,
-		evolve: progressAfter,
+		evolve: (before, entry) => {
+			const progress = progressAfter(before, entry);
+			if (entry.fact.kind === "run.ended") parts.ended?.(progress);
+			return progress;
+		},
 		decide: ({ own, tools }) => next(parts, own, tools),
 	});
 }
