@@ -103,6 +103,7 @@ export function edgeService({
 		delete: async (owner, sessionId) => void (await ask(owner, "/delete", { sessionId })),
 		// Each object looks after its own session, by its alarm.
 		recover: async () => {},
+		async *work() {},
 		close: async () => {},
 	};
 }

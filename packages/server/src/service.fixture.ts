@@ -171,6 +171,7 @@ export function fakeService({ say, holds = false, batch = 64 }: FakeOptions = {}
 			sessions.delete(keyOf(tenant, sessionId));
 		},
 		async recover() {},
+		async *work() {},
 		async close() {
 			isClosed = true;
 			for (const { waiting } of sessions.values()) for (const wake of [...waiting]) wake();

@@ -49,6 +49,10 @@ export type Command =
 			readonly name: "worker";
 			/** Absolute path of a module that exports an agent; undefined for the built-in assistant. */
 			readonly agent: string | undefined;
+			/** Absolute path of a file with models by name; undefined for those that the agent's module exports. */
+			readonly models: string | undefined;
+			/** Absolute path of a project's folder; undefined where there is none. */
+			readonly project: string | undefined;
 			/** Whether to end when nothing is due. */
 			readonly once: boolean;
 			/** Milliseconds that runs under way have for their end after a signal. */
@@ -143,7 +147,7 @@ const known: Readonly<Record<string, readonly OptionName[]>> = {
 	run: [...work, "session"],
 	chat: ["dir", "db", "model", "allow-network", "allow-write", "yes", "agent", "session", "plain"],
 	resume: [...work, "approve", "deny", "reason"],
-	worker: ["agent", "db", "json", "once", "drain"],
+	worker: ["agent", "models", "project", "db", "json", "once", "drain"],
 	release: work,
 	serve: [
 		...look,
@@ -245,6 +249,7 @@ export function parseCommand(
 		show: "one session key",
 		release: "one session key",
 		serve: "one project",
+		worker: "one project",
 	};
 	const wanted = Object.hasOwn(takes, name) ? takes[name as keyof typeof takes] : undefined;
 	const limit = wanted === undefined ? 0 : 1;
@@ -259,19 +264,27 @@ export function parseCommand(
 	if (name === "resume") return { name, session: rest[0], ...common, ...how, ...mayWrite };
 	if (name === "sessions") return { name, ...common };
 	if (name === "worker") {
-		return { name, agent, once: values.once === true, drain: readSeconds(values.drain ?? "10"), ...common };
+		const project = givenProject(name, rest[0], values);
+		if (project !== undefined) checkNoAgent(values);
+		else if (agent === undefined && values.models !== undefined)
+			throw new UsageError(
+				"The option --models is for sessions of an agent that is served. Give --agent too.",
+			);
+		const models = values.models ?? (io.environment.HOLDFAST_MODELS || undefined);
+		return {
+			name,
+			agent,
+			models: models === undefined ? undefined : resolve(base, models),
+			project: project === undefined ? undefined : resolve(base, project),
+			once: values.once === true,
+			drain: readSeconds(values.drain ?? "10"),
+			...common,
+		};
 	}
 	if (name === "serve") {
 		const read = readServeOptions(values, io.environment);
-		if (/\.[cm]?[jt]s$/.test(rest[0] ?? ""))
-			throw new UsageError(`A file with an agent is served with: holdfast serve --agent ${rest[0]}.`);
-		const project =
-			projectFolder(name, rest[0], { project: values.project }) ??
-			(io.environment.HOLDFAST_PROJECT || undefined);
-		if (project !== undefined && read.agent !== undefined)
-			throw new UsageError("A project and --agent are two things to serve. Leave one of them out.");
-		if (project !== undefined && read.models !== undefined)
-			throw new UsageError("The option --models is not for projects: a project has models of its own.");
+		const project = givenProject(name, rest[0], values) ?? (io.environment.HOLDFAST_PROJECT || undefined);
+		if (project !== undefined) checkNoAgent(read);
 		const theAssistants = (["dir", "model", "allow-network"] as const).find(
 			(option) => values[option] !== undefined,
 		);
@@ -360,6 +373,28 @@ function topicOf(name: string | undefined): string | undefined {
 	if (name === undefined || name === "help") return undefined;
 	if (known[name] === undefined) throw new UsageError(`There is no command "${name}". See: holdfast --help.`);
 	return name;
+}
+
+/** The folder of the project that is served or worked on. @throws UsageError for a file with an agent. */
+function givenProject(
+	name: "serve" | "worker",
+	given: string | undefined,
+	{ project }: Values,
+): string | undefined {
+	if (/\.[cm]?[jt]s$/.test(given ?? ""))
+		throw new UsageError(`A file with an agent is given with: holdfast ${name} --agent ${given}.`);
+	return projectFolder(name, given, { project });
+}
+
+/** @throws UsageError where an agent or its models are given beside a project. */
+function checkNoAgent({
+	agent,
+	models,
+}: { readonly [Name in "agent" | "models"]?: string | undefined }): void {
+	if (agent !== undefined)
+		throw new UsageError("A project and --agent are two things to work with. Leave one of them out.");
+	if (models !== undefined)
+		throw new UsageError("The option --models is not for projects: a project has models of its own.");
 }
 
 /** npm changes into the package's folder; paths are relative to the folder of the user. */

@@ -89,14 +89,19 @@ ${workOptions}  --approve CALL     lets a change run; CALL is shown with its dif
   --deny CALL        refuses one, may be given several times
   --reason TEXT      the reason, which the model gets
 ${agentOption}`,
-	worker: `holdfast worker [--agent FILE] [--db PATH] [--once] [--drain SECONDS] [--json]
+	worker: `holdfast worker [DIR | --agent FILE | --project DIR] [--db PATH] [--once] [--drain SECONDS] [--json]
 
 Works on what is due until it is stopped: runs and turns that a dead or stopped process left, notifications and
 scheduled runs, background sub-agents. Prints each run when it starts on it, and how it ended. Any number of workers
 may share one database; each run is worked on by one of them.
 
+What a server left is continued by a worker that has what it serves: the same --agent, or the same project. Sessions of
+a server of the assistant are continued by such a server only.
+
   --agent FILE       a module whose default export is your agent: new Agent({...}), or its options.
-                     Default: the assistant, with the folder and model of each session
+                     Default: the assistant, with the folder and model of each session of the command line
+  --models FILE      models by name that a server of this agent has; see: holdfast serve --help. Also in HOLDFAST_MODELS
+  DIR, --project DIR a project of files: its threads are worked on. Its database is in its folder by default
   --db PATH          the database: a file, or postgres://… (default: .holdfast/holdfast.db in the current folder)
   --once             end when nothing is due any more, for cron
   --drain SECONDS    how long active runs may continue after Ctrl-C or SIGTERM (default 10);

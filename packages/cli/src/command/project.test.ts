@@ -195,6 +195,51 @@ describe("serve", () => {
 		}
 	});
 
+	test("an execution that a killed server left is ended by a worker of the same project", async () => {
+		write(
+			"agents/tools/add.ts",
+			`import { existsSync, writeFileSync } from "node:fs";
+import { defineTool } from "@holdfast/threads";
+import { z } from "zod";
+
+const held = ${JSON.stringify(join(folder, "held"))};
+export default defineTool({
+	description: "Adds numbers.",
+	args: z.object({ numbers: z.array(z.number()) }),
+	execute: async () => {
+		if (existsSync(held)) return { status: "success", result: "5" };
+		writeFileSync(held, "");
+		return new Promise(() => {});
+	},
+});
+`,
+		);
+		const serve = () => start(["serve", "shop", "--port", "0", "--json"], { folder });
+		const worker = start(["worker", "shop"], { folder });
+		const first = serve();
+		let second: ReturnType<typeof start> | undefined;
+		try {
+			await worker.until(/worker \d+ · the project /);
+			await first.until(/"type":"begin".*\n/);
+			const thread = await talk((JSON.parse(first.output()) as { readonly url: string }).url);
+			await thread.say("What is 2 + 3?");
+			await expect.poll(() => existsSync(join(folder, "held"))).toBe(true);
+			first.child.kill("SIGKILL");
+			await first.finished;
+			await worker.until(/completed session /);
+			worker.child.kill("SIGTERM");
+			expect((await worker.finished).code).toBe(0);
+			second = serve();
+			await second.until(/"type":"begin".*\n/);
+			const { url } = JSON.parse(second.output()) as { readonly url: string };
+			const list = await fetch(`${url}/api/threads/${thread.id}/messages?order=desc`);
+			const { messages } = (await list.json()) as { readonly messages: readonly { role: string }[] };
+			expect(messages.map(({ role }) => role)).toEqual(["assistant", "tool", "assistant", "user"]);
+		} finally {
+			for (const each of [worker, first, second]) each?.child.kill("SIGKILL");
+		}
+	});
+
 	test("refuses a project with problems, and two things to serve", async () => {
 		write("agents/tools/add.ts", "export const add = 1;");
 		const broken = await run(["serve", "--project", "shop", "--port", "0"], { folder });

@@ -4,9 +4,9 @@ import type { Command } from "./arguments.ts";
 import { checkProject } from "./check-project.ts";
 import { developProject } from "./develop-project.ts";
 import { initProject } from "./init-project.ts";
+import { projectDatabase } from "./open-project.ts";
 import { packProject, unpackProject } from "./pack-project.ts";
 import type { ProjectCommandName } from "./project-options.ts";
-import { projectDatabase } from "./serve-project.ts";
 
 /** Gives the exit code. */
 export async function runProjectCommand(

@@ -1,26 +1,19 @@
 /** Serves a project of files over HTTP: for `holdfast serve --project`, and for `holdfast dev`. */
-import { join } from "node:path";
 import { inspector } from "@holdfast/inspector";
 import { createServer, type LogEntry, type ServerOptions } from "@holdfast/server";
 import {
 	type EnvGiven,
 	inspectThreads,
-	loadProject,
 	type ProjectSource,
 	type ThreadLog,
-	type Threads,
-	type ThreadsOptions,
 	threadRoutes,
-	threads,
 } from "@holdfast/threads";
 import { isHoldfastError } from "holdfast";
 import { type CommandIo, quoted } from "../terminal/index.ts";
-import { exitCodes, openDatabase, shownDatabase, UsageError } from "../work/index.ts";
+import { exitCodes, shownDatabase, UsageError } from "../work/index.ts";
 import type { Command } from "./arguments.ts";
-import { asUsage, describeProblems, problemsOf } from "./check-project.ts";
-import { lendPackages } from "./lend-packages.ts";
-import { namedEnvironment, readVariables } from "./project-environment.ts";
-import { connectServers, type ProjectServers } from "./project-servers.ts";
+import { openProject, openThreads, projectDatabase } from "./open-project.ts";
+import type { ProjectServers } from "./project-servers.ts";
 import { stopRequest } from "./stop-request.ts";
 
 /** What a project is served with. */
@@ -53,18 +46,9 @@ export interface ProjectServer {
 
 /** Serves a project; executions that were left are continued. @throws UsageError for an address that needs a key. */
 export async function openProjectServer(options: ProjectServerOptions): Promise<ProjectServer> {
-	const { project, env, onLog, servers } = options;
-	const host = await openDatabase(options.db);
-	const running = await openThreads({
-		project,
-		env,
-		onLog,
-		host,
-		...(servers === undefined ? {} : { mcp: servers }),
-		// Who follows a thread gets what a model says as it says it.
-		keepDeltasMs: 20,
-		editablePrompts: options.inspector,
-	});
+	const { project, env, db, onLog, servers, inspector: editablePrompts } = options;
+	const running = await openThreads({ project, env, servers, db, onLog, editablePrompts });
+	const { host } = running;
 	const page = options.inspector
 		? inspector({ inspection: inspectThreads(running), prompts: running.prompts })
 		: { routes: [], publicPaths: [] };
@@ -96,49 +80,23 @@ export async function openProjectServer(options: ProjectServerOptions): Promise<
 	}
 }
 
-/** The threads of a project. @throws UsageError for tools of MCP servers that are not there. */
-async function openThreads(options: ThreadsOptions): Promise<Threads> {
-	try {
-		return threads(options);
-	} catch (error) {
-		await options.host.close();
-		if (isHoldfastError(error) && error.code === "mcp_tools_missing") throw new UsageError(error.message);
-		throw error;
-	}
-}
-
 type ServeCommand = Extract<Command, { name: "serve" }> & { readonly project: string };
-
-/** The database that was given, or one in the project's folder. */
-export function projectDatabase(
-	{ db, dbGiven }: { readonly db: string; readonly dbGiven: string | undefined },
-	directory: string,
-): string {
-	return dbGiven === undefined ? join(directory, ".holdfast/holdfast.db") : db;
-}
 
 /** Serves a project until Ctrl-C or SIGTERM; gives the exit code. */
 export async function serveProject(command: ServeCommand, io: CommandIo): Promise<number> {
-	lendPackages();
 	const db = projectDatabase(command, command.project);
 	const stop = stopRequest(io, command.drain);
 	const log = (entry: object): void => io.stderr.write(`${JSON.stringify(entry)}\n`);
 	let server: ProjectServer | undefined;
 	let servers: ProjectServers | undefined;
 	try {
-		const project = await loadProject(command.project).catch((error) => {
-			const problems = problemsOf(error);
-			if (problems === undefined) throw asUsage(error);
-			throw new UsageError(describeProblems(command.project, problems).trimEnd());
-		});
 		const { apiKeys, peerHeader, maxStreams } = command;
-		const variables = await readVariables(command.project, io.environment);
-		servers = await connectServers(command.project, variables);
+		const opened = await openProject(command.project, io);
+		const { project } = opened;
+		servers = opened.servers;
 		server = await openProjectServer({
-			project,
+			...opened,
 			db,
-			env: namedEnvironment(project, variables),
-			servers,
 			port: command.port,
 			host: command.host,
 			inspector: command.inspector,

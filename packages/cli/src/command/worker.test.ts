@@ -142,7 +142,12 @@ describe("a worker that cannot work", () => {
 		[["--agent", "limits.mjs"], /limits\.mjs has `checkpoints`, which are of calls/],
 		[["--drain", "soon"], /--drain takes a number of seconds, not "soon"/],
 		[["--dir", "."], /"holdfast worker" has no option --dir/],
-		[["key"], /takes no arguments; "key" is too much/],
+		[["key", "other"], /takes one project; "other" is too much/],
+		[["nowhere"], /nowhere/],
+		[["agent.ts"], /A file with an agent is given with: holdfast worker --agent agent\.ts/],
+		[["nowhere", "--agent", "other.mjs"], /A project and --agent are two things/],
+		[["nowhere", "--models", "models.json"], /--models is not for projects/],
+		[["--models", "models.json"], /--models is for sessions of an agent that is served\. Give --agent/],
 	] as const)("says so in one line: %o", async ([argv, said]) => {
 		writeFileSync(join(commands.folder, "broken.mjs"), 'import "no-such-package";');
 		writeFileSync(join(commands.folder, "other.mjs"), "export default 5;");

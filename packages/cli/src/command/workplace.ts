@@ -1,23 +1,23 @@
 /**
- * What a worker works with: one agent of the user's own for all sessions, or the assistant, which for each session is the
- * one that it was begun with: its folder, its model.
+ * What a worker works with: one agent of the user's own for all sessions, a project's for its threads, or the assistant, which
+ * for each session is the one that it was begun with: its folder, its model.
  */
 
-import type { Agent, AgentRun, Host, WorkOptions } from "holdfast";
+import type { Agent, AgentRun, WorkOptions } from "holdfast";
 import { type CommandIo, quoted } from "../terminal/index.ts";
 import {
 	checkFolder,
 	chooseModel,
 	createAssistant,
-	loadAgent,
 	openDatabase,
 	readSettings,
 	type SessionSettings,
 	UsageError,
 } from "../work/index.ts";
 import type { Command } from "./arguments.ts";
+import { Merged } from "./merged.ts";
 
-type WorkerCommand = Extract<Command, { name: "worker" }>;
+export type WorkerCommand = Extract<Command, { name: "worker" }>;
 
 export interface Workplace {
 	/** Whose sessions are worked on, in a few words. */
@@ -37,27 +37,15 @@ export async function openWorkplace(
 	io: CommandIo,
 	options: WorkOptions,
 ): Promise<Workplace> {
-	return command.agent === undefined
-		? assistants(command, io, options)
-		: ofFile(command.agent, command, options);
-}
-
-async function ofFile(file: string, command: WorkerCommand, options: WorkOptions): Promise<Workplace> {
-	let host: Host | undefined;
-	const loaded = await loadAgent(file, async () => {
-		host = await openDatabase(command.db);
-		return host;
-	});
-	if (loaded.host === "own" && command.dbGiven !== undefined)
-		throw new UsageError(`The agent of ${file} has a host of its own. Leave --db out, or the agent's host.`);
-	return {
-		of: `the agent of ${file}`,
-		runs: () => loaded.agent.work(options),
-		async close() {
-			await loaded.agent.close();
-			await host?.close();
-		},
-	};
+	const { agent, project } = command;
+	// What serves is loaded only where served sessions are worked on.
+	if (project !== undefined) {
+		const { workplaceOfProject } = await import("./workplace-of-project.ts");
+		return workplaceOfProject(project, command, io, options);
+	}
+	if (agent === undefined) return assistants(command, io, options);
+	const { workplaceOfFile } = await import("./workplace-of-file.ts");
+	return workplaceOfFile(agent, command, io, options);
 }
 
 async function assistants(command: WorkerCommand, io: CommandIo, options: WorkOptions): Promise<Workplace> {
@@ -112,41 +100,4 @@ async function assistants(command: WorkerCommand, io: CommandIo, options: WorkOp
 			await host.close();
 		},
 	};
-}
-
-/** What several sources give, as it comes, until all have ended. Others may be added meanwhile. */
-class Merged<T> implements AsyncIterable<T> {
-	readonly #waiting: T[] = [];
-	#sources = 0;
-	#failure: { readonly error: unknown } | undefined;
-	#wake = (): void => {};
-
-	add(source: AsyncIterable<T>): void {
-		this.#sources++;
-		void this.#drain(source);
-	}
-
-	async *[Symbol.asyncIterator](): AsyncGenerator<T, void, void> {
-		for (;;) {
-			for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) yield next;
-			if (this.#failure !== undefined) throw this.#failure.error;
-			if (this.#sources === 0) return;
-			await new Promise<void>((resolve) => {
-				this.#wake = resolve;
-			});
-		}
-	}
-
-	async #drain(source: AsyncIterable<T>): Promise<void> {
-		try {
-			for await (const each of source) {
-				this.#waiting.push(each);
-				this.#wake();
-			}
-		} catch (error) {
-			this.#failure ??= { error };
-		}
-		this.#sources--;
-		this.#wake();
-	}
 }

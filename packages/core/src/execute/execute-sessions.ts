@@ -16,7 +16,7 @@ import type { Caller } from "../caller/index.ts";
 import type { ObserveRun } from "../engine/index.ts";
 import type { Host, SessionKeys } from "../host/index.ts";
 import { keysOf } from "../host/index.ts";
-import { agentClosed } from "../sessions/index.ts";
+import { type AgentRun, agentClosed, type WorkOptions } from "../sessions/index.ts";
 import { sessionNotFound } from "./execute-errors.ts";
 import { ExecuteSession, type SharedParts } from "./execute-session.ts";
 import { readSetup } from "./session-setup.ts";
@@ -85,6 +85,11 @@ export class ExecuteSessions {
 	 */
 	supervise(options: { readonly lookEveryMs?: number | undefined } = {}): Promise<void> {
 		return this.#keyed().supervise(options);
+	}
+
+	/** Works on what is due until the signal fires or the sessions are closed; yields each run as it is resumed. */
+	work(options?: WorkOptions): AsyncGenerator<AgentRun, void, void> {
+		return this.#keyed().work(options);
 	}
 
 	/** Resolves when no run is under way in this process. */

@@ -8,9 +8,10 @@ export interface WorkTaker {
 	isOurs(key: string): boolean;
 	/**
 	 * Does what there is to do in a session. The queue hands out no more than `atOnce` until this settles; when it rejects,
-	 * the session is handed out again later, and less and less often.
+	 * the session is handed out again later, and less and less often. `not-ours`: its key alone did not say so, and it is for
+	 * other processes.
 	 */
-	work(key: string): Promise<void>;
+	work(key: string): Promise<"not-ours" | undefined>;
 }
 
 /**

@@ -138,14 +138,16 @@ export class DueWork {
 	}
 
 	/** What the queue hands out. What failed is for the queue to hand out again. */
-	async #handedOut(storeKey: string): Promise<void> {
+	async #handedOut(storeKey: string): Promise<"not-ours" | undefined> {
 		const name = sessionPiece(storeKey);
 		if (this.isStopped) throw new Error("nothing more is begun");
 		// What it is handed out for may have come too late for the attempt under way.
 		if (this.#attempts.has(name)) throw new Error("it is worked on, and there may be more to do after that");
-		await this.#attempt({ storeKey, name, take: () => this.#supervised.takeOver(storeKey) });
+		const take = (): Promise<AgentRun | null> => this.#supervised.takeOver(storeKey);
+		const attempted = await this.#attempt({ storeKey, name, take });
 		const again = (this.#later.get(name)?.waited ?? 0) > 0;
 		this.#later.delete(name);
+		if (attempted === "not-ours") return attempted;
 		if (again) throw new Error("it could not be done now");
 	}
 
@@ -266,7 +268,7 @@ export class DueWork {
 		return key !== undefined && (this.#options.sessions?.(key) ?? true);
 	}
 
-	async #attempt(piece: Piece): Promise<void> {
+	async #attempt(piece: Piece): Promise<"not-ours" | undefined> {
 		const { name, storeKey } = piece;
 		this.#attempts.add(name);
 		try {
@@ -276,13 +278,16 @@ export class DueWork {
 			if (run === null) this.#tryLater(name, 0);
 			else if (result?.outcome !== "suspended") this.#later.delete(name);
 			else this.#leftOpen(name, storeKey, result);
-			if (run === null) return;
-			this.#happened();
+			if (run !== null) this.#happened();
 		} catch (error) {
 			const { code } = error as { code?: unknown };
 			// Another worker was faster: the run is theirs. A run that was scheduled may come after a parked one.
 			if (code === "session_held") this.#tryLater(name, 0);
-			else if (code === "run_parked") this.#tryLater(name, patience.first);
+			// An agent's session in the namespace of that name, and none of a service's.
+			else if (code === "session_not_found") {
+				this.#tryLater(name, patience.first);
+				return "not-ours";
+			} else if (code === "run_parked") this.#tryLater(name, patience.first);
 			else if (!this.isStopped) {
 				this.#tryLater(name, patience.first);
 				this.#failed(problemOf(error, this.#supervised.keyOf(storeKey)));

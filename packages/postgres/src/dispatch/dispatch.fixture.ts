@@ -72,8 +72,10 @@ export async function takeFrom(
 			most = Math.max(most, busy);
 			await gate.promise;
 			busy--;
-			await work(key);
+			const result = await work(key);
+			if (result === "not-ours") return result;
 			ended.push(key);
+			return undefined;
 		},
 	});
 	ends.push(() => taking.stop());

@@ -132,6 +132,21 @@ test("a session of a namespace that a process does not work on goes to one that 
 	expect(other.begun).toEqual([]);
 });
 
+test("a session that turns out to be none of a process's goes to another one soon, and is no failure", async () => {
+	const host = openHost(store);
+	const wrong = await takeFrom(store, host, { work: async () => "not-ours" });
+	wrong.open();
+	await host.journal.submit("theirs", inputOf("go"));
+	await expect.poll(() => wrong.begun.length).toBeGreaterThan(0);
+	const server = await testServer();
+	const attempts = `SELECT max(attempts) AS most FROM ${store.schema}_jobs._private_jobs WHERE is_available`;
+	await expect.poll(async () => (await server.query<{ most: number }>(attempts))[0]?.most).toBe(0);
+	await wrong.stop();
+	const taker = await takeFrom(store, openHost(store));
+	taker.open();
+	await expect.poll(() => taker.ended, { timeout: 90_000 }).toEqual(["theirs"]);
+});
+
 test("a process takes no more than it has room for, and leaves the rest to others", async () => {
 	const [one, two] = [openHost(store), openHost(store)];
 	const first = await takeFrom(store, one, { atOnce: 2 });

@@ -87,7 +87,7 @@ export function postgresQueue(store: Store, space: number): PostgresQueue {
 		taking.busy++;
 		turns.reached(turn);
 		try {
-			await taking.taker.work(key);
+			if ((await taking.taker.work(key)) === "not-ours") await giveBack(stored, refused);
 		} finally {
 			taking.busy--;
 			beginNext(taking);

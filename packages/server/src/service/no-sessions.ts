@@ -17,5 +17,6 @@ export const noSessions: SessionService = {
 	stop: async () => Promise.reject(notFound()),
 	delete: async () => Promise.reject(notFound()),
 	recover: async () => {},
+	async *work() {},
 	close: async () => {},
 };

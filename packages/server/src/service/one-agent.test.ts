@@ -1,8 +1,9 @@
 // One agent serves the sessions of all tenants: what it is made of is there once, and what is kept of a session is apart.
 import { scriptedModel } from "@holdfast/testing";
+import { messageToJSON, UserMessage } from "@holdfast/upp";
 import fc from "fast-check";
 import { Agent, HoldfastError, memoryHost, type ToolContext } from "holdfast";
-import { memoryJournal } from "holdfast/host";
+import { memoryJournal, type WorkTaker } from "holdfast/host";
 import { definePlugin } from "holdfast/plugins";
 import { expect, test } from "vitest";
 import { forCaller } from "./client-errors.ts";
@@ -132,4 +133,34 @@ test("sessions of agents with a namespace do not belong to a service, also where
 	const again = new Agent({ model: scriptedModel(["done"]), host: hostOf("later").host, namespace: "t" });
 	expect((await (await again.session("s").resume())?.result())?.text).toBe("done");
 	await again.close();
+});
+
+test("a session of an agent with a namespace that a queue hands to a service is given back", async () => {
+	const host = memoryHost();
+	const takers: WorkTaker[] = [];
+	const queue = {
+		async take(taker: WorkTaker) {
+			takers.push(taker);
+			return { stop: async () => {} };
+		},
+	};
+	const model = scriptedModel(() => "not mine");
+	const problems: unknown[] = [];
+	const service = sessionService({ host: { ...host, queue }, agent: { model } });
+	const stop = new AbortController();
+	const working = (async () => {
+		const onProblem = (problem: unknown): void => void problems.push(problem);
+		for await (const run of service.work({ signal: stop.signal, onProblem })) void run;
+	})();
+	await expect.poll(() => takers.length).toBe(1);
+	const message = messageToJSON(new UserMessage("go", { id: "m" }));
+	const key = servedKey("t", "s");
+	await host.journal.submit(key, { id: "m", kind: "message", runId: "m", body: { shape: "text", message } });
+	const [taker] = takers as [WorkTaker];
+	expect([taker.isOurs(key), await taker.work(key)]).toEqual([true, "not-ours"]);
+	expect([model.requests, problems]).toEqual([[], []]);
+	expect((await host.journal.head(key))?.waiting).toBe(1);
+	stop.abort();
+	await working;
+	await service.close();
 });

@@ -1,11 +1,13 @@
 // What a session service is: its options, what it is asked, and what it answers.
 import type {
 	AgentOptions,
+	AgentRun,
 	FollowOptions,
 	Host,
 	PendingSessionCall,
 	SessionMessage,
 	SessionStatus,
+	WorkOptions,
 } from "holdfast";
 import type { LoggedEvent, RunObserver, TurnOptions } from "holdfast/execute";
 import type { StoreStats } from "holdfast/host";
@@ -204,6 +206,11 @@ export interface SessionService {
 	readonly inspection?: SessionInspection;
 	/** Resumes what dead processes left, now and whenever there is more of it. Resolves when it has looked once. */
 	recover(): Promise<void>;
+	/**
+	 * Works on what is due in the served sessions as `agent.work()` does in an agent's own: for a process that serves nobody. Its
+	 * runs are yielded as they are resumed, under the keys that `readSessionKey` reads.
+	 */
+	work(options?: WorkOptions): AsyncIterable<AgentRun>;
 	/** Accepts no more; runs may finish for so many milliseconds (default 0), then they are left to be resumed. */
 	close(options?: { readonly drainMs?: number }): Promise<void>;
 }

@@ -3,7 +3,7 @@
 //
 // open: executions are accepted. closing: no more are, and runs may end. closed: runs are suspended, streams have ended;
 // sessions can still be looked at.
-import type { FollowOptions, Host } from "holdfast";
+import type { AgentRun, FollowOptions, Host, WorkOptions } from "holdfast";
 import {
 	type AgentFor,
 	type ChosenOptions,
@@ -288,6 +288,10 @@ class Service implements SessionService {
 
 	recover(): Promise<void> {
 		return this.#sessions.supervise({ lookEveryMs: this.#lookEveryMs });
+	}
+
+	work(options?: WorkOptions): AsyncIterable<AgentRun> {
+		return this.#sessions.work(options);
 	}
 
 	async close({ drainMs = 0 }: { readonly drainMs?: number } = {}): Promise<void> {

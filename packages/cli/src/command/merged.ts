@@ -1,0 +1,36 @@
+/** What several sources give, as it comes, until all have ended. Others may be added meanwhile. */
+export class Merged<T> implements AsyncIterable<T> {
+	readonly #waiting: T[] = [];
+	#sources = 0;
+	#failure: { readonly error: unknown } | undefined;
+	#wake = (): void => {};
+
+	add(source: AsyncIterable<T>): void {
+		this.#sources++;
+		void this.#drain(source);
+	}
+
+	async *[Symbol.asyncIterator](): AsyncGenerator<T, void, void> {
+		for (;;) {
+			for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) yield next;
+			if (this.#failure !== undefined) throw this.#failure.error;
+			if (this.#sources === 0) return;
+			await new Promise<void>((resolve) => {
+				this.#wake = resolve;
+			});
+		}
+	}
+
+	async #drain(source: AsyncIterable<T>): Promise<void> {
+		try {
+			for await (const each of source) {
+				this.#waiting.push(each);
+				this.#wake();
+			}
+		} catch (error) {
+			this.#failure ??= { error };
+		}
+		this.#sources--;
+		this.#wake();
+	}
+}

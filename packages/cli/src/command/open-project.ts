@@ -1,0 +1,77 @@
+/** Opens a project of files and its threads, to be served or worked on. */
+import { join } from "node:path";
+import {
+	type EnvGiven,
+	loadProject,
+	type Project,
+	type ProjectSource,
+	type ThreadLog,
+	type Threads,
+	threads,
+} from "@holdfast/threads";
+import { isHoldfastError } from "holdfast";
+import type { CommandIo } from "../terminal/index.ts";
+import { openDatabase, UsageError } from "../work/index.ts";
+import { asUsage, describeProblems, problemsOf } from "./check-project.ts";
+import { lendPackages } from "./lend-packages.ts";
+import { namedEnvironment, readVariables } from "./project-environment.ts";
+import { connectServers, type ProjectServers } from "./project-servers.ts";
+
+/** A project with what its threads need of their surroundings. */
+export interface OpenProject {
+	readonly project: Project;
+	readonly env: EnvGiven;
+	/** The MCP servers that it names; to be closed. */
+	readonly servers: ProjectServers | undefined;
+}
+
+/** The database that was given, or one in the project's folder. */
+export function projectDatabase(
+	{ db, dbGiven }: { readonly db: string; readonly dbGiven: string | undefined },
+	directory: string,
+): string {
+	return dbGiven === undefined ? join(directory, ".holdfast/holdfast.db") : db;
+}
+
+/** Loads a project and connects its servers. @throws UsageError that says what is wrong with it. */
+export async function openProject(
+	directory: string,
+	{ environment }: Pick<CommandIo, "environment">,
+): Promise<OpenProject> {
+	lendPackages();
+	const project = await loadProject(directory).catch((error) => {
+		const problems = problemsOf(error);
+		if (problems === undefined) throw asUsage(error);
+		throw new UsageError(describeProblems(directory, problems).trimEnd());
+	});
+	const variables = await readVariables(directory, environment);
+	const servers = await connectServers(directory, variables);
+	return { project, env: namedEnvironment(project, variables), servers };
+}
+
+/** What threads are opened with. */
+export interface OpenThreadsOptions extends Omit<OpenProject, "project"> {
+	readonly project: ProjectSource;
+	/** Path or address of the database. */
+	readonly db: string;
+	readonly onLog: (entry: ThreadLog) => void;
+	readonly editablePrompts: boolean;
+}
+
+/** The threads of a project in a database. @throws UsageError for tools of MCP servers that are not there. */
+export async function openThreads({ db, servers, ...options }: OpenThreadsOptions): Promise<Threads> {
+	const host = await openDatabase(db);
+	try {
+		return threads({
+			...options,
+			host,
+			...(servers === undefined ? {} : { mcp: servers }),
+			// Who follows a thread gets what a model says as it says it.
+			keepDeltasMs: 20,
+		});
+	} catch (error) {
+		await host.close();
+		if (isHoldfastError(error) && error.code === "mcp_tools_missing") throw new UsageError(error.message);
+		throw error;
+	}
+}

@@ -1,0 +1,54 @@
+/** A worker of one agent of the user's own: its sessions of the command line and of programs, and those that servers serve with it. */
+import { readSessionKey, sessionService } from "@holdfast/server";
+import type { AgentOptions, AgentRun, Host, WorkOptions } from "holdfast";
+import type { CommandIo } from "../terminal/index.ts";
+import { exportsOfAgentFile, loadAgent, loadModels, openDatabase, UsageError } from "../work/index.ts";
+import { Merged } from "./merged.ts";
+import type { WorkerCommand, Workplace } from "./workplace.ts";
+
+/** @throws UsageError when the agent, its models or the database cannot be used. */
+export async function workplaceOfFile(
+	file: string,
+	command: WorkerCommand,
+	io: CommandIo,
+	options: WorkOptions,
+): Promise<Workplace> {
+	const given = command.models === undefined ? undefined : await loadModels(command.models, io.environment);
+	let host: Host | undefined;
+	const { agent } = await loadAgent(file, async () => {
+		host = await openDatabase(command.db);
+		return host;
+	});
+	const of = `the agent of ${file}`;
+	if (host === undefined) {
+		if (command.dbGiven !== undefined)
+			throw new UsageError(
+				`The agent of ${file} has a host of its own. Leave --db out, or the agent's host.`,
+			);
+		// No command serves such an agent.
+		return { of, runs: () => agent.work(options), close: () => agent.close() };
+	}
+	const served = host;
+	const models = given ?? (await exportsOfAgentFile(file, io.environment)).models;
+	const service = sessionService({
+		agent: { ...agent },
+		host: served,
+		...(models === undefined ? {} : { models }),
+	});
+	const { namespace }: AgentOptions = { ...agent };
+	return {
+		of,
+		runs() {
+			const runs = new Merged<AgentRun>();
+			runs.add(agent.work(options));
+			// Sessions of the agent's own namespace look like those of a tenant of that name.
+			const isServed = (key: string): boolean => readSessionKey(key).tenant !== namespace;
+			runs.add(service.work({ ...options, sessions: isServed }));
+			return runs;
+		},
+		async close() {
+			await Promise.all([agent.close(), service.close()]);
+			await served.close();
+		},
+	};
+}
