@@ -7,7 +7,8 @@ import { Agent, type AgentOptions } from "holdfast";
 import { storeKeyOf } from "holdfast/execute";
 import { expect, test } from "vitest";
 import type { PostgresHost } from "../index.ts";
-import { inputOf, openHost, storeOfEachTest } from "./dispatch.fixture.ts";
+import { testServer } from "../test-server.fixture.ts";
+import { inputOf, openHost, storeOfEachTest, takeFrom } from "./dispatch.fixture.ts";
 
 const store = storeOfEachTest();
 const open = (): PostgresHost => openHost(store);
@@ -110,24 +111,69 @@ test("what a worker gave up when it closed is continued by another", async () =>
 	await expect.poll(() => ended(second, "given-up")).toBe(1);
 });
 
-test("a session whose worker is killed is continued by another", async () => {
-	const host = open();
-	await workOn(host);
+/** Starts a process on the store of the test. */
+function start(file: string, more: object = {}) {
 	const { url, schema } = store;
-	const options = { connectionString: url, schema, key: "killed" };
 	const child = spawn(
 		process.execPath,
 		[
 			"--conditions=holdfast-source",
 			"--no-warnings",
-			fileURLToPath(new URL("./hanging-worker.fixture.ts", import.meta.url)),
-			JSON.stringify(options),
+			fileURLToPath(new URL(file, import.meta.url)),
+			JSON.stringify({ connectionString: url, schema, ...more }),
 		],
 		{ stdio: ["ignore", "pipe", "inherit"] },
 	);
 	store.ends.push(() => child.kill("SIGKILL"));
+	return child;
+}
+
+test("a session whose worker is killed is continued by another", async () => {
+	const host = open();
+	await workOn(host);
+	const child = start("./hanging-worker.fixture.ts", { key: "killed" });
 	await once(child.stdout, "data");
 	child.kill("SIGKILL");
 	await expect.poll(() => ended(host, "killed")).toBe(1);
 	expect(await textOf(host, "killed")).toContain("done");
 });
+
+test.each(["SIGKILL", "SIGSTOP"] as const)(
+	"a session that a worker was handed and has no lease on yet, when %s meets it, is handed to another in under two seconds",
+	async (signal) => {
+		const server = await testServer();
+		const producer = open();
+		let met = Number.POSITIVE_INFINITY;
+		const at: number[] = [];
+		const other = await takeFrom(store, open(), {
+			atOnce: 10,
+			isOurs: () => performance.now() > met && at.push(performance.now()) > 0,
+		});
+		const took: number[] = [];
+		// A machine that does other things is given several attempts to show it.
+		for (let attempt = 1; attempt <= 4 && (took.at(-1) ?? 2_000) >= 2_000; attempt++) {
+			met = Number.POSITIVE_INFINITY;
+			const child = start("./held-worker.fixture.ts");
+			await once(child.stdout, "data");
+			const handed = once(child.stdout, "data");
+			const key = `handed-${attempt}`;
+			await producer.journal.submit(key, inputOf(key));
+			await handed;
+			met = performance.now();
+			child.kill(signal);
+			await expect.poll(() => other.begun.includes(key), { interval: 20 }).toBe(true);
+			took.push((at.at(-1) ?? Number.NaN) - met);
+			if (signal === "SIGSTOP") {
+				// It wakes up, and says of its job that it is over: that of the other one is still there.
+				const over = once(child.stdout, "data");
+				child.kill("SIGCONT");
+				await over;
+			}
+			const jobs = `SELECT key FROM ${store.schema}_jobs.jobs WHERE locked_by IS NOT NULL`;
+			expect(await server.query(jobs)).toHaveLength(attempt);
+			child.kill("SIGKILL");
+		}
+		console.log(`after ${signal} between the job and the lease: ${took.map(Math.round).join(", ")} ms`);
+		expect(Math.min(...took)).toBeLessThan(2_000);
+	},
+);

@@ -16,6 +16,8 @@ export const task = "work_on_session";
 export const mostAttempts = 32_000;
 /** How many deadlines get their job in one transaction. */
 export const dueAtOnce = 500;
+/** What the name begins with under which a worker fetches jobs; its number follows. */
+export const fetchedBy = "holdfast-";
 /** Seconds after which the sessions of a dead worker are handed out again, if somebody who took them died too. */
 const againAfter = 10;
 
@@ -102,10 +104,12 @@ function functions(schema: string): string {
 		DROP TRIGGER will_be_due ON ${schema}.sessions;
 	END IF;
 
-	-- What workers that died had, and what was accepted in their names. Locks above 0 are those of workers.
+	-- What workers that died had, what was accepted in their names, and jobs that they had fetched, begun or not: those are made
+	-- anew, for one that was stopped may wake up and say that its own are over. Locks above 0 are those of workers.
 	CREATE OR REPLACE FUNCTION ${schema}.dispatch_dead_1(space integer) RETURNS bigint LANGUAGE plpgsql AS $$
 	DECLARE
 		dead bigint[];
+		fetched uuid[];
 		keys text[];
 		digests uuid[];
 	BEGIN
@@ -116,9 +120,13 @@ function functions(schema: string): string {
 		dead := ARRAY(SELECT w.id FROM ${schema}.workers w LEFT JOIN ${schema}.dead_workers d ON d.worker = w.id
 			WHERE (d.at IS NULL OR d.at < now() - interval '${againAfter} s') AND NOT ${schema}.lives_v1(w, space));
 		IF cardinality(dead) = 0 THEN RETURN 0; END IF;
+		WITH f AS (DELETE FROM ${jobs}._private_jobs WHERE id IN (SELECT j.id FROM ${jobs}._private_jobs j
+			WHERE j.locked_by IN (SELECT '${fetchedBy}' || d FROM unnest(dead) d) FOR UPDATE SKIP LOCKED) RETURNING key)
+		SELECT array_agg(split_part(f.key, ':', 2)::uuid) INTO fetched FROM f WHERE f.key IS NOT NULL;
 		SELECT array_agg(s.key), array_agg(s.digest) INTO keys, digests FROM ${schema}.sessions s
 			WHERE s.id IN (
-				SELECT id FROM ${schema}.sessions WHERE owner = ANY (dead) AND open_run IS NOT NULL AND look_at IS NULL
+				SELECT id FROM ${schema}.sessions WHERE digest = ANY (fetched)
+				UNION SELECT id FROM ${schema}.sessions WHERE owner = ANY (dead) AND open_run IS NOT NULL AND look_at IS NULL
 				UNION SELECT i.session FROM ${schema}.inputs i JOIN ${schema}.sessions t ON t.id = i.session
 					WHERE i.kind <> 'notice' AND (t.owner = ANY (dead)
 						OR i.worker IN (SELECT name FROM ${schema}.workers WHERE id = ANY (dead))));

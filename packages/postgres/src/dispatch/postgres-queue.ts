@@ -20,7 +20,7 @@ import { digest } from "../digest.ts";
 import { postgresError } from "../postgres-errors.ts";
 import type { Store } from "../store.ts";
 import { fetchByRoom } from "./fetch-by-room.ts";
-import { dueAtOnce, installDispatch, jobSchemaOf, mostAttempts, task } from "./install.ts";
+import { dueAtOnce, fetchedBy, installDispatch, jobSchemaOf, mostAttempts, task } from "./install.ts";
 import { PatientPool } from "./patient-pool.ts";
 import { firstTime } from "./turns.ts";
 
@@ -128,6 +128,8 @@ export function postgresQueue(store: Store, space: number): PostgresQueue {
 		fetchByRoom(events);
 		events.on("pool:create", ({ workerPool }) => {
 			takes = workerPool;
+			// Whose jobs these are is known by it when this process has died.
+			workerPool.id = `${fetchedBy}${store.worker.id}`;
 		});
 
 		async function launch(concurrency: number): Promise<Runner> {
@@ -149,6 +151,7 @@ export function postgresQueue(store: Store, space: number): PostgresQueue {
 		try {
 			await runMigrations(settings);
 			await installDispatch(store.database, schema);
+			await store.worker.register();
 			runner = await launch(size);
 		} catch (error) {
 			await pool.end();
