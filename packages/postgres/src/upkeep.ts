@@ -1,5 +1,7 @@
 // Entry `@holdfast/postgres/upkeep`: a store read, filled and thinned as a whole, for those who look after it.
 export {
+	type LivingWorker,
+	livingWorkers,
 	moveOut,
 	readStore,
 	type SeenStoreSession,

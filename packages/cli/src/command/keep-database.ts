@@ -120,10 +120,11 @@ function check(command: KeepCommand, depth: "quick" | "full", io: CommandIo): nu
 type Found = Pick<CheckReport, "counts" | "problems" | "unlisted">;
 
 function contentLines(report: Found): readonly string[] {
-	const { chunks, inputs, dedupe, values, records, workers } = report.counts;
+	const { chunks, inputs, dedupe, values, records, workers, held } = report.counts;
+	const at = held === undefined ? "" : ` with ${counted(held, "session")} under way`;
 	return [
 		contents(report),
-		`beside them: ${counted(chunks, "chunk")}, ${counted(inputs, "input")} waiting, ${counted(dedupe, "dedupe key")}, ${counted(values, "value")}, ${counted(records, "record")}, ${counted(workers, "worker")}`,
+		`beside them: ${counted(chunks, "chunk")}, ${counted(inputs, "input")} waiting, ${counted(dedupe, "dedupe key")}, ${counted(values, "value")}, ${counted(records, "record")}, ${counted(workers, "worker")}${at}`,
 	];
 }
 

@@ -1,6 +1,6 @@
 /** Looks through a server's store for damage: what a journal promises of its rows, in one moment that is only read. */
 import type { PostgresHostOptions } from "@holdfast/postgres";
-import { readStore } from "@holdfast/postgres/upkeep";
+import { livingWorkers, readStore } from "@holdfast/postgres/upkeep";
 import { decodeValue, type JSONValue } from "@holdfast/upp";
 import {
 	type DumpBatch,
@@ -26,8 +26,11 @@ export interface StoreReport {
 const most = 100;
 
 /** Checks a store while others use it. Rejects when it cannot be asked, as a host does. */
-export function checkStore(options: PostgresHostOptions): Promise<StoreReport> {
-	return readStore(options, (dump) => checkDump(dump));
+export async function checkStore(options: PostgresHostOptions): Promise<StoreReport> {
+	const living = await livingWorkers(options);
+	const report = await readStore(options, (dump) => checkDump(dump));
+	const held = living.reduce((sum, { sessions }) => sum + sessions, 0);
+	return { ...report, counts: { ...report.counts, workers: living.length, held } };
 }
 
 const reader = {

@@ -26,6 +26,8 @@ export interface Counts {
 	timers: number;
 	files: number;
 	workers: number;
+	/** Sessions with a run that those workers have under way; undefined where that is not looked at. */
+	held?: number;
 	/** Sessions out of everyone's reach: being copied to or removed, or left so by somebody who was stopped. */
 	hidden: number;
 }

@@ -63,6 +63,28 @@ test("a whole store has no problems, and all of it is counted", async () => {
 	});
 });
 
+test("workers that are alive are counted with the sessions they have under way, and dead ones are not", async () => {
+	const [working, idle] = [1, 2].map(() => postgresHost({ ...store, leaseTtlMs: 120_000 })) as [
+		typeof host,
+		typeof host,
+	];
+	const begin = async ({ journal }: typeof host, key: string, length: number): Promise<unknown> => {
+		const facts = factsOfRun("What is there?", "").slice(0, length);
+		return (await take(journal, key)).append({ at: 1, runId: `run of ${key}`, facts });
+	};
+	for (const key of ["a", "b", "d"]) await begin(working, key, 2);
+	await begin(idle, "c", 7);
+	const { schema } = store;
+	await server.query(
+		`WITH dead AS (INSERT INTO ${schema}.workers (name, ttl_ms, beat_at) VALUES ('dead', 1, now() - interval '1 hour') RETURNING id)
+			UPDATE ${schema}.sessions SET owner = dead.id FROM dead WHERE key = 'd'`,
+	);
+	const { counts } = await checkStore(store);
+	expect(counts).toMatchObject({ sessions: 4, openRuns: 3, workers: 2, held: 2 });
+	for (const each of [working, idle]) await each.close();
+	expect((await checkStore(store)).counts).toMatchObject({ workers: 0, held: 0 });
+});
+
 test.each([
 	["UPDATE entries SET body = '{' WHERE seq = 3", "entry 3 cannot be read (assistant)"],
 	["DELETE FROM entries WHERE seq IN (3, 4)", "2 entries are missing before entry 5"],
@@ -200,7 +222,7 @@ test("the command checks and prunes a server, and says what is the server's to d
 	const checked = await db("check", "--json");
 	expect([checked.code, JSON.parse(checked.stdout)]).toMatchObject([
 		0,
-		{ ok: true, counts: { sessions: 1 } },
+		{ ok: true, counts: { sessions: 1, workers: 0, held: 0 } },
 	]);
 	const pruned = await db("prune", "--older-than", "30d");
 	expect([pruned.code, pruned.stdout]).toEqual([0, "Removed 1 session and folded 0: 7 entries.\n"]);
