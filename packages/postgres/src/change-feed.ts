@@ -41,6 +41,8 @@ export interface FeedParts {
 const seldom = 1_000;
 /** Milliseconds after which leases that are new are looked at, where notifications come: many are over by then. */
 const soon = 20;
+/** Milliseconds between two notifications of a host: each wakes a process of the server for every connection that listens. */
+const gatherMs = 5;
 /** Looks that take long, for much is watched, come so seldom that they take one part in so many of the time. */
 const looksTakeOneIn = 5;
 /** Characters of a digest that a notification has. */
@@ -179,6 +181,7 @@ export function makeChangeFeed(parts: FeedParts): ChangeFeed {
 			const hints =
 				digests.size > hintsAtMost ? "*" : [...digests].map((each) => each.slice(0, hintLength)).join("");
 			await database.once("SELECT pg_notify($1, $2)", [channel, `${sender} ${hints}`]).catch(() => {});
+			await new Promise((resolve) => setTimeout(resolve, gatherMs));
 		}
 		publishing = undefined;
 	}

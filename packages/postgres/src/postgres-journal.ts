@@ -22,6 +22,7 @@ import {
 	toInput,
 } from "./read-rows.ts";
 import type { Store } from "./store.ts";
+import { together } from "./together.ts";
 
 /** A journal in Postgres. */
 export interface PostgresJournal extends Journal {
@@ -36,6 +37,8 @@ export interface PostgresJournal extends Journal {
 
 interface LookRow extends SeenSession, Pick<SessionView, "owner_name" | "owner_alive"> {
 	readonly highest: number;
+	/** Null where more waits than is seen. */
+	readonly inbox: readonly InputRow[] | null;
 }
 
 /** The journal of a store. */
@@ -53,6 +56,7 @@ export function postgresJournal(store: Store): PostgresJournal {
 		return rows.map(toInput);
 	}
 
+	const look = together<string, LookRow>((digests) => database.often(statements.look, [digests]));
 	let takeovers = 0;
 	const leaseStore = {
 		commits,
@@ -71,15 +75,16 @@ export function postgresJournal(store: Store): PostgresJournal {
 		await store.ready();
 		const storedKey = toStored(key);
 		const digested = digest(storedKey);
-		const [row] = await database.often<LookRow>(statements.look, [digested]);
-		const seen = row === undefined || row.id === null ? undefined : row;
+		const row = await look(digested);
+		const seen = row.id === null ? undefined : row;
 		if (mode === "polite" && seen?.owner_alive === true && seen.owner_name !== ownName)
 			return { ok: false, heldBy: fromStored(seen.owner_name ?? "") };
 		const openRunId = seen === undefined || seen.open_run === null ? undefined : fromStored(seen.open_run);
 		const isLeft = openRunId !== undefined && seen?.owner_name !== null && seen?.owner_alive !== true;
 		const about = { key, storedKey, digest: digested, mode, isLeft };
-		const epoch = seen?.epoch ?? row?.highest ?? 0;
-		return { ok: true, lease: new PostgresLease(leaseStore, about, seen, { epoch, openRunId }) as Lease };
+		const epoch = seen?.epoch ?? row.highest;
+		const lease = new PostgresLease(leaseStore, about, seen, { epoch, openRunId }) as Lease;
+		return row.inbox === null ? { ok: true, lease } : { ok: true, lease, inbox: row.inbox.map(toInput) };
 	}
 
 	async function submit(key: string, input: Input): Promise<{ duplicate: boolean; order: number }> {

@@ -5,7 +5,10 @@ import { never, toStored } from "holdfast/host";
 
 /** The statements of a schema. */
 export interface Statements {
-	/** A session as a lease sees it, and the epoch below which no new one begins. By digest. */
+	/**
+	 * Sessions as leases see them, in the order of their digests, with the epoch below which no new one begins, and what waits for
+	 * each where that is not much.
+	 */
 	readonly look: string;
 	readonly inbox: string;
 	/** Entries by digest, after a seq, at most so many. */
@@ -40,6 +43,10 @@ export function statements(schema: string, lives: (alias: string) => string): St
 				WHERE t.open_run IS NULL)`,
 	};
 
+	const columnsOfInput = ["position", "id", "kind", "run_id", "dedupe_key", "worker", "at", "body"];
+	const inputs = `${columnsOfInput.map((name) => `i.${name}`).join()} FROM ${schema}.inputs i`;
+	const fields = columnsOfInput.map((name) => `'${name}', i.${name}`).join();
+
 	function list(options: ListOptions): { text: string; values: unknown[] } {
 		const { after, prefix = "", limit, state = "any", changedSince = 0, dueBy = never } = options;
 		const values: unknown[] = [];
@@ -68,9 +75,14 @@ export function statements(schema: string, lives: (alias: string) => string): St
 	}
 
 	return {
-		look: `SELECT s.id, s.epoch, s.open_run, s.seq, o.name AS owner_name, o.alive AS owner_alive, m.value AS highest
-			FROM ${schema}.meta m LEFT JOIN ${schema}.sessions s ON s.digest = $1 ${owner} WHERE m.name = 'highest_deleted_epoch'`,
-		inbox: `SELECT i.position, i.id, i.kind, i.run_id, i.dedupe_key, i.worker, i.at, i.body FROM ${schema}.inputs i
+		look: `SELECT s.id, s.epoch, s.open_run, s.seq, o.name AS owner_name, o.alive AS owner_alive, m.value AS highest,
+				CASE WHEN s.waiting BETWEEN 1 AND ${seenInputs} THEN (SELECT json_agg(json_build_object(${fields})) FROM (
+					SELECT ${inputs} WHERE i.session = s.id ORDER BY i.position) i)
+				WHEN s.waiting > 0 THEN NULL ELSE '[]' END AS inbox
+			FROM ${schema}.meta m CROSS JOIN unnest($1::uuid[]) WITH ORDINALITY d (digest, number)
+			LEFT JOIN LATERAL (SELECT * FROM ${schema}.sessions WHERE digest = d.digest OFFSET 0) s ON true ${owner}
+			WHERE m.name = 'highest_deleted_epoch' ORDER BY d.number`,
+		inbox: `SELECT ${inputs}
 			WHERE i.session = (SELECT id FROM ${schema}.sessions WHERE digest = $1) ORDER BY i.position`,
 		entries: `SELECT e.seq, e.at, e.run_id, e.kind, e.version, e.body FROM ${schema}.sessions s
 			CROSS JOIN LATERAL (SELECT * FROM ${schema}.entries n WHERE n.session = s.id
@@ -84,6 +96,8 @@ export function statements(schema: string, lives: (alias: string) => string): St
 	};
 }
 
+/** How many inputs are seen with their session at most; more are asked for by themselves. */
+const seenInputs = 8;
 /** How many characters of a key are in the index. */
 const indexedLength = 600;
 

@@ -1,8 +1,10 @@
 // How many jobs graphile-worker fetches in one statement: as many as there is room for right now, so that nothing waits in this
-// process that another one could do. Its local queue fetches a fixed number and keeps what it has no room for.
+// process that another one could do. Its local queue fetches a fixed number and keeps what it has no room for, for as long as a run
+// takes; no option of it and no hook asks how many, and without a local queue each job is a statement of its own.
+import { HoldfastError } from "@holdfast/upp";
 import type { WorkerEvents } from "graphile-worker";
 
-/** What is used of graphile-worker's local queue, which says nothing of it in its types; a test holds it against the real one. */
+/** What is used of graphile-worker's local queue, which says nothing of it in its types. */
 interface LocalQueue {
 	/** Those who wait for a job. */
 	readonly workerQueue: { readonly length: number };
@@ -18,9 +20,36 @@ const most = 8;
 /** Milliseconds after which a queue without room looks by itself. */
 const pollMs = 60_000;
 
-/** Has the local queues of a runner fetch as many as there is room for. */
-export function fetchByRoom(events: WorkerEvents): void {
-	events.on("localQueue:init", ({ localQueue }) => fit(localQueue as unknown as LocalQueue));
+/** The parts of a local queue that are used or replaced, and what each is. */
+const parts: Readonly<Record<string, (part: unknown) => boolean>> = {
+	workerQueue: Array.isArray,
+	getJobBatchSize: (part) => typeof part === "number",
+	fetchTimer: (part) => part === null || typeof part === "object",
+	fetch: (part) => typeof part === "function",
+	getJob: (part) => typeof part === "function",
+	pulse: (part) => typeof part === "function",
+};
+
+/**
+ * Has the local queues of a runner fetch as many as there is room for. To be asked when the runner has started: what it returns
+ * throws where a release of graphile-worker has no such queue, `journal_failed`.
+ */
+export function fetchByRoom(events: WorkerEvents): () => void {
+	let missing: readonly string[] = ["its event localQueue:init"];
+	// What is thrown here nobody would hear of.
+	events.on("localQueue:init", ({ localQueue }) => {
+		const queue = localQueue as unknown as Record<string, unknown>;
+		missing = Object.keys(parts).filter((name) => parts[name]?.(queue[name]) !== true);
+		if (missing.length === 0) fit(localQueue as unknown as LocalQueue);
+	});
+	return () => {
+		if (missing.length === 0) return;
+		throw new HoldfastError(
+			"journal_failed",
+			`This release of graphile-worker is not one that @holdfast/postgres works with: it lacks ${missing.join(", ")}. Install graphile-worker ~0.18.0.`,
+			{ data: { missing } },
+		);
+	};
 }
 
 function fit(queue: LocalQueue): void {

@@ -13,7 +13,6 @@ import { PatientPool } from "./patient-pool.ts";
 const schema = "graphile_jobs";
 
 interface Looked {
-	readonly localQueue: Readonly<Record<string, unknown>>;
 	/** How many jobs each statement fetched. */
 	readonly fetched: number[];
 }
@@ -22,10 +21,8 @@ interface Looked {
 async function runnerOf(concurrency: number, work: () => Promise<void>): Promise<Looked> {
 	const { url } = await testServer();
 	const events: WorkerEvents = new EventEmitter();
-	fetchByRoom(events);
+	const checkFit = fetchByRoom(events);
 	const fetched: number[] = [];
-	const queue = Promise.withResolvers<Readonly<Record<string, unknown>>>();
-	events.on("localQueue:init", ({ localQueue }) => queue.resolve(localQueue as never));
 	events.on("localQueue:getJobs:complete", ({ jobs }) => fetched.push(jobs.length));
 	const pgPool = new PatientPool({ connectionString: url, max: 4 });
 	const runner = await run({
@@ -43,7 +40,8 @@ async function runnerOf(concurrency: number, work: () => Promise<void>): Promise
 		await runner.stop();
 		await pgPool.end();
 	});
-	return { localQueue: await queue.promise, fetched };
+	checkFit();
+	return { fetched };
 }
 
 test("graphile-worker is of a release whose private parts are known", () => {
@@ -84,18 +82,15 @@ test("graphile-worker's table of jobs has the columns that turns, looks and numb
 	expect(index?.def).toContain("_private_jobs");
 });
 
-test("graphile-worker's local queue has the parts by which it is made to fetch by room", async () => {
-	const { localQueue } = await runnerOf(3, async () => {});
-	expect(
-		Object.fromEntries(Object.entries(localQueue).map(([name, part]) => [name, typeof part])),
-	).toMatchObject({
-		getJobBatchSize: "number",
-		fetch: "function",
-		getJob: "function",
-		fetchTimer: "object",
-	});
-	expect(localQueue.workerQueue).toBeInstanceOf(Array);
-	expect(localQueue.pulse).toBeInstanceOf(Function);
+test("a local queue that lacks what is used of it is said to, by name", () => {
+	const events: WorkerEvents = new EventEmitter();
+	const check = fetchByRoom(events);
+	expect(check).toThrow(
+		expect.objectContaining({ code: "journal_failed", data: { missing: ["its event localQueue:init"] } }),
+	);
+	const localQueue = { workerQueue: [], getJobBatchSize: 1, fetchTimer: null, fetch() {}, getJob() {} };
+	events.emit("localQueue:init", { localQueue } as never);
+	expect(check).toThrow(/lacks pulse\. Install graphile-worker ~0\.18/);
 });
 
 test("jobs that wait are fetched together, as many as there is room for and none that would wait here", async () => {

@@ -28,6 +28,8 @@ import { firstTime } from "./turns.ts";
 const connections = 4;
 /** Milliseconds after which a runner looks by itself, once for each job it may take at once. It is woken when there is one. */
 const pollMs = 60_000;
+/** Milliseconds in which jobs that are over are gathered, to be removed together. */
+const endMs = 5;
 /**
  * Milliseconds between two looks at the workers, for those that died, and at the jobs, for those whose notification was lost or
  * whose time has come.
@@ -125,7 +127,7 @@ export function postgresQueue(store: Store, space: number): PostgresQueue {
 		// What takes jobs is in no other way to be had.
 		let takes: WorkerPool | undefined;
 		const events: WorkerEvents = new EventEmitter();
-		fetchByRoom(events);
+		const checkFit = fetchByRoom(events);
 		events.on("pool:create", ({ workerPool }) => {
 			takes = workerPool;
 			// Whose jobs these are is known by it when this process has died.
@@ -135,7 +137,7 @@ export function postgresQueue(store: Store, space: number): PostgresQueue {
 		async function launch(concurrency: number): Promise<Runner> {
 			const launched = await run({
 				...settings,
-				preset: { worker: { localQueue: { size: concurrency } } },
+				preset: { worker: { localQueue: { size: concurrency }, completeJobBatchDelay: endMs } },
 				concurrency,
 				pollInterval: pollMs,
 				noHandleSignals: true,
@@ -145,6 +147,12 @@ export function postgresQueue(store: Store, space: number): PostgresQueue {
 			});
 			// It ends by itself only when it is stopped; what breaks its connections it survives.
 			launched.promise.catch(() => {});
+			try {
+				checkFit();
+			} catch (error) {
+				await launched.stop();
+				throw error;
+			}
 			return launched;
 		}
 

@@ -1,0 +1,53 @@
+// Questions that many ask at about the same time, as one statement: what is asked for while as many statements are under way as may
+// be goes with the next one, so that the answer is never older than the question (keeps I7).
+
+/** Statements under way at most. */
+const underWayAtMost = 2;
+/** Questions of a statement at most. */
+const askedAtMost = 100;
+
+interface Waiting<Question, Answer> {
+	readonly question: Question;
+	resolve(answer: Answer): void;
+	reject(error: unknown): void;
+}
+
+/** Answers one question each time; `ask` answers many, in their order. */
+export function together<Question, Answer>(
+	ask: (questions: readonly Question[]) => Promise<readonly Answer[]>,
+): (question: Question) => Promise<Answer> {
+	let waiting: Waiting<Question, Answer>[] = [];
+	let isScheduled = false;
+	let underWay = 0;
+
+	function schedule(): void {
+		if (isScheduled || waiting.length === 0 || underWay >= underWayAtMost) return;
+		isScheduled = true;
+		// What comes in one turn is asked together.
+		setImmediate(() => {
+			isScheduled = false;
+			void next();
+		});
+	}
+
+	async function next(): Promise<void> {
+		const asked = waiting.slice(0, askedAtMost);
+		waiting = waiting.slice(askedAtMost);
+		underWay++;
+		schedule();
+		try {
+			const answers = await ask(asked.map(({ question }) => question));
+			for (const [at, { resolve }] of asked.entries()) resolve(answers[at] as Answer);
+		} catch (error) {
+			for (const { reject } of asked) reject(error);
+		}
+		underWay--;
+		schedule();
+	}
+
+	return (question) =>
+		new Promise((resolve, reject) => {
+			waiting.push({ question, resolve, reject });
+			schedule();
+		});
+}
