@@ -9,10 +9,10 @@ import { type EvalValues, readEvalOptions } from "./eval-options.ts";
 import {
 	type ProjectCommand,
 	type ProjectCommandName,
-	projectFolder,
 	readProjectCommand,
 } from "./project-options.ts";
 import { readServeOptions, type ServeOptions } from "./serve-options.ts";
+import { checkNoAgent, givenProject, readWorkerOptions, type WorkerOptions } from "./worker-options.ts";
 
 /** Where sessions live and how the answer is written. */
 interface Common {
@@ -49,15 +49,12 @@ export type Command =
 			readonly name: "worker";
 			/** Absolute path of a module that exports an agent; undefined for the built-in assistant. */
 			readonly agent: string | undefined;
-			/** Absolute path of a file with models by name; undefined for those that the agent's module exports. */
-			readonly models: string | undefined;
-			/** Absolute path of a project's folder; undefined where there is none. */
-			readonly project: string | undefined;
 			/** Whether to end when nothing is due. */
 			readonly once: boolean;
 			/** Milliseconds that runs under way have for their end after a signal. */
 			readonly drain: number;
-	  } & Common)
+	  } & WorkerOptions &
+			Common)
 	| ({ readonly name: "db"; readonly task: DatabaseTask } & Common)
 	| ({ readonly name: "release"; readonly session: string } & Common & WorkOptions & ApprovalOptions)
 	| ({ readonly name: "serve"; readonly project: string | undefined } & ServeOptions &
@@ -264,18 +261,10 @@ export function parseCommand(
 	if (name === "resume") return { name, session: rest[0], ...common, ...how, ...mayWrite };
 	if (name === "sessions") return { name, ...common };
 	if (name === "worker") {
-		const project = givenProject(name, rest[0], values);
-		if (project !== undefined) checkNoAgent(values);
-		else if (agent === undefined && values.models !== undefined)
-			throw new UsageError(
-				"The option --models is for sessions of an agent that is served. Give --agent too.",
-			);
-		const models = values.models ?? (io.environment.HOLDFAST_MODELS || undefined);
 		return {
 			name,
+			...readWorkerOptions(rest[0], values, { base, environment: io.environment }),
 			agent,
-			models: models === undefined ? undefined : resolve(base, models),
-			project: project === undefined ? undefined : resolve(base, project),
 			once: values.once === true,
 			drain: readSeconds(values.drain ?? "10"),
 			...common,
@@ -373,28 +362,6 @@ function topicOf(name: string | undefined): string | undefined {
 	if (name === undefined || name === "help") return undefined;
 	if (known[name] === undefined) throw new UsageError(`There is no command "${name}". See: holdfast --help.`);
 	return name;
-}
-
-/** The folder of the project that is served or worked on. @throws UsageError for a file with an agent. */
-function givenProject(
-	name: "serve" | "worker",
-	given: string | undefined,
-	{ project }: Values,
-): string | undefined {
-	if (/\.[cm]?[jt]s$/.test(given ?? ""))
-		throw new UsageError(`A file with an agent is given with: holdfast ${name} --agent ${given}.`);
-	return projectFolder(name, given, { project });
-}
-
-/** @throws UsageError where an agent or its models are given beside a project. */
-function checkNoAgent({
-	agent,
-	models,
-}: { readonly [Name in "agent" | "models"]?: string | undefined }): void {
-	if (agent !== undefined)
-		throw new UsageError("A project and --agent are two things to work with. Leave one of them out.");
-	if (models !== undefined)
-		throw new UsageError("The option --models is not for projects: a project has models of its own.");
 }
 
 /** npm changes into the package's folder; paths are relative to the folder of the user. */

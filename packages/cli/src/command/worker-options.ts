@@ -1,0 +1,54 @@
+/** What `holdfast worker` works on beside its agent, and how it differs from an agent that is given. */
+import { resolve } from "node:path";
+import { UsageError } from "../work/index.ts";
+import { projectFolder } from "./project-options.ts";
+
+/** What is worked on. */
+export interface WorkerOptions {
+	/** Absolute path of a file with models by name; undefined for those that the agent's module exports. */
+	readonly models: string | undefined;
+	/** Absolute path of a project's folder; undefined where an agent is worked with. */
+	readonly project: string | undefined;
+}
+
+/** What may be given. */
+type Given = { readonly [Name in "agent" | "models" | "project"]?: string | undefined };
+
+/** @throws UsageError where what is given does not go together. */
+export function readWorkerOptions(
+	folder: string | undefined,
+	given: Given,
+	{
+		base,
+		environment,
+	}: { readonly base: string; readonly environment: Readonly<Record<string, string | undefined>> },
+): WorkerOptions {
+	const project = givenProject("worker", folder, given);
+	if (project !== undefined) checkNoAgent(given);
+	else if (given.agent === undefined && given.models !== undefined)
+		throw new UsageError("The option --models is for sessions of an agent that is served. Give --agent too.");
+	const models = given.models ?? (environment.HOLDFAST_MODELS || undefined);
+	return {
+		models: models === undefined ? undefined : resolve(base, models),
+		project: project === undefined ? undefined : resolve(base, project),
+	};
+}
+
+/** The folder of the project that is served or worked on. @throws UsageError for a file with an agent. */
+export function givenProject(
+	name: "serve" | "worker",
+	folder: string | undefined,
+	{ project }: Given,
+): string | undefined {
+	if (/\.[cm]?[jt]s$/.test(folder ?? ""))
+		throw new UsageError(`A file with an agent is given with: holdfast ${name} --agent ${folder}.`);
+	return projectFolder(name, folder, { project });
+}
+
+/** @throws UsageError where an agent or its models are given beside a project. */
+export function checkNoAgent({ agent, models }: Given): void {
+	if (agent !== undefined)
+		throw new UsageError("A project and --agent are two things to work with. Leave one of them out.");
+	if (models !== undefined)
+		throw new UsageError("The option --models is not for projects: a project has models of its own.");
+}
