@@ -6,11 +6,7 @@ import type { CommandIo } from "../terminal/index.ts";
 import { type ApprovalOptions, databaseFrom, UsageError, type WorkOptions } from "../work/index.ts";
 import { type DatabaseTask, type DatabaseValues, readDatabaseTask } from "./database-task.ts";
 import { type EvalValues, readEvalOptions } from "./eval-options.ts";
-import {
-	type ProjectCommand,
-	type ProjectCommandName,
-	readProjectCommand,
-} from "./project-options.ts";
+import { type ProjectCommand, type ProjectCommandName, readProjectCommand } from "./project-options.ts";
 import { readServeOptions, type ServeOptions } from "./serve-options.ts";
 import { checkNoAgent, givenProject, readWorkerOptions, type WorkerOptions } from "./worker-options.ts";
 
