@@ -285,7 +285,8 @@ describe("a policy engine", () => {
 			if (n === 1) return { action: "block", rule: "ones", code: "NO_ONES" };
 			return n === 2 ? { action: "modify", rule: "twos", subject: { n: 22 } } : { action: "allow" };
 		});
-		const steps = [use("t", { n: 1 }), use("t", { n: 2 }), use("t", { n: 3 }), finish];
+		const first = { n: 1, to: "ann@example.com" };
+		const steps = [use("t", first), use("t", { n: 2 }), use("t", { n: 3 }), finish];
 		const { result, audit } = await under({ policyEngine }, steps, { tools: [tool] });
 		expect(tool.inputs).toEqual([{ n: 22 }, { n: 3 }]);
 		expect(result.actions?.[0]?.error?.code).toBe("NO_ONES");
@@ -293,12 +294,13 @@ describe("a policy engine", () => {
 			["ones", "blocked"],
 			["twos", "modified"],
 		]);
+		expect(audit[0]?.subject).toMatchObject({ input: { n: 1, to: "[REDACTED:email]" } });
 		expect(policyEngine.check.mock.calls[1]?.[0]).toEqual({
 			point: "tool-input",
 			agentId: "a",
 			sessionId: result.sessionId,
 			target: "t",
-			subject: { n: 1 },
+			subject: first,
 		});
 	});
 
