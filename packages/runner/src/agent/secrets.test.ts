@@ -422,6 +422,9 @@ describe("PII", () => {
 		const say = (text: string) => ({ id: "say", run: () => text }) satisfies ToolDefinition;
 		const agent = made([use("say"), { type: "finish", input: { reply: `Write to ${email}.` } }], {
 			tools: [say(`found ${email}`)],
+			onStepStart: () => {
+				throw new Error(`no step for ${email}`);
+			},
 		});
 		const { result, actions, eventStream, memoryDeltas, ...rest } = await agent.runOnce();
 		expect(result).toEqual({ reply: `Write to ${email}.` });
@@ -431,6 +434,7 @@ describe("PII", () => {
 			expect(JSON.stringify(part)).not.toContain(email);
 		}
 		expect(JSON.stringify(rest)).not.toContain(email);
+		expect(rest.diagnostics?.warnings?.join()).toContain("no step for [REDACTED:email]");
 		const text = await made([{ type: "finish", message: `Write to ${email}.` }]).runOnce();
 		expect(text).toMatchObject({ result: `Write to ${email}.`, summary: `Write to ${email}.` });
 	});
@@ -460,5 +464,19 @@ describe("PII", () => {
 		for (const got of [tokens.join(""), text(events), text(await store.read(result.id))])
 			expect(got).toBe(wanted);
 		expect(tokens.length).toBeGreaterThan(3);
+	});
+
+	test("that a stream ends with is masked, and not lost [RUN-130]", async () => {
+		const tokens: string[] = [];
+		const planner: Planner = {
+			plan: async (_, { callModel }) => {
+				await callModel({ messages: [] });
+				return finish;
+			},
+		};
+		const client = { ...stubClient([]), ...inPieces(`Ask ${email}`) };
+		const onModelTokens = (text: string) => void tokens.push(text);
+		await made([], { planner, modelProviders: [{ id: "p", client }], onModelTokens }).runOnce();
+		expect(tokens.join("")).toBe("Ask [REDACTED:email]");
 	});
 });
