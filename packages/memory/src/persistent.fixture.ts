@@ -1,5 +1,5 @@
 // What holds for all clients of places that outlast the process: the contract, encrypted or not, and what is stored.
-import { randomBytes } from "node:crypto";
+import { createDecipheriv, randomBytes } from "node:crypto";
 import { memoryContract } from "@holdfast/testing";
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -47,6 +47,7 @@ export function contractTests(name: string, make: Make): void {
 }
 
 const key = (): string => randomBytes(32).toString("base64");
+const keyOfTests = Buffer.from(String(encryption.keys.k1), "base64");
 
 /** What is stored, and what becomes of it when keys change or somebody alters it. */
 export function storedTests(name: string, make: () => Promise<World>): void {
@@ -100,7 +101,7 @@ export function storedTests(name: string, make: () => Promise<World>): void {
 			}
 		}));
 
-	test(`${name}: each value has a nonce of its own; one bit more, or another key, and it is refused [RUN-136]`, () =>
+	test(`${name}: each value is sealed by AES-256-GCM with a nonce of its own; one bit more, or another key, and it is refused [RUN-136]`, () =>
 		inWorld(async (world) => {
 			const { database, close } = world.open({ encryption });
 			await database.write("c", "a", "same");
@@ -110,6 +111,11 @@ export function storedTests(name: string, make: () => Promise<World>): void {
 			expect(a.startsWith("holdfast:1:k1:")).toBe(true);
 			const bytesOf = (body: string): Buffer => Buffer.from(body.slice("holdfast:1:k1:".length), "base64");
 			expect(bytesOf(a).subarray(0, 12)).not.toEqual(bytesOf(b).subarray(0, 12));
+			const opening = createDecipheriv("aes-256-gcm", keyOfTests, bytesOf(a).subarray(0, 12));
+			opening.setAAD(Buffer.from('["collection","c","a","body"]'));
+			opening.setAuthTag(bytesOf(a).subarray(12, 28));
+			const opened = [opening.update(bytesOf(a).subarray(28)), opening.final()];
+			expect(Buffer.concat(opened).toString()).toBe('"same"');
 			const denied = expect.objectContaining({ code: "DECRYPT_FAILED" });
 			await world.replace("a", b);
 			await expect(database.read("c", "a")).rejects.toEqual(denied);
