@@ -1,7 +1,7 @@
 // Fields that are named like a password: by their name in data, and by name and value in text.
 import { type MaskType, maskPattern } from "./mask.ts";
 import type { Answer, Place, Rest } from "./rule.ts";
-import { endOfRun } from "./rule.ts";
+import { endOfRun, isAt } from "./rule.ts";
 
 const names: readonly (readonly [name: string, type: MaskType])[] = [
 	["pass(?:word|wd|phrase|code)|pwd", "password"],
@@ -27,7 +27,8 @@ const seen = new Map<string, MaskType | undefined>();
 /** What a field of this name holds that must not be seen. */
 export function typeOfField(name: string): MaskType | undefined {
 	if (name.length > 100) return typeOfName(name.slice(-100));
-	if (seen.has(name)) return seen.get(name);
+	const before = seen.get(name);
+	if (before !== undefined || seen.has(name)) return before;
 	const type = typeOfName(name);
 	if (seen.size < 1_000) seen.set(name, type);
 	return type;
@@ -37,13 +38,12 @@ function typeOfName(name: string): MaskType | undefined {
 	return wholeName.test(name) ? types.find(([pattern]) => pattern.test(name))?.[1] : undefined;
 }
 
-const head = new RegExp(`((?:${fieldNames})${nameEnd})(\\\\?["'])?([ \\t]{0,4})([:=])([ \\t]{0,4})`, "iy");
+const named = new RegExp(`(?:${fieldNames})${nameEnd}`, "iy");
 /** What may become a head, or is one whose value is not there yet. */
 const headSoFar = new RegExp(
 	`(?:${fieldNames})[-_]?(?:h|ha|has|hash|s)?(?:[-_]?\\d{0,2})?(?:\\\\?["']?)?[ \\t]{0,4}[:=]?[ \\t]{0,4}`,
 	"iy",
 );
-const opener = /\\?["']/y;
 const maskInside = new RegExp(maskPattern, "y");
 const maskSoFar = /\[[A-Za-z:-]{0,31}\]?/y;
 const scheme = /(?:bearer|basic|token|digest)[ \t]{1,4}/iy;
@@ -53,23 +53,23 @@ const restOfBare: Rest = { part: bare };
 
 /** A value that follows a name: in quotes, as in JSON, or bare, as in a query, a header or a file of settings. */
 export function fieldAt({ text, at, isWhole }: Place): Answer {
-	head.lastIndex = at;
-	const found = head.exec(text);
-	if (found === null) return !isWhole && endOfRun(headSoFar, text, at) === text.length ? "more" : undefined;
-	const [, name = "", quote, before = "", sign, after = ""] = found;
-	const from = head.lastIndex;
+	const nameTo = endOfRun(named, text, at);
+	const quoteTo = afterQuote(text, nameTo);
+	const signAt = afterBlanks(text, quoteTo);
+	if (nameTo === at || (text[signAt] !== ":" && text[signAt] !== "="))
+		return !isWhole && endOfRun(headSoFar, text, at) === text.length ? "more" : undefined;
+	const name = text.slice(at, nameTo);
+	const from = afterBlanks(text, signAt + 1);
 	if (from === text.length) return isWhole ? undefined : "more";
 	const type = typeOfField(name);
 	if (type === undefined) return undefined;
-	// What a value begins with says what it may be: patterns are tried only where they may match.
-	const first = text[from];
-	const isQuoted = first === '"' || first === "'" || first === "\\";
-	const open = isQuoted ? endOfRun(opener, text, from) : from;
+	const open = afterQuote(text, from);
 	if (open > from) return quotedAt(text, from, open, isWhole, type);
 	if (text[from] === "\\" && from + 1 === text.length && !isWhole) return "more";
 	const start = from;
-	const masked = first === "[" ? endOfRun(maskInside, text, start) : start;
-	if (masked === start && first === "[")
+	// What a value begins with says what it may be: patterns are tried only where they may match.
+	const masked = text[start] === "[" ? endOfRun(maskInside, text, start) : start;
+	if (masked === start && text[start] === "[")
 		return !isWhole && endOfRun(maskSoFar, text, start) === text.length ? "more" : undefined;
 	if (masked > start) {
 		if (masked === text.length) return isWhole ? undefined : "more";
@@ -84,7 +84,10 @@ export function fieldAt({ text, at, isWhole }: Place): Answer {
 		const end = endOfRun(bare, text, value);
 		return end > value ? { start: value, end: value + 1, type, rest: restOfBare } : undefined;
 	}
-	const isTight = before === "" && after === "" && sign === "=" && quote === undefined;
+	const isTight = text[nameTo] === "=" && start === nameTo + 1;
+	const isNumber = quoteTo > nameTo && isAt(/-?\d/y, text, start);
+	const isChosen = isTight || isNumber || looksChosen(text, start);
+	if (!isChosen && isWhole) return undefined;
 	const end = endOfRun(bareStart, text, start);
 	if (end === start) return undefined;
 	if (isTight) {
@@ -93,10 +96,45 @@ export function fieldAt({ text, at, isWhole }: Place): Answer {
 		return isCode(text, end) ? undefined : { start, end: start + 1, type, rest: restOfBare };
 	}
 	if (end === text.length && !isWhole && end - start < longestWord) return "more";
-	const value = text.slice(start, end);
-	const isNumber = quote !== undefined && /^-?\d/.test(value);
-	const isSaid = !isCode(text, end) && /\d|[!#$%^*~?@+]./.test(value) && !value.startsWith("$");
+	const isSaid = isChosen && text[start] !== "$" && !isCode(text, end);
 	return isNumber || isSaid ? { start, end: start + 1, type, rest: restOfBare } : undefined;
+}
+
+/** The end of an opening quote, written out or not; the place itself where there is none. */
+function afterQuote(text: string, at: number): number {
+	const end = text[at] === "\\" ? at + 2 : at + 1;
+	return text[end - 1] === '"' || text[end - 1] === "'" ? end : at;
+}
+
+/** The end of blanks, of which few are looked at. */
+function afterBlanks(text: string, at: number): number {
+	let end = at;
+	while (end < at + 4 && (text[end] === " " || text[end] === "\t")) end++;
+	return end;
+}
+
+/** Of characters: digits, signs that words do not have within, and what ends a bare value. */
+const [digit, sign, stop] = [1, 2, 3];
+const kinds: Uint8Array = new Uint8Array(128);
+for (const [kind, characters] of [
+	[digit, "0123456789"],
+	[sign, "!#$%^*~?@+"],
+	[stop, " \t\n\v\f\r\"'`,;&<>()[]{}\\"],
+] as const)
+	for (const each of characters) kinds[each.charCodeAt(0)] = kind;
+
+/** Whether the bare value at a place looks as if it was chosen, and is no word, as far as it is looked at. */
+function looksChosen(text: string, start: number): boolean {
+	const limit = Math.min(text.length, start + longestWord);
+	let isSigned = false;
+	for (let at = start; at < limit; at++) {
+		const code = text.charCodeAt(at);
+		const kind = code < 128 ? kinds[code] : isAt(/\s/y, text, at) ? stop : 0;
+		if (kind === stop) return false;
+		if (kind === digit || isSigned) return true;
+		isSigned = kind === sign;
+	}
+	return false;
 }
 
 /** Whether what was read so far is called or indexed; what was masked at once after it looks the same. */
@@ -121,7 +159,7 @@ function quotedAt(text: string, from: number, open: number, isWhole: boolean, ty
 	if (text.startsWith(quote, open) || text[open] === "\n") return undefined;
 	if (text[open] === "\\" && open + 1 === text.length && !isWhole) return "more";
 	// What is masked already stays as it is, if that is all there is.
-	const masked = endOfRun(maskInside, text, open);
+	const masked = text[open] === "[" ? endOfRun(maskInside, text, open) : open;
 	if (masked > open) {
 		if (text.length - masked < quote.length && !isWhole) return "more";
 		if (masked === text.length || text.startsWith(quote, masked)) return undefined;

@@ -22,8 +22,10 @@ export const maskPattern: string = `\\[REDACTED:(?:${[...types, "filtered", "key
 
 const wholeMask = new RegExp(`^${maskPattern}$`);
 
+const masks = new Map(types.map((type) => [type, `[REDACTED:${type}]`]));
+
 export function maskOf(type: MaskType): string {
-	return `[REDACTED:${type}]`;
+	return masks.get(type) as string;
 }
 
 export function isMask(text: string): boolean {

@@ -116,7 +116,8 @@ export class Scanner {
 
 	#advance(isWhole: boolean): string {
 		const text = this.#text;
-		let out = "";
+		/** In pieces: a long text with many hits costs half as much so. */
+		const out: string[] = [];
 		/** Up to here everything is in `out`. */
 		let done = this.#held;
 		let from = done;
@@ -135,15 +136,15 @@ export class Scanner {
 				from = Math.max(from, at + 1);
 				continue;
 			}
-			out += text.slice(done, answer.start) + maskOf(answer.type);
+			out.push(text.slice(done, answer.start), maskOf(answer.type));
 			done = from = this.#floor = answer.end;
 			if (answer.rest !== undefined) done = from = this.#drop(answer.rest, answer.end, isWhole);
 			until = isWhole || this.#rest !== undefined ? text.length : Math.max(done, this.#sure(done));
 		}
 		if (this.#rest !== undefined) until = done;
-		if (until > done) out += text.slice(done, until);
+		if (until > done) out.push(text.slice(done, until));
 		this.#held = Math.max(done, until);
-		return out;
+		return out.join("");
 	}
 
 	/** The first rule that has to be asked from here on; `#at` says where. */
@@ -154,9 +155,9 @@ export class Scanner {
 			const rule = from === floor ? this.#atBorder(floor) : undefined;
 			this.#at = floor;
 			if (rule !== undefined) return rule;
-			// What parts two numbers makes one of them only where both are still to be seen.
-			const isParted = this.#rules.includes(numberRule) && /[ ./:,-]/.test(text[floor] ?? "");
 			this.#at = floor + 1;
+			// What parts two numbers makes one of them only where both are still to be seen.
+			const isParted = floor < text.length && " ./:,-".includes(text[floor] as string);
 			if (isParted && this.#atBorder(floor + 1) === numberRule) return numberRule;
 		}
 		let first = -1;
@@ -176,9 +177,11 @@ export class Scanner {
 	/** The first rule that has to be asked at the border of something masked. */
 	#atBorder(at: number): Rule | undefined {
 		const text = this.#text;
-		const first = text[at];
-		if (first === undefined) return undefined;
-		return this.#rules.find(({ firsts, border }) => firsts.includes(first) && isAt(border, text, at));
+		if (at >= text.length) return undefined;
+		const first = text[at] as string;
+		for (const rule of this.#rules)
+			if (rule.firsts.includes(first) && isAt(rule.border, text, at)) return rule;
+		return undefined;
 	}
 
 	/** Drops what belongs to something that is masked; gives where that ends. */
