@@ -36,7 +36,14 @@ export interface RedactorOptions {
 export function createRedactor({ secrets = [] }: RedactorOptions = {}): Redactor {
 	const values = [...new Set(secrets)].filter((value) => value !== "");
 	const set = values.length === 0 ? undefined : new SecretSet(values);
-	const masked = (text: string): string => set?.mask(text) ?? text;
+	/** What was found without secrets last: a result comes by as it is settled, as it is reflected on, and as it is written. */
+	let clean = "";
+	const masked = (text: string): string => {
+		if (set === undefined || text === clean) return text;
+		const shown = set.mask(text);
+		if (shown === text && text.length >= long) clean = text;
+		return shown;
+	};
 	const all = masking((text) => scanned(masked(text), "all"), { fields: true, cards: true });
 	const credentials = masking((text) => scanned(masked(text), "credentials"), { fields: true, cards: false });
 	const registered = masking(masked, { fields: false, cards: false });
@@ -55,6 +62,9 @@ export function createRedactor({ secrets = [] }: RedactorOptions = {}): Redactor
 		},
 	};
 }
+
+/** Characters from which on a text costs more to look through than to compare. */
+const long = 64;
 
 interface Masking {
 	text(text: string): string;
