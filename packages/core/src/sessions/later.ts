@@ -18,7 +18,8 @@ export class Later {
 
 	/** Whether something waits to be done. */
 	has(purpose: string): boolean {
-		return this.#waiting.has(purpose);
+		// Hardly ever does anything wait, and the name of a purpose is made anew each time: it is not looked at then.
+		return this.#waiting.size > 0 && this.#waiting.has(purpose);
 	}
 
 	/**
