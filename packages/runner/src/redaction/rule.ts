@@ -15,7 +15,7 @@ export interface Rest {
 	readonly part: RegExp;
 	/** Sticky: the end, dropped as well. */
 	readonly last?: RegExp;
-	/** Sticky: what may become more of either with the next piece. Bounded. */
+	/** Sticky: what may become more of either with the next piece. Shorter than `lookAhead` of the scanner. */
 	readonly unsure?: RegExp;
 }
 

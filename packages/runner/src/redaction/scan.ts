@@ -187,16 +187,14 @@ export class Scanner {
 	/** Drops what belongs to something that is masked; gives where that ends. */
 	#drop(rest: Rest, from: number, isWhole: boolean): number {
 		const text = this.#text;
-		let at = from;
-		for (;;) {
-			const end = endOfRun(rest.part, text, at);
-			if (end === at) break;
-			at = end;
-		}
+		let at = endOfRun(rest.part, text, from);
 		const last = rest.last === undefined ? at : endOfRun(rest.last, text, at);
 		const isOpen =
 			last === at &&
-			(at === text.length || (rest.unsure !== undefined && endOfRun(rest.unsure, text, at) === text.length));
+			(at === text.length ||
+				(rest.unsure !== undefined &&
+					text.length - at < lookAhead &&
+					endOfRun(rest.unsure, text, at) === text.length));
 		this.#rest = isOpen && !isWhole ? rest : undefined;
 		if (isOpen && isWhole && at < text.length) at = text.length;
 		this.#floor = Math.max(at, last);
