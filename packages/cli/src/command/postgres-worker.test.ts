@@ -114,8 +114,10 @@ test("a run that a killed server left is ended by a worker with the same agent, 
 		input: { role: "user", content: "How many parcels?" },
 		context: {},
 	});
-	const reading = readStream(answered);
+	const begun = Promise.withResolvers<void>();
+	const reading = readStream(answered, () => begun.resolve());
 	await models.asked(2);
+	await begun.promise;
 	first.child.kill("SIGKILL");
 	const killedAt = performance.now();
 	await first.finished;

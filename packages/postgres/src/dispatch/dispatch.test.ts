@@ -143,26 +143,26 @@ test.each(["SIGKILL", "SIGSTOP"] as const)(
 	async (signal) => {
 		const server = await testServer();
 		const producer = open();
-		let met = Number.POSITIVE_INFINITY;
-		const at: number[] = [];
-		const other = await takeFrom(store, open(), {
-			atOnce: 10,
-			isOurs: () => performance.now() > met && at.push(performance.now()) > 0,
-		});
 		const took: number[] = [];
 		// A machine that does other things is given several attempts to show it.
 		for (let attempt = 1; attempt <= 4 && (took.at(-1) ?? 2_000) >= 2_000; attempt++) {
-			met = Number.POSITIVE_INFINITY;
 			const child = start("./held-worker.fixture.ts");
 			await once(child.stdout, "data");
 			const handed = once(child.stdout, "data");
 			const key = `handed-${attempt}`;
 			await producer.journal.submit(key, inputOf(key));
 			await handed;
-			met = performance.now();
+			let at = Number.NaN;
+			const other = await takeFrom(store, open(), {
+				isOurs: () => {
+					at = performance.now();
+					return true;
+				},
+			});
+			const met = performance.now();
 			child.kill(signal);
-			await expect.poll(() => other.begun.includes(key), { interval: 20 }).toBe(true);
-			took.push((at.at(-1) ?? Number.NaN) - met);
+			await expect.poll(() => other.begun, { interval: 20 }).toEqual([key]);
+			took.push(at - met);
 			if (signal === "SIGSTOP") {
 				// It wakes up, and says of its job that it is over: that of the other one is still there.
 				const over = once(child.stdout, "data");
@@ -170,8 +170,10 @@ test.each(["SIGKILL", "SIGSTOP"] as const)(
 				await over;
 			}
 			const jobs = `SELECT key FROM ${store.schema}_jobs.jobs WHERE locked_by IS NOT NULL`;
-			expect(await server.query(jobs)).toHaveLength(attempt);
+			expect(await server.query(jobs)).toHaveLength(1);
 			child.kill("SIGKILL");
+			other.open();
+			await other.stop();
 		}
 		console.log(`after ${signal} between the job and the lease: ${took.map(Math.round).join(", ")} ms`);
 		expect(Math.min(...took)).toBeLessThan(2_000);
