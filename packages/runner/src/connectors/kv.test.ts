@@ -5,9 +5,15 @@ import { kvConnector } from "./index.ts";
 
 const context = contextOf();
 
-test("is safe by default and needs nothing [RUN-071]", () => {
-	expect(kvConnector()).toMatchObject({ id: "kv", safeByDefault: true });
-	expect(kvConnector().requires).toBeUndefined();
+test("is safe by default and needs nothing, and always resolves [RUN-071]", async () => {
+	const kv = kvConnector();
+	expect(kv).toMatchObject({ id: "kv", description: expect.stringMatching(/./), safeByDefault: true });
+	expect(kv.requires).toBeUndefined();
+	expect(await kv.run({ operation: "list" }, context)).toEqual({ ok: true, output: [] });
+	expect(await kv.run({ operation: "get" }, context)).toEqual({
+		ok: false,
+		meta: { code: "TOOL_INPUT_INVALID", message: '"get" needs a `key`.' },
+	});
 });
 
 test("gets, sets, deletes and lists; a missing key gives null [RUN-084]", async () => {

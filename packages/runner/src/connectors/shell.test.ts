@@ -58,6 +58,7 @@ function isAlive(pid: number): boolean {
 test("says that it needs the shell and is not safe by default [RUN-071]", () => {
 	expect(shellConnector({ root: folder() })).toMatchObject({
 		id: "shell",
+		description: expect.stringMatching(/./),
 		safeByDefault: false,
 		requires: "shell",
 	});

@@ -55,7 +55,8 @@ const unchanged = (): void => {
 
 test("is not safe by default, and needs to be enabled [RUN-071] [RUN-072]", async () => {
 	const connector = sqlConnector({ driver: sqliteDriver({ database }) });
-	expect(connector).toMatchObject({ id: "sql", safeByDefault: false });
+	const description = expect.stringMatching(/./);
+	expect(connector).toMatchObject({ id: "sql", description, safeByDefault: false });
 	const input = { sql: "SELECT name FROM t WHERE id = ?", params: [1] };
 	const code = async (enableTools: string[]) =>
 		(await made([use("sql", input), finish], { tools: [connector], enableTools }).runOnce()).actions?.[0];

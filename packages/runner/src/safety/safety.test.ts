@@ -73,6 +73,7 @@ describe("a step that names a tool", () => {
 		expect(both.offered).toEqual(["a"]);
 		expect(both.states[2]?.lastResult).toMatchObject({ ok: false, error: { code: "TOOL_DENIED" } });
 		expect(both.result.success).toBe(true);
+		expect((await run({})).ran).toEqual([1, 1, 1]);
 		expect(both.audit).toHaveLength(2);
 		expect(both.audit[0]).toEqual({
 			id: expect.stringMatching(/^[0-9a-f-]{36}$/),
