@@ -250,6 +250,13 @@ describe("through a runner", () => {
 			for (value of ["-5", "soon", "", "0"])
 				expect((await call({ url: base })).meta).not.toHaveProperty("retryAfterMs");
 		});
+		const asking = {
+			id: "ask",
+			run: () => ({ ok: false, meta: { retriable: true, retryAfterMs: 3_600_000 } }),
+		};
+		const { ports, waited } = waits(0);
+		await made([use("ask"), finish], { tools: [asking], ports }).runOnce();
+		expect(waited).toEqual([30_000, 30_000]);
 	});
 
 	test("without allowNetwork nothing is looked up and no socket is made [RUN-158]", async () => {
