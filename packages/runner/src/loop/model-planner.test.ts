@@ -103,6 +103,7 @@ describe("a reply", () => {
 		['{"type":"finish","message":"done"}'],
 		['```json\n{"type":"finish","message":"done"}\n```'],
 		['```\n{"type":"finish","message":"done"}\n```'],
+		['```json\n{"type":"finish","message":"done"}\n```\nIt has {braces}.'],
 		['Sure, here it is:\n{"type":"finish","message":"done"}\nGood luck!'],
 		['Here:\n```json\n{"type":"finish","message":"done"}\n```'],
 	])("of plain or fenced JSON is a step: %j [RUN-046]", async (text) => {
