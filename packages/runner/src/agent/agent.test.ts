@@ -351,13 +351,14 @@ describe("the life of an agent", () => {
 		const [one, two] = [closing("one"), closing("two")];
 		const { promise, resolve } = deferred();
 		const slow = { id: "slow", run: () => promise };
-		const hang = hanging(true);
+		const hang = hanging(false);
 		const agent = made(({ task }) => (task === "hang" ? use("hang") : use("slow")), {
 			tools: [slow, hang],
 			modelProviders: [one, two, { id: "again", client: one }],
 			memoryClient,
 			databaseClient,
 			shutdownTimeoutMs: 300,
+			abortGraceMs: 50,
 			goalMet: () => true,
 		});
 		const finishing = agent.runOnce();
