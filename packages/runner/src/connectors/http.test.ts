@@ -200,7 +200,7 @@ describe("through a runner", () => {
 				error: { code: "CONNECTION_FAILED" },
 			});
 			expect(requests).toBe(3);
-			expect((await running({ url: `${base}/slow` }, { ...local, timeoutMs: 50 })).action).toMatchObject({
+			expect((await running({ url: `${base}/slow` }, { ...local, timeoutMs: 400 })).action).toMatchObject({
 				attempts: 3,
 				error: { code: "HTTP_TIMEOUT" },
 			});
@@ -221,7 +221,7 @@ describe("through a runner", () => {
 		await serving(listener, async (base) => {
 			for (const path of ["/503", "/broken", "/slow"]) {
 				const input = { url: base + path, method: "POST", body: "x" };
-				const options = { ...local, timeoutMs: path === "/slow" ? 50 : 5_000 };
+				const options = { ...local, timeoutMs: path === "/slow" ? 400 : 5_000 };
 				expect((await running(input, options)).action.attempts).toBe(1);
 				expect(keys.splice(0)).toEqual([undefined]);
 				expect((await running({ ...input, idempotencyKey: "one" }, options)).action.attempts).toBe(3);
