@@ -1,15 +1,7 @@
 // The one loop (keeps I1): look at the state, decide, act, commit, continue, until the run ends or is asked to stop.
 // A run that crashed comes through the same door: the state says what is open, and the loop continues from there.
 import { AssistantMessage, emptyUsage, type HoldfastError } from "@holdfast/upp";
-import {
-	type AssistantSaid,
-	errorData,
-	type Fact,
-	OwnFoldFailed,
-	type RunState,
-	type SessionState,
-	stepContinues,
-} from "../facts/index.ts";
+import { errorData, type Fact, OwnFoldFailed, type RunState, stepContinues } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
 import { invalidAction, toolsStep, waitStep } from "./act-without-model.ts";
 import type { Action, AskAction, ModelAction, NoteAction } from "./action.ts";
@@ -20,7 +12,7 @@ import { commit, type DriveOutcome, stepOf, stopOrFail } from "./end-run.ts";
 import { callModel, type ModelFailure } from "./model-call.ts";
 import { waitForModel } from "./model-wait.ts";
 import type { Run } from "./run.ts";
-import { asksAfterStep, beginStep, beginTurn, endStep, mayStepAtOnce } from "./step.ts";
+import { beginStep, beginTurn, endStep, mayStepAtOnce } from "./step.ts";
 import { CommitFailed, CutShort, Stopped } from "./stopped.ts";
 import { untilAnswered } from "./until-answered.ts";
 
@@ -56,7 +48,7 @@ export async function drive(run: Run): Promise<DriveOutcome> {
 function advance(run: Run): MaybePromise<boolean> {
 	const open = run.state.run;
 	if (open !== undefined && open.unsettled > 0) return finishCalls(run, open);
-	const action = decide(run, run.state);
+	const action = decide(run);
 	switch (action?.kind) {
 		case "model":
 			return modelStep(run, action);
@@ -139,7 +131,8 @@ function noteOf(run: Run, { topic, value, afterwards }: NoteAction): Fact {
 	return afterwards === "ends-step" ? { ...note, endsStep: true } : note;
 }
 
-function decide(run: Run, state: SessionState): Action {
+function decide(run: Run): Action {
+	const state = run.state;
 	const open = state.run;
 	if (open === undefined) throw new Error("a run is driven only after it was started");
 	if (open.own instanceof OwnFoldFailed) throw open.own.error;
@@ -174,28 +167,10 @@ async function modelStep(run: Run, action: ModelAction): Promise<boolean> {
 		if (results === undefined) await carryOutCalls(run, answer);
 		else await recordCarriedOut(run, answer, results);
 	} else {
-		if (endsWith(run, answer)) {
-			const ended = run.commit([answer, completedStep], { onlyIfNothingWaits: true });
-			if (ended instanceof Promise ? await ended : ended) return true;
-		}
 		const committed = run.commit([answer]);
 		if (committed instanceof Promise) await committed;
 	}
 	return answer.continues === true ? false : endStep(run);
-}
-
-/** Whether the run ends with the answer, and nobody is asked or waited for in between: then both are one commit. */
-function endsWith(run: Run, answer: AssistantSaid): boolean {
-	if (answer.continues === true || run.agent.output !== undefined || run.afterStep !== undefined)
-		return false;
-	if (asksAfterStep(run) || !run.mayPassWithin || run.interceptors.continues?.() === true) return false;
-	try {
-		const action = decide(run, run.stateAfter(answer));
-		if (action instanceof Promise) action.catch(() => {}); // it is asked again, and reported then
-		return action?.kind === "finish" && action.error === undefined && action.text === undefined;
-	} catch {
-		return false; // so does what it throws: the answer is on record first
-	}
 }
 
 /** Retries are on record whatever came of them, while this run may record anything. */
@@ -220,7 +195,6 @@ async function modelFailed(
 
 /** Ends the run; undefined when an input came in at the last moment and was taken: the run continues. */
 function finish(run: Run): MaybePromise<DriveOutcome | undefined> {
-	if (run.state.run?.status === "completed") return { kind: "ended", outcome: "completed" };
 	run.checkStopped();
 	const ending = run.lastWords === undefined ? onlyCompleted : [saidAtTheEnd(run, run.lastWords), completed];
 	const committed = run.commit(ending, { onlyIfNothingWaits: true });
@@ -230,8 +204,6 @@ function finish(run: Run): MaybePromise<DriveOutcome | undefined> {
 }
 
 const completed: Fact = { kind: "run.ended", outcome: "completed" };
-/** The end of a run that is committed with the last answer: the end of the step is between the two. */
-const completedStep: Fact = { ...completed, marks: ["step_end"] };
 const onlyCompleted: readonly Fact[] = [completed];
 
 /** What a strategy says for itself. No model was asked, so it costs nothing. */

@@ -56,12 +56,6 @@ export class RunWatchers {
 		return settling.length === 0 ? undefined : Promise.all(settling);
 	}
 
-	/** Whether the run may have to wait for one of them at its next boundary. */
-	get hold(): boolean {
-		if (this.#settling > 0) return true;
-		return this.#all.some((watcher) => watcher.passed !== undefined && watcher.holds?.() !== false);
-	}
-
 	emit(event: RunEvent): void {
 		if (this.#isEmitting) {
 			this.#answers ??= [];

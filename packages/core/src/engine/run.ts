@@ -1,17 +1,8 @@
 // A run under way: it commits facts, folds them, notifies watchers, and can be stopped at any moment (keeps I1, I3, I8).
 import { UPPError } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
-import type {
-	BoundaryEvent,
-	BoundaryMark,
-	Entry,
-	Fact,
-	Placement,
-	RunEvent,
-	Watcher,
-} from "../facts/index.ts";
+import type { BoundaryEvent, Entry, Fact, Placement, RunEvent, Watcher } from "../facts/index.ts";
 import {
-	boundaryOf,
 	evolve,
 	type FoldOptions,
 	PendingMarks,
@@ -241,29 +232,15 @@ export class Run {
 		} catch {}
 	}
 
-	/** Whether a boundary may pass between two facts of one commit: they are kept, and nobody can step in there. */
-	get mayPassWithin(): boolean {
-		if (this.#marks === undefined || this.admission !== undefined || this.ledger !== undefined) return false;
-		return !this.hasInputs && !this.#watchers.hold;
-	}
-
-	/** The state after a fact that is not committed yet. */
-	stateAfter(fact: Fact): SessionState {
-		const entry = { seq: this.state.seq + 1, at: this.agent.ports.clock.now(), runId: this.runId, fact };
-		return evolve(this.state, entry, this.#fold);
-	}
-
 	#committed(batch: Append, result: AppendResult): MaybePromise<boolean> {
 		if (!result.ok) {
 			this.#marks?.putBack(batch.facts[0]?.marks ?? []);
 			return false;
 		}
 		if (this.ledger !== undefined) return this.#recorded(this.ledger, batch, result.seq);
-		const before = result.seq - batch.facts.length;
-		let seq = before;
+		let seq = result.seq - batch.facts.length;
 		for (const fact of batch.facts) {
-			// Those of the first were emitted when they were passed.
-			if (seq++ > before && fact.marks !== undefined) this.#passWithin(fact.marks);
+			seq++;
 			const entry: Entry = { seq, at: batch.at, runId: this.runId, fact };
 			this.#evolve(entry);
 			if (this.#watchers.any) {
@@ -272,12 +249,6 @@ export class Run {
 			}
 		}
 		return true;
-	}
-
-	/** Emits the boundaries before a fact that was committed with others; see `mayPassWithin`. */
-	#passWithin(marks: readonly BoundaryMark[]): void {
-		if (this.#watchers.any)
-			for (const mark of marks) this.#watchers.pass(boundaryOf(mark, this.at, this.state));
 	}
 
 	#evolve(entry: Entry): void {

@@ -120,16 +120,11 @@ function warnOfSteps({ agent, runId, sessionKey }: Run): void {
 
 /** Emits the end of the step and asks whether to stop. True when the run shall end. */
 export function endStep(run: Run): MaybePromise<boolean> {
-	if (run.agent.hooks.onStepEnd !== undefined || run.interceptors.stepAfter !== undefined)
-		return endStepWithHooks(run);
+	const { onStepEnd, stopCondition } = run.agent.hooks;
+	if (onStepEnd !== undefined || run.interceptors.stepAfter !== undefined) return endStepWithHooks(run);
 	const passed = tellStepEnd(run);
-	return passed === undefined && !run.hasInputs && !asksAfterStep(run) ? false : afterStepEnd(run, passed);
-}
-
-/** Whether anybody is asked at the end of a step. */
-export function asksAfterStep({ agent, interceptors }: Run): boolean {
-	const { onStepEnd, stopCondition } = agent.hooks;
-	return (onStepEnd ?? stopCondition ?? interceptors.stepAfter ?? interceptors.stop) !== undefined;
+	const asked = stopCondition !== undefined || run.interceptors.stop !== undefined;
+	return passed === undefined && !run.hasInputs && !asked ? false : afterStepEnd(run, passed);
 }
 
 async function endStepWithHooks(run: Run): Promise<boolean> {

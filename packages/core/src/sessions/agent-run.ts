@@ -201,7 +201,6 @@ export class AgentRun<Event = AgentEvent, Output = unknown, Watched = RunEvent> 
 		run.watch({
 			notify: (event) => this.#emit(event),
 			passed: (event) => this.#events.passed(event),
-			holds: () => this.#events.holds(),
 			...(onEvent === undefined ? {} : { settled: () => this.#events.settled() }),
 		});
 	}

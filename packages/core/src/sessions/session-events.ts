@@ -150,12 +150,9 @@ export class SessionEvents implements Watcher, AsyncIterator<AgentEvent> {
 		return settled === undefined || asked === undefined ? (settled ?? asked) : Promise.all([settled, asked]);
 	}
 
-	holds(): boolean {
-		return this.#consumer === "awaited" || this.#consumer === "read";
-	}
-
 	#askedOn(): Promise<void> | undefined {
-		if (!this.holds() || this.#asked > this.count) return undefined;
+		const isHeld = this.#consumer === "awaited" || this.#consumer === "read";
+		if (!isHeld || this.#asked > this.count) return undefined;
 		if (this.#consumer === "awaited") this.unread?.awaits(this);
 		return new Promise((open) => {
 			this.#gate = { at: this.count, open };
