@@ -74,6 +74,8 @@ export function edgeService({
 				? { sessions: [] }
 				: directoryOf(directory, ownerName(ownerOf(owner))).list(options);
 		},
+		// The platform ends what a request has opened with that request, whoever else reads it.
+		sharesFollowing: false,
 		async *follow(owner, sessionId, { signal, after, until } = {}) {
 			const answer = await call(owner, "/follow", {
 				sessionId,

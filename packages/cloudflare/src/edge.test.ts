@@ -142,6 +142,22 @@ async function waitingMessage(sessionId: string) {
 	return { first, second };
 }
 
+test("who watches a run is not cut off when another one who watches it leaves", async () => {
+	await runtime.dispose();
+	runtime = start("once");
+	const first = await call("/api/agent/execute", { body: question("watched") });
+	await expect.poll(() => textOf("watched")).toContain("tool");
+	const second = await call("/api/agent/session/watched/events?follow=1");
+	await first.body?.cancel();
+	expect((await call("/api/agent/session/watched/stop", { body: {} })).status).toBe(200);
+	let events = "";
+	for await (const chunk of (second.body ?? []) as AsyncIterable<Uint8Array>) {
+		events += new TextDecoder().decode(chunk);
+		if (events.includes("execute_complete")) break;
+	}
+	expect(events).toContain("execute_complete");
+});
+
 test("a message that waits for a run streams when its own begins", async () => {
 	const { first, second } = await waitingMessage("queued");
 	expect((await call("/api/agent/session/queued/stop", { body: {} })).status).toBe(200);

@@ -188,6 +188,11 @@ export interface SessionService {
 		sessionId: string,
 		options?: FollowOptions,
 	): AsyncIterable<readonly LoggedEvent[]>;
+	/**
+	 * False where what `follow` gives can be read only while the request that asked for it is answered, as in Workers: each watcher
+	 * then follows by itself. Default: all watchers of a session share one.
+	 */
+	readonly sharesFollowing?: boolean;
 	/** Ends the run that is under way or waits. Rejects with `session_not_found`. */
 	stop(owner: string | SessionOwner, sessionId: string): Promise<{ readonly stopped: boolean }>;
 	/**

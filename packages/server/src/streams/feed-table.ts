@@ -12,7 +12,8 @@ export interface FeedTableOptions {
 /** The open feeds. */
 export class FeedTable {
 	readonly #options: FeedTableOptions;
-	readonly #feeds = new Map<string, Feed>();
+	/** By session; by a name of its own where it is for one watcher only. */
+	readonly #feeds = new Map<string | symbol, Feed>();
 	#isHurried = false;
 
 	constructor(options: FeedTableOptions) {
@@ -33,10 +34,10 @@ export class FeedTable {
 
 	/** The feed of a session; a new one begins after `after`. */
 	open(caller: ServedCaller, sessionId: string, after: string | undefined): Feed {
-		const key = sessionKeyOf(caller, sessionId);
+		const { service, maxBufferedBytes, failed } = this.#options;
+		const key = service.sharesFollowing === false ? Symbol(sessionId) : sessionKeyOf(caller, sessionId);
 		const found = this.#feeds.get(key);
 		if (found !== undefined) return found;
-		const { service, maxBufferedBytes, failed } = this.#options;
 		const feed = new Feed({
 			follow: (signal) => service.follow(caller, sessionId, { after, until: "never", signal }),
 			after,
