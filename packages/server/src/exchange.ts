@@ -49,6 +49,7 @@ export class Exchange {
 	readonly caller: ServedCaller;
 	readonly notes: Notes = {};
 	readonly #parts: Parts;
+	readonly #feeds: Parts["feeds"];
 	readonly #connection: Connection;
 	readonly #parameters: Readonly<Record<string, string>>;
 	/** Gives back this request's slot among the tenant's streams. */
@@ -62,6 +63,7 @@ export class Exchange {
 		parameters: Readonly<Record<string, string>>,
 	) {
 		this.#parts = parts;
+		this.#feeds = parts.feeds.forRequest();
 		this.request = request;
 		this.caller = caller;
 		this.#connection = connection;
@@ -137,7 +139,7 @@ export class Exchange {
 		if (submitted.attached) release();
 		else if (submitted.begun !== undefined) this.#releaseLater(submitted, submitted.begun, release);
 		else
-			this.#parts.feeds
+			this.#feeds
 				.open(this.caller, submitted.sessionId, submitted.after)
 				.whenComplete(submitted.after, release);
 		return submitted;
@@ -291,10 +293,9 @@ export class Exchange {
 		begun: NonNullable<Submitted["begun"]>,
 		release: ReleaseSlot,
 	): void {
-		const { feeds } = this.#parts;
 		begun(new AbortController().signal).then((after) => {
 			if (after === undefined) release();
-			else feeds.open(this.caller, sessionId, after).whenComplete(after, release);
+			else this.#feeds.open(this.caller, sessionId, after).whenComplete(after, release);
 		}, release);
 	}
 
@@ -307,9 +308,10 @@ export class Exchange {
 		sessionId: string,
 		after: string | undefined,
 		until: Until,
-	): readonly [ports: Parts, options: Parameters<typeof watchNew>[1]] {
+	): readonly [ports: Parameters<typeof watchNew>[0], options: Parameters<typeof watchNew>[1]] {
 		const { metrics, report } = this.#parts;
 		const sent = (events: number): void => metrics.countEvents(events);
-		return [this.#parts, { caller: this.caller, sessionId, after, until, sent, failed: report }];
+		const ports = { service: this.service, feeds: this.#feeds };
+		return [ports, { caller: this.caller, sessionId, after, until, sent, failed: report }];
 	}
 }

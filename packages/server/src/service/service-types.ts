@@ -189,7 +189,7 @@ export interface SessionService {
 		options?: FollowOptions,
 	): AsyncIterable<readonly LoggedEvent[]>;
 	/**
-	 * False where what `follow` gives can be read only while the request that asked for it is answered, as in Workers: each watcher
+	 * False where what `follow` gives can be read only while the request that asked for it is answered, as in Workers: each request
 	 * then follows by itself. Default: all watchers of a session share one.
 	 */
 	readonly sharesFollowing?: boolean;

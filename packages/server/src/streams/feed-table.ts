@@ -12,12 +12,16 @@ export interface FeedTableOptions {
 /** The open feeds. */
 export class FeedTable {
 	readonly #options: FeedTableOptions;
-	/** By session; by a name of its own where it is for one watcher only. */
-	readonly #feeds = new Map<string | symbol, Feed>();
+	readonly #feeds = new Map<string, Feed>();
 	#isHurried = false;
 
 	constructor(options: FeedTableOptions) {
 		this.#options = options;
+	}
+
+	/** The table that one more request uses: this one, unless the service shares nothing between requests. */
+	forRequest(): FeedTable {
+		return this.#options.service.sharesFollowing === false ? new FeedTable(this.#options) : this;
 	}
 
 	/** Bytes that all windows hold. */
@@ -34,10 +38,10 @@ export class FeedTable {
 
 	/** The feed of a session; a new one begins after `after`. */
 	open(caller: ServedCaller, sessionId: string, after: string | undefined): Feed {
-		const { service, maxBufferedBytes, failed } = this.#options;
-		const key = service.sharesFollowing === false ? Symbol(sessionId) : sessionKeyOf(caller, sessionId);
+		const key = sessionKeyOf(caller, sessionId);
 		const found = this.#feeds.get(key);
 		if (found !== undefined) return found;
+		const { service, maxBufferedBytes, failed } = this.#options;
 		const feed = new Feed({
 			follow: (signal) => service.follow(caller, sessionId, { after, until: "never", signal }),
 			after,
