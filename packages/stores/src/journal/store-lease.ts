@@ -45,7 +45,11 @@ export class StoreLease implements Lease {
 	}
 
 	get epoch(): number {
-		return this.#taken ? this.#base.epoch : this.#base.epoch + 1;
+		const { epoch } = this.#base;
+		if (this.#taken) return epoch;
+		// What is begun here may have been begun and deleted by others since it was looked at.
+		const deleted = this.#seen.head === undefined ? this.#journal.process.highestDeletedEpoch : 0;
+		return Math.max(epoch, deleted) + 1;
 	}
 
 	get isLost(): boolean {
@@ -258,8 +262,9 @@ export class StoreLease implements Lease {
 	}
 
 	/** Whether the head was replaced as it was seen. */
-	async #replace(head: Head): Promise<boolean> {
+	async #replace(next: Head): Promise<boolean> {
 		const place = headKey(this.key);
+		const head = { ...next, epoch: this.epoch };
 		const replaced = await commitDocument(this.#journal.store, place, head, this.#seen.version);
 		if (replaced !== undefined) this.#see({ head, version: replaced.version });
 		return replaced !== undefined;

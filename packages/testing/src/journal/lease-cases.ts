@@ -206,6 +206,22 @@ export const leaseCases: readonly WrittenCase[] = [
 		},
 	},
 	{
+		title:
+			"a lease older than a session that was begun and deleted since begins above its epochs, or is lost",
+		async run(world) {
+			const [one, two] = [await world.worker(), await world.worker()];
+			const early = await take(one, "s");
+			const between = await begin(two, "s");
+			await two.delete("s");
+			const error = await append(early, "run-2", started).then(
+				() => undefined,
+				(reason: { code?: unknown }) => reason.code,
+			);
+			const isAbove = error === undefined && early.epoch > between.epoch;
+			same(isAbove || error === "lease_lost", true, `begun (${error}) under ${early.epoch}`);
+		},
+	},
+	{
 		title: "a deletion of what was seen removes nothing once something was committed",
 		async run(world) {
 			const [one, two] = [await world.worker(), await world.worker()];
