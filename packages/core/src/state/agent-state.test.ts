@@ -300,6 +300,19 @@ test("a message of another package becomes one of ours, and anything else is ref
 	);
 });
 
+test("what is nested deeper than a stack is copied and frozen to the bottom, and cannot be written as JSON", () => {
+	const levels = 100_000;
+	let deep: Record<string, unknown> = { bottom: true };
+	for (let level = 0; level < levels; level++) deep = { a: deep };
+	const state = AgentState.initial().withMetadata("deep", deep);
+	let copy = state.metadata.deep as Record<string, unknown>;
+	for (let level = 0; level < levels; level++) copy = copy.a as Record<string, unknown>;
+	expect(copy).toEqual({ bottom: true });
+	expect(Object.isFrozen(copy)).toBe(true);
+	expect(() => state.toJSON()).toThrow(expect.objectContaining({ code: "unserialisable_value" }));
+	expect(() => state.withMessage(new UserMessage("deep", { metadata: { deep } }))).not.toThrow();
+});
+
 test("metadata may hold what JSON cannot say, until it is written", () => {
 	const run = (): number => 1;
 	const circular: Record<string, unknown> = { name: "circle" };

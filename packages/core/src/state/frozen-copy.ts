@@ -4,17 +4,22 @@
 /** Data that cannot be frozen, only copied. */
 type Leaf = Date | ArrayBuffer | ArrayBufferView;
 
-/** What was copied already, so that shared and circular references stay what they are. */
+/** What is copied, each with its copy, so that shared and circular references stay what they are. */
 type Copied = Map<object, object>;
 
 /** A frozen copy. Reading bytes or a date from it gives a new copy each time, since neither can be frozen. */
 export function frozenCopy<T>(value: T): T {
-	return copyOf(value, new Map()) as T;
+	const copied: Copied = new Map();
+	const copy = copyOf(value, copied);
+	fill(copied);
+	return copy as T;
 }
 
 /** Sets a member of an object to a frozen copy of a value. */
 export function holdFrozenCopy(holder: object, key: string, value: unknown): void {
-	place(holder, key, value, new Map());
+	const copied: Copied = new Map();
+	place(holder, key, value, copied);
+	fill(copied);
 }
 
 /** A frozen record like the given one with one member set. Members keep their places; `__proto__` is a name as any. */
@@ -24,15 +29,15 @@ export function withMember(
 	value: unknown,
 ): Readonly<Record<string, unknown>> {
 	const copy = {};
-	const copied: Copied = new Map();
 	for (const name of Object.keys(record)) {
-		if (name === key) place(copy, key, value, copied);
+		if (name === key) holdFrozenCopy(copy, key, value);
 		else Object.defineProperty(copy, name, Object.getOwnPropertyDescriptor(record, name) ?? {});
 	}
-	if (!Object.hasOwn(copy, key)) place(copy, key, value, copied);
+	if (!Object.hasOwn(copy, key)) holdFrozenCopy(copy, key, value);
 	return Object.freeze(copy);
 }
 
+/** Of an object that is copied: the copy, which `fill` fills. */
 function copyOf(value: unknown, copied: Copied): unknown {
 	if (typeof value !== "object" || value === null) return value;
 	if (isLeaf(value)) return copyLeaf(value);
@@ -41,14 +46,21 @@ function copyOf(value: unknown, copied: Copied): unknown {
 	if (known !== undefined) return known;
 	const copy = Array.isArray(value) ? [] : {};
 	copied.set(value, copy);
-	if (Array.isArray(value)) {
-		for (let index = 0; index < value.length; index++) place(copy, index, value[index], copied);
-	} else {
-		for (const key of Object.keys(value)) {
-			place(copy, key, (value as Record<string, unknown>)[key], copied);
+	return copy;
+}
+
+/** Fills each copy, and those that this adds. Not by recursion: data may be nested deeper than the stack is. */
+function fill(copied: Copied): void {
+	for (const [value, copy] of copied) {
+		if (Array.isArray(value)) {
+			for (let index = 0; index < value.length; index++) place(copy, index, value[index], copied);
+		} else {
+			for (const key of Object.keys(value)) {
+				place(copy, key, (value as Record<string, unknown>)[key], copied);
+			}
 		}
+		Object.freeze(copy);
 	}
-	return Object.freeze(copy);
 }
 
 function place(holder: object, key: string | number, value: unknown, copied: Copied): void {
