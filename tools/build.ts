@@ -3,7 +3,7 @@
 // a source of its own is removed, so that a file deleted from the sources cannot be published from an old build.
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { type OutputAsset, type OutputChunk, rolldown } from "rolldown";
+import { type ChunkingContext, type OutputAsset, type OutputChunk, rolldown } from "rolldown";
 import { listFiles } from "./list-sources.ts";
 import { namePrivateMethods } from "./name-private-methods.ts";
 import { pruneDeclarations } from "./prune-declarations.ts";
@@ -15,6 +15,14 @@ const root = join(import.meta.dirname, "..");
 /** What an entry is called in dist, without its ending: its place under src. */
 function outputOf(source: string): string {
 	return source.replace(/^(?:\.\/)?src\//, "").replace(/\.ts$/, "");
+}
+
+/** The modules that are loaded with one, itself among them. */
+function staticImportsOf(first: string, modules: ChunkingContext): ReadonlySet<string> {
+	const found = new Set([first]);
+	for (const id of found)
+		for (const imported of modules.getModuleInfo(id)?.importedIds ?? []) found.add(imported);
+	return found;
 }
 
 /** Bundles the entries of a package; gives the files it wrote, relative to dist. */
@@ -29,13 +37,25 @@ async function bundle({ folder, entries, commands }: Workspace): Promise<readonl
 		platform: "neutral",
 		treeshake: true,
 	});
+	let loadedFirst: ReadonlySet<string> | undefined;
 	const { output } = await build.generate({
 		dir: join(place, "dist"),
 		format: "esm",
 		entryFileNames: "[name].js",
 		chunkFileNames: "shared/[name]-[hash].js",
-		// What most entries share is one file: each file takes longer to find and open than to read.
-		codeSplitting: { groups: [{ name: "common", minShareCount: 4 }] },
+		// What the first entry shares with others is one file: each file takes longer to find and open than to read.
+		codeSplitting: {
+			groups: [
+				{
+					name(id, modules) {
+						loadedFirst ??= staticImportsOf(sources[0] as string, modules);
+						return loadedFirst.has(id) ? "common" : null;
+					},
+					debugName: "common",
+					minShareCount: 2,
+				},
+			],
+		},
 		comments: false,
 		sourcemap: true,
 		// Small, and readable in a stack trace: functions, classes and properties keep their names, local variables do not.
