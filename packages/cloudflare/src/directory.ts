@@ -1,11 +1,14 @@
-// The directory: an object that knows the sessions of one owner, for lists. What it says of a session comes from the
-// session's own object, which alone is the truth.
+// The directory: an object that knows the sessions of one owner, for lists, and that of a tenant how many runs it has under way.
+// What it says of a session comes from the session's own object, which alone is the truth.
 import type { SessionPage, SessionSummary } from "@holdfast/server";
 import type { ObjectNamespace, ObjectState, ObjectStorage } from "./platform.ts";
 
 const mostAtOnce = 100;
-const table = `CREATE TABLE IF NOT EXISTS sessions (
-	id TEXT PRIMARY KEY, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, is_open INTEGER NOT NULL)`;
+/** Milliseconds for which a run counts whose session has not said that it was begun: its object may have died meanwhile. */
+const unconfirmedMs = 60_000;
+const tables = `CREATE TABLE IF NOT EXISTS sessions (
+	id TEXT PRIMARY KEY, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, is_open INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS runs (session TEXT PRIMARY KEY, count INTEGER NOT NULL, until INTEGER)`;
 
 /** The class of directory objects: export it from the Worker under the name of its binding. */
 export function directoryObject(): new (
@@ -16,15 +19,26 @@ export function directoryObject(): new (
 
 		constructor({ storage }: ObjectState) {
 			this.#storage = storage;
-			storage.sql.exec(table);
+			storage.sql.exec(tables);
 		}
 
 		async fetch(request: Request): Promise<Response> {
 			const { pathname } = new URL(request.url);
-			if (pathname === "/list")
-				return Response.json(this.#list((await request.json()) as ListSessions) satisfies SessionPage);
-			if (pathname === "/note") this.#note((await request.json()) as SessionSummary);
-			else this.#storage.sql.exec("DELETE FROM sessions WHERE id = ?", ((await request.json()) as Named).id);
+			const body: unknown = await request.json();
+			switch (pathname) {
+				case "/list":
+					return Response.json(this.#list(body as ListSessions) satisfies SessionPage);
+				case "/take":
+					return Response.json(this.#take(body as TakeRun));
+				case "/count":
+					this.#count(body as SessionRuns, null);
+					break;
+				case "/note":
+					this.#note(body as SessionSummary);
+					break;
+				default:
+					this.#storage.sql.exec("DELETE FROM sessions WHERE id = ?", (body as Named).id);
+			}
 			return Response.json({});
 		}
 
@@ -53,6 +67,29 @@ export function directoryObject(): new (
 				isOpen ? 1 : 0,
 			);
 		}
+
+		#take({ session, count, most }: TakeRun): { taken?: number } {
+			const now = Date.now();
+			const others =
+				"SELECT TOTAL(count) AS count FROM runs WHERE session <> ? AND (until IS NULL OR until > ?)";
+			const [row] = this.#storage.sql.exec(others, session, now).toArray() as { count: number }[];
+			const wanted = (row?.count ?? 0) + count;
+			if (wanted > most) return { taken: wanted - 1 };
+			this.#count({ session, count }, now + unconfirmedMs);
+			return {};
+		}
+
+		#count({ session, count }: SessionRuns, until: number | null): void {
+			if (count === 0) this.#storage.sql.exec("DELETE FROM runs WHERE session = ?", session);
+			else
+				this.#storage.sql.exec(
+					`INSERT INTO runs (session, count, until) VALUES (?, ?, ?)
+					ON CONFLICT (session) DO UPDATE SET count = excluded.count, until = excluded.until`,
+					session,
+					count,
+					until,
+				);
+		}
 	};
 }
 
@@ -65,11 +102,26 @@ interface Named {
 	readonly id: string;
 }
 
+/** Runs of a session that are under way. */
+export interface SessionRuns {
+	/** Id of the session's object. */
+	readonly session: string;
+	readonly count: number;
+}
+
+/** As many runs of a session as there would be with one more, and how many the tenant may have in all. */
+export interface TakeRun extends SessionRuns {
+	readonly most: number;
+}
+
 /** The directory of an owner, as others call it. */
 export interface Directory {
 	list(which: ListSessions): Promise<SessionPage>;
 	note(session: SessionSummary): Promise<void>;
 	remove(id: string): Promise<void>;
+	/** Counts one more run, if the tenant may have it; else gives how many it has. */
+	take(run: TakeRun): Promise<number | undefined>;
+	count(runs: SessionRuns): Promise<void>;
 }
 
 /** The directory of the owner with that name. */
@@ -86,5 +138,7 @@ export function directoryOf(directories: ObjectNamespace, owner: string): Direct
 		list: async (which) => (await call("/list", which)) as SessionPage,
 		note: async (session) => void (await call("/note", session)),
 		remove: async (id) => void (await call("/remove", { id })),
+		take: async (run) => ((await call("/take", run)) as { taken?: number }).taken,
+		count: async (runs) => void (await call("/count", runs)),
 	};
 }

@@ -2,8 +2,12 @@
 import { createHandler, type HandlerOptions } from "@holdfast/server";
 import { type EdgeServiceOptions, edgeService } from "./edge-service.ts";
 
-/** Options of a Worker: where the sessions are, and all that `createHandler` takes beside its service. */
-export type EdgeHandlerOptions = EdgeServiceOptions & Omit<HandlerOptions, "service">;
+/**
+ * Options of a Worker: where the sessions are, and what `createHandler` takes beside its service. Runs are counted by the objects
+ * (`maxConcurrentRuns` of `sessionObject`), streams by nobody.
+ */
+export type EdgeHandlerOptions = EdgeServiceOptions &
+	Omit<HandlerOptions, "service" | "maxConcurrentRuns" | "maxStreams">;
 
 /** A Worker's default export. */
 export interface EdgeHandler<Env> {

@@ -42,6 +42,7 @@ const ServedSession = sessionObject((env: Env) => ({
 		tools: [add],
 	},
 	directory: env.DIRECTORY,
+	maxConcurrentRuns: 2,
 }));
 
 export class Session extends ServedSession {
@@ -64,6 +65,7 @@ const served = edgeHandler<Env>((env) => ({
 	sessions: env.SESSIONS,
 	directory: env.DIRECTORY,
 	apiKeys: { "key-one": "one", "key-two": "two" },
+	heartbeatMs: 200,
 }));
 
 export default {

@@ -158,6 +158,71 @@ test("who watches a run is not cut off when another one who watches it leaves", 
 	expect(events).toContain("execute_complete");
 });
 
+/** Begins a run as a client that reads its first event, over a connection of its own. */
+async function begin(sessionId: string, key = "key-one") {
+	const client = new AbortController();
+	const answer = await fetch(new URL("/api/agent/execute", await runtime.ready), {
+		method: "POST",
+		headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+		body: JSON.stringify(question(sessionId)),
+		signal: client.signal,
+	});
+	const reader = answer.body?.getReader();
+	const next = async (): Promise<string> => new TextDecoder().decode((await reader?.read())?.value);
+	return { status: answer.status, first: await next(), next, leave: () => client.abort() };
+}
+
+test("a tenant over its runs gets 429 until one has ended, though the clients have left", async () => {
+	await runtime.dispose();
+	runtime = start("yes");
+	for (const id of ["one", "two"]) {
+		const { status, leave } = await begin(id);
+		expect(status).toBe(200);
+		await expect.poll(() => textOf(id)).toContain("tool");
+		leave();
+	}
+	const refused = await call("/api/agent/execute", { body: question("three") });
+	expect(refused.headers.get("retry-after")).toBe("1");
+	expect(await refused.json()).toMatchObject({
+		code: "rate_limited",
+		error: "2 runs are under way, which is the limit. Wait until one has ended.",
+	});
+	expect((await begin("three", "key-two")).status).toBe(200);
+	// What is refused for another reason does not count, nor does what has ended.
+	for (const id of ["one", "two"]) {
+		expect((await call(`/api/agent/session/${id}/stop`, { body: {} })).status).toBe(200);
+		await expect.poll(async () => (await begin(`after-${id}`)).status).toBe(200);
+	}
+	expect((await begin("four")).status).toBe(429);
+	expect((await call("/api/agent/session/after-one", { method: "DELETE" })).status).toBe(200);
+	expect((await begin("four")).status).toBe(200);
+});
+
+test("runs count once their objects were evicted, and until the next have ended them", async () => {
+	await runtime.dispose();
+	runtime = start("once");
+	const first = await begin("moved");
+	await expect.poll(() => textOf("moved")).toContain("tool");
+	first.leave();
+	expect(await (await call("/evict?session=moved")).text()).toBe("evicted");
+	await expect.poll(() => textOf("moved"), { timeout: 30_000 }).toContain("It is three indeed.");
+	const rest = await Promise.all(["a", "b"].map((id) => begin(id)));
+	expect(rest.map(({ status }) => status)).toEqual([200, 200]);
+});
+
+test("a silent stream gets heartbeats when whoever came first has left", async () => {
+	await runtime.dispose();
+	runtime = start("yes");
+	const first = await begin("left");
+	await expect.poll(() => textOf("left")).toContain("tool");
+	const second = await begin("silent");
+	await expect.poll(() => textOf("silent")).toContain("tool");
+	first.leave();
+	let received = second.first;
+	while ((received.match(/^:/gm) ?? []).length < 10) received += await second.next();
+	second.leave();
+});
+
 test("a message that waits for a run streams when its own begins", async () => {
 	const { first, second } = await waitingMessage("queued");
 	expect((await call("/api/agent/session/queued/stop", { body: {} })).status).toBe(200);

@@ -2,41 +2,70 @@
 import { HoldfastError } from "holdfast";
 import { errorOf, failureOf } from "./answers.ts";
 
+/** Options of `batchLines`. */
+export interface BatchLinesOptions {
+	/** Aborted when the reader has left. */
+	readonly leaving: AbortController;
+	/** Called once, when there is nothing more to read or nobody to read it. */
+	readonly over: () => void;
+	/** Milliseconds of silence after which an empty line is sent. Default 15,000. */
+	readonly silenceMs?: number;
+	/** Milliseconds after which a reader that takes nothing has left: the platform says so of none. Default 60,000. */
+	readonly patienceMs?: number;
+}
+
 /** Batches as lines; reading them drives the source, and leaving them ends it. */
 export function batchLines<Batch>(
 	batches: AsyncIterable<Batch>,
-	leaving: AbortController,
-	over: () => void,
+	{ leaving, over, silenceMs = 15_000, patienceMs = 60_000 }: BatchLinesOptions,
 ): ReadableStream<Uint8Array> {
 	const encoder = new TextEncoder();
 	const source = batches[Symbol.asyncIterator]();
+	let next: Promise<IteratorResult<Batch>> | undefined;
+	let timer: ReturnType<typeof setTimeout> | undefined;
 	let isOver = false;
 	const end = (): void => {
+		clearTimeout(timer);
 		if (!isOver) over();
 		isOver = true;
 	};
+	const leave = async (): Promise<void> => {
+		leaving.abort();
+		end();
+		await source.return?.();
+	};
 	return new ReadableStream<Uint8Array>({
 		async pull(controller) {
+			clearTimeout(timer);
+			const write = (line: string): void => {
+				controller.enqueue(encoder.encode(`${line}\n`));
+				clearTimeout(timer);
+				timer = setTimeout(() => {
+					controller.error(new Error("Its reader has left."));
+					leave().catch(console.error);
+				}, patienceMs);
+			};
 			try {
-				const { done, value } = await source.next();
+				next ??= source.next();
+				const silence = new Promise<"silence">((resolve) => {
+					timer = setTimeout(() => resolve("silence"), silenceMs);
+				});
+				const read = await Promise.race([next, silence]);
 				// Whoever read it left meanwhile.
 				if (isOver) return;
-				if (done) {
-					end();
-					controller.close();
-				} else controller.enqueue(encoder.encode(`${JSON.stringify({ value })}\n`));
+				if (read === "silence") return write("");
+				next = undefined;
+				if (read.done !== true) return write(JSON.stringify({ value: read.value }));
+				end();
+				controller.close();
 			} catch (error) {
 				if (isOver) return;
-				controller.enqueue(encoder.encode(`${JSON.stringify({ failure: failureOf(error) })}\n`));
+				write(JSON.stringify({ failure: failureOf(error) }));
 				end();
 				controller.close();
 			}
 		},
-		async cancel() {
-			leaving.abort();
-			end();
-			await source.return?.();
-		},
+		cancel: leave,
 	});
 }
 
@@ -62,7 +91,8 @@ export async function* readLines<Batch>(stream: ReadableStream<Uint8Array>): Asy
 				});
 			parts.push(first);
 			for (const next of rest) {
-				yield read(parts.join(""));
+				const line = parts.join("");
+				if (line !== "") yield read(line);
 				parts = [next];
 				length = next.length;
 			}

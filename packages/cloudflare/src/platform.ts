@@ -22,6 +22,7 @@ export interface ObjectStorage {
 
 /** The state of a Durable Object. */
 export interface ObjectState {
+	readonly id: { toString(): string };
 	readonly storage: ObjectStorage;
 	waitUntil(promise: Promise<unknown>): void;
 }

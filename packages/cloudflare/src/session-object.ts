@@ -3,7 +3,6 @@
 // asleep: nothing of it is in memory. awake: host and service are open, runs are driven, followers hear. idle: awake with
 // no run at work and no follower; after a while it lets go of both, and sleeps. An alarm wakes it for what it left.
 import {
-	readServedKey,
 	type ServedCaller,
 	type SessionOwner,
 	type SessionService,
@@ -14,16 +13,20 @@ import {
 import { HoldfastError } from "holdfast";
 import type { SqlHost } from "holdfast/sql";
 import { answerWith } from "./answers.ts";
-import { directoryOf } from "./directory.ts";
 import { batchLines } from "./lines.ts";
+import { Listing } from "./listing.ts";
 import { objectHost } from "./object-host.ts";
-import { ownerName } from "./owner-name.ts";
 import type { ObjectNamespace, ObjectState, ObjectStorage } from "./platform.ts";
 
 /** What the sessions of a class of objects are made of. */
 export interface SessionObjectOptions extends Omit<SessionServiceOptions, "host"> {
 	/** Where lists of sessions are kept: the binding of a `directoryObject()`. Default: none, and lists are empty. */
 	readonly directory?: ObjectNamespace;
+	/**
+	 * Runs a tenant may have under way in all its sessions; more answer 429. Counted in the `directory` of the tenant, which is
+	 * asked before each run. Default: no limit.
+	 */
+	readonly maxConcurrentRuns?: number;
 }
 
 /** Milliseconds after which an object with an unfinished run is woken, should it have been evicted. */
@@ -42,6 +45,7 @@ export interface SessionObject {
 interface Awake {
 	readonly host: SqlHost;
 	readonly service: SessionService;
+	readonly listing: Listing;
 }
 
 /** What the Worker asks of a session. */
@@ -59,7 +63,8 @@ export interface SessionQuestion {
 /**
  * The class of session objects: export it from the Worker under the name of its binding, and list it under
  * `new_sqlite_classes`. `make` says what the sessions' agents are, from the Worker's bindings.
- * @throws TypeError as `sessionService` does, when the first request comes.
+ * @throws TypeError as `sessionService` does; HoldfastError `invalid_option`, `conflicting_options`. When the first request
+ * comes.
  */
 export function sessionObject<Env>(
 	make: (env: Env) => SessionObjectOptions,
@@ -73,14 +78,12 @@ export function sessionObject<Env>(
 		readonly #env: Env;
 		/** Aborted when the object goes to sleep. */
 		#staying = new AbortController();
-		/** Key in the journal of the session whose object this is. */
-		#key: string | undefined;
 		#awake: Promise<Awake> | undefined;
 		#requests = 0;
 		#linger: ReturnType<typeof setTimeout> | undefined;
 		#unwatch: (() => void) | undefined;
-		/** Whether the directory last heard of an open run. */
-		#listed: boolean | undefined;
+		/** Whether a directory could not be notified. */
+		#isUnsaid = false;
 
 		constructor(state: ObjectState, env: Env) {
 			this.#state = state;
@@ -103,7 +106,8 @@ export function sessionObject<Env>(
 
 		async alarm(): Promise<void> {
 			if (!this.#isKnown()) return;
-			const { host } = await this.#wake();
+			const { host, listing } = await this.#wake();
+			await this.#note(listing);
 			await this.#watchOver(host);
 			this.#rest();
 		}
@@ -115,51 +119,55 @@ export function sessionObject<Env>(
 				if (path === "/get") return null;
 				throw new HoldfastError("session_not_found", "Session not found");
 			}
-			const { host, service } = await this.#wake();
+			const { host, service, listing } = await this.#wake();
 			switch (path) {
 				case "/submit":
-					return this.#submit(host, service, question);
+					return this.#submit(listing, service, question);
 				case "/begun":
-					return (await this.#whenBegun(host, question)) ?? null;
+					return (await this.#whenBegun(host, listing, question)) ?? null;
 				case "/get":
 					return (await service.get(caller, sessionId)) ?? null;
 				case "/stop":
 					return service.stop(caller, sessionId);
 				case "/delete":
-					return this.#delete(service, question);
+					return this.#delete(listing, service, question);
 				default:
 					return this.#follow(service, question);
 			}
 		}
 
-		async #submit(host: SqlHost, service: SessionService, question: SessionQuestion): Promise<unknown> {
+		async #submit(listing: Listing, service: SessionService, question: SessionQuestion): Promise<unknown> {
 			const { caller, sessionId, request, idempotencyKey } = question;
 			await this.#soon(watchMs);
-			const { begun: _, ...submitted } = await service.submit(
-				caller as ServedCaller,
-				sessionId,
-				request as NonNullable<typeof request>,
-				idempotencyKey === undefined ? {} : { idempotencyKey },
+			const { begun: _, ...submitted } = await listing.submit(caller, () =>
+				service.submit(
+					caller as ServedCaller,
+					sessionId,
+					request as NonNullable<typeof request>,
+					idempotencyKey === undefined ? {} : { idempotencyKey },
+				),
 			);
-			await this.#list(host);
 			return submitted;
 		}
 
 		/** Asked of the journal, which knows it also when the object has slept since the message came. */
 		async #whenBegun(
 			host: SqlHost,
+			listing: Listing,
 			{ waitsFor = "", after = "" }: SessionQuestion,
 		): Promise<string | undefined> {
-			const storeKey = await this.#ownKey(host);
+			const storeKey = await listing.key();
 			if (storeKey === undefined) return undefined;
 			return whenBegun(host, { storeKey, waitsFor, after }, this.#staying.signal);
 		}
 
-		async #delete(service: SessionService, { caller, sessionId }: SessionQuestion): Promise<void> {
+		async #delete(
+			listing: Listing,
+			service: SessionService,
+			{ caller, sessionId }: SessionQuestion,
+		): Promise<void> {
 			await service.delete(caller, sessionId);
-			this.#key = undefined;
-			this.#listed = undefined;
-			await this.#directory(caller)?.remove(sessionId);
+			await listing.remove(caller, sessionId);
 			await this.#sleep();
 			await this.#storage.deleteAlarm();
 			await this.#storage.deleteAll();
@@ -177,12 +185,7 @@ export function sessionObject<Env>(
 				this.#requests--;
 				this.#rest();
 			};
-			return new Response(batchLines(batches, leaving, over));
-		}
-
-		#options(): Omit<SessionServiceOptions, "host"> {
-			const { directory: _, ...options } = make(this.#env);
-			return { recoverEveryMs: lookMs, ...options };
+			return new Response(batchLines(batches, { leaving, over }));
 		}
 
 		#wake(): Promise<Awake> {
@@ -196,10 +199,13 @@ export function sessionObject<Env>(
 		async #open(): Promise<Awake> {
 			const host = objectHost(this.#storage);
 			try {
-				const service = sessionService({ ...this.#options(), host });
+				const { directory, maxConcurrentRuns, ...options } = make(this.#env);
+				const id = this.#state.id.toString();
+				const listing = new Listing({ host, id, directory, maxConcurrentRuns });
+				const service = sessionService({ recoverEveryMs: lookMs, ...options, host });
 				await service.recover();
-				this.#unwatch = host.changes.watch(() => this.#state.waitUntil(this.#changed(host)));
-				return { host, service };
+				this.#unwatch = host.changes.watch(() => this.#state.waitUntil(this.#changed(listing)));
+				return { host, service, listing };
 			} catch (error) {
 				await host.close();
 				throw error;
@@ -212,44 +218,25 @@ export function sessionObject<Env>(
 			return this.#awake !== undefined || this.#storage.sql.exec(tables).toArray().length > 0;
 		}
 
-		async #changed(host: SqlHost): Promise<void> {
+		async #changed(listing: Listing): Promise<void> {
+			await this.#note(listing);
+			this.#rest();
+		}
+
+		/** A directory that cannot be notified is notified with the next change, or by the alarm. */
+		async #note(listing: Listing): Promise<void> {
+			this.#isUnsaid = true;
 			try {
-				await this.#list(host);
-				this.#rest();
+				await listing.note();
+				this.#isUnsaid = false;
 			} catch (error) {
-				// The directory is notified again with the next change, or by the alarm.
 				console.error(error);
 			}
 		}
 
-		/** Notifies the directory of what changed of what it shows. */
-		async #list(host: SqlHost): Promise<void> {
-			const key = await this.#ownKey(host);
-			const head = key === undefined ? undefined : await host.journal.head(key);
-			const served = key === undefined ? undefined : readServedKey(key);
-			if (head === undefined || served === undefined) return;
-			const { sessionId, ...owner } = served;
-			const isOpen = head.openRunId !== undefined;
-			if (isOpen === this.#listed) return;
-			const { createdAt, updatedAt } = head;
-			await this.#directory(owner)?.note({ sessionId, createdAt, updatedAt, isOpen });
-			this.#listed = isOpen;
-		}
-
-		/** Its key, of all the sessions in the storage: the others are its sub-agents'. */
-		async #ownKey({ journal }: SqlHost): Promise<string | undefined> {
-			this.#key ??= (await journal.list()).find(({ key }) => readServedKey(key) !== undefined)?.key;
-			return this.#key;
-		}
-
-		#directory(owner: SessionOwner): ReturnType<typeof directoryOf> | undefined {
-			const { directory } = make(this.#env);
-			return directory && directoryOf(directory, ownerName(owner));
-		}
-
 		/** Sets the alarm for what has to be looked at though nobody asks. */
 		async #watchOver(host: SqlHost): Promise<void> {
-			if (await isAtWork(host)) return this.#soon(watchMs);
+			if (this.#isUnsaid || (await isAtWork(host))) return this.#soon(watchMs);
 			const due = host.nextDue();
 			if (due === undefined) await this.#storage.deleteAlarm();
 			else await this.#storage.setAlarm(Math.max(due, Date.now() + 1_000));

@@ -3,7 +3,7 @@
 import { HoldfastError } from "holdfast";
 import type { ReleaseSlot } from "./access/index.ts";
 import { type JsonObject, readJsonObject, readNothing } from "./http/index.ts";
-import type { Parts } from "./parts.ts";
+import { type Parts, partsOfRequest } from "./parts.ts";
 import type { ExecuteRequest, ServedCaller, SessionService, Submitted } from "./service/index.ts";
 import {
 	bodyOf,
@@ -49,7 +49,6 @@ export class Exchange {
 	readonly caller: ServedCaller;
 	readonly notes: Notes = {};
 	readonly #parts: Parts;
-	readonly #feeds: Parts["feeds"];
 	readonly #connection: Connection;
 	readonly #parameters: Readonly<Record<string, string>>;
 	/** Gives back this request's slot among the tenant's streams. */
@@ -62,8 +61,7 @@ export class Exchange {
 		connection: Connection,
 		parameters: Readonly<Record<string, string>>,
 	) {
-		this.#parts = parts;
-		this.#feeds = parts.feeds.forRequest();
+		this.#parts = partsOfRequest(parts);
 		this.request = request;
 		this.caller = caller;
 		this.#connection = connection;
@@ -123,7 +121,7 @@ export class Exchange {
 	): Promise<Submitted> {
 		this.notes.sessionId = sessionId;
 		this.#takePlace();
-		const release = this.#parts.runs.take(this.tenant);
+		const release = this.#parts.slots?.runs.take(this.tenant);
 		let submitted: Submitted;
 		try {
 			submitted = await this.service.submit(
@@ -133,15 +131,10 @@ export class Exchange {
 				idempotencyKey === undefined ? {} : { idempotencyKey },
 			);
 		} catch (error) {
-			release();
+			release?.();
 			throw error;
 		}
-		if (submitted.attached) release();
-		else if (submitted.begun !== undefined) this.#releaseLater(submitted, submitted.begun, release);
-		else
-			this.#feeds
-				.open(this.caller, submitted.sessionId, submitted.after)
-				.whenComplete(submitted.after, release);
+		if (release !== undefined) this.#releaseAtEnd(submitted, release);
 		return submitted;
 	}
 
@@ -287,20 +280,19 @@ export class Exchange {
 		});
 	}
 
-	/** A run that waits for another one counts until it has ended. */
-	#releaseLater(
-		{ sessionId }: Submitted,
-		begun: NonNullable<Submitted["begun"]>,
-		release: ReleaseSlot,
-	): void {
-		begun(new AbortController().signal).then((after) => {
-			if (after === undefined) release();
-			else this.#feeds.open(this.caller, sessionId, after).whenComplete(after, release);
-		}, release);
+	/** A run counts until it has ended, also one that waits for another one. */
+	#releaseAtEnd({ sessionId, after, attached, begun }: Submitted, release: ReleaseSlot): void {
+		const releaseAfter = (from: string | undefined): void => {
+			if (from === undefined) release();
+			else this.#parts.feeds.open(this.caller, sessionId, from).whenComplete(from, release);
+		};
+		if (attached) release();
+		else if (begun === undefined) releaseAfter(after);
+		else begun(new AbortController().signal).then(releaseAfter, release);
 	}
 
 	#takePlace(): ReleaseSlot {
-		this.#leave ??= this.#parts.places.take(this.tenant);
+		this.#leave ??= this.#parts.slots?.places.take(this.tenant) ?? (() => {});
 		return this.#leave;
 	}
 
@@ -311,7 +303,6 @@ export class Exchange {
 	): readonly [ports: Parameters<typeof watchNew>[0], options: Parameters<typeof watchNew>[1]] {
 		const { metrics, report } = this.#parts;
 		const sent = (events: number): void => metrics.countEvents(events);
-		const ports = { service: this.service, feeds: this.#feeds };
-		return [ports, { caller: this.caller, sessionId, after, until, sent, failed: report }];
+		return [this.#parts, { caller: this.caller, sessionId, after, until, sent, failed: report }];
 	}
 }

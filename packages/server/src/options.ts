@@ -176,6 +176,14 @@ export function resolveOptions(options: HandlerOptions): ResolvedOptions {
 			"conflicting_options",
 			"Both `authenticate` and `apiKeys` say who a caller is. Give one of them.",
 		);
+	const counted = (["maxConcurrentRuns", "maxStreams"] as const).find(
+		(name) => typeof options[name] === "number",
+	);
+	if (counted !== undefined && options.service?.sharesFollowing === false)
+		throw new HoldfastError(
+			"conflicting_options",
+			`\`${counted}\` cannot be kept here: nothing outlives a request of this service, so nobody would count down. Have the service count.`,
+		);
 	const authenticator = authenticatorOf(options);
 	return {
 		service: options.service,

@@ -12,10 +12,8 @@ export interface Parts {
 	readonly service: SessionService;
 	readonly feeds: FeedTable;
 	readonly streams: StreamTable;
-	/** Runs that came in here and are under way. */
-	readonly runs: Slots;
-	/** Streams that are open, or about to be. */
-	readonly places: Slots;
+	/** What a tenant has at once. Undefined where nothing outlives a request, for nobody would count it down. */
+	readonly slots: TenantSlots | undefined;
 	readonly rate: RateLimiter | undefined;
 	readonly attempts: AttemptLimiter | undefined;
 	readonly metrics: Metrics;
@@ -25,37 +23,64 @@ export interface Parts {
 	readonly stopObserving: () => void;
 }
 
+/** What is counted of each tenant. */
+export interface TenantSlots {
+	/** Runs that came in here and are under way. */
+	readonly runs: Slots;
+	/** Streams that are open, or about to be. */
+	readonly places: Slots;
+}
+
 /** Makes the parts. */
 export function makeParts(options: ResolvedOptions): Parts {
 	const report = (error: unknown): void => options.log(errorEntry(error));
 	const { service = noSessions, maxBufferedBytes } = options;
 	const feeds = new FeedTable({ service, maxBufferedBytes, failed: report });
 	const streams = new StreamTable(options.heartbeatMs, maxBufferedBytes);
-	const runs = new Slots(
-		options.maxConcurrentRuns,
-		(taken) => `${taken} runs are under way, which is the limit. Wait until one has ended.`,
-	);
-	const places = new Slots(
-		options.maxStreams,
-		(taken) => `${taken} streams are open, which is the limit. Close one, or wait until one has ended.`,
-	);
+	const slots = service.sharesFollowing === false ? undefined : makeSlots(options);
 	const now = (): number => performance.now();
-	const metrics = new Metrics({
-		openStreams: () => streams.size,
-		activeRuns: () => runs.size,
-		bufferedBytes: () => feeds.bytes,
-	});
+	const metrics = new Metrics(
+		slots && {
+			openStreams: () => streams.size,
+			activeRuns: () => slots.runs.size,
+			bufferedBytes: () => feeds.bytes,
+		},
+	);
 	return {
 		options,
 		service,
 		feeds,
 		streams,
-		runs,
-		places,
+		slots,
 		rate: options.rateLimit && new RateLimiter(options.rateLimit, now),
 		attempts: options.failedAttempts && new AttemptLimiter(options.failedAttempts, now),
 		metrics,
 		report,
 		stopObserving: service.observe?.(observeRuns(options.log, metrics)) ?? (() => {}),
+	};
+}
+
+/** The parts as one more request uses them: feeds and the timer of streams are its own where nothing outlives a request. */
+export function partsOfRequest(parts: Parts): Parts {
+	const { options, service, report, slots } = parts;
+	if (slots !== undefined) return parts;
+	const { heartbeatMs, maxBufferedBytes } = options;
+	return {
+		...parts,
+		feeds: new FeedTable({ service, maxBufferedBytes, failed: report }),
+		streams: new StreamTable(heartbeatMs, maxBufferedBytes),
+	};
+}
+
+function makeSlots({ maxConcurrentRuns, maxStreams }: ResolvedOptions): TenantSlots {
+	return {
+		runs: new Slots(
+			maxConcurrentRuns,
+			(taken) => `${taken} runs are under way, which is the limit. Wait until one has ended.`,
+		),
+		places: new Slots(
+			maxStreams,
+			(taken) => `${taken} streams are open, which is the limit. Close one, or wait until one has ended.`,
+		),
 	};
 }

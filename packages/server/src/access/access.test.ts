@@ -182,6 +182,23 @@ describe("which pages may read", () => {
 	});
 });
 
+describe("where nothing outlives a request", () => {
+	const service = { ...fakeService(), sharesFollowing: false };
+
+	test("no number is shown of what would be counted there", async () => {
+		const { post, get } = setUp(service);
+		expect((await post("/api/agent/execute", hello)).status).toBe(200);
+		expect(await (await get("/metrics")).text()).not.toMatch(/open_streams|active_runs|buffered_bytes/);
+	});
+
+	test.each([{ maxConcurrentRuns: 1 }, { maxStreams: 1 }])(
+		"no limit is taken that nobody could keep: %o",
+		(options) => {
+			expect(() => setUp(service, options)).toThrow(expect.objectContaining({ code: "conflicting_options" }));
+		},
+	);
+});
+
 describe("how often", () => {
 	test("a tenant over its requests gets 429 and when to come back, before any run; others do not [API-061]", async () => {
 		const { get, post, service } = setUp(undefined, {

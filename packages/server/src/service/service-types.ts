@@ -189,8 +189,8 @@ export interface SessionService {
 		options?: FollowOptions,
 	): AsyncIterable<readonly LoggedEvent[]>;
 	/**
-	 * False where what `follow` gives can be read only while the request that asked for it is answered, as in Workers: each request
-	 * then follows by itself. Default: all watchers of a session share one.
+	 * False where what a request has opened can be used only while it is answered, as in Workers: each request then follows by
+	 * itself, and neither runs nor streams are counted. Default: all watchers of a session share one.
 	 */
 	readonly sharesFollowing?: boolean;
 	/** Ends the run that is under way or waits. Rejects with `session_not_found`. */

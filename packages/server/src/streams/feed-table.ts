@@ -19,11 +19,6 @@ export class FeedTable {
 		this.#options = options;
 	}
 
-	/** The table that one more request uses: this one, unless the service shares nothing between requests. */
-	forRequest(): FeedTable {
-		return this.#options.service.sharesFollowing === false ? new FeedTable(this.#options) : this;
-	}
-
 	/** Bytes that all windows hold. */
 	get bytes(): number {
 		let sum = 0;

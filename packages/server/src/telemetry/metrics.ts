@@ -40,7 +40,7 @@ type MetricName = keyof typeof help;
 
 /** The metrics of a handler. */
 export class Metrics {
-	readonly #gauges: Gauges;
+	readonly #gauges: Gauges | undefined;
 	readonly #requests = new Map<string, number>();
 	readonly #ended = new Map<string, number>();
 	readonly #runs = new Map<string, number>();
@@ -51,7 +51,8 @@ export class Metrics {
 	#cost = 0;
 	#unpriced = 0;
 
-	constructor(gauges: Gauges) {
+	/** Without `gauges` there are none of them. */
+	constructor(gauges: Gauges | undefined) {
 		this.#gauges = gauges;
 	}
 
@@ -100,15 +101,21 @@ export class Metrics {
 			...family("holdfast_model_tokens_total", this.#tokens),
 			...family("holdfast_model_cost_dollars_total", this.#cost),
 			...family("holdfast_model_unpriced_answers_total", this.#unpriced),
-			...family("holdfast_open_streams", this.#gauges.openStreams()),
-			...family("holdfast_active_runs", this.#gauges.activeRuns()),
-			...family("holdfast_buffered_bytes", this.#gauges.bufferedBytes()),
+			...(this.#gauges === undefined ? [] : gaugeFamilies(this.#gauges)),
 			...store,
 			...(memory === undefined ? [] : family("process_resident_memory_bytes", memory.rss)),
 			...(memory === undefined ? [] : family("process_heap_bytes", memory.heapUsed)),
 			"",
 		].join("\n");
 	}
+}
+
+function gaugeFamilies({ openStreams, activeRuns, bufferedBytes }: Gauges): readonly string[] {
+	return [
+		...family("holdfast_open_streams", openStreams()),
+		...family("holdfast_active_runs", activeRuns()),
+		...family("holdfast_buffered_bytes", bufferedBytes()),
+	];
 }
 
 async function storeFamilies(storeStats: () => Promise<StoreStats>): Promise<readonly string[]> {

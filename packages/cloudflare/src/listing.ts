@@ -1,0 +1,152 @@
+// What the directories know of the session of an object: that of its owner, for lists; and, where the runs of a tenant are
+// limited, that of the tenant, how many of them are this session's. They are notified of what has changed only.
+import { readServedKey, type ServedCaller, type SessionOwner } from "@holdfast/server";
+import { HoldfastError } from "holdfast";
+import type { SqlHost } from "holdfast/sql";
+import { type Directory, directoryOf } from "./directory.ts";
+import { ownerName } from "./owner-name.ts";
+import type { ObjectNamespace } from "./platform.ts";
+
+/** What is listed, and where. */
+export interface ListingOptions {
+	/** Where the session's journal is. */
+	readonly host: SqlHost;
+	/** Id of the session's object. */
+	readonly id: string;
+	readonly directory: ObjectNamespace | undefined;
+	/** Runs a tenant may have under way. */
+	readonly maxConcurrentRuns: number | undefined;
+}
+
+/** The session of an object as others list and count it. */
+export class Listing {
+	readonly #options: ListingOptions;
+	#key: string | undefined;
+	/** Whether the owner's directory last heard of an open run. */
+	#isOpen: boolean | undefined;
+	/** Whom runs are counted for; undefined until it is known, or where nobody counts. */
+	#tenant: string | undefined;
+	/** Runs of this session that the tenant's directory last heard of. */
+	#counted: number | undefined;
+	/** Requests that may begin a run and are not decided. */
+	#submitting = 0;
+	/** What was last said to directories, which is said in order. */
+	#said: Promise<unknown> = Promise.resolve();
+
+	/** @throws HoldfastError `invalid_option`, `conflicting_options`. */
+	constructor(options: ListingOptions) {
+		const { directory, maxConcurrentRuns: most } = options;
+		if (most !== undefined && !(most >= 1))
+			throw new HoldfastError(
+				"invalid_option",
+				`\`maxConcurrentRuns\` is ${most}. Give a number of at least 1.`,
+			);
+		if (most !== undefined && directory === undefined)
+			throw new HoldfastError(
+				"conflicting_options",
+				"`maxConcurrentRuns` needs `directory`: runs are counted there.",
+			);
+		this.#options = options;
+	}
+
+	/** The session's key, of all those in the storage: the others are its sub-agents'. Undefined before it was begun. */
+	async key(): Promise<string | undefined> {
+		const { journal } = this.#options.host;
+		this.#key ??= (await journal.list()).find(({ key }) => readServedKey(key) !== undefined)?.key;
+		return this.#key;
+	}
+
+	/**
+	 * Submits what may begin a run, which counts from before it is committed.
+	 * @throws HoldfastError `rate_limited` when the tenant has no more runs, and what `submit` throws.
+	 */
+	async submit<Submitted>(
+		{ tenant }: ServedCaller | SessionOwner,
+		submit: () => Promise<Submitted>,
+	): Promise<Submitted> {
+		const { maxConcurrentRuns: most } = this.#options;
+		this.#submitting++;
+		try {
+			if (most !== undefined) await this.#inTurn(() => this.#take(tenant, most));
+			return await submit();
+		} finally {
+			this.#submitting--;
+			await this.note();
+		}
+	}
+
+	/** Notifies the directories of what has changed of what they say. */
+	note(): Promise<void> {
+		return this.#inTurn(() => this.#note());
+	}
+
+	/** The session was deleted. */
+	async remove(owner: SessionOwner, sessionId: string): Promise<void> {
+		this.#tenant = owner.tenant;
+		await this.#directory(owner)?.remove(sessionId);
+		if (this.#options.maxConcurrentRuns !== undefined) await this.#inTurn(() => this.#count(0));
+	}
+
+	#inTurn<Value>(say: () => Promise<Value>): Promise<Value> {
+		const said = this.#said.then(say);
+		this.#said = said.catch(() => {});
+		return said;
+	}
+
+	async #take(tenant: string, most: number): Promise<void> {
+		this.#tenant = tenant;
+		const count = (await this.#underWay()) + this.#submitting;
+		const taken = await this.#directory({ tenant })?.take({ session: this.#options.id, count, most });
+		if (taken !== undefined) throw noMoreRuns(taken);
+		// It counts for a while only, until it is confirmed.
+		this.#counted = undefined;
+	}
+
+	async #note(): Promise<void> {
+		const key = await this.key();
+		const head = key === undefined ? undefined : await this.#options.host.journal.head(key);
+		const served = key === undefined ? undefined : readServedKey(key);
+		if (head !== undefined && served !== undefined) {
+			const { sessionId, ...owner } = served;
+			this.#tenant = owner.tenant;
+			const isOpen = head.openRunId !== undefined;
+			const { createdAt, updatedAt } = head;
+			if (isOpen !== this.#isOpen)
+				await this.#directory(owner)?.note({ sessionId, createdAt, updatedAt, isOpen });
+			this.#isOpen = isOpen;
+		}
+		if (this.#options.maxConcurrentRuns !== undefined)
+			await this.#count((await this.#underWay()) + this.#submitting);
+	}
+
+	async #count(count: number): Promise<void> {
+		if (this.#tenant === undefined || count === this.#counted) return;
+		await this.#directory({ tenant: this.#tenant })?.count({ session: this.#options.id, count });
+		this.#counted = count;
+	}
+
+	/** Runs that are driven or wait to be; none that waits for somebody outside. */
+	async #underWay(): Promise<number> {
+		const { journal } = this.#options.host;
+		const key = await this.key();
+		const head = key === undefined ? undefined : await journal.head(key);
+		if (key === undefined || head === undefined) return 0;
+		const messages = (await journal.inbox(key)).filter(({ kind }) => kind === "message").length;
+		if (head.openRunId === undefined) return messages;
+		const waits = (await journal.list({ state: "waiting" })).some((session) => session.key === key);
+		return messages + (waits ? 0 : 1);
+	}
+
+	#directory(owner: SessionOwner): Directory | undefined {
+		const { directory } = this.#options;
+		return directory && directoryOf(directory, ownerName(owner));
+	}
+}
+
+function noMoreRuns(taken: number): HoldfastError {
+	return new HoldfastError(
+		"rate_limited",
+		`${taken} runs are under way, which is the limit. Wait until one has ended.`,
+		{ retryable: true, data: { retryAfterMs: 1000 } },
+	);
+}
