@@ -22,6 +22,8 @@ export interface Stage {
 	readonly server: InspectedProcess;
 	/** Kills the server and starts another over the same database. */
 	restart(options?: Partial<InspectedOptions>): Promise<void>;
+	/** The same, unless the server that runs was started with these options. */
+	serve(options?: Partial<InspectedOptions>): Promise<void>;
 	/** A page of its own, whose faults fail `close`. */
 	page(options?: { readonly width?: number; readonly colorScheme?: "light" | "dark" }): Promise<Page>;
 	/** Says something to a session, and waits for the answer. */
@@ -37,6 +39,7 @@ export async function openStage(options: Partial<InspectedOptions> = {}): Promis
 	const faults: string[] = [];
 	let browser: Browser | undefined;
 	let server: InspectedProcess | undefined;
+	let started = "";
 	const stage: Stage = {
 		url: line.url,
 		get server() {
@@ -48,6 +51,10 @@ export async function openStage(options: Partial<InspectedOptions> = {}): Promis
 			line.cut();
 			server = await startInspected({ db, ...options, ...more });
 			line.lead(server.port);
+			started = JSON.stringify(more);
+		},
+		async serve(more = {}) {
+			if (JSON.stringify(more) !== started) await stage.restart(more);
 		},
 		async page({ width = 1200, colorScheme = "light" } = {}) {
 			browser ??= await chromium.launch({

@@ -1,6 +1,6 @@
-// The page in a real browser, against a real server.
+// The page in a real browser, against a real server. Each test has a page and sessions of its own.
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { openStage, picture, type Stage, violationsOf, whyNot } from "./browser.fixture.ts";
 import { half, secret, story } from "./inspected-agent.fixture.ts";
 
@@ -10,8 +10,12 @@ describe.skipIf(whyNot !== undefined)(`the inspector${whyNot ?? ""}`, () => {
 
 	beforeAll(async () => {
 		stage = await openStage();
+	});
+	beforeEach(async () => {
+		await stage.serve();
 		page = await stage.page();
 	});
+	afterEach(() => page?.context().close());
 	afterAll(() => stage?.close());
 
 	/** Shows a session. */
@@ -46,14 +50,14 @@ describe.skipIf(whyNot !== undefined)(`the inspector${whyNot ?? ""}`, () => {
 	});
 
 	test("shows an answer while it is said, and whole when it was said, over a kill of the server", async () => {
-		await stage.restart({ waits: true });
+		await stage.serve({ waits: true });
 		await page.goto(stage.url);
 		await page.getByLabel("Message of a new session").fill("Tell a story");
 		await page.getByRole("button", { name: "Begin" }).click();
 		await page.locator(".is-live", { hasText: half }).waitFor();
 		expect(await page.locator(".conversation").textContent()).not.toContain("twelve");
 		await status("running");
-		await stage.restart({ waits: false });
+		await stage.serve();
 		await page.locator(".message-assistant .text", { hasText: story }).first().waitFor();
 		await status("completed");
 		await page.locator(".is-live").waitFor({ state: "detached" });
@@ -65,19 +69,20 @@ describe.skipIf(whyNot !== undefined)(`the inspector${whyNot ?? ""}`, () => {
 	});
 
 	test("a call waits above the message until somebody lets it run, refuses it, or answers it", async () => {
-		await show("third");
+		await stage.say("approved", "erase all");
+		await show("approved");
 		await page.getByRole("group", { name: /erase asks whether it may run/ }).waitFor();
 		await picture(page, "approval");
 		await page.getByRole("button", { name: "Approve" }).click();
 		await status("completed");
 		await page.getByText('"erased":true').first().waitFor();
-		await stage.say("fourth", "erase it");
-		await show("fourth");
+		await stage.say("denied", "erase it");
+		await show("denied");
 		await page.getByLabel("Reason for erase").fill("Not today.");
 		await page.getByRole("button", { name: "Deny" }).click();
 		await page.locator(".message-assistant .text", { hasText: "Not today." }).first().waitFor();
-		await stage.say("fifth", "where am I?");
-		await show("fifth");
+		await stage.say("answered", "where am I?");
+		await show("answered");
 		await page.getByLabel("Result of where").fill("In Rome.");
 		await page.getByRole("button", { name: "Answer", exact: true }).click();
 		await page.locator(".message-assistant .text", { hasText: "In Rome." }).first().waitFor();
@@ -85,9 +90,9 @@ describe.skipIf(whyNot !== undefined)(`the inspector${whyNot ?? ""}`, () => {
 	});
 
 	test("sends, steers into the run under way, and interrupts it", async () => {
-		await stage.restart({ waits: true });
-		await stage.say("sixth", "Hello");
-		await show("sixth");
+		await stage.serve({ waits: true });
+		await stage.say("steered", "Hello");
+		await show("steered");
 		await page.getByLabel("Message", { exact: true }).fill("Tell a story");
 		await page.keyboard.press("Control+Enter");
 		await page.locator(".is-live", { hasText: half }).waitFor();
@@ -103,27 +108,25 @@ describe.skipIf(whyNot !== undefined)(`the inspector${whyNot ?? ""}`, () => {
 		await page.getByRole("button", { name: "Interrupt" }).click();
 		await status("stopped");
 		await page.locator(".message-error", { hasText: "interrupted" }).waitFor();
-		await stage.restart({ waits: false });
 	});
 
 	test("a parked run is released", async () => {
+		await stage.serve({ parks: true });
+		await stage.say("parked", "park here").catch(() => {});
 		await stage.restart({ parks: true });
-		await stage.say("seventh", "park here").catch(() => {});
-		await stage.restart({ parks: true });
-		await show("seventh");
+		await show("parked");
 		await status("parked");
-		await stage.restart({ parks: false, unparks: true });
+		await stage.serve({ unparks: true });
 		await page.getByRole("button", { name: "Release" }).click();
 		await status("completed");
 		await page.getByRole("tab", { name: "Timeline" }).click();
 		await page.getByText("released").first().waitFor();
-		await stage.restart();
 	});
 
 	test("forks a session before a turn and tries it again with another model and other instructions, and compares the two", async () => {
-		await stage.say("eighth", "One");
-		await stage.say("eighth", "Two");
-		await show("eighth");
+		await stage.say("forked", "One");
+		await stage.say("forked", "Two");
+		await show("forked");
 		await page.locator(".message-user", { hasText: "Two" }).waitFor();
 		await page.getByRole("button", { name: "Fork…" }).click();
 		await page.getByLabel("Begins with all that was said").selectOption({ label: "up to turn 1: One" });
@@ -136,7 +139,7 @@ describe.skipIf(whyNot !== undefined)(`the inspector${whyNot ?? ""}`, () => {
 		await page.locator(".message-assistant", { hasText: "wise-2" }).waitFor();
 		await page.getByText("forked from").waitFor();
 		await expect.poll(() => page.locator(".message-user").count()).toBe(2);
-		await show("eighth", "tree");
+		await show("forked", "tree");
 		await page.getByRole("link", { name: "compare" }).click();
 		await page.getByRole("heading", { name: "Comparison" }).waitFor();
 		await page.getByRole("cell", { name: "another" }).waitFor();
@@ -145,8 +148,8 @@ describe.skipIf(whyNot !== undefined)(`the inspector${whyNot ?? ""}`, () => {
 	});
 
 	test("shows requests and replies with credentials masked", async () => {
-		await stage.say("ninth", "the secret please");
-		await show("ninth", "steps");
+		await stage.say("masked", "the secret please");
+		await show("masked", "steps");
 		await page.getByLabel("Reply").getByText("REDACTED").waitFor();
 		await page.getByLabel("Request").getByText("You are the agent of a test.").waitFor();
 		expect(await page.content()).not.toContain(secret);
@@ -154,7 +157,8 @@ describe.skipIf(whyNot !== undefined)(`the inspector${whyNot ?? ""}`, () => {
 	});
 
 	test("replays a session step by step", async () => {
-		await show("first", "replay");
+		await stage.say("replayed", "add it up");
+		await show("replayed", "replay");
 		await page.getByText("1 of 7: run.started").waitFor();
 		await page.keyboard.press("]");
 		await page.getByText("2 of 7: input").waitFor();
@@ -167,15 +171,17 @@ describe.skipIf(whyNot !== undefined)(`the inspector${whyNot ?? ""}`, () => {
 	});
 
 	test("shows sub-agents in the tree, and what they did", async () => {
-		await stage.say("tenth", "ask the helper");
-		await show("tenth", "tree");
+		await stage.say("helped", "ask the helper");
+		await show("helped", "tree");
 		await page.getByRole("link", { name: "helper" }).click();
 		await page.locator(".message-assistant", { hasText: "It is on page 7." }).first().waitFor();
 	});
 
 	test("every view is free of violations, in light and dark, and fits into 360 pixels", async () => {
+		await stage.say("viewed", "add it up");
+		await stage.say("compared", "One");
 		const dark = await stage.page({ width: 360, colorScheme: "dark" });
-		const views = ["", "usage", "compare/first/eighth", ...tabs.map((tab) => `session/first/${tab}`)];
+		const views = ["", "usage", "compare/viewed/compared", ...tabs.map((tab) => `session/viewed/${tab}`)];
 		for (const shown of [page, dark]) {
 			for (const view of views) {
 				await shown.goto(`${stage.url}/#/${view}`);
@@ -190,13 +196,15 @@ describe.skipIf(whyNot !== undefined)(`the inspector${whyNot ?? ""}`, () => {
 	});
 
 	test("everything is reached by the keyboard", async () => {
+		await stage.say("hidden", "One");
+		await stage.say("found", "One");
 		const focused = () => page.evaluate(() => document.activeElement?.id);
 		await page.goto(stage.url);
 		await page.locator(".session-line").first().waitFor();
 		await page.keyboard.press("/");
 		await expect.poll(focused).toBe("search");
-		await page.keyboard.type("first");
-		await page.locator(".session-line", { hasText: "second" }).waitFor({ state: "detached" });
+		await page.keyboard.type("found");
+		await page.locator(".session-line", { hasText: "hidden" }).waitFor({ state: "detached" });
 		await page.keyboard.press("Escape");
 		await page.keyboard.press("j");
 		await page.keyboard.press("Enter");
