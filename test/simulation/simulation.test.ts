@@ -47,6 +47,7 @@ test.each([
 		835_035_605,
 		"a run learns of work that is over while this process still follows it, and what it finds then is no update",
 	],
+	[4_353, "a session is made for a notification while a worker that saw none of its key looks for it"],
 ])("seed %i holds, in which %s", async (seed) => {
 	const result = await runSchedule("memory", seed);
 	expect(result.ok, report("memory", result)).toBe(true);

@@ -138,6 +138,29 @@ test("a notification whose delivery a crash cut off is not delivered to the sess
 	await close();
 });
 
+test("a notification whose session another worker makes while it is looked for is delivered, also where that worker dies", async () => {
+	const { host, agent, said, states, close } = await noticed();
+	const dying = new Agent({ model: scriptedModel(() => "never said"), host });
+	const { head, submit } = host.journal;
+	host.journal.head = async (key) => {
+		host.journal.head = head;
+		const seen = await head.call(host.journal, key);
+		host.journal.submit = async () => {
+			host.journal.submit = submit;
+			throw new Error("The process is gone.");
+		};
+		await expect(dying.resume("run-k")).rejects.toThrow("gone");
+		return seen;
+	};
+	await (await agent.resume("run-k"))?.result();
+	expect([await said(), await states()]).toEqual([
+		["It is done."],
+		{ notification: "acked", run: "completed" },
+	]);
+	await dying.close();
+	await close();
+});
+
 test("a notification whose session is deleted while it is on its way is settled, and makes none anew", async () => {
 	const { host, agent, states, close } = await noticed();
 	const { submit } = host.journal;

@@ -112,19 +112,29 @@ async function release(store: ExecutionStore, runId: string, { key, leaseId }: C
 	});
 }
 
-/** Claims it for the session that it is for: that it was made for, or is first delivered to. Undefined when it is not ours. */
-async function claimNotification(parts: ResumeParts, run: RunRecord): Promise<Claim | undefined> {
+/**
+ * Claims it for the session that it is for: that it was made for, or is first delivered to. Undefined when it is not ours.
+ *
+ * @param notedBefore The session that it was known to be for before this look at the journal.
+ */
+async function claimNotification(
+	parts: ResumeParts,
+	run: RunRecord,
+	notedBefore?: string,
+): Promise<Claim | undefined> {
 	const { execution, journal, ports, leaseMs } = parts;
 	const { runId } = run;
 	const { seq = 0, incarnation } = (await journal.head(storeKeyOfRun(run))) ?? {};
 	const key = run.dedupeKey ?? runId;
 	try {
-		return await execution.store.transaction(async (inside) => {
+		const claimed = await execution.store.transaction(async (inside) => {
 			const { notifications, checkpoints } = inside;
 			const isFor =
 				(await notifications.getByIdempotencyKey(key))?.incarnation ??
 				incarnationAt(await checkpoints.latest(runId));
 			if (isFor !== undefined && isFor !== incarnation) {
+				// Another worker may have made that session, and noted it, since the journal was looked at.
+				if (isFor !== notedBefore) return isFor;
 				await notifications.acknowledge?.(key);
 				await changeRun(inside, runId, { status: "cancelled" });
 				return undefined;
@@ -145,6 +155,7 @@ async function claimNotification(parts: ResumeParts, run: RunRecord): Promise<Cl
 			await noteBefore(inside, parts, run, { seq, incarnation, notificationId: existing.notificationId });
 			return { ...ours, incarnation };
 		});
+		return typeof claimed === "string" ? await claimNotification(parts, run, claimed) : claimed;
 	} catch (error) {
 		if (error instanceof NotOurs) return undefined;
 		throw error;
