@@ -22,13 +22,17 @@ export function undelivered({ records }: World, { inputs }: Users): string | und
 	return undefined;
 }
 
-/** Each task that a session was notified of as begun has come to its end, and the session has been notified of that once. */
+/**
+ * Each task that a session was notified of as begun has come to its end, and the session that began it, and no other, has
+ * been notified of that once.
+ */
 export function checkBackground(world: World, { endings }: Users): void {
 	const { ledger } = world;
 	for (const life of ledger.allLives) {
 		const reminders = remindersOf(life);
 		for (const [taskId, count] of timesReported(reminders))
 			if (count > 1) ledger.wrong(`${life.key} was notified of ${taskId} ${count} times`);
+		checkOwn(life, world);
 		// A kill ends tasks, and takes what waits to be reported.
 		if (ledger.current(life.key) !== life || endings.some(({ key }) => key === life.key)) continue;
 		const launched = launchedIn(life, world);
@@ -44,6 +48,19 @@ export function checkBackground(world: World, { endings }: Users): void {
 			if (word !== undefined && !reported.some((text) => text.includes(word)))
 				ledger.wrong(`${life.key} was not notified of ${taskId}: ${end}`);
 		}
+	}
+}
+
+/** What a session's own runs were notified of was work of theirs: of none that had its key before. */
+function checkOwn(life: SessionLife, { ledger }: World): void {
+	const isOwn = (runId: string): boolean => ledger.lifeOfRun(runId) === life;
+	const own = life.entries.filter(({ runId }) => isOwn(runId));
+	for (const taskId of timesReported(remindersOf({ ...life, entries: own })).keys()) {
+		const runId = runOf(taskId);
+		const begun = ledger.lifeOfRun(runId)?.entries.find((entry) => entry.runId === runId)?.fact;
+		const parent = begun?.kind === "run.started" ? begun.parent : undefined;
+		if (parent === undefined || !isOwn(parent.runId))
+			ledger.wrong(`${life.key} was notified of ${taskId}, which another session began`);
 	}
 }
 
@@ -75,13 +92,24 @@ function launchedIn(life: SessionLife, { ledger }: World): readonly string[] {
 	return [...launched];
 }
 
+const taskPrefix = "bg_";
+
+/** The id by which a model knows the work of a run in the background. */
+export function taskIdOf(runId: string): string {
+	return taskPrefix + runId;
+}
+
+function runOf(taskId: string): string {
+	return taskId.slice(taskPrefix.length);
+}
+
 /** How a task ended, by the journal of its session. */
 function endOf(
 	taskId: string,
 	{ key }: SessionLife,
 	{ ledger }: World,
 ): "completed" | "error" | "aborted" | "killed" | "lost" | "parked" {
-	const runId = taskId.slice("bg_".length);
+	const runId = runOf(taskId);
 	const entries = ledger.current(taskKey(key, "helper", taskId))?.entries ?? [];
 	if (entries.at(-1)?.fact.kind === "run.parked") return "parked";
 	const ended = entries.find((entry) => entry.runId === runId && entry.fact.kind === "run.ended")?.fact;

@@ -1,7 +1,7 @@
 // Faults planted on purpose, to see whether the checks find them. They are put between the shipped code and its ports;
 // the shipped code itself is not touched.
 
-import type { Append, Fact, Lease } from "holdfast";
+import type { Append, Fact, Input, Lease } from "holdfast";
 import type { Ledger } from "./ledger.ts";
 import type { Random } from "./random.ts";
 import type { AccessAtOnce, Holders, StoreUser } from "./store-access.ts";
@@ -26,7 +26,8 @@ export const plantedFaults: Readonly<Record<PlantedFault, string>> = {
 	"stale-read": "what is read lacks the last entry",
 	"notice-without-key": "a notification of a session is not recognised when it is delivered once more",
 	"begun-without-key": "an append that begins with an input of its own is not known by that input's key",
-	"update-after-end": "a watcher is shown an update of a task after its end",
+	"update-after-end": "an update of a task is emitted after its end",
+	"reminded-by-namesake": "a session is reminded of work of the one that was deleted under its key",
 	"forgotten-task": "a task in the background is not found among its parent's",
 	"lost-schedule": "what is scheduled is forgotten",
 	"gives-up-model": "a run is ended although its model is only busy",
@@ -53,6 +54,7 @@ export type PlantedFault =
 	| "notice-without-key"
 	| "begun-without-key"
 	| "update-after-end"
+	| "reminded-by-namesake"
 	| "forgotten-task"
 	| "lost-schedule"
 	| "gives-up-model";
@@ -156,13 +158,13 @@ export function withFault(
 				},
 			};
 		case "notice-without-key":
-			return {
-				...access,
-				submit(key, { dedupeKey, ...input }) {
-					const known = input.kind === "notice" || dedupeKey === undefined ? {} : { dedupeKey };
-					return access.submit(key, { ...input, ...known });
-				},
-			};
+			return submitting(access, ({ dedupeKey, ...input }) =>
+				input.kind === "notice" || dedupeKey === undefined ? input : { ...input, dedupeKey },
+			);
+		case "reminded-by-namesake":
+			return submitting(access, (input) =>
+				input.askedBy?.incarnation === undefined ? input : forAny(input),
+			);
 		case "begun-without-key":
 			return appending(access, ({ dedupeKey: _, ...batch }) => batch);
 		case "forgotten-open-run":
@@ -194,6 +196,15 @@ export function withFault(
 
 function appending(access: AccessAtOnce, change: (batch: Append) => Append): AccessAtOnce {
 	return { ...access, append: (lease, batch) => access.append(lease, change(batch)) };
+}
+
+function submitting(access: AccessAtOnce, change: (input: Input) => Input): AccessAtOnce {
+	return { ...access, submit: (key, input) => access.submit(key, change(input)) };
+}
+
+/** An input for whichever session has its key. */
+function forAny({ askedBy: _, ...input }: Input): Input {
+	return input;
 }
 
 /** Something else in place of the attempt. */

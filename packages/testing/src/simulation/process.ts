@@ -2,8 +2,9 @@
 import { Agent, type Entry, type Host, type Journal, type Ports, type ToolContext } from "holdfast";
 import type { OwnExecutionHost } from "holdfast/execution";
 import { journalExecution, journalHost, type RecordingHost } from "holdfast/host";
+import { taskIdOf } from "./background-checks.ts";
 import { makeOperation, writing } from "./operations.ts";
-import { withFault } from "./planted-faults.ts";
+import { type PlantedFault, withFault } from "./planted-faults.ts";
 import type { Owner, Step } from "./schedule.ts";
 import { simulatedJournal } from "./simulated-journal.ts";
 import { simulatedRecords } from "./simulated-records.ts";
@@ -54,10 +55,9 @@ export class Process implements Owner, StoreUser {
 		const folds = this.worker.folds === true;
 		const parts = { schedule, owner: this, workerId: name, access, operation, folds, planted };
 		this.journal = simulatedJournal(parts);
-		const lateResult =
-			planted === "late-settlement" ? (context: ToolContext) => this.#settleLate(context) : undefined;
+		const afterTool = this.#plantedAfterTool(planted);
 		const trouble: WorkOptions["trouble"] = (of) => world.trouble(of);
-		const work: WorkOptions = { schedule, owner: this, ledger, effects, trouble, lateResult };
+		const work: WorkOptions = { schedule, owner: this, ledger, effects, trouble, afterTool };
 		const ports: Partial<Ports> = {
 			clock: {
 				now: () => 1_700_000_000_000 + schedule.now + this.#clockError,
@@ -181,8 +181,27 @@ export class Process implements Owner, StoreUser {
 		return fails;
 	}
 
+	#plantedAfterTool(planted: PlantedFault | undefined): WorkOptions["afterTool"] {
+		if (planted === "late-settlement") return (context) => this.#settleLate(context);
+		return planted === "update-after-end" ? (context) => this.#updateEnded(context) : undefined;
+	}
+
+	/** A planted fault: tasks of the session that are over are updated once more. */
+	#updateEnded({ runId, onSubagentEvent }: ToolContext): void {
+		const { ledger } = this.#world;
+		for (const { entries } of ledger.allLives) {
+			const [first] = entries;
+			if (first?.fact.kind !== "run.started" || entries.at(-1)?.fact.kind !== "run.ended") continue;
+			const { parent } = first.fact;
+			if (parent === undefined || ledger.lifeOfRun(parent.runId) !== ledger.lifeOfRun(runId)) continue;
+			const task_id = taskIdOf(first.runId);
+			onSubagentEvent({ type: "subagent-job-update", task_id, subagent: "helper", status: "running" });
+		}
+	}
+
 	/** A planted fault: the call has been given up, and its result is recorded nevertheless. */
-	#settleLate({ sessionKey = "", runId, toolCallId, step }: ToolContext): void {
+	#settleLate({ sessionKey = "", runId, toolCallId, step, signal }: ToolContext): void {
+		if (!signal.aborted) return;
 		const { holders, ledger, schedule } = this.#world;
 		const lease = holders.get(sessionKey);
 		if (lease === undefined || lease.isLost) return;

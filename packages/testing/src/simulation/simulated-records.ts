@@ -58,8 +58,9 @@ export function simulatedRecords(options: SimulatedRecordsOptions): RecordSpace 
 
 	/** Writes as a planted fault leaves them. */
 	function written(writes: readonly RecordWrite[]): readonly RecordWrite[] {
-		if (planted !== "lost-schedule") return writes;
-		return writes.filter(({ shelf }) => shelf !== "scheduled-runs" || random.chance(0.5));
+		if (planted === "lost-schedule")
+			return writes.filter(({ shelf }) => shelf !== "scheduled-runs" || random.chance(0.5));
+		return planted === "reminded-by-namesake" ? writes.map(forAnySession) : writes;
 	}
 
 	return {
@@ -85,6 +86,13 @@ export function simulatedRecords(options: SimulatedRecordsOptions): RecordSpace 
 				looks,
 			),
 	};
+}
+
+/** A notification that does not say for which session it is of those that have its key. */
+function forAnySession(write: RecordWrite): RecordWrite {
+	if (write.shelf !== "notifications") return write;
+	const { incarnation: _, ...value } = write.value as { readonly incarnation?: string };
+	return { ...write, value };
 }
 
 /** Records in memory answer at once; their port only says that they may. */

@@ -19,8 +19,8 @@ export interface WorkOptions {
 	readonly effects: Effects;
 	/** Whether this model call, or this tool, goes wrong. */
 	readonly trouble: (of: "model" | "tool") => Trouble | undefined;
-	/** Called for results that come after their run was asked to stop. */
-	readonly lateResult: ((context: ToolContext) => void) | undefined;
+	/** A planted fault: called when a tool has its result, or has failed. */
+	readonly afterTool: ((context: ToolContext) => void) | undefined;
 }
 
 const overlayMark = "overlay";
@@ -131,7 +131,7 @@ export function simulatedTools({
 	ledger,
 	effects,
 	trouble,
-	lateResult,
+	afterTool,
 }: WorkOptions): readonly AnyTool[] {
 	type Params = { readonly subject: string };
 
@@ -147,7 +147,7 @@ export function simulatedTools({
 			if (how !== "hangs") {
 				const label = `${owner.name}: ${subject} ${how === "fails" ? "fails" : "is done"}`;
 				const run = (): void => {
-					if (signal.aborted) lateResult?.(context);
+					afterTool?.(context);
 					if (how === "fails") reject(new Error("The simulated tool failed."));
 					else resolve(`${subject} done`);
 				};

@@ -320,8 +320,7 @@ export class Users {
 		const kind = random.pick(["watched", "watched", "watched", "pulled", "both", "left"] as const);
 		const isWatched = kind === "watched" || kind === "both";
 		const watchers = Array.from({ length: isWatched ? 1 + random.below(3) : 0 }, pace);
-		const showsTwice = this.#world.planted === "update-after-end";
-		const watching = { watchers, events: kind === "pulled" || kind === "both", showsTwice };
+		const watching = { watchers, events: kind === "pulled" || kind === "both" };
 		const watched = new WatchedRun(run, process, schedule, ledger, watching);
 		this.runs.push(watched);
 		if (calm || (kind === "watched" && random.chance(0.5))) watched.askForResult();

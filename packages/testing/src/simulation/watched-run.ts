@@ -13,8 +13,6 @@ export type Pace = "at-once" | "slow";
 export interface Watching {
 	readonly watchers: readonly Pace[];
 	readonly events: boolean;
-	/** A planted fault: work that is over is updated once more. */
-	readonly showsTwice: boolean;
 }
 
 /** Facts that are emitted, and as which event. */
@@ -39,22 +37,13 @@ class Watcher {
 	#last: { readonly seq: number; readonly sub: number } | undefined;
 	#lastEmitted: number | undefined;
 	readonly #overJobs = new Set<string>();
-	readonly #showsTwice: boolean;
 
-	constructor(run: AgentRun, ledger: Ledger, showsTwice: boolean) {
+	constructor(run: AgentRun, ledger: Ledger) {
 		this.#run = run;
 		this.#ledger = ledger;
-		this.#showsTwice = showsTwice;
 	}
 
 	saw(event: RunEvent): void {
-		this.#saw(event);
-		if (!this.#showsTwice || event.type !== "nested" || !isJobEvent(event.event)) return;
-		if (event.event.type === "subagent-job-end")
-			this.#saw({ ...event, sub: event.sub + 0.5, event: { ...event.event, type: "subagent-job-update" } });
-	}
-
-	#saw(event: RunEvent): void {
 		const { seq, sub } = event;
 		if (seq === 0) return; // a run that was never started has no journal
 		const { runId, sessionKey } = this.#run;
@@ -101,7 +90,6 @@ export class WatchedRun {
 	wasRefused = false;
 	readonly #schedule: Schedule;
 	readonly #ledger: Ledger;
-	readonly #showsTwice: boolean;
 	#ending: AgentEvent["type"] | undefined;
 	#asked = false;
 	#drained = false;
@@ -111,7 +99,6 @@ export class WatchedRun {
 		this.process = process;
 		this.#schedule = schedule;
 		this.#ledger = ledger;
-		this.#showsTwice = watching.showsTwice;
 		for (const pace of watching.watchers) this.#watch(this.#watcher(), pace);
 		if (watching.events) this.#pull(run.events());
 	}
@@ -122,7 +109,7 @@ export class WatchedRun {
 	}
 
 	#watcher(): Watcher {
-		return new Watcher(this.run, this.#ledger, this.#showsTwice);
+		return new Watcher(this.run, this.#ledger);
 	}
 
 	/** Lets the run continue by itself and waits for its end. */
