@@ -1,6 +1,6 @@
 // The agent as its sessions see it: with the tools and hooks of its plugins, once they are set up.
 import { type EngineAgent, isAwaitedBy, modelWaitDefaults, waitFor, withinCall } from "../engine/index.ts";
-import type { MaybePromise, SessionKeys, SessionStore } from "../host/index.ts";
+import type { Journal, MaybePromise, SessionKeys, SessionStore } from "../host/index.ts";
 import { awaitedHost, memoryJournal, memoryValues, systemWarn, type ValueStore } from "../host/index.ts";
 import {
 	AgentPolicy,
@@ -106,30 +106,39 @@ export function sessionAgentOf({
 	if (subagents.length > 0) agent.inTable = (table) => delegatingAgent(agent, subagents, table, engineWith);
 	if (plugins.length === 0) return agent;
 	let values: ValueStore | undefined;
-	// What a setup begins belongs to it: the agent waits for it, so it must not wait for the agent.
-	const settingUp = withinCall(agent, () =>
-		setupPlugins(plugins, { ask: askModel(engine), values: (store) => (values = valuesOf(store)) }),
-	);
-	const ready = settingUp.then((set) => {
-		checkTogether(set, options);
-		agent.policy = policyWith(values ?? memoryValues(), set);
-		ofPlugins = set.tools;
-		if (ofPlugins.length > 0) agent.engine = engineWith([]);
-		agent.setup = undefined;
-	});
+	let begun: { readonly set: Promise<PluginSet>; readonly ready: Promise<void> } | undefined;
+	// Begun when the agent is first used: one that only lends its options to others sets nothing up.
+	const setUp = (): NonNullable<typeof begun> => {
+		if (begun !== undefined) return begun;
+		// What a setup begins belongs to it: the agent waits for it, so it must not wait for the agent.
+		const set = withinCall(agent, () =>
+			setupPlugins(plugins, { ask: askModel(engine), values: (store) => (values = valuesOf(store)) }),
+		);
+		const ready = set.then((made) => {
+			checkTogether(made, options);
+			agent.policy = policyWith(values ?? memoryValues(), made);
+			ofPlugins = made.tools;
+			if (ofPlugins.length > 0) agent.engine = engineWith([]);
+			agent.setup = undefined;
+		});
+		begun = { set, ready };
+		return begun;
+	};
 	if (options.host === undefined) {
 		const workerId = engine.ports.ids.uuid();
-		const known = Promise.all([settingUp, ready]).then(([{ sessionStore }]) =>
-			sessionStore === undefined
+		let known: Promise<Journal> | undefined;
+		const journal = async (): Promise<Journal> => {
+			const { set, ready } = setUp();
+			await ready;
+			const { sessionStore } = await set;
+			return sessionStore === undefined
 				? memoryJournal({ workerId })
-				: journalOfStore(sessionStore as SessionStore, workerId),
-		);
-		known.catch(() => {}); // who uses the journal hears of it
-		agent.host = awaitedHost(workerId, () => waitFor(agent, () => known, awaitsOwnSetup));
+				: journalOfStore(sessionStore as SessionStore, workerId);
+		};
+		agent.host = awaitedHost(workerId, () => waitFor(agent, () => (known ??= journal()), awaitsOwnSetup));
 	}
-	ready.catch(() => {}); // who sends, or waits for create(), hears of it
 	agent.setup = {
-		over: () => waitFor(agent, () => ready, awaitsOwnSetup),
+		over: () => waitFor(agent, () => setUp().ready, awaitsOwnSetup),
 		check() {
 			if (isAwaitedBy(agent)) throw awaitsOwnSetup();
 		},

@@ -92,6 +92,16 @@ describe("setup", () => {
 		expect(order).toEqual(["slow begins", "slow ends", "quick", "model"]);
 	});
 
+	test("does not run for an agent that is never used, and once for one that takes its options", async () => {
+		const setup = vi.fn();
+		const lender = new Agent({ model: scriptedModel(["done", "done"]), plugins: [{ name: "p", setup }] });
+		const agent = new Agent({ ...lender, host: memoryHost() });
+		expect(setup).not.toHaveBeenCalled();
+		for (const session of [agent.session("a"), agent.session("b")]) await (await session.send("go")).result();
+		expect(setup).toHaveBeenCalledOnce();
+		await agent.close();
+	});
+
 	test("that throws fails Agent.create, naming the plugin", async () => {
 		const broken: Plugin = {
 			name: "broken",
