@@ -125,6 +125,32 @@ test("a project to serve is named with or without the option", () => {
 		expect(parseCommand(["serve", ...way], at)).toMatchObject({ project: "/home/ann/desk" });
 });
 
+test("a worker finds in the environment what a server does, and options come before it", () => {
+	const environment = {
+		HOLDFAST_AGENT: "agent.ts",
+		HOLDFAST_DB: "postgres://app@db/app",
+		HOLDFAST_DRAIN: "20",
+		HOLDFAST_MODELS: "",
+	};
+	const at = { folder: "/home/ann", environment };
+	for (const name of ["serve", "worker"])
+		expect(parseCommand([name], at)).toMatchObject({
+			agent: "/home/ann/agent.ts",
+			models: undefined,
+			project: undefined,
+			db: "postgres://app@db/app",
+			dbGiven: "postgres://app@db/app",
+			drain: 20_000,
+		});
+	expect(parseCommand(["worker", "--agent", "/a.ts", "--db", "b.db", "--drain", "1"], at)).toMatchObject({
+		agent: "/a.ts",
+		db: "/home/ann/b.db",
+		drain: 1_000,
+	});
+	const desk = { folder: "/home/ann", environment: { HOLDFAST_PROJECT: "desk" } };
+	expect(parseCommand(["worker"], desk)).toMatchObject({ project: "/home/ann/desk", agent: undefined });
+});
+
 test("a task may be given without quotes", () => {
 	expect(parseCommand(["run", "what", "is", "this"], { folder: "/", environment: {} })).toMatchObject({
 		task: "what is this",

@@ -260,10 +260,9 @@ export function parseCommand(
 		return {
 			name,
 			...readWorkerOptions(rest[0], values, { base, environment: io.environment }),
-			agent,
 			once: values.once === true,
-			drain: readSeconds(values.drain ?? "10"),
 			...common,
+			...readStore(values, io.environment, base),
 		};
 	}
 	if (name === "serve") {
@@ -277,17 +276,15 @@ export function parseCommand(
 			throw new UsageError(
 				`The option --${theAssistants} is the assistant's: ${project ?? `the agent of ${read.agent}`} says by itself what it works with. Leave one of them out.`,
 			);
-		const db = values.db ?? (io.environment.HOLDFAST_DB || undefined);
 		return {
 			name,
 			...read,
 			...how,
 			...common,
-			...(db === undefined ? {} : { db: databaseFrom(base, db), dbGiven: db }),
+			...readStore(values, io.environment, base),
 			agent: read.agent === undefined ? undefined : resolve(base, read.agent),
 			models: read.models === undefined ? undefined : resolve(base, read.models),
 			project: project === undefined ? undefined : resolve(base, project),
-			drain: readSeconds(values.drain ?? (io.environment.HOLDFAST_DRAIN || "10")),
 		};
 	}
 	if (rest[0] === undefined)
@@ -340,6 +337,17 @@ function readApprovals({ yes = false, approve = [], deny = [], reason }: Values)
 /** The id of a call that is named with a version or without. */
 function callOf(name: string): string {
 	return name.replace(/@[^@]*$/, "");
+}
+
+/** The database of servers and workers, where one is given, and how they leave it. */
+function readStore(
+	values: Values,
+	{ HOLDFAST_DB, HOLDFAST_DRAIN }: Readonly<Record<string, string | undefined>>,
+	base: string,
+): Partial<Common> & { readonly drain: number } {
+	const db = values.db ?? (HOLDFAST_DB || undefined);
+	const drain = readSeconds(values.drain ?? (HOLDFAST_DRAIN || "10"));
+	return db === undefined ? { drain } : { drain, db: databaseFrom(base, db), dbGiven: db };
 }
 
 /** Seconds as they are given to an option, in milliseconds. */

@@ -108,6 +108,9 @@ a server of the assistant are continued by such a server only.
                      what has not ended by then is suspended, and resumed by another worker
   --json             one event a line as JSON; the last line is of type "end"
 
+Environment: HOLDFAST_AGENT, HOLDFAST_MODELS, HOLDFAST_PROJECT, HOLDFAST_DB and HOLDFAST_DRAIN, as of holdfast serve.
+An option comes before them.
+
 Stopped, it exits with 0.
 `,
 	eval: `holdfast eval FILE [--repetitions N] [--concurrency N] [--baseline FILE] [--tolerance T] [--save FILE] [--json]

@@ -56,7 +56,7 @@ export async function openProjectServer(options: ProjectServerOptions): Promise<
 		...options.access,
 		// The project's own endpoints come last, and may take any path that is left.
 		routes: [...page.routes, ...threadRoutes({ threads: running })],
-		publicPaths: page.publicPaths,
+		publicPaths: ["/healthz", ...page.publicPaths],
 		log: options.onRequest,
 		...(host.stats === undefined ? {} : { storeStats: host.stats }),
 	});

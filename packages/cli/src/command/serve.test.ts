@@ -123,6 +123,8 @@ describe("holdfast serve", () => {
 		};
 		const { url } = await serve([], environment);
 		expect((await ask(url)).status).toBe(401);
+		// A probe has no key.
+		expect(await (await fetch(`${url}/healthz`)).json()).toEqual({ status: "ok" });
 		const answered = await ask(url, { authorization: "Bearer key-of-acme" });
 		expect(await answered.text()).toContain("There are 7.");
 		const other = { headers: { authorization: "Bearer key-of-anybody" } };

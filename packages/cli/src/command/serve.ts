@@ -24,6 +24,7 @@ type ServeCommand = Extract<Command, { name: "serve" }>;
 export async function serveAgent(command: ServeCommand, io: CommandIo): Promise<number> {
 	const stop = stopRequest(io, command.drain);
 	const { agent, host, of, models, prompts } = await served(command, io);
+	const page = command.inspector ? inspector({ prompts }) : { routes: [], publicPaths: [] };
 	let server: Server | undefined;
 	try {
 		server = createServer({
@@ -38,7 +39,8 @@ export async function serveAgent(command: ServeCommand, io: CommandIo): Promise<
 			allowUnauthenticated: command.allowUnauthenticated,
 			...(command.peerHeader === undefined ? {} : { peerHeader: command.peerHeader }),
 			...(command.maxStreams === undefined ? {} : { maxStreams: command.maxStreams }),
-			...(command.inspector ? inspector({ prompts }) : {}),
+			routes: page.routes,
+			publicPaths: ["/healthz", ...page.publicPaths],
 			log: (entry) => io.stderr.write(`${JSON.stringify(entry)}\n`),
 		});
 		const { url } = await server.listen({ port: command.port, hostname: command.host });
@@ -75,6 +77,7 @@ async function served(command: ServeCommand, io: CommandIo): Promise<Served> {
 	const { agent: file, db } = command;
 	const given = command.models === undefined ? undefined : await loadModels(command.models, io.environment);
 	if (file !== undefined) {
+		const beside = await exportsOfAgentFile(file, io.environment);
 		let host: Host | undefined;
 		const loaded = await loadAgent(file, async () => {
 			host = await openDatabase(db);
@@ -82,7 +85,6 @@ async function served(command: ServeCommand, io: CommandIo): Promise<Served> {
 		});
 		if (host === undefined)
 			throw new UsageError(`The agent of ${file} has a host of its own. Leave it out, and give --db.`);
-		const beside = await exportsOfAgentFile(file, io.environment);
 		const { models = beside.models, prompts } = { ...beside, models: given };
 		return { agent: { ...loaded.agent }, host, of: `the agent of ${file}`, models, prompts };
 	}

@@ -5,6 +5,8 @@ import { projectFolder } from "./project-options.ts";
 
 /** What is worked on. */
 export interface WorkerOptions {
+	/** Absolute path of a module that exports an agent; undefined for the assistant. */
+	readonly agent: string | undefined;
 	/** Absolute path of a file with models by name; undefined for those that the agent's module exports. */
 	readonly models: string | undefined;
 	/** Absolute path of a project's folder; undefined where an agent is worked with. */
@@ -23,12 +25,14 @@ export function readWorkerOptions(
 		environment,
 	}: { readonly base: string; readonly environment: Readonly<Record<string, string | undefined>> },
 ): WorkerOptions {
-	const project = givenProject("worker", folder, given);
-	if (project !== undefined) checkNoAgent(given);
-	else if (given.agent === undefined && given.models !== undefined)
-		throw new UsageError("The option --models is for sessions of an agent that is served. Give --agent too.");
+	const agent = given.agent ?? (environment.HOLDFAST_AGENT || undefined);
 	const models = given.models ?? (environment.HOLDFAST_MODELS || undefined);
+	const project = givenProject("worker", folder, given) ?? (environment.HOLDFAST_PROJECT || undefined);
+	if (project !== undefined) checkNoAgent({ agent, models });
+	else if (agent === undefined && given.models !== undefined)
+		throw new UsageError("The option --models is for sessions of an agent that is served. Give --agent too.");
 	return {
+		agent: agent === undefined ? undefined : resolve(base, agent),
 		models: models === undefined ? undefined : resolve(base, models),
 		project: project === undefined ? undefined : resolve(base, project),
 	};

@@ -1,5 +1,5 @@
 // `holdfast worker` in processes of its own: it works on what dead processes left, once, and ends as it is asked to.
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { commandsOfATest, modelOf } from "./commands-of-a-test.fixture.ts";
@@ -139,6 +139,7 @@ describe("a worker that cannot work", () => {
 		[["--agent", "throws.mjs"], /throws\.mjs cannot be imported\. No key was given\. \(.*deep\.mjs:2\)/],
 		[["--agent", "empty.mjs"], /empty\.mjs exports no agent: there is no `model` in it\./],
 		[["--agent", "typo.mjs"], /The agent of .*typo\.mjs cannot be made\. Unknown option `systm`/],
+		[["--agent", "models.mjs"], /The models of .*models\.mjs must be an object/],
 		[["--agent", "limits.mjs"], /limits\.mjs has `checkpoints`, which are of calls/],
 		[["--drain", "soon"], /--drain takes a number of seconds, not "soon"/],
 		[["--dir", "."], /"holdfast worker" has no option --dir/],
@@ -148,7 +149,7 @@ describe("a worker that cannot work", () => {
 		[["nowhere", "--agent", "other.mjs"], /A project and --agent are two things/],
 		[["nowhere", "--models", "models.json"], /--models is not for projects/],
 		[["--models", "models.json"], /--models is for sessions of an agent that is served\. Give --agent/],
-	] as const)("says so in one line: %o", async ([argv, said]) => {
+	] as const)("says so in one line, and has made no database: %o", async ([argv, said]) => {
 		writeFileSync(join(commands.folder, "broken.mjs"), 'import "no-such-package";');
 		writeFileSync(join(commands.folder, "other.mjs"), "export default 5;");
 		writeFileSync(join(commands.folder, "throws.mjs"), 'import "./deep.mjs";\nexport default {};\n');
@@ -162,9 +163,14 @@ describe("a worker that cannot work", () => {
 			join(commands.folder, "typo.mjs"),
 			'export default { model: { modelId: "m" }, systm: "x" };',
 		);
+		writeFileSync(
+			join(commands.folder, "models.mjs"),
+			'export default { model: { modelId: "m" } };\nexport const models = [];\n',
+		);
 		const { code, stdout, stderr } = await run(["worker", ...argv], { folder: commands.folder });
 		expect([code, stdout]).toEqual([2, ""]);
 		expect(stderr).toMatch(said);
 		expect(stderr.trim().split("\n")).toHaveLength(1);
+		expect(existsSync(join(commands.folder, ".holdfast"))).toBe(false);
 	});
 });

@@ -1,6 +1,6 @@
 /** A worker of one agent of the user's own: its sessions of the command line and of programs, and those that servers serve with it. */
-import { readSessionKey, sessionService } from "@holdfast/server";
-import type { AgentOptions, AgentRun, Host, WorkOptions } from "holdfast";
+import { type NamedModels, readSessionKey, type SessionService, sessionService } from "@holdfast/server";
+import type { Agent, AgentOptions, AgentRun, Host, WorkOptions } from "holdfast";
 import type { CommandIo } from "../terminal/index.ts";
 import { exportsOfAgentFile, loadAgent, loadModels, openDatabase, UsageError } from "../work/index.ts";
 import { Merged } from "./merged.ts";
@@ -13,7 +13,10 @@ export async function workplaceOfFile(
 	io: CommandIo,
 	options: WorkOptions,
 ): Promise<Workplace> {
-	const given = command.models === undefined ? undefined : await loadModels(command.models, io.environment);
+	const models =
+		command.models === undefined
+			? (await exportsOfAgentFile(file, io.environment)).models
+			: await loadModels(command.models, io.environment);
 	let host: Host | undefined;
 	const { agent } = await loadAgent(file, async () => {
 		host = await openDatabase(command.db);
@@ -29,12 +32,7 @@ export async function workplaceOfFile(
 		return { of, runs: () => agent.work(options), close: () => agent.close() };
 	}
 	const served = host;
-	const models = given ?? (await exportsOfAgentFile(file, io.environment)).models;
-	const service = sessionService({
-		agent: { ...agent },
-		host: served,
-		...(models === undefined ? {} : { models }),
-	});
+	const service = await serviceOf(agent, served, models);
 	const { namespace }: AgentOptions = { ...agent };
 	return {
 		of,
@@ -51,4 +49,14 @@ export async function workplaceOfFile(
 			await served.close();
 		},
 	};
+}
+
+/** The sessions that servers serve with an agent; where they cannot be, the host is closed. */
+async function serviceOf(agent: Agent, host: Host, models: NamedModels | undefined): Promise<SessionService> {
+	try {
+		return sessionService({ agent: { ...agent }, host, ...(models === undefined ? {} : { models }) });
+	} catch (error) {
+		await host.close();
+		throw error;
+	}
 }

@@ -9,21 +9,20 @@ export async function workplaceOfProject(
 	directory: string,
 	command: WorkerCommand,
 	io: CommandIo,
-	options: WorkOptions,
+	work: WorkOptions,
 ): Promise<Workplace> {
 	const project = await openProject(directory, io);
 	const onLog = (entry: object): void =>
 		void io.stderr.write(`${JSON.stringify({ type: "thread", ...entry })}\n`);
 	// A server's page edits prompts, and a thread has the same ones wherever it is worked on.
-	const threads = await openThreads({
-		...project,
-		db: projectDatabase(command, directory),
-		onLog,
-		editablePrompts: true,
+	const options = { ...project, db: projectDatabase(command, directory), onLog, editablePrompts: true };
+	const threads = await openThreads(options).catch(async (error: unknown) => {
+		await project.servers?.close();
+		throw error;
 	});
 	return {
 		of: `the project ${directory}`,
-		runs: () => threads.work(options),
+		runs: () => threads.work(work),
 		async close() {
 			await threads.close();
 			await project.servers?.close();

@@ -15,13 +15,11 @@ export interface LoadedAgent {
 
 /**
  * Imports a module (TypeScript too, as far as Node runs it) and makes its agent. An agent without a host of its own gets
- * that of `openHost`.
+ * that of `openHost`, which is asked for when nothing else is wrong, and closed where the agent cannot be made with it.
  * @throws UsageError when there is no such file, it cannot be imported, or exports no agent.
  */
 export async function loadAgent(file: string, openHost: () => Promise<Host> | Host): Promise<LoadedAgent> {
-	if (!existsSync(file) || !statSync(file).isFile())
-		throw new UsageError(`There is no file ${file}. Give a module that exports an agent with --agent.`);
-	const exported = await importDefault(file);
+	const { default: exported } = await importAgentFile(file);
 	if (!isAgentLike(exported))
 		throw new UsageError(
 			`${file} exports no agent${typeof exported === "object" && exported !== null ? ": there is no `model` in it" : ""}. Its default export must be an agent, new Agent({ model, … }), or such options.`,
@@ -35,13 +33,31 @@ export async function loadAgent(file: string, openHost: () => Promise<Host> | Ho
 		);
 	// Options are held to what the constructor knows: one that is misspelt would be left out silently.
 	const make = (all: AgentOptions): Agent => (exported instanceof Agent ? agent({ ...all }) : new Agent(all));
+	const made = (all: AgentOptions): Agent => {
+		try {
+			return make(all);
+		} catch (error) {
+			throw new UsageError(`The agent of ${file} cannot be made. ${describeError(error)}`);
+		}
+	};
+	if (host !== undefined) return { agent: made({ ...options, host }), host: "own" };
+	// Wrong options are found before a database is made for them.
+	made(options);
+	const opened = await openHost();
 	try {
-		if (host !== undefined) return { agent: make({ ...options, host }), host: "own" };
-		return { agent: make({ ...options, host: await openHost() }), host: "given" };
+		return { agent: made({ ...options, host: opened }), host: "given" };
 	} catch (error) {
-		if (error instanceof UsageError) throw error;
-		throw new UsageError(`The agent of ${file} cannot be made. ${describeError(error)}`);
+		await opened.close();
+		throw error;
 	}
+}
+
+/**
+ * What a module with an agent exports.
+ * @throws UsageError when there is no such file, or it cannot be imported.
+ */
+export async function importAgentFile(file: string): Promise<Readonly<Record<string, unknown>>> {
+	return importFile(file, " Give a module that exports an agent with --agent.");
 }
 
 /**
@@ -49,10 +65,14 @@ export async function loadAgent(file: string, openHost: () => Promise<Host> | Ho
  * @throws UsageError when there is no such file, or it cannot be imported.
  */
 export async function importDefault(file: string): Promise<unknown> {
-	if (!existsSync(file) || !statSync(file).isFile()) throw new UsageError(`There is no file ${file}.`);
+	return (await importFile(file, "")).default;
+}
+
+async function importFile(file: string, advice: string): Promise<Readonly<Record<string, unknown>>> {
+	if (!existsSync(file) || !statSync(file).isFile())
+		throw new UsageError(`There is no file ${file}.${advice}`);
 	try {
-		const { default: exported } = (await import(pathToFileURL(file).href)) as { default?: unknown };
-		return exported;
+		return (await import(pathToFileURL(file).href)) as Readonly<Record<string, unknown>>;
 	} catch (error) {
 		throw new UsageError(`${file} cannot be imported. ${describeError(error)}${placeOf(error)}`);
 	}

@@ -4,6 +4,7 @@ import { readFile } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
 import type { PromptStore } from "@holdfast/runner/prompts";
 import type { AgentOptions } from "holdfast";
+import { importAgentFile } from "./agent-file.ts";
 import { describeError } from "./describe-error.ts";
 import { readModel } from "./models.ts";
 import { UsageError } from "./usage-error.ts";
@@ -43,11 +44,10 @@ interface BesideAgent {
 
 /**
  * What an agent's file exports as `models` and `prompts` beside its agent.
- * @throws UsageError when they are something else.
+ * @throws UsageError when the file cannot be imported, or they are something else.
  */
 export async function exportsOfAgentFile(file: string, environment: Environment): Promise<BesideAgent> {
-	// The agent was made of it: it can be imported.
-	const { models, prompts } = (await import(pathToFileURL(file).href)) as {
+	const { models, prompts } = (await importAgentFile(file)) as {
 		readonly models?: unknown;
 		readonly prompts?: Partial<PromptStore>;
 	};
