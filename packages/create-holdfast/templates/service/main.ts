@@ -1,9 +1,10 @@
 // Serves until it is stopped. Kill it whenever you like: the next one continues.
 import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
 import { startService } from "./service.ts";
 
-mkdirSync(".holdfast", { recursive: true });
 const { API_KEY, DATABASE = ".holdfast/sessions.db", PORT = "4280" } = process.env;
+mkdirSync(dirname(DATABASE), { recursive: true });
 const { url, close } = await startService({
 	database: DATABASE,
 	port: Number(PORT),

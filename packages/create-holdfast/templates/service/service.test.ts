@@ -23,8 +23,10 @@ test("a session continues in the next process", async () => {
 
 test("with a key, nobody comes in without it", async () => {
 	const service = await startService({ database, port: 0, apiKeys: { "a-key-of-a-test": "test" } });
-	const url = `http://127.0.0.1:${new URL(service.url).port}/api/agent/sessions`;
+	const local = `http://127.0.0.1:${new URL(service.url).port}`;
+	const url = `${local}/api/agent/sessions`;
 	assert.equal((await fetch(url)).status, 401);
+	assert.equal((await fetch(`${local}/healthz`)).status, 200);
 	assert.equal((await fetch(url, { headers: { authorization: "Bearer a-key-of-a-test" } })).status, 200);
 	await service.close();
 });

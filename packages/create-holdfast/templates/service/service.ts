@@ -20,12 +20,15 @@ export async function startService({
 	apiKeys,
 }: ServiceOptions): Promise<{ readonly url: string; close(): Promise<void> }> {
 	const host = sqliteHost(database);
+	const page = inspector();
 	const server = await listen({
 		agent: assistant,
 		host,
 		port,
 		...(apiKeys === undefined ? {} : { apiKeys, hostname: "0.0.0.0" }),
-		...inspector(),
+		routes: page.routes,
+		// A probe has no key.
+		publicPaths: ["/healthz", ...page.publicPaths],
 	});
 	return {
 		url: server.url,
