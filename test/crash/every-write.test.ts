@@ -1,8 +1,6 @@
 // A process is killed before and after every write of steering, interrupts, sub-agents, background work, notifications and
 // compaction: appends, inputs and records. One process dies for all cases at once, each of them held at its own write; the
 // next dies while it recovers them; the last finishes them. Each is then held against the case that was left alone.
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { CaseRequest } from "./case-model.fixture.ts";
 import { scenarios } from "./cases.fixture.ts";
 import type { CasesOptions } from "./cases-process.fixture.ts";
+import { lines, runToEnd } from "./run-to-end.fixture.ts";
 
 const program = join(import.meta.dirname, "cases-process.fixture.ts");
 const home = mkdtempSync(join(tmpdir(), "holdfast-writes-"));
@@ -26,7 +25,7 @@ interface Report {
 }
 
 /** Runs a process on the file of these cases to its end; gives what it reported. */
-async function runCases(
+function runCases(
 	file: string,
 	options: Pick<CasesOptions, "phase" | "later" | "cases">,
 ): Promise<{ readonly reports: readonly Report[]; readonly signal: string | null }> {
@@ -36,23 +35,7 @@ async function runCases(
 		effects: join(home, `${file}-effects.jsonl`),
 		...options,
 	};
-	const argv = ["--conditions=holdfast-source", "--no-warnings", program, JSON.stringify(all)];
-	const child = spawn(process.execPath, argv, { stdio: ["ignore", "pipe", "inherit"] });
-	const timer = setTimeout(() => child.kill("SIGKILL"), 120_000);
-	let output = "";
-	child.stdout.setEncoding("utf8").on("data", (text: string) => {
-		output += text;
-	});
-	const [[, signal]] = await Promise.all([once(child, "exit"), once(child.stdout, "close")]);
-	clearTimeout(timer);
-	return { reports: lines(output), signal };
-}
-
-function lines<T>(text: string): readonly T[] {
-	return text
-		.split("\n")
-		.filter(Boolean)
-		.map((line) => JSON.parse(line) as T);
+	return runToEnd(program, all);
 }
 
 /** What the processes on a file left of one case. */
@@ -229,7 +212,7 @@ beforeAll(async () => {
 	}
 	left = await killAndFinish("once", 1);
 	twice = await killAndFinish("twice", 2);
-}, 400_000);
+}, 1_200_000);
 
 describe.for(Object.keys(scenarios))("%s: killed before and after every write", (scenario) => {
 	test.for([

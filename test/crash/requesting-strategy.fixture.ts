@@ -3,7 +3,8 @@
 import { strategy } from "holdfast/execution";
 import type { CasePlan } from "./case-model.fixture.ts";
 
-const milliseconds = 150;
+/** Long enough that no wait is over before it begins, also where the machine is busy: then it would not be written. */
+const milliseconds = 1_000;
 
 export const requestingStrategy = strategy({
 	name: "requesting",

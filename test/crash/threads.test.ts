@@ -1,8 +1,6 @@
 // A process is killed at every write of threads with values, files, effects, sub-agents and a handoff: appends, inputs, records, values,
 // files and timers. One process dies for all threads at once, each held at a write of its own; the next one finishes them. Each is
 // then held against the thread that was left alone.
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,6 +16,7 @@ import {
 	threadOutcome,
 } from "../simulation/threads-checks.fixture.ts";
 import { projectIn } from "../simulation/threads-project.fixture.ts";
+import { lines, runToEnd } from "./run-to-end.fixture.ts";
 import { plans } from "./threads-cases.fixture.ts";
 import type { ThreadsOptions } from "./threads-process.fixture.ts";
 
@@ -35,28 +34,12 @@ interface Report {
 const fileOf = (file: string): string => join(home, `${file}.db`);
 const deedsOf = (file: string): string => join(home, `${file}-deeds.jsonl`);
 
-function lines<T>(text: string): readonly T[] {
-	return text
-		.split("\n")
-		.filter(Boolean)
-		.map((line) => JSON.parse(line) as T);
-}
-
-async function run(
+function run(
 	file: string,
 	options: Pick<ThreadsOptions, "phase" | "later" | "cases">,
 ): Promise<{ readonly reports: readonly Report[]; readonly signal: string | null }> {
 	const all: ThreadsOptions = { path: fileOf(file), deeds: deedsOf(file), ...options };
-	const argv = ["--conditions=holdfast-source", "--no-warnings", program, JSON.stringify(all)];
-	const child = spawn(process.execPath, argv, { stdio: ["ignore", "pipe", "inherit"] });
-	const timer = setTimeout(() => child.kill("SIGKILL"), 120_000);
-	let output = "";
-	child.stdout.setEncoding("utf8").on("data", (text: string) => {
-		output += text;
-	});
-	const [[, signal]] = await Promise.all([once(child, "exit"), once(child.stdout, "close")]);
-	clearTimeout(timer);
-	return { reports: lines(output), signal };
+	return runToEnd(program, all);
 }
 
 /** What the processes on a file left of the threads of a plan, and who looks at it. */
@@ -136,7 +119,7 @@ beforeAll(async () => {
 	});
 	expect(finishing.reports).toEqual([{ written: expect.anything() }]);
 	expect(finishing.signal).toBeNull();
-}, 300_000);
+}, 1_200_000);
 
 describe.for(Object.keys(plans) as PlanName[])("threads with %s", (plan) => {
 	test("killed at every write come to the same end: nothing is lost, and nothing is done twice [SA-067] [SA-124] [SA-135] [SA-136]", async () => {
