@@ -2,6 +2,7 @@
 // them is read from its beginning, and no statement reads more pages than a few.
 import { append, begin, ended, input, note, take } from "@holdfast/testing/cases";
 import type { ListOptions } from "holdfast";
+import pg from "pg";
 import { beforeAll, expect, test } from "vitest";
 import { digest } from "./digest.ts";
 import { postgresHost } from "./index.ts";
@@ -67,6 +68,36 @@ test("opening, reading and looking at a session is by its digest", async () => {
 	await expectFlat(entries, [key, 0, null]);
 	await expectFlat(entries, [key, entriesEach - 2, 1]);
 	await expectFlat(chunks, [key, 0, 0, 1_000, 100]);
+});
+
+test("what is asked again and again is not planned again and again", async () => {
+	const { url } = await testServer();
+	const pool = new pg.Pool({ connectionString: url, max: 1 });
+	const host = postgresHost({ pool, schema });
+	const { journal } = host;
+	try {
+		for (let round = 0; round < 20; round++) {
+			const key = `many ${round}`;
+			const seen = new Promise<void>((resolve) => {
+				const stop = journal.watch(key, () => {
+					stop();
+					resolve();
+				});
+			});
+			await journal.submit(key, input(`again ${round}`));
+			await append(await take(journal, key), `again ${round}`, note(1));
+			await Promise.all([journal.head(key), journal.read(key), journal.inbox(key)]);
+			await journal.readChunks?.(key, { after: { seq: 0, sub: 0 }, through: 9, limit: 9 });
+			await seen;
+		}
+		const { rows } = await pool.query("SELECT statement, custom_plans FROM pg_prepared_statements");
+		expect(rows.length).toBeGreaterThan(5);
+		// The database tries as many, and compares their costs with those of one for all.
+		expect(rows.filter(({ custom_plans }) => Number(custom_plans) > 5)).toEqual([]);
+	} finally {
+		await host.close();
+		await pool.end();
+	}
 });
 
 test("lists are by key or by state, page by page", async () => {

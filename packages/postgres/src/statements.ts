@@ -75,11 +75,12 @@ export function statements(schema: string, lives: (alias: string) => string): St
 	}
 
 	return {
+		// An array of its own query: the planner, which does not see how long it is, keeps one plan.
 		look: `SELECT s.id, s.epoch, s.open_run, s.seq, o.name AS owner_name, o.alive AS owner_alive, m.value AS highest,
 				CASE WHEN s.waiting BETWEEN 1 AND ${seenInputs} THEN (SELECT json_agg(json_build_object(${fields})) FROM (
 					SELECT ${inputs} WHERE i.session = s.id ORDER BY i.position) i)
 				WHEN s.waiting > 0 THEN NULL ELSE '[]' END AS inbox
-			FROM ${schema}.meta m CROSS JOIN unnest($1::uuid[]) WITH ORDINALITY d (digest, number)
+			FROM ${schema}.meta m CROSS JOIN unnest((SELECT $1::uuid[])) WITH ORDINALITY d (digest, number)
 			LEFT JOIN LATERAL (SELECT * FROM ${schema}.sessions WHERE digest = d.digest OFFSET 0) s ON true ${owner}
 			WHERE m.name = 'highest_deleted_epoch' ORDER BY d.number`,
 		inbox: `SELECT ${inputs}
