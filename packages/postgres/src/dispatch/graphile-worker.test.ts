@@ -5,12 +5,16 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { Logger, run, type WorkerEvents } from "graphile-worker";
+import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { testServer } from "../test-server.fixture.ts";
+import { inputOf, openHost, storeOfEachTest, takeFrom } from "./dispatch.fixture.ts";
 import { fetchByRoom } from "./fetch-by-room.ts";
+import { mostAttempts, task } from "./install.ts";
 import { PatientPool } from "./patient-pool.ts";
 
 const schema = "graphile_jobs";
+const store = storeOfEachTest();
 
 interface Looked {
 	/** How many jobs each statement fetched. */
@@ -80,6 +84,29 @@ test("graphile-worker's table of jobs has the columns that turns, looks and numb
 		[schema],
 	);
 	expect(index?.def).toContain("_private_jobs");
+});
+
+test("a job of a session is written as graphile-worker writes one, and its workers are notified", async () => {
+	const server = await testServer();
+	const host = openHost(store);
+	await (await takeFrom(store, host)).stop();
+	const jobs = `${store.schema}_jobs`;
+	const listener = new pg.Client({ connectionString: server.url });
+	await listener.connect();
+	onTestFinished(() => listener.end());
+	const counts: number[] = [];
+	listener.on("notification", ({ payload = "" }) => counts.push(JSON.parse(payload).count));
+	await listener.query('LISTEN "jobs:insert"');
+	await host.journal.submit("s", inputOf("go"));
+	await expect.poll(() => counts).toEqual([1]);
+	await server.query(
+		`SELECT ${jobs}.add_job('${task}', '{"key" : "s"}', NULL, to_timestamp(0.001), ${mostAttempts}, 'other')`,
+	);
+	const rows = await server.query<{ job: Record<string, unknown> }>(
+		`SELECT to_jsonb(j) - '{id,key,created_at,updated_at}'::text[] AS job FROM ${jobs}._private_jobs j ORDER BY id`,
+	);
+	expect(rows).toHaveLength(2);
+	expect(rows[0]).toEqual(rows[1]);
 });
 
 test("a local queue that lacks what is used of it is said to, by name", () => {

@@ -12,6 +12,12 @@ export const firstTime: number = Date.UTC(2000, 0, 1);
 /** How many jobs get their turn in one transaction. */
 const atOnce = 500;
 
+/** SQL that says which turn comes next for a tenant. */
+export function nextTurn(schema: string, tenant: string): string {
+	return `greatest((SELECT turn FROM ${schema}.turn_reached),
+		(SELECT t.turn FROM ${schema}.turns t WHERE t.tenant = ${tenant} ORDER BY t.turn DESC LIMIT 1) + 1)`;
+}
+
 /** The functions that give turns. */
 export function turnRoutines(schema: string, jobs: string): string {
 	// The mark that begins what a key is made of, as it is stored: see session-key.ts.
@@ -36,8 +42,7 @@ export function turnRoutines(schema: string, jobs: string): string {
 	END $$;
 
 	CREATE OR REPLACE FUNCTION ${schema}.next_turn_1(whose uuid) RETURNS bigint LANGUAGE sql AS $$
-		SELECT greatest(r.turn, coalesce((SELECT t.turn FROM ${schema}.turns t WHERE t.tenant = whose
-			ORDER BY t.turn DESC LIMIT 1), 0) + 1) FROM ${schema}.turn_reached r
+		SELECT ${nextTurn(schema, "whose")}
 	$$;
 
 	-- Forgets the turns that are over, and gives one to jobs whose own time has come.
