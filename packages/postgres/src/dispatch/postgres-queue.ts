@@ -290,7 +290,7 @@ function turnReached({ database, schema }: Store): {
 		if (noting !== undefined || highest <= noted || database.closed) return;
 		const turn = highest;
 		noting = database
-			.once(`UPDATE ${schema}.turn_reached SET turn = $1 WHERE turn < $1`, [turn])
+			.once(`SELECT ${schema}.note_turn_1($1)`, [turn])
 			.then(() => {
 				noted = turn;
 			})

@@ -37,6 +37,36 @@ test("tenants with many sessions each are worked on in turn, and one that comes 
 		expect(tenants.slice(from, from + 2).toSorted()).toEqual(["a", "b"]);
 });
 
+test("a tenant that comes new begins at the turn that is reached, and not before those who were there", async () => {
+	const host = openHost(store);
+	let held: Promise<undefined> | undefined;
+	const taker = await takeFrom(store, host, { work: async () => held });
+	taker.open();
+	const submit = (tenant: string, count: number): Promise<unknown> =>
+		Promise.all(
+			Array.from({ length: count }, (_, number) =>
+				host.journal.submit(storeKeyOf(tenant, `s${number}`), inputOf("go")),
+			),
+		);
+	await submit("old", 30);
+	await expect.poll(() => taker.ended.length).toBe(30);
+	const server = await testServer();
+	const reached = `SELECT turn::int AS turn FROM ${store.schema}.turn_reached`;
+	await expect
+		.poll(async () => (await server.query<{ turn: number }>(reached))[0]?.turn)
+		.toBeGreaterThanOrEqual(15);
+	const gate = Promise.withResolvers<undefined>();
+	held = gate.promise;
+	await host.journal.submit(big(0), inputOf("go"));
+	await expect.poll(() => taker.begun.length).toBe(31);
+	await submit("old", 20);
+	await submit("new", 20);
+	gate.resolve(undefined);
+	await expect.poll(() => taker.ended.length).toBe(71);
+	const first = taker.begun.slice(31, 61);
+	expect(first.filter((key) => key.includes("\u0000old\u0000")).length).toBeGreaterThanOrEqual(10);
+});
+
 test("a deadline that comes while all are busy is in line with its tenant", async () => {
 	const host = openHost(store);
 	const server = await testServer();

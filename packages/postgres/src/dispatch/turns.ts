@@ -30,6 +30,12 @@ export function turnRoutines(schema: string, jobs: string): string {
 	CREATE TABLE IF NOT EXISTS ${schema}.turn_reached (one boolean PRIMARY KEY CHECK (one), turn bigint NOT NULL);
 	INSERT INTO ${schema}.turn_reached VALUES (true, 1) ON CONFLICT DO NOTHING;
 
+	-- A server that crashes may forget it: it is noted again soon, and nobody waits for the disk.
+	CREATE OR REPLACE FUNCTION ${schema}.note_turn_1(reached bigint) RETURNS void LANGUAGE plpgsql AS $$ BEGIN
+		PERFORM set_config('synchronous_commit', 'off', true);
+		UPDATE ${schema}.turn_reached SET turn = reached WHERE turn < reached;
+	END $$;
+
 	-- The tenant of a served session, or the namespace of an agent; what has none is of one tenant. A child is its parent's.
 	CREATE OR REPLACE FUNCTION ${schema}.tenant_1(stored text) RETURNS uuid LANGUAGE plpgsql IMMUTABLE AS $$
 	DECLARE
