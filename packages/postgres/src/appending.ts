@@ -51,6 +51,11 @@ export class Appending implements Write {
 		this.#reject = reject;
 	}
 
+	/** The first append of a lease raises the epoch. */
+	get takes(): boolean {
+		return this.owner.isFirst;
+	}
+
 	encode(): Readonly<Record<string, unknown>> {
 		const { owner: lease, sessions } = this;
 		if (lease.isLost && !lease.isReleased) throw leaseLost(lease.key);

@@ -15,8 +15,8 @@ export interface ChangeFeed {
 	watchAll(changed: () => void): () => void;
 	/** This host committed something of the session. */
 	committed(key: string): void;
-	/** Others are to know that these sessions were written to. */
-	publish(digests: readonly string[]): void;
+	/** Others are to know that these sessions were written to, and that leases on those of `taken` are over. */
+	publish(digests: readonly string[], taken: ReadonlySet<string>): void;
 	/** Somebody listens for the loss of this lease. */
 	listen(lease: PostgresLease): void;
 	ignore(lease: PostgresLease): void;
@@ -39,10 +39,11 @@ export interface FeedParts {
 
 /** Milliseconds between two looks where notifications come: one may be lost with the process that committed. */
 const seldom = 1_000;
-/** Milliseconds after which leases that are new are looked at, where notifications come: many are over by then. */
-const soon = 20;
-/** Milliseconds between two notifications of a host: each wakes a process of the server for every connection that listens. */
-const gatherMs = 5;
+/**
+ * Milliseconds between two notifications of a host for each session that the first one named, and at most: each wakes a process of
+ * the server for every connection that listens.
+ */
+const [gatherMs, gatherAtMostMs] = [5, 20];
 /** Looks that take long, for much is watched, come so seldom that they take one part in so many of the time. */
 const looksTakeOneIn = 5;
 /** Characters of a digest that a notification has. */
@@ -59,12 +60,12 @@ export function makeChangeFeed(parts: FeedParts): ChangeFeed {
 	const byHint = new Map<string, Set<string>>();
 	const leases = new Set<PostgresLease>();
 	let timer: ReturnType<typeof setTimeout> | undefined;
-	let leaseTimer: ReturnType<typeof setTimeout> | undefined;
 	let looking: Promise<void> | undefined;
 	let again = false;
 	let stopped = false;
 	let started = false;
-	let pending = new Set<string>();
+	/** What is to be notified: the digests of sessions, and whether they were taken. */
+	let pending = new Map<string, boolean>();
 	let publishing: Promise<void> | undefined;
 
 	session.onNotification(hear);
@@ -87,20 +88,17 @@ export function makeChangeFeed(parts: FeedParts): ChangeFeed {
 	}
 
 	function hear(payload: string): void {
-		const [from, hints = ""] = payload.split(" ");
+		const [from, written = "", over = ""] = payload.split(" ");
 		if (from === sender) return;
 		watchers.somethingChanged();
-		if (hints === "*") {
+		if (written === "*") {
 			lookSoon();
 			return;
 		}
-		const lost = new Set<PostgresLease>();
-		for (let at = 0; at < hints.length; at += hintLength) {
-			const hint = hints.slice(at, at + hintLength);
+		for (const hint of hintsOf(written + over))
 			for (const key of byHint.get(hint) ?? []) watchers.changed(key);
-			for (const lease of leases) if (lease.digest.startsWith(hint)) lost.add(lease);
-		}
-		if (lost.size > 0) lookSoon();
+		const isOver = ({ digest }: PostgresLease): boolean => over.includes(digest.slice(0, hintLength));
+		if (over !== "" && [...leases].some(isOver)) lookSoon();
 	}
 
 	const isNeeded = (): boolean => watchers.size > 0 || leases.size > 0 || watchers.hasAny;
@@ -122,14 +120,18 @@ export function makeChangeFeed(parts: FeedParts): ChangeFeed {
 		})();
 	}
 
-	/** A loss that was notified before there was a listener. */
-	function lookAtLeases(): void {
-		leaseTimer = undefined;
-		if (leases.size > 0) lookSoon();
+	function lookLater(wait: number): void {
+		clearTimeout(timer);
+		timer = setTimeout(() => {
+			timer = undefined;
+			watchers.somethingChanged();
+			lookSoon();
+		}, wait).unref();
 	}
 
 	async function look(): Promise<void> {
 		clearTimeout(timer);
+		timer = undefined;
 		await parts.register();
 		for (const lease of leases) if (lease.isLost) leases.delete(lease);
 		const began = performance.now();
@@ -138,14 +140,7 @@ export function makeChangeFeed(parts: FeedParts): ChangeFeed {
 		if (keys.length > 0 || held.length > 0) await compare(keys, held);
 		if (stopped || !isNeeded()) return;
 		const interval = session.connected ? seldom : parts.pollMs;
-		timer = setTimeout(
-			() => {
-				watchers.somethingChanged();
-				lookSoon();
-			},
-			Math.max(interval, (performance.now() - began) * looksTakeOneIn),
-		);
-		timer.unref();
+		lookLater(Math.max(interval, (performance.now() - began) * looksTakeOneIn));
 	}
 
 	async function compare(keys: readonly string[], held: readonly PostgresLease[]): Promise<void> {
@@ -178,11 +173,13 @@ export function makeChangeFeed(parts: FeedParts): ChangeFeed {
 	async function send(): Promise<void> {
 		while (pending.size > 0) {
 			const digests = pending;
-			pending = new Set();
-			const hints =
-				digests.size > hintsAtMost ? "*" : [...digests].map((each) => each.slice(0, hintLength)).join("");
-			await database.once("SELECT pg_notify($1, $2)", [channel, `${sender} ${hints}`]).catch(() => {});
-			await new Promise((resolve) => setTimeout(resolve, gatherMs));
+			pending = new Map();
+			const hints = (wanted: boolean): string =>
+				[...digests].map(([each, isTaken]) => (isTaken === wanted ? each.slice(0, hintLength) : "")).join("");
+			const named = digests.size > hintsAtMost ? "*" : `${hints(false)} ${hints(true)}`;
+			await database.once("SELECT pg_notify($1, $2)", [channel, `${sender} ${named}`]).catch(() => {});
+			const wait = Math.min(gatherMs * digests.size, gatherAtMostMs);
+			await new Promise((resolve) => setTimeout(resolve, wait));
 		}
 		publishing = undefined;
 	}
@@ -213,22 +210,28 @@ export function makeChangeFeed(parts: FeedParts): ChangeFeed {
 			return remove;
 		},
 		committed: (key) => watchers.changed(key),
-		publish(digests) {
-			for (const each of digests) pending.add(each);
+		publish(digests, over) {
+			for (const each of digests) pending.set(each, over.has(each) || pending.get(each) === true);
 			publishing ??= send();
 		},
 		listen(lease) {
 			leases.add(lease);
 			if (!started || !session.connected) start();
-			else leaseTimer ??= setTimeout(lookAtLeases, soon).unref();
+			// What was notified before there was a listener is seen by the look that comes now and then.
+			else if (timer === undefined) lookLater(seldom);
 		},
 		ignore: (lease) => void leases.delete(lease),
 		async stop() {
 			stopped = true;
 			clearTimeout(timer);
-			clearTimeout(leaseTimer);
 			await publishing;
 			await looking;
 		},
 	};
+}
+
+function hintsOf(hints: string): readonly string[] {
+	return Array.from({ length: hints.length / hintLength }, (_, at) =>
+		hints.slice(at * hintLength, (at + 1) * hintLength),
+	);
 }

@@ -21,6 +21,8 @@ export interface Write {
 	readonly records?: readonly string[];
 	/** Writes of one object, of which no second one may be in a batch as long as `isFirst` says so. Nothing overtakes that one. */
 	readonly owner?: { readonly isFirst: boolean };
+	/** Whether it ends the leases of others on its sessions, asked for before it is committed. */
+	readonly takes?: boolean;
 	/** What the database is to do, asked for when it is sent; may throw what the write rejects with. */
 	encode(): Readonly<Record<string, unknown>>;
 	/**
@@ -54,7 +56,7 @@ export interface PlainAppend {
 export interface CommitQueue {
 	add(write: Write): void;
 	/** Adds a write that nothing waits on in memory; resolves to its result. */
-	commit(write: Pick<Write, "sessions" | "records" | "encode">): Promise<WriteResult>;
+	commit(write: Pick<Write, "sessions" | "records" | "takes" | "encode">): Promise<WriteResult>;
 	/** Resolves when nothing is under way. */
 	drained(): Promise<void>;
 	/** Batches committed so far. */
@@ -71,8 +73,8 @@ export interface QueueParts {
 	lanes(): Promise<readonly string[]>;
 	/** Makes a lane anew that was taken away with its worker. */
 	restore(lane: string): Promise<void>;
-	/** Sessions were written to, and others share the store. */
-	committed(sessions: readonly string[]): void;
+	/** Sessions were written to, and others share the store; leases on those of `taken` are over. */
+	committed(sessions: readonly string[], taken: ReadonlySet<string>): void;
 }
 
 /** How many writes a batch has at most. */
@@ -221,6 +223,7 @@ export function makeCommitQueue(parts: QueueParts): CommitQueue {
 
 	async function transact(lane: Lane, batch: readonly Sent[]): Promise<void> {
 		const sessions = [...new Set(batch.flatMap(({ write }) => write.sessions))];
+		const taken = new Set(batch.flatMap(({ write }) => (write.takes === true ? write.sessions : [])));
 		const records = new Set(batch.flatMap(({ write }) => (write.records ?? []).map(lockKey)));
 		const shelves = [...records].sort((one, other) => one - other);
 		const number = ++lane.number;
@@ -242,7 +245,7 @@ export function makeCommitQueue(parts: QueueParts): CommitQueue {
 		// The database says why only to those that are made by themselves.
 		for (const write of again) refused.add(write);
 		queue = [...again, ...queue];
-		if (isShared && sessions.length > 0) parts.committed(sessions);
+		if (isShared && sessions.length > 0) parts.committed(sessions, taken);
 	}
 
 	async function apply(lane: Lane, values: readonly unknown[]): Promise<Results> {
@@ -271,9 +274,9 @@ export function makeCommitQueue(parts: QueueParts): CommitQueue {
 
 	return {
 		add,
-		commit: ({ sessions, records = [], encode }) =>
+		commit: ({ sessions, records = [], takes = false, encode }) =>
 			new Promise((resolve, reject) => {
-				add({ sessions, records, encode, done: resolve, failed: reject });
+				add({ sessions, records, takes, encode, done: resolve, failed: reject });
 			}),
 		async drained() {
 			if (queue.length === 0 && sending === 0) return;

@@ -209,6 +209,7 @@ export function postgresJournal(store: Store): PostgresJournal {
 			const seenAs = seen === undefined ? {} : { e: seen.epoch, q: seen.seq };
 			const [outcome, session] = await commits.commit({
 				sessions: [digested],
+				takes: true,
 				encode: () => ({ o: "remove", h: digested, ...seenAs, remember: 2 * rememberedDeletions }),
 			});
 			if (outcome === "lost") throw leaseLost(key);

@@ -78,7 +78,7 @@ export function makeStore(options: Resolved): Store {
 			return lanes;
 		},
 		restore: (lane) => worker.restore(lane),
-		committed: (digests) => feed.publish(digests),
+		committed: (digests, taken) => feed.publish(digests, taken),
 	});
 	const sweeper = makeSweeper({
 		database,
