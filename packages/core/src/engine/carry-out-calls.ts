@@ -53,7 +53,8 @@ export async function carryOutCalls(
 		run.checkStopped();
 		const begun = round.begin(fresh === undefined ? before : [...before, fresh]);
 		if (begun !== undefined) await begun;
-		const pending = await run.untilStopped(round.finished);
+		const finished = round.finished();
+		const pending = finished instanceof Promise ? await run.untilStopped(finished) : finished;
 		if (pending.length > 0) throw new Waits([{ kind: "waiting", step: stepOf(run), calls: pending }]);
 	} catch (error) {
 		if (error instanceof Waits) throw error;
@@ -63,7 +64,7 @@ export async function carryOutCalls(
 		if (error instanceof Stopped && error.reason === "suspend") {
 			if (unsaid.length > 0) await commit(run, unsaid);
 			await Promise.race([
-				round.finished.catch(() => {}),
+				settled(round),
 				new Promise<void>((resolve) => run.agent.ports.timers.after(suspendGrace, resolve)),
 			]);
 		}
@@ -80,6 +81,15 @@ export async function carryOutCalls(
 	}
 	if (hooks.onObserve !== undefined)
 		await untilAnswered(run, () => hooks.onObserve?.(step, observations(run)));
+}
+
+/** Resolves when the round has finished or failed. */
+async function settled(round: ToolRound): Promise<void> {
+	try {
+		await round.finished();
+	} catch {
+		// The run is left; whoever resumes it finds what is on record.
+	}
 }
 
 /** Calls are carried out as they were admitted, and are not committed before it is known which of them start. */

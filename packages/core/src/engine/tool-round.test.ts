@@ -60,6 +60,13 @@ describe("the order of calls in a round", () => {
 		]);
 	});
 
+	test("any number of sequential calls may answer at once", async () => {
+		const calls = Array.from({ length: 2_500 }, () => ({ name: "only" }));
+		const { results } = await round(calls, [anyTool("only", () => "at once", { sequential: true })]);
+		expect(new Set(results)).toEqual(new Set(["at once"]));
+		expect(results.length).toBe(2_500);
+	});
+
 	test("a sequential call ends before any other starts, several of them in call order [UAP-083]", async () => {
 		const { tools, log, release } = gatedTools({ free: {}, only: { sequential: true } });
 		const running = round(

@@ -27,6 +27,8 @@ import {
 import { commit } from "./end-run.ts";
 import type { Run } from "./run.ts";
 
+const nonePending: readonly PendingCall[] = [];
+
 /** A result as policy leaves it. */
 interface Admitted {
 	readonly outcome: ToolCallOutcome;
@@ -42,13 +44,11 @@ export class ToolRound {
 	readonly #cyclic: ReadonlyMap<string, string>;
 	#left: number;
 	#closed = false;
-	#done!: (pending: readonly PendingCall[]) => void;
-	#failed!: (error: unknown) => void;
-	/**
-	 * Settles when every call has its result, or nothing is left to do before somebody outside settles those it gives.
-	 * Rejects when a commit or hook failed.
-	 */
-	readonly finished: Promise<readonly PendingCall[]>;
+	/** Calls whose functions are started next, while some are being started. */
+	#starting: CallInRound[] | undefined;
+	#end: { readonly pending: readonly PendingCall[] } | { readonly error: unknown } | undefined;
+	/** Set where somebody waits for the end. */
+	#waiting: PromiseWithResolvers<readonly PendingCall[]> | undefined;
 
 	/** `name` is the round's own within the run, and the same after a crash. */
 	constructor(
@@ -73,11 +73,19 @@ export class ToolRound {
 			this.#left--;
 			for (const { waitsFor } of this.#calls) waitsFor.delete(call.toolCallId);
 		}
-		this.finished = new Promise((resolve, reject) => {
-			this.#done = resolve;
-			this.#failed = reject;
-		});
-		this.finished.catch(() => {}); // awaited by the drive; a failure between must not count as unhandled
+	}
+
+	/**
+	 * The calls that are left for somebody outside to settle, once every other one has its result; a promise until then.
+	 * Throws or rejects when a commit or hook failed.
+	 */
+	finished(): MaybePromise<readonly PendingCall[]> {
+		if (this.#end === undefined) {
+			this.#waiting ??= Promise.withResolvers();
+			return this.#waiting.promise;
+		}
+		if ("error" in this.#end) throw this.#end.error;
+		return this.#end.pending;
 	}
 
 	/** Starts what may start. What asks for the calls, and what goes before it, is committed with them, where it is not yet. */
@@ -258,19 +266,33 @@ export class ToolRound {
 		else heard.then(() => this.#startFunctions(launches)).catch((error) => this.#failed(error));
 	}
 
+	/** A call that settles at once may let others start: they do after it, and not inside it. */
 	#startFunctions(launches: readonly CallInRound[]): void {
-		this.#run.checkLease();
-		for (const each of launches) {
-			if (this.#closed || this.#run.stopReason !== undefined) return;
-			const tool = each.tool as EngineTool;
-			each.startedAt = this.#run.agent.ports.clock.monotonic();
-			const context = new CallContext(this.#run, this.#step, tool, each);
-			each.context = context;
-			withinCall(this.#run.processKey, () => runTool(tool, each.input, context, context.emit)).then(
-				(outcome) => this.#finish(each, tool, outcome),
-				(error) => this.#failed(error),
-			);
+		if (this.#starting !== undefined) {
+			this.#starting.push(...launches);
+			return;
 		}
+		const starting = [...launches];
+		this.#starting = starting;
+		try {
+			this.#run.checkLease();
+			for (const each of starting) {
+				if (this.#closed || this.#run.stopReason !== undefined) return;
+				this.#startFunction(each);
+			}
+		} finally {
+			this.#starting = undefined;
+		}
+	}
+
+	#startFunction(each: CallInRound): void {
+		const tool = each.tool as EngineTool;
+		each.startedAt = this.#run.agent.ports.clock.monotonic();
+		const context = new CallContext(this.#run, this.#step, tool, each);
+		each.context = context;
+		const ran = withinCall(this.#run.processKey, () => runTool(tool, each.input, context, context.emit));
+		if (ran instanceof Promise) ran.then((outcome) => this.#finish(each, tool, outcome));
+		else this.#finish(each, tool, ran);
 	}
 
 	#finish(each: CallInRound, tool: EngineTool, outcome: ToolOutcome): void {
@@ -377,9 +399,19 @@ export class ToolRound {
 
 	#checkDone(): void {
 		if (this.#closed || this.#run.state.run?.unsettled !== this.#left) return;
-		if (this.#left === 0) this.#done([]);
+		if (this.#left === 0) this.#done(nonePending);
 		else if (!this.#calls.some(({ phase }) => phase === "preparing" || phase === "running"))
 			this.#done(this.#pending());
+	}
+
+	#done(pending: readonly PendingCall[]): void {
+		this.#end ??= { pending };
+		this.#waiting?.resolve(pending);
+	}
+
+	#failed(error: unknown): void {
+		this.#end ??= { error };
+		this.#waiting?.reject(error);
 	}
 
 	/** The calls that somebody outside settles. A deadline that was set once stays. */

@@ -30,6 +30,18 @@ describe("a plain result", () => {
 		expect((await run(() => undefined)).output).toBe("");
 	});
 
+	test("is waited for only where it takes time", async () => {
+		const outcomeOf = (body: NonNullable<AnyTool["run"]>) =>
+			runTool(normaliseTool({ name: "a", run: body }), {}, contextOf(), () => {});
+		expect(outcomeOf(() => "text")).toEqual({ output: "text", isError: false });
+		const thrown = new Error("No.");
+		const failing = (): never => {
+			throw thrown;
+		};
+		expect(outcomeOf(failing)).toEqual({ output: "No.", isError: true, error: thrown });
+		expect(outcomeOf(async () => "text")).toBeInstanceOf(Promise);
+	});
+
 	test("that JSON cannot hold as it is becomes what a model can read", async () => {
 		const { output } = await run(() => ({
 			when: new Date(0),

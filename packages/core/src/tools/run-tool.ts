@@ -11,16 +11,33 @@ import type { EngineTool, ToolContext, ToolExecutionEvent, ToolOutcome } from ".
  *
  * @param onDelta called with each piece of output that a streaming tool yields; the tool is asked for the next when the promise
  *   that this may return has settled.
- * @returns how it ended, failures included. Cancelling is the caller's: it races this against the signal.
+ * @returns how it ended, failures included; a promise, which never rejects, where the tool takes its time. Cancelling is the
+ *   caller's: it races this against the signal.
  */
-export async function runTool(
+export function runTool(
 	tool: EngineTool,
+	input: unknown,
+	context: ToolContext,
+	onDelta: (delta: string) => unknown,
+): ToolOutcome | Promise<ToolOutcome> {
+	try {
+		const started = tool.start(input, context);
+		if (tool.toModelOutput !== undefined || isThenable(started) || isAsyncIterable(started))
+			return awaitOutcome(tool, started, input, context, onDelta);
+		return outcomeOf(tool, started);
+	} catch (error) {
+		return failure(error);
+	}
+}
+
+async function awaitOutcome(
+	tool: EngineTool,
+	started: unknown,
 	input: unknown,
 	context: ToolContext,
 	onDelta: (delta: string) => unknown,
 ): Promise<ToolOutcome> {
 	try {
-		const started = tool.start(input, context);
 		const value = isThenable(started) ? await started : started;
 		const outcome = isAsyncIterable(value)
 			? await drain(tool, value, context.signal, onDelta)
@@ -28,8 +45,12 @@ export async function runTool(
 		if (tool.toModelOutput === undefined || outcome.isError) return outcome;
 		return await aiSdkOutcome(tool.toModelOutput, { toolCallId: context.toolCallId, input }, outcome);
 	} catch (error) {
-		return { output: describeError(error), isError: true, error };
+		return failure(error);
 	}
+}
+
+function failure(error: unknown): ToolOutcome {
+	return { output: describeError(error), isError: true, error };
 }
 
 /** What an error says to a model: its message and that of its cause. Never throws, whatever was thrown. */
