@@ -9,7 +9,7 @@ import { withinCall } from "./call-scope.ts";
 import { carryOutCalls, recordCarriedOut } from "./carry-out-calls.ts";
 import { checkOutput, owesOutput } from "./check-output.ts";
 import { commit, type DriveOutcome, stepOf, stopOrFail } from "./end-run.ts";
-import { callModel, type ModelFailure } from "./model-call.ts";
+import { type ModelAnswer, ModelCall } from "./model-call.ts";
 import { waitForModel } from "./model-wait.ts";
 import type { Run } from "./run.ts";
 import { beginStep, beginTurn, endStep, mayStepAtOnce } from "./step.ts";
@@ -159,10 +159,16 @@ function oneMoreStep({ agent }: Run): ModelAction {
 async function modelStep(run: Run, action: ModelAction): Promise<boolean> {
 	const begun = action.step === "next" ? beginStep(run) : stepOf(run);
 	const step = begun instanceof Promise ? await begun : begun;
-	const called = await callModel(run, action, step);
-	if (called.retries.length > 0) await recordRetries(run, called.retries);
-	if (called.answer === undefined) return modelFailed(run, action, step, called);
-	const { answer, results } = called;
+	const call = new ModelCall(run, action, step);
+	let answered: MaybePromise<ModelAnswer>;
+	try {
+		answered = call.answer(await call.ask());
+		if (answered instanceof Promise) answered = await answered;
+	} catch (error) {
+		return modelFailed(run, action, step, call, error);
+	}
+	if (call.retries.length > 0) await recordRetries(run, call.retries);
+	const { answer, results } = answered;
 	if (answer.message.hasToolCalls) {
 		if (results === undefined) await carryOutCalls(run, answer);
 		else await recordCarriedOut(run, answer, results);
@@ -183,8 +189,11 @@ async function modelFailed(
 	run: Run,
 	action: ModelAction,
 	step: number,
-	{ error, partial }: ModelFailure,
+	call: ModelCall,
+	error: unknown,
 ): Promise<false> {
+	const partial = await call.cutOff(error);
+	if (call.retries.length > 0) await recordRetries(run, call.retries);
 	const isOurs = error instanceof Stopped || error instanceof CommitFailed;
 	if (!isOurs && (await waitForModel(run, step, error))) return false;
 	if (action.failure !== "decides" || isOurs)

@@ -13,6 +13,7 @@ import {
 } from "@holdfast/upp";
 import type { AssistantSaid, Fact } from "../facts/index.ts";
 import { costOf, errorData, modelRetryNote } from "../facts/index.ts";
+import type { MaybePromise } from "../host/index.ts";
 import type { List } from "../state/index.ts";
 import type { ModelAction } from "./action.ts";
 import { withinCall } from "./call-scope.ts";
@@ -26,78 +27,101 @@ import { untilAnswered } from "./until-answered.ts";
 /** Up to so many messages a copy costs less than the way around it. */
 const copiedAtOnce = 256;
 
-/** What a call of the model came to. */
-export type ModelOutcome = ModelAnswer | ModelFailure;
-
-interface Attempts {
-	/** Notes of the attempts that failed before. */
-	readonly retries: readonly Fact[];
-}
-
-export interface ModelAnswer extends Attempts {
+/** What the model answered. */
+export interface ModelAnswer {
 	readonly answer: AssistantSaid;
 	/** The results of the answer's calls, where the model has carried them out itself. */
 	readonly results: readonly Fact[] | undefined;
 }
 
-export interface ModelFailure extends Attempts {
-	readonly answer: undefined;
-	/** The provider's own error, `Stopped` or `CommitFailed`. */
-	readonly error: unknown;
-	/** What the model had said when it failed. */
-	readonly partial: AssistantMessage | undefined;
-}
+/** A call that is asked once, and then has its answer or is cut off. */
+export class ModelCall {
+	/** Notes of the attempts that failed before. */
+	readonly retries: Fact[] = [];
+	readonly #run: Run;
+	readonly #action: ModelAction;
+	readonly #step: number;
+	/** Set once it was asked. */
+	#asked: EngineModel | undefined;
+	#startedAt = 0;
+	/** Set while its answer is streamed. */
+	#streamed: StreamedAnswer | undefined;
 
-/** Calls the model for an action of a step. Never rejects. */
-export async function callModel(run: Run, action: ModelAction, step: number): Promise<ModelOutcome> {
-	const retries: Fact[] = [];
-	let streamed: StreamedAnswer | undefined;
-	let asked: string | undefined;
-	try {
+	constructor(run: Run, action: ModelAction, step: number) {
+		this.#run = run;
+		this.#action = action;
+		this.#step = step;
+	}
+
+	/** Asks the model. Throws or rejects with the provider's own error, `Stopped` or `CommitFailed`. */
+	ask(): Promise<EngineResponse> {
+		const run = this.#run;
 		const engineModel = run.agent.model();
-		const { model } = engineModel;
-		const { clock } = run.agent.ports;
-		const { tag } = action;
 		run.checkStopped();
 		if (run.watched) {
 			const { seq, sub } = run.at;
-			run.emit({ type: "model_start", seq, sub, step, tag, modelId: model.modelId });
+			const { modelId } = engineModel.model;
+			run.emit({ type: "model_start", seq, sub, step: this.#step, tag: this.#action.tag, modelId });
 		}
 		const marked = run.mark({ phase: "before-model" });
-		if (marked !== undefined) await run.untilStopped(marked);
+		if (marked === undefined && run.interceptors.assemble === undefined) return this.#send(engineModel);
+		return this.#assembled(marked).then((messages) => this.#send(engineModel, messages));
+	}
+
+	async #assembled(marked: MaybePromise<void>): Promise<readonly Message[] | undefined> {
+		const run = this.#run;
 		const { assemble } = run.interceptors;
-		const assembled =
-			assemble === undefined
-				? undefined
-				: await run.untilStopped(assemble(historyFor(run.state.context, action)));
-		const request = requestFor(run, engineModel, action, step, assembled, retries);
+		if (marked !== undefined) await run.untilStopped(marked);
+		return assemble && run.untilStopped(assemble(historyFor(run.state.context, this.#action)));
+	}
+
+	#send(engineModel: EngineModel, assembled?: readonly Message[]): Promise<EngineResponse> {
+		const run = this.#run;
+		const request = requestFor(run, engineModel, this.#action, this.#step, assembled, this.retries);
 		run.checkLease();
 		run.checkStopped(); // a watcher may have stopped it
-		const startedAt = clock.monotonic();
-		asked = model.modelId;
-		const ask = (): Promise<EngineResponse> => {
-			if (run.streams && model.capabilities.streaming) {
-				streamed = new StreamedAnswer(run, step, tag);
-				return streamed.read(model.stream(request));
-			}
-			return engineModel.isFunction
-				? withinCall(run.processKey, () => model.complete(request))
-				: model.complete(request);
-		};
+		this.#startedAt = run.agent.ports.clock.monotonic();
+		this.#asked = engineModel;
 		const { modelCall } = run.interceptors;
-		const answering =
-			modelCall === undefined
-				? ask()
-				: modelCall({ step, tag, modelId: model.modelId, signal: run.signal }, ask);
-		const response = (await run.untilStopped(answering)) as EngineResponse;
-		streamed = undefined;
-		if (response.preceding !== undefined) await recordPreceding(run, step, tag, model.modelId, response);
-		const answer = answerOf(run, engineModel, action, step, response, clock.monotonic() - startedAt);
-		return { answer, results: response.results && settledResults(step, response.results), retries };
-	} catch (error) {
-		if (asked !== undefined && run.stopReason === undefined && !(error instanceof CommitFailed))
-			run.observer?.modelFailed({ modelId: asked, error });
-		return { answer: undefined, error, partial: await streamed?.cutOff(), retries };
+		if (modelCall === undefined) return run.untilStopped(this.#answering(engineModel, request));
+		const { modelId } = engineModel.model;
+		const about = { step: this.#step, tag: this.#action.tag, modelId, signal: run.signal };
+		const answering = modelCall(about, () => this.#answering(engineModel, request));
+		return run.untilStopped(answering) as Promise<EngineResponse>;
+	}
+
+	#answering({ model, isFunction }: EngineModel, request: LLMRequest): Promise<EngineResponse> {
+		const run = this.#run;
+		if (run.streams && model.capabilities.streaming) {
+			this.#streamed = new StreamedAnswer(run, this.#step, this.#action.tag);
+			return this.#streamed.read(model.stream(request));
+		}
+		return isFunction ? withinCall(run.processKey, () => model.complete(request)) : model.complete(request);
+	}
+
+	/** The answer as a fact. What the model did before it is recorded first. */
+	answer(response: EngineResponse): MaybePromise<ModelAnswer> {
+		this.#streamed = undefined;
+		if (response.preceding === undefined) return this.#answer(response);
+		const { modelId } = (this.#asked as EngineModel).model;
+		const recorded = recordPreceding(this.#run, this.#step, this.#action.tag, modelId, response);
+		return recorded.then(() => this.#answer(response));
+	}
+
+	#answer(response: EngineResponse): ModelAnswer {
+		const run = this.#run;
+		const step = this.#step;
+		const duration = run.agent.ports.clock.monotonic() - this.#startedAt;
+		const answer = answerOf(run, this.#asked as EngineModel, this.#action, step, response, duration);
+		return { answer, results: response.results && settledResults(step, response.results) };
+	}
+
+	/** What the model had said when the call failed; undefined before the first word. Who observes the run is notified. */
+	async cutOff(error: unknown): Promise<AssistantMessage | undefined> {
+		const { stopReason, observer } = this.#run;
+		if (this.#asked !== undefined && stopReason === undefined && !(error instanceof CommitFailed))
+			observer?.modelFailed({ modelId: this.#asked.model.modelId, error });
+		return this.#streamed?.cutOff();
 	}
 }
 
