@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { type Script, scriptedModel } from "@holdfast/testing";
 import type { LLMRequest } from "@holdfast/upp";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { atRest } from "../engine/engine.fixture.ts";
 import { reminder } from "../execution-host/execution-host.fixture.ts";
 import { acceptInput, storedInput } from "../facts/input.ts";
 import type { AgentRun } from "../sessions/agent-run.ts";
@@ -107,7 +108,7 @@ describe("work that is due", () => {
 		let [running, most] = [0, 0];
 		const script: Script = async (request) => {
 			most = Math.max(most, ++running);
-			await new Promise((resolve) => setImmediate(resolve));
+			await atRest();
 			running--;
 			return echo(request);
 		};

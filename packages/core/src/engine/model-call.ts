@@ -147,14 +147,9 @@ function requestFor(
 	const messages =
 		assembled ??
 		(context.length <= copiedAtOnce ? historyFor(context, action) : () => historyFor(context, action));
-	const request = engineModel.request(messages, {
+	const extra: Parameters<EngineModel["request"]>[1] = {
 		signal: run.signal,
 		tools: action.tools === "withheld" ? [] : run.agent.toolList,
-		...(typeof action.structure === "object" ? { structure: action.structure } : {}),
-		// What is not JSON goes back to the model like anything else that is wrong.
-		...(action.structure !== undefined && action.structure === run.agent.output?.structure
-			? { unparsed: "keep" as const }
-			: {}),
 		onRetry: (info) => {
 			if (run.stopReason !== undefined) return;
 			const { attempt, delayMs, error } = info;
@@ -164,7 +159,12 @@ function requestFor(
 			// What policy may change is emitted once it has.
 			if (run.watched && run.admission === undefined) run.emit({ type: "model_retry", ...run.at, ...retry });
 		},
-	});
+	};
+	if (typeof action.structure === "object") extra.structure = action.structure;
+	// What is not JSON goes back to the model like anything else that is wrong.
+	if (action.structure !== undefined && action.structure === run.agent.output?.structure)
+		extra.unparsed = "keep";
+	const request = engineModel.request(messages, extra);
 	// What the model is to choose among the tools says nothing where it is shown none.
 	if (action.tools === "withheld" && request.params?.toolChoice !== undefined)
 		request.params = { ...request.params, toolChoice: undefined };
@@ -301,25 +301,22 @@ function identityOf({
 function withUsableCalls(message: AssistantMessage, uuid: () => string, offered: boolean): AssistantMessage {
 	const calls = message.toolCalls;
 	if (calls === undefined || calls.length === 0) return message;
-	const identity = identityOf(message);
 	if (!offered) {
 		const readable = calls.map(withReadableArguments);
-		return new AssistantMessage(withIntent(message.content, readable), undefined, identity);
+		return new AssistantMessage(withIntent(message.content, readable), undefined, identityOf(message));
 	}
-	const seen = new Set<string>();
-	let usable = true;
-	for (const call of calls) {
-		if (!call.toolCallId || seen.has(call.toolCallId) || withReadableArguments(call) !== call) usable = false;
-		seen.add(call.toolCallId);
-	}
-	if (usable) return message;
+	const isUsable = (call: ToolCall): boolean =>
+		Boolean(call.toolCallId) && withReadableArguments(call) === call;
+	const hasRepeated =
+		calls.length > 1 && new Set(calls.map(({ toolCallId }) => toolCallId)).size < calls.length;
+	if (!hasRepeated && calls.every(isUsable)) return message;
 	const used = new Set<string>();
 	const renamed = calls.map(withReadableArguments).map((call): ToolCall => {
 		const fresh = !call.toolCallId || used.has(call.toolCallId) ? { ...call, toolCallId: uuid() } : call;
 		used.add(fresh.toolCallId);
 		return fresh;
 	});
-	return new AssistantMessage(message.content, renamed, identity);
+	return new AssistantMessage(message.content, renamed, identityOf(message));
 }
 
 /** An answer of nothing but calls that were not offered: what it wanted, in words, for an empty one is refused by providers. */

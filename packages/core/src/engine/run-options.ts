@@ -47,12 +47,12 @@ export interface RunOptions {
 	/** Called with each state at the end of a step. Must not throw. */
 	readonly afterStep?: (state: AgentState) => void;
 	/** Keeps records of the run beside its journal. */
-	readonly ledger?: Ledger;
+	readonly ledger?: Ledger | undefined;
 	/**
 	 * Milliseconds for which deltas are gathered before they are kept for those who follow with offsets. Default: they
 	 * are not kept.
 	 */
-	readonly keepDeltasMs?: number;
+	readonly keepDeltasMs?: number | undefined;
 	/** Whether calls may be left to somebody outside: the run is on record and can continue later. Default: they may not. */
 	readonly mayWait?: boolean;
 	/** Whether the model is asked for whole answers, also where it can stream them. Default `"streamed"`. */

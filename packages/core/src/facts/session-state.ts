@@ -2,6 +2,7 @@
 import {
 	HoldfastError,
 	type Message,
+	type MessageOptions,
 	sumUsage,
 	type TokenUsage,
 	type ToolExecution,
@@ -260,10 +261,11 @@ function append(
 ): SessionState {
 	const parts = AgentState.partsOf(state.agent);
 	const messages = parts.messages.append(message);
+	const { step, usage } = change ?? parts;
 	const same = state.context === parts.messages && shown === message;
 	return {
 		seq,
-		agent: AgentState.ofParts({ ...parts, messages, ...change }),
+		agent: AgentState.ofParts({ ...parts, messages, step, usage }),
 		context: same ? messages : state.context.append(shown),
 		run,
 	};
@@ -301,10 +303,8 @@ function closeRound(
 		if (settled.approved !== undefined) execution.approved = settled.approved;
 		executions = executions.append(execution);
 	}
-	const identity = {
-		timestamp: new Date(at),
-		...(run.assistant?.resultsId === undefined ? {} : { id: run.assistant.resultsId }),
-	};
+	const identity: MessageOptions = { timestamp: new Date(at) };
+	if (run.assistant?.resultsId !== undefined) identity.id = run.assistant.resultsId;
 	const message = new ToolResultMessage(results, identity);
 	const closed: RunState = {
 		...run,

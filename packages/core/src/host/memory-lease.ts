@@ -55,7 +55,7 @@ export class MemoryLease implements Lease {
 
 	append(batch: Append): AppendResult {
 		if (this.worker.closed) throw journalClosed();
-		if (!isWaiting(this.#store.sessions.get(this.key), batch.drain)) {
+		if (batch.drain !== undefined && !isWaiting(this.#store.sessions.get(this.key), batch.drain)) {
 			this.lose();
 			throw leaseLost(this.key);
 		}
@@ -165,7 +165,7 @@ function fold(session: Session, { at, runId, facts }: Append, seq: number): void
 }
 
 /** What is gone from the inbox went with its session, or another has it: the session is not as it was seen. */
-function isWaiting(session: Session | undefined, ids: readonly string[] = []): boolean {
+function isWaiting(session: Session | undefined, ids: readonly string[]): boolean {
 	return ids.every((id) => session?.inbox?.some((input) => input.id === id) === true);
 }
 

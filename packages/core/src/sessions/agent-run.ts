@@ -20,7 +20,6 @@ import {
 	type PendingWait,
 	pendingCalls,
 	type RunEvent,
-	type SessionState,
 	type Watcher,
 } from "../facts/index.ts";
 import type { AgentState, GenerateResult } from "../state/index.ts";
@@ -28,6 +27,8 @@ import { awaitsItself } from "./session-errors.ts";
 import { SessionEvents } from "./session-events.ts";
 import type { TurnFrame } from "./turn-frame.ts";
 import type { UnreadRuns } from "./unread-runs.ts";
+
+type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 
 /** How a run ended, as seen from this process. */
 export interface RunResult<Output = unknown> {
@@ -297,26 +298,24 @@ function runResult(
 	const isCompleted = outcome.kind === "ended" && outcome.outcome === "completed";
 	const output = isCompleted ? (given === undefined ? outputOf(run) : given.output) : undefined;
 	const last = given?.turn ?? turn;
-	return {
+	const result: Mutable<RunResult> = {
 		runId: run.runId,
-		outcome:
-			outcome.kind === "ended" ? outcome.outcome : outcome.reason === "waiting" ? "waiting" : "suspended",
-		...(outcome.kind === "left" && outcome.reason === "waiting" ? waitOf(run.state) : {}),
+		outcome: outcome.kind === "ended" ? outcome.outcome : "suspended",
 		text: last?.response.text ?? "",
-		...(last === undefined ? {} : { turn: last }),
-		...(output === undefined ? {} : { output }),
 		state: given?.state ?? run.state.agent,
-		...(error === undefined ? {} : { error }),
 		usage: state?.usage ?? { inputTokens: 0, outputTokens: 0, totalTokens: 0 },
 		steps: state?.step ?? 0,
-		...(state === undefined || state.unpriced > 0 ? {} : { cost: state.cost }),
 	};
-}
-
-function waitOf(state: SessionState): Pick<RunResult, "pending" | "wait"> {
-	const { wait } = state.run ?? {};
-	const pending = pendingCalls(state);
-	return wait === undefined ? { pending } : { pending, wait };
+	if (last !== undefined) result.turn = last;
+	if (output !== undefined) result.output = output;
+	if (error !== undefined) result.error = error;
+	if (state !== undefined && state.unpriced === 0) result.cost = state.cost;
+	if (outcome.kind === "left" && outcome.reason === "waiting") {
+		result.outcome = "waiting";
+		result.pending = pendingCalls(run.state);
+		if (state?.wait !== undefined) result.wait = state.wait;
+	}
+	return result;
 }
 
 function joinEvents(last: RunEvent, next: RunEvent): RunEvent | undefined {

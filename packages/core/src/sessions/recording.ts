@@ -5,6 +5,11 @@ import { leaseLost } from "../facts/index.ts";
 import type { Lease } from "../host/index.ts";
 import type { SessionRecords } from "./session-records.ts";
 
+export interface Recording {
+	readonly recorder: Recorder;
+	readonly ledger?: Ledger;
+}
+
 /** The recorder of a run that is about to be driven, and its ledger where the host keeps records of such runs. */
 export function recordingOf(
 	records: SessionRecords,
@@ -12,7 +17,7 @@ export function recordingOf(
 	{ runId, sessionKey }: { readonly runId: string; readonly sessionKey: string },
 	{ runKind: kind = "user-turn", parent }: NonNullable<Partial<AcceptedInput["origin"]>> = {},
 	before?: RunState,
-): { readonly recorder: Recorder; readonly ledger?: Ledger } {
+): Recording {
 	const said = before?.runId === runId ? before.assistant?.message.text : undefined;
 	const about = { runId, sessionKey, kind, said };
 	const ledger = records.ledger(parent === undefined ? about : { ...about, parentRunId: parent.runId });

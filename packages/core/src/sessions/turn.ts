@@ -19,18 +19,21 @@ import {
 	cutHistory,
 	type Fact,
 	inputFact,
+	type RunStarted,
 	readEdit,
 	type SessionState,
 } from "../facts/index.ts";
 import type { Lease, MaybePromise, StoredInput } from "../host/index.ts";
 import type { AgentRun } from "./agent-run.ts";
 import { type QueuedTurn, readInput } from "./mailbox.ts";
-import { recordingOf } from "./recording.ts";
+import { type Recording, recordingOf } from "./recording.ts";
 import type { SessionLease } from "./session-lease.ts";
 import type { SessionRecords } from "./session-records.ts";
 import type { SessionAgent } from "./turn-agent.ts";
 import { type About, type FrameSession, TurnFrame } from "./turn-frame.ts";
 import type { UnreadRuns } from "./unread-runs.ts";
+
+type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 
 /** A run under way in this process. */
 export interface Turn {
@@ -91,15 +94,8 @@ export function beginTurn(
 		begin: "begun",
 		message,
 	});
-	const { id, name } = run.agent;
-	const about = {
-		agentId: id,
-		...(name === undefined ? {} : { agentName: name }),
-		fingerprint: run.agent.fingerprint(),
-	};
-	const started = { kind: "run.started", runKind: "user-turn" } as const;
 	const facts: Fact[] = [
-		{ ...started, ...origin, ...about },
+		startOf(run.agent, origin),
 		...cut,
 		...edits.map(({ body }) => readEdit(body)),
 		inputFact(inputId, input, origin?.runKind === "notification" ? "turn-start" : "turn"),
@@ -119,12 +115,25 @@ export function beginTurn(
 			// A turn whose facts policy refuses is on record as one that failed, and nobody begins it again.
 			if (known === "committed" || known === "taken") return settle(known);
 			// What was changed in the history may be what was refused: it waits for the next turn.
-			const bare = { ...started, ...plainOrigin(origin), ...about };
+			const bare = startOf(run.agent, plainOrigin(origin));
 			const own = commitOptions(stage === "stored" ? [inputId] : [], dedupeKey);
 			return (await commitBare(lease, run, [bare], own)) === "taken" ? undefined : settle(known);
 		});
 	}
 	return settle(first);
+}
+
+function startOf(agent: EngineAgent, origin: AcceptedInput["origin"]): RunStarted {
+	const started: Mutable<RunStarted> = {
+		kind: "run.started",
+		runKind: origin?.runKind ?? "user-turn",
+		agentId: agent.id,
+		fingerprint: agent.fingerprint(),
+	};
+	if (agent.name !== undefined) started.agentName = agent.name;
+	if (origin?.caller !== undefined) started.caller = origin.caller;
+	if (origin?.parent !== undefined) started.parent = origin.parent;
+	return started;
 }
 
 /** Drives a turn that was begun or resumed; `ended` is called when it is over. Settles after that. */
@@ -161,7 +170,9 @@ export function makeRun(
 ): { readonly run: Run; readonly frame: TurnFrame } {
 	const { lease, records, processKey, sessionKey, mayWait, modelWait, policy } = session;
 	const { origin } = about;
-	const recorder = lease.current as Lease;
+	const held = lease.current as Lease;
+	const { recorder, ledger }: Recording =
+		records === undefined ? { recorder: held } : recordingOf(records, held, handle, origin, lease.state.run);
 	// Nobody could read them where the journal keeps none.
 	const keepDeltasMs = session.keepsDeltas ? agent.keepDeltasMs : undefined;
 	const frame = new TurnFrame(session, handle, about);
@@ -171,16 +182,15 @@ export function makeRun(
 		sessionKey,
 		processKey,
 		state: lease.state,
-		...(records === undefined
-			? { recorder }
-			: recordingOf(records, recorder, handle, origin, lease.state.run)),
+		recorder,
+		ledger,
 		interceptors: frame.policy.stages,
 		admitting: frame.policy.admitting,
 		mayWait,
 		modelWait,
 		readInput,
 		observer: session.observe?.({ sessionKey, runId: handle.runId, caller: origin?.caller }),
-		...(keepDeltasMs === undefined ? {} : { keepDeltasMs }),
+		keepDeltasMs,
 	});
 	frame.run = run;
 	for (const notice of session.notices) run.offer(readInput(notice));

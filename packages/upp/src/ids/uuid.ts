@@ -59,6 +59,6 @@ export function uuid(): string {
 		high(15),
 		low(15),
 	);
-	pool.fill(0, at, used); // ids that were handed out are not kept
+	for (let byte = at; byte < used; byte++) pool[byte] = 0; // ids that were handed out are not kept
 	return text;
 }
