@@ -35,24 +35,44 @@ export class Followers {
 	}
 }
 
-/** Events for a follower, who is over with them. */
+/** How far one who follows a session has read. */
+export interface Reading {
+	/** Seq of the last entry of which it has an event. */
+	readonly seq: number;
+	/** What it waits for; undefined while it does something else. */
+	readonly next: Promise<IteratorResult<readonly LoggedEvent[], void>> | undefined;
+}
+
+/** Events for a follower, who is over with them; and how far it has read, until it is. */
 export function followedBy(
 	{ over, leave }: Follower,
 	events: AsyncGenerator<readonly LoggedEvent[], void, void>,
-): AsyncIterableIterator<readonly LoggedEvent[]> {
+	ended: () => void,
+): AsyncIterableIterator<readonly LoggedEvent[]> & { readonly reading: Reading } {
+	const reading: { -readonly [Name in keyof Reading]: Reading[Name] } = { seq: 0, next: undefined };
+	const end = (): void => {
+		over();
+		ended();
+	};
 	return {
+		reading,
 		async next() {
 			try {
-				const next = await events.next();
-				if (next.done) over();
+				reading.next = events.next();
+				const next = await reading.next;
+				reading.next = undefined;
+				if (next.done) end();
+				else reading.seq = Number.parseInt(next.value.at(-1)?.id ?? `${reading.seq}`, 10);
 				return next;
 			} catch (error) {
-				over();
+				reading.next = undefined;
+				end();
 				throw error;
 			}
 		},
 		async return() {
 			leave();
+			ended();
 			await events.return();
 			return { done: true, value: undefined };
 		},

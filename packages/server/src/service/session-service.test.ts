@@ -1,9 +1,10 @@
+import { setImmediate } from "node:timers/promises";
 import { manualTime, type Script, scriptedModel } from "@holdfast/testing";
 import { Agent, memoryHost } from "holdfast";
 import type { LoggedEvent } from "holdfast/execute";
 import { strategy } from "holdfast/execution";
 import { budget } from "holdfast/middleware";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { sessionService } from "./session-service.ts";
 
 async function read(events: AsyncIterable<readonly LoggedEvent[]>): Promise<LoggedEvent[]> {
@@ -240,4 +241,27 @@ test("middleware of the agent holds in a service", async () => {
 	expect(model.requests).toHaveLength(1);
 	expect(JSON.stringify(await service.get("t", "s"))).toContain("budget_exceeded");
 	await service.close();
+});
+
+test("who watches a run that ends while the service closes gets its end, also of a slow store", async () => {
+	const gate = Promise.withResolvers<void>();
+	const host = memoryHost();
+	const { journal } = host;
+	const slow = {
+		...journal,
+		head: (key: string) => journal.head(key),
+		async read(...parameters: Parameters<typeof journal.read>) {
+			for (let turn = 0; turn < 20; turn++) await setImmediate();
+			return journal.read(...parameters);
+		},
+	};
+	const model = scriptedModel([{ text: "Done.", gate: gate.promise }]);
+	const service = sessionService({ host: { ...host, journal: slow }, agent: { model } });
+	const { after } = await service.submit("t", "s", { input: "Hi", context: {} });
+	const watched = read(service.follow("t", "s", { after, until: "never" }));
+	await vi.waitFor(() => expect(model.requests).toHaveLength(1));
+	const closed = service.close({ drainMs: 5_000 });
+	gate.resolve();
+	expect((await watched).at(-1)?.event).toEqual({ type: "execute_complete", status: "completed" });
+	await closed;
 });

@@ -25,7 +25,7 @@ import { acceptExecution } from "./accept-execution.ts";
 import { contextRequired, forCaller, sessionNotFound, shuttingDown } from "./client-errors.ts";
 import { type ClientRules, checkFields, clientRules } from "./client-fields.ts";
 import { withoutPatterns } from "./client-schema.ts";
-import { Followers, followedBy } from "./followers.ts";
+import { Followers, followedBy, type Reading } from "./followers.ts";
 import { inspectSessions } from "./inspect-sessions.ts";
 import type { SessionInspection } from "./inspection.ts";
 import { knownModels } from "./named-models.ts";
@@ -65,6 +65,9 @@ export function sessionService(options: SessionServiceOptions): SessionService {
 	return new Service(options);
 }
 
+/** Milliseconds for which a service that closes waits for those who watched its last runs. */
+const lastReadMs = 1_000;
+
 class Service implements SessionService {
 	readonly inspection: SessionInspection;
 	readonly storeStats?: () => Promise<StoreStats>;
@@ -77,6 +80,8 @@ class Service implements SessionService {
 	readonly #observers = new Set<(run: ServedRun) => RunObserver>();
 	readonly #lookEveryMs: number | undefined;
 	readonly #followers = new Followers();
+	/** How far those have read who follow a session. */
+	readonly #readings = new Map<Reading, ExecuteSession>();
 	readonly #whileRunning: WhileRunning;
 	/** Executions are accepted one after the other in each session. */
 	readonly #accepting = new OneAtATime();
@@ -258,7 +263,10 @@ class Service implements SessionService {
 		{ signal, ...options }: FollowOptions = {},
 	): AsyncIterableIterator<readonly LoggedEvent[]> {
 		const follower = this.#followers.add(signal, this.#isClosing);
-		return followedBy(follower, this.#events(owner, sessionId, { ...options, signal: follower.signal }));
+		const events = this.#events(owner, sessionId, { ...options, signal: follower.signal });
+		const followed = followedBy(follower, events, () => this.#readings.delete(followed.reading));
+		this.#readings.set(followed.reading, this.#session(owner, sessionId));
+		return followed;
 	}
 
 	async *#events(
@@ -300,12 +308,31 @@ class Service implements SessionService {
 		const over = new Promise<void>((resolve) => {
 			timer = setTimeout(resolve, drainMs);
 		});
+		const watched = [...this.#readings].filter(([, session]) => session.isBusy);
 		// Requests from before the close may still finish.
 		await Promise.race([Promise.allSettled(this.#asked), over]);
-		await Promise.race([this.#sessions.quiet(), over]);
+		await Promise.race([this.#sessions.quiet().then(() => this.#readToEnd(watched)), over]);
 		clearTimeout(timer);
 		await this.#sessions.close();
 		this.#followers.leaveAll();
+	}
+
+	/** Waits until those who watched the last runs have what these said: a store may be slower than a run. */
+	async #readToEnd(watched: readonly (readonly [Reading, ExecuteSession])[]): Promise<void> {
+		let isLate = false;
+		let timer: ReturnType<typeof setTimeout> | undefined;
+		const late = new Promise<void>((resolve) => {
+			timer = setTimeout(resolve, lastReadMs);
+		}).then(() => {
+			isLate = true;
+		});
+		const read = watched.map(async ([reading, { storeKey }]) => {
+			const { seq = 0 } = (await this.#host.journal.head(storeKey)) ?? {};
+			while (!isLate && this.#readings.has(reading) && reading.seq < seq)
+				await (reading.next?.catch(() => {}) ?? new Promise((resolve) => setTimeout(resolve, 1)));
+		});
+		await Promise.race([Promise.all(read), late]);
+		clearTimeout(timer);
 	}
 
 	/** Runs a request on a session, unless the service closes. */
