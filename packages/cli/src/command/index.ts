@@ -7,8 +7,6 @@ import { describeError, exitCodes, UsageError } from "../work/index.ts";
 import { parseCommand } from "./arguments.ts";
 import { forkSession } from "./fork.ts";
 import { helpText } from "./help.ts";
-import { laidOut } from "./help-layout.ts";
-import { keepDatabase } from "./keep-database.ts";
 import { listSessions } from "./sessions.ts";
 import { showSession } from "./show.ts";
 import { resumeSession, runTask } from "./work.ts";
@@ -20,11 +18,7 @@ export async function runCommandLine(argv: readonly string[], io: CommandIo = pr
 		const command = parseCommand(argv, io);
 		switch (command.name) {
 			case "help":
-				io.stdout.write(
-					io.stdout.isTerminal
-						? laidOut(helpText(command.topic), io.stdout.columns)
-						: helpText(command.topic),
-				);
+				io.stdout.write(helpText(command.topic));
 				return exitCodes.completed;
 			case "version":
 				io.stdout.write(`holdfast ${version()}\n`);
@@ -43,8 +37,11 @@ export async function runCommandLine(argv: readonly string[], io: CommandIo = pr
 				return await forkSession(command, io);
 			case "worker":
 				return await runWorker(command, io);
-			case "db":
+			case "db": {
+				// It loads the driver of Postgres and its dispatcher.
+				const { keepDatabase } = await import("./keep-database.ts");
 				return await keepDatabase(command, io);
+			}
 			case "serve": {
 				// What serves is loaded only where it is wanted: other commands start quicker without.
 				const { project } = command;

@@ -49,7 +49,7 @@ async function describe(host: Host, head: SessionHead): Promise<ListedSession> {
 	const first = await host.journal.read(head.key, { limit: 3 });
 	const last = head.seq > 0 ? await host.journal.read(head.key, { after: head.seq - 1 }) : [];
 	return {
-		key: nameOfSession(head.key),
+		key: await nameOfSession(head.key),
 		state: stateOf(head, last.at(-1)),
 		updatedAt: head.updatedAt,
 		createdAt: head.createdAt,

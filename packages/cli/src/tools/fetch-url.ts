@@ -4,7 +4,6 @@
  */
 import { type OutboundResponse, outbound, type SendRequest } from "@holdfast/outbound";
 import { type AssistantTool, grouped, ToolRefusal, textArgument } from "./assistant-tool.ts";
-import { htmlText } from "./html-text.ts";
 
 const TIME_LIMIT = 20_000;
 const SIZE_LIMIT = 2 * 1024 * 1024;
@@ -72,8 +71,14 @@ async function fetchText(response: OutboundResponse): Promise<string> {
 	}
 	const { bytes, complete } = await response.read(SIZE_LIMIT);
 	const text = new TextDecoder().decode(bytes);
-	const plain = /html/i.test(type) ? htmlText(text) : text;
+	const plain = /html/i.test(type) ? await textOfHtml(text) : text;
 	const cut = plain.length > SHOWN_CHARACTERS;
 	const note = cut || !complete ? " (cut, the page is longer)" : "";
 	return `${response.url}: HTTP ${response.status}, ${type}${note}\n${plain.slice(0, SHOWN_CHARACTERS)}`;
+}
+
+/** What reads HTML is loaded with the first page. */
+async function textOfHtml(html: string): Promise<string> {
+	const { htmlText } = await import("./html-text.ts");
+	return htmlText(html);
 }

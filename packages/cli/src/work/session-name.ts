@@ -1,12 +1,13 @@
 /** How sessions are called on the command line: by their key, and those of a server as `TENANT/ID`, of one of its users as
  * `TENANT%40USER/ID`. */
 
-import { readServedKey, servedKey } from "@holdfast/server";
 import type { Host } from "holdfast";
 import { UsageError } from "./usage-error.ts";
 
 /** The name of the session under a key of the journal. */
-export function nameOfSession(key: string): string {
+export async function nameOfSession(key: string): Promise<string> {
+	if (isOwnKey(key)) return key;
+	const { readServedKey } = await serverPackage();
 	const served = readServedKey(key);
 	if (served === undefined) return key;
 	const { tenant, user, sessionId } = served;
@@ -18,6 +19,7 @@ export async function findSession({ journal }: Host, name: string): Promise<stri
 	// An id has no slash, so the last one ends the tenant.
 	const slash = name.lastIndexOf("/");
 	if (slash < 0 || (await journal.head(name)) !== undefined) return name;
+	const { servedKey } = await serverPackage();
 	const [tenant = "", user] = name.slice(0, slash).split("%40");
 	return servedKey(user === undefined ? tenant : { tenant, user }, name.slice(slash + 1));
 }
@@ -34,4 +36,9 @@ export async function refuseServed(host: Host, name: string): Promise<void> {
 /** Whether a key of the journal is one that the assistant's sessions have: not a server's, nor a sub-agent's. */
 export function isOwnKey(key: string): boolean {
 	return !key.startsWith("\u0000");
+}
+
+/** Loaded for the names of its sessions only: commands without one start quicker. */
+async function serverPackage(): Promise<typeof import("@holdfast/server")> {
+	return await import("@holdfast/server");
 }
