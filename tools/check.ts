@@ -19,14 +19,6 @@ const tool = (file: string, ...parameters: string[]): readonly [string, ...strin
 	join("tools", file),
 	...parameters,
 ];
-// Reporters given here take the place of the configured ones, so a check leaves test-results.json alone.
-const vitest = (...parameters: string[]): readonly [string, ...string[]] => [
-	process.execPath,
-	"node_modules/vitest/vitest.mjs",
-	"run",
-	"--reporter=default",
-	...parameters,
-];
 
 const checks: readonly Check[] = [
 	{ name: "build and types", commands: [tool("build.ts")] },
@@ -45,12 +37,9 @@ const checks: readonly Check[] = [
 		],
 	},
 	{ name: "requirements page", commands: [tool("requirements.ts", "--check")] },
+	// What a type test expects is an error of the compiler where it is not so.
 	{ name: "types of tests and tools", commands: [[bin("tsc"), "-p", "tsconfig.test.json"]] },
 	{ name: "dead code", commands: [[bin("knip")]] },
-	{
-		name: "type tests",
-		commands: [vitest("--config=vitest.types.config.ts")],
-	},
 	{ name: "packages as installed", commands: [tool("check-packages.ts")], after: "build and types" },
 	{ name: "examples compiled", commands: [tool("examples/check.ts")] },
 ];
