@@ -47,14 +47,20 @@ export async function developProject(options: DevelopOptions, io: CommandIo): Pr
 		await writeTypes(project);
 		Object.assign(env, namedEnvironment(project, await readVariables(directory, io.environment)));
 	};
+	let isLoaded = false;
+	const onError = (error: unknown): void => {
+		// A project that was never there ends the command, which says so.
+		if (isLoaded || asUsage(error) === error) print.error(error);
+	};
 	const onChange = (change: ProjectChange): void => {
+		isLoaded = true;
 		print.change(change);
 		keepUp(change.project).catch(print.error);
 	};
 	let server: ProjectServer | undefined;
 	let servers: ProjectServers | undefined;
 	try {
-		const live = await watchProject(directory, { onChange, onError: print.error, signal: stopped.signal });
+		const live = await watchProject(directory, { onChange, onError, signal: stopped.signal });
 		try {
 			await keepUp(live.current);
 			servers = await connectServers(directory, await readVariables(directory, io.environment));

@@ -12,7 +12,7 @@ const general = `holdfast: an assistant that works on a folder of files, durably
   holdfast fork KEY NEWKEY          a new session that begins with the past of this one
   holdfast sessions                 list the sessions
   holdfast show KEY                 the timeline of a session
-  holdfast db <task>                check, backup, prune or vacuum the database
+  holdfast db <task>                check, backup, prune, vacuum or move the database
 
   holdfast init DIR                 a new project of agents, tools and prompts in files
   holdfast dev [DIR]                follow a project's files while you write them
@@ -23,8 +23,7 @@ const general = `holdfast: an assistant that works on a folder of files, durably
   holdfast --version
 
 The assistant only reads, and only inside its folder; with --allow-write it changes files there, each change approved
-by you. Without a model and without a key it uses "offline",
-which searches and cites and needs no network.
+by you. Without a model and without a key it uses "offline", which searches and cites and needs no network.
 
 Exit codes: 0 completed, 1 failed, 2 wrong usage, 3 interrupted and resumable, 4 waiting for approval.
 `;

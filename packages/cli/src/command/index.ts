@@ -7,6 +7,7 @@ import { describeError, exitCodes, UsageError } from "../work/index.ts";
 import { parseCommand } from "./arguments.ts";
 import { forkSession } from "./fork.ts";
 import { helpText } from "./help.ts";
+import { laidOut } from "./help-layout.ts";
 import { listSessions } from "./sessions.ts";
 import { showSession } from "./show.ts";
 import { resumeSession, runTask } from "./work.ts";
@@ -18,7 +19,11 @@ export async function runCommandLine(argv: readonly string[], io: CommandIo = pr
 		const command = parseCommand(argv, io);
 		switch (command.name) {
 			case "help":
-				io.stdout.write(helpText(command.topic));
+				io.stdout.write(
+					io.stdout.isTerminal
+						? laidOut(helpText(command.topic), io.stdout.columns)
+						: helpText(command.topic),
+				);
 				return exitCodes.completed;
 			case "version":
 				io.stdout.write(`holdfast ${version()}\n`);

@@ -170,6 +170,14 @@ describe("dev", () => {
 	});
 });
 
+test("dev says once that there is no project", async () => {
+	const { code, stdout, stderr } = await run(["dev", "nowhere"], { folder });
+	expect([code, stdout]).toEqual([2, ""]);
+	expect(stderr).toMatch(
+		/^holdfast: There is no folder .*nowhere\/agents.* Make a project with: holdfast init DIR\.\n$/,
+	);
+});
+
 describe("serve", () => {
 	test("serves a project's threads and its own endpoints, and has them again after a restart", async () => {
 		let id = "";

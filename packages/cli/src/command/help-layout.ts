@@ -1,0 +1,51 @@
+/** Lays a help out for a terminal: paragraphs and descriptions are broken between words, and hang where they begin. */
+
+/** Widest text that is easily read, in columns. */
+const widest = 100;
+/** Where descriptions of options begin. */
+const described = 21;
+
+/** Breaks the text of a help for a terminal with so many columns. Examples and usage stay as they are where they fit. */
+export function laidOut(help: string, columns: number): string {
+	const width = Math.min(widest, columns - 1);
+	return joined(help)
+		.map((line) => broken(line, width))
+		.join("\n");
+}
+
+/** Lines with what continues them. */
+function joined(help: string): readonly string[] {
+	const lines: string[] = [];
+	for (const line of help.split("\n")) {
+		const before = lines.at(-1) ?? "";
+		const isText = /^[^\s]/.test(line) && /^[^\s]/.test(before) && !line.startsWith("holdfast ");
+		const continues = isText && !before.startsWith("holdfast ");
+		if (before !== "" && (continues || /^ {20,}\S/.test(line)))
+			lines[lines.length - 1] = `${before} ${line.trim()}`;
+		else lines.push(line);
+	}
+	return lines;
+}
+
+function broken(line: string, width: number): string {
+	const hang = hangOf(line);
+	if (line.length <= width || hang === undefined) return line;
+	const rows: string[] = [];
+	let row = line.slice(0, hang);
+	for (const word of line.slice(hang).split(" ")) {
+		const longer = row.length === hang || row.endsWith(" ") ? row + word : `${row} ${word}`;
+		if (longer.length > width && row.trim() !== "") {
+			rows.push(row.trimEnd());
+			row = " ".repeat(hang) + word;
+		} else row = longer;
+	}
+	return [...rows, row].join("\n");
+}
+
+/** Where the further rows of a line begin; undefined for one that is not broken: an example. */
+function hangOf(line: string): number | undefined {
+	if (!line.startsWith(" ")) return line.startsWith("holdfast ") ? 4 : 0;
+	const [head] = /^ +\S.*? {2,}(?=\S)/.exec(line) ?? [];
+	if (head !== undefined) return head.length;
+	return /^ {2}\S.{17} \S/.test(line) && /^ {2}(?:--|DIR)/.test(line) ? described : undefined;
+}
