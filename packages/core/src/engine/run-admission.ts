@@ -29,8 +29,13 @@ export class RunAdmission {
 
 	/** Commits facts as they are admitted. */
 	commit(facts: readonly Fact[], options: CommitOptions | undefined): MaybePromise<boolean> {
-		const admitted = this.#inOrder(() => this.#admit(facts));
-		if (!(admitted instanceof Promise)) return this.#commit(admitted, options);
+		const admitted = this.#inOrder(facts);
+		return admitted instanceof Promise
+			? this.#commitLater(admitted, options)
+			: this.#commit(admitted, options);
+	}
+
+	#commitLater(admitted: Promise<readonly Fact[]>, options: CommitOptions | undefined): Promise<boolean> {
 		let committed: MaybePromise<boolean> = false;
 		// The next commit is admitted once this one is on its way, which keeps their order.
 		const begun = this.#untilCut(admitted).then((given) => {
@@ -45,16 +50,18 @@ export class RunAdmission {
 	 * this gives commits it as it is.
 	 */
 	prepare<F extends Fact>(fact: F): MaybePromise<F> {
-		const keep = (admitted: readonly Fact[]): F => {
-			const ready = admitted.at(-1) as F;
-			this.#ready.set(ready, admitted);
-			return ready;
-		};
-		const admitted = this.#inOrder(() => this.#admit([fact]));
-		if (!(admitted instanceof Promise)) return keep(admitted);
-		const begun = this.#untilCut(admitted).then(keep);
+		const admitted = this.#inOrder([fact]);
+		if (!(admitted instanceof Promise)) return this.#keep(admitted) as F;
+		const begun = this.#untilCut(admitted).then((given) => this.#keep(given) as F);
 		this.#follow(begun);
 		return begun;
+	}
+
+	/** Remembers what a fact was admitted with until it is committed. */
+	#keep(admitted: readonly Fact[]): Fact {
+		const fact = admitted.at(-1) as Fact;
+		this.#ready.set(fact, admitted);
+		return fact;
 	}
 
 	#commit(admitted: readonly Fact[], options: CommitOptions | undefined): MaybePromise<boolean> {
@@ -75,38 +82,89 @@ export class RunAdmission {
 		return committed;
 	}
 
-	/** The facts as they may be committed: those that are admitted already as they are. */
+	/** The facts as they may be committed, after those of the commits before. */
+	#inOrder(facts: readonly Fact[]): MaybePromise<readonly Fact[]> {
+		return this.#before === undefined ? this.#admit(facts) : this.#admitAfter(this.#before, facts);
+	}
+
+	async #admitAfter(before: Promise<unknown>, facts: readonly Fact[]): Promise<readonly Fact[]> {
+		await before;
+		return this.#admit(facts);
+	}
+
+	/** Facts that are admitted already stay as they are. */
 	#admit(facts: readonly Fact[]): MaybePromise<readonly Fact[]> {
-		const at = this.#ready.size === 0 ? -1 : facts.findIndex((fact) => this.#ready.has(fact));
-		if (at < 0) return this.#admitNew(facts);
-		const fact = facts[at] as Fact;
-		const ready = this.#ready.get(fact) as readonly Fact[];
-		this.#ready.delete(fact);
-		const join = (before: readonly Fact[]): MaybePromise<readonly Fact[]> => {
-			const after = this.#admit(facts.slice(at + 1));
-			return after instanceof Promise
-				? after.then((rest) => [...before, ...ready, ...rest])
-				: [...before, ...ready, ...after];
-		};
-		const before = this.#admitNew(facts.slice(0, at));
-		return before instanceof Promise ? before.then(join) : join(before);
+		return this.#ready.size === 0 ? this.#admitNew(facts) : this.#admitFrom(facts, 0, []);
+	}
+
+	#admitFrom(facts: readonly Fact[], from: number, admitted: Fact[]): MaybePromise<readonly Fact[]> {
+		for (let at = from; at < facts.length; ) {
+			const ready = this.#takeReady(facts[at] as Fact);
+			if (ready !== undefined) {
+				admitted.push(...ready);
+				at++;
+				continue;
+			}
+			const end = this.#nextReady(facts, at);
+			const fresh = this.#admitNew(facts.slice(at, end));
+			if (fresh instanceof Promise) return this.#admitRest(fresh, facts, end, admitted);
+			admitted.push(...fresh);
+			at = end;
+		}
+		return admitted;
+	}
+
+	async #admitRest(
+		fresh: Promise<readonly Fact[]>,
+		facts: readonly Fact[],
+		from: number,
+		admitted: Fact[],
+	): Promise<readonly Fact[]> {
+		admitted.push(...(await fresh));
+		return this.#admitFrom(facts, from, admitted);
+	}
+
+	#takeReady(fact: Fact): readonly Fact[] | undefined {
+		const ready = this.#ready.get(fact);
+		if (ready !== undefined) this.#ready.delete(fact);
+		return ready;
+	}
+
+	/** Where the next fact is that is admitted already. */
+	#nextReady(facts: readonly Fact[], from: number): number {
+		let at = from;
+		while (at < facts.length && !this.#ready.has(facts[at] as Fact)) at++;
+		return at;
 	}
 
 	/** The facts as they may be committed, once what was held of their deltas is released. */
 	#admitNew(facts: readonly Fact[]): MaybePromise<readonly Fact[]> {
-		if (facts.length === 0) return facts;
 		const admitted = this.#admitting.facts(facts, stepOf(this.#run));
-		if (admitted instanceof Promise) return admitted.then((given) => this.#flushed(facts, given));
-		return this.#flushed(facts, admitted);
+		return admitted instanceof Promise ? this.#flushLater(facts, admitted) : this.#flushed(facts, admitted);
+	}
+
+	async #flushLater(facts: readonly Fact[], admitted: Promise<readonly Fact[]>): Promise<readonly Fact[]> {
+		return this.#flushed(facts, await admitted);
 	}
 
 	#flushed(facts: readonly Fact[], admitted: readonly Fact[]): MaybePromise<readonly Fact[]> {
+		const { deltas } = this.#admitting;
+		if (deltas === undefined) return admitted;
 		for (let at = 0; at < facts.length; at++) {
 			const source = endedWith(facts[at] as Fact);
-			const flushed = source && this.#admitting.deltas?.flush(source, this.#release);
-			if (flushed instanceof Promise) return flushed.then(() => this.#flushed(facts.slice(at + 1), admitted));
+			const flushed = source && deltas.flush(source, this.#release);
+			if (flushed instanceof Promise) return this.#flushRest(flushed, facts.slice(at + 1), admitted);
 		}
 		return admitted;
+	}
+
+	async #flushRest(
+		flushed: Promise<void>,
+		facts: readonly Fact[],
+		admitted: readonly Fact[],
+	): Promise<readonly Fact[]> {
+		await flushed;
+		return this.#flushed(facts, admitted);
 	}
 
 	/** Whether deltas are emitted before their fact. */
@@ -140,10 +198,6 @@ export class RunAdmission {
 		const { reject } = this.#cut;
 		const { timers } = this.#run.agent.ports;
 		this.#callOff = timers.after(admitGrace, () => reject(new Stopped(stopReason)));
-	}
-
-	#inOrder<T>(work: () => MaybePromise<T>): MaybePromise<T> {
-		return this.#before === undefined ? work() : this.#before.then(work);
 	}
 
 	#follow(begun: Promise<unknown>): void {

@@ -12,6 +12,8 @@ import { type NamedStages, policyInvalid } from "./join-stages.ts";
 export interface Admitting {
 	/** The facts to commit in place of these. `step` is that of the run. Throws what an interceptor refused with. */
 	facts(given: readonly Fact[], step: number): MaybePromise<readonly Fact[]>;
+	/** Whether somebody is asked about a fact who may wait for the session it belongs to. */
+	mayWait(fact: Fact): boolean;
 	/** What the deltas go through; absent where none may be emitted before its fact. */
 	readonly deltas?: DeltaGate | undefined;
 }
@@ -19,6 +21,7 @@ export interface Admitting {
 interface Admitter {
 	readonly name: string;
 	readonly admit: NonNullable<Stages["admit"]>;
+	readonly kinds: readonly Fact["kind"][] | undefined;
 }
 
 /** What a list admits through; undefined when nobody in it admits. */
@@ -27,12 +30,18 @@ export function admittingOf(list: readonly NamedStages[]): Admitting | undefined
 	if (admitting.length === 0) return undefined;
 	const admitters = admitting.map(({ name, stages }): Admitter => {
 		const admit = stages.admit as NonNullable<Stages["admit"]>;
-		return { name, admit: (fact) => admit.call(stages, fact) };
+		return { name, admit: (fact) => admit.call(stages, fact), kinds: stages.admits };
 	});
+	const waiting = admitters.filter((_, at) => admitting[at]?.stages.waits !== "never");
 	return {
-		facts: (given, step) => admitAll(admitters, given, step),
+		facts: (given, step) => admitFrom({ admitters, facts: given, step, admitted: [] }, 0),
+		mayWait: (fact) => waiting.some((admitter) => isAsked(admitter, fact)),
 		deltas: gateOf(admitting),
 	};
+}
+
+function isAsked({ kinds }: Admitter, { kind }: Fact): boolean {
+	return kinds === undefined || kinds.includes(kind);
 }
 
 /** Undefined where an `admit` does not say what it does to deltas: then they wait for the fact. */
@@ -54,35 +63,43 @@ function gateOf(admitting: readonly NamedStages[]): DeltaGate | undefined {
 function guarded<T>(name: string, stage: string, call: () => MaybePromise<T>): MaybePromise<T> {
 	try {
 		const given = call();
-		if (!(given instanceof Promise)) return given;
-		return given.catch((error) => {
-			throw refusal(name, stage, error);
-		});
+		return given instanceof Promise ? named(name, stage, given) : given;
 	} catch (error) {
 		throw refusal(name, stage, error);
 	}
 }
 
+function named<T>(name: string, stage: string, given: Promise<T>): Promise<T> {
+	return given.catch((error) => {
+		throw refusal(name, stage, error);
+	});
+}
+
+/** The facts of one append on their way. */
+interface Batch {
+	readonly admitters: readonly Admitter[];
+	readonly facts: readonly Fact[];
+	readonly step: number;
+	/** Those that are through, with their notes. */
+	readonly admitted: Fact[];
+}
+
+// Each fact of each run comes by here: where nobody needs time, no closure is made.
+
 /** One fact after the other; a promise only from the first admitter that needs time. */
-function admitAll(
-	admitters: readonly Admitter[],
-	facts: readonly Fact[],
-	step: number,
-): MaybePromise<readonly Fact[]> {
-	const admitted: Fact[] = [];
-	for (let at = 0; at < facts.length; at++) {
-		const given = facts[at] as Fact;
-		const came = admitOne(admitters, 0, { fact: given, notes: [] });
-		if (came instanceof Promise) {
-			const rest = async (): Promise<readonly Fact[]> => {
-				place(admitted, await came, step);
-				return [...admitted, ...(await admitAll(admitters, facts.slice(at + 1), step))];
-			};
-			return rest();
-		}
+function admitFrom(batch: Batch, from: number): MaybePromise<readonly Fact[]> {
+	const { admitters, facts, admitted, step } = batch;
+	for (let at = from; at < facts.length; at++) {
+		const came = admitOne(admitters, 0, { fact: facts[at] as Fact, notes: noNotes });
+		if (came instanceof Promise) return admitRest(batch, came, at + 1);
 		place(admitted, came, step);
 	}
 	return admitted;
+}
+
+async function admitRest(batch: Batch, came: Promise<Passed>, from: number): Promise<readonly Fact[]> {
+	place(batch.admitted, await came, batch.step);
+	return admitFrom(batch, from);
 }
 
 interface Passed {
@@ -90,25 +107,42 @@ interface Passed {
 	readonly notes: readonly AuditNote[];
 }
 
+const noNotes: readonly AuditNote[] = [];
+
 function admitOne(admitters: readonly Admitter[], from: number, given: Passed): MaybePromise<Passed> {
 	let passed = given;
 	for (let at = from; at < admitters.length; at++) {
 		const admitter = admitters[at] as Admitter;
-		const { name, admit } = admitter;
-		const { fact } = passed;
-		const came = guarded(name, "admit", () => admit(fact) as MaybePromise<Admission | undefined>);
-		if (came instanceof Promise) {
-			const before = passed;
-			return came.then((admission) => admitOne(admitters, at + 1, after(admitter, before, admission)));
-		}
+		if (!isAsked(admitter, passed.fact)) continue;
+		const came = admittedBy(admitter, passed.fact);
+		if (came instanceof Promise) return admitLater(admitters, at, passed, came);
 		passed = after(admitter, passed, came);
 	}
 	return passed;
 }
 
-function after({ name }: Admitter, { fact: given, notes }: Passed, admission: Admission | undefined): Passed {
-	if (admission === undefined || admission === null) return { fact: given, notes };
-	const { fact = given, notes: added = [] } = admission;
+function admittedBy({ name, admit }: Admitter, fact: Fact): MaybePromise<Admission | undefined> {
+	try {
+		const given = admit(fact) as MaybePromise<Admission | undefined>;
+		return given instanceof Promise ? named(name, "admit", given) : given;
+	} catch (error) {
+		throw refusal(name, "admit", error);
+	}
+}
+
+async function admitLater(
+	admitters: readonly Admitter[],
+	at: number,
+	before: Passed,
+	came: Promise<Admission | undefined>,
+): Promise<Passed> {
+	return admitOne(admitters, at + 1, after(admitters[at] as Admitter, before, await came));
+}
+
+function after({ name }: Admitter, passed: Passed, admission: Admission | undefined): Passed {
+	if (admission === undefined || admission === null) return passed;
+	const { fact: given, notes } = passed;
+	const { fact = given, notes: added = noNotes } = admission;
 	const fault =
 		(fact === given ? undefined : faultOf(given, fact)) ??
 		(Array.isArray(added) ? added.map(faultOfNote).find((each) => each !== undefined) : "`notes` is no list");
@@ -118,6 +152,10 @@ function after({ name }: Admitter, { fact: given, notes }: Passed, admission: Ad
 
 /** Notes go before their fact, so that the last fact of an append is the engine's; after those that open the run. */
 function place(facts: Fact[], { fact, notes }: Passed, step: number): void {
+	if (notes.length === 0) {
+		facts.push(fact);
+		return;
+	}
 	const asides = notes.map(({ topic, value }): Noted => ({ kind: "note", step, topic, value, aside: true }));
 	if (fact.kind === "run.started" || fact.kind === "run.resumed") facts.push(fact, ...asides);
 	else facts.push(...asides, fact);

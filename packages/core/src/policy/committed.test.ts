@@ -51,3 +51,24 @@ test("a fact is in the journal when it is heard of, and what throws there change
 	expect((await run.result()).outcome).toBe("completed");
 	expect((await read[0])?.at(-1)?.fact.kind).toBe("assistant");
 });
+
+test("an interceptor that names kinds of facts is asked about those, and hears of all", async () => {
+	const [asked, heard]: [string[], string[]] = [[], []];
+	const some: Interceptor = {
+		name: "some",
+		begin: () => ({
+			admits: ["assistant"],
+			admit(fact) {
+				asked.push(fact.kind);
+				return { notes: [{ topic: "seen", value: 1 }] };
+			},
+			committed: ({ fact }) => void heard.push(fact.kind),
+		}),
+	};
+	const run = await agent({ model: model(), middleware: [some] })
+		.session("s")
+		.send("hello");
+	expect((await run.result()).outcome).toBe("completed");
+	expect(asked).toEqual(["assistant"]);
+	expect(heard).toEqual(["run.started", "input", "note", "assistant", "run.ended"]);
+});

@@ -121,6 +121,8 @@ export interface Stages {
 	 * then nothing of the append is committed. What it gives is what is committed, folded and emitted.
 	 */
 	admit?(fact: Fact): Perhaps<Admission>;
+	/** The kinds of facts that `admit` is asked about: others pass it by. Default: all. */
+	readonly admits?: readonly Fact["kind"][];
 	/**
 	 * What this `admit` does to deltas: a stage of their own, or `as-is` where it changes no text. Default: deltas are not
 	 * emitted, the facts are.

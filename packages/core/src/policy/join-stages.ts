@@ -19,7 +19,10 @@ export interface NamedStages {
 }
 
 /** The stages that the engine calls while a run is driven; those around it, and `admit`, are joined elsewhere. */
-export type DrivenStages = Omit<Stages, "before" | "after" | "onError" | "admit" | "deltas" | "waits">;
+export type DrivenStages = Omit<
+	Stages,
+	"before" | "after" | "onError" | "admit" | "admits" | "deltas" | "waits"
+>;
 
 /** The stages of a list, joined. */
 export function joinStages(list: readonly NamedStages[]): DrivenStages {

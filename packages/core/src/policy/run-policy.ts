@@ -54,8 +54,13 @@ export class RunPolicy {
 		this.stages = { ...this.#ofList };
 		const admitting = admittingOf(list);
 		if (admitting === undefined) return;
-		const { facts, deltas } = admitting;
-		this.admitting = { facts: (given, step) => within(() => facts(given, step)), deltas };
+		this.admitting = {
+			...admitting,
+			facts: (given, step) =>
+				given.some(admitting.mayWait)
+					? within(() => admitting.facts(given, step))
+					: admitting.facts(given, step),
+		};
 	}
 
 	/**

@@ -16,7 +16,7 @@ export function makeEngineAgent(agent: ResolvedAgent, live: LiveRuns): EngineAge
 		id: config.id,
 		model: noModel,
 		tools: engineTools(agent, live),
-		execution: planActReflectLoop(loopParts(agent, live), [safety.interceptor, live.interceptor]),
+		execution: planActReflectLoop(loopParts(agent, live), [...safety.interceptors, live.interceptor]),
 		host,
 		ports,
 		// Iterations have their own limit, which is asked for here; the engine need not warn that it has none.

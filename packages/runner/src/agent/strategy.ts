@@ -77,7 +77,7 @@ export function planActReflect(options: PlanActReflectOptions = {}): DecidingStr
 		},
 		live: (runId, sessionKey) => live.get(runId, sessionKey),
 	};
-	return planActReflectLoop(parts, [agent.safety.interceptor, live.interceptor]);
+	return planActReflectLoop(parts, [...agent.safety.interceptors, live.interceptor]);
 }
 
 function argumentsOf({ input }: PlanStep): Record<string, unknown> {

@@ -12,8 +12,8 @@ export interface RunIdentity {
 
 /** Rules of one agent, shared by all of its sessions. */
 export interface SafetyLayer {
-	/** Its place in the one list of policy: it looks at every plan, reflection and result before it is committed. */
-	readonly interceptor: Interceptor;
+	/** Its part of the one list of policy: every fact is masked, then plans and reflections are checked, before they are committed. */
+	readonly interceptors: readonly Interceptor[];
 	/** Whether the planner is shown a tool. */
 	allows(toolId: string): boolean;
 	/** Whether one more attempt at a tool is within its rate; throws `RATE_LIMITED` with an audit record where it is not. */

@@ -3,7 +3,7 @@
 // whose record could not be written.
 
 import { HoldfastError } from "@holdfast/upp";
-import type { Clock, Ids, Timers } from "holdfast";
+import type { Clock, Fact, Ids, Timers } from "holdfast";
 import type { MaybePromise } from "holdfast/host";
 import type { Admission, AuditNote, Interceptor } from "holdfast/middleware";
 import {
@@ -153,38 +153,45 @@ export function createSafety(parts: SafetyParts): SafetyLayer {
 		subject: unknown,
 	): AuditRecord => audit.record(run, { point, rule, action, subject });
 
-	const interceptor: Interceptor = {
+	const secrets: Interceptor = {
+		name: "secrets",
+		begin: () => ({
+			deltas: "as-is",
+			waits: "never",
+			admit(fact) {
+				const masked = maskedFact(fact, redactor);
+				return masked === fact ? undefined : { fact: masked };
+			},
+		}),
+	};
+
+	const policy: Interceptor = {
 		name: "safety",
 		begin: ({ sessionKey }) => {
 			const run = { agentId, sessionId: sessionKey };
 			return {
 				deltas: "as-is",
+				admits: ["decision"],
 				admit(fact) {
-					const masked = maskedFact(fact, redactor);
-					const bare = masked === fact ? undefined : { fact: masked };
-					if (masked.kind !== "decision") return bare;
-					const { answer } = masked;
-					const after = (admitted: Admitted<unknown> | undefined): Admission | undefined =>
-						admitted === undefined
-							? bare
-							: {
-									fact: { ...masked, answer: admitted.answer },
-									notes: admitted.notes.map(noteOf),
-								};
-					const came =
-						masked.topic === topics.plan
-							? admitPlan(answer as PlanAnswer, run)
-							: masked.topic === topics.reflect && (answer as ReflectAnswer).writes.length > 0
-								? admitWrites(answer as ReflectAnswer, run)
-								: undefined;
-					return came instanceof Promise ? came.then(after) : after(came);
+					if (fact.kind !== "decision") return undefined;
+					const came = admitDecision(fact, run);
+					return came instanceof Promise ? admittedLater(fact, came) : admissionOf(fact, came);
 				},
 			};
 		},
 	};
 
+	const admitDecision = (
+		{ topic, answer }: Decided,
+		run: RunIdentity,
+	): MaybePromise<Admitted<PlanAnswer | ReflectAnswer> | undefined> => {
+		if (topic === topics.plan) return admitPlan(answer as PlanAnswer, run);
+		if (topic !== topics.reflect || (answer as ReflectAnswer).writes.length === 0) return undefined;
+		return admitWrites(answer as ReflectAnswer, run);
+	};
+
 	return {
-		interceptor,
+		interceptors: config.secrets?.some((value) => value !== "") === true ? [secrets, policy] : [policy],
 		allows: (toolId) => standingRefusal(standing, toolId) === undefined,
 		async checkAttempt(toolId, run) {
 			if (limits.attempt(toolId, clock.now())) return;
@@ -263,6 +270,20 @@ export function createSafety(parts: SafetyParts): SafetyLayer {
 interface Admitted<Answer> {
 	readonly answer: Answer;
 	readonly notes: readonly AuditRecord[];
+}
+
+type Decided = Extract<Fact, { readonly kind: "decision" }>;
+
+function admissionOf(fact: Decided, admitted: Admitted<unknown> | undefined): Admission | undefined {
+	if (admitted === undefined) return undefined;
+	return { fact: { ...fact, answer: admitted.answer }, notes: admitted.notes.map(noteOf) };
+}
+
+async function admittedLater(
+	fact: Decided,
+	came: Promise<Admitted<unknown> | undefined>,
+): Promise<Admission | undefined> {
+	return admissionOf(fact, await came);
 }
 
 function noteOf(record: AuditRecord): AuditNote {

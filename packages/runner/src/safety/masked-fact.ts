@@ -26,9 +26,9 @@ export function maskedFact(fact: Fact, { maskSecrets }: Redactor): Fact {
 			return input === fact.input ? fact : { ...fact, input };
 		}
 		case "tool.settled": {
-			const { result, details } = fact;
-			const masked = maskSecrets({ result, details });
-			return masked.result === result && masked.details === details ? fact : { ...fact, ...masked };
+			const result = maskSecrets(fact.result);
+			const details = maskSecrets(fact.details);
+			return result === fact.result && details === fact.details ? fact : { ...fact, result, details };
 		}
 		case "decision": {
 			const answer = maskSecrets(fact.answer);
