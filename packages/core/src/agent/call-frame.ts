@@ -1,7 +1,7 @@
 // One pure call as its policy sees it: a run without a session, whose key lasts as long as the call.
 import type { Message } from "@holdfast/upp";
 import type { Run } from "../engine/index.ts";
-import { acceptInput, type Entry, inputFact, type SendInput } from "../facts/index.ts";
+import { acceptInput, type Entry, inputFact, ownOf, type SendInput } from "../facts/index.ts";
 import type { SessionValues } from "../host/index.ts";
 import { type AgentPolicy, callKey, type PolicyRun, type RunContext, RunPolicy } from "../policy/index.ts";
 
@@ -36,6 +36,10 @@ export class CallFrame implements PolicyRun {
 
 	async entries(): Promise<readonly Entry[]> {
 		return [];
+	}
+
+	folded(): unknown {
+		return ownOf(this.#run?.state.run);
 	}
 
 	history(): readonly Message[] {

@@ -80,7 +80,7 @@ export {
 	stoppedFacts,
 	type ToolAnswer,
 } from "./outside-answers.ts";
-export { OwnFoldFailed } from "./own-fold.ts";
+export { OwnFoldFailed, ownOf } from "./own-fold.ts";
 export { PartialAnswer } from "./partial-answer.ts";
 export { project } from "./project.ts";
 export { type OutputVerdict, outputTopic, type RunOutput, readVerdict } from "./run-output.ts";

@@ -16,6 +16,11 @@ export class OwnFoldFailed {
 	}
 }
 
+/** What the strategy of a run has folded of it so far; undefined where it folds nothing, or could not. */
+export function ownOf(run: RunState | undefined): unknown {
+	return run?.own instanceof OwnFoldFailed ? undefined : run?.own;
+}
+
 /** Whether a fact says nothing of the work: strategies do not see it. */
 export function isHidden(fact: Fact, before: RunState | undefined): boolean {
 	if (fact.kind === "waiting") return fact.wait?.model !== undefined;

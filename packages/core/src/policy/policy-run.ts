@@ -54,6 +54,8 @@ export interface PolicyRun extends PluginTurn {
 	readonly context: RunContext;
 	/** What is committed of the run so far, after a position; of a call nothing. */
 	entries(after?: number): Promise<readonly Entry[]>;
+	/** What the strategy has folded of it so far; undefined where it folds nothing, or could not. */
+	folded(): unknown;
 	/** What an owner keeps beside the session; in a call, until the call is over. */
 	values(owner: string): SessionValues;
 }

@@ -6,6 +6,7 @@ import {
 	type AcceptedInput,
 	acceptInput,
 	type Entry,
+	ownOf,
 	type SendInput,
 	type SessionState,
 	saidBy,
@@ -102,6 +103,10 @@ export class TurnFrame implements PolicyRun {
 
 	entries(after?: number): Promise<readonly Entry[]> {
 		return this.#session.lease.entries(this.runId, after);
+	}
+
+	folded(): unknown {
+		return ownOf(this.run.state.run);
 	}
 
 	history(): readonly Message[] {

@@ -151,3 +151,28 @@ test("a strategy folds for itself under a limit of steps, and with an output, to
 		expect((await one.query("go")).response.text).toBe('{"n":2}');
 	}
 });
+
+test("an interceptor knows what the strategy has folded, the fact that it hears of included", async () => {
+	const folded: unknown[] = [];
+	const looks: Interceptor = {
+		name: "looks",
+		begin: (run) => ({
+			committed: ({ fact }) => void (fact.kind === "run.ended" && folded.push(run.folded())),
+		}),
+	};
+	const counting = (evolve: (own: number) => number): Decider<number> => ({
+		name: "counts facts",
+		initial: () => 0,
+		evolve,
+		decide: () => ({ kind: "finish" }),
+	});
+	const failing = (): never => {
+		throw new Error("no");
+	};
+	for (const evolve of [(own: number) => own + 1, failing]) {
+		const one = agent({ model, execution: strategy(counting(evolve)), middleware: [looks] });
+		await (await one.session("s").send("go")).result();
+		await one.query("go").catch(() => {});
+	}
+	expect(folded).toEqual([3, 3, undefined, undefined]);
+});

@@ -51,7 +51,6 @@ function loopParts(agent: ResolvedAgent, live: LiveRuns): LoopParts {
 			const given = { step, iteration, ...(ask === undefined ? {} : { ask }) };
 			return { toolName: isRegistered ? toolId : executorTool, arguments: given };
 		},
-		ended: (progress) => live.ended(progress),
 		live: (runId, sessionKey) => live.get(runId, sessionKey),
 	};
 }

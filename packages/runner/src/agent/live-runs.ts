@@ -60,11 +60,16 @@ export class LiveRuns {
 				const entries = (after?: number): Promise<readonly Entry[]> => policyRun.entries(after);
 				return {
 					deltas: "as-is",
+					admits: ["run.resumed"],
 					admit: (fact) =>
 						fact.kind === "run.resumed"
 							? this.#resumes(this.get(runId, sessionKey), { entries }, fact.reason === "answered")
 							: undefined,
-					committed: (entry) => this.#committed(this.get(runId, sessionKey), entry),
+					committed: (entry) => {
+						const run = this.get(runId, sessionKey);
+						this.#committed(run, entry);
+						if (entry.fact.kind === "run.ended") this.#ended(run, policyRun.folded() as Progress | undefined);
+					},
 				};
 			},
 		};
@@ -91,12 +96,6 @@ export class LiveRuns {
 		this.#over.delete(runId);
 		this.#open.delete(runId);
 		return run;
-	}
-
-	/** A run came to its end; who has it open here need not read what it came to. */
-	ended(progress: Progress): void {
-		const run = this.#open.get(progress.runId);
-		if (run !== undefined) run.progress = progress;
 	}
 
 	/** A session is over. */
@@ -236,7 +235,11 @@ export class LiveRuns {
 		for (const { type, data } of run.facts.next(fact)) run.events.emitFact(type, data);
 		const error = errorIn(fact);
 		if (error !== undefined && !run.isLastError(error)) run.failed(error);
-		if (fact.kind !== "run.ended") return;
+	}
+
+	/** Who has the run open here need not read what it came to. */
+	#ended(run: OpenRun, progress: Progress | undefined): void {
+		run.progress = progress;
 		this.#open.delete(run.runId);
 		if (this.#options.has(run.sessionId)) this.#over.set(run.runId, run);
 	}

@@ -11,7 +11,6 @@ import type {
 	RunOptions,
 	ToolDefinition,
 } from "../contract/index.ts";
-import type { Progress } from "./progress.ts";
 
 /** What a run has in this process, found by its id. Nothing of it is needed after a crash: it is made anew. */
 export interface LiveRun {
@@ -58,8 +57,6 @@ export interface LoopParts {
 		ask: string | undefined,
 		known: KnownTools,
 	): RequestedCall | undefined;
-	/** A run has come to its end, here or when it is read. */
-	ended?(progress: Progress): void;
 	/** The run in this process. */
 	live(runId: string, sessionKey: string | undefined): LiveRun;
 }

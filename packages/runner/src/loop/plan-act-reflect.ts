@@ -39,11 +39,7 @@ export function planActReflectLoop(parts: LoopParts, policy?: readonly Intercept
 		name: "plan-act-reflect",
 		...(policy === undefined ? {} : { policy }),
 		initial: () => noProgress,
-		evolve: (before, entry) => {
-			const progress = progressAfter(before, entry);
-			if (entry.fact.kind === "run.ended") parts.ended?.(progress);
-			return progress;
-		},
+		evolve: progressAfter,
 		decide: ({ own, tools }) => next(parts, own, tools),
 	});
 }
