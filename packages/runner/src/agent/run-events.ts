@@ -193,8 +193,10 @@ class Written {
 /** Whoever gave the data may change it before anybody looks; what holds no objects is its own copy. */
 function unchanging(data: unknown): unknown {
 	if (typeof data !== "object" || data === null) return data;
-	for (const value of Object.values(data))
+	for (const name in data) {
+		const value = (data as Record<string, unknown>)[name];
 		if (typeof value === "object" && value !== null) return new Written(JSON.stringify(data));
+	}
 	return data;
 }
 

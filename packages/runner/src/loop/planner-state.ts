@@ -9,32 +9,64 @@ export function plannerState(
 	progress: Progress,
 	known: KnownTools,
 ): PlannerState {
-	const { begin, actions, transcript, scratchpad, blocks, steps } = progress;
-	let said: readonly ChatMessage[] | undefined;
-	let notes: readonly string[] | undefined;
-	let done: readonly ActionResult[] | undefined;
-	const lastResult = actions.at(-1);
-	const state: { -readonly [Name in keyof PlannerState]: PlannerState[Name] } = {
-		agentId: parts.agentId,
-		sessionId: live.sessionId,
-		task: begin?.task ?? "",
-		step: steps + 1,
-		get transcript() {
-			said ??= transcript.toArray();
-			return said;
+	return new SeenRun(parts, live, progress, known);
+}
+
+class SeenRun implements PlannerState {
+	readonly agentId: string;
+	readonly sessionId: string;
+	readonly task: string;
+	readonly step: number;
+	declare readonly transcript: readonly ChatMessage[];
+	declare readonly scratchpad: readonly string[];
+	declare readonly actions: readonly ActionResult[];
+	declare readonly lastResult?: ActionResult;
+	readonly memory: readonly unknown[];
+	readonly tools: PlannerState["tools"];
+	readonly safetyBudget: number;
+	readonly #progress: Progress;
+	#transcript: readonly ChatMessage[] | undefined;
+	#scratchpad: readonly string[] | undefined;
+	#actions: readonly ActionResult[] | undefined;
+
+	static readonly #ofTranscript: PropertyDescriptor & ThisType<SeenRun> = {
+		get() {
+			this.#transcript ??= this.#progress.transcript.toArray();
+			return this.#transcript;
 		},
-		get scratchpad() {
-			notes ??= scratchpad.toArray();
-			return notes;
-		},
-		get actions() {
-			done ??= actions.toArray();
-			return done;
-		},
-		memory: begin?.memory ?? [],
-		tools: parts.tools(known),
-		safetyBudget: Math.max(0, parts.safetyBudget - blocks),
+		enumerable: true,
 	};
-	if (lastResult !== undefined) state.lastResult = lastResult;
-	return state;
+	static readonly #ofScratchpad: PropertyDescriptor & ThisType<SeenRun> = {
+		get() {
+			this.#scratchpad ??= this.#progress.scratchpad.toArray();
+			return this.#scratchpad;
+		},
+		enumerable: true,
+	};
+	static readonly #ofActions: PropertyDescriptor & ThisType<SeenRun> = {
+		get() {
+			this.#actions ??= this.#progress.actions.toArray();
+			return this.#actions;
+		},
+		enumerable: true,
+	};
+
+	constructor(parts: LoopParts, live: LiveRun, progress: Progress, known: KnownTools) {
+		const { begin, actions, blocks, steps } = progress;
+		this.#progress = progress;
+		this.agentId = parts.agentId;
+		this.sessionId = live.sessionId;
+		this.task = begin?.task ?? "";
+		this.step = steps + 1;
+		// Members of its own, not of the class, for who hands on a copy, `{ ...state }`. As getters of a literal they would
+		// take longer than all else here.
+		Object.defineProperty(this, "transcript", SeenRun.#ofTranscript);
+		Object.defineProperty(this, "scratchpad", SeenRun.#ofScratchpad);
+		Object.defineProperty(this, "actions", SeenRun.#ofActions);
+		const lastResult = actions.at(-1);
+		if (lastResult !== undefined) this.lastResult = lastResult;
+		this.memory = begin?.memory ?? [];
+		this.tools = parts.tools(known);
+		this.safetyBudget = Math.max(0, parts.safetyBudget - blocks);
+	}
 }

@@ -1,5 +1,5 @@
 // Carries one call of a tool to its end: checks the input, then attempts, each with its time, and waits between them.
-import type { MemoryClient } from "@holdfast/memory";
+import type { DatabaseClient, MemoryClient } from "@holdfast/memory";
 import { compileSchema, formatIssues } from "holdfast/execution";
 import type { MaybePromise } from "holdfast/host";
 import type {
@@ -117,19 +117,44 @@ function once(call: ToolCall, attempt: number): MaybePromise<Attempt> {
 	let returned: unknown;
 	let isLater: boolean;
 	try {
-		returned = tool.run(call.input, {
-			...call.context,
-			memory: call.memory,
-			attempt,
-			get signal() {
-				return signal.get();
-			},
-		});
+		returned = tool.run(call.input, new AttemptContext(call, attempt, signal));
 		isLater = isThenable(returned);
 	} catch (error) {
 		return readError(tool, error);
 	}
 	return isLater ? inTime(call, Promise.resolve(returned), signal) : readOutput(returned);
+}
+
+/** What a tool is given with one attempt. */
+class AttemptContext implements ExecutionContext {
+	declare readonly agentId: string;
+	declare readonly sessionId: string;
+	declare readonly rng: () => number;
+	declare readonly clock: { now(): number };
+	declare readonly database?: DatabaseClient;
+	declare readonly step: number;
+	declare readonly idempotencyKey: string;
+	declare readonly allowDbWrites: boolean;
+	declare readonly signal: AbortSignal;
+	readonly memory: MemoryClient;
+	readonly attempt: number;
+	readonly #signal: LateSignal;
+
+	static readonly #ofSignal: PropertyDescriptor & ThisType<AttemptContext> = {
+		get() {
+			return this.#signal.get();
+		},
+		enumerable: true,
+	};
+
+	constructor({ context, memory }: ToolCall, attempt: number, signal: LateSignal) {
+		Object.assign(this, context);
+		this.memory = memory;
+		this.attempt = attempt;
+		this.#signal = signal;
+		// A member of its own, for a tool that hands on a copy, `{ ...context }`.
+		Object.defineProperty(this, "signal", AttemptContext.#ofSignal);
+	}
 }
 
 async function inTime(call: ToolCall, work: Promise<unknown>, ofTool: LateSignal): Promise<Attempt> {
