@@ -101,6 +101,7 @@ interface Expected {
 		readonly code?: string;
 		readonly message?: string;
 		readonly error?: ResultError;
+		readonly info?: { readonly code?: string };
 		readonly messages?: unknown;
 		readonly isChanged?: boolean;
 	};
@@ -108,7 +109,7 @@ interface Expected {
 
 /** What the policy engine said then. */
 function recordedPolicy(
-	{ verdicts, planned, written }: RecordedRun,
+	{ verdicts, planned, written, unwritten }: RecordedRun,
 	expected: () => Expected,
 ): PolicyEngine["check"] {
 	return ({ point }) => {
@@ -119,8 +120,8 @@ function recordedPolicy(
 			return { action: "block", rule: "recorded", code: error.code as string, reason: error.message };
 		}
 		if (point === "memory-write") {
-			if (!written.has(step)) return { action: "drop", rule: "recorded" };
-			return { action: "modify", rule: "recorded", subject: written.get(step) };
+			if (written.has(step)) return { action: "modify", rule: "recorded", subject: written.get(step) };
+			return unwritten.has(step) ? { action: "allow" } : { action: "drop", rule: "recorded" };
 		}
 		const verdict = verdicts.get(step);
 		if (verdict === undefined || ownRules.has(verdict.rule)) return { action: "allow" };
@@ -155,7 +156,8 @@ async function recordedMemory({ begin }: RecordedRun, expected: () => Expected):
 		append(...given) {
 			const { type, data } = expected();
 			if (type !== "error" || data?.code !== "MEMORY_FAILED") return memory.append(...given);
-			return Promise.reject(new Error(data.message?.slice(memoryFailed.length)));
+			const failure = new Error(data.message?.slice(memoryFailed.length));
+			return Promise.reject(Object.assign(failure, data.info));
 		},
 	};
 }

@@ -136,9 +136,10 @@ export class RunEvents {
 		for (const handler of hearing) this.guarded(`a handler of "${name}"`, () => handler(event));
 	}
 
-	/** An error, with its code. */
-	failed({ code = "ERROR", message }: ResultError): void {
-		this.emit("error", { code, message });
+	/** An error, with its code. Why the memory failed is on record nowhere else. */
+	failed({ code = "ERROR", message, info }: ResultError): void {
+		const why = code === "MEMORY_FAILED" && info !== undefined ? { info } : {};
+		this.emit("error", { code, message, ...why });
 	}
 
 	/** Calls a function of the caller's: what it throws, at once or later, is one warning. */

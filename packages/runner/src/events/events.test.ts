@@ -224,6 +224,25 @@ describe("a replay", () => {
 				});
 			},
 		],
+		...(["allow", "modify", "drop"] as const).map((action): [string, () => AgentConfig] => [
+			`whose memory failed where policy said ${action}`,
+			() => {
+				let appends = 0;
+				const { append, ...memory } = inMemoryClient();
+				const failing: typeof append = (...given) =>
+					++appends === 2
+						? Promise.reject(Object.assign(new Error("full"), { code: "FULL" }))
+						: append(...given);
+				const check = ({ point, subject }: PolicyQuestion): PolicyDecision =>
+					point === "memory-write" && JSON.stringify(subject).includes("1")
+						? ({ action, rule: "ones", subject: "less" } as PolicyDecision)
+						: { action: "allow" };
+				return configured([use("echo", 0), use("echo", 1), use("echo", 2), finish], {
+					memoryClient: { ...memory, append: failing },
+					safety: { policyEngine: { check } },
+				});
+			},
+		]),
 		[
 			"whose memory could not be read",
 			() =>

@@ -31,6 +31,8 @@ export interface RecordedRun {
 	readonly planned: ReadonlyMap<number, PlanStep>;
 	/** What was written of results, by iteration. */
 	readonly written: ReadonlyMap<number, unknown>;
+	/** Iterations whose result policy let be written, and the memory did not take. */
+	readonly unwritten: ReadonlySet<number>;
 	/** What reflecting failed with, by iteration. */
 	readonly unreflected: ReadonlyMap<number, ResultError>;
 }
@@ -66,15 +68,19 @@ function recordedRun(events: readonly StoredEvent[]): RecordedRun {
 	const verdicts = new Map<number, StepVerdict>();
 	const planned = new Map<number, PlanStep>();
 	const written = new Map<number, unknown>();
+	const unwritten = new Set<number>();
 	const unreflected = new Map<number, ResultError>();
 	let begin: BeginAnswer | undefined;
-	let reflected: unknown;
+	let reflected: number | undefined;
 	let heard: RecordedCall["heard"][number][] = [];
 	for (const { type, data } of events as readonly (RunnerEvent & { data: Record<string, never> })[]) {
 		if (type === "run.begin") begin = data as never;
 		else if (type === "model.start") heard = [];
 		else if (type === "model.tokens") heard.push({ text: data.text as never });
-		else if (type === "error") heard.push({ error: data as never });
+		else if (type === "error") {
+			heard.push({ error: data as never });
+			if (reflected !== undefined && data.code === "MEMORY_FAILED") unwritten.add(reflected);
+		} else if (type === "step.start") reflected = undefined;
 		else if (type === "model.end") {
 			calls.push({ routed: data.routed as never, heard });
 			heard = [];
@@ -88,5 +94,5 @@ function recordedRun(events: readonly StoredEvent[]): RecordedRun {
 		// Before it, they are what the tool wrote itself.
 		else if (type === "memory" && data.step === reflected) written.set(data.step as never, data.value);
 	}
-	return { events, begin, calls, answers, verdicts, planned, written, unreflected };
+	return { events, begin, calls, answers, verdicts, planned, written, unwritten, unreflected };
 }
