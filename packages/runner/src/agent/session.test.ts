@@ -338,6 +338,12 @@ describe("the steps of a run", () => {
 		expect(said.error).toBeUndefined();
 	});
 
+	test("a finish step whose input is null ends with null, whatever its message [RUN-020]", async () => {
+		const result = await made([{ type: "finish", input: null, message: "no" }]).runOnce();
+		expect(result).toMatchObject({ success: true, result: null });
+		expect(result.summary).toBeUndefined();
+	});
+
 	test("the goal, once met after a reflection, ends the run with the last output [RUN-035]", async () => {
 		const { states, planner } = inOrder(use("echo", 1), use("echo", 2), finish);
 		const goalMet = ({ actions }: PlannerState) => actions.length === 2;

@@ -125,6 +125,17 @@ describe("a reply", () => {
 		expect(planned?.data).toEqual({ step: 1, planned: kept });
 	});
 
+	test("leaves out what is null [RUN-046]", async () => {
+		const look = '{"type":"tool","toolId":"look","input":{"thing":"key"},"message":null,"reason":null}';
+		const end = '{"type":"finish","toolId":null,"input":null,"message":"done"}';
+		const { run } = asking([look, end], { tools: [described], maxPlanRepairs: 0 });
+		expect(await run()).toMatchObject({
+			success: true,
+			result: "done",
+			actions: [{ ok: true }, { ok: true }],
+		});
+	});
+
 	test("that cannot be read goes back with what is wrong, once by default; then the run fails [RUN-047]", async () => {
 		const { stub, run } = asking(["I would rather not.", finish]);
 		expect((await run()).success).toBe(true);

@@ -14,11 +14,17 @@ export function parseStep(text: string): unknown {
 	const fence = /^```[a-z]*\s*\n?/i.exec(whole);
 	const body = fence === null ? whole : whole.slice(fence[0].length, end(whole, whole.lastIndexOf("```")));
 	const first = parsed(body);
-	if (first.ok) return first.value;
+	if (first.ok) return withoutNulls(first.value);
 	const [from, to] = [whole.indexOf("{"), whole.lastIndexOf("}")];
 	const inner = from >= 0 && to > from ? parsed(whole.slice(from, to + 1)) : first;
-	if (inner.ok) return inner.value;
+	if (inner.ok) return withoutNulls(inner.value);
 	throw new HoldfastError("PLAN_INVALID", `The reply is no JSON: ${first.why}.`);
+}
+
+/** Models write null for a member that they leave out. */
+function withoutNulls(step: unknown): unknown {
+	if (typeof step !== "object" || step === null || Array.isArray(step)) return step;
+	return Object.fromEntries(Object.entries(step).filter(([, member]) => member !== null));
 }
 
 function end(text: string, at: number): number {

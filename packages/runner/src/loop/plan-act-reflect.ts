@@ -61,7 +61,7 @@ function next(parts: LoopParts, progress: Progress, known: KnownTools): Action {
 
 /** The end of a run that came to something. */
 function finishing(value: unknown): Action {
-	return value === undefined ? { kind: "finish" } : { kind: "finish", text: textOf(value) };
+	return value === undefined || value === null ? { kind: "finish" } : { kind: "finish", text: textOf(value) };
 }
 
 /** Whether anything is made of results beyond what the fold does. */

@@ -179,7 +179,7 @@ function afterPlan(given: Progress, planned: PlanAnswer): Progress {
 				scratchpad: progress.scratchpad.append(step.message ?? textOf(step.input)),
 			};
 		case "finish": {
-			const value = step.input ?? step.message;
+			const value = step.input === undefined ? step.message : step.input;
 			return {
 				...progress,
 				actions: progress.actions.append({ ...action, output: value }),
