@@ -12,6 +12,7 @@ import type {
 	LLMClient,
 	PlanStep,
 	RunnerEvent,
+	ToolDefinition,
 } from "../contract/index.ts";
 import { memoryEventStore } from "../events/index.ts";
 import { stubClient } from "../harness/index.ts";
@@ -150,6 +151,30 @@ describe("events of an agent", () => {
 		expect(result.diagnostics).toEqual({ warnings });
 		expect(others).toBe(3);
 		expect((await made([finish]).runOnce()).diagnostics).toBeUndefined();
+	});
+
+	test("what failed on the way or was stopped by policy is a line of the traces, redacted and in order [RUN-029]", async () => {
+		let calls = 0;
+		const flaky: ToolDefinition = {
+			id: "flaky",
+			retry: { baseDelayMs: 0 },
+			run() {
+				if (++calls === 1)
+					throw Object.assign(new Error("busy for ann@example.com"), { retriable: true, code: "BUSY" });
+				return "done";
+			},
+		};
+		const steps = [use("flaky"), use("echo"), use("nobody"), finish];
+		const safety = { toolDenylist: ["echo"] };
+		const { success, diagnostics } = await made(steps, { tools: [flaky, echo], safety }).runOnce();
+		expect(success).toBe(true);
+		expect(diagnostics).toEqual({
+			traces: [
+				"step 1: the tool flaky: BUSY: busy for [REDACTED:email]",
+				expect.stringMatching(/^step 2: blocked by the rule toolDenylist: TOOL_DENIED: ./),
+				expect.stringMatching(/^step 3: refused by the rule registry: TOOL_NOT_FOUND: ./),
+			],
+		});
 	});
 
 	test("have no gaps, begin with the start and end with the end, also of a run that is aborted [RUN-140]", async () => {

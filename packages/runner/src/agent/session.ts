@@ -114,7 +114,6 @@ export class Session implements AgentSession {
 			sessionId: this.id,
 			...(open === undefined ? {} : { eventStream: () => open.events.stream }),
 			warnings: open?.events.warnings ?? [],
-			traces: [],
 			logToolInputs: flags.logToolInputs,
 		});
 	}
@@ -186,7 +185,6 @@ export async function readResult(
 		redactor: createRedactor({ secrets }),
 		sessionId: sessionKey,
 		warnings: [],
-		traces: [],
 		logToolInputs: "redacted",
 	});
 }

@@ -71,6 +71,7 @@ export interface AgentResult {
 	readonly eventStream?: readonly RunnerEvent[] | string;
 	readonly memoryDeltas?: readonly MemoryChange[];
 	readonly provenance?: Provenance;
+	/** `traces`: attempts and calls that failed, and steps that policy changed or stopped, a line each, in order. */
 	readonly diagnostics?: { readonly warnings?: readonly string[]; readonly traces?: readonly string[] };
 	readonly aborted?: boolean;
 	readonly retryInfo?: { readonly attempts: number; readonly lastError?: string };

@@ -43,6 +43,8 @@ export interface Progress {
 	readonly templates: List<{ readonly id: string; readonly version: string }>;
 	readonly changes: List<MemoryChange>;
 	readonly warnings: List<string>;
+	/** What failed on the way, or was stopped by policy: a line each, in order. */
+	readonly traces: List<string>;
 	readonly retries: Retries;
 	/** Milliseconds that each call took, with its tool. */
 	readonly latency: List<readonly [toolId: string, milliseconds: number]>;
@@ -81,6 +83,7 @@ export const noProgress: Progress = {
 	templates: List.empty(),
 	changes: List.empty(),
 	warnings: List.empty(),
+	traces: List.empty(),
 	retries: { attempts: 0 },
 	latency: List.empty(),
 	attachments: List.empty(),
@@ -158,6 +161,7 @@ function afterPlan(given: Progress, planned: PlanAnswer): Progress {
 		calls: given.calls.appendAll(planned.calls),
 		templates: given.templates.appendAll(planned.templates),
 		warnings: given.warnings.appendAll(planned.warnings ?? []),
+		traces: given.traces.appendAll(tracesOfPlan(given.steps + 1, planned)),
 		retries: retries === 0 ? given.retries : moreRetries(given.retries, retries, planned.lastRetryError),
 	};
 	if (error !== undefined || step === undefined) return { ...progress, failure: error };
@@ -225,6 +229,7 @@ function afterCall(progress: Progress, outcome: string, result: unknown, duratio
 		actions: progress.actions.append(action),
 		transcript: progress.transcript.append(resultMessage(step, ok ? output : failureOf(error, output))),
 		changes: progress.changes.appendAll(answer.changes),
+		traces: progress.traces.appendAll(tracesOf(progress.steps, `the tool ${id}`, failures)),
 		latency: progress.latency.append([id, latency]),
 		attachments: attachments === undefined ? progress.attachments : progress.attachments.append(attachments),
 		retries: again === 0 ? progress.retries : moreRetries(progress.retries, again, failures.at(-1)?.message),
@@ -262,6 +267,7 @@ function afterReflection(progress: Progress, reflected: ReflectAnswer): Progress
 		scratchpad: note === undefined ? progress.scratchpad : progress.scratchpad.append(note),
 		calls: progress.calls.appendAll(reflected.calls),
 		templates: progress.templates.appendAll(reflected.templates),
+		traces: progress.traces.appendAll(tracesOfCalls(progress.steps, reflected.calls)),
 		failure: error,
 		...goalOf(progress, reflected),
 	};
@@ -276,6 +282,26 @@ function afterWrites(progress: Progress, outcome: string, result: unknown): Prog
 	const { changes = [], error } = (outcome === "done" ? result : {}) as Partial<CallAnswer>;
 	const failure = outcome === "done" ? error : { code: "MEMORY_FAILED", message: textOf(result) };
 	return { ...progress, phase: "plan", changes: progress.changes.appendAll(changes), failure };
+}
+
+function tracesOfPlan(step: number, { calls, verdict }: PlanAnswer): readonly string[] {
+	const ofCalls = tracesOfCalls(step, calls);
+	if (verdict === undefined) return ofCalls;
+	return [...ofCalls, trace(step, `${verdict.action} by the rule ${verdict.rule}`, verdict)];
+}
+
+function tracesOfCalls(step: number, calls: readonly ModelCall[]): readonly string[] {
+	return calls.flatMap(({ provider, error }) =>
+		error === undefined ? [] : [trace(step, `the provider ${provider}`, error)],
+	);
+}
+
+function tracesOf(step: number, what: string, failures: readonly ResultError[]): readonly string[] {
+	return failures.map((failure) => trace(step, what, failure));
+}
+
+function trace(step: number, what: string, { code = "ERROR", message }: ResultError): string {
+	return `step ${step}: ${what}: ${code}: ${message}`;
 }
 
 function moreRetries(before: Retries, more: number, lastError: string | undefined): Retries {

@@ -19,7 +19,6 @@ export interface ResultExtras {
 	readonly eventStream?: () => readonly RunnerEvent[] | string;
 	/** Of hooks and stores, beside those of the run. */
 	readonly warnings: readonly string[];
-	readonly traces: readonly string[];
 	readonly logToolInputs: "redacted" | "exclude" | "raw";
 }
 
@@ -35,7 +34,7 @@ export function resultOf(progress: Progress, extras: ResultExtras): AgentResult 
 	const warnings = [...progress.warnings.toArray(), ...repeated, ...extras.warnings].map((text) =>
 		redactor.redact(text),
 	);
-	const traces = extras.traces.map((text) => redactor.redact(text));
+	const traces = progress.traces.toArray().map((text) => redactor.redact(text));
 	const started = new Date(progress.startedAt).toISOString();
 	const finished = progress.finishedAt ?? progress.startedAt;
 	const shown = (action: ActionResult): unknown => {
