@@ -141,17 +141,31 @@ function maskedItems(
 
 function maskedFields(value: object, masking: Masking, field: MaskType | undefined, depth: number): unknown {
 	const names = Object.keys(value);
-	/** Each is read once: what is shown is what was looked at. */
-	const values: unknown[] = [];
-	let isChanged = false;
-	for (const name of names) {
+	let changed: unknown[] | undefined;
+	for (let at = 0; at < names.length; at++) {
+		const name = names[at] as string;
 		const each = (value as Record<string, unknown>)[name];
-		const own = masking.fields ? (typeOfField(name) ?? field) : field;
-		const next = masked(each, masking, own, depth + 1);
-		isChanged ||= next !== each || masking.name(name) !== name;
-		values.push(next);
+		const next = maskedField(each, name, masking, field, depth);
+		if (changed === undefined) {
+			if (next === each && masking.name(name) === name) continue;
+			changed = [];
+			// Those before are read again, and so looked at again: what is shown is what was looked at.
+			for (const before of names.slice(0, at))
+				changed.push(maskedField((value as Record<string, unknown>)[before], before, masking, field, depth));
+		}
+		changed.push(next);
 	}
-	return isChanged ? withNames(names, values, masking) : value;
+	return changed === undefined ? value : withNames(names, changed, masking);
+}
+
+function maskedField(
+	value: unknown,
+	name: string,
+	masking: Masking,
+	field: MaskType | undefined,
+	depth: number,
+): unknown {
+	return masked(value, masking, masking.fields ? (typeOfField(name) ?? field) : field, depth + 1);
 }
 
 /** An object whose names are masked; two that are alike then get a number. */
