@@ -1,7 +1,7 @@
 // Runs scenarios, each several times, and adds up what came of them.
 
 import { HoldfastError } from "@holdfast/upp";
-import type { AgentResult, RunOptions } from "../contract/index.ts";
+import { type AgentResult, messageOf, type RunOptions } from "../contract/index.ts";
 import type { Outcome, Scenario } from "./scenario.ts";
 
 /** How scenarios are run. */
@@ -116,7 +116,7 @@ async function runScenario({ agent, input, scorers = [] }: Scenario): Promise<Ru
 		outcome = { ...ran, durationMs: performance.now() - began };
 		if (ran.error !== undefined) errors.push(ran.error);
 	} catch (error) {
-		errors.push(textOf(error));
+		errors.push(messageOf(error));
 		const durationMs = performance.now() - began;
 		outcome = { success: false, output: undefined, steps: 0, durationMs, toolErrors: 0, tokens: 0 };
 	}
@@ -127,7 +127,7 @@ async function runScenario({ agent, input, scorers = [] }: Scenario): Promise<Ru
 			if (!(score >= 0 && score <= 1)) throw new Error(`${score} is no score from 0 to 1`);
 			scores[scorer.name] = score;
 		} catch (error) {
-			errors.push(`${scorer.name}: ${textOf(error)}`);
+			errors.push(`${scorer.name}: ${messageOf(error)}`);
 			scores[scorer.name] = 0;
 		}
 	}
@@ -200,8 +200,4 @@ function reportOf(name: string, runs: readonly Run[]): ScenarioReport {
 		scores: Object.fromEntries(scorers.map((scorer) => [scorer, mean(({ scores }) => scores[scorer] ?? 0)])),
 		errors: [...new Set(runs.flatMap(({ errors }) => errors))],
 	};
-}
-
-function textOf(error: unknown): string {
-	return error instanceof Error ? error.message : String(error);
 }

@@ -1,6 +1,7 @@
 // Engine `liquid`: the library reads and renders, in a context that charges what is done. What includes other templates, gives
 // something else each time, or evaluates texts as expressions is taken out.
 import { AssignTag, Context, type Emitter, Liquid, LiquidError, type Template } from "liquidjs";
+import { messageOf } from "../contract/index.ts";
 import { type Budget, limitExceeded } from "./budget.ts";
 import { textOf } from "./plain-params.ts";
 import {
@@ -160,8 +161,7 @@ function compile(text: string, { depth }: { readonly depth: number }): CompileOu
 
 function problemOf(text: string, error: unknown, depth: number): string {
 	if (error instanceof RangeError) return problemAt(text, 0, tooDeep(depth));
-	if (!LiquidError.is(error))
-		return problemAt(text, 0, error instanceof Error ? error.message : String(error));
+	if (!LiquidError.is(error)) return problemAt(text, 0, messageOf(error));
 	const { token, message } = error as unknown as {
 		token: { getPosition(): [number, number] };
 		message: string;

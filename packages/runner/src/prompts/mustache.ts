@@ -1,6 +1,7 @@
 // Engine `mustache`: the library reads, this file renders. The library's own rendering calls functions, follows inherited
 // names and escapes HTML.
 import mustache from "mustache";
+import { messageOf } from "../contract/index.ts";
 import { fieldOf, isEmpty, type PlainValue, textOf } from "./plain-params.ts";
 import { blockProblems, scanTags } from "./tags.ts";
 import {
@@ -41,7 +42,7 @@ function compile(text: string, { depth }: { readonly depth: number }): CompileOu
 		// A writer of its own: the common one keeps every text that it has read.
 		tokens = new mustache.Writer().parse(text) as unknown as readonly Token[];
 	} catch (error) {
-		return { problems: [problemAt(text, 0, error instanceof Error ? error.message : String(error))] };
+		return { problems: [problemAt(text, 0, messageOf(error))] };
 	}
 	const deep = tokenBelow(tokens, depth);
 	if (deep !== undefined) return { problems: [problemAt(text, deep[2], tooDeep(depth))] };

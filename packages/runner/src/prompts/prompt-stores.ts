@@ -4,14 +4,15 @@ import { createHash } from "node:crypto";
 import { HoldfastError } from "@holdfast/upp";
 import type { Clock, Ids } from "holdfast";
 import { systemPorts } from "holdfast/host";
-import type {
-	AuditSink,
-	PromptEngine,
-	PromptStore,
-	PromptTemplate,
-	Redactor,
-	RunIdentity,
-	SafetyLayer,
+import {
+	type AuditSink,
+	messageOf,
+	type PromptEngine,
+	type PromptStore,
+	type PromptTemplate,
+	type Redactor,
+	type RunIdentity,
+	type SafetyLayer,
 } from "../contract/index.ts";
 import { createRedactor } from "../redaction/index.ts";
 import { type PromptLimits, readLimits } from "./budget.ts";
@@ -102,7 +103,7 @@ function createStore(keeper: TemplateKeeper, options: PromptStoreOptions): Promp
 			came = await safety.checkWrite("prompt-write", id, subject, identity);
 		} catch (error) {
 			if ((error as { code?: unknown }).code === "AUDIT_WRITE_FAILED") throw error;
-			throw invalidPrompt(id, [error instanceof Error ? error.message : String(error)], error);
+			throw invalidPrompt(id, [messageOf(error)], error);
 		}
 		if (came === undefined) throw invalidPrompt(id, ["policy does not let it be kept"]);
 		if (came.value === subject) return template;
@@ -145,7 +146,7 @@ function createStore(keeper: TemplateKeeper, options: PromptStoreOptions): Promp
 				const outcome = await compiler.compile(text, engine);
 				return "problems" in outcome ? { ok: false, errors: [...outcome.problems] } : { ok: true };
 			} catch (error) {
-				return { ok: false, errors: [error instanceof Error ? error.message : String(error)] };
+				return { ok: false, errors: [messageOf(error)] };
 			}
 		},
 		async put(given, { author } = {}) {

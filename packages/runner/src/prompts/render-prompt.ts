@@ -1,6 +1,6 @@
 // A template rendered with parameters: what is missing, what it costs, how many tokens it has.
 import { HoldfastError, isHoldfastError } from "@holdfast/upp";
-import type { PromptTemplate, Redactor, RenderedPrompt } from "../contract/index.ts";
+import { messageOf, type PromptTemplate, type Redactor, type RenderedPrompt } from "../contract/index.ts";
 import { Budget, limitExceeded, type PromptLimits } from "./budget.ts";
 import { fieldAt, plainParams, textOf } from "./plain-params.ts";
 import type { CompiledPrompt } from "./template-engine.ts";
@@ -74,7 +74,7 @@ function renderError(id: string, error: unknown): HoldfastError {
 	if (isHoldfastError(error)) return error;
 	// The stack or a text was longer than the platform can hold.
 	if (error instanceof RangeError) return limitExceeded("needs more room than there is", error);
-	const why = error instanceof Error ? error.message : String(error);
+	const why = messageOf(error);
 	return new HoldfastError(
 		"PROMPT_RENDER_FAILED",
 		`The template ${JSON.stringify(id)} could not be rendered with these parameters: ${why.slice(0, 500)}`,

@@ -1,7 +1,7 @@
 // A policy engine of the caller's: what it does not answer in time, or wrongly, blocks.
 import type { Timers } from "holdfast";
 import type { MaybePromise } from "holdfast/host";
-import type { PolicyDecision, PolicyEngine, PolicyQuestion } from "../contract/index.ts";
+import { messageOf, type PolicyDecision, type PolicyEngine, type PolicyQuestion } from "../contract/index.ts";
 
 const actions: ReadonlySet<string> = new Set(["allow", "block", "modify", "drop", "ask"]);
 
@@ -60,10 +60,6 @@ function isThenable(value: unknown): boolean {
 	return (
 		typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function"
 	);
-}
-
-function messageOf(error: unknown): string {
-	return (error as Error)?.message ?? String(error);
 }
 
 function read(decision: PolicyDecision): PolicyDecision {

@@ -1,7 +1,13 @@
 // Audit records: one for each intervention, written before what it is about is carried out.
 import { HoldfastError } from "@holdfast/upp";
 import type { Clock, Ids } from "holdfast";
-import type { AuditRecord, AuditSink, Redactor, RunIdentity } from "../contract/index.ts";
+import {
+	type AuditRecord,
+	type AuditSink,
+	messageOf,
+	type Redactor,
+	type RunIdentity,
+} from "../contract/index.ts";
 
 /** What an audit is made with. */
 export interface AuditParts {
@@ -61,7 +67,7 @@ export class Audit {
 			await write();
 		} catch (cause) {
 			if ((cause as { code?: unknown })?.code === "AUDIT_WRITE_FAILED") throw cause;
-			const why = this.#parts.redactor.maskSecrets(cause instanceof Error ? cause.message : String(cause));
+			const why = this.#parts.redactor.maskSecrets(messageOf(cause));
 			throw new HoldfastError(
 				"AUDIT_WRITE_FAILED",
 				`The audit record could not be written, so nothing was done: ${why}`,
