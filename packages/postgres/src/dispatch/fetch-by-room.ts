@@ -9,25 +9,17 @@ interface LocalQueue {
 	/** Those who wait for a job. */
 	readonly workerQueue: { readonly length: number };
 	getJobBatchSize: number;
-	fetchTimer: ReturnType<typeof setTimeout> | null;
 	fetch(): void;
-	getJob(...given: unknown[]): unknown;
-	pulse(count: number): void;
 }
 
 /** Jobs of one fetch at most: of many that come at once, other processes get theirs. */
 const most = 8;
-/** Milliseconds after which a queue without room looks by itself. */
-const pollMs = 60_000;
 
 /** The parts of a local queue that are used or replaced, and what each is. */
 const parts: Readonly<Record<string, (part: unknown) => boolean>> = {
 	workerQueue: Array.isArray,
 	getJobBatchSize: (part) => typeof part === "number",
-	fetchTimer: (part) => part === null || typeof part === "object",
 	fetch: (part) => typeof part === "function",
-	getJob: (part) => typeof part === "function",
-	pulse: (part) => typeof part === "function",
 };
 
 /**
@@ -36,11 +28,20 @@ const parts: Readonly<Record<string, (part: unknown) => boolean>> = {
  */
 export function fetchByRoom(events: WorkerEvents): () => void {
 	let missing: readonly string[] = ["its event localQueue:init"];
+	/** Queues for which there may be jobs and was no room. */
+	const hungry = new Set<LocalQueue>();
 	// What is thrown here nobody would hear of.
 	events.on("localQueue:init", ({ localQueue }) => {
 		const queue = localQueue as unknown as Record<string, unknown>;
 		missing = Object.keys(parts).filter((name) => parts[name]?.(queue[name]) !== true);
-		if (missing.length === 0) fit(localQueue as unknown as LocalQueue);
+		if (missing.length === 0) fit(localQueue as unknown as LocalQueue, hungry);
+	});
+	// Who asks is in the queue of its runner right after this.
+	events.on("worker:getJob:start", () => {
+		for (const queue of hungry) queueMicrotask(() => hungry.has(queue) && queue.fetch());
+	});
+	events.on("localQueue:setMode", ({ localQueue, newMode }) => {
+		if (newMode === "RELEASED") hungry.delete(localQueue as unknown as LocalQueue);
 	});
 	return () => {
 		if (missing.length === 0) return;
@@ -52,24 +53,17 @@ export function fetchByRoom(events: WorkerEvents): () => void {
 	};
 }
 
-function fit(queue: LocalQueue): void {
+function fit(queue: LocalQueue, hungry: Set<LocalQueue>): void {
 	const fetch = queue.fetch;
-	const getJob = queue.getJob;
-	/** Whether there may be jobs for which there was no room. */
-	let isHungry = false;
 	queue.fetch = () => {
 		const room = queue.workerQueue.length;
-		isHungry = room === 0;
-		if (queue.fetchTimer !== null) clearTimeout(queue.fetchTimer);
-		queue.fetchTimer = isHungry ? setTimeout(queue.fetch, pollMs) : null;
-		if (isHungry) return;
+		if (room === 0) {
+			hungry.add(queue);
+			return;
+		}
+		hungry.delete(queue);
 		// Each size is a prepared statement of its own.
 		queue.getJobBatchSize = 2 ** Math.floor(Math.log2(Math.min(room, most)));
 		fetch();
-	};
-	queue.getJob = (...given) => {
-		const job = getJob(...given);
-		if (isHungry) queue.pulse(1);
-		return job;
 	};
 }

@@ -115,9 +115,9 @@ test("a local queue that lacks what is used of it is said to, by name", () => {
 	expect(check).toThrow(
 		expect.objectContaining({ code: "journal_failed", data: { missing: ["its event localQueue:init"] } }),
 	);
-	const localQueue = { workerQueue: [], getJobBatchSize: 1, fetchTimer: null, fetch() {}, getJob() {} };
+	const localQueue = { workerQueue: [], getJobBatchSize: 1 };
 	events.emit("localQueue:init", { localQueue } as never);
-	expect(check).toThrow(/lacks pulse\. Install graphile-worker ~0\.18/);
+	expect(check).toThrow(/lacks fetch\. Install graphile-worker ~0\.18/);
 });
 
 test("jobs that wait are fetched together, as many as there is room for and none that would wait here", async () => {
