@@ -139,7 +139,11 @@ export function sessionObject<Env>(
 		async #submit(listing: Listing, service: SessionService, question: SessionQuestion): Promise<unknown> {
 			const { caller, sessionId, request, idempotencyKey } = question;
 			await this.#soon(watchMs);
-			const { begun: _, ...submitted } = await listing.submit(caller, () =>
+			const {
+				begun: _,
+				over: __,
+				...submitted
+			} = await listing.submit(caller, () =>
 				service.submit(
 					caller as ServedCaller,
 					sessionId,

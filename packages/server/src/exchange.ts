@@ -281,10 +281,16 @@ export class Exchange {
 	}
 
 	/** A run counts until it has ended, also one that waits for another one. */
-	#releaseAtEnd({ sessionId, after, attached, begun }: Submitted, release: ReleaseSlot): void {
+	#releaseAtEnd({ sessionId, after, attached, begun, over }: Submitted, release: ReleaseSlot): void {
 		const releaseAfter = (from: string | undefined): void => {
-			if (from === undefined) release();
-			else this.#parts.feeds.open(this.caller, sessionId, from).whenComplete(from, release);
+			if (from === undefined) {
+				release();
+				return;
+			}
+			const feed = this.#parts.feeds.open(this.caller, sessionId, from);
+			feed.whenComplete(from, release);
+			const readNow = (): void => feed.readNow();
+			over?.then(readNow, readNow);
 		};
 		if (attached) release();
 		else if (begun === undefined) releaseAfter(after);

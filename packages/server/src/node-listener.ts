@@ -42,6 +42,9 @@ export interface NodeListener {
  */
 const backlog = 4_096;
 
+/** Milliseconds that the head of a stream waits for its first piece: one packet costs less than two. */
+const headPatience = 20;
+
 type Fetch = (request: Request, connection: Connection) => Promise<Response>;
 
 /**
@@ -99,22 +102,22 @@ export async function listenOnNode(
 /** Writes a stream straight to the socket: a body of web streams would cost each reader as much again. */
 function carry(options: EventStreamOptions, response: Response, outgoing: ServerResponse): Response {
 	outgoing.writeHead(response.status, Object.fromEntries(response.headers));
-	// The head goes out with what is there at once, else by itself.
-	const headAlone = setImmediate(() => outgoing.flushHeaders());
+	// The head goes out with the first piece where that comes soon, else by itself.
+	const headAlone = setTimeout(() => outgoing.flushHeaders(), headPatience);
 	const ready = (): void => stream.ready();
 	const stream = new EventStream(options, {
 		write(piece) {
-			clearImmediate(headAlone);
+			clearTimeout(headAlone);
 			if (outgoing.write(piece)) return true;
 			outgoing.once("drain", ready);
 			return false;
 		},
 		end() {
-			clearImmediate(headAlone);
+			clearTimeout(headAlone);
 			outgoing.end();
 		},
 		cut() {
-			clearImmediate(headAlone);
+			clearTimeout(headAlone);
 			outgoing.destroy();
 		},
 	});

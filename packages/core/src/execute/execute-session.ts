@@ -71,6 +71,8 @@ export interface Execution {
 	readonly run: AgentRun;
 	/** Events after this id are those of the execution. */
 	readonly after: string;
+	/** Settles when this process has ended or left the execution. */
+	readonly over: Promise<unknown>;
 }
 
 /** A fork is kept under this and its key. */
@@ -144,8 +146,7 @@ export class ExecuteSession {
 		try {
 			const run = await this.#begin(input, settings);
 			void run.events().return?.(); // it waits for nobody, and keeps no events for anybody: watchers have them
-			void run.result();
-			return { run, after: afterEntry(run.from ?? 0) };
+			return { run, after: afterEntry(run.from ?? 0), over: run.result() };
 		} catch (error) {
 			const { code } = error as { code?: unknown };
 			// The first of its key was accepted with the same options.

@@ -55,8 +55,8 @@ async function accept(
 	whileRunning: WhileRunning,
 ): Promise<Accepted> {
 	try {
-		const { run, after } = await session.execute(input, settings);
-		return { runId: run.runId, after, attached: false };
+		const { run, after, over } = await session.execute(input, settings);
+		return { runId: run.runId, after, attached: false, over };
 	} catch (error) {
 		const isBusy = (error as { code?: unknown } | null)?.code === "session_busy";
 		// Another past cannot wait: what it is to replace may be another by then.

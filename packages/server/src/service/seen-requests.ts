@@ -17,6 +17,8 @@ export interface Accepted {
 	readonly after: string;
 	/** Whether it was accepted before, under the same idempotency key. */
 	readonly attached: boolean;
+	/** Settles when this process has ended or left the execution; absent where it does not work on it. */
+	readonly over?: Promise<unknown>;
 	/** The run it will begin, or the message that will enter the run under way, where it has to wait. */
 	readonly waitsFor?: string;
 }

@@ -112,6 +112,8 @@ export interface Submitted {
 	readonly created: boolean;
 	/** Whether the same request was accepted before, under the same idempotency key. */
 	readonly attached: boolean;
+	/** Settles when this process has ended or left the execution. Absent where it is not known to work on it. */
+	readonly over?: Promise<unknown>;
 	/**
 	 * Set where the message waits for a run that is under way: resolves when it is taken in, with the id after which its
 	 * events begin; undefined where it will not be, for the session was deleted or killed. The signal ends the wait.

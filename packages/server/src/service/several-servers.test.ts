@@ -76,7 +76,7 @@ test.each(["key", "model"] as const)(
 			},
 		});
 		const second = await other.submit("t", sessionId, request, { idempotencyKey: "k" });
-		expect(second).toEqual({ ...(await first.promise), attached: true });
+		expect(second).toEqual({ ...(await first.promise), attached: true, over: undefined });
 		expect(await runsOf(sessionId)).toBe(2);
 	},
 );
@@ -101,7 +101,7 @@ test("the same request that another server has begun, and works on, while this o
 	});
 	const second = await other.submit("t", sessionId, request, { idempotencyKey: "k" });
 	over.resolve("paid");
-	expect(second).toEqual({ ...(await first.promise), attached: true });
+	expect(second).toEqual({ ...(await first.promise), attached: true, over: undefined });
 	await read(one.follow("t", sessionId, { until: "idle" }));
 	expect(await runsOf(sessionId)).toBe(2);
 });
@@ -212,7 +212,7 @@ test("a message in the place of another is another request than one that follows
 		code: "idempotency_key_reused",
 	});
 	const again = await server.submit("t", "replaced", { input: "Hi.", insteadOf }, key);
-	expect(again).toEqual({ ...first, attached: true });
+	expect(again).toEqual({ ...first, attached: true, over: undefined });
 	expect((await server.get("t", "replaced"))?.messages).toHaveLength(2);
 	const none = server.submit("t", "nowhere", { input: "Hi.", insteadOf, context: {} });
 	await expect(none).rejects.toMatchObject({ code: "session_not_found" });

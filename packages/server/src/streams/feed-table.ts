@@ -1,6 +1,6 @@
 // The feeds of a handler: one for each session that is watched or at work, opened on first use and gone when unused.
 import { type ServedCaller, type SessionService, sessionKeyOf } from "../service/index.ts";
-import { Feed } from "./feed.ts";
+import { Feed, steadyPace } from "./feed.ts";
 
 /** What feeds need. */
 export interface FeedTableOptions {
@@ -13,6 +13,7 @@ export interface FeedTableOptions {
 export class FeedTable {
 	readonly #options: FeedTableOptions;
 	readonly #feeds = new Map<string, Feed>();
+	readonly #pace = steadyPace();
 	#isHurried = false;
 
 	constructor(options: FeedTableOptions) {
@@ -41,6 +42,7 @@ export class FeedTable {
 			follow: (signal) => service.follow(caller, sessionId, { after, until: "never", signal }),
 			after,
 			maxBufferedBytes,
+			pace: this.#pace,
 			failed,
 			ended: () => this.#feeds.delete(key),
 		});

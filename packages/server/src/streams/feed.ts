@@ -16,8 +16,9 @@ const crowdShare = 0.2;
 /**
  * Milliseconds between two reads at the live end, so that what is committed meanwhile is read, written out and sent
  * together: less is sooner, more costs less. Where the process is busy and timers are late, so many times as late, at most.
+ * Before the `first` read a short run is over, and needs no other.
  */
-const readEvery = { least: 4, timesLate: 4, most: 50 };
+const readEvery = { first: 20, least: 4, timesLate: 4, most: 50 };
 /** So many events at a time are of the past, for which nobody is to wait. */
 const full = 64;
 /** Milliseconds that a crowd waits for news at most. */
@@ -35,6 +36,17 @@ export interface FeedWatcher {
 	drop(): void;
 }
 
+/** How often the feeds of a process read at the live end: what one learns of late timers, all know. */
+export interface Pace {
+	/** Milliseconds between two reads. */
+	every: number;
+}
+
+/** The pace of a process that is not busy. */
+export function steadyPace(): Pace {
+	return { every: readEvery.least };
+}
+
 /** What a feed is made of. */
 export interface FeedOptions {
 	/** Follows the session from `after` until the signal. */
@@ -42,6 +54,7 @@ export interface FeedOptions {
 	/** The id after which it begins. */
 	readonly after: string | undefined;
 	readonly maxBufferedBytes: number;
+	readonly pace: Pace;
 	readonly ended: () => void;
 	readonly failed: (error: unknown) => void;
 }
@@ -69,7 +82,6 @@ export class Feed {
 	#isStarted = false;
 	/** All watchers have what comes up to this id, though it may not have been read here. */
 	#known: string | undefined;
-	#readEvery = readEvery.least;
 	#endPause: () => void = () => {};
 	/** What comes is read at once, for soon nothing more can be read. */
 	#isHurried = false;
@@ -156,13 +168,17 @@ export class Feed {
 			return;
 		}
 		this.#completions.add({ after, settle });
-		// Whoever asked for the execution joins in this turn and would miss what is read before.
-		unheld(setTimeout(() => this.#start(), 0));
+		this.#start();
 	}
 
 	/** From now on reads what comes as soon as it comes. */
 	hurry(): void {
 		this.#isHurried = true;
+		this.readNow();
+	}
+
+	/** Reads what is there without waiting for more: a run is over. */
+	readNow(): void {
 		this.#endPause();
 	}
 
@@ -186,10 +202,11 @@ export class Feed {
 
 	async #read(): Promise<void> {
 		try {
+			await this.#pause(readEvery.first);
 			for await (const events of this.#options.follow(this.#abort.signal)) {
 				if (!this.#isOpen) return;
 				if (events.length > 0) this.#take(events);
-				if (events.length > 0 && events.length < full && this.#isOpen) await this.#pause();
+				if (events.length > 0 && events.length < full && this.#isOpen) await this.#pause(readEvery.least);
 			}
 			this.#notify();
 		} catch (error) {
@@ -199,18 +216,20 @@ export class Feed {
 		}
 	}
 
-	async #pause(): Promise<void> {
+	async #pause(atLeast: number): Promise<void> {
 		const { least, timesLate, most } = readEvery;
 		if (this.#isHurried) return;
-		const started = performance.now();
+		const { pace } = this.#options;
+		const milliseconds = Math.max(atLeast, pace.every);
+		const due = performance.now() + milliseconds;
 		let timer: ReturnType<typeof setTimeout> | undefined;
 		await new Promise<void>((resolve) => {
 			this.#endPause = resolve;
-			timer = unheld(setTimeout(resolve, this.#readEvery));
+			timer = unheld(setTimeout(resolve, milliseconds));
 		});
 		clearTimeout(timer);
-		const late = performance.now() - started - this.#readEvery;
-		this.#readEvery = Math.min(most, Math.max(least, timesLate * late));
+		const late = performance.now() - due;
+		if (late >= 0) pace.every = Math.min(most, Math.max(least, timesLate * late));
 	}
 
 	#take(events: readonly LoggedEvent[]): void {
