@@ -6,13 +6,9 @@ export { readCaller } from "./caller/caller.ts";
 export type { FailedModelCall, ObservedRun, ObserveRun, RunObserver } from "./engine/run-observer.ts";
 export type { ExecuteComplete } from "./execute/execute-event.ts";
 export type { ErrorText, ShownError } from "./execute/execute-projection.ts";
-export {
-	ExecuteSession,
-	type ExecuteSettings,
-	type Execution,
-	type SessionContext,
-} from "./execute/execute-session.ts";
+export { ExecuteSession } from "./execute/execute-session.ts";
 export { ExecuteSessions, type ExecuteSessionsOptions } from "./execute/execute-sessions.ts";
+export type { ExecuteSettings, Execution, SessionContext } from "./execute/execute-settings.ts";
 export { type ChosenOptions, type ExecuteInput, readInput, readOptions } from "./execute/read-input.ts";
 export type { ForkSettings, SessionAgentInfo, SessionOrigin } from "./execute/session-fork.ts";
 export { type FollowLogOptions, followLog, type LoggedEvent } from "./execute/session-log.ts";

@@ -64,4 +64,4 @@ export interface RunOptions {
 }
 
 /** What an append may ask for beside its facts. */
-export type CommitOptions = Pick<Append, "drain" | "dedupeKey" | "onlyIfNothingWaits">;
+export type CommitOptions = Pick<Append, "drain" | "dedupeKey" | "values" | "onlyIfNothingWaits">;

@@ -1,17 +1,18 @@
 // One session of document 3 on a keyed session: an execution is a turn that begins at once, or answers to the calls of one
 // that waits. What it was made with and its options are kept beside its journal, and read there before each turn.
-import { type AgentOptions, type AgentSessions, modelIdOf, type TurnOptions } from "../agent/index.ts";
+import { type AgentSessions, modelIdOf, type TurnOptions } from "../agent/index.ts";
 import type { Caller } from "../caller/index.ts";
-import { afterEntry, type SendInput, sessionExists, type ToolAnswer, type Watcher } from "../facts/index.ts";
+import { afterEntry, type SendInput, sessionExists, type ToolAnswer } from "../facts/index.ts";
 import type { Host, MaybePromise, SessionValues } from "../host/index.ts";
 import type { AgentRun } from "../sessions/index.ts";
 import { normaliseTools } from "../tools/index.ts";
 import { sessionNotFound } from "./execute-errors.ts";
 import type { ShownError } from "./execute-projection.ts";
+import type { ExecuteSettings, Execution, SessionContext } from "./execute-settings.ts";
 import type { ChosenOptions, ExecuteInput } from "./read-input.ts";
 import { seed, seeded } from "./seed-history.ts";
 import type { ForkSettings, SessionAgentInfo, SessionOrigin } from "./session-fork.ts";
-import { deleteSetup, readSetup, type SessionSetup, type StoredTool, setupValues } from "./session-setup.ts";
+import { deleteSetup, firstSetup, readSetup, type SessionSetup, setupValues } from "./session-setup.ts";
 import { SessionView } from "./session-view.ts";
 import type { TurnAgents } from "./turn-agents.ts";
 import type { TurnSetups } from "./turn-setups.ts";
@@ -26,53 +27,6 @@ export interface SharedParts {
 	keyed(): AgentSessions;
 	newId(): string;
 	now(): number;
-}
-
-/** What a session is made with. */
-export interface SessionContext {
-	/** Default: the one of all sessions. */
-	readonly systemPrompt?: string | undefined;
-	/** The history that it begins with, in the shape of `SessionMessage`; not trusted. */
-	readonly messages: readonly unknown[];
-	/** Tools beside those of all sessions. */
-	readonly tools: readonly StoredTool[];
-}
-
-/** How an execution is asked for. */
-export interface ExecuteSettings {
-	/** Options from this execution on. Default: those that the session has. */
-	readonly options?: ChosenOptions;
-	/** The model from this execution on, as it is and not by its name. Default: the one that the session has. */
-	readonly model?: AgentOptions["model"];
-	/** What the session keeps, where that was just read. */
-	readonly setup?: SessionSetup | undefined;
-	/** Id of the run that a message begins. Default: a new one. */
-	readonly runId?: string | undefined;
-	/**
-	 * Of the messages under one key the first is accepted, and the others reject with `duplicate_input`, whatever server they
-	 * reach. The session keeps it until it is deleted. Default: none.
-	 */
-	readonly dedupeKey?: string | undefined;
-	/** Sees all events of the run, from the first one on. */
-	readonly watcher?: Watcher | undefined;
-	/** Id of the message. Default: a new one. */
-	readonly messageId?: string | undefined;
-	/**
-	 * Id of a message of the user, whose place a message takes: that one and all that followed are taken out of the
-	 * conversation. Its id stays. Default: the message follows what was said last.
-	 */
-	readonly insteadOf?: string | undefined;
-	/** Who asks; of answers, who gives them. Default: that is not known. */
-	readonly caller?: Caller | undefined;
-}
-
-/** An execution that was accepted: it is durable. */
-export interface Execution {
-	readonly run: AgentRun;
-	/** Events after this id are those of the execution. */
-	readonly after: string;
-	/** Settles when this process has ended or left the execution. */
-	readonly over: Promise<unknown>;
 }
 
 /** A fork is kept under this and its key. */
@@ -123,23 +77,32 @@ export class ExecuteSession {
 		context: SessionContext,
 		{ model, caller }: Pick<ExecuteSettings, "model" | "caller"> = {},
 	): Promise<SessionSetup> {
-		const { systemPrompt, messages, tools } = context;
-		const { agents, host, keyed, newId, now } = this.#parts;
-		const own = await this.#parts.agentOf(this.key, caller);
-		agents.checkNames(tools, own);
-		const setup: SessionSetup = { tools, ...(systemPrompt === undefined ? {} : { systemPrompt }) };
-		await agents.of(setup, { model, own }); // what cannot be an agent is refused before anything is kept
-		keyed(); // so is what comes after the end
-		await seed(host, this.storeKey, messages, { runId: newId(), at: now() });
+		const setup = await this.#checked(context, { model, caller });
+		const { host, newId, now } = this.#parts;
+		await seed(host, this.storeKey, context.messages, { runId: newId(), at: now() });
 		await this.values.set("session", setup);
 		return setup;
 	}
 
 	/**
+	 * What a session of that context keeps, where the execution that begins it can make it, in one commit. Undefined where that
+	 * takes a commit of its own: then `create` makes it.
+	 *
+	 * Rejects as `create` does, but for `session_exists`: the execution does.
+	 */
+	async draft(
+		context: SessionContext,
+		{ options = {}, caller }: Pick<ExecuteSettings, "options" | "caller"> = {},
+	): Promise<SessionSetup | undefined> {
+		if (this.#parts.host.values.comeWithAppend !== true || context.messages.length > 0) return undefined;
+		return { ...(await this.#checked(context, { options, caller })), ...options };
+	}
+
+	/**
 	 * Accepts an execution: it is durable when this resolves. Executions of one session are asked for one after the other.
 	 *
-	 * Rejects with `session_not_found`, `session_busy`, `pending_tool_calls`, `no_pending_tool_calls` and the other codes of
-	 * `session.answer()`, `unknown_model`, `unknown_message`, `duplicate_input`.
+	 * Rejects with `session_not_found`, `session_exists`, `session_busy`, `pending_tool_calls`, `no_pending_tool_calls` and the other
+	 * codes of `session.answer()`, `unknown_model`, `unknown_message`, `duplicate_input`.
 	 */
 	async execute(input: ExecuteInput, settings: ExecuteSettings = {}): Promise<Execution> {
 		const withdraw = await this.#choose(settings);
@@ -294,25 +257,40 @@ export class ExecuteSession {
 		await deleteSetup(this.#parts.host, this.storeKey);
 	}
 
+	/** What a session of that context keeps. What cannot be an agent is refused, and what comes after the end. */
+	async #checked(
+		{ systemPrompt, tools }: SessionContext,
+		{ options, model, caller }: Pick<ExecuteSettings, "options" | "model" | "caller">,
+	): Promise<SessionSetup> {
+		const { agents, keyed } = this.#parts;
+		const own = await this.#parts.agentOf(this.key, caller);
+		agents.checkNames(tools, own);
+		const setup: SessionSetup = { tools, ...(systemPrompt === undefined ? {} : { systemPrompt }) };
+		await agents.of({ ...setup, ...options }, { model, own });
+		keyed();
+		return setup;
+	}
+
 	/** The turn begins, or the run that waits is resumed, with what the session keeps now. */
 	async #begin(input: ExecuteInput, settings: ExecuteSettings): Promise<AgentRun> {
 		const { key } = this;
 		const { setups, newId } = this.#parts;
 		const keyed = this.#parts.keyed();
-		const { watcher, runId = newId(), setup, messageId, insteadOf, caller, dedupeKey } = settings;
+		const { watcher, runId = newId(), setup, isNew, messageId, insteadOf, caller, dedupeKey } = settings;
 		try {
 			if (input.kind === "answers") {
 				setups.set(key, await this.#mustBe());
 				return await keyed.session(key).answer(decidedBy(input.answers, caller), { watcher });
 			}
-			setups.set(key, setup ?? (await this.#mustBe()));
+			const kept = setup ?? (await this.#mustBe());
+			setups.set(key, kept);
 			const beforeBegin = async (): Promise<void> => {
 				// From here on nothing else begins in it: what it keeps now is what the turn has.
 				setups.set(key, await this.#mustBe());
 			};
 			return await keyed.session(key).start(input.input, {
 				runId,
-				beforeBegin,
+				...(isNew === true ? { values: firstSetup(kept) } : { beforeBegin }),
 				watcher,
 				messageId,
 				insteadOf,
@@ -336,7 +314,8 @@ export class ExecuteSession {
 	}
 
 	/** Options of an execution apply from it on, so they are kept before it begins. Returns the way to take them back. */
-	async #choose({ options = {}, model, caller }: ExecuteSettings): Promise<() => Promise<void>> {
+	async #choose({ options = {}, model, caller, isNew }: ExecuteSettings): Promise<() => Promise<void>> {
+		if (isNew === true) return async () => {}; // it is made with them
 		const { agents, setups } = this.#parts;
 		const given = setups.modelOf(this.key);
 		const before = Object.keys(options).length === 0 ? undefined : await this.#mustBe();

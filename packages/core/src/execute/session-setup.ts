@@ -1,6 +1,6 @@
 // What a session of document 3 was made with, and its options: kept beside its journal. Its tools are kept as the model sees
 // them; functions are bound again by name.
-import type { Host, SessionValues } from "../host/index.ts";
+import type { FirstValue, Host, SessionValues } from "../host/index.ts";
 
 /** A tool as it is kept. */
 export interface StoredTool {
@@ -32,6 +32,11 @@ const owner = "holdfast.serving";
 /** The values of one session under which they are kept. */
 export function setupValues({ values }: Host, storeKey: string): SessionValues {
 	return values.values(storeKey, owner);
+}
+
+/** What a session is made with, as a value that comes with its first entries. */
+export function firstSetup(setup: SessionSetup): readonly FirstValue[] {
+	return [{ owner, name: "session", value: setup }];
 }
 
 /** Deletes them with their session, where the store does not do so by itself. */

@@ -25,6 +25,7 @@ export type {
 	AcquireResult,
 	Append,
 	AppendResult,
+	FirstValue,
 	Input,
 	Journal,
 	Lease,

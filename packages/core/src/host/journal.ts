@@ -64,6 +64,13 @@ export interface ReadChunks {
 	readonly limit: number;
 }
 
+/** A value that a session begins with, and whose it is. */
+export interface FirstValue {
+	readonly owner: string;
+	readonly name: string;
+	readonly value: unknown;
+}
+
 /** What one append commits, all or nothing. */
 export interface Append {
 	readonly at: number;
@@ -76,6 +83,11 @@ export interface Append {
 	 * rejects with `duplicate_input`.
 	 */
 	readonly dedupeKey?: string;
+	/**
+	 * Values that the session begins with, kept in the same transaction where the host's values `comeWithAppend`, and ignored
+	 * elsewhere. Rejects with `session_exists` when the session has entries, or one of them already.
+	 */
+	readonly values?: readonly FirstValue[];
 	/** Ids of inputs that these facts took in; they leave the inbox in the same transaction. One that is gone: `lease_lost`. */
 	readonly drain?: readonly string[];
 	/**

@@ -29,6 +29,8 @@ export interface ValueStore {
 	 * begun anew meanwhile keeps its own.
 	 */
 	readonly goWithSession?: true;
+	/** Whether the journal of their host keeps what `Append.values` says, in the transaction of the append. */
+	readonly comeWithAppend?: true;
 	/** Forgets all values of a session, of all owners. */
 	deleteSession(sessionKey: string): MaybePromise<void>;
 }

@@ -13,7 +13,7 @@ import {
 	storedEdit,
 	storedInput,
 } from "../facts/index.ts";
-import type { Input, Journal, MaybePromise, StoredInput } from "../host/index.ts";
+import type { Append, Input, Journal, MaybePromise, StoredInput } from "../host/index.ts";
 import type { AgentRun } from "./agent-run.ts";
 import type { LocalStore } from "./local-store.ts";
 
@@ -31,6 +31,8 @@ export interface QueuedTurn {
 	readonly isNamed?: true;
 	/** The message of the user whose place it takes, with all that followed. */
 	readonly insteadOf?: string;
+	/** What the session, which it makes, begins with. */
+	readonly values?: Append["values"];
 	/** Whether it was accepted by a process that died. */
 	readonly isAdopted?: true;
 	/** Whether it was said to a run of another process, which this one could not reach. What is said later does not pass it. */

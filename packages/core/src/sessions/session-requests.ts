@@ -11,7 +11,7 @@ import {
 	storedEdit,
 	type Watcher,
 } from "../facts/index.ts";
-import type { MaybePromise } from "../host/index.ts";
+import type { Append, MaybePromise } from "../host/index.ts";
 import type { AgentRun } from "./agent-run.ts";
 import type { QueuedTurn } from "./mailbox.ts";
 import { endNoted, take } from "./outside-requests.ts";
@@ -47,6 +47,11 @@ export interface StartOptions {
 	readonly insteadOf?: string | undefined;
 	/** Who asks. Default: that is not known. */
 	readonly caller?: Caller | undefined;
+	/**
+	 * What the session begins with, which is to be new: see `Append.values`. Default: nothing.
+	 * @internal
+	 */
+	readonly values?: Append["values"];
 }
 
 /** Accepts a turn. It begins when the turns before it have ended. */
@@ -145,7 +150,7 @@ async function store({ mailbox, scope, sessionKey }: SessionActor, turn: QueuedT
 export async function start(
 	actor: SessionActor,
 	input: AcceptedInput,
-	{ runId, watcher, beforeBegin, messageId, insteadOf }: StartOptions = {},
+	{ runId, watcher, beforeBegin, messageId, insteadOf, values }: StartOptions = {},
 ): Promise<AgentRun> {
 	await endNoted(actor);
 	actor.ensureUsable();
@@ -154,6 +159,7 @@ export async function start(
 	const turn: QueuedTurn = {
 		...queued(actor, input, runId),
 		...(insteadOf === undefined ? {} : { insteadOf }),
+		...(values === undefined ? {} : { values }),
 		...(insteadOf === undefined && messageId !== undefined ? { isNamed: true } : {}),
 	};
 	if (watcher !== undefined) turn.run.observe(watcher);

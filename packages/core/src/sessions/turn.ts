@@ -76,7 +76,7 @@ export type FirstCommit = "committed" | "taken" | { readonly refusal: unknown };
 export function beginTurn(
 	session: TurnSession,
 	agent: EngineAgent,
-	{ run: handle, inputId, input: given, stage, insteadOf, isNamed }: QueuedTurn,
+	{ run: handle, inputId, input: given, stage, insteadOf, isNamed, values }: QueuedTurn,
 	begun: () => void,
 ): MaybePromise<Turn | undefined> {
 	const { lease } = session;
@@ -103,7 +103,7 @@ export function beginTurn(
 	const taken = [...edits.map(({ id }) => id), ...(stage === "stored" ? [inputId] : [])];
 	// What is in the inbox has its key there.
 	const dedupeKey = stage === "stored" ? undefined : given.dedupeKey;
-	const options = commitOptions(taken, dedupeKey);
+	const options = commitOptions(taken, dedupeKey, values);
 	const settle = (first: FirstCommit): Turn | undefined => {
 		if (first === "taken") return undefined;
 		begun();
@@ -116,7 +116,7 @@ export function beginTurn(
 			if (known === "committed" || known === "taken") return settle(known);
 			// What was changed in the history may be what was refused: it waits for the next turn.
 			const bare = startOf(run.agent, plainOrigin(origin));
-			const own = commitOptions(stage === "stored" ? [inputId] : [], dedupeKey);
+			const own = commitOptions(stage === "stored" ? [inputId] : [], dedupeKey, values);
 			return (await commitBare(lease, run, [bare], own)) === "taken" ? undefined : settle(known);
 		});
 	}
@@ -225,9 +225,14 @@ export function commitBare(
 export function commitOptions(
 	drain: readonly string[],
 	dedupeKey: string | undefined,
+	values?: CommitOptions["values"],
 ): CommitOptions | undefined {
-	if (dedupeKey !== undefined) return { drain, dedupeKey };
-	return drain.length === 0 ? undefined : { drain };
+	if (drain.length === 0 && dedupeKey === undefined && values === undefined) return undefined;
+	return {
+		drain,
+		...(dedupeKey === undefined ? {} : { dedupeKey }),
+		...(values === undefined ? {} : { values }),
+	};
 }
 
 function first(lease: SessionLease, commit: () => MaybePromise<boolean>): MaybePromise<FirstCommit> {

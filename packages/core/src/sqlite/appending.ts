@@ -9,6 +9,7 @@ import {
 	encodeFact,
 	leaseLost,
 	lookAt,
+	sessionExists,
 } from "../facts/index.ts";
 import type { Append, AppendResult } from "../host/index.ts";
 import { type FoldedRow, foldEntries, settledRow } from "./fold-entries.ts";
@@ -16,7 +17,10 @@ import { timer } from "./long-work.ts";
 import { takePosition } from "./session-writes.ts";
 import type { Operation } from "./shared-commits.ts";
 import type { LeaseState, SeenSession, SqliteLease } from "./sqlite-lease.ts";
+import { encodedValue } from "./sqlite-values.ts";
 import { fromStored, toStored } from "./stored-text.ts";
+
+const noValues: NonNullable<Append["values"]> = [];
 
 /** One append on its way. */
 export class Appending implements Operation {
@@ -24,6 +28,8 @@ export class Appending implements Operation {
 	readonly #batch: Append;
 	readonly #facts: readonly EncodedFact[];
 	readonly #chunks: readonly { readonly sub: number; readonly body: string }[];
+	/** Owner, name and text of each. */
+	readonly #values: readonly (readonly [owner: string, name: string, text: string])[];
 	readonly #runId: string;
 	readonly #resolve: (result: AppendResult) => void;
 	readonly #reject: (error: Error) => void;
@@ -44,6 +50,11 @@ export class Appending implements Operation {
 		// Written down now: what the caller changes later is not what it appended.
 		this.#facts = batch.facts.map(encodeFact);
 		this.#chunks = (batch.chunks ?? []).map(({ sub, event }) => ({ sub, body: JSON.stringify(event) }));
+		this.#values = (batch.values ?? noValues).map(({ owner, name, value }) => [
+			toStored(owner),
+			toStored(name),
+			encodedValue(value),
+		]);
 		this.#runId = toStored(batch.runId);
 		this.#resolve = resolve;
 		this.#reject = reject;
@@ -58,6 +69,7 @@ export class Appending implements Operation {
 		const session = seen?.id ?? before.session;
 		this.#checkDrained(session);
 		this.#checkKey(session);
+		this.#checkValues(session, seen?.seq ?? before.seq);
 		this.#inputsWait =
 			this.#batch.onlyIfNothingWaits === true && session !== undefined && this.#somethingWaits(session);
 		if (this.#inputsWait) return;
@@ -160,6 +172,13 @@ export class Appending implements Operation {
 			throw duplicateInput(key);
 	}
 
+	#checkValues(session: number | undefined, seq: number): void {
+		if (session === undefined || this.#values.length === 0) return;
+		const { findValue } = this.lane.store.statements;
+		if (seq > 0 || this.#values.some(([owner, name]) => findValue.get(session, owner, name) !== undefined))
+			throw sessionExists(this.lane.key);
+	}
+
 	#checkEpoch(): void {
 		const { state, store, key } = this.lane;
 		const row = store.statements.sessionEpoch.get(state.session as number) as { epoch: number } | undefined;
@@ -205,6 +224,7 @@ export class Appending implements Operation {
 		const session = state.session as number;
 		for (const id of drain) statements.drainInput.run(session, toStored(id));
 		if (dedupeKey !== undefined) statements.insertDedupe.run(session, toStored(dedupeKey), 0);
+		for (const [owner, name, text] of this.#values) statements.setValue.run(session, owner, name, text);
 		let { seq, runRow } = state;
 		for (const { sub, body } of this.#chunks) statements.insertChunk.run(session, seq, sub, body);
 		// Entries are changes by their ids; a session that begins without one is a change all the same.

@@ -19,6 +19,7 @@ export function sqliteValues(parts: ValuesParts): ValueStore {
 	const { statements, commit } = parts;
 	return {
 		goWithSession: true,
+		comeWithAppend: true,
 		values: (sessionKey, owner) => valuesOf(parts, toStored(sessionKey), toStored(owner)),
 		deleteSession(sessionKey) {
 			return commit(() => {
@@ -39,7 +40,7 @@ function valuesOf(parts: ValuesParts, key: string, owner: string): SessionValues
 			});
 		},
 		async set(name, value) {
-			const text = JSON.stringify(encodeValue(value));
+			const text = encodedValue(value);
 			await commit(() => {
 				const at = now();
 				statements.setValue.run(ensureSession(statements, key, at), owner, toStored(name), text);
@@ -62,6 +63,11 @@ function valuesOf(parts: ValuesParts, key: string, owner: string): SessionValues
 			});
 		},
 	};
+}
+
+/** A value as it is stored. */
+export function encodedValue(value: unknown): string {
+	return JSON.stringify(encodeValue(value));
 }
 
 function idOf(statements: Statements, key: string): number | undefined {

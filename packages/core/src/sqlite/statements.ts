@@ -127,6 +127,7 @@ const texts = {
 	deleteValues: "DELETE FROM session_values WHERE session = ?",
 	readValue: `SELECT value FROM session_values
 		WHERE session = (SELECT id FROM sessions WHERE key = ?) AND owner = ? AND name = ?`,
+	findValue: "SELECT 1 FROM session_values WHERE session = ? AND owner = ? AND name = ?",
 	listValues: `SELECT name, value FROM session_values
 		WHERE session = (SELECT id FROM sessions WHERE key = ?) AND owner = ?`,
 	setValue: `INSERT INTO session_values (session, owner, name, value) VALUES (?, ?, ?, ?)

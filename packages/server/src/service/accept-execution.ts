@@ -15,8 +15,10 @@ import type { ServedCaller, WhileRunning } from "./service-types.ts";
 export interface WantedExecution {
 	readonly input: ExecuteInput;
 	readonly options: ChosenOptions;
-	/** What the session keeps, as it was just read. */
+	/** What the session keeps, as it was just read, or is made with. */
 	readonly setup: SessionSetup;
+	/** Whether this makes the session. */
+	readonly isNew?: boolean;
 	readonly idempotencyKey: string | undefined;
 	readonly messageId?: string | undefined;
 	readonly insteadOf?: string | undefined;

@@ -17,14 +17,15 @@ import {
 	readCaller,
 	readInput,
 	readOptions,
-	type SessionSetup,
+	type SessionContext,
 	type ShownError,
 } from "holdfast/execute";
 import type { StoreStats } from "holdfast/host";
-import { acceptExecution } from "./accept-execution.ts";
+import { acceptExecution, type WantedExecution } from "./accept-execution.ts";
 import { contextRequired, forCaller, sessionNotFound, shuttingDown } from "./client-errors.ts";
 import { type ClientRules, checkFields, clientRules } from "./client-fields.ts";
 import { withoutPatterns } from "./client-schema.ts";
+import { executeFirst } from "./execute-first.ts";
 import { Followers, followedBy, type Reading } from "./followers.ts";
 import { inspectSessions } from "./inspect-sessions.ts";
 import type { SessionInspection } from "./inspection.ts";
@@ -163,23 +164,14 @@ class Service implements SessionService {
 		const { messageId, insteadOf, neverSteers } = request;
 		const found = await session.setup();
 		if (found === undefined && insteadOf !== undefined) throw sessionNotFound();
-		const { setup, created } =
-			found === undefined
-				? await this.#create(session, caller, { ...request, input, options })
-				: { setup: found, created: false };
 		const whileRunning =
 			neverSteers === true && this.#whileRunning === "steer" ? "queue" : this.#whileRunning;
-		const accepted = await acceptExecution(this.#host, session, {
-			input,
-			options,
-			setup,
-			idempotencyKey,
-			messageId,
-			insteadOf,
-			whileRunning,
-			caller,
-		});
-		return { ...accepted, created };
+		const about = { input, options, idempotencyKey, messageId, insteadOf, whileRunning, caller };
+		const accept = (made: Pick<WantedExecution, "setup" | "isNew">): Promise<Accepted> =>
+			acceptExecution(this.#host, session, { ...about, ...made });
+		if (found !== undefined) return { ...(await accept({ setup: found })), created: false };
+		const context = await this.#contextOf({ ...request, input, options });
+		return executeFirst(session, context, { options, caller }, accept);
 	}
 
 	/** When a message that waits is taken in. */
@@ -198,24 +190,13 @@ class Service implements SessionService {
 		};
 	}
 
-	async #create(
-		session: ExecuteSession,
-		caller: ServedCaller,
-		{ context: given, input, options: { model } }: NewSession,
-	): Promise<{ readonly setup: SessionSetup; readonly created: boolean }> {
+	/** The context of a session that is to be made. An invalid first execution is refused before that. */
+	async #contextOf({ context: given, input, options: { model } }: NewSession): Promise<SessionContext> {
 		if (given === undefined || given === null) throw contextRequired();
 		const context = readContext(given);
 		if (input.kind === "answers") throw contextRequired();
-		// An invalid first execution is refused before a session is created.
 		if (model !== undefined) await this.#sessions.agents.model(model);
-		try {
-			return { setup: await session.create(context, { caller }), created: true };
-		} catch (error) {
-			// Another server may have created it meanwhile, and begun.
-			const setup = codeOf(error) === "session_exists" ? await session.setup() : undefined;
-			if (setup === undefined) throw error;
-			return { setup, created: false };
-		}
+		return context;
 	}
 
 	async get(owner: string | SessionOwner, sessionId: string): Promise<SessionInfo | undefined> {

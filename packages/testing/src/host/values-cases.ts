@@ -1,5 +1,5 @@
 // Values: small, of a session and an owner, and gone with the session.
-import { append, begin, ended, same } from "../journal/index.ts";
+import { append, begin, ended, rejects, same, started, take } from "../journal/index.ts";
 import type { PortCase } from "./port-case.ts";
 
 export const valuesCases: readonly PortCase[] = [
@@ -56,6 +56,38 @@ export const valuesCases: readonly PortCase[] = [
 			await append(await begin(journal, "s"), "run-1", ended);
 			same(await values.values("s", "o").list(), [], "in the session that is made anew");
 			same(await values.values("new", "o").list(), [], "in one that had nothing else");
+		},
+	},
+	{
+		title:
+			"where they come with an append they are there with its entries, and once; a refused one leaves nothing",
+		async run(world) {
+			const { journal, values } = await world.host();
+			if (values.comeWithAppend !== true) return;
+			const make = async (key: string, value: unknown): Promise<unknown> =>
+				(await take(journal, key)).append({
+					at: 1_000,
+					runId: "run-1",
+					facts: [started, ended],
+					values: [{ owner: "o", name: "n", value }],
+				});
+			const odd = { text: "\u0000 é", bytes: new Uint8Array([1]) };
+			await make("new", odd);
+			const kept = (await values.values("new", "o").get("n")) as typeof odd;
+			same([kept.text, ...kept.bytes], [odd.text, 1], "what came with the first append");
+			same((await journal.head("new"))?.seq, 2, "the last entry beside it");
+			await values.values("begun", "o").set("other", 1);
+			await make("begun", "second");
+			same(await values.values("begun", "o").get("n"), "second", "in a session that a value has begun");
+			await values.values("made", "o").set("n", "first");
+			await append(await begin(journal, "run"), "run-1", ended);
+			for (const key of ["new", "made", "run"]) {
+				const before = await journal.head(key);
+				await rejects("session_exists", () => make(key, "again"));
+				same(await journal.head(key), before, `the session ${key} after that`);
+			}
+			same(await values.values("made", "o").get("n"), "first", "the first that was kept");
+			same(await values.values("run", "o").list(), [], "the values of one that began without");
 		},
 	},
 ];
