@@ -9,11 +9,16 @@ const events: readonly LoggedEvent[] = [
 ];
 
 test("a run that is over is read at once, and not before", async () => {
+	let asked = 0;
 	let reads = 0;
+	async function* read(): AsyncGenerator<readonly LoggedEvent[]> {
+		reads++;
+		yield events;
+	}
 	const feed = new Feed({
-		async *follow() {
-			reads++;
-			yield events;
+		follow() {
+			asked++;
+			return read();
 		},
 		after: "0.0.0",
 		maxBufferedBytes: 1024,
@@ -25,7 +30,8 @@ test("a run that is over is read at once, and not before", async () => {
 	feed.whenComplete("0.0.0", settled.resolve);
 	// Without a timer: only promises pass here.
 	for (let turn = 0; turn < 20; turn++) await Promise.resolve();
-	expect(reads).toBe(0);
+	// A service that closes from now on knows of it.
+	expect([asked, reads]).toEqual([1, 0]);
 	feed.readNow();
 	for (let turn = 0; turn < 5; turn++) await Promise.resolve();
 	expect(reads).toBe(1);

@@ -19,6 +19,8 @@ const crowdShare = 0.2;
  * Before the `first` read a short run is over, and needs no other.
  */
 const readEvery = { first: 20, least: 4, timesLate: 4, most: 50 };
+/** How many pauses are made at most before the first read, while timers are late. */
+const firstTurns = 4;
 /** So many events at a time are of the past, for which nobody is to wait. */
 const full = 64;
 /** Milliseconds that a crowd waits for news at most. */
@@ -202,8 +204,11 @@ export class Feed {
 
 	async #read(): Promise<void> {
 		try {
-			await this.#pause(readEvery.first);
-			for await (const events of this.#options.follow(this.#abort.signal)) {
+			// Asked for at once: a service that closes meanwhile gives what there is to those who have asked.
+			const batches = this.#options.follow(this.#abort.signal);
+			// Where timers are late a turn of the event loop takes as long as a pause, and a short run takes several.
+			for (let turn = 0; turn < firstTurns && (await this.#pause(readEvery.first)) > readEvery.least; turn++);
+			for await (const events of batches) {
 				if (!this.#isOpen) return;
 				if (events.length > 0) this.#take(events);
 				if (events.length > 0 && events.length < full && this.#isOpen) await this.#pause(readEvery.least);
@@ -216,9 +221,10 @@ export class Feed {
 		}
 	}
 
-	async #pause(atLeast: number): Promise<void> {
+	/** Resolves to how late its timer was in milliseconds; 0 where it was not waited for. */
+	async #pause(atLeast: number): Promise<number> {
 		const { least, timesLate, most } = readEvery;
-		if (this.#isHurried) return;
+		if (this.#isHurried) return 0;
 		const { pace } = this.#options;
 		const milliseconds = Math.max(atLeast, pace.every);
 		const due = performance.now() + milliseconds;
@@ -229,7 +235,9 @@ export class Feed {
 		});
 		clearTimeout(timer);
 		const late = performance.now() - due;
-		if (late >= 0) pace.every = Math.min(most, Math.max(least, timesLate * late));
+		if (late < 0) return 0;
+		pace.every = Math.min(most, Math.max(least, timesLate * late));
+		return late;
 	}
 
 	#take(events: readonly LoggedEvent[]): void {
