@@ -125,10 +125,19 @@ export class BackgroundJobs {
 				else if (isReminded) this.#unreported.set(taskId, ended);
 				await this.#ended(task, end);
 			},
-			() => group.live--, // suspended, or the store failed: the worker that recovers the session follows it
+			(error: unknown) => {
+				group.live--;
+				// The store failed, and the work continues here all the same. Suspended: who recovers the session follows it.
+				if ((error as { retryable?: unknown } | null)?.retryable === true) this.#startLater(task, launch);
+			},
 		);
 		this.#jobs.set(storeKey, followedHere);
 		this.#settleBeforeClose(job.finally(() => this.#jobs.delete(storeKey)));
+	}
+
+	#startLater(task: BackgroundTask, launch: Launch | undefined): void {
+		const start = async (): Promise<void> => this.start(task, launch);
+		this.#table.later.set(`follow ${task.taskId}`, start, () => !this.#closing.signal.aborted);
 	}
 
 	/** The task with one of these store keys; undefined when there is no such task. */

@@ -1,6 +1,7 @@
 // What a session's turns show of work in the background that ends, whenever it does.
 import { join } from "node:path";
 import { type Script, scriptedModel } from "@holdfast/testing";
+import { HoldfastError } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
 import type { AgentEvent } from "../facts/agent-event.ts";
@@ -85,6 +86,30 @@ describe("the end of work in the background", () => {
 			"subagent-job-end",
 		]);
 		expect(jobs[1]).toMatchObject({ status: "completed" });
+	});
+
+	test("is reported though the store failed as the work began", async () => {
+		const timers = {
+			after(_: number, wake: () => void) {
+				const timer = setTimeout(wake);
+				return () => clearTimeout(timer);
+			},
+		};
+		const ours = family(launching("a"), [helper("helper", () => "done")], { ports: { timers } });
+		const { acquire } = ours.journal;
+		let failed = false;
+		ours.journal.acquire = async (key, options) => {
+			const acquired = await acquire.call(ours.journal, key, options);
+			if (failed || !acquired.ok || !key.includes("helper")) return acquired;
+			acquired.lease.append = async () => {
+				failed = true;
+				throw new HoldfastError("journal_failed", "The store failed.", { retryable: true });
+			};
+			return acquired;
+		};
+		await eventsOf(await ours.parent.send("go"));
+		await reminders(ours.journal, "default", 1);
+		expect(failed).toBe(true);
 	});
 
 	test("is an event of the turn that learns of it, once, when its own turn is over", async () => {
