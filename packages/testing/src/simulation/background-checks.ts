@@ -26,29 +26,56 @@ export function undelivered({ records }: World, { inputs }: Users): string | und
  * Each task that a session was notified of as begun has come to its end, and the session that began it, and no other, has
  * been notified of that once.
  */
-export function checkBackground(world: World, { endings }: Users): void {
+export function checkBackground(world: World, users: Users): void {
 	const { ledger } = world;
 	for (const life of ledger.allLives) {
-		const reminders = remindersOf(life);
-		for (const [taskId, count] of timesReported(reminders))
+		for (const [taskId, count] of timesReported(remindersOf(life)))
 			if (count > 1) ledger.wrong(`${life.key} was notified of ${taskId} ${count} times`);
 		checkOwn(life, world);
+	}
+	for (const { key, taskId, end, word, reported } of launchedTasks(world, users)) {
+		if (end === "lost") ledger.wrong(`nothing came of ${taskId}, which ${key} began`);
+		if (word === undefined && reported.length > 0) ledger.wrong(`${key} was notified of ${taskId}: ${end}`);
+	}
+	const missing = unreported(world, users);
+	if (missing !== undefined) ledger.wrong(missing);
+}
+
+/** A task of whose end its session was not notified; undefined without one. */
+export function unreported(world: World, users: Users): string | undefined {
+	for (const { key, taskId, end, word, reported } of launchedTasks(world, users)) {
+		if (word !== undefined && !reported.some((text) => text.includes(word)))
+			return `${key} was not notified of ${taskId}: ${end}`;
+	}
+	return undefined;
+}
+
+/** A task that a session began, how it ended, the word for that, and the reminders of it. */
+interface LaunchedTask {
+	readonly key: string;
+	readonly taskId: string;
+	readonly end: TaskOutcome;
+	/** Undefined where nobody is reminded of such an end. */
+	readonly word: "completed" | "failed" | undefined;
+	readonly reported: readonly string[];
+}
+
+/** The tasks whose ends are to be reported, or were. */
+function launchedTasks(world: World, { endings }: Users): readonly LaunchedTask[] {
+	return world.ledger.allLives.flatMap((life) => {
+		const { key } = life;
 		// A kill ends tasks, and takes what waits to be reported.
-		if (ledger.current(life.key) !== life || endings.some(({ key }) => key === life.key)) continue;
-		const launched = launchedIn(life, world);
-		// Of a group with a task that is parked nothing is reported before that one has ended.
-		if (launched.some((taskId) => endOf(taskId, life, world) === "parked")) continue;
-		for (const taskId of launched) {
+		if (world.ledger.current(key) !== life || endings.some((ending) => ending.key === key)) return [];
+		const reminders = remindersOf(life);
+		const launched = launchedIn(life, world).map((taskId): LaunchedTask => {
 			const end = endOf(taskId, life, world);
-			if (end === "lost") ledger.wrong(`nothing came of ${taskId}, which ${life.key} began`);
 			const word = end === "completed" ? "completed" : end === "error" ? "failed" : undefined;
 			const reported = reminders.filter((text) => text.includes(`task_id: ${taskId},`));
-			if (word === undefined && reported.length > 0)
-				ledger.wrong(`${life.key} was notified of ${taskId}: ${end}`);
-			if (word !== undefined && !reported.some((text) => text.includes(word)))
-				ledger.wrong(`${life.key} was not notified of ${taskId}: ${end}`);
-		}
-	}
+			return { key, taskId, end, word, reported };
+		});
+		// Of a group with a task that is parked nothing is reported before that one has ended.
+		return launched.some(({ end }) => end === "parked") ? [] : launched;
+	});
 }
 
 /** What a session's own runs were notified of was work of theirs: of none that had its key before. */
@@ -103,12 +130,10 @@ function runOf(taskId: string): string {
 	return taskId.slice(taskPrefix.length);
 }
 
+type TaskOutcome = "completed" | "error" | "aborted" | "killed" | "lost" | "parked";
+
 /** How a task ended, by the journal of its session. */
-function endOf(
-	taskId: string,
-	{ key }: SessionLife,
-	{ ledger }: World,
-): "completed" | "error" | "aborted" | "killed" | "lost" | "parked" {
+function endOf(taskId: string, { key }: SessionLife, { ledger }: World): TaskOutcome {
 	const runId = runOf(taskId);
 	const entries = ledger.current(taskKey(key, "helper", taskId))?.entries ?? [];
 	if (entries.at(-1)?.fact.kind === "run.parked") return "parked";

@@ -1,7 +1,7 @@
 // A schedule from its seed to its verdict: things happen in an order that the seed chooses, then all faults end, the
 // workers recover, and what must hold is checked.
 import { readChildStoreKey } from "holdfast/host";
-import { undelivered } from "./background-checks.ts";
+import { undelivered, unreported } from "./background-checks.ts";
 import { checkOutcome, checkView } from "./final-checks.ts";
 import type { PlantedFault } from "./planted-faults.ts";
 import type { SimulatedStore, WorldClock } from "./simulated-store.ts";
@@ -160,5 +160,6 @@ async function whatIsOpen(world: World, users: Users): Promise<string | undefine
 		const input = users.inputs.find(({ run }) => run === unended.run);
 		return `the result of ${unended.run.sessionKey} does not settle that was to take in "${input?.text}"`;
 	}
-	return undelivered(world, users);
+	// A reminder that its worker could not give is given by a recovery.
+	return undelivered(world, users) ?? unreported(world, users);
 }
