@@ -3,6 +3,14 @@ import { defineConfig } from "vitest/config";
 /** Suites of their own: what they need is built, or fetched. */
 const longer = ["test/templates/**/*.test.ts", "test/site/**/*.test.ts"];
 
+/** Tests that replace modules, or whose fixtures end what they share with the last test of a file: a process for each file. */
+const apart = [
+	"packages/{memory,postgres}/**/*.test.ts",
+	"packages/core/src/agent/foreign-host.test.ts",
+	"packages/runner/src/prompts/prompt-stores.test.ts",
+	"packages/upp/src/providers/factories.test.ts",
+];
+
 /** Tests that end processes, cut connections or drive a browser: they compete with nobody for the machine. */
 const alone = [
 	"test/crash/**/*.test.ts",
@@ -25,6 +33,9 @@ const settings = {
 	expect: { poll: { timeout: 20_000 } },
 };
 
+/** The runner would leave one processor free, which on a machine with two is half of it. */
+const maxWorkers = "100%";
+
 export default defineConfig({
 	test: {
 		reporters: ["default", "json"],
@@ -36,9 +47,21 @@ export default defineConfig({
 					...settings,
 					name: "together",
 					include: ["packages/*/src/**/*.test.ts", "test/**/*.test.ts"],
-					exclude: ["**/node_modules/**", ...alone, ...longer],
-					// The runner would leave one processor free, which on a machine with two is half of it.
-					maxWorkers: "100%",
+					exclude: ["**/node_modules/**", ...apart, ...alone, ...longer],
+					// A process for each file would load the same sources again and again, which takes longer than many tests.
+					isolate: false,
+					maxWorkers,
+					sequence: { groupOrder: 0 },
+				},
+			},
+			{
+				ssr: { resolve },
+				test: {
+					...settings,
+					name: "apart",
+					include: apart,
+					exclude: ["**/node_modules/**", ...alone],
+					maxWorkers,
 					sequence: { groupOrder: 0 },
 				},
 			},
