@@ -63,7 +63,9 @@ export async function resumeTurn(
 		return park(session, open, { reason: "agent-changed", crashes: open.crashes, agentChanged });
 	// What ends the wait takes its inputs in itself.
 	const notices = session.notices.filter(({ id }) => settlement?.drain?.includes(id) !== true);
-	const { run, ...made } = makeAgain({ ...session, notices }, engine, open, "resumed", settlement?.watcher);
+	// The policy is complete now that the plugins are set up.
+	const current = { ...session, policy: agent.policy, notices };
+	const { run, ...made } = makeAgain(current, engine, open, "resumed", settlement?.watcher);
 	const attempt = open.attempt + 1;
 	const resumed: Mutable<RunResumed> = { kind: "run.resumed", attempt, fingerprint, reason, ...change };
 	const partial = settlement === undefined ? await lease.cutOff() : undefined;

@@ -92,6 +92,9 @@ export class SessionOpening {
 
 	/** Begins a turn, which leaves the queue. Undefined when another worker was faster. `steer` is for its hooks. */
 	begin(queued: QueuedTurn, steer: FrameSession["steer"]): MaybePromise<Turn | undefined> {
+		const { setup } = this.#scope.agent;
+		// What another worker has accepted begins here with all plugins, too.
+		if (setup !== undefined) return setup.over().then(() => this.begin(queued, steer));
 		// What is on its way into the inbox must be there before it can be taken out. When it is refused, it is gone.
 		if (queued.stage === "storing")
 			return this.#begin(

@@ -1,6 +1,7 @@
 import { scriptedModel } from "@holdfast/testing";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { Agent } from "../../agent/agent.ts";
+import { acceptInput, storedInput } from "../../facts/input.ts";
 import { memoryHost } from "../../host/host-port.ts";
 import { joinStages } from "../join-stages.ts";
 import { definePlugin, type HookName, type Plugin, type PluginHost } from "./plugin.ts";
@@ -99,6 +100,30 @@ describe("setup", () => {
 		expect(setup).not.toHaveBeenCalled();
 		for (const session of [agent.session("a"), agent.session("b")]) await (await session.send("go")).result();
 		expect(setup).toHaveBeenCalledOnce();
+		await agent.close();
+	});
+
+	test("is over before an open run is resumed and a turn that waits begins, which another agent has left", async () => {
+		const host = memoryHost();
+		const left = new Agent({ model: scriptedModel(() => new Promise<never>(() => {})), host });
+		for (const text of ["one", "two"]) void (await left.session("s").send(text)).result();
+		await left.close();
+		const noted: string[] = [];
+		const agent = new Agent({ model: scriptedModel(["1", "2"]), host, plugins: [noting("p", noted)] });
+		await (await agent.session("s").resume())?.result();
+		await vi.waitFor(() => expect(noted.filter((name) => name === "p turn.after")).toHaveLength(2));
+		expect(noted.filter((name) => name === "p turn.before")).toHaveLength(1);
+		await agent.close();
+	});
+
+	test("is over before a turn begins that another process has accepted", async () => {
+		const host = memoryHost();
+		const body = storedInput(acceptInput("go"));
+		await host.journal.submit("s", { id: "1", kind: "message", runId: "r", workerId: "gone", body });
+		const noted: string[] = [];
+		const agent = new Agent({ model: scriptedModel(["1"]), host, plugins: [noting("p", noted)] });
+		await (await agent.session("s").resume())?.result();
+		expect(noted).toEqual(lifecycle.map((hook) => `p ${hook}`));
 		await agent.close();
 	});
 
