@@ -10,9 +10,9 @@ import type {
 	ToolStarted,
 } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
-import type { ReplacedResult } from "../policy/index.ts";
 import { type EngineTool, orderRound, plainOutcome, runTool, type ToolOutcome } from "../tools/index.ts";
 import type { ToolsAction } from "./action.ts";
+import { type AdmittedResult, admitResult } from "./admit-result.ts";
 import { CallContext } from "./call-context.ts";
 import { type CallInRound, callInRound } from "./call-in-round.ts";
 import { withinCall } from "./call-scope.ts";
@@ -25,15 +25,10 @@ import {
 	recoverCall,
 } from "./check-call.ts";
 import { commit } from "./end-run.ts";
+import { RoundEnd } from "./round-end.ts";
 import type { Run } from "./run.ts";
 
 const nonePending: readonly PendingCall[] = [];
-
-/** A result as policy leaves it. */
-interface Admitted {
-	readonly outcome: ToolCallOutcome;
-	readonly result: unknown;
-}
 
 export class ToolRound {
 	readonly #run: Run;
@@ -46,9 +41,7 @@ export class ToolRound {
 	#closed = false;
 	/** Calls whose functions are started next, while some are being started. */
 	#starting: CallInRound[] | undefined;
-	#end: { readonly pending: readonly PendingCall[] } | { readonly error: unknown } | undefined;
-	/** Set where somebody waits for the end. */
-	#waiting: PromiseWithResolvers<readonly PendingCall[]> | undefined;
+	readonly #end = new RoundEnd();
 
 	/** `name` is the round's own within the run, and the same after a crash. */
 	constructor(
@@ -80,12 +73,7 @@ export class ToolRound {
 	 * Throws or rejects when a commit or hook failed.
 	 */
 	finished(): MaybePromise<readonly PendingCall[]> {
-		if (this.#end === undefined) {
-			this.#waiting ??= Promise.withResolvers();
-			return this.#waiting.promise;
-		}
-		if ("error" in this.#end) throw this.#end.error;
-		return this.#end.pending;
+		return this.#end.get();
 	}
 
 	/** Starts what may start. What asks for the calls, and what goes before it, is committed with them, where it is not yet. */
@@ -164,35 +152,9 @@ export class ToolRound {
 	/** A result that no tool gave is replaced like any other. A call that starts does so in the append that asks for it. */
 	#admitSettled(call: ToolCall, checked: CheckedCall): MaybePromise<CheckedCall> {
 		if (checked.kind !== "settled") return checked;
-		const admitted = this.#admit(call, call.arguments, checked.outcome, checked.result);
-		const read = (found: Admitted): CheckedCall => ({ ...checked, ...found });
+		const admitted = admitResult(this.#run, call, call.arguments, checked.outcome, checked.result);
+		const read = (found: AdmittedResult): CheckedCall => ({ ...checked, ...found });
 		return admitted instanceof Promise ? admitted.then(read) : read(admitted);
-	}
-
-	/** The result as it may be kept and emitted. Throws or rejects with `HookFailed`. */
-	#admit(
-		{ toolCallId, toolName }: ToolCall,
-		input: unknown,
-		outcome: ToolCallOutcome,
-		output: unknown,
-	): MaybePromise<Admitted> {
-		const { toolResult } = this.#run.interceptors;
-		if (toolResult === undefined) return { outcome, result: output };
-		const status = outcome === "done" || outcome === "cancelled" ? outcome : "error";
-		const read = (replaced: ReplacedResult): Admitted => ({
-			outcome: replaced.status === status ? outcome : replaced.status,
-			result: replaced.output,
-		});
-		const failed = (error: unknown): never => {
-			throw new HookFailed(error);
-		};
-		let replaced: MaybePromise<ReplacedResult>;
-		try {
-			replaced = toolResult({ toolCallId, toolName, input, status, output });
-		} catch (error) {
-			return failed(error);
-		}
-		return replaced instanceof Promise ? replaced.then(read, failed) : read(replaced);
 	}
 
 	// Recording and starting.
@@ -255,7 +217,7 @@ export class ToolRound {
 				this.#launch(launches);
 				this.#checkDone();
 			})
-			.catch((error) => this.#failed(error instanceof HookFailed ? error.cause : error));
+			.catch((error) => this.#end.failed(error instanceof HookFailed ? error.cause : error));
 	}
 
 	/** Starts the functions of calls whose start is on record and was emitted. */
@@ -263,7 +225,7 @@ export class ToolRound {
 		if (launches.length === 0) return;
 		const heard = this.#run.ready("heard");
 		if (heard === undefined) this.#startFunctions(launches);
-		else heard.then(() => this.#startFunctions(launches)).catch((error) => this.#failed(error));
+		else heard.then(() => this.#startFunctions(launches)).catch((error) => this.#end.failed(error));
 	}
 
 	/** A call that settles at once may let others start: they do after it, and not inside it. */
@@ -302,7 +264,8 @@ export class ToolRound {
 		const hook = outcome.isError ? onError : onAfterCall;
 		// A raw outcome that may be replaced is not kept, whatever becomes of the run meanwhile.
 		if (hook !== undefined && this.#run.interceptors.toolResult === undefined) each.came = outcome;
-		const failed = (error: unknown): void => this.#failed(error instanceof HookFailed ? error.cause : error);
+		const failed = (error: unknown): void =>
+			this.#end.failed(error instanceof HookFailed ? error.cause : error);
 		try {
 			const { isError, output, details } = outcome;
 			const recorded =
@@ -321,10 +284,10 @@ export class ToolRound {
 		output: unknown,
 		details: unknown,
 	): MaybePromise<void> {
-		const record = ({ outcome, result }: Admitted): MaybePromise<void> => {
+		const record = ({ outcome, result }: AdmittedResult): MaybePromise<void> => {
 			if (!this.#closed) return this.#record(each, outcome, result, result === output ? details : undefined);
 		};
-		const admitted = this.#admit(each.call, each.input, status, output);
+		const admitted = admitResult(this.#run, each.call, each.input, status, output);
 		return admitted instanceof Promise ? admitted.then(record) : record(admitted);
 	}
 
@@ -399,19 +362,9 @@ export class ToolRound {
 
 	#checkDone(): void {
 		if (this.#closed || this.#run.state.run?.unsettled !== this.#left) return;
-		if (this.#left === 0) this.#done(nonePending);
+		if (this.#left === 0) this.#end.done(nonePending);
 		else if (!this.#calls.some(({ phase }) => phase === "preparing" || phase === "running"))
-			this.#done(this.#pending());
-	}
-
-	#done(pending: readonly PendingCall[]): void {
-		this.#end ??= { pending };
-		this.#waiting?.resolve(pending);
-	}
-
-	#failed(error: unknown): void {
-		this.#end ??= { error };
-		this.#waiting?.reject(error);
+			this.#end.done(this.#pending());
 	}
 
 	/** The calls that somebody outside settles. A deadline that was set once stays. */

@@ -1,0 +1,39 @@
+// The result of a tool call as policy leaves it.
+import type { ToolCall } from "@holdfast/upp";
+import type { ToolCallOutcome } from "../facts/index.ts";
+import type { MaybePromise } from "../host/index.ts";
+import type { ReplacedResult } from "../policy/index.ts";
+import { HookFailed } from "./check-call.ts";
+import type { Run } from "./run.ts";
+
+/** A result as policy leaves it. */
+export interface AdmittedResult {
+	readonly outcome: ToolCallOutcome;
+	readonly result: unknown;
+}
+
+/** The result as it may be kept and emitted. Throws or rejects with `HookFailed`. */
+export function admitResult(
+	{ interceptors: { toolResult } }: Run,
+	{ toolCallId, toolName }: ToolCall,
+	input: unknown,
+	outcome: ToolCallOutcome,
+	output: unknown,
+): MaybePromise<AdmittedResult> {
+	if (toolResult === undefined) return { outcome, result: output };
+	const status = outcome === "done" || outcome === "cancelled" ? outcome : "error";
+	const read = (replaced: ReplacedResult): AdmittedResult => ({
+		outcome: replaced.status === status ? outcome : replaced.status,
+		result: replaced.output,
+	});
+	const failed = (error: unknown): never => {
+		throw new HookFailed(error);
+	};
+	let replaced: MaybePromise<ReplacedResult>;
+	try {
+		replaced = toolResult({ toolCallId, toolName, input, status, output });
+	} catch (error) {
+		return failed(error);
+	}
+	return replaced instanceof Promise ? replaced.then(read, failed) : read(replaced);
+}
