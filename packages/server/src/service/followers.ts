@@ -1,5 +1,6 @@
 // Those who follow sessions of a service or wait for them: each may leave, and all do when the service closes (keeps I8).
-import type { LoggedEvent } from "holdfast/execute";
+import type { Host } from "holdfast";
+import type { ExecuteSession, LoggedEvent } from "holdfast/execute";
 
 /** One who follows or waits. */
 export interface Follower {
@@ -41,6 +42,31 @@ export interface Reading {
 	readonly seq: number;
 	/** What it waits for; undefined while it does something else. */
 	readonly next: Promise<IteratorResult<readonly LoggedEvent[], void>> | undefined;
+	readonly isOver: boolean;
+}
+
+/** Milliseconds for which those who watched the last runs of a service are waited for. */
+const lastReadMs = 1_000;
+
+/** Waits until those who watched the last runs have what these said: a store may be slower than a run. */
+export async function readToEnd(
+	{ journal }: Pick<Host, "journal">,
+	watched: readonly (readonly [Reading, Pick<ExecuteSession, "storeKey">])[],
+): Promise<void> {
+	let isLate = false;
+	let timer: ReturnType<typeof setTimeout> | undefined;
+	const late = new Promise<void>((resolve) => {
+		timer = setTimeout(resolve, lastReadMs);
+	}).then(() => {
+		isLate = true;
+	});
+	const read = watched.map(async ([reading, { storeKey }]) => {
+		const { seq = 0 } = (await journal.head(storeKey)) ?? {};
+		while (!isLate && !reading.isOver && reading.seq < seq)
+			await (reading.next?.catch(() => {}) ?? new Promise((resolve) => setTimeout(resolve, 1)));
+	});
+	await Promise.race([Promise.all(read), late]);
+	clearTimeout(timer);
 }
 
 /** Events for a follower, who is over with them; and how far it has read, until it is. */
@@ -49,9 +75,14 @@ export function followedBy(
 	events: AsyncGenerator<readonly LoggedEvent[], void, void>,
 	ended: () => void,
 ): AsyncIterableIterator<readonly LoggedEvent[]> & { readonly reading: Reading } {
-	const reading: { -readonly [Name in keyof Reading]: Reading[Name] } = { seq: 0, next: undefined };
+	const reading: { -readonly [Name in keyof Reading]: Reading[Name] } = {
+		seq: 0,
+		next: undefined,
+		isOver: false,
+	};
 	const end = (): void => {
 		over();
+		reading.isOver = true;
 		ended();
 	};
 	return {
@@ -72,7 +103,7 @@ export function followedBy(
 		},
 		async return() {
 			leave();
-			ended();
+			end();
 			await events.return();
 			return { done: true, value: undefined };
 		},

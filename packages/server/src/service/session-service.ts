@@ -26,7 +26,7 @@ import { contextRequired, forCaller, sessionNotFound, shuttingDown } from "./cli
 import { type ClientRules, checkFields, clientRules } from "./client-fields.ts";
 import { withoutPatterns } from "./client-schema.ts";
 import { executeFirst } from "./execute-first.ts";
-import { Followers, followedBy, type Reading } from "./followers.ts";
+import { Followers, followedBy, type Reading, readToEnd } from "./followers.ts";
 import { inspectSessions } from "./inspect-sessions.ts";
 import type { SessionInspection } from "./inspection.ts";
 import { knownModels } from "./named-models.ts";
@@ -65,9 +65,6 @@ import { whenBegun } from "./when-begun.ts";
 export function sessionService(options: SessionServiceOptions): SessionService {
 	return new Service(options);
 }
-
-/** Milliseconds for which a service that closes waits for those who watched its last runs. */
-const lastReadMs = 1_000;
 
 class Service implements SessionService {
 	readonly inspection: SessionInspection;
@@ -292,28 +289,10 @@ class Service implements SessionService {
 		const watched = [...this.#readings].filter(([, session]) => session.isBusy);
 		// Requests from before the close may still finish.
 		await Promise.race([Promise.allSettled(this.#asked), over]);
-		await Promise.race([this.#sessions.quiet().then(() => this.#readToEnd(watched)), over]);
+		await Promise.race([this.#sessions.quiet().then(() => readToEnd(this.#host, watched)), over]);
 		clearTimeout(timer);
 		await this.#sessions.close();
 		this.#followers.leaveAll();
-	}
-
-	/** Waits until those who watched the last runs have what these said: a store may be slower than a run. */
-	async #readToEnd(watched: readonly (readonly [Reading, ExecuteSession])[]): Promise<void> {
-		let isLate = false;
-		let timer: ReturnType<typeof setTimeout> | undefined;
-		const late = new Promise<void>((resolve) => {
-			timer = setTimeout(resolve, lastReadMs);
-		}).then(() => {
-			isLate = true;
-		});
-		const read = watched.map(async ([reading, { storeKey }]) => {
-			const { seq = 0 } = (await this.#host.journal.head(storeKey)) ?? {};
-			while (!isLate && this.#readings.has(reading) && reading.seq < seq)
-				await (reading.next?.catch(() => {}) ?? new Promise((resolve) => setTimeout(resolve, 1)));
-		});
-		await Promise.race([Promise.all(read), late]);
-		clearTimeout(timer);
 	}
 
 	/** Runs a request on a session, unless the service closes. */
