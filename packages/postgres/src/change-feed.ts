@@ -39,11 +39,8 @@ export interface FeedParts {
 
 /** Milliseconds between two looks where notifications come: one may be lost with the process that committed. */
 const seldom = 1_000;
-/**
- * Milliseconds between two notifications of a host for each session that the first one named, and at most: each wakes a process of
- * the server for every connection that listens.
- */
-const [gatherMs, gatherAtMostMs] = [5, 20];
+/** Milliseconds between two notifications of a host: each wakes a process of the server for every connection that listens. */
+const gatherMs = 5;
 /** Looks that take long, for much is watched, come so seldom that they take one part in so many of the time. */
 const looksTakeOneIn = 5;
 /** Characters of a digest that a notification has. */
@@ -178,8 +175,7 @@ export function makeChangeFeed(parts: FeedParts): ChangeFeed {
 				[...digests].map(([each, isTaken]) => (isTaken === wanted ? each.slice(0, hintLength) : "")).join("");
 			const named = digests.size > hintsAtMost ? "*" : `${hints(false)} ${hints(true)}`;
 			await database.once("SELECT pg_notify($1, $2)", [channel, `${sender} ${named}`]).catch(() => {});
-			const wait = Math.min(gatherMs * digests.size, gatherAtMostMs);
-			await new Promise((resolve) => setTimeout(resolve, wait));
+			await new Promise((resolve) => setTimeout(resolve, gatherMs));
 		}
 		publishing = undefined;
 	}

@@ -29,7 +29,7 @@ const connections = 4;
 /** Milliseconds after which a runner looks by itself, once for each job it may take at once. It is woken when there is one. */
 const pollMs = 60_000;
 /** Milliseconds in which jobs that are over are gathered, to be removed together: nobody waits for that. */
-const endMs = 20;
+const endMs = 5;
 /**
  * Milliseconds between two looks at the workers, for those that died, and at the jobs, for those whose notification was lost or
  * whose time has come.
