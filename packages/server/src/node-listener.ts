@@ -43,7 +43,7 @@ export interface NodeListener {
 const backlog = 4_096;
 
 /** Milliseconds that the head of a stream waits for its first piece: one packet costs less than two. */
-const headPatience = 20;
+const headPatience = 50;
 
 type Fetch = (request: Request, connection: Connection) => Promise<Response>;
 
