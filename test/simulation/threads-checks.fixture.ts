@@ -40,6 +40,8 @@ interface Call {
 }
 
 const interruptedText = /^The call was interrupted/;
+/** What a call of a sub-agent comes to whose process died again and again. */
+const parkedText = /^Run \S+ of session \S+ is parked: its process died \d+ times/;
 
 /** The first thing that does not hold; undefined when all does. */
 export async function checkThreads(world: CheckedWorld): Promise<string | undefined> {
@@ -135,6 +137,10 @@ async function wrongCall(world: CheckedWorld, state: ThreadState, call: Call): P
 	const { name, subject, isDone, text } = call;
 	const key = `${state.threadId} ${subject}`;
 	if (!isDone) {
+		if (name === "digger" && parkedText.test(text)) {
+			const isParked = state.children.some(({ reference }) => wasParked(world, reference));
+			return isParked ? undefined : "no sub-agent of it was parked";
+		}
 		if (!interruptedText.test(text)) return `it came to ${text}`;
 		if (world.kills === 0) return "it was interrupted, and nobody died";
 		if (!["note", "save", "later"].includes(name)) return "work for a sub-agent was not continued";
@@ -203,18 +209,23 @@ function isFor({ name }: Call, calls: readonly Call[], about: Call): boolean {
 	return name === "subagent_message" && calls.find((each) => each.name === "subagent_create") === about;
 }
 
+/** Whether somebody had to release a run of the thread. */
+function wasParked(world: CheckedWorld, threadId: string): boolean {
+	return world.entries(threadId).some(({ fact }) => fact.kind === "run.parked");
+}
+
 /** What was accepted is there once, after what was accepted before it; the rest at most once. */
 async function wrongSayings(world: CheckedWorld, state: ThreadState): Promise<string | undefined> {
 	const texts = (await messagesOf(state)).flatMap(({ role, content }) =>
 		role === "user" ? [(content ?? "").replace(heard, "")] : [],
 	);
 	// What was said while somebody had to release the run may be passed by what was said after that.
-	const wasParked = world.entries(state.threadId).some(({ fact }) => fact.kind === "run.parked");
+	const mayPass = wasParked(world, state.threadId);
 	for (const { threadId, text, accepted, after } of world.sayings) {
 		if (threadId !== state.threadId) continue;
 		const times = texts.filter((each) => each === text).length;
 		if (times > 1 || (accepted && times === 0)) return `"${text}" is there ${times} times`;
-		const early = wasParked
+		const early = mayPass
 			? undefined
 			: after.find((each) => times === 1 && texts.indexOf(each) > texts.indexOf(text));
 		if (early !== undefined) return `"${text}" came before "${early}"`;
@@ -228,7 +239,8 @@ export async function threadOutcome(world: CheckedWorld, threadId: string): Prom
 	const messages = await messagesOf(state);
 	const own = messages.flatMap(({ role, content, tool_call_id }) => {
 		if (role !== "tool") return [];
-		const text = interruptedText.test(content ?? "") ? "interrupted" : (content ?? "");
+		const given = content ?? "";
+		const text = interruptedText.test(given) || parkedText.test(given) ? "interrupted" : given;
 		return [`${tool_call_id}: ${text.replace(/"reference":"[^"]+"/, "")}`];
 	});
 	const children = await Promise.all(

@@ -159,7 +159,11 @@ export function projectIn(world: ProjectWorld): Project {
 		defineHook({
 			hook: "before_store_tool_result",
 			id: "check",
-			execute: async (_, __, result) => ({ ...result, result: `${result.result ?? ""}${checked}` }),
+			execute: async (_, __, result) => {
+				const { error } = result;
+				if (error !== undefined) return { ...result, error: `${error}${checked}` };
+				return { ...result, result: `${result.result ?? ""}${checked}` };
+			},
 		}),
 	];
 	const everywhere = hooks.map(({ id }) => id);
