@@ -91,7 +91,7 @@ async function park(session: TurnSession, open: RunState, why: Omit<RunParked, "
 	const { lease, agent } = session;
 	// Where the process died again and again, what is called of the caller's may be why.
 	const begin = why.reason === "crash" ? "parked" : "resumed";
-	const { run } = makeAgain(session, agent.engine, open, begin);
+	const { run } = makeAgain({ ...session, policy: agent.policy }, agent.engine, open, begin);
 	const parked: RunParked = { kind: "run.parked", ...why };
 	const first = await commitFirst(lease, run, [parked], undefined);
 	run.ledger?.close();

@@ -116,6 +116,25 @@ describe("setup", () => {
 		await agent.close();
 	});
 
+	test("is over before a run of another agent is parked, which all policy looks at", async () => {
+		const host = memoryHost();
+		const left = new Agent({ model: scriptedModel(() => new Promise<never>(() => {})), host });
+		void (await left.session("s").send("go")).result();
+		await left.close();
+		const admitted: string[] = [];
+		const agent = new Agent({
+			model: scriptedModel(["1"]),
+			instructions: "Others.",
+			onAgentChange: "park",
+			host,
+			plugins: [noting("p", [])],
+			middleware: [{ name: "m", begin: () => ({ admit: ({ kind }) => void admitted.push(kind) }) }],
+		});
+		await expect(agent.session("s").resume()).rejects.toMatchObject({ code: "run_parked" });
+		expect(admitted).toEqual(["run.parked"]);
+		await agent.close();
+	});
+
 	test("is over before a turn begins that another process has accepted", async () => {
 		const host = memoryHost();
 		const body = storedInput(acceptInput("go"));
