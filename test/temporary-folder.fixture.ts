@@ -1,9 +1,9 @@
 // What a run of tests has in common. Processes that tests start share one cache of compiled sources, for compiling them
-// anew each time would cost more than what is tested. All tests of a run make their temporary folders, in whatever process, in one that is removed with the run; what a run
-// left that was killed is removed by a later one.
+// anew each time would cost more than what is tested. All tests of a run make their temporary folders, in whatever process,
+// in one that is removed with the run; what a run left that was killed is removed by a later one.
 import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 
 const prefix = "holdfast-tests-";
 /** Milliseconds after which a folder that nothing was added to is left over, when its process is not to be found. */
@@ -12,6 +12,8 @@ const leftAfter = 60 * 60 * 1000;
 /** Called by the test runner before the first test; gives what it calls after the last. */
 export default function setup(): () => void {
 	const place = tmpdir();
+	// Each project of a run calls this. Within one another, folders get names too long for the sockets in them.
+	if (basename(place).startsWith(`${prefix}${process.pid}-`)) return () => {};
 	for (const name of readdirSync(place)) if (name.startsWith(prefix)) removeIfLeft(join(place, name), name);
 	const folder = mkdtempSync(join(place, `${prefix}${process.pid}-`));
 	// The first for all systems but Windows, the others for that one.
