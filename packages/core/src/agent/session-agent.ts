@@ -1,5 +1,6 @@
 // The agent as its sessions see it: with the tools and hooks of its plugins, once they are set up.
 import { type EngineAgent, isAwaitedBy, modelWaitDefaults, waitFor, withinCall } from "../engine/index.ts";
+import type { Mutable } from "../facts/index.ts";
 import type { Journal, MaybePromise, SessionKeys, SessionStore } from "../host/index.ts";
 import { awaitedHost, memoryJournal, memoryValues, systemWarn, type ValueStore } from "../host/index.ts";
 import {
@@ -52,8 +53,6 @@ export interface SessionAgentParts {
 }
 
 const noTools: readonly AnyTool[] = [];
-
-type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 
 /**
  * Begins to set the plugins up; sessions wait for it before their first turn.

@@ -11,7 +11,7 @@ import {
 	type ToolResult,
 	UserMessage,
 } from "@holdfast/upp";
-import type { AssistantSaid, Fact } from "../facts/index.ts";
+import type { AssistantSaid, Fact, Mutable } from "../facts/index.ts";
 import { costOf, errorData, modelRetryNote } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
 import type { List } from "../state/index.ts";
@@ -215,8 +215,6 @@ function settledResults(step: number, results: readonly ToolResult[]): readonly 
 function settled(step: number, callId: string, isError: boolean, result: unknown, duration: number): Fact {
 	return { kind: "tool.settled", step, callId, outcome: isError ? "error" : "done", result, duration };
 }
-
-type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 
 /** A model that runs tools itself has done so by now: its rounds become facts before its answer. */
 async function recordPreceding(

@@ -1,7 +1,7 @@
 // A run under way: it commits facts, folds them, notifies watchers, and can be stopped at any moment (keeps I1, I3, I8).
 import { UPPError } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
-import type { BoundaryEvent, Entry, Fact, Placement, RunEvent, Watcher } from "../facts/index.ts";
+import type { BoundaryEvent, Entry, Fact, Mutable, Placement, RunEvent, Watcher } from "../facts/index.ts";
 import {
 	evolve,
 	type FoldOptions,
@@ -28,8 +28,6 @@ import { RunWatchers } from "./run-watchers.ts";
 import { CommitFailed, Stopped, type StopReason } from "./stopped.ts";
 import { TraceCollector } from "./subagent-events.ts";
 import { refusedCommit } from "./unwritable.ts";
-
-type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 
 const none: DrivenStages = {};
 const noTraces: readonly SubagentExecutionTrace[] = [];

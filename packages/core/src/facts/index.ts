@@ -70,6 +70,7 @@ export { PendingMarks, withMarks } from "./marks.ts";
 export { type MessageEdit, readEdit, storedEdit } from "./message-edit.ts";
 export { costOf, type ModelPrice } from "./model-price.ts";
 export { modelRetryNote, modelRetryOf } from "./model-retry.ts";
+export type { Mutable } from "./mutable.ts";
 export {
 	answerFacts,
 	dueFacts,

@@ -10,9 +10,8 @@ import type {
 	ToolStartEvent,
 } from "./events.ts";
 import type { Entry } from "./fact.ts";
+import type { Mutable } from "./mutable.ts";
 import type { SessionState } from "./session-state.ts";
-
-type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 
 /** The event of an entry, given the state after it; undefined for entries that watchers do not see. */
 export function project(

@@ -1,14 +1,13 @@
 // The policy of one run: the stages of its list, joined for the engine, with what is overlaid on the run and what the
 // `before` stages show the model in place of what was said.
 import type { Message, UserMessage } from "@holdfast/upp";
+import type { Mutable } from "../facts/index.ts";
 import type { GenerateResult } from "../state/index.ts";
 import { type Admitting, admittingOf } from "./admission.ts";
 import { type Around, AroundRun } from "./around-run.ts";
 import { type DrivenStages, joinStages, type NamedStages } from "./join-stages.ts";
 import type { RunContext } from "./policy-run.ts";
 import { TurnOverlays } from "./turn-overlays.ts";
-
-type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 
 /** A stage of the engine's, called so that what it waits for belongs to the run. */
 export type Within = <T>(call: () => T) => T;

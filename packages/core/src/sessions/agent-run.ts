@@ -12,7 +12,7 @@ import {
 	waitFor,
 	withinCall,
 } from "../engine/index.ts";
-import type { AgentEvent, ErrorData } from "../facts/index.ts";
+import type { AgentEvent, ErrorData, Mutable } from "../facts/index.ts";
 import {
 	errorData,
 	joinModelEvents,
@@ -27,8 +27,6 @@ import { awaitsItself } from "./session-errors.ts";
 import { SessionEvents } from "./session-events.ts";
 import type { TurnFrame } from "./turn-frame.ts";
 import type { UnreadRuns } from "./unread-runs.ts";
-
-type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 
 /** How a run ended, as seen from this process. */
 export interface RunResult<Output = unknown> {

@@ -1,6 +1,6 @@
 // A run that was found open: it is resumed on record, with what was settled from outside meanwhile, or parked (keeps I3, I4).
 import { agentChange, type EngineAgent, type Run } from "../engine/index.ts";
-import type { Fact, RunParked, RunResumed, RunState, Watcher } from "../facts/index.ts";
+import type { Fact, Mutable, RunParked, RunResumed, RunState, Watcher } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
 import type { DrivenStages } from "../policy/index.ts";
 import { AgentRun } from "./agent-run.ts";
@@ -28,8 +28,6 @@ export interface Resumption {
 	/** Calls functions of the caller's, for which the opening of the session waits. */
 	whileOpening<T>(hooks: () => Promise<T>): Promise<T>;
 }
-
-type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 
 /**
  * Resumes the open run, with what was settled from outside meanwhile. Undefined when another worker was faster. Rejects

@@ -13,6 +13,7 @@ import {
 	refusedEnd,
 	withinCall,
 } from "../engine/index.ts";
+import type { Mutable } from "../facts/index.ts";
 import {
 	type AcceptedInput,
 	type AgentEvent,
@@ -32,8 +33,6 @@ import type { SessionRecords } from "./session-records.ts";
 import type { SessionAgent } from "./turn-agent.ts";
 import { type About, type FrameSession, TurnFrame } from "./turn-frame.ts";
 import type { UnreadRuns } from "./unread-runs.ts";
-
-type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 
 /** A run under way in this process. */
 export interface Turn {

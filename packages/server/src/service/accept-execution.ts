@@ -8,6 +8,7 @@ import type {
 	ExecuteSettings,
 	SessionSetup,
 } from "holdfast/execute";
+import { codeOf } from "./client-errors.ts";
 import { type Accepted, SeenRequests } from "./seen-requests.ts";
 import type { ServedCaller, WhileRunning } from "./service-types.ts";
 
@@ -60,7 +61,7 @@ async function accept(
 		const { run, after, over } = await session.execute(input, settings);
 		return { runId: run.runId, after, attached: false, over };
 	} catch (error) {
-		const isBusy = (error as { code?: unknown } | null)?.code === "session_busy";
+		const isBusy = codeOf(error) === "session_busy";
 		// Another past cannot wait: what it is to replace may be another by then.
 		const mayWait = input.kind === "message" && settings.insteadOf === undefined;
 		if (!isBusy || !mayWait || whileRunning === "refuse") throw error;

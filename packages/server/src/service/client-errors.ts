@@ -41,3 +41,8 @@ export function forCaller(error: unknown, sessionKey: string, sessionId: string)
 		...(data === undefined ? {} : { data: data.key === sessionKey ? { ...data, key: sessionId } : data }),
 	});
 }
+
+/** The code of an error, if it has one. */
+export function codeOf(error: unknown): unknown {
+	return (error as { code?: unknown } | null)?.code;
+}

@@ -2,6 +2,7 @@
 // the session is made before it. Whoever else makes the session meanwhile was first.
 import type { ChosenOptions, ExecuteSession, SessionContext } from "holdfast/execute";
 import type { WantedExecution } from "./accept-execution.ts";
+import { codeOf } from "./client-errors.ts";
 import type { Accepted } from "./seen-requests.ts";
 import type { ServedCaller } from "./service-types.ts";
 
@@ -44,8 +45,4 @@ async function create(
 		if (setup === undefined) throw error;
 		return { setup, created: false };
 	}
-}
-
-function codeOf(error: unknown): unknown {
-	return (error as { code?: unknown } | null)?.code;
 }

@@ -8,7 +8,7 @@ import {
 	type ExecuteSession,
 	entriesAfter,
 } from "holdfast/execute";
-import { idempotencyKeyReused } from "./client-errors.ts";
+import { codeOf, idempotencyKeyReused } from "./client-errors.ts";
 
 /** An execution that was accepted. */
 export interface Accepted {
@@ -105,8 +105,7 @@ export class SeenRequests {
 	async refused(request: NamedRequest, input: ExecuteInput, error: unknown): Promise<Accepted | undefined> {
 		if (request.runId !== undefined) {
 			const found = await this.found(request, input);
-			if (found === undefined && (error as { code?: unknown } | null)?.code === "duplicate_input")
-				throw idempotencyKeyReused();
+			if (found === undefined && codeOf(error) === "duplicate_input") throw idempotencyKeyReused();
 			return found;
 		}
 		// Its calls may be answered otherwise, and then this was not what they were answered with.

@@ -22,7 +22,7 @@ import {
 } from "holdfast/execute";
 import type { StoreStats } from "holdfast/host";
 import { acceptExecution, type WantedExecution } from "./accept-execution.ts";
-import { contextRequired, forCaller, sessionNotFound, shuttingDown } from "./client-errors.ts";
+import { codeOf, contextRequired, forCaller, sessionNotFound, shuttingDown } from "./client-errors.ts";
 import { type ClientRules, checkFields, clientRules } from "./client-fields.ts";
 import { withoutPatterns } from "./client-schema.ts";
 import { executeFirst } from "./execute-first.ts";
@@ -363,8 +363,4 @@ function agentOf(agentFor: NonNullable<SessionServiceOptions["agentFor"]>): Agen
 
 function ownerOf<Owner extends SessionOwner>(given: string | Owner): SessionOwner | Owner {
 	return typeof given === "string" ? { tenant: given } : given;
-}
-
-function codeOf(error: unknown): unknown {
-	return (error as { code?: unknown } | null)?.code;
 }

@@ -2,6 +2,7 @@
 // worker takes it in (keeps I2).
 import { followSession, type Host } from "holdfast";
 import { afterEntry } from "holdfast/execute";
+import { codeOf } from "./client-errors.ts";
 
 /** A message that waits. */
 export interface WaitingMessage {
@@ -28,7 +29,7 @@ export async function whenBegun(
 		return await taken(host, message, signal);
 	} catch (error) {
 		// The session has no such place any more: it was deleted, and may have been made anew.
-		if ((error as { code?: unknown } | null)?.code === "invalid_event_id") return undefined;
+		if (codeOf(error) === "invalid_event_id") return undefined;
 		throw error;
 	}
 }
