@@ -1,6 +1,6 @@
 // When a feed reads: what has just begun is read once it is over, or has had its time.
 import type { LoggedEvent } from "holdfast/execute";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { Feed, steadyPace } from "./feed.ts";
 
 const events: readonly LoggedEvent[] = [
@@ -9,15 +9,41 @@ const events: readonly LoggedEvent[] = [
 ];
 
 test("a run that is over is read at once, and not before", async () => {
-	let asked = 0;
-	let reads = 0;
+	const { feed, counts, settled } = feedOf(events);
+	// Without a timer: only promises pass here.
+	for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+	// A service that closes from now on knows of it.
+	expect(counts).toEqual({ asked: 1, reads: 0 });
+	feed.readNow();
+	for (let turn = 0; turn < 5; turn++) await Promise.resolve();
+	expect(counts.reads).toBe(1);
+	await settled;
+});
+
+test("a run that takes longer is read after 20 ms", async () => {
+	vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+	try {
+		const { counts, settled } = feedOf(events);
+		await vi.advanceTimersByTimeAsync(19);
+		expect(counts.reads).toBe(0);
+		await vi.advanceTimersByTimeAsync(1);
+		expect(counts.reads).toBe(1);
+		await settled;
+	} finally {
+		vi.useRealTimers();
+	}
+});
+
+/** A feed of these events that somebody waits for, and how often it asked for them and read them. */
+function feedOf(given: readonly LoggedEvent[]) {
+	const counts = { asked: 0, reads: 0 };
 	async function* read(): AsyncGenerator<readonly LoggedEvent[]> {
-		reads++;
-		yield events;
+		counts.reads++;
+		yield given;
 	}
 	const feed = new Feed({
 		follow() {
-			asked++;
+			counts.asked++;
 			return read();
 		},
 		after: "0.0.0",
@@ -26,14 +52,6 @@ test("a run that is over is read at once, and not before", async () => {
 		ended: () => {},
 		failed: () => {},
 	});
-	const settled = Promise.withResolvers<void>();
-	feed.whenComplete("0.0.0", settled.resolve);
-	// Without a timer: only promises pass here.
-	for (let turn = 0; turn < 20; turn++) await Promise.resolve();
-	// A service that closes from now on knows of it.
-	expect([asked, reads]).toEqual([1, 0]);
-	feed.readNow();
-	for (let turn = 0; turn < 5; turn++) await Promise.resolve();
-	expect(reads).toBe(1);
-	await settled.promise;
-});
+	const settled = new Promise<void>((resolve) => feed.whenComplete("0.0.0", resolve));
+	return { feed, counts, settled };
+}
