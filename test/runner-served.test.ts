@@ -207,7 +207,7 @@ test("a stop ends the run: nothing is planned or done afterwards", async () => {
 test("a steer reaches the next plan, also one that comes when all seemed done", async () => {
 	const host = memoryHost();
 	const { promise: planned, resolve: reached } = Promise.withResolvers<void>();
-	const { promise: said, resolve: goOn } = Promise.withResolvers<void>();
+	const { promise: said, resolve: resume } = Promise.withResolvers<void>();
 	const transcripts: string[] = [];
 	const { made } = clerk(host, [], {
 		planner: {
@@ -225,7 +225,7 @@ test("a steer reaches the next plan, also one that comes when all seemed done", 
 	await planned;
 	const steered = session.steer("The other one, too.");
 	for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
-	goOn();
+	resume();
 	expect((await result).text).toBe("All is paid.");
 	await steered;
 	expect(transcripts).toHaveLength(2);

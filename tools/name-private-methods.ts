@@ -1,5 +1,5 @@
-// Gives private methods their names back, which the minifier shortens together with private fields and cannot be told
-// not to: a stack trace names the methods it goes through.
+// Gives private methods their names back, which the minifier shortens together with private fields and has no option
+// against: a stack trace names the methods it goes through.
 import { decode, encode, type SourceMapSegment } from "@jridgewell/sourcemap-codec";
 import { parseAst } from "rolldown/parseAst";
 

@@ -99,7 +99,7 @@ const lowest = (values: number[]): number => Math.min(...values);
 
 function verdict(samples: readonly Sample[]): boolean {
 	if (samples.length < 6)
-		throw new Error(`Too short to tell: let it run for ${(6 * everyMs) / 60_000} minutes.`);
+		throw new Error(`Too short to judge: let it run for ${(6 * everyMs) / 60_000} minutes.`);
 	const found = [
 		["resident memory", growth(samples, ({ rss }) => rss), tolerance.memory],
 		["lowest heap", growth(samples, ({ heap }) => heap, lowest), tolerance.memory],

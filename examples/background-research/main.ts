@@ -1,4 +1,4 @@
-// A coordinator that gives questions to researchers in the background, says so at once, and reports when it is told that they
+// A coordinator that gives questions to researchers in the background, says so at once, and reports when it is notified that they
 // have ended. Each researcher works in a session of its own.
 import { scriptedModel } from "@holdfast/testing";
 import { isToolResultMessage } from "@holdfast/upp";

@@ -37,9 +37,9 @@ interface Access {
 export function journalUser(
 	session: string,
 	{ asking, watching }: { readonly asking: Host; readonly watching: Host },
-	goesOn: () => boolean,
+	continues: () => boolean,
 ): ChaosUser {
-	return startUser(session, goesOn, {
+	return startUser(session, continues, {
 		ask(number) {
 			const id = `${session} ${number}`;
 			const message = messageToJSON(new UserMessage(JSON.stringify(chaosPlan(session, number)), { id }));
@@ -52,7 +52,7 @@ export function journalUser(
 }
 
 /** A user of the servers. */
-export function servedUser(session: string, url: string, goesOn: () => boolean): ChaosUser {
+export function servedUser(session: string, url: string, continues: () => boolean): ChaosUser {
 	const client = createClient({
 		url,
 		maxReconnects: Number.POSITIVE_INFINITY,
@@ -60,7 +60,7 @@ export function servedUser(session: string, url: string, goesOn: () => boolean):
 		maxReconnectDelayMs: 300,
 		idleTimeoutMs: 5_000,
 	});
-	return startUser(session, goesOn, {
+	return startUser(session, continues, {
 		ask: (number, signal) =>
 			client
 				.execute({
@@ -76,7 +76,7 @@ export function servedUser(session: string, url: string, goesOn: () => boolean):
 	});
 }
 
-function startUser(session: string, goesOn: () => boolean, { ask, watch }: Access): ChaosUser {
+function startUser(session: string, continues: () => boolean, { ask, watch }: Access): ChaosUser {
 	const leaving = new AbortController();
 	const { signal } = leaving;
 	const seen: string[] = [];
@@ -103,7 +103,7 @@ function startUser(session: string, goesOn: () => boolean, { ask, watch }: Acces
 	}
 
 	async function askOn(): Promise<void> {
-		for (let number = 0; number < 2 || goesOn(); number++) {
+		for (let number = 0; number < 2 || continues(); number++) {
 			for (;;) {
 				try {
 					await ask(number, signal);

@@ -31,7 +31,7 @@ export interface ChaosOptions {
 	readonly processes?: number;
 	/** Milliseconds that all has to come to its end in, after the last fault. Default 300,000. */
 	readonly quietMs?: number;
-	/** Told now and then how far it is. */
+	/** Called now and then with the progress. */
 	readonly onProgress?: (text: string) => void;
 }
 
@@ -104,13 +104,13 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
 		ends.push(() => balancer.close());
 
 		let isOn = true;
-		const goesOn = (): boolean => isOn;
+		const continues = (): boolean => isOn;
 		const url = `http://127.0.0.1:${balancer.port}`;
 		const users = [
 			...Array.from({ length: sessions }, (_, at) =>
-				journalUser(`worked.${at}`, { asking: host, watching }, goesOn),
+				journalUser(`worked.${at}`, { asking: host, watching }, continues),
 			),
-			...Array.from({ length: served }, (_, at) => servedUser(`served.${at}`, url, goesOn)),
+			...Array.from({ length: served }, (_, at) => servedUser(`served.${at}`, url, continues)),
 		];
 		ends.push(() => Promise.all(users.map((user) => user.leave())));
 		const began = performance.now();

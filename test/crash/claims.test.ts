@@ -66,7 +66,7 @@ async function isFree(): Promise<boolean> {
 const asked = (...ended: readonly Ended[]): readonly unknown[] =>
 	ended.flatMap((each) => named(each, "worker asked").map(({ text }) => text));
 
-async function expectToldOnce(): Promise<void> {
+async function expectNotifiedOnce(): Promise<void> {
 	const entries = await world.entries();
 	expect(factsOf(entries, "input")).toHaveLength(1);
 	expect(factsOf(entries, "run.started")).toMatchObject([{ runKind: "notification" }]);
@@ -97,7 +97,7 @@ describe.skipIf(process.platform !== "linux")(
 				const ended = await second.ended;
 				expect(named(ended, "result")).toMatchObject([{ outcome: "completed", text: "re: It came." }]);
 				expect(asked(await first.ended, ended)).toEqual(["It came."]);
-				await expectToldOnce();
+				await expectNotifiedOnce();
 			},
 		);
 
@@ -123,7 +123,7 @@ describe.skipIf(process.platform !== "linux")(
 				expect(named(woken, "append 2 after")).toEqual([]);
 				expect(asked(woken, ended)).toEqual(["It came."]);
 				expect(await world.entries()).toEqual(before);
-				await expectToldOnce();
+				await expectNotifiedOnce();
 			},
 		);
 
@@ -138,7 +138,7 @@ describe.skipIf(process.platform !== "linux")(
 			for (const each of others) each.say("end");
 			const ended = await Promise.all(others.map((each) => each.ended));
 			expect(asked(...ended)).toEqual(["It came."]);
-			await expectToldOnce();
+			await expectNotifiedOnce();
 		});
 	},
 );

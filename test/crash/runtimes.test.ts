@@ -30,7 +30,7 @@ interface Said {
 
 /** A program under way. */
 interface Program {
-	/** The next line; rejects with all it wrote when there is none. */
+	/** The next line; rejects with all it wrote if it ends without one. */
 	next(): Promise<Said>;
 	end(signal: "SIGKILL" | "SIGTERM"): Promise<void>;
 }

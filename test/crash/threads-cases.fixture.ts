@@ -17,7 +17,7 @@ export const plans = {
 		],
 		worker: [],
 	},
-	/** Sub-agents: one that is waited for, one that reports, and one that is told more. */
+	/** Sub-agents: one that is waited for, one that reports, and one that gets further messages. */
 	agents: {
 		main: [
 			[

@@ -6,7 +6,7 @@ import { bytesOf, checked, heard } from "./threads-project.fixture.ts";
 /** What somebody said to a thread. */
 export interface Saying {
 	readonly threadId: string;
-	/** The process that was told. */
+	/** The process that took it. */
 	readonly by: string;
 	readonly text: string;
 	accepted: boolean;

@@ -10,7 +10,7 @@ export const threadsFaults = {
 	"effect-without-record": "an effect starts whether or not somebody has started it",
 	"lost-effect": "an effect that was scheduled is forgotten",
 	"lost-message": "a queued message is accepted and lost",
-	"told-twice": "a child hears of its task once more when it is told again",
+	"notified-twice": "a child hears of its task once more when it is notified again",
 	"lost-file": "a file is acknowledged and not kept",
 	"lost-value": "a value is acknowledged and not kept",
 	"created-without-hooks": "a thread counts as made before its hooks were called",
@@ -71,7 +71,7 @@ export function gatedHost(
 			volatile: true,
 			submit(key, input) {
 				const { dedupeKey: _, ...bare } = input;
-				if (isPlanted("told-twice")) return journal.submit(key, bare);
+				if (isPlanted("notified-twice")) return journal.submit(key, bare);
 				if (isPlanted("lost-message") && draws.chance(30))
 					return write(`loses what is submitted to ${key}`, () => ({ duplicate: false, order: 0 }));
 				return journal.submit(key, input);

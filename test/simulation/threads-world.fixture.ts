@@ -116,7 +116,7 @@ export class ThreadsWorld implements CheckedWorld {
 		const after = before.map((each) => each.text);
 		const saying: Saying = { threadId, by: process.name, text, after, accepted: false };
 		this.sayings.push(saying);
-		this.gates.trace.push(`${process.name} is told "${text}" for ${threadId}`);
+		this.gates.trace.push(`${process.name} gets "${text}" for ${threadId}`);
 		const accepted = async (): Promise<void> => {
 			await process.threads.queueMessage(threadId, { content: saying.text });
 			saying.accepted = true;
@@ -188,7 +188,7 @@ export class ThreadsWorld implements CheckedWorld {
 		if (this.problem === undefined) this.wrong(`stuck: ${await this.#whatIsOpen()}`);
 	}
 
-	/** Asks for something, and lets the world go on until the answer has come. */
+	/** Asks for something, and lets the world run until the answer has come. */
 	async #free(ask: () => Promise<unknown>): Promise<void> {
 		let isOver = false;
 		const over = (): void => {

@@ -51,12 +51,12 @@ test("nobody reads, and nothing is read ahead", async () => {
 });
 
 test("leaving the loop disconnects, the session continues, and the result can still be had", async () => {
-	const { promise: later, resolve: goOn } = Promise.withResolvers<void>();
+	const { promise: later, resolve: resume } = Promise.withResolvers<void>();
 	replies = [{ text: "One two three.", until: later }];
 	const stream = client().execute({ input: "Hi" });
 	for await (const { type } of stream) if (type === "text_delta") break;
 	await expect.poll(() => server.openStreams()).toBe(0);
-	goOn();
+	resume();
 	await expect.poll(() => server.sessions.get("session-1")?.status).toBe("completed");
 	expect((await stream.result()).messages).toEqual(server.sessions.get("session-1")?.messages);
 });
@@ -102,7 +102,7 @@ test("a loop that starts after the result sees every event", async () => {
 });
 
 test("aborting disconnects and is what loop and result end with; the session continues", async () => {
-	const { promise: later, resolve: goOn } = Promise.withResolvers<void>();
+	const { promise: later, resolve: resume } = Promise.withResolvers<void>();
 	replies = [{ text: "One two three.", until: later }];
 	const controller = new AbortController();
 	const stream = client().execute({ input: "Hi", signal: controller.signal });
@@ -112,7 +112,7 @@ test("aborting disconnects and is what loop and result end with; the session con
 	await expect(reading).rejects.toThrow("enough");
 	await expect(stream.result()).rejects.toThrow("enough");
 	await expect.poll(() => server.openStreams()).toBe(0);
-	goOn();
+	resume();
 	await expect.poll(() => server.sessions.get("session-1")?.status).toBe("completed");
 	expect(server.requests).toHaveLength(1);
 });

@@ -77,14 +77,14 @@ test("a lost request or answer is repeated with its key and starts one execution
 });
 
 test("a restart of the server in the middle of a message is a pause", async () => {
-	const { promise: restarted, resolve: goOn } = Promise.withResolvers<void>();
+	const { promise: restarted, resolve: resume } = Promise.withResolvers<void>();
 	replies = [{ text, until: restarted }];
 	const events: unknown[] = [];
 	for await (const event of client().execute({ input: "Hi" })) {
 		events.push(event);
 		if (event.type !== "text_start") continue;
 		await server.restart();
-		goOn();
+		resume();
 	}
 	expect(events).toEqual(logOf()?.map(({ event }) => event));
 });

@@ -1,5 +1,5 @@
 // A server with an inspector in a process of its own, over a database file, to be looked at and killed. What its agent does is in
-// what it is told: "story" streams twelve words and waits in the middle for a word of its parent, "erase" asks for approval, "where"
+// the message: "story" streams twelve words and waits in the middle for a word of its parent, "erase" asks for approval, "where"
 // is answered from outside, "add" calls a tool, "broken" calls one that fails, "fail" ends with an error, "helper" has a
 // sub-agent work, "secret" says what nobody must see, "park" kills the process in a tool that must not run twice.
 import { type ChildProcess, fork } from "node:child_process";

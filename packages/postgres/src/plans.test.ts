@@ -139,7 +139,7 @@ test("nothing that a host does reads a table that grows from its beginning", asy
 		);
 		return Object.fromEntries(rows.map(({ relname, seq_tup_read }) => [relname, Number(seq_tup_read)]));
 	};
-	// The connection that made the rows writes down what it read when it is told to, else seconds later.
+	// The connection that made the rows writes down what it read on request, else seconds later.
 	await server.query("SELECT pg_stat_force_next_flush()");
 	await server.query("SELECT pg_stat_clear_snapshot()");
 	const before = await scanned();

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { together } from "./together.ts";
 
-/** Statements that are answered when they are told to. */
+/** Statements that are answered on request. */
 function statements() {
 	const sent: { readonly asked: readonly number[]; answer(): void; fail(): void }[] = [];
 	const ask = together<number, string>(

@@ -88,7 +88,7 @@ export class Machine {
 		return this.#vm.callFunction(this.#functions[name], this.#vm.undefined, ...given);
 	}
 
-	/** Runs one job of the guest; false where there is none left. */
+	/** Runs one job of the guest; false without any left. */
 	runJob(): boolean {
 		const exports = this.#vm._getExports();
 		if (exports.qjs_is_job_pending() === 0) return false;

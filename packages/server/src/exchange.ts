@@ -102,7 +102,7 @@ export class Exchange {
 	}
 
 	/**
-	 * Reads the body of a request that needs none: there is none, or an empty JSON object.
+	 * Reads the body of a request that needs no body: absent, or an empty JSON object.
 	 * @throws HoldfastError `unsupported_media_type`, `body_too_large`, `invalid_json`, `invalid_input`.
 	 */
 	readNothing(): Promise<void> {

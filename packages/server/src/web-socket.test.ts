@@ -4,7 +4,7 @@ import { createServer, type Route, type Server } from "./index.ts";
 
 const pieces = ["one", "x".repeat(700_000), "three"];
 
-/** Sends what it has, and ends when it is told to. */
+/** Sends what it has, and ends on request. */
 const route: Route = {
 	method: "ALL",
 	path: "/numbers/*",

@@ -3,5 +3,5 @@ export {
 	type PostgresServer,
 	type PostgresServerOptions,
 	startPostgresServer,
-} from "./postgres-server/postgres-server.ts";
+} from "./postgres-server/embedded-postgres.ts";
 export { openWay, type Way } from "./postgres-server/way.ts";

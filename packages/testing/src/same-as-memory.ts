@@ -1,6 +1,6 @@
 // @holdfast/testing/same-as-memory: whether a journal answers as the one in memory, whatever is done. Needs `fast-check`.
 import type { MaybePromise } from "holdfast/host";
-import type { SameWorld } from "./same-as-memory/same-as-memory.ts";
+import type { SameWorld } from "./same-as-memory/memory-comparison.ts";
 
 export type { SameWorld };
 
@@ -9,6 +9,6 @@ export type { SameWorld };
  * when this is called.
  */
 export async function sameAsMemory(make: () => MaybePromise<SameWorld>, runs: number): Promise<void> {
-	const property = await import("./same-as-memory/same-as-memory.ts");
+	const property = await import("./same-as-memory/memory-comparison.ts");
 	await property.sameAsMemory(make, runs);
 }

@@ -170,10 +170,10 @@ export class Conversation {
 			return;
 		}
 		this.transcript.set({ status: "working" });
-		this.#working = this.#try(() => this.#goOn()).finally(() => this.#rest());
+		this.#working = this.#try(() => this.#continue()).finally(() => this.#rest());
 	}
 
-	async #goOn(): Promise<void> {
+	async #continue(): Promise<void> {
 		const pending = await this.#session.pending();
 		if (pending.length > 0) return this.#settle(pending);
 		const run = await this.#session.resume();

@@ -15,7 +15,7 @@ test("is shown without its marks", () => {
 	expect(plain("![A cat](cat.png) &lt; <b>raw</b>")).toContain("[image: A cat]");
 });
 
-test("tables are columns where there is room, and lines where there is none", () => {
+test("tables are columns where there is room, and lines elsewhere", () => {
 	const table = "| name | size |\n|---|---|\n| a | 日本 |\n| bb | 2 |";
 	expect(plain(table)).toBe("name │ size\n─────┼─────\na    │ 日本\nbb   │ 2");
 	expect(plain(table, 8)).toBe("• name: a\n  size: 日本\n• name: bb\n  size: 2");

@@ -89,7 +89,7 @@ describe("run in a pipe", () => {
 		child.stdin?.destroy();
 	});
 
-	test("refuses what is no task: nothing where it was told to wait for something, and far too much", async () => {
+	test("refuses what is no task: nothing where it has to wait for something, and far too much", async () => {
 		const nothing = await run(["run", "-"], { folder });
 		expect([nothing.code, nothing.stderr]).toEqual([2, expect.stringContaining("Nothing was piped in")]);
 		const much = await run(["run"], { folder, piped: "word ".repeat(300_000) });

@@ -13,10 +13,10 @@ const quiet = 2_000;
 
 /** Moves it; gives the exit code. */
 export async function moveDatabase({ from, to }: MoveTask, json: boolean, io: CommandIo): Promise<number> {
-	let toldAt = Date.now();
+	let reportedAt = Date.now();
 	const onProgress = (size: StoreSize): void => {
-		if (Date.now() - toldAt < quiet) return;
-		toldAt = Date.now();
+		if (Date.now() - reportedAt < quiet) return;
+		reportedAt = Date.now();
 		io.stderr.write(`${contents(size)} so far\n`);
 	};
 	let moved: Moved;

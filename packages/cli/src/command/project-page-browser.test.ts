@@ -132,7 +132,7 @@ describe.skipIf(hasNone)(`the page of a project${whyNot}`, () => {
 		await page.getByRole("button", { name: /today\.txt/ }).waitFor({ state: "detached" });
 	});
 
-	test("a prompt is edited: the next turn is told the new version, and the old one can be written again", async () => {
+	test("a prompt is edited: the next turn gets the new version, and the old one can be written again", async () => {
 		const thread = page.url();
 		await page.keyboard.press("p");
 		await page.getByRole("link", { name: /assist/ }).click();

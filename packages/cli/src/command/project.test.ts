@@ -138,7 +138,7 @@ async function talk(url: string): Promise<{
 }
 
 describe("dev", () => {
-	test("serves the project and takes each change in: threads stay, types are kept, and it ends when it is told to", async () => {
+	test("serves the project and takes each change in: threads stay, types are kept, and it ends on a signal", async () => {
 		const { child, until, output, finished } = start(["dev", "shop", "--port", "0", "--json"], { folder });
 		try {
 			await until(/"type":"begin","url":"[^"]*"/);

@@ -27,7 +27,7 @@ export interface Work {
 	/** Shows a run until it ends, is interrupted, or waits for approvals that are not given now. */
 	follow(run: AgentRun): Promise<RunResult>;
 	/** Resumes the run that is open or waits for approval; null when there is no such run. */
-	goOn(session: Session, how: "resume" | "release"): Promise<RunResult | null>;
+	continueRun(session: Session, how: "resume" | "release"): Promise<RunResult | null>;
 	/** Shows how the last followed run ended; gives the exit code. */
 	end(): Promise<number>;
 	close(): Promise<void>;
@@ -122,7 +122,7 @@ export function startWork(
 				renderer.note("The offline model only reads: it will change no file.");
 		},
 		follow: async (run) => settle(await show(run)),
-		async goOn(session, how) {
+		async continueRun(session, how) {
 			const pending = await session.pending();
 			approvals.check(pending);
 			if (pending.length > 0) {

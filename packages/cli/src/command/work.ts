@@ -57,7 +57,7 @@ export async function runTask(command: RunCommand, io: CommandIo): Promise<numbe
 			const waits = (await session.pending()).length > 0;
 			const what = waits ? "a run that waits for approval" : "an interrupted run";
 			work.renderer.note(`This session has ${what}; it is finished first.`);
-			const earlier = await work.goOn(session, "resume");
+			const earlier = await work.continueRun(session, "resume");
 			if (earlier !== null && /^(?:suspended|waiting)$/.test(earlier.outcome)) return await work.end();
 		}
 		await work.follow(await session.send(task));
@@ -116,7 +116,7 @@ export async function resumeSession(command: ResumeCommand, io: CommandIo): Prom
 			throw unknownSession(key, shownDatabase(command.db));
 		const setup = prepare(command, key, io);
 		work = startWork(setup, ofFile ?? (await openAgent(setup, () => host)), command, io);
-		if ((await work.goOn(work.agent.session(key), command.name)) === null) {
+		if ((await work.continueRun(work.agent.session(key), command.name)) === null) {
 			return nothingToResume(`Session ${key} has nothing to resume: its last run has ended.`, command, io);
 		}
 		return await work.end();

@@ -47,7 +47,7 @@ export function tokensOf(text: string): string[] {
 	return text.match(TOKEN) ?? [];
 }
 
-/** Reads a question, given the paths of the project, of which there are none before they are listed. */
+/** Reads a question, given the paths of the project, as far as they are listed. */
 export function readQuestion(text: string, paths: readonly string[]): Question {
 	const places = new Set<string>();
 	const missing: string[] = [];

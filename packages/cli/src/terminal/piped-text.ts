@@ -16,7 +16,7 @@ export interface PipedOptions {
 }
 
 /**
- * What a pipe or a file gives on the standard input, up to its end. Undefined where there is none, where it is empty, and where
+ * What a pipe or a file gives on the standard input, up to its end. Undefined without a pipe or file, if it is empty, and if
  * nothing comes in time.
  */
 export async function readPiped(

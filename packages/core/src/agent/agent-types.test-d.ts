@@ -80,7 +80,7 @@ test("the output of an agent is typed in calls, streams and sessions", async () 
 	).toEqualTypeOf<Answer>();
 });
 
-test("a call may have an output of its own, and without any there is none to rely on", async () => {
+test("a call may have an output of its own, and without one its type is unknown", async () => {
 	const free = agent({ model });
 	const list = await free.generate("go", AgentState.initial(), { output: z.array(z.string()) });
 	expectTypeOf(list.output).toEqualTypeOf<string[]>();

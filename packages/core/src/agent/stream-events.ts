@@ -102,7 +102,7 @@ export class StreamEvents implements AsyncIterableIterator<AgentStreamEvent> {
 		this.#refill();
 	}
 
-	/** Makes the next events once all that were kept are taken; ends where there are none. */
+	/** Makes the next events once all that were kept are taken; ends without any. */
 	#refill(): void {
 		const rest = this.#rest;
 		while (rest !== undefined && this.#queue.isWaiting && rest.next < rest.items.length) {

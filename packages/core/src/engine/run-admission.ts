@@ -68,12 +68,12 @@ export class RunAdmission {
 		const committed = this.#run.commitAsIs(admitted, options);
 		if (!admitted.some(modelRetryOf)) return committed;
 		return committed instanceof Promise
-			? committed.then((isOn) => this.#tellRetries(admitted, isOn))
-			: this.#tellRetries(admitted, committed);
+			? committed.then((isOn) => this.#reportRetries(admitted, isOn))
+			: this.#reportRetries(admitted, committed);
 	}
 
 	/** Retries are emitted when they are admitted, and not when they happen. */
-	#tellRetries(admitted: readonly Fact[], committed: boolean): boolean {
+	#reportRetries(admitted: readonly Fact[], committed: boolean): boolean {
 		const run = this.#run;
 		for (const fact of admitted) {
 			const retry = modelRetryOf(fact);

@@ -31,16 +31,16 @@ export function beginTurn(run: Run): MaybePromise<boolean> {
 		return ended ? endStep(run) : false;
 	}
 	if (run.interceptors.turnBefore !== undefined) return beginWithInterceptor(run);
-	const passed = tellTurnStart(run);
+	const passed = emitTurnStart(run);
 	return passed === undefined && !run.hasInputs ? false : afterTurnStart(run, passed);
 }
 
 async function beginWithInterceptor(run: Run): Promise<boolean> {
 	await run.untilStopped(run.interceptors.turnBefore?.());
-	return afterTurnStart(run, tellTurnStart(run));
+	return afterTurnStart(run, emitTurnStart(run));
 }
 
-function tellTurnStart(run: Run): Promise<unknown> | undefined {
+function emitTurnStart(run: Run): Promise<unknown> | undefined {
 	const { seq, sub } = run.at;
 	return run.boundary({ type: "turn_start", seq, sub });
 }
@@ -75,11 +75,11 @@ async function stepAsked(run: Run, step: number): Promise<void> {
 function stepBegins(run: Run, step: number, held: Fact[]): MaybePromise<number> {
 	if (step === manySteps + 1) warnOfSteps(run);
 	run.checkStopped();
-	const passed = run.watched ? tellStepStart(run, step) : undefined;
+	const passed = run.watched ? emitStepStart(run, step) : undefined;
 	return passed === undefined && !run.hasInputs ? step : afterStepStart(run, step, passed, held);
 }
 
-function tellStepStart(run: Run, step: number): Promise<unknown> | undefined {
+function emitStepStart(run: Run, step: number): Promise<unknown> | undefined {
 	const { seq, sub } = run.at;
 	return run.boundary({ type: "step_start", seq, sub, step });
 }
@@ -122,7 +122,7 @@ function warnOfSteps({ agent, runId, sessionKey }: Run): void {
 export function endStep(run: Run): MaybePromise<boolean> {
 	const { onStepEnd, stopCondition } = run.agent.hooks;
 	if (onStepEnd !== undefined || run.interceptors.stepAfter !== undefined) return endStepWithHooks(run);
-	const passed = tellStepEnd(run);
+	const passed = emitStepEnd(run);
 	const asked = stopCondition !== undefined || run.interceptors.stop !== undefined;
 	return passed === undefined && !run.hasInputs && !asked ? false : afterStepEnd(run, passed);
 }
@@ -130,7 +130,7 @@ export function endStep(run: Run): MaybePromise<boolean> {
 async function endStepWithHooks(run: Run): Promise<boolean> {
 	await untilAnswered(run, () => run.agent.hooks.onStepEnd?.(stepOf(run), stepResult(run.state)));
 	await run.untilStopped(run.interceptors.stepAfter?.(stepOf(run)));
-	return afterStepEnd(run, tellStepEnd(run));
+	return afterStepEnd(run, emitStepEnd(run));
 }
 
 async function afterStepEnd(run: Run, passed: Promise<unknown> | undefined): Promise<boolean> {
@@ -165,7 +165,7 @@ function stepResult(state: SessionState): GenerateResult {
 	};
 }
 
-function tellStepEnd(run: Run): Promise<unknown> | undefined {
+function emitStepEnd(run: Run): Promise<unknown> | undefined {
 	let passed: Promise<unknown> | undefined;
 	if (run.watched) {
 		const usage = run.state.run?.usage ?? { inputTokens: 0, outputTokens: 0, totalTokens: 0 };

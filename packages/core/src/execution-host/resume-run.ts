@@ -67,7 +67,7 @@ interface Claim {
 	/** Absent when it is in the history already. */
 	readonly notification?: NotificationRecord;
 	readonly key: string;
-	/** The session it is delivered to; absent where there is none yet. */
+	/** The session it is delivered to; absent before there is one. */
 	readonly incarnation?: string;
 }
 

@@ -4,7 +4,7 @@
 export interface StoreStats {
 	/** Sessions that are due and that nobody works on, of the whole store; counted up to 100,000. */
 	readonly queued: number;
-	/** Milliseconds for which the oldest of them has been due; 0 where there is none. */
+	/** Milliseconds for which the oldest of them has been due; 0 without one. */
 	readonly oldestDueMs: number;
 	/** Sessions whose lease this process has. */
 	readonly leases: number;

@@ -56,7 +56,7 @@ describe("steering", () => {
 		const store = memoryJournal();
 		const [one, two] = [store.worker("one"), store.worker("two")];
 		const entered = gate();
-		const goOn = gate();
+		const resume = gate();
 		const look = anyTool(
 			"look",
 			async (_, { attempt }) => {
@@ -64,7 +64,7 @@ describe("steering", () => {
 					entered.open();
 					return never;
 				}
-				await goOn.promise;
+				await resume.promise;
 				return "seen";
 			},
 			{ retryPolicy: "pure" },
@@ -79,7 +79,7 @@ describe("steering", () => {
 		void (await second.session.resume().catch(() => null))?.result();
 		await expect.poll(() => store.read("s").filter(({ fact }) => fact.kind === "run.resumed").length).toBe(1);
 		const late = await second.session.steer("late");
-		goOn.open();
+		resume.open();
 		await Promise.all([early.result(), late.result()]);
 		const users = (shown(second.model).at(-1) ?? []).filter((line) => line.startsWith("user"));
 		expect(users).toEqual(["user: go", "user: early", "user: late"]);

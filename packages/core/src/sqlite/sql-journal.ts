@@ -67,7 +67,7 @@ const viewsOf = {
 	waiting: "viewWaitingSessions",
 } as const;
 
-/** What followers read of an input: it is none of their entries. */
+/** What followers read of an input: nothing; an input is not an entry. */
 const noEntries = (): readonly [] => [];
 
 /** A journal in a SQLite database, with what is kept beside its sessions in the same database. */

@@ -162,7 +162,7 @@ export class McpServers implements AsyncDisposable {
 		const known = [...this.#servers.keys()].join(", ");
 		throw new HoldfastError(
 			"unknown_mcp_server",
-			`There is no MCP server "${name}". ${known === "" ? "There are none." : `Known: ${known}.`}`,
+			`There is no MCP server "${name}". ${known === "" ? "None is configured." : `Known: ${known}.`}`,
 			{ data: { server: name } },
 		);
 	}

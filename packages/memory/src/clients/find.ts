@@ -1,5 +1,5 @@
 // Search over one kind of records: by words, and by vectors where there is a model. A place that has an index answers
-// from it; where values are encrypted there is none, and all are read and ranked here, which costs what there are.
+// from it; encrypted values have no index, so all are read and ranked here, which costs what there are.
 import { type Embedder, fused, queryWords, similarity, textOf, WordIndex, wordsOf } from "../search/index.ts";
 import type { FoundRecord, Kind, Storage, StoredRecord } from "../storage/index.ts";
 import type { RecordCodec } from "./record-codec.ts";

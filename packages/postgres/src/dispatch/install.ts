@@ -35,7 +35,7 @@ function functions(schema: string): string {
 	CREATE TABLE IF NOT EXISTS ${schema}.dead_workers (worker bigint PRIMARY KEY, at timestamptz NOT NULL);
 	${turnRoutines(schema, jobs)}
 
-	-- A job that waits keeps its turn; one that failed gets a new one, at once. Where there is none it is written here, for
+	-- A job that waits keeps its turn; one that failed gets a new one, at once. Without a job one is written here, for
 	-- add_job takes four times as long.
 	CREATE OR REPLACE FUNCTION ${schema}.dispatch_now_1(session_key text, digest uuid) RETURNS void LANGUAGE plpgsql AS $$
 	DECLARE
@@ -95,7 +95,7 @@ function functions(schema: string): string {
 
 	-- Sessions whose deadline came since then get a job, unless they have one that was not begun before it came. Returns from when on
 	-- the next one is to look, and how many got one.
-	-- One that waits has none: whoever takes a job looks past the jobs of all times to come, where an index cannot tell it to.
+	-- One that waits has none: whoever takes a job looks past the jobs of all times to come, which no index spares it.
 	CREATE OR REPLACE FUNCTION ${schema}.dispatch_due_2(space integer, since bigint) RETURNS bigint[] LANGUAGE plpgsql AS $$
 	DECLARE
 		now_ms bigint := floor(extract(epoch FROM clock_timestamp()) * 1000);

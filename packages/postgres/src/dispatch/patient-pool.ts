@@ -1,6 +1,6 @@
 // The connections of graphile-worker. It says that a job is over, or failed, without waiting for that to be written: where
 // the server is away then, nobody would hear of it, and the process would end. So this pool, once it is patient, waits for
-// the server to come back, and makes a statement again that a lost connection cut off; those of a runner stand alone, and may
+// the server to come back, and makes a statement again that a lost connection cut off; those of a runner are single statements, and may
 // be made twice.
 import pg from "pg";
 import { isConflict, isUnavailable } from "../postgres-errors.ts";

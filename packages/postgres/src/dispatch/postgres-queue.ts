@@ -96,7 +96,7 @@ export function postgresQueue(store: Store, space: number): PostgresQueue {
 		}
 	}
 
-	/** A session that is none of ours is for other processes, soon; where it is nobody's, it is asked about less and less often. */
+	/** A session of another agent is given to other processes, soon; if no process has that agent, it is asked about less and less often. */
 	async function giveBack(stored: string, refused: number): Promise<void> {
 		const wait = Math.min(firstRefusal * 2 ** refused, longestRefusal);
 		await store.database.query(

@@ -5,7 +5,7 @@ import { stubClient } from "../harness/index.ts";
 import { finish, made, use } from "./agent.fixture.ts";
 import type { Metrics } from "./metrics.ts";
 
-test("before any run there are none; after each they are in metrics() and in the event [RUN-151]", async () => {
+test("no metrics before the first run; after each run they are in metrics() and in the event [RUN-151]", async () => {
 	const agent = made(({ task, step }) => (task === "fail" || step < 3 ? { type: "internal" } : finish), {
 		maxSteps: 5,
 	});

@@ -510,7 +510,7 @@ test("a run that uses up its steps ends with STEPS_EXHAUSTED, and plans no more 
 });
 
 describe("memory", () => {
-	test("entries of the context are there on the first plan; of an unknown stream there are none [RUN-039]", async () => {
+	test("entries of the context are there on the first plan; an unknown stream has none [RUN-039]", async () => {
 		const memoryClient = inMemoryClient();
 		await memoryClient.append("past", { fact: 1 });
 		await memoryClient.append("past", { fact: 2 });

@@ -164,7 +164,7 @@ describe("several statements", () => {
 		unchanged();
 	});
 
-	test("are refused by SQLite's own reading, too, and a semicolon at the end or in a text is none [RUN-086]", async () => {
+	test("are refused by SQLite's own reading, too, and a semicolon at the end or in a text is no second statement [RUN-086]", async () => {
 		for (const [, driver] of drivers) {
 			const statement = {
 				sql: "SELECT 1; DROP TABLE t",

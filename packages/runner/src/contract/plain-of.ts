@@ -1,6 +1,6 @@
 // Plain data of what somebody else gave: as it is after a JSON round trip, which is what a journal can hold.
 
-/** A copy, or why there is none. */
+/** A copy, or why it cannot be made. */
 export function plainOf(
 	value: unknown,
 ): { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly why: string } {

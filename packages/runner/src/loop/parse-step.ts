@@ -6,7 +6,7 @@ const mostCharacters = 1_000_000;
 
 /**
  * The object in a reply; costs linear time.
- * @throws HoldfastError `PLAN_INVALID` where there is none.
+ * @throws HoldfastError `PLAN_INVALID` without one.
  */
 export function parseStep(text: string): unknown {
 	if (text.length > mostCharacters) throw invalid(`the reply has ${text.length} characters`);

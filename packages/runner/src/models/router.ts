@@ -81,7 +81,7 @@ async function route(
 	context.signal.throwIfAborted();
 	if (candidates.length === 0) {
 		const reasons = unmet.map(({ id, unmet: what }) => `${id} (${what})`).join(", ");
-		const message = `No provider can do this call${reasons === "" ? ": there is none" : `: ${reasons}`}.`;
+		const message = `No provider can do this call${reasons === "" ? ": none is configured" : `: ${reasons}`}.`;
 		const error = { code: "NO_PROVIDER", message, info: { providers: unmet } };
 		context.failed(error);
 		return { calls: [], retries: 0, error };

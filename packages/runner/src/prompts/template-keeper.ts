@@ -4,7 +4,7 @@ import type { PromptTemplate } from "../contract/index.ts";
 
 /** Keeps versions of templates. */
 export interface TemplateKeeper {
-	/** Null where there is none. */
+	/** Null if absent. */
 	get(id: string, version: string | undefined): Promise<PromptTemplate | null>;
 	/** The latest version of each template, in any order. */
 	latest(): Promise<readonly PromptTemplate[]>;
@@ -15,7 +15,7 @@ export interface TemplateKeeper {
 	add(id: string, make: (version: string) => Promise<PromptTemplate>): Promise<PromptTemplate>;
 }
 
-/** A database that can write a value only where there is none yet. */
+/** A database that can write a value only if its key is free. */
 export interface CreatingDatabase extends DatabaseClient {
 	/** False, with nothing written, where the key has a value. */
 	create?(collection: string, key: string, value: unknown, options?: Caller): Promise<boolean>;

@@ -100,7 +100,7 @@ export function fieldAt({ text, at, isWhole }: Place): Answer {
 	return isNumber || isSaid ? { start, end: start + 1, type, rest: restOfBare } : undefined;
 }
 
-/** The end of an opening quote, written out or not; the place itself where there is none. */
+/** The end of an opening quote, written out or not; `at` itself without one. */
 function afterQuote(text: string, at: number): number {
 	const end = text[at] === "\\" ? at + 2 : at + 1;
 	return text[end - 1] === '"' || text[end - 1] === "'" ? end : at;

@@ -127,7 +127,7 @@ test("PII is kept on demand, credentials and secrets never [RUN-128]", () => {
 
 describe("a labelled set", () => {
 	for (const seed of [1, 2, 3])
-		test(`is told apart: recall and precision are 0.99 and more, seed ${seed} [RUN-127]`, () => {
+		test(`is classified: recall and precision are 0.99 and more, seed ${seed} [RUN-127]`, () => {
 			const set = labelledSet(seed);
 			expect(set.length).toBeGreaterThan(2_000);
 			let [found, missed, wrong] = [0, 0, 0];

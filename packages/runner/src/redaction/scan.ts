@@ -13,7 +13,7 @@ export type Kinds = "all" | "credentials";
 interface Rule {
 	/** Finds the next place where it has to be asked. */
 	readonly trigger: RegExp;
-	/** Without this there is none: looking for a character takes next to nothing. */
+	/** A text without this has no match: looking for a character takes next to nothing. */
 	readonly needs?: string;
 	/** The same at a place that something masked ends at: that is a border, whatever it was. */
 	readonly border: RegExp;

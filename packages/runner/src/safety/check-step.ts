@@ -52,7 +52,7 @@ export function checkStep(rules: StepRules, step: PlanStep): MaybePromise<Checke
 
 /** Whether a tool may be used at all. */
 function refusalOf(rules: StepRules, id: string): StepVerdict | undefined {
-	const refusal = standingRefusal(rules, id);
+	const refusal = lastingRefusal(rules, id);
 	if (refusal !== undefined) return refusal;
 	if (rules.limits.attempt(id, rules.now())) return undefined;
 	return blocked(
@@ -63,7 +63,7 @@ function refusalOf(rules: StepRules, id: string): StepVerdict | undefined {
 }
 
 /** A refusal that does not pass with time. */
-export function standingRefusal(
+export function lastingRefusal(
 	{ config, flags, enableTools, tool }: Omit<StepRules, "limits" | "now" | "ask">,
 	id: string,
 ): StepVerdict | undefined {

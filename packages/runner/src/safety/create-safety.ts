@@ -24,7 +24,7 @@ import {
 } from "../contract/index.ts";
 import { askEngine } from "./ask-engine.ts";
 import { Audit } from "./audit.ts";
-import { type CheckedStep, checkStep, type StepRules, standingRefusal } from "./check-step.ts";
+import { type CheckedStep, checkStep, lastingRefusal, type StepRules } from "./check-step.ts";
 import { type CheckedWrite, checkWrite } from "./check-write.ts";
 import { firstMatch } from "./content.ts";
 import { maskedFact } from "./masked-fact.ts";
@@ -192,7 +192,7 @@ export function createSafety(parts: SafetyParts): SafetyLayer {
 
 	return {
 		interceptors: config.secrets?.some((value) => value !== "") === true ? [secrets, policy] : [policy],
-		allows: (toolId) => standingRefusal(standing, toolId) === undefined,
+		allows: (toolId) => lastingRefusal(standing, toolId) === undefined,
 		async checkAttempt(toolId, run) {
 			if (limits.attempt(toolId, clock.now())) return;
 			await audit.keep(

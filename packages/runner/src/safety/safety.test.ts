@@ -278,7 +278,7 @@ describe("a policy engine", () => {
 		check: vi.fn(check),
 	});
 
-	test("may block, modify and allow, and is told what it is about [RUN-125]", async () => {
+	test("may block, modify and allow, and learns what it is about [RUN-125]", async () => {
 		const tool = spied("t");
 		const policyEngine = engine(({ point, subject }) => {
 			if (point !== "tool-input") return { action: "allow" };

@@ -158,7 +158,7 @@ describe("an error of a tool", () => {
 });
 
 describe("a tool past its time", () => {
-	test("is told so and yields TOOL_TIMEOUT; only an idempotent one is tried again [RUN-070]", async () => {
+	test("gets an abort and yields TOOL_TIMEOUT; only an idempotent one is tried again [RUN-070]", async () => {
 		for (const idempotent of [false, true]) {
 			const signals: AbortSignal[] = [];
 			const run = (_: unknown, { signal }: ExecutionContext) => {

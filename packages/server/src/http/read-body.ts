@@ -32,7 +32,7 @@ function readObject(bytes: Uint8Array): JsonObject {
 }
 
 /**
- * Reads the body of a request that needs none: there is none, or an empty JSON object.
+ * Reads the body of a request that needs no body: absent, or an empty JSON object.
  * @throws HoldfastError as `readJsonObject` does; `invalid_input` for an object that has members.
  */
 export async function readNothing(request: Request, limit: number): Promise<void> {

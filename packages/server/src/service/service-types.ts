@@ -55,7 +55,7 @@ export interface ServedRun extends SessionOwner {
 	readonly runId: string;
 }
 
-/** Models by name, or the model of a name: undefined where there is none. */
+/** Models by name, or the model of a name: undefined without one. */
 export type NamedModels =
 	| Readonly<Record<string, NonNullable<AgentOptions["model"]>>>
 	| ((name: string) => AgentOptions["model"] | Promise<AgentOptions["model"]>);

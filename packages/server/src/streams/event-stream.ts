@@ -8,7 +8,7 @@ export interface Source {
 	/** The next piece; "end" after the last one; "none" when none is ready yet, and then `wake` is called later. */
 	take(): Uint8Array | "end" | "none";
 	/** Whether its reader lags by more than is kept for it. Default: it does not. */
-	readonly isBehind?: boolean;
+	readonly isLagging?: boolean;
 	/** Whether the execution that it sent last has failed. Default: it has not. */
 	readonly hasFailed?: boolean;
 	/** Lets go of what it watches. */
@@ -98,8 +98,8 @@ export class EventStream {
 			if (silence >= this.#table.silenceMs) this.#send(this.#table.heartbeat);
 		} else {
 			const { stalledMs, stalledLaggingMs, maxBufferedBytes, isFull } = this.#table;
-			const isBehind = this.#source?.isBehind === true || (isFull && this.waiting > maxBufferedBytes);
-			if (silence >= (isBehind ? stalledLaggingMs : stalledMs)) this.end("slow");
+			const isLagging = this.#source?.isLagging === true || (isFull && this.waiting > maxBufferedBytes);
+			if (silence >= (isLagging ? stalledLaggingMs : stalledMs)) this.end("slow");
 		}
 	}
 

@@ -256,7 +256,7 @@ export class Feed {
 		if (this.#watchers.size > 0) this.#extend([...chunksOf(this.#unknown(events))]);
 		else this.#forget();
 		this.#settle(events);
-		if (this.#watchers.size > crowd) void this.#tellCrowd();
+		if (this.#watchers.size > crowd) void this.#notifyCrowd();
 		else for (const watcher of [...this.#watchers]) watcher.wake();
 		this.#dropTheSlow();
 		this.#evict();
@@ -276,7 +276,7 @@ export class Feed {
 	}
 
 	/** Wakes many watchers a few at a time, so that runs continue in between, and pauses in proportion. */
-	async #tellCrowd(): Promise<void> {
+	async #notifyCrowd(): Promise<void> {
 		this.#hasNews = true;
 		if (this.#isNotifying) return;
 		this.#isNotifying = true;

@@ -15,9 +15,9 @@ function play(maxBufferedBytes = 1_000_000) {
 			now += milliseconds;
 			table.look();
 		},
-		open(pieces: readonly Uint8Array[], isBehind = false) {
+		open(pieces: readonly Uint8Array[], isLagging = false) {
 			const left = [...pieces];
-			const source: Source = { isBehind, take: () => left.shift() ?? "none", close() {} };
+			const source: Source = { isLagging, take: () => left.shift() ?? "none", close() {} };
 			const taken: Uint8Array[] = [];
 			const ended: (StreamEnd | "whole" | "cut")[] = [];
 			const sink = {

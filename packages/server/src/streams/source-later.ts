@@ -28,8 +28,8 @@ export function sourceLater(
 		);
 		return {
 			take: () => source?.take() ?? (isOver ? "end" : "none"),
-			get isBehind() {
-				return source?.isBehind === true;
+			get isLagging() {
+				return source?.isLagging === true;
 			},
 			close() {
 				left.abort("left");

@@ -87,7 +87,7 @@ class Watcher implements Source, FeedWatcher {
 	readonly #wake: () => void;
 	readonly #fail: (reason: StreamEnd) => void;
 	next = 0;
-	isBehind = false;
+	isLagging = false;
 	/** Whether the execution that ended last has failed. */
 	hasFailed = false;
 	/** The id of the last event that was taken. */
@@ -138,7 +138,7 @@ class Watcher implements Source, FeedWatcher {
 	drop(): void {
 		this.#feed?.leave(this);
 		this.#feed = undefined;
-		this.isBehind = true;
+		this.isLagging = true;
 		this.#wake();
 	}
 
@@ -193,7 +193,7 @@ class Watcher implements Source, FeedWatcher {
 	#join(feed: Feed): void {
 		this.#leaveReading();
 		this.#feed = feed;
-		this.isBehind = false;
+		this.isLagging = false;
 		feed.join(this, this.#after);
 	}
 

@@ -51,7 +51,7 @@ export class Metrics {
 	#cost = 0;
 	#unpriced = 0;
 
-	/** Without `gauges` there are none of them. */
+	/** `gauges`: absent if the service has none. */
 	constructor(gauges: Gauges | undefined) {
 		this.#gauges = gauges;
 	}

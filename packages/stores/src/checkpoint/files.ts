@@ -33,7 +33,7 @@ export async function replaceFile(path: string, content: string | Uint8Array): P
 	}
 }
 
-/** Whether the file at a path is still the one that was put there; `undefined` where there is none. */
+/** Whether the file at a path is still the one that was put there; `undefined` without a file. */
 export async function isStill(path: string, identity: FileIdentity): Promise<boolean | undefined> {
 	try {
 		const { ino, size, mtimeNs } = await stat(path, { bigint: true });

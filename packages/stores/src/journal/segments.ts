@@ -32,7 +32,7 @@ export function encodeFacts(batch: Append): readonly StoredFact[] {
 }
 
 /** The spans that hold entries after a seq, oldest first. */
-async function spansBehind(
+async function spansAfter(
 	store: SessionStore,
 	key: string,
 	last: Span | null,
@@ -58,7 +58,7 @@ export async function readEntries(
 	{ after, limit }: { readonly after: number; readonly limit: number },
 ): Promise<readonly Entry[]> {
 	const entries: Entry[] = [];
-	for (const span of await spansBehind(store, key, last, after)) {
+	for (const span of await spansAfter(store, key, last, after)) {
 		let number = span.seq < after ? await segmentAt(store, key, span, after) : span.from;
 		while (number <= span.to && entries.length < limit) {
 			const count = Math.min(atOnce, span.to - number + 1, limit - entries.length);
@@ -118,7 +118,7 @@ export async function copySegments(
 ): Promise<Span> {
 	const { leaseId } = to;
 	let number = 0;
-	for (const span of await spansBehind(store, from.key, from.span, 0)) {
+	for (const span of await spansAfter(store, from.key, from.span, 0)) {
 		for (let first = span.from; first <= span.to && span.seq < until; first += atOnce) {
 			const count = Math.min(atOnce, span.to - first + 1);
 			const segments = await Promise.all(
@@ -148,7 +148,7 @@ export async function listSegments(
 ): Promise<{ readonly keys: readonly string[]; readonly claimed: readonly string[] }> {
 	const keys: string[] = [];
 	const claimed: string[] = [];
-	for (const { leaseId, from, to } of await spansBehind(store, key, last, -1)) {
+	for (const { leaseId, from, to } of await spansAfter(store, key, last, -1)) {
 		for (let number = from; number <= to; number++) {
 			keys.push(segmentKey(key, leaseId, number));
 			if (what === "keys") continue;

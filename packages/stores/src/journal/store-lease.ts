@@ -12,7 +12,7 @@ import { encodeFacts, type Segment } from "./segments.ts";
 import type { JournalParts } from "./store-journal.ts";
 import { fence } from "./store-process.ts";
 
-/** A head, or that there is none, under a version. */
+/** A head, or its absence, under a version. */
 export interface Seen {
 	readonly head: Head | undefined;
 	readonly version: Version | null;

@@ -158,8 +158,8 @@ export const appendCases: readonly WrittenCase[] = [
 			for (const [at, key] of keys.entries()) {
 				const lease = await take(one, key);
 				await lease.append({ at: 1e15 + at, runId: key, facts: [started] });
-				const goesOn = key === "b1";
-				const last = goesOn ? { at: 1e15 + 9, facts: [note("later")] } : { at: 1e15 + at, facts: [ended] };
+				const continues = key === "b1";
+				const last = continues ? { at: 1e15 + 9, facts: [note("later")] } : { at: 1e15 + at, facts: [ended] };
 				await lease.append({ runId: key, ...last });
 			}
 			const since = async (at: number, options: ListOptions = {}): Promise<string> =>

@@ -89,7 +89,7 @@ function shortened(text: string): string {
 }
 
 /** Tools that a process carries out by itself. */
-export const ownTools: readonly string[] = ["look", "book", "pay", "ship", "tell", "tidy"];
+export const ownTools: readonly string[] = ["look", "book", "pay", "ship", "notify", "tidy"];
 /** Tools that somebody outside carries out, or lets run. */
 export const askingTools: readonly string[] = ["ask", "sign"];
 /** What a sub-agent carries out. */
@@ -176,7 +176,7 @@ export function simulatedTools({
 			reconcile: ({ idempotencyKey }) =>
 				effects.came(idempotencyKey) ? { result: "it was sent" } : undefined,
 		}),
-		made("tell", "idempotent", {
+		made("notify", "idempotent", {
 			async *run(params: Params, context: ToolContext) {
 				for (const piece of ["one ", "two "]) yield piece;
 				yield await carryOut("idempotent", params, context);

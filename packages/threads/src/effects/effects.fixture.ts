@@ -67,7 +67,7 @@ export function workerOn(
 	return { worker, ran, problems };
 }
 
-/** Time that passes when it is told to. */
+/** Time that passes on request. */
 export function setClock(
 	start = 1_000_000,
 ): Pick<Ports, "clock" | "timers" | "eventLoop"> & { pass(ms: number): void } {

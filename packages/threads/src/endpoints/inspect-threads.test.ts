@@ -22,7 +22,7 @@ async function story() {
 	return { ...made, inspection, id };
 }
 
-test("a thread is a session with its agent, its entries, and what its next turn is told", async () => {
+test("a thread is a session with its agent, its entries, and the prompt of its next turn", async () => {
 	const { inspection, id, threads } = await story();
 	const [head] = await inspection.heads("default");
 	expect(head).toMatchObject({ sessionId: id, agent: "helper" });

@@ -43,7 +43,7 @@ export function actionRoutes(options: ThreadRoutesOptions): readonly Route[] {
 			"POST",
 			"stop",
 			"stopThread",
-			"Aborts the execution under way; harmless when there is none.",
+			"Aborts the execution under way; harmless without one.",
 			async ({ record }) => ({
 				id: record.id,
 				stopped: await threads.stop(record.id),

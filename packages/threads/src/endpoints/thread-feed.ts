@@ -52,7 +52,7 @@ export class ThreadFeeds {
 							if (place.take(last)) break;
 						}
 					if (!place.isTaken) return;
-					while (!place.isBehind) {
+					while (!place.isLagging) {
 						const batch = await place.next(signal);
 						if (batch === undefined) return;
 						last = batch.findLast(({ id }) => id !== undefined)?.id ?? last;
@@ -206,7 +206,7 @@ class Seat {
 	#wake: (() => void) | undefined;
 	isTaken = false;
 	/** Whether it lags by more than is kept for it. */
-	isBehind = false;
+	isLagging = false;
 
 	constructor(feed: Feed, last: string | undefined) {
 		this.#feed = feed;
@@ -228,16 +228,16 @@ class Seat {
 		for (const each of sent)
 			if (each.id === undefined || isAfter(placeAfter(each.id), known)) this.#queue.push(each);
 		if (this.#queue.length > mostWaiting) {
-			this.isBehind = true;
+			this.isLagging = true;
 			this.#queue = [];
 			this.#feed.remove(this);
 		}
 		this.#wake?.();
 	}
 
-	/** What comes next; undefined when nothing will, empty when it is behind. */
+	/** What comes next; undefined when nothing will, empty when it lags. */
 	async next(signal: AbortSignal): Promise<readonly SentEvent[] | undefined> {
-		while (this.#queue.length === 0 && !this.isBehind) {
+		while (this.#queue.length === 0 && !this.isLagging) {
 			if (signal.aborted || this.#feed.isOver) return undefined;
 			await new Promise<void>((resolve) => {
 				this.#wake = resolve;

@@ -51,8 +51,8 @@ test("a value is the thread's, the agent's, the prompt's, the user's or the inst
 	await expect(env.env("KEY")).rejects.toMatchObject({ code: "env_not_set" });
 });
 
-test("a name that nobody has is named in the error; an empty text is a value; what every object has is none [SA-087]", async () => {
-	const env = environment({ agent: () => ({ EMPTY: "" }), instance: () => ({ EMPTY: "behind it" }) });
+test("a name that nobody has is named in the error; an empty text is a value; what every object inherits is no value [SA-087]", async () => {
+	const env = environment({ agent: () => ({ EMPTY: "" }), instance: () => ({ EMPTY: "never used" }) });
 	expect(await env.env("EMPTY")).toBe("");
 	await expect(env.env("NO_SUCH")).rejects.toThrow(/NO_SUCH/);
 	await expect(env.env("toString")).rejects.toMatchObject({

@@ -198,7 +198,7 @@ describe("a packed package", () => {
 		expect([...(await loadProject(inner)).agents.keys()]).toContain("@a/shop/seller");
 	});
 
-	test("is none without `standardagent.entryAgents` [SA-209]", async () => {
+	test("needs `standardagent.entryAgents` [SA-209]", async () => {
 		const folder = await withPackage("node_modules/shop", {
 			"node_modules/plain/package.json": { name: "plain" },
 			"node_modules/plain/agents/agents/a.js": agentSource("a", "b"),

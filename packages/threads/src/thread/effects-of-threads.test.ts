@@ -10,7 +10,7 @@ import type { EffectDefinition, ThreadState, ToolDefinition } from "../types/ind
 import { oneAgent, said, say, scripted, start } from "./threads.fixture.ts";
 import type { Threads } from "./threads.ts";
 
-/** An effect that calls what it is told to. */
+/** An effect that calls the function it is given. */
 function effect(run: (state: ThreadState, n: number) => unknown): EffectDefinition {
 	return defineEffect("Runs.", z.object({ n: z.number() }), (state, { n }) => run(state as ThreadState, n));
 }

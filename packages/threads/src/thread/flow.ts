@@ -72,7 +72,7 @@ export const queuedTag = "queued";
 
 /** What a flow must know beside the facts. */
 export interface FlowRules {
-	/** The definition of an agent; undefined where there is none of that name any more. */
+	/** The definition of an agent; undefined if that name is gone. */
 	agent(name: string): AgentDefinition | undefined;
 	/** Model calls after which a turn without a limit of its own ends. */
 	readonly stepCap: number;

@@ -1,4 +1,4 @@
-// A thread as its tools, hooks, effects and endpoints have it: what it is made of, behind one object.
+// A thread as its tools, hooks, effects and endpoints have it: its parts in one object.
 import { UserMessage } from "@holdfast/upp";
 import { HoldfastError } from "holdfast";
 import type {

@@ -302,7 +302,7 @@ function resultOf({ content, attachments = [] }: Message, isError: boolean): obj
 	return attachments.length === 0 ? said : { ...said, attachments };
 }
 
-/** Takes a message out, with the results of its calls. False where there is none. @see SA-082 */
+/** Takes a message out, with the results of its calls. False without one. @see SA-082 */
 export async function deleteMessage({ system, threadId }: Speaking, id: string): Promise<boolean> {
 	const view = await seen(system, threadId);
 	if (view.get(id) === undefined) return false;

@@ -91,8 +91,8 @@ describe("edited prompts", () => {
 	});
 });
 
-/** What the model is told in a thread that is made and asked now. */
-async function toldIn(
+/** The instructions of the model in a thread that is made and asked now. */
+async function instructionsIn(
 	{ threads }: ReturnType<typeof start>,
 	provider: ReturnType<typeof scripted>,
 ): Promise<string | undefined> {
@@ -112,13 +112,13 @@ test("an edit counts from the next call of a model on, for others over the same 
 		const agentsPrompt = (await prompts.list()).find(({ text }) => text.startsWith("As the project"));
 		const id = agentsPrompt?.id ?? "";
 		const own = agentsPrompt?.text ?? "";
-		expect(await toldIn(one, provider)).toBe(own);
+		expect(await instructionsIn(one, provider)).toBe(own);
 		await prompts.put({ id, text: "Edited {{env NO}} {{" });
-		expect(await toldIn(one, provider)).toBe("Edited {{env NO}} {{");
-		expect(await toldIn(other, provider)).toBe("Edited {{env NO}} {{");
+		expect(await instructionsIn(one, provider)).toBe("Edited {{env NO}} {{");
+		expect(await instructionsIn(other, provider)).toBe("Edited {{env NO}} {{");
 		await prompts.put({ id, text: own });
 		expect(await prompts.get(id)).toMatchObject({ version: "2", followsProject: true });
-		expect(await toldIn(other, provider)).toBe(own);
+		expect(await instructionsIn(other, provider)).toBe(own);
 	} finally {
 		for (const { threads, host } of made) {
 			await threads.close();
@@ -144,7 +144,7 @@ test("prompts in parts keep their parts when they are edited", async () => {
 	const prompts = editsOf(threads);
 	const agents = (await prompts.list()).find(({ text }) => text === "{{env PLACE}}!");
 	await prompts.put({ id: agents?.id ?? "", text: "To {{env PLACE}}: {{include plain}}" });
-	expect(await toldIn({ threads } as ReturnType<typeof start>, provider)).toBe("To Rome: Plain.");
+	expect(await instructionsIn({ threads } as ReturnType<typeof start>, provider)).toBe("To Rome: Plain.");
 	await threads.close();
 	await host.close();
 });

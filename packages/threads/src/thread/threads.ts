@@ -251,7 +251,7 @@ export class Threads {
 		await this.#terminate(threadId);
 	}
 
-	/** Removes a thread and its sub-agents with all that is kept of them. False where there is none. */
+	/** Removes a thread and its sub-agents with all that is kept of them. False without one. */
 	async delete(threadId: string): Promise<boolean> {
 		const { records } = this.#system;
 		const record = await records.get(threadId);

@@ -144,7 +144,7 @@ export interface ThreadState {
 	/** Sets a value of the thread and of its active descendants. */
 	setEnv(propertyName: string, value: string, options?: SetEnvOptions): Promise<void>;
 
-	/** Queues a silent message to the parent; does nothing where there is none. */
+	/** Queues a silent message to the parent; does nothing without one. */
 	notifyParent(message: string | QueueMessageInput): Promise<void>;
 	/** Sets the status that the parent sees. */
 	setStatus(status: string): Promise<void>;

@@ -1,4 +1,4 @@
-// Messages of other packages that keep to the same protocol: accepted at the doors by being made into ours. What is none is
+// Messages of other packages that keep to the same protocol: accepted at the doors by being made into ours. Anything else is
 // refused in words that say what to give.
 
 import { type AssistantContent, isContentBlock, type UserContent } from "./content.ts";
