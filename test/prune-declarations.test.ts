@@ -7,55 +7,116 @@ import { pruneDeclarations } from "../tools/prune-declarations.ts";
 const folder = mkdtempSync(join(tmpdir(), "holdfast-declarations-"));
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** The files that stay of some, by their places. */
-function prune(files: Readonly<Record<string, string>>): Record<string, string> {
+/** What is written for some files, by its places. */
+function prune(
+	files: Readonly<Record<string, string>>,
+	entries: readonly string[] = ["index.d.ts"],
+): Record<string, string> {
 	for (const [place, text] of Object.entries(files)) {
 		mkdirSync(dirname(join(folder, place)), { recursive: true });
 		writeFileSync(join(folder, place), text);
 	}
-	return Object.fromEntries(pruneDeclarations(folder, ["index.d.ts"]));
+	return Object.fromEntries(pruneDeclarations(folder, entries));
 }
 
-test("of declarations those stay that an exported name leads to, with their documentation", () => {
-	const kept = prune({
-		"index.d.ts": 'export { type Shown, make as build } from "./parts/index.ts";\n',
-		"parts/index.d.ts": 'export * from "./made.ts";\nexport { hidden } from "./hidden.ts";\n',
-		"parts/made.d.ts": [
-			'import { type Deep, type Unused } from "./deep.ts";',
-			"/** What is {shown}. */",
-			"export interface Shown {",
-			"    /** Its depth. */",
-			"    readonly deep: Deep;",
-			'    readonly far: import("./far.ts").Far;',
-			"}",
-			"export declare function make(): Shown;",
-			"export declare function unused(): Unused;",
+test("of declarations those stay that an exported name leads to, with their documentation, in one file", () => {
+	const written = prune(
+		{
+			"index.d.ts":
+				'export { type Shown, make as build } from "./parts/index.ts";\nexport { Far } from "far";\n',
+			"inner/deep.d.ts": 'export type { Deep } from "../parts/deep.ts";\n',
+			"parts/index.d.ts": 'export * from "./made.ts";\nexport { hidden } from "./hidden.ts";\n',
+			"parts/made.d.ts": [
+				'import { type Deep, type Unused } from "./deep.ts";',
+				'import type { Far as Farther } from "far";',
+				'import near from "near";',
+				"/** What is {shown}. */",
+				"export interface Shown {",
+				"    /** Its depth. */",
+				"    readonly deep: Deep;",
+				"    readonly far: Farther;",
+				"    readonly near: near.Near;",
+				"}",
+				"export declare function make(): Shown;",
+				"export declare function unused(): Unused;",
+			].join("\n"),
+			"parts/deep.d.ts": "export type Deep = Local[];\ntype Local = 1;\nexport type Unused = 2;\n",
+			"parts/hidden.d.ts": "export declare const hidden: 5;\n",
+		},
+		["index.d.ts", "inner/deep.d.ts"],
+	);
+	expect(written).toEqual({
+		"index.d.ts": [
+			'export type { Shown } from "./shared/types.js";',
+			'export { make as build } from "./shared/types.js";',
+			'export { Far } from "far";',
+			"",
 		].join("\n"),
-		"parts/deep.d.ts": "export type Deep = Local[];\ntype Local = 1;\nexport type Unused = 2;\n",
-		"parts/far.d.ts": "export type Far = 3;\nexport type Farther = 4;\n",
-		"parts/hidden.d.ts": "export declare const hidden: 5;\n",
-	});
-	expect(kept).toEqual({
-		"index.d.ts": 'export { type Shown, make as build } from "./parts/index.ts";\n',
-		"parts/index.d.ts": 'export * from "./made.ts";\n',
-		"parts/made.d.ts": [
-			'import { type Deep } from "./deep.ts";',
+		"inner/deep.d.ts": 'export type { Deep } from "../shared/types.js";\n',
+		"shared/types.d.ts": [
+			'import { Far as Farther } from "far";',
+			'import { default as near } from "near";',
 			"/** What is {shown}. */",
 			"export interface Shown {",
 			"\t/** Its depth. */",
 			"\treadonly deep: Deep;",
-			'\treadonly far: import("./far.ts").Far;',
+			"\treadonly far: Farther;",
+			"\treadonly near: near.Near;",
 			"}",
 			"export declare function make(): Shown;",
+			"export type Deep = Local[];",
+			"type Local = 1;",
 			"",
 		].join("\n"),
-		"parts/deep.d.ts": "export type Deep = Local[];\ntype Local = 1;\n",
-		"parts/far.d.ts": "export type Far = 3;\n",
 	});
 });
 
+test("a file that uses a name in another sense than those before it begins a second one", () => {
+	const written = prune({
+		"index.d.ts": [
+			'export type { One } from "./one.ts";',
+			'export type { Two } from "./two.ts";',
+			'export type { Three } from "./three.ts";',
+		].join("\n"),
+		"one.d.ts": "export type One = Options;\ntype Options = 1;\n",
+		"two.d.ts":
+			'import type { One } from "./one.ts";\nexport type Two = [One, Options];\ntype Options = 2;\n',
+		"three.d.ts": 'import type { Two } from "./two.ts";\nexport type Three = Two;\n',
+	});
+	expect(written).toEqual({
+		"index.d.ts": [
+			'export type { One, Three } from "./shared/types.js";',
+			'export type { Two } from "./shared/types-2.js";',
+			"",
+		].join("\n"),
+		"shared/types.d.ts": [
+			'import { Two } from "./types-2.js";',
+			"export type One = Options;",
+			"type Options = 1;",
+			"export type Three = Two;",
+			"",
+		].join("\n"),
+		"shared/types-2.d.ts": [
+			'import { One } from "./types.js";',
+			"export type Two = [One, Options];",
+			"type Options = 2;",
+			"",
+		].join("\n"),
+	});
+});
+
+test("a file that declares a name that is global in those before it begins a second one", () => {
+	const written = prune({
+		"index.d.ts": 'export type { Given } from "./given.ts";\nexport type { Event } from "./event.ts";\n',
+		"given.d.ts": "export type Given = Event;\n",
+		"event.d.ts": "export type Event = 1;\n",
+	});
+	expect(written["shared/types.d.ts"]).toBe("export type Given = Event;\n");
+	expect(written["shared/types-2.d.ts"]).toBe("export type Event = 1;\n");
+});
+
 test("members marked internal are left out, and a class with an internal constructor is not made by its users", () => {
-	const kept = prune({
+	const written = prune({
 		"index.d.ts": [
 			'import type { Table } from "./table.ts";',
 			"export declare class Session {",
@@ -71,8 +132,9 @@ test("members marked internal are left out, and a class with an internal constru
 		].join("\n"),
 		"table.d.ts": "export type Table = 1;\n",
 	});
-	expect(kept).toEqual({
-		"index.d.ts": [
+	expect(written).toEqual({
+		"index.d.ts": 'export { Session } from "./shared/types.js";\n',
+		"shared/types.d.ts": [
 			"export declare class Session {",
 			"\t#private;",
 			"\treadonly key: string;",
@@ -92,12 +154,13 @@ test("a name that a file does not export is said", () => {
 
 test("what a file declares for the whole program stays with any part of it that stays", () => {
 	const global = "declare global {\n\tnamespace Names {\n\t\tinterface Known {\n\t\t}\n\t}\n}\n";
-	const kept = prune({
+	const written = prune({
 		"index.d.ts": 'export type { Name } from "./names.ts";\nexport type { Other } from "./other.ts";\n',
 		"names.d.ts": `${global}export type Name = keyof Names.Known;\nexport type Unused = 1;\n`,
 		"other.d.ts": "export type Other = 1;\n",
 		"unreached.d.ts": `${global}export type Far = 1;\n`,
 	});
-	expect(kept["names.d.ts"]).toBe(`${global}export type Name = keyof Names.Known;\n`);
-	expect(Object.keys(kept)).not.toContain("unreached.d.ts");
+	expect(written["shared/types.d.ts"]).toBe(
+		`${global}export type Name = keyof Names.Known;\nexport type Other = 1;\n`,
+	);
 });

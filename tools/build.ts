@@ -95,6 +95,7 @@ function removeLeftovers(workspace: Workspace, written: readonly string[]): void
 	if (!existsSync(dist)) return;
 	const entries = workspace.entries.map(({ source }) => `${outputOf(source)}.d.ts`);
 	const declarations = pruneDeclarations(dist, entries);
+	mkdirSync(join(dist, "shared"), { recursive: true });
 	for (const [file, text] of declarations) writeFileSync(join(dist, file), text);
 	const kept = new Set([...written, ...declarations.keys()]);
 	for (const file of listFiles(dist, "")) if (!kept.has(file)) rmSync(join(dist, file));

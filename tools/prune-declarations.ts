@@ -1,5 +1,7 @@
 // What the public entries of a package say in types, and nothing else: of the compiler's declaration files only the
-// declarations that an exported name leads to are kept, without members marked `@internal`.
+// declarations that an exported name leads to are kept, without members marked `@internal`. They lie together in one
+// file, where they need no imports of each other; the entries name what they show of it. A source file that uses a
+// name in another sense than the files before it begins a second one.
 import { readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { parseAst } from "rolldown/parseAst";
@@ -12,35 +14,46 @@ interface Node {
 	readonly [member: string]: unknown;
 }
 
-/** A statement at the top of a file. */
-interface Statement {
-	readonly node: Node;
+/** A declaration at the top of a file. */
+interface Declaration {
 	/** With the comment before it, and without internal members. */
 	readonly text: string;
-	/** Names it declares; none where it imports or passes on. */
 	readonly declares: readonly string[];
+	readonly exported: boolean;
 	kept: boolean;
 }
 
-/** A name that comes from another file or package. */
+/** A name that comes from another file or package; without `source` it is the file's own under another name. */
 interface Passed {
-	readonly statement: Statement;
-	readonly source: string;
-	/** Its name there; `*` for all of it. */
+	readonly source: string | undefined;
 	readonly name: string;
-	/** How it is written in the braces of an import or export. */
-	readonly written: string;
-	kept: boolean;
+	readonly typeOnly: boolean;
 }
 
 interface File {
-	readonly statements: readonly Statement[];
+	readonly declarations: readonly Declaration[];
 	readonly imports: ReadonlyMap<string, Passed>;
 	readonly exports: ReadonlyMap<string, Passed>;
-	readonly wholes: readonly Passed[];
+	/** Sources whose names are all passed on. */
+	readonly wholes: readonly string[];
 }
 
-/** The declaration files that `entries` (`index.d.ts`, …) of a folder lead to, by their place in it. */
+/** Where a name is declared: in a file of the folder, or in a package. */
+interface Origin {
+	readonly place?: string;
+	readonly source?: string;
+	readonly name: string;
+	readonly typeOnly: boolean;
+}
+
+/** A file that is written: what each name means in it, and the source files whose declarations it holds. */
+interface Volume {
+	readonly place: string;
+	readonly meanings: Map<string, Origin | undefined>;
+	readonly files: File[];
+}
+
+/** The declaration files that say what `entries` (`index.d.ts`, …) of a folder say, by their place in it. */
 export function pruneDeclarations(folder: string, entries: readonly string[]): ReadonlyMap<string, string> {
 	const files = new Map<string, File>();
 	const fileAt = (place: string): File => {
@@ -49,135 +62,158 @@ export function pruneDeclarations(folder: string, entries: readonly string[]): R
 		return known;
 	};
 
-	/** Keeps what a file exports under a name. False when it exports no such name. */
-	function keepExport(place: string, name: string): boolean {
-		const file = fileAt(place);
-		const passed = file.exports.get(name);
-		if (passed !== undefined) {
-			if (passed.source === "") keepLocal(place, passed.name);
-			else keepPassed(place, passed);
-			passed.kept = true;
-			passed.statement.kept = true;
-			return true;
+	/** Undefined where a file exports no such name. */
+	function originOfExport(place: string, name: string): Origin | undefined {
+		const { declarations, exports, wholes } = fileAt(place);
+		const passed = exports.get(name);
+		if (passed !== undefined) return originOfPassed(place, passed);
+		if (declarations.some(({ declares, exported }) => exported && declares.includes(name)))
+			return { place, name, typeOnly: false };
+		for (const whole of wholes) {
+			const target = targetOf(place, whole);
+			const origin = target === undefined ? undefined : originOfExport(target, name);
+			if (origin !== undefined) return origin;
 		}
-		if (file.statements.some(({ node, declares }) => isExport(node) && declares.includes(name))) {
-			keepLocal(place, name);
-			return true;
-		}
-		for (const whole of file.wholes) {
-			const target = targetOf(place, whole.source);
-			if (target === undefined || !keepExport(target, name)) continue;
-			whole.statement.kept = true;
-			return true;
-		}
-		return false;
+		return undefined;
 	}
 
-	function keepPassed(place: string, passed: Passed): void {
-		if (passed.kept) return;
-		passed.kept = true;
-		passed.statement.kept = true;
-		const target = targetOf(place, passed.source);
-		if (target === undefined) return;
-		if (passed.name === "*") keepAll(target);
-		else if (!keepExport(target, passed.name)) {
-			throw new Error(`${place} takes ${passed.name} from ${target}, which does not export it.`);
-		}
+	function originOfPassed(place: string, { source, name, typeOnly }: Passed): Origin {
+		const target = source === undefined ? undefined : targetOf(place, source);
+		if (source !== undefined && target === undefined) return { source, name, typeOnly };
+		const origin = target === undefined ? originOf(place, name) : originOfExport(target, name);
+		if (origin === undefined)
+			throw new Error(`${place} takes ${name} from ${target}, which does not export it.`);
+		return { ...origin, typeOnly: typeOnly || origin.typeOnly };
 	}
 
-	function keepLocal(place: string, name: string): void {
-		const file = fileAt(place);
-		const imported = file.imports.get(name);
-		if (imported !== undefined) keepPassed(place, imported);
-		for (const statement of file.statements) {
-			if (statement.kept || !statement.declares.includes(name)) continue;
-			statement.kept = true;
+	/** Of a name that is used in a file. Undefined where it is neither declared nor imported: it is global. */
+	function originOf(place: string, name: string): Origin | undefined {
+		const { declarations, imports } = fileAt(place);
+		const imported = imports.get(name);
+		if (imported !== undefined) return originOfPassed(place, imported);
+		const declared = declarations.some(({ declares }) => declares.includes(name));
+		return declared ? { place, name, typeOnly: false } : undefined;
+	}
+
+	function keep({ place, name }: Origin): void {
+		if (place === undefined) return;
+		for (const declaration of fileAt(place).declarations) {
+			if (declaration.kept || !declaration.declares.includes(name)) continue;
+			declaration.kept = true;
 			// What a file declares for the whole program goes with any part of it.
-			if (name !== "global") keepLocal(place, "global");
-			for (const used of namesIn(statement.text)) {
-				if (typeof used === "string") keepLocal(place, used);
-				else keepImportType(place, used.source, used.name);
+			keep({ place, name: "global", typeOnly: false });
+			for (const used of namesIn(declaration.text)) {
+				const origin = originOf(place, used);
+				if (origin !== undefined) keep(origin);
 			}
 		}
 	}
 
-	function keepImportType(place: string, source: string, name: string | undefined): void {
-		const target = targetOf(place, source);
-		if (target === undefined) return;
-		if (name === undefined) keepAll(target);
-		else keepExport(target, name);
+	function exportsOf(place: string): ReadonlyMap<string, Origin> {
+		const { declarations, exports, wholes } = fileAt(place);
+		const names = [
+			...exports.keys(),
+			...declarations.flatMap(({ declares, exported }) => (exported ? declares : [])),
+		];
+		const targets = wholes.map((whole) => targetOf(place, whole)).filter((target) => target !== undefined);
+		return new Map([
+			...targets.flatMap((target) => [...exportsOf(target)]),
+			...names.map((name): [string, Origin] => [name, originOfExport(place, name) as Origin]),
+		]);
 	}
 
-	function keepAll(place: string): void {
-		const file = fileAt(place);
-		for (const name of file.exports.keys()) keepExport(place, name);
-		for (const { node, declares } of file.statements)
-			if (isExport(node)) for (const name of declares) keepLocal(place, name);
-		for (const whole of file.wholes) {
-			whole.statement.kept = true;
-			const target = targetOf(place, whole.source);
-			if (target !== undefined) keepAll(target);
+	const shown = entries.map((entry) => [entry, exportsOf(entry)] as const);
+	for (const [, exports] of shown) for (const origin of exports.values()) keep(origin);
+
+	const volumes: Volume[] = [];
+	const volumeOf = new Map<string, Volume>();
+	for (const [place, file] of files) {
+		const kept = file.declarations.filter((declaration) => declaration.kept);
+		if (kept.length === 0) continue;
+		const names = kept.flatMap(({ declares, text }) => [...declares, ...namesIn(text)]);
+		const meanings = new Map(names.map((name) => [name, originOf(place, name)]));
+		let volume = volumes.find((each) => agree(each.meanings, meanings));
+		if (volume === undefined) {
+			const number = volumes.length === 0 ? "" : `-${volumes.length + 1}`;
+			volume = { place: `shared/types${number}.d.ts`, meanings: new Map(), files: [] };
+			volumes.push(volume);
 		}
+		for (const [name, origin] of meanings) volume.meanings.set(name, origin);
+		volume.files.push(file);
+		volumeOf.set(place, volume);
 	}
+	/** Names that a written file takes from others, or an entry shows of them. */
+	const passOn = (keyword: string, from: string, names: Iterable<readonly [string, Origin]>): string => {
+		const written = new Map<string, string[]>();
+		for (const [name, origin] of names) {
+			const there = volumeOf.get(origin.place ?? "")?.place;
+			const source = origin.source ?? pathTo(from, there as string);
+			const start = keyword === "export" && origin.typeOnly ? "export type" : keyword;
+			const statement = `${start} {} from ${JSON.stringify(source)};`;
+			const others = written.get(statement) ?? [];
+			written.set(statement, [...others, origin.name === name ? name : `${origin.name} as ${name}`]);
+		}
+		return [...written]
+			.map(([statement, all]) => `${statement.replace("{}", `{ ${all.join(", ")} }`)}\n`)
+			.join("");
+	};
+	return new Map([
+		...shown.map(([entry, exports]): [string, string] => [
+			entry,
+			passOn("export", entry, exports) || "export {};\n",
+		]),
+		...volumes.map((volume): [string, string] => {
+			const { place, meanings, files } = volume;
+			const foreign = [...meanings].filter((each): each is [string, Origin] => {
+				const [name, origin] = each;
+				if (origin === undefined) return false;
+				return origin.name !== name || volumeOf.get(origin.place ?? "") !== volume;
+			});
+			const own = files.flatMap(({ declarations }) => declarations.filter(({ kept }) => kept));
+			const text = own.map((declaration) => `${declaration.text}\n`).join("");
+			const indented = text.replace(/^(?: {4})+/gm, (spaces) => "\t".repeat(spaces.length / 4));
+			return [place, passOn("import", place, foreign) + indented];
+		}),
+	]);
+}
 
-	for (const entry of entries) keepAll(entry);
-	const texts = [...files].map(([place, file]): [string, string] => [place, writeFile(file)]);
-	return new Map(texts.filter(([place, text]) => text !== "" || entries.includes(place)));
+/** Whether each name of one means the same in the other, where both use it. */
+function agree(one: Volume["meanings"], other: Volume["meanings"]): boolean {
+	return [...other].every(([name, origin]) => {
+		if (!one.has(name)) return true;
+		const known = one.get(name);
+		return known?.place === origin?.place && known?.source === origin?.source && known?.name === origin?.name;
+	});
 }
 
 function readFile(text: string): File {
+	const declarations: Declaration[] = [];
 	const imports = new Map<string, Passed>();
 	const exports = new Map<string, Passed>();
-	const wholes: Passed[] = [];
+	const wholes: string[] = [];
 	let before = 0;
-	const statements = parse(text).map((node): Statement => {
+	for (const node of parse(text)) {
 		const lead = text.slice(before, node.start).trim();
 		before = node.end;
-		const own = withoutInternals(text, node);
-		const statement: Statement = {
-			node,
-			text: lead === "" ? own : `${lead}\n${own}`,
-			declares: declaredBy(node),
-			kept: false,
-		};
-		const source = (node.source as { value?: string } | null | undefined)?.value ?? "";
-		if (node.type === "ExportAllDeclaration") {
-			wholes.push({ statement, source, name: "*", written: "", kept: false });
-		}
+		const source = (node.source as { value: string } | null | undefined)?.value;
+		if (node.type === "ExportAllDeclaration") wholes.push(source as string);
 		for (const each of (node.specifiers as Node[] | undefined) ?? []) {
 			const isImport = node.type === "ImportDeclaration";
-			const there = (isImport ? each.imported : each.local) as { name?: string } | undefined;
+			if (each.type === "ImportNamespaceSpecifier")
+				throw new Error(`Import by name what is used of ${source}.`);
+			const there = (isImport ? each.imported : each.local) as { name: string } | undefined;
 			const here = (isImport ? each.local : each.exported) as { name: string };
-			const written = text.slice(each.start, each.end);
-			const passed = { statement, source, name: there?.name ?? "*", written, kept: false };
+			const kinds = [node.importKind, node.exportKind, each.importKind, each.exportKind];
+			const passed = { source, name: there?.name ?? "default", typeOnly: kinds.includes("type") };
 			(isImport ? imports : exports).set(here.name, passed);
 		}
-		return statement;
-	});
-	return { statements, imports, exports, wholes };
-}
-
-function writeFile(file: File): string {
-	const passed = [...file.imports.values(), ...file.exports.values()];
-	return file.statements
-		.filter(({ kept }) => kept)
-		.map((statement) => {
-			const names = passed.filter((each) => each.kept && each.statement === statement);
-			if (names.length === 0) return `${statement.text}\n`;
-			return `${passOn(statement, names)}\n`;
-		})
-		.join("")
-		.replace(/^(?: {4})+/gm, (spaces) => "\t".repeat(spaces.length / 4));
-}
-
-/** An import or export of some of its names. */
-function passOn({ node, text }: Statement, names: readonly Passed[]): string {
-	const [first] = node.specifiers as [Node];
-	const open = text.lastIndexOf("{", text.length - (node.end - first.start));
-	const close = text.lastIndexOf("}");
-	if (open < 0) return text; // `import * as name`
-	const written = names.map((each) => each.written).join(", ");
-	return `${text.slice(0, open)}{ ${written} }${text.slice(close + 1)}`;
+		const declares = declaredBy(node);
+		if (declares.length === 0) continue;
+		const own = withoutInternals(text, node);
+		const documented = lead === "" ? own : `${lead}\n${own}`;
+		declarations.push({ text: documented, declares, exported: isExport(node), kept: false });
+	}
+	return { declarations, imports, exports, wholes };
 }
 
 function parse(text: string): readonly Node[] {
@@ -217,29 +253,32 @@ function withoutInternals(text: string, node: Node): string {
 	return kept + text.slice(from, node.end);
 }
 
-/** Names a declaration refers to; those of an `import("…")` with their source. */
-function namesIn(text: string): readonly (string | { source: string; name: string | undefined })[] {
-	const found: (string | { source: string; name: string | undefined })[] = [];
-	const visit = (node: unknown): void => {
-		if (Array.isArray(node)) for (const each of node) visit(each);
+/** Names a declaration refers to. */
+function namesIn(text: string): readonly string[] {
+	const found = new Set<string>();
+	const visit = (node: unknown, member: string): void => {
+		if (Array.isArray(node)) for (const each of node) visit(each, member);
 		if (typeof node !== "object" || node === null || !("type" in node)) return;
-		const { type, name, source, qualifier, computed } = node as Node;
-		if (type === "Identifier") found.push(name as string);
-		if (type === "TSImportType") {
-			const first = (qualifier as { name?: string; left?: { name?: string } } | null) ?? undefined;
-			found.push({ source: (source as { value: string }).value, name: first?.name ?? first?.left?.name });
-		}
-		for (const [member, value] of Object.entries(node)) {
-			if (member === "key" && computed !== true) continue; // a member's own name
-			visit(value);
+		const { type, name, computed } = node as Node;
+		if (type === "TSImportType") throw new Error(`Import by name what is used in:\n${text}`);
+		if (type === "Identifier" && member !== "params") found.add(name as string);
+		for (const [inner, value] of Object.entries(node)) {
+			if (inner === "key" && computed !== true) continue; // a member's own name
+			visit(value, inner);
 		}
 	};
-	visit(parse(text));
-	return found;
+	visit(parse(text), "");
+	return [...found];
 }
 
 /** The file of a relative import; undefined for packages. */
 function targetOf(place: string, source: string): string | undefined {
 	if (!source.startsWith(".")) return undefined;
 	return `${posix.join(posix.dirname(place), source.replace(/\.(?:ts|js)$/, ""))}.d.ts`;
+}
+
+/** How a declaration file refers to another. */
+function pathTo(from: string, place: string): string {
+	const path = posix.relative(posix.dirname(from), place.replace(/\.d\.ts$/, ".js"));
+	return path.startsWith(".") ? path : `./${path}`;
 }
