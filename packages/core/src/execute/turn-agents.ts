@@ -13,7 +13,7 @@ export interface TurnAgentParts {
 	readonly agent: AgentOptions;
 	/** The model that is meant by a name. Default: only the agent's own model, by its id. */
 	readonly models?: ((name: string) => AgentOptions["model"] | Promise<AgentOptions["model"]>) | undefined;
-	/** The tools of createSession() as they are given now: those that a session keeps have their functions by name. */
+	/** The tools of createSession() as they are given now: those that a session keeps have their functions by name. @internal */
 	readonly bound?: ReadonlyMap<string, EngineTool> | undefined;
 	/**
 	 * The schema that arguments for a tool which a session keeps are checked with. The model sees the tool's own. Default: that
@@ -44,6 +44,7 @@ export class TurnAgents {
 	readonly #made = new WeakMap<object, Recent<string, MadeAgent>>();
 	readonly #own: ReadonlyMap<string, EngineTool>;
 
+	/** @internal */
 	constructor(parts: TurnAgentParts) {
 		this.#parts = parts;
 		this.#own = normaliseTools(parts.agent.tools);
@@ -58,6 +59,7 @@ export class TurnAgents {
 	 * What the session's turns have.
 	 *
 	 * Rejects with `unknown_model`, `model_missing`, and what is wrong with its tools.
+	 * @internal
 	 */
 	async of(stored: SessionSetup, { model, own }: GivenAgent = {}): Promise<TurnOptions> {
 		const key = JSON.stringify(stored);
@@ -80,7 +82,7 @@ export class TurnAgents {
 		return model;
 	}
 
-	/** @throws HoldfastError `tool_name_conflict` where two tools of a session would have one name. */
+	/** @throws HoldfastError `tool_name_conflict` where two tools of a session would have one name. @internal */
 	checkNames(tools: readonly StoredTool[], { tools: given }: TurnOptions = {}): void {
 		const own = given === undefined ? this.#own : normaliseTools(given);
 		const taken = tools.find((tool, index) => {

@@ -38,6 +38,7 @@ export interface SessionState {
 	readonly agent: AgentState;
 	/** The messages as the model sees them: large outputs cut, errors and aborts left out. */
 	readonly context: List<Message>;
+	/** The last run. @internal */
 	readonly run: RunState | undefined;
 }
 

@@ -34,6 +34,7 @@ export interface StartOptions {
 	/**
 	 * Called when the session is this worker's, before the run begins: nothing else can begin in it between this and the
 	 * run. What it rejects with refuses the turn.
+	 * @internal
 	 */
 	readonly beforeBegin?: (() => Promise<void>) | undefined;
 	/** Looks on from the very beginning. */
