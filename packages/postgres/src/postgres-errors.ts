@@ -1,5 +1,5 @@
 // What errors of Postgres and of the way to it mean to a caller (keeps I9).
-import { HoldfastError, isHoldfastError } from "@holdfast/upp";
+import { HoldfastError, isHoldfastError, messageOf } from "@holdfast/upp";
 
 /** The server refuses for now, or ends the connection: classes 08, 53 without the full disk, 57P, and what a timeout cancels. */
 const passing = /^(?:08...|53[013]..|57P..|57014|55P03|25006|25P03)$/;
@@ -31,7 +31,7 @@ export function postgresError(error: unknown): HoldfastError {
 	if (isHoldfastError(error)) return error;
 	if (isUnavailable(error)) return unavailable(error);
 	const code = codeOf(error);
-	const what = error instanceof Error ? error.message : String(error);
+	const what = messageOf(error);
 	if (code === "53100")
 		return new HoldfastError(
 			"disk_full",

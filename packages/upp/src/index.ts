@@ -9,6 +9,7 @@ export {
 	isHoldfastError,
 	isUPPError,
 	type Modality,
+	messageOf,
 	UPPError,
 } from "./errors/index.ts";
 export { uuid } from "./ids/index.ts";

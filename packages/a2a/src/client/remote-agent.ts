@@ -7,7 +7,7 @@ import {
 	JsonRpcTransportFactory,
 	RestTransportFactory,
 } from "@a2a-js/sdk/client";
-import { HoldfastError, type JSONSchema } from "@holdfast/upp";
+import { HoldfastError, type JSONSchema, messageOf } from "@holdfast/upp";
 import { type AnyTool, type RecordSpace, type ToolContext, tool } from "holdfast";
 import { KeptTasks } from "./kept-tasks.ts";
 import { type FollowOptions, type RemoteCall, RemoteRun } from "./remote-run.ts";
@@ -99,7 +99,7 @@ async function connect({ url, headers, fetch = globalThis.fetch }: RemoteAgentOp
 		const client = await factory.createFromUrl(`${url}`.replace(/\/?$/, "/"));
 		return { client, card: await client.getAgentCard() };
 	} catch (error) {
-		const why = error instanceof Error ? error.message : String(error);
+		const why = messageOf(error);
 		throw new HoldfastError("a2a_unreachable", `There is no A2A agent that can be used at ${url}: ${why}`, {
 			cause: error,
 			retryable: true,

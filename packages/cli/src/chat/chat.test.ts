@@ -21,7 +21,7 @@ describe.skipIf(!hasTerminal)("a chat in a terminal (needs tmux)", () => {
 		const model = await server(
 			{ tool: "read_file", arguments: { path: "notes.md" } },
 			{ text: "# Lamps\n\nThe lamp is **green**:\n\n- one\n- two\n\n```js\nconst a = 1;\n```\nThat is all." },
-			{ text: "You are welcome." },
+			{ text: `${"very ".repeat(20).trim()}! You are welcome.` },
 		);
 		const terminal = new Terminal(["chat", "--model", model.model], { folder });
 		await terminal.shows("nothing used yet");
@@ -48,7 +48,7 @@ describe.skipIf(!hasTerminal)("a chat in a terminal (needs tmux)", () => {
 		await terminal.shows(/> Thank\n\s+you,\n\s+very/);
 		expect(model.requests).toHaveLength(2);
 		terminal.press("Enter");
-		await terminal.shows("You are welcome.");
+		await terminal.shows(/very very!\nYou are welcome\./);
 		expect(textOf(model.requests[2]?.messages.at(-1) as never)).toContain("Thank\\nyou,\\nvery\\tmuch");
 
 		terminal.press("Up", "Up", "Up", "Up");

@@ -1,5 +1,6 @@
 /** The command `chat`: a conversation in the terminal. */
 
+import { messageOf } from "@holdfast/upp";
 import { type CommandIo, quoted, sessionKeyFor } from "../terminal/index.ts";
 import { ending, exitCodes, openDatabase, prepare, refuseServed, type WorkOptions } from "../work/index.ts";
 import { chatInLines } from "./chat-in-lines.ts";
@@ -82,10 +83,7 @@ async function onScreen(
 		transcript,
 		db: command.db,
 		hasColours: (io.environment.NO_COLOR ?? "") === "",
-		send: (text) =>
-			void submit(text).catch((error: unknown) =>
-				transcript.note(error instanceof Error ? error.message : String(error), "warning"),
-			),
+		send: (text) => void submit(text).catch((error: unknown) => transcript.note(messageOf(error), "warning")),
 		interrupt() {
 			const isBusy = conversation.isBusy;
 			if (isBusy) conversation.interrupt();

@@ -1,7 +1,7 @@
 /** Draws a chat: what stays scrolls up, and below it is what happens now and what the user writes. */
 import { Box, Static, Text, useAnimation, useInput, usePaste, useWindowSize } from "ink";
 import { createElement, type ReactNode, useEffect, useState, useSyncExternalStore } from "react";
-import { oneLine, printable } from "../terminal/index.ts";
+import { oneLine, printable, wrapped } from "../terminal/index.ts";
 import type { ChatEntry, Live, Snapshot, Transcript } from "./chat-transcript.ts";
 import type { Composer } from "./composer.ts";
 import { entryText } from "./entry-text.ts";
@@ -34,7 +34,7 @@ export function Screen({ transcript, composer, paint }: ScreenParts): ReactNode 
 	usePaste((text) => composer.act({ type: "insert", text }));
 	// Ink draws these once, in order.
 	const shown = (entry: ChatEntry): ReactNode =>
-		createElement(Text, { key: entry.id }, entryText(entry, paint, columns));
+		createElement(Text, { key: entry.id }, wrapped(entryText(entry, paint, columns), columns));
 	const items = { items: entries } as Parameters<typeof Static<ChatEntry>>[0];
 	// Its children are a function, which the types of createElement do not know.
 	const past = createElement(Static<ChatEntry>, items, shown as unknown as ReactNode);
@@ -44,14 +44,18 @@ export function Screen({ transcript, composer, paint }: ScreenParts): ReactNode 
 		{ flexDirection: "column" },
 		live.tail === ""
 			? null
-			: createElement(Text, null, lastLines(renderMarkdown(live.tail, paint, columns), room, columns)),
+			: createElement(
+					Text,
+					null,
+					lastLines(wrapped(renderMarkdown(live.tail, paint, columns), columns), room, columns),
+				),
 		...live.queued.map((text, index) =>
 			createElement(Text, { key: `queued ${index}` }, paint("quiet", `… ${oneLine(text, columns - 4)}`)),
 		),
 		live.status === "working" ? createElement(Activity, { live, paint, columns }) : null,
 		live.question === undefined
 			? null
-			: createElement(Text, null, paint("warning", printable(live.question))),
+			: createElement(Text, null, paint("warning", wrapped(printable(live.question), columns))),
 		createElement(Written, { composer, paint, columns }),
 		columns < NARROW ? null : createElement(Text, null, paint("quiet", oneLine(live.footer, columns - 1))),
 	);

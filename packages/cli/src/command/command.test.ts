@@ -331,6 +331,15 @@ describe("sessions and show", () => {
 		expect(stdout).toMatch(/^There are no sessions yet/);
 		expect((await run(["resume"], { folder })).code).toBe(0);
 	});
+
+	test.each([["sessions"], ["show", "s"], ["resume"], ["release", "s"], ["fork", "s", "t"], ["db", "check"]])(
+		"refuse the path of no database, and make none: %s",
+		async (...argv) => {
+			const { code, stdout, stderr } = await run([...argv, "--db", "no/such.db"], { folder });
+			expect([code, stdout, existsSync(join(folder, "no"))]).toEqual([2, "", false]);
+			expect(stderr).toMatch(/There is no database \S+no\/such\.db\. Give its path: --db PATH\.$/m);
+		},
+	);
 });
 
 test("a file that is not a database is left alone", async () => {

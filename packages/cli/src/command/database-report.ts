@@ -1,15 +1,6 @@
 /** How tasks on a database name it, and report what they did. */
-import { existsSync, statSync } from "node:fs";
 import { relative } from "node:path";
 import type { CommandIo } from "../terminal/index.ts";
-import { UsageError } from "../work/index.ts";
-
-/** @throws UsageError where there is no file. */
-export function requireFile(path: string): void {
-	if (!existsSync(path)) throw new UsageError(`There is no database ${path}. Give its path: --db PATH.`);
-	if (statSync(path).isDirectory())
-		throw new UsageError(`The database ${path} is a folder. Give the path of a file.`);
-}
 
 /** A path as it is seen from the current folder. */
 export function shown(path: string, { folder }: CommandIo): string {

@@ -18,7 +18,7 @@ export async function forkSession(
 	{ db, dbGiven, json, session, to, at }: Extract<Command, { name: "fork" }>,
 	io: CommandIo,
 ): Promise<number> {
-	const host = await openExisting(db);
+	const host = await openExisting({ db, dbGiven });
 	try {
 		const key = host === undefined ? session : await findSession(host, session);
 		if (host === undefined || (await host.journal.head(key)) === undefined)

@@ -1,4 +1,5 @@
 /** Lays a help out for a terminal: paragraphs and descriptions are broken between words, and hang where they begin. */
+import { wrappedLine } from "../terminal/index.ts";
 
 /** Widest text that is easily read, in columns. */
 const widest = 100;
@@ -29,17 +30,7 @@ function joined(help: string): readonly string[] {
 
 function broken(line: string, width: number): string {
 	const hang = hangOf(line);
-	if (line.length <= width || hang === undefined) return line;
-	const rows: string[] = [];
-	let row = line.slice(0, hang);
-	for (const word of line.slice(hang).split(" ")) {
-		const longer = row.length === hang || row.endsWith(" ") ? row + word : `${row} ${word}`;
-		if (longer.length > width && row.trim() !== "") {
-			rows.push(row.trimEnd());
-			row = " ".repeat(hang) + word;
-		} else row = longer;
-	}
-	return [...rows, row].join("\n");
+	return hang === undefined ? line : wrappedLine(line, width, hang);
 }
 
 /** Where the further rows of a line begin; undefined for one that is not broken: an example. */

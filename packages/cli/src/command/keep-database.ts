@@ -12,9 +12,9 @@ import {
 	pruneStore,
 	vacuumJournal,
 } from "../upkeep/index.ts";
-import { ending, exitCodes, isServer, shownDatabase, UsageError } from "../work/index.ts";
+import { ending, exitCodes, isServer, requireDatabase, shownDatabase, UsageError } from "../work/index.ts";
 import type { Command } from "./arguments.ts";
-import { printReport, requireFile, shown } from "./database-report.ts";
+import { printReport, shown } from "./database-report.ts";
 import type { DatabaseTask } from "./database-task.ts";
 import { moveDatabase } from "./move-database.ts";
 
@@ -32,7 +32,7 @@ export async function keepDatabase(command: KeepCommand, io: CommandIo): Promise
 		return moveDatabase(task, command.json, io);
 	}
 	if (isServer(db)) return keepServer(command, task, io);
-	requireFile(db);
+	requireDatabase(db);
 	switch (task.name) {
 		case "check":
 			return check(command, task.depth, io);

@@ -2,8 +2,8 @@
 import type { StoreSize } from "holdfast/host";
 import { type CommandIo, counted, formatBytes } from "../terminal/index.ts";
 import { type Moved, moveToFile, moveToServer } from "../upkeep/index.ts";
-import { copySettings, exitCodes, isServer, shownDatabase } from "../work/index.ts";
-import { printReport, requireFile, shown } from "./database-report.ts";
+import { copySettings, exitCodes, isServer, requireDatabase, shownDatabase } from "../work/index.ts";
+import { printReport, shown } from "./database-report.ts";
 import type { DatabaseTask } from "./database-task.ts";
 
 type MoveTask = Extract<DatabaseTask, { name: "move" }>;
@@ -22,7 +22,7 @@ export async function moveDatabase({ from, to }: MoveTask, json: boolean, io: Co
 	let moved: Moved;
 	if (isServer(from)) moved = await moveToFile({ connectionString: from }, to, onProgress);
 	else {
-		requireFile(from);
+		requireDatabase(from);
 		moved = await moveToServer(from, { connectionString: to }, onProgress);
 	}
 	const { size, left } = moved;

@@ -29,7 +29,7 @@ export async function listSessions(
 	command: Extract<Command, { name: "sessions" }>,
 	io: CommandIo,
 ): Promise<number> {
-	const host = await openExisting(command.db);
+	const host = await openExisting(command);
 	try {
 		const heads = host === undefined ? [] : await host.journal.list();
 		const sessions: ListedSession[] = [];

@@ -22,7 +22,7 @@ export async function showSession(
 	command: Extract<Command, { name: "show" }>,
 	io: CommandIo,
 ): Promise<number> {
-	const host = await openExisting(command.db);
+	const host = await openExisting(command);
 	try {
 		const key = host === undefined ? command.session : await findSession(host, command.session);
 		const head = await host?.journal.head(key);

@@ -11,6 +11,7 @@ import {
 	prepare,
 	readSettings,
 	refuseServed,
+	requireDatabase,
 	type Setup,
 	setupOfFile,
 	shownDatabase,
@@ -94,12 +95,13 @@ async function mayCost({ model, agent }: Setup, command: RunCommand, io: Command
 
 /** Resumes an interrupted session; gives the exit code. */
 export async function resumeSession(command: ResumeCommand, io: CommandIo): Promise<number> {
+	if (command.dbGiven !== undefined) requireDatabase(command.db);
 	const file = command.agent ?? (command.session && readSettings(command.db, command.session)?.agent);
 	const ofFile =
 		file === undefined || file === ""
 			? undefined
 			: await openAgent(setupOfFile("", file, io.folder), () => openDatabase(command.db));
-	const host = ofFile?.host ?? (await openExisting(command.db));
+	const host = ofFile?.host ?? (await openExisting(command));
 	if (host === undefined) {
 		if (command.session !== undefined) throw unknownSession(command.session, shownDatabase(command.db));
 		return nothingToResume("There are no sessions yet, so there is nothing to resume.", command, io);

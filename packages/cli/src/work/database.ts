@@ -1,6 +1,7 @@
 /** Opens the database of the sessions; what cannot be opened is a matter of usage, said in one line. */
 import { existsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { messageOf } from "@holdfast/upp";
 import { type Host, isHoldfastError } from "holdfast";
 import { sqliteHost } from "holdfast/sqlite";
 import { makeFolder } from "./own-folder.ts";
@@ -45,28 +46,43 @@ async function openServer(address: string): Promise<Host> {
 		await host.journal.list({ limit: 1 });
 		return host;
 	} catch (error) {
-		throw new UsageError(
-			`The database ${shownDatabase(address)} cannot be used. ${error instanceof Error ? error.message : String(error)}`,
-		);
+		throw new UsageError(`The database ${shownDatabase(address)} cannot be used. ${messageOf(error)}`);
 	}
 }
 
 function openFile(path: string): Host {
-	if (existsSync(path) && statSync(path).isDirectory())
-		throw new UsageError(`The database ${path} is a folder. Give the path of a file.`);
+	if (existsSync(path)) requireDatabase(path);
 	const folder = dirname(path);
 	try {
 		makeFolder(folder);
 		return sqliteHost(path);
 	} catch (error) {
-		const message = error instanceof Error ? error.message : String(error);
+		const message = messageOf(error);
 		throw new UsageError(
 			`The database ${path} cannot be used. ${isHoldfastError(error) ? message : `${message}.`}`,
 		);
 	}
 }
 
-/** Opens the database only if it is there: looking at sessions makes no file. */
-export async function openExisting(database: string): Promise<Host | undefined> {
-	return isServer(database) || existsSync(database) ? openDatabase(database) : undefined;
+/** A database, and how it was given: undefined for the default one. */
+export interface ChosenDatabase {
+	readonly db: string;
+	readonly dbGiven: string | undefined;
+}
+
+/**
+ * Opens the database only if it is there: looking at sessions makes no file. Undefined if nobody used the default one yet.
+ * @throws UsageError if the file that was given does not exist.
+ */
+export async function openExisting({ db, dbGiven }: ChosenDatabase): Promise<Host | undefined> {
+	if (dbGiven !== undefined) requireDatabase(db);
+	return isServer(db) || existsSync(db) ? openDatabase(db) : undefined;
+}
+
+/** @throws UsageError if it is the path of no file. */
+export function requireDatabase(db: string): void {
+	if (isServer(db)) return;
+	if (!existsSync(db)) throw new UsageError(`There is no database ${db}. Give its path: --db PATH.`);
+	if (statSync(db).isDirectory())
+		throw new UsageError(`The database ${db} is a folder. Give the path of a file.`);
 }

@@ -1,7 +1,8 @@
+import { messageOf } from "@holdfast/upp";
 import { isHoldfastError } from "holdfast";
 
 /** An error that ends a command, in one line. */
 export function describeError(error: unknown): string {
 	if (isHoldfastError(error)) return `${error.message} (${error.code})`;
-	return error instanceof Error ? error.message : String(error);
+	return messageOf(error);
 }

@@ -4,7 +4,14 @@ export { type ApprovalOptions, Approvals } from "./approvals.ts";
 export { assistantOptions, checkFolder, createAssistant } from "./assistant.ts";
 export { exportsOfAgentFile, loadModels } from "./beside-agent.ts";
 export { type ChatSummary, chatSummaryOf, keepChatSummary, summarised } from "./chat-summary.ts";
-export { databaseFrom, isServer, openDatabase, openExisting, shownDatabase } from "./database.ts";
+export {
+	databaseFrom,
+	isServer,
+	openDatabase,
+	openExisting,
+	requireDatabase,
+	shownDatabase,
+} from "./database.ts";
 export { describeError } from "./describe-error.ts";
 export { chooseModel } from "./models.ts";
 export { type OpenAgent, openAgent } from "./open-agent.ts";

@@ -1,5 +1,7 @@
 // What becomes of a call before anything is recorded of it: it may start, or it has its result already.
+
 import type { Tool, ToolCall } from "@holdfast/upp";
+import { messageOf } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
 import type { PendingCall, ToolCallOutcome, ToolStarted } from "../facts/index.ts";
 import type { DrivenStages, ToolCallDecision } from "../policy/index.ts";
@@ -108,7 +110,7 @@ function checkInput(
 		return failedCall(`The arguments of "${call.toolName}" are not a JSON object: ${given}`);
 	}
 	const uncheckable = (error: unknown): CheckedCall =>
-		failedCall(`The arguments of "${call.toolName}" could not be checked: ${textOf(error)}`);
+		failedCall(`The arguments of "${call.toolName}" could not be checked: ${messageOf(error)}`);
 	try {
 		const validated = tool.validate(input);
 		if (!(validated instanceof Promise)) return permit(setting, call, tool, validated);
@@ -231,12 +233,12 @@ async function reconciled(
 	try {
 		found = await reconcile({ idempotencyKey, input });
 	} catch (error) {
-		const result = `${unknownOutcome} (Asking for it failed: ${textOf(error)})`;
+		const result = `${unknownOutcome} (Asking for it failed: ${messageOf(error)})`;
 		return { kind: "settled", outcome: "unknown", result };
 	}
 	if (found === undefined) return { kind: "settled", outcome: "unknown", result: unknownOutcome };
 	if ("retry" in found) return again;
-	if ("error" in found) return failedCall(textOf(found.error));
+	if ("error" in found) return failedCall(messageOf(found.error));
 	return { kind: "settled", outcome: "done", result: found.result };
 }
 
@@ -251,8 +253,4 @@ function notApproved({ name }: EngineTool): CheckedCall {
 
 function skipped(result: string): CheckedCall {
 	return { kind: "settled", outcome: "skipped", result };
-}
-
-function textOf(error: unknown): string {
-	return error instanceof Error ? error.message : String(error);
 }

@@ -1,6 +1,6 @@
 // What somebody outside says of the calls a run waits for: checked as a whole, then facts (keeps I4).
 // Pure: `answerFacts` looks at the folded run and names the facts, or says why it gives none.
-import { HoldfastError } from "@holdfast/upp";
+import { HoldfastError, messageOf } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
 import { plainJson } from "../tools/index.ts";
 import type { Fact, PendingCall, ToolCallOutcome } from "./fact.ts";
@@ -229,7 +229,7 @@ function plainAnswer(toolCallId: string, value: unknown): unknown {
 	try {
 		return plainJson(value);
 	} catch (cause) {
-		const why = cause instanceof Error ? cause.message.split("\n", 1)[0] : String(cause);
+		const why = messageOf(cause).split("\n", 1)[0];
 		const [message, options] = refusal(toolCallId, `it cannot be written as JSON (${why})`);
 		throw new HoldfastError("invalid_input", message, { ...options, cause });
 	}

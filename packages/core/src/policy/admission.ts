@@ -1,6 +1,6 @@
 // The stage `admit`: each fact of an append goes through every interceptor that admits, in order, and comes out as it is
 // committed, with the notes that share the append.
-import { HoldfastError, isHoldfastError } from "@holdfast/upp";
+import { HoldfastError, isHoldfastError, messageOf } from "@holdfast/upp";
 import type { Fact, Noted } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
 import { faultOf, faultOfNote } from "./check-admitted.ts";
@@ -164,7 +164,7 @@ function place(facts: Fact[], { fact, notes }: Passed, step: number): void {
 /** An error of an interceptor's own code is what the run fails with; any other names the interceptor. */
 function refusal(name: string, stage: string, error: unknown): unknown {
 	if (isHoldfastError(error)) return error;
-	const why = error instanceof Error ? error.message : String(error);
+	const why = messageOf(error);
 	return new HoldfastError("policy_failed", `The interceptor "${name}" failed in ${stage}: ${why}`, {
 		cause: error,
 		data: { interceptor: name, stage },

@@ -5,6 +5,7 @@ import {
 	isAssistantMessage,
 	isMessage,
 	type Message,
+	messageOf,
 	type ToolCall,
 } from "@holdfast/upp";
 import {
@@ -163,7 +164,7 @@ function faultOfValue({ value: given }: Noted, { topic, value }: Noted): string 
 		if (topic === "plan") AgentState.initial().withPlan(value as Parameters<AgentState["withPlan"]>[0]);
 		if (topic === "subagent-trace") AgentState.initial().withSubagentTrace(value as SubagentExecutionTrace);
 	} catch (error) {
-		return `what it made of a note "${topic}" cannot be read: ${textOf(error)}`;
+		return `what it made of a note "${topic}" cannot be read: ${messageOf(error)}`;
 	}
 	if (topic === "plan-step" && JSON.stringify(value) !== JSON.stringify(given))
 		return "it changed the state of a plan's step, which must stay";
@@ -179,10 +180,6 @@ function faultOfWriting(fact: Fact): string | undefined {
 		encodeFact(fact);
 		return undefined;
 	} catch (error) {
-		return `the journal cannot hold what it returned: ${textOf(error)}`;
+		return `the journal cannot hold what it returned: ${messageOf(error)}`;
 	}
-}
-
-function textOf(error: unknown): string {
-	return error instanceof Error ? error.message : String(error);
 }

@@ -1,7 +1,7 @@
 // Standard Schema (zod, valibot, arktype, …), typed structurally so that core depends on none of them.
 // Owns recognising one, validating with it, and getting the JSON Schema that a model is shown.
 
-import { HoldfastError, type JSONSchema } from "@holdfast/upp";
+import { HoldfastError, type JSONSchema, messageOf } from "@holdfast/upp";
 import { formatPath, type Issue } from "./issue.ts";
 
 /** A schema of any library that follows Standard Schema v1. @see https://standardschema.dev */
@@ -78,7 +78,7 @@ function convert(schema: StandardSchema): JSONSchema {
 		if (typeof extension?.input === "function") return extension.input({ target: "draft-2020-12" });
 		if (typeof convertible.toJSONSchema === "function") return convertible.toJSONSchema({ io: "input" });
 	} catch (cause) {
-		const why = cause instanceof Error ? cause.message : String(cause);
+		const why = messageOf(cause);
 		throw notConvertible(schema, `cannot be written as JSON Schema (${why})`, cause);
 	}
 	throw notConvertible(schema, "does not say how it is written as JSON Schema");

@@ -1,5 +1,5 @@
 // What SQLite's result codes mean to a caller (keeps I9).
-import { HoldfastError, isHoldfastError } from "@holdfast/upp";
+import { HoldfastError, isHoldfastError, messageOf } from "@holdfast/upp";
 import { journalCorrupt } from "../facts/index.ts";
 
 const busy = 5;
@@ -68,7 +68,7 @@ export function journalError(error: unknown): HoldfastError {
 	if (code === noRoomForSharedMemory) return diskFull(error);
 	return new HoldfastError(
 		"journal_failed",
-		`The journal's store failed: ${error instanceof Error ? error.message : String(error)}. What was committed before is kept.`,
+		`The journal's store failed: ${messageOf(error)}. What was committed before is kept.`,
 		{ cause: error, retryable: (code & 255) === inputOutput || (code & 255) === outOfMemory },
 	);
 }

@@ -6,6 +6,7 @@ import {
 	type Message,
 	type MessageJSON,
 	messageFromJSON,
+	messageOf,
 	messageToJSON,
 	type TokenUsage,
 } from "@holdfast/upp";
@@ -100,7 +101,7 @@ function readMessage(json: unknown, path: string): Message {
 	} catch (cause) {
 		const inner = isHoldfastError(cause) ? cause.data?.path : undefined;
 		const place = typeof inner === "string" && inner !== "" ? `${path}.${inner}` : path;
-		const why = cause instanceof Error ? cause.message : String(cause);
+		const why = messageOf(cause);
 		throw new HoldfastError("invalid_state", `Not a state: "${place}" is wrong. ${why}`, {
 			cause,
 			data: { path: place },

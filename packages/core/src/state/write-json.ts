@@ -1,5 +1,5 @@
 // Writes members of states as JSON data that shares nothing with them.
-import { encodeValue, HoldfastError, isHoldfastError, type JSONValue } from "@holdfast/upp";
+import { encodeValue, HoldfastError, isHoldfastError, type JSONValue, messageOf } from "@holdfast/upp";
 
 /**
  * A live value as JSON data of the caller's own.
@@ -21,7 +21,7 @@ export function writeWith<Written>(path: string, encode: () => Written): Written
 function unserialisable(path: string, cause: unknown): HoldfastError {
 	const inner = isHoldfastError(cause) ? cause.data?.path : undefined;
 	const place = typeof inner === "string" && inner !== "" ? `${path}.${inner}` : path;
-	const why = cause instanceof Error ? cause.message : String(cause);
+	const why = messageOf(cause);
 	return new HoldfastError(
 		"unserialisable_value",
 		`The state cannot be written as JSON because of "${place}". ${why}`,

@@ -5,6 +5,7 @@
  * A value as plain JSON. Throws where it cannot be: functions, circular references, and objects of which JSON would keep
  * nothing, such as a `Response`, a file or a promise.
  */
+import { messageOf } from "@holdfast/upp";
 export function plainJson(value: unknown): unknown {
 	if (value === undefined) return "";
 	if (typeof value === "string" || isPlainJson(value, 0)) return value;
@@ -23,7 +24,7 @@ export function plainDetails(details: unknown): unknown {
 		if (text !== undefined) return JSON.parse(text);
 		return { unserialisable: `a ${typeof details}` };
 	} catch (error) {
-		return { unserialisable: error instanceof Error ? error.message.split("\n", 1)[0] : String(error) };
+		return { unserialisable: messageOf(error).split("\n", 1)[0] };
 	}
 }
 

@@ -1,5 +1,5 @@
 // `connectMcp`: the tools of MCP servers, for agents.
-import { HoldfastError } from "@holdfast/upp";
+import { HoldfastError, messageOf } from "@holdfast/upp";
 import { AskedBackDesk, type McpAnswer, type McpRequest } from "./asked-back.ts";
 import { checkServers, type McpChange, type McpOptions, type McpServer } from "./connect-options.ts";
 import { type McpTool, mcpTool, resourceTool, resourceToolName } from "./mcp-tool.ts";
@@ -173,7 +173,7 @@ export class McpServers implements AsyncDisposable {
 
 	/** Once for each tool and reason. */
 	#warn(server: string, name: string, cause: unknown): void {
-		const why = cause instanceof Error ? cause.message : String(cause);
+		const why = messageOf(cause);
 		const text = `The tool "${name}" of the MCP server "${server}" is left out: ${why}`;
 		if (this.#warned.has(text)) return;
 		this.#warned.add(text);

@@ -3,7 +3,7 @@
 // A link is idle until `connect`, then connecting, connected or disconnected; `close` ends it for good. A connection that was
 // lost is made anew by the next call or `refresh`. What connects is shared: two calls at once make one connection.
 
-import { HoldfastError } from "@holdfast/upp";
+import { HoldfastError, messageOf } from "@holdfast/upp";
 import {
 	type CallToolResult,
 	type Client,
@@ -317,7 +317,7 @@ export class ServerLink {
 				{ cause: error, data },
 			);
 		}
-		const why = error instanceof Error ? error.message : String(error);
+		const why = messageOf(error);
 		return new HoldfastError("mcp_connect_failed", `The MCP server "${this.name}" cannot be used: ${why}`, {
 			cause: error,
 			retryable: true,

@@ -1,5 +1,5 @@
 // Vectors of texts: made by a model, kept as unit vectors of 32-bit floats, compared by cosine.
-import { HoldfastError } from "@holdfast/upp";
+import { HoldfastError, messageOf } from "@holdfast/upp";
 import type { Embed, EmbedTexts } from "../contract/index.ts";
 
 /** Characters of a text that are embedded. */
@@ -32,7 +32,7 @@ export function embedderOf(embed: Embed): Embedder {
 			try {
 				vectors = await embedTexts([text.slice(0, longestText)]);
 			} catch (cause) {
-				throw failed(`it failed: ${cause instanceof Error ? cause.message : String(cause)}`, cause);
+				throw failed(`it failed: ${messageOf(cause)}`, cause);
 			}
 			return unit(vectors?.[0]);
 		},

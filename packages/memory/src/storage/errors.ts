@@ -1,5 +1,5 @@
 // Errors of places that are not there or fail.
-import { HoldfastError, isHoldfastError } from "@holdfast/upp";
+import { HoldfastError, isHoldfastError, messageOf } from "@holdfast/upp";
 
 /** A place that cannot be reached now. */
 export function unavailable(place: string, why: string, cause?: unknown): HoldfastError {
@@ -13,7 +13,7 @@ export function unavailable(place: string, why: string, cause?: unknown): Holdfa
 /** A place that refused something. */
 export function failed(place: string, cause: unknown): HoldfastError {
 	if (isHoldfastError(cause)) return cause;
-	const why = cause instanceof Error ? cause.message : String(cause);
+	const why = messageOf(cause);
 	return new HoldfastError("DB_FAILED", `${place} failed: ${why}. What was written before is kept.`, {
 		cause,
 	});

@@ -1,19 +1,18 @@
 // An agent: what its sessions share, and its life. new → started → stopped; a failed start leaves it new.
 
-import { HoldfastError } from "@holdfast/upp";
+import { HoldfastError, messageOf } from "@holdfast/upp";
 import type { Agent as EngineAgent } from "holdfast";
-import {
-	type ActionResult,
-	type AgentConfig,
-	type Agent as AgentContract,
-	type AgentEventName,
-	type AgentResult,
-	type AuditRecord,
-	type Health,
-	type HealthCheck,
-	messageOf,
-	type RunOptions,
-	type ToolDefinition,
+import type {
+	ActionResult,
+	AgentConfig,
+	Agent as AgentContract,
+	AgentEventName,
+	AgentResult,
+	AuditRecord,
+	Health,
+	HealthCheck,
+	RunOptions,
+	ToolDefinition,
 } from "../contract/index.ts";
 import { auditOf } from "./audit-of.ts";
 import { DefaultRunner } from "./default-runner.ts";

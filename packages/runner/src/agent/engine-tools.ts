@@ -1,6 +1,7 @@
 // The tools of an agent as the engine carries them out: each call is on record before it starts, and what it gave is plain
 // data. After a crash a tool that is idempotent is called again under the same key; of any other its outcome is unknown.
 
+import { messageOf } from "@holdfast/upp";
 import type { AnyTool, ToolContext } from "holdfast";
 import { tool as engineTool } from "holdfast";
 import type { MaybePromise } from "holdfast/host";
@@ -9,7 +10,6 @@ import {
 	executorTool,
 	type MemoryChange,
 	memoryTool,
-	messageOf,
 	type PlannedWrite,
 	type PlanStep,
 	type ResultError,

@@ -1,13 +1,13 @@
 // What is emitted of one run: events in order, without gaps, redacted; to the bus, the store, the handlers, and the result.
-import {
-	type AgentEventName,
-	type EventBus,
-	type EventStore,
-	messageOf,
-	type Redactor,
-	type ResultError,
-	type RunnerEvent,
-	type RunnerEventType,
+import { messageOf } from "@holdfast/upp";
+import type {
+	AgentEventName,
+	EventBus,
+	EventStore,
+	Redactor,
+	ResultError,
+	RunnerEvent,
+	RunnerEventType,
 } from "../contract/index.ts";
 import { countOfFacts, shownData } from "../result/index.ts";
 import type { LeftRun } from "./left-run.ts";

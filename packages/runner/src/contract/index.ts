@@ -87,7 +87,7 @@ export type {
 	PolicyQuestion,
 } from "./safety-config.ts";
 export type { Redactor, RunIdentity, SafetyLayer } from "./safety-layer.ts";
-export { messageOf, textOf } from "./text-of.ts";
+export { textOf } from "./text-of.ts";
 export type {
 	ExecutionContext,
 	RetryOptions,

@@ -1,7 +1,7 @@
 // Runs scenarios, each several times, and adds up what came of them.
 
-import { HoldfastError } from "@holdfast/upp";
-import { type AgentResult, messageOf, type RunOptions } from "../contract/index.ts";
+import { HoldfastError, messageOf } from "@holdfast/upp";
+import type { AgentResult, RunOptions } from "../contract/index.ts";
 import type { Outcome, Scenario } from "./scenario.ts";
 
 /** How scenarios are run. */

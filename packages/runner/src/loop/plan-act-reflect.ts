@@ -1,7 +1,7 @@
 // The loop as a decider: plan, act, reflect (keeps I1). Each answer is on record before it is used, and no answer is asked
 // for twice (keeps I3): planning and reflecting are questions, acting is a call of a tool, all else follows from the facts.
 
-import { HoldfastError } from "@holdfast/upp";
+import { HoldfastError, messageOf } from "@holdfast/upp";
 import {
 	type Action,
 	type DecidingStrategy,
@@ -14,7 +14,6 @@ import type { Interceptor } from "holdfast/middleware";
 import {
 	type BeginAnswer,
 	memoryTool,
-	messageOf,
 	type PlanAnswer,
 	type PlanStep,
 	plainOf,

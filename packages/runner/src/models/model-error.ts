@@ -1,5 +1,6 @@
 // What a call of a model failed with: whether another provider may do better, and what is said of it.
-import { messageOf, type ResultError } from "../contract/index.ts";
+import { messageOf } from "@holdfast/upp";
+import type { ResultError } from "../contract/index.ts";
 
 /** A failed call. */
 export interface ModelFailure {

@@ -1,13 +1,12 @@
 // Providers as they are given, in one form: clients, models of the AI SDK, and either with what they can do.
-import { HoldfastError } from "@holdfast/upp";
-import {
-	type AgentConfig,
-	type HealthCheck,
-	type LLMClient,
-	type ModelInfo,
-	type ModelProvider,
-	messageOf,
-	type TokenPrice,
+import { HoldfastError, messageOf } from "@holdfast/upp";
+import type {
+	AgentConfig,
+	HealthCheck,
+	LLMClient,
+	ModelInfo,
+	ModelProvider,
+	TokenPrice,
 } from "../contract/index.ts";
 import { modelClient } from "./model-client.ts";
 

@@ -1,7 +1,7 @@
 // Engine `liquid`: the library reads and renders, in a context that charges what is done. What includes other templates, gives
 // something else each time, or evaluates texts as expressions is taken out.
+import { messageOf } from "@holdfast/upp";
 import { AssignTag, Context, type Emitter, Liquid, LiquidError, type Template } from "liquidjs";
-import { messageOf } from "../contract/index.ts";
 import { type Budget, limitExceeded } from "./budget.ts";
 import { textOf } from "./plain-params.ts";
 import {

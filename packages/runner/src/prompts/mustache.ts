@@ -1,7 +1,7 @@
 // Engine `mustache`: the library reads, this file renders. The library's own rendering calls functions, follows inherited
 // names and escapes HTML.
+import { messageOf } from "@holdfast/upp";
 import mustache from "mustache";
-import { messageOf } from "../contract/index.ts";
 import { fieldOf, isEmpty, type PlainValue, textOf } from "./plain-params.ts";
 import { blockProblems, scanTags } from "./tags.ts";
 import {

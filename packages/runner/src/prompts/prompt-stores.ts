@@ -1,18 +1,17 @@
 // The store of prompts. A put is read, checked by policy, put on record and then kept, in this order: what fails before the
 // last leaves nothing and uses no version.
 import { createHash } from "node:crypto";
-import { HoldfastError } from "@holdfast/upp";
+import { HoldfastError, messageOf } from "@holdfast/upp";
 import type { Clock, Ids } from "holdfast";
 import { systemPorts } from "holdfast/host";
-import {
-	type AuditSink,
-	messageOf,
-	type PromptEngine,
-	type PromptStore,
-	type PromptTemplate,
-	type Redactor,
-	type RunIdentity,
-	type SafetyLayer,
+import type {
+	AuditSink,
+	PromptEngine,
+	PromptStore,
+	PromptTemplate,
+	Redactor,
+	RunIdentity,
+	SafetyLayer,
 } from "../contract/index.ts";
 import { createRedactor } from "../redaction/index.ts";
 import { type PromptLimits, readLimits } from "./budget.ts";

@@ -1,6 +1,6 @@
 // A template rendered with parameters: what is missing, what it costs, how many tokens it has.
-import { HoldfastError, isHoldfastError } from "@holdfast/upp";
-import { messageOf, type PromptTemplate, type Redactor, type RenderedPrompt } from "../contract/index.ts";
+import { HoldfastError, isHoldfastError, messageOf } from "@holdfast/upp";
+import type { PromptTemplate, Redactor, RenderedPrompt } from "../contract/index.ts";
 import { Budget, limitExceeded, type PromptLimits } from "./budget.ts";
 import { fieldAt, plainParams, textOf } from "./plain-params.ts";
 import type { CompiledPrompt } from "./template-engine.ts";

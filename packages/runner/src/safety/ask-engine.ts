@@ -1,7 +1,8 @@
 // A policy engine of the caller's: what it does not answer in time, or wrongly, blocks.
+import { messageOf } from "@holdfast/upp";
 import type { Timers } from "holdfast";
 import type { MaybePromise } from "holdfast/host";
-import { messageOf, type PolicyDecision, type PolicyEngine, type PolicyQuestion } from "../contract/index.ts";
+import type { PolicyDecision, PolicyEngine, PolicyQuestion } from "../contract/index.ts";
 
 const actions: ReadonlySet<string> = new Set(["allow", "block", "modify", "drop", "ask"]);
 

@@ -1,13 +1,7 @@
 // Audit records: one for each intervention, written before what it is about is carried out.
-import { HoldfastError } from "@holdfast/upp";
+import { HoldfastError, messageOf } from "@holdfast/upp";
 import type { Clock, Ids } from "holdfast";
-import {
-	type AuditRecord,
-	type AuditSink,
-	messageOf,
-	type Redactor,
-	type RunIdentity,
-} from "../contract/index.ts";
+import type { AuditRecord, AuditSink, Redactor, RunIdentity } from "../contract/index.ts";
 
 /** What an audit is made with. */
 export interface AuditParts {

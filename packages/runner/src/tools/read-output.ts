@@ -1,12 +1,6 @@
 // What a tool returned or threw, as what is recorded of it.
-import {
-	messageOf,
-	plainOf,
-	type ResultError,
-	type ToolDefinition,
-	type ToolMeta,
-	textOf,
-} from "../contract/index.ts";
+import { messageOf } from "@holdfast/upp";
+import { plainOf, type ResultError, type ToolDefinition, type ToolMeta, textOf } from "../contract/index.ts";
 
 /** What one attempt gave. */
 export type Attempt =

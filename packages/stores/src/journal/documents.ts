@@ -1,6 +1,6 @@
 // Calls of the session store, made as the store's owner gave them to us: nothing but load, commit and delete, versions
 // passed back exactly as minted, and failures reported as a journal reports them (keeps I9).
-import { HoldfastError, isHoldfastError } from "@holdfast/upp";
+import { HoldfastError, isHoldfastError, messageOf } from "@holdfast/upp";
 import type { CommitResult, SessionStore } from "holdfast/host";
 import { named } from "holdfast/host";
 
@@ -79,7 +79,7 @@ function storeFailed(error: unknown): HoldfastError {
 			{ cause: error, retryable: true },
 		);
 	}
-	const message = error instanceof Error ? error.message : String(error);
+	const message = messageOf(error);
 	return new HoldfastError(
 		"journal_failed",
 		`The session store failed: ${message}. What was committed before is kept.`,

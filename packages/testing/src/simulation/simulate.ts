@@ -1,5 +1,6 @@
 // A schedule from its seed to its verdict: things happen in an order that the seed chooses, then all faults end, the
 // workers recover, and what must hold is checked.
+import { messageOf } from "@holdfast/upp";
 import { readChildStoreKey } from "holdfast/host";
 import { undelivered, unreported } from "./background-checks.ts";
 import { checkOutcome, checkView } from "./final-checks.ts";
@@ -69,7 +70,7 @@ export async function simulate(options: SimulationOptions): Promise<SimulationRe
 		if (ledger.problem === undefined) await checkOutcome(world, users);
 		if (ledger.problem === undefined) await checkView(world);
 	} catch (error) {
-		ledger.wrong(error instanceof Error ? error.message : String(error));
+		ledger.wrong(messageOf(error));
 	}
 	const { problem } = ledger;
 	const { trace } = schedule;

@@ -1,5 +1,6 @@
 // Searches the text files of a thread line by line, in bounded memory and in time linear in what it reads: patterns are
 // those of RE2, which has no lookaround and no backreferences and never backtracks.
+import { messageOf } from "@holdfast/upp";
 import { isHoldfastError } from "holdfast";
 import { systemPorts } from "holdfast/host";
 import { RE2JS } from "re2js";
@@ -41,7 +42,7 @@ function compile(pattern: string): (text: string) => boolean {
 		const compiled = RE2JS.compile(pattern);
 		return (text) => compiled.test(text);
 	} catch (cause) {
-		const why = cause instanceof Error ? cause.message : String(cause);
+		const why = messageOf(cause);
 		throw invalidPattern(
 			`The pattern ${JSON.stringify(pattern.slice(0, 200))} is not valid: ${why}. Patterns are those of RE2.`,
 			cause,

@@ -1,4 +1,5 @@
 // Tools that a model leaves to its provider must be tools that the provider has (SA-034).
+import { messageOf } from "@holdfast/upp";
 import type { Project, ProjectItem } from "../types/index.ts";
 import type { ProjectProblem } from "./problems.ts";
 
@@ -18,7 +19,7 @@ async function checkModel(model: ProjectItem<"model">): Promise<readonly Project
 		const provider = definition.provider({ apiKey: "" });
 		offered = (await provider.getTools?.(definition.model)) ?? {};
 	} catch (error) {
-		const why = error instanceof Error ? error.message : String(error);
+		const why = messageOf(error);
 		const message = `The tools of the model "${name}" cannot be checked: its provider does not say what it has. ${why}`;
 		return [{ file, field, message }];
 	}

@@ -1,6 +1,6 @@
 // Loads a file and checks that its default export is what its folder says.
 import { pathToFileURL } from "node:url";
-import { isHoldfastError } from "@holdfast/upp";
+import { isHoldfastError, messageOf } from "@holdfast/upp";
 import {
 	defineAgent,
 	defineEffect,
@@ -124,7 +124,7 @@ function describe(file: string, error: unknown, what: string): ProjectProblem {
 	const field = isHoldfastError(error) ? error.data?.field : undefined;
 	if (field === "options") return { file, message: `${what}.` };
 	if (typeof field === "string") return { file, field, message: (error as Error).message };
-	const why = error instanceof Error ? error.message : String(error);
+	const why = messageOf(error);
 	return { file, message: `${what}: ${why}${placeOf(file, error)}` };
 }
 

@@ -8,6 +8,7 @@ import {
 	isUPPError,
 	type LLMResponse,
 	type MessageOptions,
+	messageOf,
 	type ReasoningBlock,
 	type StopReason,
 	type StreamDelta,
@@ -289,7 +290,7 @@ const codes: Readonly<Record<string, UPPError["code"]>> = {
 /** What a provider threw, as an error of the model layer. */
 export function providerFailure(error: unknown, provider: string, signal?: AbortSignal): UPPError {
 	if (isUPPError(error)) return error;
-	const message = error instanceof Error ? error.message : String(error);
+	const message = messageOf(error);
 	if (signal?.aborted === true) return new UPPError(message, "CANCELLED", provider, "llm", undefined, error);
 	const { code, statusCode, retryAfter } = (error ?? {}) as {
 		code?: string;

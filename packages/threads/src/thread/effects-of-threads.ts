@@ -1,9 +1,9 @@
 // The effects of threads: what schedules them, and the worker of this process that carries out those that are due, of any thread
 // of the project.
+import { messageOf } from "@holdfast/upp";
 import { HoldfastError, type Host, type Ports } from "holdfast";
 import { type DueEffect, EffectWorker, ThreadEffects } from "../effects/index.ts";
 import type { NamespaceContext, Project } from "../types/index.ts";
-import { messageOf } from "./logs.ts";
 import type { EffectsPart, ThreadPlace } from "./parts.ts";
 import type { ThreadRecord } from "./records.ts";
 import type { ThreadSystem } from "./system.ts";

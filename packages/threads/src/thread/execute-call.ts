@@ -1,10 +1,10 @@
 // Carries out one call of a model, or one that was queued or invoked: whatever the prompt that runs means by the name. A call
 // that cannot be carried out has an error for its result, and never ends the loop (SA-039 … SA-047, SA-138).
+import { messageOf } from "@holdfast/upp";
 import type { ToolContext } from "holdfast";
 import type { NamespaceContext, ProjectItem, ThreadState, ToolArgs, ToolResult } from "../types/index.ts";
 import { boundName, boundText, sideOf } from "./flow.ts";
 import type { LiveRun } from "./live-run.ts";
-import { messageOf } from "./logs.ts";
 import { callMcp } from "./mcp-tools.ts";
 import { askWhole, modelsOf } from "./model-binding.ts";
 import { recordCall, tokensOf } from "./model-calls.ts";

@@ -1,5 +1,6 @@
 // Hooks: those that the active prompt declares, else those of the agent, in their order. One that throws, or returns what it may
 // not, is logged, and what it was given counts (SA-049 … SA-052).
+import { messageOf } from "@holdfast/upp";
 import type {
 	HookDefinition,
 	HookName,
@@ -10,7 +11,7 @@ import type {
 	ToolResult,
 } from "../types/index.ts";
 import type { Flow } from "./flow.ts";
-import { messageOf, type ThreadLogger } from "./logs.ts";
+import type { ThreadLogger } from "./logs.ts";
 import type { ProjectIndex } from "./project-index.ts";
 
 /** Whose hooks are called, and with which state. */

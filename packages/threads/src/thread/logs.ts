@@ -13,8 +13,3 @@ export interface ThreadLog {
 
 /** Gets them. Must not throw. */
 export type ThreadLogger = (entry: ThreadLog) => void;
-
-/** The text of an error. */
-export function messageOf(error: unknown): string {
-	return error instanceof Error ? error.message : String(error);
-}

@@ -1,5 +1,6 @@
 // Tools of MCP servers in a project: what the `mcp:` names of prompts mean, and how a call of one is carried out. The program connects
 // the servers, with `connectMcp` of @holdfast/mcp; threads know no more of them than this.
+import { messageOf } from "@holdfast/upp";
 import { HoldfastError, type RetryPolicy, type ToolContext } from "holdfast";
 import type { Project, PromptToolConfig, ToolResult } from "../types/index.ts";
 import type { Callable } from "./project-index.ts";
@@ -107,7 +108,7 @@ export async function callMcp(
 		return resultOf(await tool.run(args, context));
 	} catch (error) {
 		context.signal.throwIfAborted();
-		return { status: "error", error: error instanceof Error ? error.message : String(error) };
+		return { status: "error", error: messageOf(error) };
 	}
 }
 

@@ -1,7 +1,7 @@
 // Threads in the one list of policy: hooks look at what is stored, results are kept as threads have them, and what is committed
 // is followed (keeps I1).
 import type { AssistantMessage } from "@holdfast/upp";
-import { AssistantMessage as Assistant } from "@holdfast/upp";
+import { AssistantMessage as Assistant, messageOf } from "@holdfast/upp";
 import type { Entry, Fact } from "holdfast";
 import type { Admission, InterceptedResult, Interceptor, ReplacedResult } from "holdfast/middleware";
 import type { ToolAttachment, ToolResult } from "../types/index.ts";
@@ -168,7 +168,7 @@ async function keepAttachments(
 			else kept.push(...(await files.storeAttachments([each as ToolAttachment])));
 		}
 	} catch (error) {
-		const why = error instanceof Error ? error.message : String(error);
+		const why = messageOf(error);
 		return { status: "error", error: `The attachments could not be kept: ${why}` };
 	}
 	return { ...said, attachments: kept };

@@ -9,6 +9,7 @@ import {
 	type LLMRequest,
 	type LLMResponse,
 	type ModelReference,
+	messageOf,
 	type StreamEvent,
 	type ToolCall,
 } from "@holdfast/upp";
@@ -22,7 +23,6 @@ import type {
 } from "../types/index.ts";
 import { queuedTag } from "./flow.ts";
 import type { LiveRun } from "./live-run.ts";
-import { messageOf } from "./logs.ts";
 import { dataOf, type MessageData, type Side, withData } from "./message-data.ts";
 import { askStreamed, modelsOf } from "./model-binding.ts";
 import { recordCall } from "./model-calls.ts";

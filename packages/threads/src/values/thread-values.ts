@@ -1,4 +1,5 @@
 // The key-values of one thread, over the host's values. JSON in, the same JSON out; null and undefined take a key away.
+import { messageOf } from "@holdfast/upp";
 import { HoldfastError } from "holdfast";
 
 /** Values under names, as a host keeps them beside a session. */
@@ -59,7 +60,7 @@ function jsonOf(key: string, value: unknown): string {
 			return each;
 		});
 	} catch (cause) {
-		throw notJson(key, cause instanceof Error ? cause.message : String(cause), cause);
+		throw notJson(key, messageOf(cause), cause);
 	}
 	if (text === undefined) throw notJson(key, "It is undefined as JSON", undefined);
 	return text;

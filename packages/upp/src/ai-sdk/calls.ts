@@ -1,6 +1,6 @@
 // One call of an AI SDK model, whole or streamed.
 
-import { isHoldfastError, UPPError } from "../errors/index.ts";
+import { isHoldfastError, messageOf, UPPError } from "../errors/index.ts";
 import { checkResponse, type LLMRequest, type LLMResponse } from "../model/index.ts";
 import type { Deadline } from "../retry/index.ts";
 import { Answer, type Emit } from "./answer.ts";
@@ -75,7 +75,7 @@ function take(answer: Answer, part: StreamPart, provider: string): void {
 	try {
 		answer.take(part);
 	} catch (cause) {
-		throw malformed(provider, cause instanceof Error ? cause.message : String(cause), cause);
+		throw malformed(provider, messageOf(cause), cause);
 	}
 }
 

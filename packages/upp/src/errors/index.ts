@@ -2,4 +2,5 @@
 
 export { failureText } from "./failure-text.ts";
 export { HoldfastError, type HoldfastErrorOptions, isHoldfastError } from "./holdfast-error.ts";
+export { messageOf } from "./message-of.ts";
 export { ErrorCode, isUPPError, type Modality, UPPError } from "./upp-error.ts";

@@ -1,6 +1,6 @@
 // Gives a model that does not retry by itself the retries and the time limit that its config asks for.
 
-import { isUPPError, UPPError } from "../errors/index.ts";
+import { isUPPError, messageOf, UPPError } from "../errors/index.ts";
 import {
 	type BoundLLMModel,
 	isRetrying,
@@ -59,6 +59,6 @@ function withSignal(request: LLMRequest, signal: AbortSignal): LLMRequest {
 /** An error of which nothing is known but what it says. */
 export function toUnknownError(thrown: unknown, provider: string): UPPError {
 	if (isUPPError(thrown)) return thrown;
-	const message = thrown instanceof Error ? thrown.message : String(thrown);
+	const message = messageOf(thrown);
 	return new UPPError(message, "PROVIDER_ERROR", provider, "llm", undefined, thrown);
 }

@@ -1,6 +1,6 @@
 // The tables of a file of checkpoints, the numbered steps that lead to them, and the errors of such files. A step that was
 // released is never changed; a new one is added after it.
-import { HoldfastError, isHoldfastError } from "@holdfast/upp";
+import { HoldfastError, isHoldfastError, messageOf } from "@holdfast/upp";
 import type { DatabaseKind } from "../../sqlite/index.ts";
 import { isDamaged } from "../../sqlite/index.ts";
 
@@ -51,7 +51,7 @@ export const checkpointFile: DatabaseKind = {
 	errorOf(error) {
 		if (isHoldfastError(error)) return error;
 		if (isDamaged(error)) return checkpointCorrupt("SQLite cannot read the file", error);
-		return checkpointFailed(error instanceof Error ? error.message : String(error), error);
+		return checkpointFailed(messageOf(error), error);
 	},
 };
 

@@ -11,6 +11,7 @@ import {
 	type LLMRequest,
 	type LLMResponse,
 	type ModelReference,
+	messageOf,
 	noRetry,
 	resolveModel,
 	type StreamEvent,
@@ -145,6 +146,6 @@ function requestOfAttempt(request: LLMRequest, retries: Attempts["retries"]): LL
 
 function toUPPError(thrown: unknown, provider: string): UPPError {
 	if (isUPPError(thrown)) return thrown;
-	const message = thrown instanceof Error ? thrown.message : String(thrown);
+	const message = messageOf(thrown);
 	return new UPPError(message, "PROVIDER_ERROR", provider, "llm", undefined, thrown);
 }

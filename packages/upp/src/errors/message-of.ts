@@ -1,0 +1,15 @@
+// What was thrown, in words: anything may be thrown, also what throws again when it is read.
+
+const unreadable = "It gave no reason.";
+
+/** The message of what was thrown, or what it is as text. Never empty, and never throws. */
+export function messageOf(thrown: unknown): string {
+	try {
+		const message = (thrown as { message?: unknown } | null | undefined)?.message;
+		if (typeof message === "string" && message !== "") return message;
+		const isData = typeof thrown === "object" && thrown !== null && !(thrown instanceof Error);
+		return (isData ? JSON.stringify(thrown) : String(thrown ?? "")) || unreadable;
+	} catch {
+		return unreadable;
+	}
+}
