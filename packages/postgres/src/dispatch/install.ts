@@ -119,8 +119,9 @@ function functions(schema: string): string {
 	END IF;
 
 	-- What workers that died had, what was accepted in their names, and jobs that they had fetched, begun or not: those are made
-	-- anew, for one that was stopped may wake up and say that its own are over. Locks above 0 are those of workers.
-	CREATE OR REPLACE FUNCTION ${schema}.dispatch_dead_1(space integer) RETURNS bigint LANGUAGE plpgsql AS $$
+	-- anew, for one that was stopped may wake up and say that its own are over. Locks above 0 are those of workers. Who looks lives,
+	-- also while the connection that shows it is made anew.
+	CREATE OR REPLACE FUNCTION ${schema}.dispatch_dead_2(space integer, own bigint) RETURNS bigint LANGUAGE plpgsql AS $$
 	DECLARE
 		dead bigint[];
 		fetched uuid[];
@@ -132,7 +133,7 @@ function functions(schema: string): string {
 		DELETE FROM ${schema}.dead_workers d WHERE NOT EXISTS (SELECT FROM ${schema}.workers w
 			WHERE w.id = d.worker AND NOT ${schema}.lives_v1(w, space));
 		dead := ARRAY(SELECT w.id FROM ${schema}.workers w LEFT JOIN ${schema}.dead_workers d ON d.worker = w.id
-			WHERE (d.at IS NULL OR d.at < now() - interval '${againAfter} s') AND NOT ${schema}.lives_v1(w, space));
+			WHERE w.id <> own AND (d.at IS NULL OR d.at < now() - interval '${againAfter} s') AND NOT ${schema}.lives_v1(w, space));
 		IF cardinality(dead) = 0 THEN RETURN 0; END IF;
 		WITH f AS (DELETE FROM ${jobs}._private_jobs WHERE id IN (SELECT j.id FROM ${jobs}._private_jobs j
 			WHERE j.locked_by IN (SELECT '${fetchedBy}' || d FROM unnest(dead) d) FOR UPDATE SKIP LOCKED) RETURNING key)

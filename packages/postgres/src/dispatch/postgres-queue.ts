@@ -214,7 +214,7 @@ export function postgresQueue(store: Store, space: number): PostgresQueue {
 		looking ??= store.database
 			.once<{ due: number; deadlines: readonly [since: number, handed: number] }>(
 				`SELECT (SELECT count(*) FROM (SELECT FROM ${jobSchemaOf(schema)}._private_jobs WHERE is_available = true AND priority = 0
-					AND run_at <= now() LIMIT ${Math.max(0, size - busy)}) due) AS due, ${schema}.dispatch_due_2(${space}, ${since})::float8[] AS deadlines, ${schema}.dispatch_dead_1(${space})${lineUp}`,
+					AND run_at <= now() LIMIT ${Math.max(0, size - busy)}) due) AS due, ${schema}.dispatch_due_2(${space}, ${since})::float8[] AS deadlines, ${schema}.dispatch_dead_2(${space}, ${store.worker.id})${lineUp}`,
 			)
 			.then(([row]) => {
 				if (row === undefined) return;

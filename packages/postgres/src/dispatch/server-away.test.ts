@@ -43,3 +43,19 @@ test("who stops while the server is away leaves, and its job stays there for oth
 	expect(await jobs()).toBe(1);
 	way.join();
 });
+
+test("a process takes itself for alive, whatever its row says: no job of its own is handed out again", async () => {
+	const server = await testServer();
+	const host = openHost(store);
+	const taker = await takeFrom(store, host, { atOnce: 2 });
+	const other = openHost(store);
+	await other.journal.submit("s", inputOf("go"));
+	await expect.poll(() => taker.begun).toEqual(["s"]);
+	await server.query(`UPDATE ${store.schema}.workers SET ttl_ms = 0`);
+	// The next look forgets a worker that is not there.
+	await server.query(`INSERT INTO ${store.schema}.dead_workers VALUES (-1, now())`);
+	const strangers = `SELECT worker FROM ${store.schema}.dead_workers WHERE worker = -1`;
+	await expect.poll(() => server.query(strangers)).toEqual([]);
+	await other.journal.submit("t", inputOf("go"));
+	await expect.poll(() => taker.begun).toEqual(["s", "t"]);
+});
