@@ -1,5 +1,5 @@
 // Runs many schedules of the simulation, shared among the processors: `npm run simulate -- --schedules N --seed S`, and
-// `--world` for other stores than the one in memory, or for threads. The first seed is a new one unless it is given. Prints how far it is,
+// `--world` for other stores than the one in memory, for work in the background, or for threads. The first seed is a new one unless it is given. Prints how far it is,
 // and the first schedule that failed with the command that replays it.
 import { fork } from "node:child_process";
 import { availableParallelism } from "node:os";
@@ -89,6 +89,8 @@ if (values.share !== undefined) await runShare(JSON.parse(values.share) as Share
 else if (isWorld(values.world))
 	await runAll(readCount("schedules", values.schedules, 1), readCount("seed", values.seed, 0), values.world);
 else {
-	console.error(`--world takes memory, sqlite, bare or threads, not ${JSON.stringify(values.world)}.`);
+	console.error(
+		`--world takes memory, background, sqlite, bare or threads, not ${JSON.stringify(values.world)}.`,
+	);
 	process.exitCode = 2;
 }

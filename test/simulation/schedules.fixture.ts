@@ -5,14 +5,15 @@ import { bareFaults, bareStore } from "./bare-store.fixture.ts";
 import { sqliteStore } from "./sqlite-store.fixture.ts";
 import { runThreadsWorld } from "./threads-world.fixture.ts";
 
-/** Worlds by the store that their processes share: in memory, in a SQLite file, or a bare session store. */
+/** Worlds by the store that their processes share: in memory, in a SQLite file, or a bare session store. Work in the background has its own. */
 const worlds = {
 	memory: {},
+	background: { background: true },
 	sqlite: { store: sqliteStore },
 	bare: { store: bareStore, faults: bareFaults },
 } as const satisfies Record<string, Omit<SimulationOptions, "seed">>;
 
-/** The name of a kind of world: sessions over one of these stores, or the threads of a project. */
+/** The name of a kind of world: one of these, or the threads of a project. */
 export type WorldName = keyof typeof worlds | "threads";
 
 /** Whether there is such a kind of world. */
@@ -20,7 +21,7 @@ export function isWorld(name: string): name is WorldName {
 	return name === "threads" || Object.hasOwn(worlds, name);
 }
 
-/** Schedules in all over the store in memory; HOLDFAST_SCHEDULES changes it. */
+/** What the schedules over the store in memory may take, in those of any kind; HOLDFAST_SCHEDULES changes it. */
 export const scheduleCount: number = Number(process.env.HOLDFAST_SCHEDULES ?? 3_000);
 
 const { HOLDFAST_SEED, HOLDFAST_WORLD = "memory", HOLDFAST_FIRST_SEED } = process.env;

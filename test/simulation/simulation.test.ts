@@ -1,5 +1,5 @@
 // The engine and its sessions under a seeded scheduler: half of the schedules, and that a seed replays.
-// HOLDFAST_SCHEDULES changes how many there are in all, HOLDFAST_SEED and HOLDFAST_WORLD replay one and print what happened.
+// HOLDFAST_SCHEDULES changes how many there are, HOLDFAST_SEED and HOLDFAST_WORLD replay one and print what happened.
 import { createHash } from "node:crypto";
 import { simulate } from "@holdfast/testing";
 import { expect, test } from "vitest";

@@ -24,6 +24,8 @@ export interface SimulationOptions {
 	 * planted only there.
 	 */
 	readonly store?: (clock: WorldClock) => SimulatedStore;
+	/** Whether sub-agents work in the background, and sessions get notifications. Default: the seed chooses, one schedule in seven. */
+	readonly background?: true;
 }
 
 /** What became of a schedule. */
@@ -60,8 +62,8 @@ const mostRounds = 60;
  * ```
  */
 export async function simulate(options: SimulationOptions): Promise<SimulationResult> {
-	const { seed, steps, faults = worldFaults, planted, store } = options;
-	const world = new World({ seed, faults: new Set(faults), planted, store });
+	const { seed, steps, faults = worldFaults, planted, store, background } = options;
+	const world = new World({ seed, faults: new Set(faults), planted, store, background });
 	const users = new Users(world);
 	const { ledger, schedule } = world;
 	try {

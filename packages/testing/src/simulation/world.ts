@@ -37,6 +37,8 @@ export interface WorldOptions {
 	readonly planted: PlantedFault | undefined;
 	/** Makes the store. Default: the one in memory. */
 	readonly store: ((clock: WorldClock) => SimulatedStore) | undefined;
+	/** Whether sub-agents work in the background; undefined where the seed chooses. */
+	readonly background: true | undefined;
 }
 
 export class World {
@@ -70,7 +72,7 @@ export class World {
 	readonly #answers: "at-once" | "in-time";
 	#lastId: string | undefined;
 
-	constructor({ seed, faults, planted, store = memoryStore }: WorldOptions) {
+	constructor({ seed, faults, planted, store = memoryStore, background }: WorldOptions) {
 		this.random = seededRandom(seed);
 		this.schedule = new Schedule(this.random);
 		this.faults = faults;
@@ -82,12 +84,12 @@ export class World {
 		this.effects = new Effects(this.ledger);
 		const atOnce = this.random.chance(0.15) && this.news === undefined;
 		this.#answers = atOnce ? "at-once" : "in-time";
-		this.delegates = this.random.chance(0.5);
+		this.delegates = this.random.chance(0.5) || background === true;
 		// Drawn apart, so that the other worlds stay as they are.
 		this.isBusy = faults.has("model") && seededRandom(`busy ${seed}`).chance(0.3);
 		const repeats = seededRandom(`again ${seed}`);
 		this.repeats = repeats.chance(0.3) ? repeats : undefined;
-		this.background = this.delegates && this.random.chance(0.3);
+		this.background = this.delegates && (this.random.chance(0.3) || background === true);
 		this.sessions = Array.from({ length: 1 + this.random.below(3) }, (_, at) => `s${at + 1}`);
 		for (let count = 1 + this.random.below(3); count > 0; count--) this.startProcess();
 	}
