@@ -48,6 +48,10 @@ test.each([
 		"a run learns of work that is over while this process still follows it, and what it finds then is no update",
 	],
 	[4_353, "a session is made for a notification while a worker that saw none of its key looks for it"],
+	[
+		838_933_934,
+		"the store fails under who follows work in the background, and a recovery follows it to its end before",
+	],
 	[926_920_079, "the store fails as work in the background begins, and its end is reported after all"],
 ])("seed %i holds, in which %s", async (seed) => {
 	const result = await runSchedule("memory", seed);

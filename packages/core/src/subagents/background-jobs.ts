@@ -89,6 +89,8 @@ export class BackgroundJobs {
 		if (this.#jobs.has(storeKey) || this.#closing.signal.aborted) return;
 		const table = this.#tables.get(task.subagent)?.();
 		if (table === undefined) return;
+		// It is followed again already: whoever did so later would emit its end once more.
+		this.#table.later.callOff(followLater(taskId));
 		this.#known.add(storeKey);
 		const group = this.#group(groupId);
 		group.live++;
@@ -137,7 +139,7 @@ export class BackgroundJobs {
 
 	#startLater(task: BackgroundTask, launch: Launch | undefined): void {
 		const start = async (): Promise<void> => this.start(task, launch);
-		this.#table.later.set(`follow ${task.taskId}`, start, () => !this.#closing.signal.aborted);
+		this.#table.later.set(followLater(task.taskId), start, () => !this.#closing.signal.aborted);
 	}
 
 	/** The task with one of these store keys; undefined when there is no such task. */
@@ -299,6 +301,11 @@ export class BackgroundJobs {
 		run.emit({ type: "nested", ...run.at, step, toolCallId, event });
 		return true;
 	}
+}
+
+/** Why a task is looked at later. */
+function followLater(taskId: string): string {
+	return `follow ${taskId}`;
 }
 
 function finished({ taskId, subagent }: BackgroundTask, description = ""): FinishedTask {
