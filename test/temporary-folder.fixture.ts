@@ -1,6 +1,6 @@
-// What a run of tests has in common. Processes that tests start share one cache of compiled sources, for compiling them
-// anew each time would cost more than what is tested. All tests of a run make their temporary folders, in whatever process,
-// in one that is removed with the run; what a run left that was killed is removed by a later one.
+// What a run of tests has in common. Processes that tests start share what was compiled and bundled for one of them, for
+// loading the sources anew each time would cost more than what is tested. All tests of a run make their temporary folders,
+// in whatever process, in one that is removed with the run; what a run left that was killed is removed by a later one.
 import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
@@ -18,7 +18,9 @@ export default function setup(): () => void {
 	const folder = mkdtempSync(join(place, `${prefix}${process.pid}-`));
 	// The first for all systems but Windows, the others for that one.
 	for (const variable of ["TMPDIR", "TEMP", "TMP"]) process.env[variable] = folder;
-	process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, "../node_modules/.cache/compiled");
+	process.env.HOLDFAST_BUNDLES ??= mkdtempSync(join(folder, "bundles-"));
+	const first = JSON.stringify(join(import.meta.dirname, "../tools/start-bundled.cjs"));
+	process.env.NODE_OPTIONS = [process.env.NODE_OPTIONS, `--require=${first}`].filter(Boolean).join(" ");
 	return () => remove(folder);
 }
 
