@@ -3,8 +3,12 @@ import { defineConfig } from "vitest/config";
 /** Suites of their own: what they need is built, or fetched. */
 const longer = ["test/templates/**/*.test.ts", "test/site/**/*.test.ts"];
 
+/** Crash tests whose processes die at moments and not after times, so that it does not matter who else is busy. */
+const atMoments = "accepted-inputs|every-write|kill-points|reconcile|runner|threads";
+
 /** Tests that replace modules, or whose fixtures end what they share with the last test of a file: a process for each file. */
 const apart = [
+	`test/crash/@(${atMoments}).test.ts`,
 	"packages/{memory,postgres}/**/*.test.ts",
 	"packages/core/src/agent/foreign-host.test.ts",
 	"packages/runner/src/prompts/prompt-stores.test.ts",
@@ -13,7 +17,7 @@ const apart = [
 
 /** Tests that end processes, cut connections or drive a browser: they compete with nobody for the machine. */
 const alone = [
-	"test/crash/**/*.test.ts",
+	`test/crash/!(${atMoments}).test.ts`,
 	"test/browser/**/*.test.ts",
 	"packages/**/*browser.test.ts",
 	"packages/**/*chaos.test.ts",
