@@ -116,12 +116,11 @@ export function startCall(
 				observer?.committed && ((batch) => observer.committed?.({ ...batch, before: run.state })),
 			),
 			asks: observer === undefined ? "whole" : "streamed",
-			...(observer === undefined ? {} : { watchers: [observer.watcher] }),
-			...(options.parentContext === undefined ? {} : { parentContext: options.parentContext }),
-			...(checkpoints === undefined ? {} : { afterStep: checkpoints.save }),
-			...(frame === undefined
-				? {}
-				: { interceptors: frame.policy.stages, admitting: frame.policy.admitting }),
+			watchers: observer && [observer.watcher],
+			parentContext: options.parentContext,
+			afterStep: checkpoints?.save,
+			interceptors: frame?.policy.stages,
+			admitting: frame?.policy.admitting,
 		});
 		stopWork = () => run.stop("interrupt");
 		if (frame !== undefined) attach(frame, run, policed.policy);

@@ -21,7 +21,7 @@ export interface CallInRound {
 	input?: unknown;
 	approved?: boolean;
 	/** What somebody outside said when it was let run. */
-	readonly approval?: Approval;
+	approval?: Approval;
 	startedAt: number;
 	context?: CallContext;
 	/** What the tool itself came to, while a hook still looks at it. */
@@ -39,7 +39,7 @@ export function callInRound(
 	waitsFor: ReadonlyMap<string, Iterable<string>>,
 ): CallInRound {
 	const waits = waitsFor.get(call.toolCallId);
-	return {
+	const begun: CallInRound = {
 		call,
 		index,
 		waitsFor: waits === undefined ? waitsForNone : new Set(waits),
@@ -49,6 +49,10 @@ export function callInRound(
 		// Joined it is one string; a template would be kept as a tree of its pieces.
 		idempotencyKey: started?.idempotencyKey ?? [...name, index].join("."),
 		startedAt: 0,
-		...(approval === undefined ? {} : { approval, approved: true }),
 	};
+	if (approval !== undefined) {
+		begun.approval = approval;
+		begun.approved = true;
+	}
+	return begun;
 }

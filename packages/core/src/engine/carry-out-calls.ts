@@ -1,6 +1,7 @@
 // The calls of one answer or of one request of the strategy, from the hooks before them to those after (keeps I3, I8).
 import { type ToolCall, UPPError } from "@holdfast/upp";
-import type { AssistantSaid, Fact, RunState, ToolsRequested } from "../facts/index.ts";
+import type { AssistantSaid, Fact, PendingCall, RunState, ToolsRequested } from "../facts/index.ts";
+import type { MaybePromise } from "../host/index.ts";
 import type { ToolsAction } from "./action.ts";
 import { commit, stepOf } from "./end-run.ts";
 import type { Observation } from "./engine-agent.ts";
@@ -28,59 +29,111 @@ function callsOf(asked: CallsAsked): readonly ToolCall[] {
 	return asked.kind === "assistant" ? (asked.message.toolCalls ?? []) : asked.calls;
 }
 
+/** Calls that are being carried out. */
+interface CarriedOut {
+	readonly round: ToolRound;
+	readonly step: number;
+	/** What asks for them, and what goes before it, where that is not committed yet. */
+	readonly fresh: CallsAsked | undefined;
+	readonly asked: readonly Fact[];
+}
+
 /**
- * Starts the calls that a model or the strategy asked for and waits for all results. Without them: continues with the open
- * calls.
+ * Starts the calls that a model or the strategy asked for and waits for all results; a promise where anything takes time.
+ * Without them: continues with the open calls.
  */
-export async function carryOutCalls(
+export function carryOutCalls(
 	run: Run,
 	given: CallsAsked | undefined,
-	{ before = noFacts, concludes }: CarryOutOptions = {},
-): Promise<void> {
-	const isAdmitted = given === undefined || run.admission === undefined;
-	const fresh = isAdmitted ? given : await admitted(run, given, before);
+	options: CarryOutOptions = {},
+): MaybePromise<void> {
+	if (given === undefined || run.admission === undefined) return carryOut(run, given, options);
+	return admitted(run, given, options.before ?? noFacts).then((fresh) => carryOut(run, fresh, options));
+}
+
+function carryOut(
+	run: Run,
+	fresh: CallsAsked | undefined,
+	{ before = noFacts, concludes }: CarryOutOptions,
+): MaybePromise<void> {
 	const open = run.state.run;
 	const step = fresh?.step ?? open?.step ?? 1;
 	const calls = fresh === undefined ? (open?.calls ?? []) : callsOf(fresh).map((call) => ({ call }));
-	const { hooks, toolStrategy } = run.agent;
-	const limit = toolStrategy.maxIterations;
+	const limit = run.agent.toolStrategy.maxIterations;
 	if (fresh !== undefined && limit !== undefined && (open?.rounds ?? 0) >= limit)
-		await refuseRound(run, before, fresh, limit);
+		return refuseRound(run, before, fresh, limit);
 	const round = new ToolRound(run, step, roundName(open, fresh), calls, concludes);
+	const carried: CarriedOut = {
+		round,
+		step,
+		fresh,
+		asked: fresh === undefined ? before : [...before, fresh],
+	};
+	let ended: MaybePromise<readonly PendingCall[]>;
 	try {
-		if (fresh !== undefined && hooks.onAct !== undefined)
-			await untilAnswered(run, () => hooks.onAct?.(step, callsOf(fresh)));
-		run.checkStopped();
-		const begun = round.begin(fresh === undefined ? before : [...before, fresh]);
-		if (begun !== undefined) await begun;
-		const finished = round.finished();
-		const pending = finished instanceof Promise ? await run.untilStopped(finished) : finished;
-		if (pending.length > 0) throw new Waits([{ kind: "waiting", step: stepOf(run), calls: pending }]);
+		ended = begin(run, carried);
 	} catch (error) {
-		if (error instanceof Waits) throw error;
-		if (!(error instanceof Stopped)) run.cancelWork(error);
-		// What was said is kept, also where none of its calls was started.
-		const unsaid = fresh === undefined || isOnRecord(run, fresh) ? noFacts : [...before, fresh];
-		if (error instanceof Stopped && error.reason === "suspend") {
-			if (unsaid.length > 0) await commit(run, unsaid);
-			await Promise.race([
-				settled(round),
-				new Promise<void>((resolve) => run.agent.ports.timers.after(suspendGrace, resolve)),
-			]);
-		}
-		if ((error instanceof Stopped && error.reason !== "interrupt") || error instanceof CommitFailed) {
-			round.abandon();
-			throw error;
-		}
-		const why =
-			error instanceof Stopped
-				? "The call was cancelled: the run was interrupted."
-				: "The call was cancelled: the run failed.";
-		// With the end of the run in one commit: else a crash in between would let it continue.
-		throw new CutShort(error, { facts: [...unsaid, ...round.close("cancelled", why)] });
+		ended = Promise.reject(error);
 	}
+	const isOver = !(ended instanceof Promise) && ended.length === 0;
+	return isOver && run.agent.hooks.onObserve === undefined ? undefined : followed(run, carried, ended);
+}
+
+/** Starts the calls; the calls that are left for somebody outside, once every other one has its result. */
+function begin(run: Run, { round, step, fresh, asked }: CarriedOut): MaybePromise<readonly PendingCall[]> {
+	const finished = (): MaybePromise<readonly PendingCall[]> => {
+		const pending = round.finished();
+		return pending instanceof Promise ? run.untilStopped(pending) : pending;
+	};
+	const start = (): MaybePromise<readonly PendingCall[]> => {
+		run.checkStopped();
+		const begun = round.begin(asked);
+		return begun === undefined ? finished() : begun.then(finished);
+	};
+	const { hooks } = run.agent;
+	if (fresh === undefined || hooks.onAct === undefined) return start();
+	return untilAnswered(run, () => hooks.onAct?.(step, callsOf(fresh))).then(start);
+}
+
+async function followed(
+	run: Run,
+	carried: CarriedOut,
+	ended: MaybePromise<readonly PendingCall[]>,
+): Promise<void> {
+	let pending: readonly PendingCall[];
+	try {
+		pending = await ended;
+	} catch (error) {
+		throw await cutShort(run, carried, error);
+	}
+	if (pending.length > 0) throw new Waits([{ kind: "waiting", step: stepOf(run), calls: pending }]);
+	const { hooks } = run.agent;
 	if (hooks.onObserve !== undefined)
-		await untilAnswered(run, () => hooks.onObserve?.(step, observations(run)));
+		await untilAnswered(run, () => hooks.onObserve?.(carried.step, observations(run)));
+}
+
+/** Ends calls that were stopped or failed. What the run ends with, or is left with. */
+async function cutShort(run: Run, { round, fresh, asked }: CarriedOut, error: unknown): Promise<unknown> {
+	if (!(error instanceof Stopped)) run.cancelWork(error);
+	// What was said is kept, also where none of its calls was started.
+	const unsaid = fresh === undefined || isOnRecord(run, fresh) ? noFacts : asked;
+	if (error instanceof Stopped && error.reason === "suspend") {
+		if (unsaid.length > 0) await commit(run, unsaid);
+		await Promise.race([
+			settled(round),
+			new Promise<void>((resolve) => run.agent.ports.timers.after(suspendGrace, resolve)),
+		]);
+	}
+	if ((error instanceof Stopped && error.reason !== "interrupt") || error instanceof CommitFailed) {
+		round.abandon();
+		return error;
+	}
+	const why =
+		error instanceof Stopped
+			? "The call was cancelled: the run was interrupted."
+			: "The call was cancelled: the run failed.";
+	// With the end of the run in one commit: else a crash in between would let it continue.
+	return new CutShort(error, { facts: [...unsaid, ...round.close("cancelled", why)] });
 }
 
 /** Resolves when the round has finished or failed. */

@@ -189,7 +189,7 @@ function approvalContext({ sessionKey, caller }: CallSetting, { toolCallId }: To
 /** Nothing is in the way of the call any more. */
 function passed(tool: EngineTool, input: unknown, approved: boolean | undefined): CheckedCall {
 	if (tool.kind === "remote") return { kind: "pending", tool, awaits: "result" };
-	return { kind: "start", tool, input, ...(approved === undefined ? {} : { approved }) };
+	return approved === undefined ? { kind: "start", tool, input } : { kind: "start", tool, input, approved };
 }
 
 async function asked(

@@ -170,8 +170,9 @@ async function modelStep(run: Run, action: ModelAction): Promise<boolean> {
 	if (call.retries.length > 0) await recordRetries(run, call.retries);
 	const { answer, results } = answered;
 	if (answer.message.hasToolCalls) {
-		if (results === undefined) await carryOutCalls(run, answer);
-		else await recordCarriedOut(run, answer, results);
+		const carried =
+			results === undefined ? carryOutCalls(run, answer) : recordCarriedOut(run, answer, results);
+		if (carried instanceof Promise) await carried;
 	} else {
 		const committed = run.commit([answer]);
 		if (committed instanceof Promise) await committed;

@@ -35,17 +35,17 @@ export interface RunOptions {
 	readonly processKey?: string;
 	readonly state: SessionState;
 	readonly recorder: Recorder;
-	readonly watchers?: readonly Watcher[];
+	readonly watchers?: readonly Watcher[] | undefined;
 	/** Turns an input of the store's inbox into one of this run. */
 	readonly readInput?: (input: StoredInput) => RunInput;
 	/** The tool call in which the agent itself runs, when it is a sub-agent. */
-	readonly parentContext?: ToolContext;
+	readonly parentContext?: ToolContext | undefined;
 	/** What interceptors do at its stages. */
-	readonly interceptors?: DrivenStages;
+	readonly interceptors?: DrivenStages | undefined;
 	/** What its facts and deltas go through before they are committed and emitted. */
 	readonly admitting?: Admitting | undefined;
 	/** Called with each state at the end of a step. Must not throw. */
-	readonly afterStep?: (state: AgentState) => void;
+	readonly afterStep?: ((state: AgentState) => void) | undefined;
 	/** Keeps records of the run beside its journal. */
 	readonly ledger?: Ledger | undefined;
 	/**

@@ -45,10 +45,9 @@ function emitTurnStart(run: Run): Promise<unknown> | undefined {
 	return run.boundary({ type: "turn_start", seq, sub });
 }
 
-async function afterTurnStart(run: Run, passed: Promise<unknown> | undefined): Promise<false> {
-	if (passed !== undefined) await passed;
-	if (run.hasInputs) await run.takeInputs("turn-start");
-	return false;
+function afterTurnStart(run: Run, passed: Promise<unknown> | undefined): MaybePromise<false> {
+	if (passed !== undefined) return passed.then(() => afterTurnStart(run, undefined));
+	return run.hasInputs ? run.takeInputs("turn-start").then(() => false) : false;
 }
 
 /** Whether a step is opened without asking anybody. */
@@ -193,18 +192,15 @@ export function wholeTurn(run: { readonly state: SessionState }): Turn {
 	return turnOf(run) ?? turnWith(run.state, { message: new AssistantMessage("") });
 }
 
-function turnWith(
-	state: SessionState,
-	{ message, ...answer }: Pick<AssistantSaid, "message" | "data">,
-): Turn {
+function turnWith(state: SessionState, answer: Pick<AssistantSaid, "message" | "data">): Turn {
 	const run = state.run as RunState;
 	const data = outputOf({ state }) ?? answer.data;
 	return createTurn({
 		messages: runMessages(state),
-		response: message,
+		response: answer.message,
 		toolExecutions: run.executions.toArray(),
 		usage: { ...run.usage, cycles: cycleUsage(run) },
 		cycles: run.cycles,
-		...(data === undefined ? {} : { data }),
+		data,
 	});
 }

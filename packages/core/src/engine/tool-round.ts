@@ -4,6 +4,7 @@ import type { Tool, ToolCall } from "@holdfast/upp";
 import type {
 	CallState,
 	Fact,
+	Mutable,
 	PendingCall,
 	ToolCallOutcome,
 	ToolSettled,
@@ -175,15 +176,15 @@ export class ToolRound {
 		}
 		each.phase = "running";
 		each.input = prepared.input;
-		const started: ToolStarted = {
+		const started: Mutable<ToolStarted> = {
 			kind: "tool.started",
 			step: this.#step,
 			callId: each.call.toolCallId,
 			name: each.call.toolName,
-			...(prepared.input === each.call.arguments ? {} : { input: prepared.input }),
 			attempt: each.attempt,
 			idempotencyKey: each.idempotencyKey,
 		};
+		if (prepared.input !== each.call.arguments) started.input = prepared.input;
 		facts.push(started);
 		launches.push(each);
 	}
@@ -348,16 +349,17 @@ export class ToolRound {
 	}
 
 	#settledFact(each: CallInRound, outcome: ToolCallOutcome, result: unknown, details: unknown): ToolSettled {
-		return {
+		const settled: Mutable<ToolSettled> = {
 			kind: "tool.settled",
 			step: this.#step,
 			callId: each.call.toolCallId,
 			outcome,
 			result,
-			...(details === undefined ? {} : { details }),
 			duration: each.startedAt === 0 ? 0 : this.#run.agent.ports.clock.monotonic() - each.startedAt,
-			...(each.approved === undefined ? {} : { approved: each.approved }),
 		};
+		if (details !== undefined) settled.details = details;
+		if (each.approved !== undefined) settled.approved = each.approved;
+		return settled;
 	}
 
 	#checkDone(): void {

@@ -12,7 +12,8 @@ import type { Session, Store } from "./memory-store.ts";
 /** Something in the order of its last change: a session, or what is remembered of one that was deleted. */
 export interface Changed {
 	readonly key: string;
-	readonly incarnation: string;
+	/** Tells it from all others of its store, those of its key too. */
+	readonly number: number;
 	/** 0 before its first change. */
 	position: number;
 	kind: Change["kind"];
@@ -56,10 +57,10 @@ export function noteChange(order: ChangeOrder, session: Changed, kind: Change["k
 export function noteDeletion(order: ChangeOrder, session: Changed, seq: number): void {
 	if (order.latest === session) order.latest = session.older;
 	leave(session);
-	const { key, incarnation } = session;
+	const { key, number } = session;
 	const deletion: Deletion = {
 		key,
-		incarnation,
+		number,
 		seq,
 		position: 0,
 		kind: "deleted",
@@ -100,9 +101,9 @@ export function memoryChanges(store: Store): ChangeLog {
 				.reverse()
 				.slice(0, limit)
 				.map((at) => {
-					const { position, key, incarnation, kind } = at;
+					const { position, key, number, kind } = at;
 					const seq = kind === "deleted" ? (at as Deletion).seq : ((at as Session).entries.at(-1)?.seq ?? 0);
-					return { position, key, incarnation, seq, kind };
+					return { position, key, incarnation: store.incarnationOf(number), seq, kind };
 				});
 		},
 		watch: (changed) => store.watchers.addToAll(changed),

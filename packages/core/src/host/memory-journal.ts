@@ -76,8 +76,7 @@ export function workerOf(store: Store, workerId: string): MemoryJournal {
 		},
 		submit(key, { askedBy, ...kept }) {
 			ensureOpen();
-			if (askedBy !== undefined && !isAsking(store.sessions.get(askedBy.key), askedBy))
-				throw leaseLost(askedBy.key);
+			if (askedBy !== undefined && !isAsking(store, askedBy)) throw leaseLost(askedBy.key);
 			const at = store.clock.now();
 			const session = store.sessions.get(key) ?? createSession(store, key, at);
 			const { dedupeKey } = kept;
@@ -119,7 +118,7 @@ export function workerOf(store: Store, workerId: string): MemoryJournal {
 		head(key) {
 			ensureOpen();
 			const session = store.sessions.get(key);
-			return session === undefined ? undefined : headOf(session);
+			return session === undefined ? undefined : headOf(store, session);
 		},
 		list(options = {}) {
 			ensureOpen();
@@ -179,8 +178,9 @@ function isAfter(chunk: StoredChunk, after: ReadChunks["after"]): boolean {
 	return chunk.seq > after.seq || (chunk.seq === after.seq && chunk.sub > after.sub);
 }
 
-function headOf(session: Session): SessionHead {
-	const { key, incarnation, epoch, openRunId, createdAt, updatedAt } = session;
+function headOf(store: Store, session: Session): SessionHead {
+	const { key, number, epoch, openRunId, createdAt, updatedAt } = session;
+	const incarnation = store.incarnationOf(number);
 	const waiting = session.inbox?.length ?? 0;
 	const head = { key, incarnation, epoch, seq: lastSeq(session), createdAt, updatedAt, waiting };
 	if (openRunId === undefined) return head;
@@ -223,11 +223,11 @@ function listSessions(store: Store, options: ListOptions): SessionHead[] {
 		if (!key.startsWith(prefix) || (after !== undefined && key <= after)) continue;
 		if (session.updatedAt < changedSince) continue;
 		if (state === "waiting" && !waits(session, dueBy)) continue;
-		if (state === "orphaned" && !isOrphaned(store, session, headOf(session))) continue;
+		if (state === "orphaned" && !isOrphaned(store, session, headOf(store, session))) continue;
 		found.push(session);
 	}
 	found.sort((one, other) => (one.key < other.key ? -1 : 1));
-	return found.slice(0, limit).map(headOf);
+	return found.slice(0, limit).map((session) => headOf(store, session));
 }
 
 function waits({ entries }: Session, dueBy = never): boolean {
@@ -235,10 +235,9 @@ function waits({ entries }: Session, dueBy = never): boolean {
 	return last?.kind === "waiting" && (lookAt([last], null) ?? never) <= dueBy;
 }
 
-function isAsking(
-	session: Session | undefined,
-	{ runId, incarnation }: NonNullable<Input["askedBy"]>,
-): boolean {
-	if (session === undefined || (incarnation ?? session.incarnation) !== session.incarnation) return false;
+function isAsking(store: Store, { key, runId, incarnation }: NonNullable<Input["askedBy"]>): boolean {
+	const session = store.sessions.get(key);
+	if (session === undefined) return false;
+	if (incarnation !== undefined && incarnation !== store.incarnationOf(session.number)) return false;
 	return runId === undefined || session.openRunId === runId;
 }

@@ -15,8 +15,10 @@ export interface Store {
 	readonly order: ChangeOrder;
 	/** Called with the key of each session that was deleted: what is kept beside it goes with it. */
 	readonly deleted: ((key: string) => void)[];
-	/** Gives each session that is created an id that no other has, in this store or another. */
-	readonly newIncarnation: () => string;
+	/** The id of the session of a number, which no other has, in this store or another. */
+	readonly incarnationOf: (number: number) => string;
+	/** How many sessions were created so far. */
+	created: number;
 	/** No session that was deleted had a higher epoch; new ones begin above. */
 	highestDeletedEpoch: number;
 }
@@ -53,7 +55,8 @@ export function newStore(clock: Store["clock"] = { now: () => Date.now() }): Sto
 		watchers: makeWatchers(),
 		order: newOrder(),
 		deleted: [],
-		newIncarnation: makeIncarnations(),
+		incarnationOf: makeIncarnations(),
+		created: 0,
 		highestDeletedEpoch: 0,
 	};
 }
@@ -67,12 +70,10 @@ export function ensureSession(store: Store, key: string): Session {
 	return session;
 }
 
-/** Ids of sessions: a random word for each store, and a number. */
-function makeIncarnations(): () => string {
+/** Ids of sessions: a random word for each store, and a number. They are made when they are asked for, which is rare. */
+function makeIncarnations(): Store["incarnationOf"] {
 	const store = uuid().slice(0, 18);
-	let count = 0;
-	// Joined it is one string; a template would be kept as a tree of its pieces.
-	return () => [store, ++count].join("-");
+	return (number) => `${store}-${number}`;
 }
 
 /** Seq of the last entry; 0 if absent. */
@@ -84,7 +85,7 @@ export function lastSeq({ entries }: Session): number {
 export function createSession(store: Store, key: string, at: number): Session {
 	const session: Session = {
 		key,
-		incarnation: store.newIncarnation(),
+		number: ++store.created,
 		entries: [],
 		createdAt: at,
 		updatedAt: at,

@@ -88,7 +88,8 @@ export function timersBeside(store: Store): TimerStore {
 				timer.attempt++;
 				timer.claim = String(++claims);
 				put(timer, now + leaseMs);
-				const { incarnation = "" } = store.sessions.get(timer.key) ?? {};
+				const session = store.sessions.get(timer.key);
+				const incarnation = session === undefined ? "" : store.incarnationOf(session.number);
 				return { ...timerOf(timer), incarnation, claim: timer.claim, attempt: timer.attempt };
 			});
 		},
