@@ -10,8 +10,11 @@ const root = join(__dirname, "..");
 const [, program = ""] = process.argv;
 const folder = process.env.HOLDFAST_BUNDLES;
 
+/** It loads its source by itself. */
+const command = "packages/cli/bin/holdfast.js";
 /** The programs that are started often, below the root. */
 const programs = [
+	command,
 	"packages/core/src/sqlite/worker-process.fixture.ts",
 	"packages/postgres/src/worker-process.fixture.ts",
 	"test/bundled-program.fixture.ts",
@@ -23,7 +26,8 @@ const programs = [
 function ownProgram() {
 	if (!folder || !process.execArgv.includes("--conditions=holdfast-source")) return undefined;
 	const source = relative(root, program).split(sep).join("/");
-	return programs.includes(source) ? source : undefined;
+	if (!programs.includes(source)) return undefined;
+	return source === command ? "packages/cli/src/main.ts" : source;
 }
 
 /** Which start of the program this is, from 1. */

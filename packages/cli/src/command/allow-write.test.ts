@@ -279,7 +279,7 @@ describe("a process that is killed", () => {
 		folder,
 		environment: {
 			HOLD_FILE_CALL: moment,
-			NODE_OPTIONS: `--import=${new URL("./hold-file-calls.fixture.ts", import.meta.url)}`,
+			NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ""} --import=${new URL("./hold-file-calls.fixture.ts", import.meta.url)}`,
 		},
 	});
 	const isClean = (): boolean =>

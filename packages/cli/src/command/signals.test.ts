@@ -29,7 +29,7 @@ const ask = ["run", "What is the lamp?", "--session", "lamp", "--model"];
 /** Loaded before the command: the first read of NEWS.md never comes to an end. */
 const slowDisk = {
 	HOLD_FILE_CALL: "open:before:NEWS.md",
-	NODE_OPTIONS: `--import=${new URL("./hold-file-calls.fixture.ts", import.meta.url)}`,
+	NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ""} --import=${new URL("./hold-file-calls.fixture.ts", import.meta.url)}`,
 };
 const readNews = { tool: "read_file", arguments: { path: "NEWS.md" } };
 
