@@ -35,4 +35,9 @@ export interface SqlConnection {
 	 * after everything was rolled back; when the transaction cannot begin, `work` is not called.
 	 */
 	atomically<T>(work: () => T): T;
+	/**
+	 * Runs a read of one statement or several, which may share a transaction with others that are asked for at once. Absent:
+	 * each statement has one of its own.
+	 */
+	read?<T>(work: () => T, statements: "one" | "several"): T;
 }

@@ -2,33 +2,46 @@
 
 import { journalClosed } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
+import type { SqlConnection } from "./connection.ts";
 import { isBusy, journalError } from "./sqlite-errors.ts";
 
-/** Carries out a read. @throws HoldfastError `journal_closed`, or what the store's error means. */
-export type Reading = <T>(read: () => T) => MaybePromise<T>;
+/**
+ * Carries out a read, of one statement where nothing else is said. @throws HoldfastError `journal_closed`, or what the store's
+ * error means.
+ */
+export type Reading = <T>(read: () => T, statements?: "one" | "several") => MaybePromise<T>;
 
 /** Milliseconds for which a read waits for a lock. */
 const patience = 30_000;
 
-/** Makes the reading of a journal that knows whether it is closed. `check` is called before each read. */
-export function makeReading(isClosed: () => boolean, check: () => void = () => {}): Reading {
+/** What the reading of a journal is made of. */
+export interface ReadingParts {
+	isClosed(): boolean;
+	/** Called before each read. */
+	readonly check?: (() => void) | undefined;
+	/** Runs each read. Default: as it is. */
+	readonly run?: SqlConnection["read"];
+}
+
+/** Makes the reading of a journal. */
+export function makeReading({ isClosed, check = () => {}, run = (read) => read() }: ReadingParts): Reading {
 	async function later<T>(read: () => T): Promise<T> {
 		const end = performance.now() + patience;
 		for (let pause = 1; ; pause = Math.min(20, pause * 2)) {
 			await new Promise((wake) => setTimeout(wake, pause));
 			if (isClosed()) throw journalClosed();
 			try {
-				return read();
+				return run(read, "several");
 			} catch (error) {
 				if (!isBusy(error) || performance.now() > end) throw journalError(error);
 			}
 		}
 	}
-	return (read) => {
+	return (read, statements = "one") => {
 		if (isClosed()) throw journalClosed();
 		check();
 		try {
-			return read();
+			return run(read, statements);
 		} catch (error) {
 			if (!isBusy(error)) throw journalError(error);
 			return later(read);

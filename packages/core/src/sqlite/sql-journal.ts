@@ -110,7 +110,7 @@ export function sqlJournal({
 	const held: Store["held"] = new Map();
 	const holds = (): boolean => [...held.values()].some((lease) => lease.state.openRun !== null);
 	const worker = register(statements, holds);
-	const reading = makeReading(() => store.closed, check);
+	const reading = makeReading({ isClosed: () => store.closed, check, run: connection.read });
 	const feed = makeChangeFeed(statements, commitsOfOthers);
 	const now = (): number => clock.now();
 	const sweep = (): Promise<void> => longWork.sweep();
@@ -142,7 +142,8 @@ export function sqlJournal({
 		worker,
 		now,
 		commit,
-		reading,
+		// Who opens a file looks for it at what was left there, and shares that with nobody.
+		reading: makeReading({ isClosed: () => store.closed, check }),
 		isClosed: () => store.closed,
 	});
 	// What cannot be swept now is left to the next one that sweeps.
@@ -234,20 +235,20 @@ export function sqlJournal({
 			return reading(() => {
 				const session = toRead(key);
 				return session === undefined ? [] : readEntries(statements, key, session, options);
-			});
+			}, "several");
 		},
 		readChunks(key, { after, through, limit }) {
 			return reading(() => {
 				const session = toRead(key);
 				if (session === undefined) return [];
 				return readChunks(statements, session, { after, through, limit });
-			});
+			}, "several");
 		},
 		readPage(key, { after, limit }) {
 			return reading(() => {
 				const session = statements.pageToRead.get(toStored(key)) as unknown as PageHead | undefined;
 				return session && readPage(statements, key, session, { after, limit });
-			});
+			}, "several");
 		},
 		head(key) {
 			return reading(() => {

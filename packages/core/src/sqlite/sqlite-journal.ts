@@ -2,7 +2,7 @@
 import { resolve as resolvePath } from "node:path";
 import { HoldfastError } from "@holdfast/upp";
 import type { FileLimits } from "../host/index.ts";
-import { nodeConnection } from "./node-connection.ts";
+import { ownConnection } from "./node-connection.ts";
 import { openDatabase } from "./open-database.ts";
 import { sameFile } from "./same-file.ts";
 import { journalFile } from "./schema.ts";
@@ -60,7 +60,7 @@ export function sqliteJournal(options: SqliteJournalOptions): SqliteJournal {
 	);
 	const journal = sqlJournal({
 		name: "sqlite",
-		connection: nodeConnection(database),
+		connection: ownConnection(database),
 		workerId,
 		clock,
 		files: options.files ?? {},

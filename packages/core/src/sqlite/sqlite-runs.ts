@@ -1,5 +1,6 @@
 // Where runs are in a journal's file, found by its indexes.
-import type { MaybePromise, RunIndex } from "../host/index.ts";
+import type { RunIndex } from "../host/index.ts";
+import type { Reading } from "./patient-reads.ts";
 import type { Statements } from "./statements.ts";
 import { fromStored, toStored } from "./stored-text.ts";
 import type { WorkerRegistration } from "./worker-row.ts";
@@ -8,7 +9,7 @@ import type { WorkerRegistration } from "./worker-row.ts";
 export interface RunsParts {
 	readonly statements: Statements;
 	readonly worker: WorkerRegistration;
-	reading<T>(read: () => T): MaybePromise<T>;
+	readonly reading: Reading;
 }
 
 /** The runs of a journal. */
@@ -24,7 +25,7 @@ export function sqliteRuns({ statements, worker, reading }: RunsParts): RunIndex
 				}
 				const waiting = statements.locateWaiting.get(stored) as { place: string } | undefined;
 				return waiting && { place: fromStored(waiting.place) };
-			}),
+			}, "several"),
 		unfinishedRuns: () =>
 			reading(() => (statements.unfinishedRuns.all() as { id: string }[]).map(({ id }) => fromStored(id))),
 		isDead: (workerId) => reading(() => worker.isDead(toStored(workerId))),

@@ -1,0 +1,81 @@
+import { join } from "node:path";
+import type { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { temporaryFolder } from "../temporary-folder.fixture.ts";
+import type { SqlConnection } from "./connection.ts";
+import { loadSqlite } from "./load-sqlite.ts";
+import { ownConnection } from "./node-connection.ts";
+
+let database: DatabaseSync;
+let other: DatabaseSync;
+let connection: SqlConnection;
+
+beforeEach(() => {
+	const path = join(temporaryFolder(), "numbers.db");
+	const { DatabaseSync } = loadSqlite();
+	database = new DatabaseSync(path);
+	database.exec("PRAGMA journal_mode = WAL; CREATE TABLE numbers (value INTEGER)");
+	other = new DatabaseSync(path);
+	connection = ownConnection(database);
+});
+afterEach(() => {
+	if (database.isOpen) database.close();
+	other.close();
+});
+
+function count(): number {
+	return (connection.prepare("SELECT count(*) AS count FROM numbers").get() as { count: number }).count;
+}
+
+const read = (): number | undefined => connection.read?.(count, "one");
+
+const add = (to: Pick<DatabaseSync, "exec">): void => to.exec("INSERT INTO numbers VALUES (1)");
+
+test("reads that are asked for at once share a transaction from the second on; who awaits one reads next what is there by then", async () => {
+	const before = [read(), read(), add(other), read()];
+	expect(before).toEqual([0, 0, undefined, 0]);
+	await before[0];
+	expect(read()).toBe(1);
+	await undefined;
+	add(other);
+	expect(read()).toBe(2);
+});
+
+test("a read of several statements is a transaction", async () => {
+	const both = connection.read?.(() => [count(), add(other), count()], "several");
+	expect(both).toEqual([0, undefined, 0]);
+	await both;
+	expect(read()).toBe(1);
+});
+
+test("a write that comes right after a read, or has one within it, is a transaction of its own", async () => {
+	expect([read(), read()]).toEqual([0, 0]);
+	const within = connection.atomically(() => {
+		add(connection);
+		return read();
+	});
+	expect([within, read()]).toEqual([1, 1]);
+	expect(() =>
+		connection.atomically(() => {
+			add(connection);
+			throw new Error("no");
+		}),
+	).toThrow("no");
+	expect(read()).toBe(1);
+	await undefined;
+	add(other);
+	expect(read()).toBe(2);
+});
+
+test("a read that fails, or after which the database is closed, leaves nothing open", async () => {
+	expect(() =>
+		connection.read?.(() => {
+			throw new Error("locked");
+		}, "several"),
+	).toThrow("locked");
+	await undefined;
+	expect(database.isTransaction).toBe(false);
+	expect([read(), read()]).toEqual([0, 0]);
+	database.close();
+	await undefined;
+});
