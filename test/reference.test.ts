@@ -51,9 +51,15 @@ test("a declaration is read with its docstring, its members and theirs, without 
 		"}",
 		"/** One of two. */",
 		'export type Kind = "a" | "b";',
-		"export {};",
+		'export { Agent, LoopOptions as Options } from "./shared/types.js";',
+		'export type { Message } from "@holdfast/upp";',
 	].join("\n");
-	const found = readDeclarations(text);
+	const { declarations: found, passedOn } = readDeclarations(text);
+	expect([...passedOn]).toEqual([
+		["Agent", { source: "./shared/types.js", name: "Agent" }],
+		["Options", { source: "./shared/types.js", name: "LoopOptions" }],
+		["Message", { source: "@holdfast/upp", name: "Message" }],
+	]);
 	expect(found.get("make")).toEqual({
 		name: "make",
 		kind: "function",

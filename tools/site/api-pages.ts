@@ -1,11 +1,16 @@
 // The reference: a page for each public entry, made of the docstrings in the declarations that are published. A name that
 // more than one entry exports is described in one of them, and the others link to it.
 import { existsSync, readFileSync } from "node:fs";
-import { join, relative } from "node:path";
+import { dirname, join } from "node:path";
 import { listNamedEntries } from "../names.ts";
 import { type Export, readExports } from "../read-exports.ts";
 import { readWorkspaces } from "../workspaces.ts";
-import { type Declaration, type Member, readDeclarations } from "./read-declarations.ts";
+import {
+	type Declaration,
+	type DeclarationFile,
+	type Member,
+	readDeclarations,
+} from "./read-declarations.ts";
 
 /** A page of the site: its path, and its Markdown. */
 export interface Page {
@@ -19,7 +24,12 @@ interface Entry {
 	readonly specifier: string;
 	readonly summary: string;
 	readonly exports: ReadonlyMap<string, Export>;
+	/** Its declaration file, which `npm run build` writes. */
+	readonly types: string;
 }
+
+/** Gives what the package of an entry declares under a name of the entry; undefined for names of other packages. */
+type Describe = (entry: Entry, name: string) => Declaration | undefined;
 
 /** Where a name is described: the entry's page, and the heading there. */
 type Homes = ReadonlyMap<string, { readonly entry: Entry; readonly name: string }>;
@@ -28,34 +38,45 @@ type Homes = ReadonlyMap<string, { readonly entry: Entry; readonly name: string 
 export function writeApiPages(root: string): readonly Page[] {
 	const entries = readEntries(root);
 	const homes = homesOf(entries);
-	const declared = new Map<string, ReadonlyMap<string, Declaration>>();
-	const declarationsIn = (file: string): ReadonlyMap<string, Declaration> => {
-		const place = relative(root, file)
-			.replace(/^(packages\/[^/]+)\/src\//, "$1/dist/")
-			.replace(/\.tsx?$/, ".d.ts");
-		const known = declared.get(place);
-		if (known !== undefined) return known;
-		if (!existsSync(join(root, place))) throw new Error(`${place} is not there: run npm run build first.`);
-		const read = readDeclarations(readFileSync(join(root, place), "utf8"));
-		declared.set(place, read);
-		return read;
+	const known = new Map<string, DeclarationFile>();
+	const fileAt = (path: string): DeclarationFile => {
+		if (!existsSync(path)) throw new Error(`${path} is not there: run npm run build first.`);
+		const file = known.get(path) ?? readDeclarations(readFileSync(path, "utf8"));
+		known.set(path, file);
+		return file;
+	};
+	const declarationOf: Describe = ({ types }, name) => {
+		const passedOn = fileAt(types).passedOn.get(name);
+		if (passedOn === undefined || !passedOn.source.startsWith(".")) return undefined;
+		const path = join(dirname(types), passedOn.source.replace(/\.js$/, ".d.ts"));
+		return fileAt(path).declarations.get(passedOn.name);
 	};
 	return entries.map((entry) => ({
 		path: pathOf(entry.specifier),
 		title: entry.specifier,
-		text: writePage(entry, homes, declarationsIn),
+		text: writePage(entry, homes, declarationOf),
 	}));
 }
 
 function readEntries(root: string): readonly Entry[] {
 	const summaries = new Map(listNamedEntries(root).map(({ specifier, summary }) => [specifier, summary]));
 	const places = readWorkspaces(root).flatMap(({ folder, entries }) =>
-		entries.map(({ specifier, source }) => ({ specifier, file: join(root, "packages", folder, source) })),
+		entries.map(({ specifier, source }) => {
+			const file = join(root, "packages", folder, source);
+			const types = join(
+				root,
+				"packages",
+				folder,
+				source.replace(/^\.\/src\//, "dist/").replace(/\.tsx?$/, ".d.ts"),
+			);
+			return { specifier, file, types };
+		}),
 	);
 	const files = new Map(places.map(({ specifier, file }) => [specifier, file]));
 	return places
-		.map(({ specifier, file }) => ({
+		.map(({ specifier, file, types }) => ({
 			specifier,
+			types,
 			summary: summaries.get(specifier) ?? "",
 			exports: readExports(file, files),
 		}))
@@ -91,11 +112,7 @@ function homesOf(entries: readonly Entry[]): Homes {
 	return homes;
 }
 
-function writePage(
-	entry: Entry,
-	homes: Homes,
-	declarationsIn: (file: string) => ReadonlyMap<string, Declaration>,
-): string {
+function writePage(entry: Entry, homes: Homes, declarationOf: Describe): string {
 	// What is called comes before the types of what it takes and gives.
 	const rank = ({ kind }: Export): number => (kind === "value" ? 0 : 1);
 	const names = [...entry.exports].sort(
@@ -106,10 +123,7 @@ function writePage(
 	const link = linker(entry, homes);
 	for (const [name, exported] of names) {
 		const home = homes.get(originOf(exported));
-		const declaration =
-			exported.origin === undefined
-				? undefined
-				: declarationsIn(exported.origin.file).get(exported.origin.name);
+		const declaration = declarationOf(entry, name);
 		if (home !== undefined && (home.entry !== entry || home.name !== name))
 			elsewhere.push(
 				`- [\`${name}\`](./${pathOf(home.entry.specifier).slice(4)}#${anchorOf(home.name)}), of \`${home.entry.specifier}\``,

@@ -9,6 +9,10 @@ interface Node {
 	readonly [member: string]: unknown;
 }
 
+interface Name {
+	readonly name: string;
+}
+
 /** A member of an interface or class. */
 export interface Member {
 	/** `name?: Type`, on one line. */
@@ -29,6 +33,13 @@ export interface Declaration {
 	readonly members: readonly Member[];
 }
 
+/** What a declaration file says. */
+export interface DeclarationFile {
+	readonly declarations: ReadonlyMap<string, Declaration>;
+	/** What it exports of other files, by the name it exports it under: from where, and what it is called there. */
+	readonly passedOn: ReadonlyMap<string, { readonly source: string; readonly name: string }>;
+}
+
 const kinds: Readonly<Record<string, Declaration["kind"]>> = {
 	TSDeclareFunction: "function",
 	FunctionDeclaration: "function",
@@ -38,13 +49,19 @@ const kinds: Readonly<Record<string, Declaration["kind"]>> = {
 	TSTypeAliasDeclaration: "type",
 };
 
-/** The declarations of a declaration file, by name; overloads are one, and so is a value with the type of its name. */
-export function readDeclarations(text: string): ReadonlyMap<string, Declaration> {
+/** Reads a declaration file. Overloads are one declaration, and so is a value with the type of its name. */
+export function readDeclarations(text: string): DeclarationFile {
 	const found = new Map<string, Declaration>();
+	const passedOn = new Map<string, { source: string; name: string }>();
 	let before = 0;
 	for (const statement of parseAst(text, { lang: "dts" }).body as unknown as readonly Node[]) {
 		const doc = docBefore(text.slice(before, statement.start));
 		before = statement.end;
+		if (statement.type === "ExportNamedDeclaration" && statement.source !== null) {
+			const { value: source } = statement.source as unknown as { value: string };
+			for (const { local, exported } of statement.specifiers as { local: Name; exported: Name }[])
+				passedOn.set(exported.name, { source, name: local.name });
+		}
 		const node = (statement.declaration ?? statement) as Node;
 		const kind = kinds[node.type];
 		if (kind === undefined) continue;
@@ -60,7 +77,7 @@ export function readDeclarations(text: string): ReadonlyMap<string, Declaration>
 			});
 		}
 	}
-	return found;
+	return { declarations: found, passedOn };
 }
 
 function namesOf(node: Node): readonly string[] {
