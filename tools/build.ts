@@ -8,14 +8,9 @@ import { listFiles } from "./list-sources.ts";
 import { namePrivateMethods } from "./name-private-methods.ts";
 import { pruneDeclarations } from "./prune-declarations.ts";
 import { runCommand } from "./run-command.ts";
-import { readWorkspaces, type Workspace } from "./workspaces.ts";
+import { outputOf, readWorkspaces, type Workspace } from "./workspaces.ts";
 
 const root = join(import.meta.dirname, "..");
-
-/** What an entry is called in dist, without its ending: its place under src. */
-function outputOf(source: string): string {
-	return source.replace(/^(?:\.\/)?src\//, "").replace(/\.ts$/, "");
-}
 
 /** The modules that are loaded with one, itself among them. */
 function staticImportsOf(first: string, modules: ChunkingContext): ReadonlySet<string> {

@@ -42,3 +42,8 @@ export function readWorkspaces(root: string): readonly Workspace[] {
 			};
 		});
 }
+
+/** What an entry is called in dist, without its ending: its place under src. */
+export function outputOf(source: string): string {
+	return source.replace(/^(?:\.\/)?src\//, "").replace(/\.ts$/, "");
+}

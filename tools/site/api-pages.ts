@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { listNamedEntries } from "../names.ts";
 import { type Export, readExports } from "../read-exports.ts";
-import { readWorkspaces } from "../workspaces.ts";
+import { outputOf, readWorkspaces } from "../workspaces.ts";
 import {
 	type Declaration,
 	type DeclarationFile,
@@ -63,12 +63,7 @@ function readEntries(root: string): readonly Entry[] {
 	const places = readWorkspaces(root).flatMap(({ folder, entries }) =>
 		entries.map(({ specifier, source }) => {
 			const file = join(root, "packages", folder, source);
-			const types = join(
-				root,
-				"packages",
-				folder,
-				source.replace(/^\.\/src\//, "dist/").replace(/\.tsx?$/, ".d.ts"),
-			);
+			const types = join(root, "packages", folder, "dist", `${outputOf(source)}.d.ts`);
 			return { specifier, file, types };
 		}),
 	);

@@ -1,7 +1,6 @@
 // A sub-agent as a tool of an explicit schema, emitting live to its parent what it does (keeps I8). @see UAP 8
 
-import type { JSONSchema } from "@holdfast/upp";
-import { messageOf, uuid } from "@holdfast/upp";
+import { type JSONSchema, messageOf, uuid } from "@holdfast/upp";
 import { type AgentStreamEvent, executionTrace } from "../engine/index.ts";
 import { AgentState, type GenerateResult } from "../state/index.ts";
 import type { SubagentEvent, ToolContext, ToolOptions } from "../tools/index.ts";

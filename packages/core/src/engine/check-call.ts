@@ -1,7 +1,5 @@
 // What becomes of a call before anything is recorded of it: it may start, or it has its result already.
-
-import type { Tool, ToolCall } from "@holdfast/upp";
-import { messageOf } from "@holdfast/upp";
+import { messageOf, type Tool, type ToolCall } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
 import type { PendingCall, ToolCallOutcome, ToolStarted } from "../facts/index.ts";
 import type { DrivenStages, ToolCallDecision } from "../policy/index.ts";
