@@ -68,6 +68,8 @@ export class Mailbox {
 	#promoted: Map<string, AgentRun> | undefined;
 	/** The turn that came to the session when it was idle, and when it is accepted: what was sent later is stored later. */
 	#accepting: { readonly inputId: string; readonly accepted: Promise<unknown> } | undefined;
+	/** Settles when the last of the turns that wait for that one may go into the inbox. */
+	#waiting: Promise<unknown> | undefined;
 	/** Settles when the last of what is steered has found out whether a run waits for it. */
 	#taking: Promise<void> | undefined;
 	/** The input of another worker that went before ours last, and since when it may. */
@@ -266,9 +268,14 @@ export class Mailbox {
 	async #store(turn: QueuedTurn): Promise<"stored" | "duplicate"> {
 		turn.stage = "storing";
 		const accepting = this.#accepting;
-		// That it is refused is for its own sender.
-		if (accepting !== undefined && accepting.inputId !== turn.inputId)
-			await accepting.accepted.catch(() => {});
+		const isFirst = accepting?.inputId === turn.inputId;
+		if (!isFirst && (accepting !== undefined || this.#waiting !== undefined)) {
+			// That it is refused is for its own sender.
+			const before = Promise.allSettled([accepting?.accepted, this.#waiting]);
+			this.#waiting = before;
+			await before;
+			if (this.#waiting === before) this.#waiting = undefined;
+		}
 		try {
 			const { duplicate } = await this.#journal.submit(this.#storeKey, {
 				id: turn.inputId,

@@ -6,9 +6,7 @@ import {
 	duplicateInput,
 	inputFact,
 	type MessageEdit,
-	readEdit,
 	type SessionState,
-	storedEdit,
 	type Watcher,
 } from "../facts/index.ts";
 import type { Append, MaybePromise } from "../host/index.ts";
@@ -238,11 +236,11 @@ export async function steer(actor: SessionActor, input: AcceptedInput): Promise<
 /** Accepts a change of the history: the run under way takes it in at its next boundary, else the next one does. */
 export async function edit(actor: SessionActor, change: MessageEdit): Promise<void> {
 	actor.ensureUsable();
-	const { turn, mailbox, scope } = actor;
-	const inputId = scope.agent.engine.ports.ids.uuid();
-	await mailbox.edit(inputId, change);
-	const body = storedEdit(change);
-	if (turn !== undefined && isRunning(turn)) turn.run.offer({ inputId, fact: () => readEdit(body) });
+	await actor.mailbox.edit(actor.scope.agent.engine.ports.ids.uuid(), change);
+	const { turn } = actor;
+	// In the order of the inbox: one that came while the run was being begun is before this one. What cannot be read now is
+	// read when the run ends, or by the next one.
+	if (turn !== undefined && isRunning(turn)) await turn.run.fetchInputs().catch(() => {});
 }
 
 /** Resolves when the session is not being opened by this process; rejects when it was killed meanwhile. */

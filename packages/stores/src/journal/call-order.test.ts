@@ -1,6 +1,7 @@
 // What is said to a session at once is taken in the order of the calls, however long each call of its store takes.
 import { scriptedModel } from "@holdfast/testing";
-import { Agent } from "holdfast";
+import { UserMessage } from "@holdfast/upp";
+import { Agent, type AgentRun, tool } from "holdfast";
 import { createInMemoryExecutionHost } from "holdfast/execution";
 import type { SessionStore } from "holdfast/host";
 import { describe, expect, test } from "vitest";
@@ -155,6 +156,64 @@ test("what is steered one shortly after the other is said in that order, whateve
 		await expect
 			.poll(() => said(agent), { interval: 1, timeout: 2_000, message: `seed ${seed}` })
 			.toEqual(few);
+		await agent.close();
+	}
+});
+
+test("of what is sent, steered and changed, whatever each meets, nothing passes another of its kind, nor a turn a change", async () => {
+	for (let seed = 1; seed <= 400; seed++) {
+		const random = randomNumbers(seed * 7_919);
+		const pause = async (): Promise<void> => {
+			for (let ticks = Math.floor(random() * 8); ticks > 0; ticks--) await null;
+			if (random() < 0.05) await new Promise((resolve) => setImmediate(resolve));
+		};
+		const look = tool({
+			name: "look",
+			description: "Looks.",
+			parameters: { type: "object", properties: {} },
+			run: async () => {
+				await pause();
+				return "seen";
+			},
+		});
+		const agent = new Agent({
+			model: scriptedModel((_, call) => (random() < 0.4 ? { toolCalls: [{ name: "look" }] } : `a${call}`)),
+			tools: [look],
+			host: seed % 2 === 0 ? {} : { sessionStore: pausing(pause, new MemorySessionStore()) },
+		});
+		const session = agent.session("s");
+		const ask = {
+			send: (text: string) => session.send(text),
+			steer: (text: string) => session.steer(text),
+			edit: async (text: string) => {
+				await session.edit({ kind: "add", message: new UserMessage(text) });
+				return null;
+			},
+		};
+		const kinds = ["send", "steer", "edit"] as const;
+		const calls = texts.map((text) => [kinds[Math.floor(random() * 3)] ?? "send", text] as const);
+		calls.push(["send", "last"]);
+		const asked: Promise<AgentRun | null>[] = [];
+		for (const [kind, text] of calls) {
+			asked.push(ask[kind](`${kind} ${text}`));
+			await pause();
+		}
+		const runs = await Promise.all(asked);
+		await Promise.all(runs.map((run) => run?.result()));
+		await expect
+			.poll(async () => (await said(agent)).length, { interval: 1, timeout: 2_000, message: `seed ${seed}` })
+			.toEqual(calls.length);
+		const happened = await said(agent);
+		const wanted = calls.map((call) => call.join(" "));
+		const because = `seed ${seed}: ${wanted} became ${happened}`;
+		const of = (each: readonly string[], kind: string): string[] =>
+			each.filter((call) => call.startsWith(kind));
+		for (const kind of kinds) expect(of(happened, kind), because).toEqual(of(wanted, kind));
+		for (const edit of of(wanted, "edit")) {
+			const before = happened.slice(0, happened.indexOf(edit));
+			for (const turn of of(wanted.slice(wanted.indexOf(edit)), "send"))
+				expect(before, because).not.toContain(turn);
+		}
 		await agent.close();
 	}
 });
