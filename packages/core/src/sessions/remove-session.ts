@@ -12,10 +12,19 @@ import { storeKeysWith } from "./store-keys.ts";
 
 /** Ends the runs of a session and of its child sessions. The next handle gets a new actor. */
 export async function kill(table: SessionTable, actor: SessionActor): Promise<void> {
+	await end(table, actor, () => recordKill(table, actor.storeKey));
+}
+
+/** Ends what an actor works on; what is asked of its session meanwhile waits for that. */
+async function end(table: SessionTable, actor: SessionActor, recordEnd: () => Promise<void>): Promise<void> {
 	table.forget(actor);
-	const killed = actor.kill(() => recordKill(table, actor.storeKey));
-	table.kills(actor.storeKey, killed);
-	await killed;
+	const ended = actor.kill(recordEnd);
+	// Its run, which was stopped, still leaves the session: then it can be acquired here again.
+	table.kills(
+		actor.storeKey,
+		ended.then(() => actor.turn?.over),
+	);
+	await ended;
 }
 
 /** Removes a session and its child sessions. */
@@ -24,12 +33,11 @@ export async function remove(table: SessionTable, actor: SessionActor): Promise<
 	const deletion = `deletion of ${processKey(table.local, storeKey)}`;
 	// A plugin notified of the deletion would be notified again.
 	if (isAwaitedBy(deletion)) throw awaitsItself(sessionKey);
-	table.forget(actor);
-	await actor.kill(async () => {
+	await end(table, actor, async () => {
 		while (!(await removeEntries(table, storeKey)));
-		await table.agent.setup?.over();
-		await withinCall(deletion, () => table.agent.policy?.deleted(sessionKey));
 	});
+	await table.agent.setup?.over();
+	await withinCall(deletion, () => table.agent.policy?.deleted(sessionKey));
 }
 
 /**

@@ -263,8 +263,11 @@ export async function resume(
 	lease.drop();
 	const handle = await exclusive.run(async () => {
 		for (;;) {
-			// Another living worker has the session, or the turn before ours.
-			if ((await actor.open()) !== "ours") throw sessionHeld(sessionKey);
+			if ((await actor.open()) !== "ours") {
+				actor.ensureNotKilled();
+				// Another living worker has the session, or the turn before ours.
+				throw sessionHeld(sessionKey);
+			}
 			if (lease.openRunId === undefined && mailbox.first === undefined) return null;
 			if (lease.isWaiting) {
 				actor.watchDeadline(lease.state);

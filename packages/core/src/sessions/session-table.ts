@@ -139,11 +139,10 @@ export class SessionTable implements SessionScope {
 
 	/** Until when that waits which was sent to the session of a key before; undefined if absent. */
 	entering(key: string): Promise<unknown> | undefined {
-		if (this.#entering.size === 0) return this.killing(key);
-		return this.#entering.get(this.storeKeyOf(key)) ?? this.killing(key);
+		return this.#entering.size === 0 ? undefined : this.#entering.get(this.storeKeyOf(key));
 	}
 
-	/** Settles when the kill of the session of a key is on record; undefined if nobody killed it. */
+	/** Settles when the kill of the session of a key is over; undefined if nobody killed it. */
 	killing(key: string): Promise<unknown> | undefined {
 		return this.#killing.size === 0 ? undefined : this.#killing.get(this.storeKeyOf(key));
 	}

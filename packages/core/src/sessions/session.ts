@@ -49,8 +49,7 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 			await moment;
 			this.#table.entered(this.key);
 		}
-		const killing = this.#table.killing(this.key);
-		if (killing !== undefined) await killing;
+		while (this.#killing !== undefined) await this.#killing;
 		return typed(requests.send(this.#actor(), accepted, options));
 	}
 
@@ -230,10 +229,25 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 		return (await requests.readState(this.#actor())).agent;
 	}
 
-	/** Asks for something after what was sent to the session before. */
+	/** Asks for something after what was sent to the session before, and after its kill. */
 	#ask<T>(ask: (actor: SessionActor) => Promise<T>): Promise<T> {
 		const entering = this.#table.entering(this.key);
-		return entering === undefined ? ask(this.#actor()) : entering.then(() => ask(this.#actor()));
+		const isFree = entering === undefined && this.#killing === undefined;
+		return isFree ? ask(this.#actor()) : this.#askAfter(entering, ask);
+	}
+
+	async #askAfter<T>(
+		entering: Promise<unknown> | undefined,
+		ask: (actor: SessionActor) => Promise<T>,
+	): Promise<T> {
+		if (entering !== undefined) await entering;
+		while (this.#killing !== undefined) await this.#killing;
+		return ask(this.#actor());
+	}
+
+	/** Settles when a kill of the session is over, after which another may be under way that was asked for earlier. */
+	get #killing(): Promise<unknown> | undefined {
+		return this.#table.killing(this.key);
 	}
 
 	#actor(): SessionActor {

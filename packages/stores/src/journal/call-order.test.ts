@@ -8,18 +8,10 @@ import { describe, expect, test } from "vitest";
 import { FileSessionStore } from "../session-store/file-session-store.ts";
 import { MemorySessionStore } from "../session-store/memory-session-store.ts";
 import { temporaryFolder } from "../temporary-folder.fixture.ts";
+import { pausing, randomNumbers } from "./slow-store.fixture.ts";
 import { storeJournal } from "./store-journal.ts";
 
 const texts = ["1", "2", "3", "4", "5", "6", "7", "8"];
-
-/** Numbers below one, the same for the same seed. */
-function randomNumbers(seed: number): () => number {
-	let state = seed;
-	return () => {
-		state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
-		return state / 2_147_483_648;
-	};
-}
 
 /** A store whose every call takes some ticks or milliseconds before and after it is done. */
 function slowStore(seed: number, inner: SessionStore = new MemorySessionStore()): SessionStore {
@@ -29,21 +21,6 @@ function slowStore(seed: number, inner: SessionStore = new MemorySessionStore())
 		for (let ticks = random() * 6; ticks > 1; ticks--) await Promise.resolve();
 	};
 	return pausing(pause, inner);
-}
-
-/** A store that pauses before and after each call. */
-function pausing(pause: () => Promise<void>, inner: SessionStore): SessionStore {
-	const slowly = async <T>(call: () => Promise<T>): Promise<T> => {
-		await pause();
-		const result = await call();
-		await pause();
-		return result;
-	};
-	return {
-		load: (key) => slowly(() => inner.load(key)),
-		commit: (key, next, options) => slowly(() => inner.commit(key, next, options)),
-		delete: (key) => slowly(() => inner.delete(key)),
-	};
 }
 
 /** The texts of what was said to the session. */

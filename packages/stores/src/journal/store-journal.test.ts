@@ -160,3 +160,22 @@ test("what a model says while it says it costs no call of a store that cannot ke
 	};
 	expect(await commitsWith({ keepDeltasMs: 1 })).toBe(await commitsWith({}));
 });
+
+test("a session that this process deleted is lost to who looked at it before; by other processes it was changed", async () => {
+	const store = new MemorySessionStore();
+	const same: SessionStore = {
+		load: (key) => store.load(key),
+		commit: (...parameters) => store.commit(...parameters),
+		delete: (key) => store.delete(key),
+	};
+	for (const [deleter, code] of [
+		[store, "lease_lost"],
+		[same, "session_conflict"],
+	] as const) {
+		const journal = storeJournal(store);
+		await append(await begin(journal, "s"), "run-1", ended);
+		const looked = await take(journal, "s");
+		await storeJournal(deleter).delete("s");
+		await expect(append(looked, "run-2", note("late"))).rejects.toMatchObject({ code });
+	}
+});

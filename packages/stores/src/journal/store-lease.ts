@@ -278,10 +278,12 @@ export class StoreLease implements Lease {
 		return { ok: true, seq: head.seq };
 	}
 
-	/** Why an append is refused: this same worker has a later lease, or another writer was here. */
+	/** Why an append is refused: this process has taken or deleted the session since, or another writer was here. */
 	#moved(head: Head | undefined): Error {
-		const own = head?.workerId === this.#journal.workerId && head.leaseId !== this.#id;
-		return own || this.#mode === "seize" ? leaseLost(this.key) : sessionConflict(this.key);
+		const { workerId, process } = this.#journal;
+		const isFenced = (process.fences.get(this.key) ?? -1) >= this.#base.epoch;
+		const isOwn = isFenced || (head?.workerId === workerId && head.leaseId !== this.#id);
+		return isOwn || this.#mode === "seize" ? leaseLost(this.key) : sessionConflict(this.key);
 	}
 
 	#end(): void {

@@ -1,0 +1,134 @@
+// Whatever is asked of a session at once, each request settles, and the session is of use afterwards.
+import { scriptedModel } from "@holdfast/testing";
+import { UserMessage } from "@holdfast/upp";
+import { Agent, type AgentRun, tool } from "holdfast";
+import { expect, test } from "vitest";
+import { MemorySessionStore } from "../session-store/memory-session-store.ts";
+import { pausing, randomNumbers } from "./slow-store.fixture.ts";
+
+const parameters = { type: "object", properties: {} } as const;
+
+/** What a session may say to a request that comes at the wrong moment, in one process. */
+const refusals = [
+	"fork_unsettled",
+	"no_pending_tool_calls",
+	"pending_tool_calls",
+	"session_busy",
+	"session_held",
+	"session_killed",
+];
+
+test("each request of many settles, nothing is said twice, and what is sent afterwards runs", async () => {
+	for (let seed = 1; seed <= 250; seed++) {
+		const random = randomNumbers(seed * 7_919);
+		const pause = async (): Promise<void> => {
+			for (let ticks = Math.floor(random() * 8); ticks > 0; ticks--) await null;
+			if (random() < 0.05) await new Promise((resolve) => setImmediate(resolve));
+		};
+		const look = tool({
+			name: "look",
+			description: "Looks.",
+			parameters,
+			run: async () => {
+				await pause();
+				return "seen";
+			},
+		});
+		const model = scriptedModel((_, call) => {
+			const kind = random();
+			if (kind < 0.3) return { toolCalls: [{ name: "look" }] };
+			return kind < 0.45 ? { toolCalls: [{ name: "remote" }] } : `a${call}`;
+		});
+		const agent = new Agent({
+			model,
+			tools: [look, tool({ name: "remote", description: "Is elsewhere.", parameters })],
+			host: seed % 3 === 0 ? {} : { sessionStore: pausing(pause, new MemorySessionStore()) },
+		});
+		const session = (): ReturnType<typeof agent.session> => agent.session("s");
+		const finished = async (run: Promise<AgentRun | null>): Promise<unknown> => (await run)?.result();
+		const answer = async (): Promise<unknown> => {
+			const calls = await session().pending();
+			const answers = calls.map(({ toolCallId }) => ({ toolCallId, result: "ok" }));
+			return calls.length === 0 ? undefined : finished(session().answer(answers));
+		};
+		const requests: readonly (readonly [number, string, (text: string) => Promise<unknown>])[] = [
+			[5, "send", (text) => finished(session().send(text))],
+			[5, "steer", (text) => finished(session().steer(text))],
+			[2, "start", (text) => finished(session().start(text))],
+			[4, "answer", answer],
+			[2, "resume", () => finished(session().resume())],
+			[2, "release", () => finished(session().release())],
+			[2, "edit", (text) => session().edit({ kind: "add", message: new UserMessage(text) })],
+			[2, "overlay", (text) => session().overlay(text)],
+			[2, "state", () => session().state()],
+			[2, "fork", (text) => session().fork(text)],
+			[2, "interrupt", async () => session().interrupt()],
+			[2, "stop", () => session().stop()],
+			[1, "kill", () => session().kill()],
+			[1, "delete", () => session().delete()],
+		];
+		const urn = requests.flatMap(([weight, ...request]) => Array<typeof request>(weight).fill(request));
+		const asked: string[] = [];
+		const underWay = new Set<string>();
+		const because = (): string => `seed ${seed}: ${asked.join(", ")}`;
+		const refused = (error: { readonly code?: string }): void => {
+			if (!refusals.includes(error.code ?? "")) throw new Error(because(), { cause: error });
+		};
+		const settled: Promise<unknown>[] = [];
+		for (let count = 0; count < 12; count++) {
+			const [name, ask] = urn[Math.floor(random() * urn.length)] ?? (urn[0] as (typeof urn)[number]);
+			const text = `${name} ${count}`;
+			asked.push(text);
+			underWay.add(text);
+			settled.push(
+				ask(text)
+					.catch(refused)
+					.finally(() => underWay.delete(text)),
+			);
+			await pause();
+		}
+		const waitFor = async (isDone: () => Promise<boolean>): Promise<void> => {
+			const until = Date.now() + 10_000;
+			while (!(await isDone())) {
+				expect(Date.now(), `${because()}; under way: ${[...underWay].join(", ")}`).toBeLessThan(until);
+				// Calls that wait are answered, and what waits behind them is resumed.
+				await answer().catch(refused);
+				await finished(session().resume()).catch(refused);
+				await new Promise((resolve) => setImmediate(resolve));
+			}
+		};
+		await waitFor(async () => underWay.size === 0);
+		await Promise.all(settled);
+		const last = await session().send("last");
+		void last.result();
+		const said = async (): Promise<readonly string[]> =>
+			(await session().state()).messages.filter(({ type }) => type === "user").map(({ text }) => text);
+		await waitFor(async () => (await said()).includes("last"));
+		const texts = await said();
+		expect(new Set(texts).size, because()).toBe(texts.length);
+		await agent.close();
+	}
+});
+
+test("what is sent after kills and deletions, before they are over, is ended by none of them", async () => {
+	for (let seed = 1; seed <= 150; seed++) {
+		const random = randomNumbers(seed * 7_919);
+		const pause = async (): Promise<void> => {
+			for (let ticks = Math.floor(random() * 8); ticks > 0; ticks--) await null;
+		};
+		const agent = new Agent({
+			model: scriptedModel(() => "Here."),
+			host: seed % 3 === 0 ? {} : { sessionStore: pausing(pause, new MemorySessionStore()) },
+		});
+		const session = (): ReturnType<typeof agent.session> => agent.session("s");
+		if (random() < 0.7) await (await session().send("first")).result();
+		const ends = Array.from({ length: 1 + Math.floor(random() * 3) }, () =>
+			random() < 0.5 ? session().kill() : session().delete(),
+		);
+		await pause();
+		const run = await session().send("last");
+		expect(await run.result(), `seed ${seed}`).toMatchObject({ outcome: "completed", text: "Here." });
+		await Promise.all(ends);
+		await agent.close();
+	}
+});
