@@ -16,6 +16,7 @@ const refusals = [
 	"session_busy",
 	"session_held",
 	"session_killed",
+	"tool_call_settled",
 ];
 
 test("each request of many settles, nothing is said twice, and what is sent afterwards runs", async () => {
