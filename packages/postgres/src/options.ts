@@ -156,10 +156,10 @@ export function resolveOptions(options: PostgresHostOptions): Resolved {
 /**
  * How the queue's connections differ. Of a server that crashes it may forget its last words: a job that is there again is handed
  * out once more. And its table is empty at one time and full at another, so that what the planner knows of it is never true:
- * jobs are fetched by their index.
+ * jobs are fetched by their index, and what that seems to cost is no reason to compile the statement each time.
  */
 const ofQueue = {
-	options: ["synchronous_commit", "enable_seqscan", "enable_bitmapscan"]
+	options: ["synchronous_commit", "enable_seqscan", "enable_bitmapscan", "jit"]
 		.map((name) => `-c ${name}=off`)
 		.join(" "),
 };
