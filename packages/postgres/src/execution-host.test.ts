@@ -1,17 +1,19 @@
 import { executionHostContract } from "@holdfast/testing";
 import { test } from "vitest";
 import { type PostgresHost, postgresHost } from "./index.ts";
+import { reusedStores } from "./reused-store.fixture.ts";
 import { testServer } from "./test-server.fixture.ts";
 
+const storeOf = reusedStores(testServer);
+
 async function make() {
-	const server = await testServer();
-	const schema = server.schema();
+	const { schema, pool, leave } = await storeOf();
 	let time = 1_000_000;
 	const hosts: PostgresHost[] = [];
 	return {
 		host() {
 			const clock = { now: () => time };
-			const host = postgresHost({ connectionString: server.url, schema, leaseTtlMs: 120_000, clock });
+			const host = postgresHost({ pool: pool(hosts.length), schema, leaseTtlMs: 120_000, clock });
 			hosts.push(host);
 			return host;
 		},
@@ -20,6 +22,7 @@ async function make() {
 		},
 		async end() {
 			for (const host of hosts) await host.close();
+			await leave();
 		},
 	};
 }

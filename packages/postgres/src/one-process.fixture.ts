@@ -2,22 +2,29 @@
 import type { HostWorld, JournalWorld } from "@holdfast/testing";
 import type { PostgresServer } from "@holdfast/testing/postgres-server";
 import { type PostgresHost, type PostgresHostOptions, postgresHost } from "./index.ts";
+import { reusedStores } from "./reused-store.fixture.ts";
 
 /** Nobody is taken for dead, however slow the machine is. */
 const leaseTtlMs = 120_000;
 
-/** Makes worlds on a server; `options` says how its hosts connect, by default directly. */
+/** Makes worlds on a server; `options` says how its hosts connect, by default directly and with a pool each. */
 export function oneProcess(
 	server: () => Promise<PostgresServer>,
-	options: () => Promise<PostgresHostOptions> = async () => ({ connectionString: (await server()).url }),
+	options: () => Promise<PostgresHostOptions | undefined> = async () => undefined,
 ): () => Promise<JournalWorld & HostWorld> {
+	const storeOf = reusedStores(server);
 	return async () => {
-		const schema = (await server()).schema();
+		const { schema, pool, leave } = await storeOf();
 		const connection = await options();
 		const hosts: PostgresHost[] = [];
 		const host = (): PostgresHost => {
 			const files = { maxFileBytes: 1_000_000, maxSessionBytes: 1_500_000 };
-			const made = postgresHost({ ...connection, schema, leaseTtlMs, files });
+			const made = postgresHost({
+				...(connection ?? { pool: pool(hosts.length) }),
+				schema,
+				leaseTtlMs,
+				files,
+			});
 			hosts.push(made);
 			return made;
 		};
@@ -26,6 +33,7 @@ export function oneProcess(
 			worker: () => host().journal,
 			async end() {
 				for (const each of hosts) await each.close();
+				await leave();
 			},
 		};
 	};

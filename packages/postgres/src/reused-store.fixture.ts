@@ -1,0 +1,55 @@
+// Stores for cases that do nothing to one but open hosts over it. What a case leaves is emptied and given to the next one, with
+// the connections: to make the tables and to connect costs several times what most cases do.
+import type { PostgresServer } from "@holdfast/testing/postgres-server";
+import pg from "pg";
+import { afterAll } from "vitest";
+
+/** A store without sessions, whose tables are there or not. */
+export interface ReusedStore {
+	readonly schema: string;
+	/** Connections for the host of that number. */
+	pool(number: number): pg.Pool;
+	/** Called when its hosts are closed. */
+	leave(): Promise<void>;
+}
+
+/** Gives stores of a server to the tests of the file that calls this. */
+export function reusedStores(server: () => Promise<PostgresServer>): () => Promise<ReusedStore> {
+	const left: string[] = [];
+	const pools: pg.Pool[] = [];
+	afterAll(async () => {
+		for (const pool of pools) await pool.end();
+	});
+	return async () => {
+		const { url, query, schema: another } = await server();
+		const schema = left.pop() ?? another();
+		return {
+			schema,
+			pool(number) {
+				const pool = pools[number] ?? new pg.Pool({ connectionString: url });
+				if (pools[number] === undefined) pool.on("error", () => {});
+				pools[number] = pool;
+				return pool;
+			},
+			async leave() {
+				await query(emptying(schema));
+				left.push(schema);
+			},
+		};
+	};
+}
+
+/** All that tells a store from a new one. */
+function emptying(schema: string): string {
+	const own = `FROM pg_class WHERE relnamespace = '${schema}'::regnamespace`;
+	return `DO $$ DECLARE
+		name text;
+	BEGIN
+		IF to_regclass('${schema}.migrations') IS NULL THEN RETURN; END IF;
+		FOR name IN SELECT relname ${own} AND relkind = 'r' AND relname NOT IN ('meta', 'migrations') LOOP
+			EXECUTE 'DELETE FROM ${schema}.' || name;
+		END LOOP;
+		UPDATE ${schema}.meta SET value = 0;
+		PERFORM setval(oid, 1, false) ${own} AND relkind = 'S';
+	END $$`;
+}
