@@ -42,14 +42,14 @@ test("each request of many settles, nothing is said twice, and what is sent afte
 		});
 		const agent = new Agent({
 			model,
-			tools: [look, tool({ name: "remote", description: "Is elsewhere.", parameters })],
+			tools: [look, { name: "remote", description: "Is elsewhere.", parameters }],
 			host: seed % 3 === 0 ? {} : { sessionStore: pausing(pause, new MemorySessionStore()) },
 		});
 		const session = (): ReturnType<typeof agent.session> => agent.session("s");
 		const finished = async (run: Promise<AgentRun | null>): Promise<unknown> => (await run)?.result();
 		const answer = async (): Promise<unknown> => {
 			const calls = await session().pending();
-			const answers = calls.map(({ toolCallId }) => ({ toolCallId, result: "ok" }));
+			const answers = calls.map(({ toolCallId }) => ({ toolCallId, output: "ok" }));
 			return calls.length === 0 ? undefined : finished(session().answer(answers));
 		};
 		const requests: readonly (readonly [number, string, (text: string) => Promise<unknown>])[] = [
