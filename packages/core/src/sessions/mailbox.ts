@@ -35,12 +35,14 @@ export interface QueuedTurn {
 	readonly values?: Append["values"];
 	/** Whether it was accepted by a process that died. */
 	readonly isAdopted?: true;
-	/** Whether it was said to a run of another process, which this one could not reach. What is said later does not pass it. */
+	/** Whether it was said to a run that was not under way here any more. What is said to a run later does not pass it. */
 	readonly isSteered?: true;
 	/** Whether it was said to a run that ended without it, so that nobody has the handle of this turn. */
 	readonly isLeftOver?: true;
 	/** `new`: only in memory, and its `send` has not resolved. `storing`: on its way into the inbox. */
 	stage: "new" | "storing" | "stored";
+	/** Whether it was in the inbox when that was read: then what came before it was seen, too. */
+	isSeen?: boolean;
 	/** Settles when the inbox has the turn or refused it; set from `storing` on. */
 	storing?: Promise<"stored" | "duplicate">;
 }
@@ -114,7 +116,9 @@ export class Mailbox {
 
 	/** Whether something waits here that was said to a run and did not reach it; the run that is active is `active`. */
 	holdsSteered(active: string): boolean {
-		return this.#turns.some(({ isSteered, run }) => isSteered === true && run.runId !== active);
+		return this.#turns.some(
+			({ isSteered, isLeftOver, run }) => (isSteered ?? isLeftOver) === true && run.runId !== active,
+		);
 	}
 
 	/** The turn that will be a run of that id. */
@@ -142,6 +146,24 @@ export class Mailbox {
 	push(turn: QueuedTurn): void {
 		this.#turns.push(turn);
 		this.#local.queued.add(turn.inputId);
+	}
+
+	/** A turn of what was said to a run that ended, while it was still on its way into the inbox, or when it was there. */
+	pushLeftOver(turn: QueuedTurn, storing: Promise<unknown> | undefined): void {
+		this.push(turn);
+		if (storing === undefined) return;
+		turn.stage = "storing";
+		turn.storing = storing.then(
+			() => {
+				turn.stage = "stored";
+				return "stored";
+			},
+			(error: unknown) => {
+				this.remove(turn);
+				throw error;
+			},
+		);
+		turn.storing.catch(() => {}); // its sender knows
 	}
 
 	/** Lets the turn be accepted before those that are pushed after it. */
@@ -248,6 +270,7 @@ export class Mailbox {
 		}
 		const gone = this.#turns.filter((turn) => storedBefore.has(turn) && !order.has(turn.inputId));
 		for (const turn of gone) this.remove(turn);
+		for (const turn of this.#turns) if (order.has(turn.inputId)) turn.isSeen = true;
 		// What is not in the inbox yet comes last, in its order: sorting is stable.
 		const orderOf = (turn: QueuedTurn): number => order.get(turn.inputId) ?? Number.MAX_SAFE_INTEGER;
 		this.#turns.sort((one, other) => orderOf(one) - orderOf(other));

@@ -34,7 +34,7 @@ import type { SessionLease } from "./session-lease.ts";
 import { type Opened, SessionOpening } from "./session-opening.ts";
 import type { SessionScope } from "./session-scope.ts";
 import type { Settlement } from "./settlement.ts";
-import { driveTurn, isRunning, type Turn } from "./turn.ts";
+import { driveTurn, isRunning, type Steered, type Turn } from "./turn.ts";
 
 /** By this a handle knows its actor. It is empty once the actor has retired; a killed one stays, to say so. */
 export interface Seat {
@@ -137,9 +137,9 @@ export class SessionActor implements ExclusiveOwner {
 	}
 
 	/** Makes a turn of what is in the inbox, said to a run that did not take it in. */
-	queueLeftOver({ inputId, input }: Turn["steered"][number]): AgentRun {
+	queueLeftOver({ inputId, input, storing }: Steered): AgentRun {
 		const run = this.handle();
-		this.mailbox.push({ run, input, inputId, stage: "stored", isLeftOver: true });
+		this.mailbox.pushLeftOver({ run, input, inputId, stage: "stored", isLeftOver: true }, storing);
 		// Who has ended the session may have left the queue already, and nobody looks at it again.
 		if (this.#isKillOver) this.#leaveQueued("killed", sessionKilled());
 		else if (this.#end === "closed") this.#leaveQueued("suspended", agentClosed());

@@ -95,26 +95,21 @@ export class SessionOpening {
 		const { setup } = this.#scope.agent;
 		// What another worker has accepted begins here with all plugins, too.
 		if (setup !== undefined) return setup.over().then(() => this.begin(queued, steer));
-		// What is on its way into the inbox must be there before it can be taken out. When it is refused, it is gone.
-		if (queued.stage === "storing")
-			return this.#begin(
-				queued,
-				steer,
-				queued.storing?.catch(() => {}),
-			);
+		const { stage, isSeen } = queued;
+		if (stage === "storing" || (stage === "stored" && isSeen !== true))
+			return this.#beginStored(queued, steer);
 		const agent = this.resolve(queued.input.origin?.caller);
 		return agent instanceof Promise
-			? this.#begin(queued, steer, agent)
+			? agent.then((resolved) => this.#beginWith(resolved, queued, steer))
 			: this.#beginWith(agent, queued, steer);
 	}
 
-	async #begin(
-		queued: QueuedTurn,
-		steer: FrameSession["steer"],
-		first: Promise<unknown> | undefined,
-	): Promise<Turn | undefined> {
-		await first;
-		return this.#beginWith(await this.resolve(queued.input.origin?.caller), queued, steer);
+	/** What is on its way into the inbox must be there before it can be taken out, and with it what came before it. */
+	async #beginStored(queued: QueuedTurn, steer: FrameSession["steer"]): Promise<Turn | undefined> {
+		await queued.storing?.catch(() => {}); // refused, it is gone
+		const { current } = this.lease;
+		if (current === undefined || (await this.#readInbox(current)) !== "ours") return undefined;
+		return this.begin(queued, steer);
 	}
 
 	#beginWith(

@@ -18,7 +18,7 @@ import type { SessionActor } from "./session-actor.ts";
 import { endsRun, pendingToolCalls, sessionBusy, sessionHeld, unknownMessage } from "./session-errors.ts";
 import type { Opened } from "./session-opening.ts";
 import { isOfAnother } from "./settlement.ts";
-import { isRunning, type Turn } from "./turn.ts";
+import { isRunning, type Steered } from "./turn.ts";
 
 /** How a turn is started. */
 export interface StartOptions {
@@ -212,14 +212,21 @@ export async function steer(actor: SessionActor, input: AcceptedInput): Promise<
 		if (taken !== null) return taken;
 	}
 	const { turn } = actor;
-	if (turn === undefined) return accept(actor, { ...queued(actor, input), isSteered: true });
-	if (!isRunning(turn) || isOfAnother(turn.run.state.run, input) || mailbox.holdsSteered(turn.run.runId))
-		return send(actor, input);
+	const isTooLate = turn === undefined || !isRunning(turn) || mailbox.holdsSteered(turn.run.runId);
+	if (isTooLate) return accept(actor, { ...queued(actor, input), isSteered: true });
+	if (isOfAnother(turn.run.state.run, input)) return send(actor, input);
 	const inputId = input.message.id;
-	await mailbox.steer(turn.run.runId, input);
-	turn.run.offer({ inputId, fact: (placement) => inputFact(inputId, input, placement) });
-	const said: Turn["steered"][number] = { inputId, input };
+	const storing = mailbox.steer(turn.run.runId, input);
+	const said: Steered = { inputId, input, storing };
 	turn.steered.push(said);
+	try {
+		await storing;
+	} catch (error) {
+		turn.steered.splice(turn.steered.indexOf(said), 1);
+		throw error;
+	}
+	said.storing = undefined;
+	turn.run.offer({ inputId, fact: (placement) => inputFact(inputId, input, placement) });
 	if (isRunning(turn)) return turn.handle;
 	await turn.over;
 	if (turn.run.took(inputId)) return turn.handle;

@@ -45,8 +45,18 @@ export interface Turn {
 	readonly refused?: DriveOutcome | undefined;
 	/** Settles when the session has noted its end; set when it is driven. */
 	over?: Promise<unknown>;
-	/** What was said to it in this process, in order, each with the turn it became when the run did not take it in. */
-	readonly steered: { readonly inputId: string; readonly input: AcceptedInput; turn?: AgentRun }[];
+	/** What was said to it in this process, in order. */
+	readonly steered: Steered[];
+}
+
+/** Something said to a run. */
+export interface Steered {
+	readonly inputId: string;
+	readonly input: AcceptedInput;
+	/** Settles when the inbox has it or refused it; set while it is on its way there. */
+	storing?: Promise<unknown> | undefined;
+	/** The turn it became, when the run did not take it in. */
+	turn?: AgentRun;
 }
 
 /** What a turn of a session is made with. */

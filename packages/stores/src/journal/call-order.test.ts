@@ -174,6 +174,7 @@ test("of what is sent, steered and changed, whatever each meets, nothing passes 
 		for (const [kind, text] of calls) {
 			asked.push(ask[kind](`${kind} ${text}`));
 			await pause();
+			if (random() < 0.1) void session.stop();
 		}
 		const runs = await Promise.all(asked);
 		await Promise.all(runs.map((run) => run?.result()));
