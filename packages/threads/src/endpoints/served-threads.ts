@@ -63,11 +63,12 @@ export async function requestedThread(
 	const record = id === "" ? undefined : await threads.record(id);
 	const isVisible = record !== undefined && isVisibleTo(exchange.caller, record);
 	const state = isVisible ? await threads.get(id) : null;
-	if (!isVisible || state === null) throw notFound();
+	if (!isVisible || state === null) throw noThread();
 	return { record, state };
 }
 
-function notFound(): HoldfastError {
+/** The error of a thread that is not there, or not the caller's. */
+export function noThread(): HoldfastError {
 	return new HoldfastError("thread_not_found", "There is no such thread. Check its id.");
 }
 

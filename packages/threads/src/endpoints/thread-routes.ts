@@ -8,6 +8,7 @@ import { schemas } from "./schemas.ts";
 import {
 	answerJson,
 	answerOf,
+	noThread,
 	requestedThread,
 	statuses,
 	type ThreadRoutesOptions,
@@ -114,7 +115,9 @@ export function threadRoutes(options: ThreadRoutesOptions): readonly Route[] {
 					...(tenant === undefined ? {} : { tenant }),
 					...(id === undefined ? {} : { id }),
 				});
-				return answerJson(threadJson((await threads.record(made.threadId)) as ThreadRecord), 201);
+				const record = await threads.record(made.threadId);
+				if (record === undefined) throw noThread();
+				return answerJson(threadJson(record), 201);
 			} catch (error) {
 				if (id === undefined || !isHoldfastError(error) || error.code !== "thread_exists") throw error;
 			}

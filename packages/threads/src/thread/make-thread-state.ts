@@ -9,6 +9,7 @@ import type {
 	ThreadState,
 	ToolResult,
 } from "../types/index.ts";
+import { askSession } from "./ask-session.ts";
 import { runTool } from "./execute-call.ts";
 import { executionState } from "./execution-state.ts";
 import type { HookScope } from "./hooks.ts";
@@ -234,7 +235,7 @@ export async function askControl(system: ThreadSystem, threadId: string, control
 		id: system.newId(),
 		metadata: withData(plainData({ control, silent: true })),
 	});
-	const run = await system.session(threadId).steer(message);
+	const run = await askSession(system, threadId, (session) => session.steer(message));
 	void run.result().catch(() => {});
 }
 

@@ -9,7 +9,7 @@ import {
 	ToolResultMessage,
 	UserMessage,
 } from "@holdfast/upp";
-import { type Entry, HoldfastError, type StoredInput } from "holdfast";
+import { type Entry, HoldfastError, type MessageEdit, type StoredInput } from "holdfast";
 import { readEdit } from "holdfast/host";
 import type {
 	AttachmentRef,
@@ -21,6 +21,7 @@ import type {
 	QueueMessageInput,
 	ToolAttachment,
 } from "../types/index.ts";
+import { askSession } from "./ask-session.ts";
 import { readArguments, readCalls } from "./history.ts";
 import {
 	afterCreateMessage,
@@ -30,6 +31,7 @@ import {
 	type HookScope,
 } from "./hooks.ts";
 import { dataOf, type MessageData, plainData, withData } from "./message-data.ts";
+import { threadNotFound } from "./not-found.ts";
 import { changedData } from "./policy.ts";
 import type { Row } from "./row.ts";
 import type { ThreadSystem } from "./system.ts";
@@ -116,7 +118,7 @@ export interface Speaking {
 export async function injectMessage(speaking: Speaking, input: InjectMessageInput): Promise<Message> {
 	const { system, threadId } = speaking;
 	const made = await created(speaking, input);
-	await system.session(threadId).edit({ kind: "add", message: made });
+	await askSession(system, threadId, (session) => session.edit({ kind: "add", message: made }));
 	return announced(speaking, made.id);
 }
 
@@ -131,7 +133,7 @@ export async function queueMessage(
 		throw new HoldfastError("invalid_input", "A message needs a `content`, which is a text.");
 	const { role = "user" } = input;
 	const made = await created(speaking, { ...input, role }, role === "assistant" ? { to: "b" } : {}, id);
-	const run = await system.session(threadId).steer(made as UserMessage);
+	const run = await askSession(system, threadId, (session) => session.steer(made as UserMessage));
 	// Nobody looks on from here; it continues by itself.
 	void run.result().catch(() => {});
 	return announced(speaking, made.id);
@@ -216,7 +218,11 @@ function messageOf(message: Message, data: MessageData): AnyMessage {
 async function announced({ system, threadId, scope }: Speaking, sourceId: string): Promise<Message> {
 	const view = await seen(system, threadId);
 	const row = view.get(sourceId) ?? view.partsOf(sourceId)[0];
-	if (row === undefined) throw notFound(sourceId);
+	if (row === undefined) {
+		const record = await system.records.get(threadId);
+		const isThere = record !== undefined && record.terminated === null;
+		throw isThere ? notFound(sourceId) : threadNotFound(threadId);
+	}
 	await afterCreateMessage(scope, structuredClone(row.message));
 	return structuredClone(row.message);
 }
@@ -243,9 +249,8 @@ export async function updateMessage(
 		...rest,
 		...(metadata === undefined ? {} : { metadata: { ...before.metadata, ...metadata } }),
 	};
-	await system
-		.session(threadId)
-		.edit({ kind: "update", message: changed(await seen(system, threadId), row, after) });
+	const message = changed(await seen(system, threadId), row, after);
+	await askSession(system, threadId, (session) => session.edit({ kind: "update", message }));
 	const updated = await getMessage(system, threadId, id);
 	if (updated === null) throw notFound(id);
 	await afterUpdateMessage(scope, updated);
@@ -307,20 +312,21 @@ export async function deleteMessage({ system, threadId }: Speaking, id: string):
 	const view = await seen(system, threadId);
 	if (view.get(id) === undefined) return false;
 	const row = requireSettled(view, id);
-	const session = system.session(threadId);
+	const edit = (change: MessageEdit): Promise<void> =>
+		askSession(system, threadId, (session) => session.edit(change));
 	if (row.message.role === "tool") {
 		const rest = view.partsOf(row.sourceId).filter(({ message }) => message.id !== id);
-		if (rest.length === 0) await session.edit({ kind: "delete", messageId: row.sourceId });
-		else await session.edit({ kind: "update", message: resultsOf(row, rest) });
+		if (rest.length === 0) await edit({ kind: "delete", messageId: row.sourceId });
+		else await edit({ kind: "update", message: resultsOf(row, rest) });
 		return true;
 	}
 	const calls = new Set(readCalls(row.message.tool_calls).map((call) => call.id));
 	const results = view.rows.filter(
 		({ seq, message }) => seq >= row.seq && message.role === "tool" && calls.has(message.tool_call_id ?? ""),
 	);
-	await session.edit({ kind: "delete", messageId: row.sourceId });
+	await edit({ kind: "delete", messageId: row.sourceId });
 	for (const sourceId of new Set(results.map((each) => each.sourceId)))
-		await session.edit({ kind: "delete", messageId: sourceId });
+		await edit({ kind: "delete", messageId: sourceId });
 	return true;
 }
 

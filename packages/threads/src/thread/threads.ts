@@ -16,6 +16,7 @@ import type { ThreadEffects } from "../effects/index.ts";
 import type { Redaction } from "../environment/index.ts";
 import type { Message, Project, ProjectSource, QueueMessageInput, ThreadState } from "../types/index.ts";
 import type { KeyValue } from "../values/index.ts";
+import { askSession } from "./ask-session.ts";
 import { forgetBeside, listValues, redactionOf } from "./beside-session.ts";
 import { defaultParts } from "./default-parts.ts";
 import { EffectsOfThreads } from "./effects-of-threads.ts";
@@ -236,7 +237,7 @@ export class Threads {
 	/** Ends the execution under way, wherever it is. False where none was. */
 	async stop(threadId: string): Promise<boolean> {
 		await this.#require(threadId);
-		return this.session(threadId).stop();
+		return askSession(this.#system, threadId, (session) => session.stop());
 	}
 
 	/** Starts an execution without saying anything. */
@@ -254,11 +255,14 @@ export class Threads {
 	/** Removes a thread and its sub-agents with all that is kept of them. False without one. */
 	async delete(threadId: string): Promise<boolean> {
 		const { records } = this.#system;
-		const record = await records.get(threadId);
+		const record = await this.#refuseMessages(threadId);
 		if (record === undefined) return false;
 		for (const child of await records.childrenOf(threadId)) await this.delete(child.id);
 		await this.session(threadId).delete();
 		await records.delete(record);
+		// Who had asked for the thread before may have spoken to it since.
+		const isSpokenTo = (await this.host.journal.head(this.storeKeyOf(threadId))) !== undefined;
+		if (isSpokenTo && (await records.get(threadId)) === undefined) await this.session(threadId).delete();
 		if (this.host.timers !== undefined) await this.effects(threadId).forget();
 		await forgetBeside(this.host, this.storeKeyOf(threadId));
 		return true;
@@ -367,19 +371,23 @@ export class Threads {
 	}
 
 	async #terminate(threadId: string): Promise<void> {
-		const { records, now } = this.#system;
-		const at = now();
+		const { records } = this.#system;
 		const before = await records.get(threadId);
 		if (before === undefined || before.terminated !== null) return;
-		await records.change(threadId, ({ terminated }) =>
+		await this.#refuseMessages(threadId);
+		if (this.host.timers !== undefined) await this.effects(threadId).cancelAll();
+		// A tool of its own execution would wait for itself.
+		if (this.#lives.has(threadId)) this.session(threadId).interrupt();
+		else await askSession(this.#system, threadId, (session) => session.stop());
+		for (const child of await records.childrenOf(threadId)) await this.#terminate(child.id);
+	}
+
+	/** From now on the thread is terminated. Undefined where there is none. */
+	#refuseMessages(threadId: string): Promise<ThreadRecord | undefined> {
+		const at = this.#system.now();
+		return this.#system.records.change(threadId, ({ terminated }) =>
 			terminated === null ? { terminated: at } : undefined,
 		);
-		if (this.host.timers !== undefined) await this.effects(threadId).cancelAll();
-		const session = this.session(threadId);
-		// A tool of its own execution would wait for itself.
-		if (this.#lives.has(threadId)) session.interrupt();
-		else await session.stop();
-		for (const child of await records.childrenOf(threadId)) await this.#terminate(child.id);
 	}
 
 	async #require(threadId: string): Promise<ThreadRecord> {
