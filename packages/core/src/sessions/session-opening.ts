@@ -109,7 +109,7 @@ export class SessionOpening {
 		await queued.storing?.catch(() => {}); // refused, it is gone
 		const { current } = this.lease;
 		if (current === undefined || (await this.#readInbox(current)) !== "ours") return undefined;
-		return this.begin(queued, steer);
+		return this.mailbox.first === queued ? this.begin(queued, steer) : undefined;
 	}
 
 	#beginWith(
