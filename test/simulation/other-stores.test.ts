@@ -15,7 +15,11 @@ test.each([
 	10 * minutes,
 );
 
-test.each([13, 237_660_135])("seed %i holds over a SQLite file, in which a process wakes", async (seed) => {
+test.each([
+	[13, "a process wakes"],
+	[237_660_135, "a process wakes"],
+	[434_898_367, "another worker begins a turn that is on its way into the inbox here"],
+])("seed %i holds over a SQLite file, in which %s", async (seed) => {
 	const result = await runSchedule("sqlite", seed);
 	expect(result.ok, report("sqlite", result)).toBe(true);
 });
