@@ -60,9 +60,10 @@ export async function* followPages(
 ): AsyncGenerator<EventPage, void, void> {
 	const naming = sessionKey === undefined ? {} : { sessionKey };
 	const reader = new JournalReader(journal, key, { reads: "entries and chunks", pageSize, ...naming });
+	await reader.seek(placeAfter(after), after);
+	// What is committed from here on is noticed; what was before is read next.
 	const changes = watchChanges(journal, key, signal);
 	try {
-		await reader.seek(placeAfter(after), after);
 		for (;;) {
 			const commits = changes.take();
 			const page = (commits && reader.hear(commits)) ?? (await reader.next());

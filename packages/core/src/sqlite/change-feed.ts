@@ -3,6 +3,7 @@
 // connection's provider says when others commit, nothing is asked.
 import type { Committed } from "../facts/index.ts";
 import { makeWatchers } from "../host/index.ts";
+import type { SqlConnection } from "./connection.ts";
 import type { SqliteLease } from "./sqlite-lease.ts";
 import type { Statements } from "./statements.ts";
 import { toStored } from "./stored-text.ts";
@@ -33,8 +34,12 @@ const atOnce = 500;
 /** Calls `changed` after each commit of others to the same database. Returns the way to stop. */
 export type CommitsOfOthers = (changed: () => void) => () => void;
 
-/** Makes the feed of a connection. */
-export function makeChangeFeed(statements: Statements, others?: CommitsOfOthers): ChangeFeed {
+/** Makes the feed of a connection. `read`: what runs its reads that may share a transaction with the next. */
+export function makeChangeFeed(
+	statements: Statements,
+	others?: CommitsOfOthers,
+	read: NonNullable<SqlConnection["read"]> = (work) => work(),
+): ChangeFeed {
 	const watchers = makeWatchers();
 	/** What each watched session looked like last. */
 	const positions = new Map<string, string>();
@@ -57,6 +62,10 @@ export function makeChangeFeed(statements: Statements, others?: CommitsOfOthers)
 			for (const { at, position } of rows as { at: number; position: string | null }[])
 				yield [some[at] as string, position ?? ""];
 		}
+	}
+
+	function see(key: string): void {
+		for (const [, position] of positionsOf([key])) positions.set(key, position);
 	}
 
 	function look(): void {
@@ -126,7 +135,8 @@ export function makeChangeFeed(statements: Statements, others?: CommitsOfOthers)
 		watch(key, changed) {
 			start();
 			try {
-				if (!positions.has(key)) for (const [, position] of positionsOf([key])) positions.set(key, position);
+				// Whoever watches reads next.
+				if (!positions.has(key)) read(() => see(key), "several");
 			} catch {
 				// Locked for this moment: the first look finds the session changed, and calls once too often.
 			}

@@ -111,7 +111,7 @@ export function sqlJournal({
 	const holds = (): boolean => [...held.values()].some((lease) => lease.state.openRun !== null);
 	const worker = register(statements, holds);
 	const reading = makeReading({ isClosed: () => store.closed, check, run: connection.read });
-	const feed = makeChangeFeed(statements, commitsOfOthers);
+	const feed = makeChangeFeed(statements, commitsOfOthers, connection.read);
 	const now = (): number => clock.now();
 	const sweep = (): Promise<void> => longWork.sweep();
 	const store: Store = { statements, commits, worker, feed, held, reading, sweep, closed: false };

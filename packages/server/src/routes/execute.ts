@@ -63,7 +63,8 @@ export const execute: Route = {
 				data: { field: "input" },
 			});
 		const key = idempotencyKeyOf(exchange.request.headers);
-		const sessionId = sessionIdOfBody(body.sessionId) ?? (await newSessionId(exchange.caller, key));
+		const given = sessionIdOfBody(body.sessionId);
+		const sessionId = given ?? (await newSessionId(exchange.caller, key));
 		const { input, options } = body;
 		// Without an id it is a new session, which needs nothing; with one it may be a session that is gone.
 		const context = body.context ?? (body.sessionId === undefined ? {} : undefined);
@@ -74,6 +75,8 @@ export const execute: Route = {
 					input,
 					...(context === undefined ? {} : { context }),
 					...(options === undefined ? {} : { options }),
+					// With a key the id is that of a session which an earlier request may have made.
+					...(given === undefined && key === undefined ? { isNew: true } : {}),
 				},
 				key,
 			),

@@ -104,6 +104,52 @@ test.each(["under way", "over"] as const)(
 	},
 );
 
+test("a session of a new id is made and followed without being looked for", async () => {
+	let looks = 0;
+	const host = sqliteHost(join(folder, "s.db"));
+	const values: Host["values"] = {
+		...host.values,
+		values(key, owner) {
+			const own = host.values.values(key, owner);
+			return {
+				...own,
+				get: (name) => {
+					looks++;
+					return own.get(name);
+				},
+			};
+		},
+	};
+	const service = sessionService({ host: { ...host, values }, agent: { model: scriptedModel(["One."]) } });
+	open.push(service, host);
+	const { after, created } = await service.submit("t", "s", { input: "Hi.", context: {}, isNew: true });
+	expect(created).toBe(true);
+	await read(service.follow("t", "s", { after, isKnown: true }));
+	expect(looks).toBe(0);
+});
+
+test("a session that is there although its id was said to be new is continued", async () => {
+	const service = serve(join(folder, "s.db"), { model: scriptedModel(["One.", "Two."]) });
+	await service.submit("t", "s", prompted("first"));
+	await read(service.follow("t", "s"));
+	const submitted = await service.submit("t", "s", { ...prompted("second"), isNew: true });
+	expect(submitted).toMatchObject({ created: false, attached: false });
+	await read(service.follow("t", "s"));
+	expect((await service.get("t", "s"))?.messages).toHaveLength(4);
+});
+
+test("who follows a session that is gone again learns that, though it was said to be there", async () => {
+	const service = serve(join(folder, "s.db"), { model: scriptedModel(["One."]) });
+	const { after } = await service.submit("t", "s", prompted("x"));
+	await read(service.follow("t", "s"));
+	const { lastEventId } = (await service.get("t", "s")) ?? {};
+	await service.delete("t", "s");
+	for (const known of [after, lastEventId, undefined]) {
+		const events = service.follow("t", "s", { after: known, until: "never", isKnown: true });
+		await expect(read(events)).rejects.toMatchObject({ code: "session_not_found" });
+	}
+});
+
 test("a session that was begun otherwise is not made", async () => {
 	const service = serve(join(folder, "s.db"), { model: scriptedModel([]) });
 	const taken = await service.host.journal.acquire(servedKey("t", "s"));

@@ -31,6 +31,14 @@ export interface ExecuteRequest {
 	readonly insteadOf?: string;
 	/** The message waits for the run under way where it would steer it. */
 	readonly neverSteers?: true;
+	/** The id of the session was just made, so that there is none to look for. Where there is one all the same, it is found. */
+	readonly isNew?: true;
+}
+
+/** How a session of a service is followed. */
+export interface ServedFollowOptions extends FollowOptions {
+	/** Whoever follows has just been told that the session is there: it is not looked for. Default: it is. */
+	readonly isKnown?: boolean;
 }
 
 /**
@@ -188,7 +196,7 @@ export interface SessionService {
 	follow(
 		owner: string | SessionOwner,
 		sessionId: string,
-		options?: FollowOptions,
+		options?: ServedFollowOptions,
 	): AsyncIterable<readonly LoggedEvent[]>;
 	/**
 	 * False where what a request has opened can be used only while it is answered, as in Workers: each request then follows by

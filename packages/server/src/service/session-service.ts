@@ -3,7 +3,7 @@
 //
 // open: executions are accepted. closing: no more are, and runs may end. closed: runs are suspended, streams have ended;
 // sessions can still be looked at.
-import type { AgentRun, FollowOptions, Host, WorkOptions } from "holdfast";
+import type { AgentRun, Host, WorkOptions } from "holdfast";
 import {
 	type AgentFor,
 	type ChosenOptions,
@@ -45,6 +45,7 @@ import {
 import type {
 	ExecuteRequest,
 	ServedCaller,
+	ServedFollowOptions,
 	ServedRun,
 	SessionInfo,
 	SessionPage,
@@ -158,8 +159,8 @@ class Service implements SessionService {
 	): Promise<Accepted & { readonly created: boolean }> {
 		const input = readInput(request.input);
 		const options = readOptions(request.options);
-		const { messageId, insteadOf, neverSteers } = request;
-		const found = await session.setup();
+		const { messageId, insteadOf, neverSteers, isNew } = request;
+		const found = isNew === true ? undefined : await session.setup();
 		if (found === undefined && insteadOf !== undefined) throw sessionNotFound();
 		const whileRunning =
 			neverSteers === true && this.#whileRunning === "steer" ? "queue" : this.#whileRunning;
@@ -238,7 +239,7 @@ class Service implements SessionService {
 	follow(
 		owner: string | SessionOwner,
 		sessionId: string,
-		{ signal, ...options }: FollowOptions = {},
+		{ signal, ...options }: ServedFollowOptions = {},
 	): AsyncIterableIterator<readonly LoggedEvent[]> {
 		const follower = this.#followers.add(signal, this.#isClosing);
 		const events = this.#events(owner, sessionId, { ...options, signal: follower.signal });
@@ -250,10 +251,22 @@ class Service implements SessionService {
 	async *#events(
 		owner: string | SessionOwner,
 		sessionId: string,
-		options: FollowOptions,
+		{ isKnown = false, ...options }: ServedFollowOptions,
 	): AsyncGenerator<readonly LoggedEvent[], void, void> {
-		const { storeKey } = await this.#found(owner, sessionId);
-		yield* followLog(this.#host.journal, storeKey, sessionId, { ...options, shown: this.#shown });
+		const { storeKey } = isKnown ? this.#session(owner, sessionId) : await this.#found(owner, sessionId);
+		const log = followLog(this.#host.journal, storeKey, sessionId, { ...options, shown: this.#shown });
+		let hasRead = !isKnown;
+		try {
+			for await (const events of log) {
+				// Where nothing is read it may be gone again.
+				if (!hasRead && events.length === 0) await this.#found(owner, sessionId);
+				hasRead = true;
+				yield events;
+			}
+		} catch (error) {
+			if (!hasRead) await this.#found(owner, sessionId);
+			throw error;
+		}
 	}
 
 	async stop(owner: string | SessionOwner, sessionId: string): Promise<{ readonly stopped: boolean }> {

@@ -32,14 +32,14 @@ export class FeedTable {
 		return this.#feeds.get(sessionKeyOf(caller, sessionId));
 	}
 
-	/** The feed of a session; a new one begins after `after`. */
+	/** The feed of a session that is there; a new one begins after `after`. */
 	open(caller: ServedCaller, sessionId: string, after: string | undefined): Feed {
 		const key = sessionKeyOf(caller, sessionId);
 		const found = this.#feeds.get(key);
 		if (found !== undefined) return found;
 		const { service, maxBufferedBytes, failed } = this.#options;
 		const feed = new Feed({
-			follow: (signal) => service.follow(caller, sessionId, { after, until: "never", signal }),
+			follow: (signal) => service.follow(caller, sessionId, { after, until: "never", signal, isKnown: true }),
 			after,
 			maxBufferedBytes,
 			pace: this.#pace,
