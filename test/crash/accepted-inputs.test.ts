@@ -53,8 +53,8 @@ describe("a process killed right after `send` resolved", () => {
 	test("has them run by `recover`, even when no run was open at its death", () =>
 		inWorld(async (world) => {
 			const send = [planned("one"), planned("two")];
-			// Turn one: start, two for its step, its answer, its end. The next append would start turn two.
-			const killed = await world.run({ killAt: "append 6 before", work: { send } });
+			// Turn one: start, two for its step, its answer with its end. The next append would start turn two.
+			const killed = await world.run({ killAt: "append 5 before", work: { send } });
 			expect(killed.signal).toBe("SIGKILL");
 			expect(await answers(world)).toEqual([done("one")]);
 			const recovered = await world.run({ work: { recover: true } });
@@ -73,7 +73,7 @@ describe("a process killed right after `send` resolved", () => {
 });
 
 describe("turns that wait", () => {
-	test.for([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])(
+	test.for([1, 2, 3, 4, 5, 6, 7, 8])(
 		"are each run once and in order when the process is killed after append %i",
 		(number) =>
 			inWorld(async (world) => {

@@ -170,7 +170,7 @@ describe("work in the background that ended and was not reported", () => {
 		const second = worker();
 		await second.reached("ready"); // and looks for what was left unreported, before there is any
 		// The last commit of the helper's run, when the run that asked for it is over: nothing is open any more.
-		const killAt = "append 8 after";
+		const killAt = "append 6 after";
 		const first = world.start({ work: { send: ["later: dig at last"] }, killAt }, "works");
 		const { signal } = await first.ended;
 		const killedAt = performance.now();

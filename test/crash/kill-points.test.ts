@@ -25,8 +25,8 @@ const plan: Plan = {
 };
 const input = JSON.stringify(plan);
 /** Appends of the run left alone, and the entries committed after each. */
-const appends = 15;
-const entriesAfter = [0, 2, 4, 5, 9, 10, 11, 12, 14, 15, 17, 18, 20, 21, 22, 23];
+const appends = 14;
+const entriesAfter = [0, 2, 4, 5, 9, 10, 11, 12, 14, 15, 17, 18, 20, 21, 23];
 const numbers = Array.from({ length: appends }, (_, index) => index + 1);
 const twoAtOnce = pool(2);
 
@@ -221,7 +221,10 @@ describe("a process killed inside a call", () => {
 
 describe("a process killed while it recovers a run", () => {
 	const again = ["append 1 before", "append 1 after", "append 2 before", "append 2 after"];
-	const cases = [1, 4, 5, 6, 10, 13].flatMap((number) => again.map((second) => [number, second] as const));
+	const cases = [1, 4, 5, 6, 10, 12, 13]
+		.flatMap((number) => again.map((second) => [number, second] as const))
+		// With the second append after the last result the run is over.
+		.filter(([number, second]) => number !== 13 || second !== "append 2 after");
 	test.concurrent.for(cases)(
 		'killed after append %i and then at "%s": the run continues to the same end',
 		([number, second]) =>

@@ -27,6 +27,12 @@ export interface ModelAction {
 	 * the topic `model-failed` and asks the decider again.
 	 */
 	readonly failure?: "fails" | "decides";
+	/**
+	 * What an answer that calls no tool leads to. `finishes`: to the end of the run, as `decide` says too when it is asked after
+	 * a crash or because somebody said something meanwhile; so the answer may be committed in the append of the end. Default
+	 * `decides`: `decide` is asked.
+	 */
+	readonly answered?: "finishes" | "decides";
 }
 
 /** A tool call of a strategy's own. */

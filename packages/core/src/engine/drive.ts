@@ -12,7 +12,7 @@ import { commit, type DriveOutcome, stepOf, stopOrFail } from "./end-run.ts";
 import { type ModelAnswer, ModelCall } from "./model-call.ts";
 import { waitForModel } from "./model-wait.ts";
 import type { Run } from "./run.ts";
-import { beginStep, beginTurn, endStep, mayStepAtOnce } from "./step.ts";
+import { beginStep, beginTurn, endStep, mayEndAtOnce, mayStepAtOnce } from "./step.ts";
 import { CommitFailed, CutShort, Stopped } from "./stopped.ts";
 import { untilAnswered } from "./until-answered.ts";
 
@@ -26,8 +26,10 @@ export async function drive(run: Run): Promise<DriveOutcome> {
 			if (pause !== undefined) await pause;
 			run.checkStopped();
 			if (!done) {
-				const advanced = advance(run);
-				done = advanced instanceof Promise ? await advanced : advanced;
+				const advancing = advance(run);
+				const advanced = advancing instanceof Promise ? await advancing : advancing;
+				if (advanced === "ended") return { kind: "ended", outcome: "completed" };
+				done = advanced;
 			}
 			if (done && owesOutput(run)) {
 				await checkOutput(run);
@@ -44,8 +46,8 @@ export async function drive(run: Run): Promise<DriveOutcome> {
 	}
 }
 
-/** Carries out the next thing to do. True when the run shall end. */
-function advance(run: Run): MaybePromise<boolean> {
+/** Carries out the next thing to do. True when the run shall end, `ended` where that is on record already. */
+function advance(run: Run): MaybePromise<boolean | "ended"> {
 	const open = run.state.run;
 	if (open !== undefined && open.unsettled > 0) return finishCalls(run, open);
 	const action = decide(run);
@@ -155,8 +157,8 @@ function oneMoreStep({ agent }: Run): ModelAction {
 	return output === undefined ? action : { ...action, structure: output.structure };
 }
 
-/** Carries out a model action and the calls of its answer. True when the run shall end. */
-async function modelStep(run: Run, action: ModelAction): Promise<boolean> {
+/** Carries out a model action and the calls of its answer. True when the run shall end, `ended` where that is on record already. */
+async function modelStep(run: Run, action: ModelAction): Promise<boolean | "ended"> {
 	const begun = action.step === "next" ? beginStep(run) : stepOf(run);
 	const step = begun instanceof Promise ? await begun : begun;
 	const call = new ModelCall(run, action, step);
@@ -173,6 +175,9 @@ async function modelStep(run: Run, action: ModelAction): Promise<boolean> {
 		const carried =
 			results === undefined ? carryOutCalls(run, answer) : recordCarriedOut(run, answer, results);
 		if (carried instanceof Promise) await carried;
+	} else if (action.answered === "finishes" && mayEndAtOnce(run)) {
+		const ended = run.commitLast(answer, completed);
+		if (ended instanceof Promise ? await ended : ended) return "ended";
 	} else {
 		const committed = run.commit([answer]);
 		if (committed instanceof Promise) await committed;

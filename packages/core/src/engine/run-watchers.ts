@@ -56,6 +56,13 @@ export class RunWatchers {
 		return settling.length === 0 ? undefined : Promise.all(settling);
 	}
 
+	/** Whether one of them may hold the run at its next boundary. */
+	mayHold(): boolean {
+		return this.#all.some(
+			(watcher) => watcher.mayHold?.() ?? (watcher.passed ?? watcher.settled) !== undefined,
+		);
+	}
+
 	emit(event: RunEvent): void {
 		if (this.#isEmitting) {
 			this.#answers ??= [];

@@ -1,8 +1,18 @@
 // A run under way: it commits facts, folds them, notifies watchers, and can be stopped at any moment (keeps I1, I3, I8).
 import { UPPError } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
-import type { BoundaryEvent, Entry, Fact, Mutable, Placement, RunEvent, Watcher } from "../facts/index.ts";
+import type {
+	BoundaryEvent,
+	BoundaryMark,
+	Entry,
+	Fact,
+	Mutable,
+	Placement,
+	RunEvent,
+	Watcher,
+} from "../facts/index.ts";
 import {
+	boundaryOf,
 	evolve,
 	type FoldOptions,
 	PendingMarks,
@@ -30,6 +40,8 @@ import { TraceCollector } from "./subagent-events.ts";
 import { refusedCommit } from "./unwritable.ts";
 
 const none: DrivenStages = {};
+const stepEnds: readonly BoundaryMark[] = ["step_end"];
+const noMarks: readonly BoundaryMark[] = [];
 const noTraces: readonly SubagentExecutionTrace[] = [];
 
 export class Run {
@@ -193,17 +205,45 @@ export class Run {
 
 	/** Commits what has no content that policy could object to, or was admitted. */
 	commitAsIs(facts: readonly Fact[], options?: CommitOptions): MaybePromise<boolean> {
+		// Events emitted before do not ride on facts that may be refused.
+		if (options?.onlyIfNothingWaits) this.#keepChunks();
+		return this.#append(this.#batchOf(facts, options));
+	}
+
+	/**
+	 * Commits the last answer and the end of the run in one append, with the end of the step between them; where inputs wait
+	 * only the answer, in an append of its own. True when the run has ended.
+	 */
+	commitLast(answer: Fact, ended: Fact): MaybePromise<boolean> {
+		const batch = this.#batchOf([answer, { ...ended, marks: stepEnds }]);
+		const committed = this.#append({ ...batch, onlyIfNothingWaits: true });
+		const alone = (): MaybePromise<false> => {
+			const appended = this.#append({ ...batch, facts: this.#marked([answer]) });
+			return appended instanceof Promise ? appended.then(() => false) : false;
+		};
+		if (committed instanceof Promise) return committed.then((isOver) => isOver || alone());
+		return committed || alone();
+	}
+
+	/** Whether the end of a step can be committed with what comes after it: it is kept, and nobody may hold the run there. */
+	get passesStepEnd(): boolean {
+		return this.#marks !== undefined && !this.#watchers.mayHold();
+	}
+
+	#batchOf(facts: readonly Fact[], options?: CommitOptions): Append {
 		const at = this.agent.ports.clock.now();
 		const { runId } = this;
-		const batch: Mutable<Append> =
-			options === undefined ? { at, runId, facts } : { at, runId, facts, ...options };
-		if (this.#chunks !== undefined) {
-			// Events emitted before do not ride on facts that may be refused.
-			if (batch.onlyIfNothingWaits) this.#keepChunks();
-			const chunks = this.#chunks.take();
-			if (chunks.length > 0) batch.chunks = chunks;
-		}
-		if (this.#marks !== undefined) batch.facts = withMarks(facts, this.#marks.take());
+		const chunks = this.#chunks?.take() ?? [];
+		const batch: Mutable<Append> = { at, runId, facts: this.#marked(facts), ...options };
+		if (chunks.length > 0) batch.chunks = chunks;
+		return batch;
+	}
+
+	#marked(facts: readonly Fact[]): readonly Fact[] {
+		return this.#marks === undefined ? facts : withMarks(facts, this.#marks.take());
+	}
+
+	#append(batch: Append): MaybePromise<boolean> {
 		let appended: MaybePromise<AppendResult>;
 		try {
 			appended = this.#recorder.append(batch);
@@ -236,8 +276,11 @@ export class Run {
 			return false;
 		}
 		if (this.ledger !== undefined) return this.#recorded(this.ledger, batch, result.seq);
-		let seq = result.seq - batch.facts.length;
+		const before = result.seq - batch.facts.length;
+		let seq = before;
 		for (const fact of batch.facts) {
+			// Those of the first were emitted before the commit.
+			if (seq > before) for (const mark of fact.marks ?? noMarks) this.#passed(mark);
 			seq++;
 			const entry: Entry = { seq, at: batch.at, runId: this.runId, fact };
 			this.#evolve(entry);
@@ -247,6 +290,11 @@ export class Run {
 			}
 		}
 		return true;
+	}
+
+	/** Emits a boundary that is on record, where nobody holds the run. */
+	#passed(mark: BoundaryMark): void {
+		this.#watchers.pass(boundaryOf(mark, this.at, this.state));
 	}
 
 	#evolve(entry: Entry): void {

@@ -117,6 +117,15 @@ function warnOfSteps({ agent, runId, sessionKey }: Run): void {
 	);
 }
 
+/** Whether a run may end in the append of its answer: nobody is asked about either, or may hold the run between them. */
+export function mayEndAtOnce(run: Run): boolean {
+	const { hooks, output } = run.agent;
+	const { stepAfter, stop, continues } = run.interceptors;
+	const asked = hooks.onStepEnd ?? hooks.stopCondition ?? run.afterStep ?? stepAfter ?? stop ?? continues;
+	const isAsked = (asked ?? output ?? run.admission ?? run.ledger) !== undefined;
+	return !isAsked && run.stopReason === undefined && !run.hasInputs && run.passesStepEnd;
+}
+
 /** Emits the end of the step and asks whether to stop. True when the run shall end. */
 export function endStep(run: Run): MaybePromise<boolean> {
 	const { onStepEnd, stopCondition } = run.agent.hooks;

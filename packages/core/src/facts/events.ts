@@ -252,6 +252,8 @@ export interface Watcher {
 	settled?(): Promise<unknown> | undefined;
 	/** Settles when the run may continue past a boundary that was just emitted; undefined lets it continue at once. */
 	passed?(event: BoundaryEvent): Promise<unknown> | undefined;
+	/** Whether the run may have to wait for it at a boundary that is yet to come. Default: where it has `passed` or `settled`. */
+	mayHold?(): boolean;
 	/** Settles when there is room for more of the model's stream; undefined when there is. */
 	full?(): Promise<void> | undefined;
 	/** Settles when followers that keep up have what was emitted; asked before a tool begins or continues. Undefined: at once. */

@@ -178,6 +178,13 @@ export class AgentRun<Event = AgentEvent, Output = unknown, Watched = RunEvent> 
 		this.#observer = watcher;
 	}
 
+	/** Looks on at the run under way, which waits for nothing that comes of it. @internal */
+	lookOn(looker: Pick<Watcher, "notify">): void {
+		for (const event of this.#early ?? []) looker.notify(event);
+		this.#run?.watch({ notify: (event) => looker.notify(event) });
+		this.detach();
+	}
+
 	/** How many events the run has emitted so far. @internal */
 	get eventCount(): number {
 		return this.#events.count;
@@ -200,6 +207,8 @@ export class AgentRun<Event = AgentEvent, Output = unknown, Watched = RunEvent> 
 		run.watch({
 			notify: (event) => this.#emit(event),
 			passed: (event) => this.#events.passed(event),
+			// Who watches may say something at a boundary.
+			mayHold: () => this.#queues.length > 0 || this.#events.mayHold(),
 			...(onEvent === undefined ? {} : { settled: () => this.#events.settled() }),
 		});
 	}

@@ -322,7 +322,7 @@ describe("a store that takes its time", () => {
 			const full = (): never => {
 				throw new HoldfastError("disk_full", "No room.");
 			};
-			lease.append = (batch) => (fails && batch.facts[0]?.kind === "run.ended" ? full() : append(batch));
+			lease.append = (batch) => (fails && batch.facts.at(-1)?.kind === "run.ended" ? full() : append(batch));
 			lease.release = () => (fails ? full() : release());
 			return acquired;
 		};

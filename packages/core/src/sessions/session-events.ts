@@ -159,6 +159,11 @@ export class SessionEvents implements Watcher, AsyncIterator<AgentEvent> {
 		});
 	}
 
+	/** Whether a boundary may ever wait for a consumer, or for what is done about an event. */
+	mayHold(): boolean {
+		return this.#consumer !== "left" || this.onEvent !== undefined;
+	}
+
 	/** The consumer has come. */
 	take(): void {
 		this.#notAwaited();

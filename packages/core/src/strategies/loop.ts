@@ -23,7 +23,7 @@ export function loop(options: LoopOptions = {}): DecidingStrategy {
 		decide({ last, rounds }) {
 			if (last.kind === "assistant") return { kind: "finish" };
 			if (last.kind === "results" && rounds >= limit) return { kind: "finish" };
-			return { kind: "model", tag: "act", step: "next" };
+			return { kind: "model", tag: "act", step: "next", answered: "finishes" };
 		},
 	});
 }

@@ -32,7 +32,7 @@ export function react(options: ReactOptions = {}): DecidingStrategy {
 				return { kind: "note", topic: "reasoning", value: answer?.message.text ?? "" };
 			}
 			if (last.kind === "note" && last.tag === "reasoning") {
-				return { kind: "model", tag: "act", step: "same", prompt: actionPrompt };
+				return { kind: "model", tag: "act", step: "same", prompt: actionPrompt, answered: "finishes" };
 			}
 			if (last.kind === "assistant") return { kind: "finish" };
 			if (last.kind === "results" && step >= limit) return { kind: "finish" };

@@ -1,14 +1,18 @@
 // What a strategy decides without anybody being asked shares an append with what it belongs to: the answer with the calls
-// that follow from it, the result with what is concluded from it.
+// that follow from it, the result with what is concluded from it, the last answer with the end of the run.
 import { scriptedModel } from "@holdfast/testing";
+import { UserMessage } from "@holdfast/upp";
 import { expect, test } from "vitest";
-import { anyTool } from "../agent/agent.fixture.ts";
+import { anyTool, collect } from "../agent/agent.fixture.ts";
 import { Agent, agent } from "../agent/agent.ts";
 import type { AgentOptions } from "../agent/options.ts";
 import type { Fact, ToolSettled } from "../facts/fact.ts";
+import { followSession } from "../following/follow-session.ts";
+import type { Host } from "../host/host-port.ts";
 import type { Append } from "../host/journal.ts";
 import { memoryHost } from "../host/memory-host.ts";
 import type { Interceptor } from "../policy/interceptor.ts";
+import type { AgentRun } from "../sessions/agent-run.ts";
 import { strategy } from "./strategy.ts";
 
 interface Own {
@@ -286,4 +290,113 @@ test("several calls conclude nothing together: that is refused with invalid_acti
 		code: "invalid_action",
 		message: expect.stringContaining("concludes"),
 	});
+});
+
+/** What is appended in a run of one tool call, before which `prepare` may say or ask for something. */
+async function answered(
+	more: Partial<AgentOptions>,
+	prepare: (run: AgentRun, host: Host) => unknown = () => {},
+): Promise<{ readonly appended: readonly string[][]; readonly events: readonly unknown[] }> {
+	const { host, appended } = batches();
+	const held = Promise.withResolvers<void>();
+	const looker = new Agent({
+		model: scriptedModel([{ toolCalls: [{ name: "look" }] }, "Seen.", "Heard."]),
+		tools: [anyTool("look", () => held.promise)],
+		host,
+		...more,
+	});
+	const run = await looker.session("s").send("go");
+	const prepared = prepare(run, host);
+	held.resolve();
+	await prepared;
+	expect((await run.result()).outcome).toBe("completed");
+	const events = await collect(followSession(host, "s"));
+	await looker.close();
+	return { appended, events: events.map(({ id, event }) => [id, event.type]) };
+}
+
+const began = [["run.started", "input"], ["assistant", "tool.started"], ["tool.settled"]];
+const apart = [...began, ["assistant"], ["run.ended"]];
+
+test("the last answer goes with the end of the run, and followers see what they see of two appends", async () => {
+	const together = await answered({});
+	expect(together.appended).toEqual([...began, ["assistant", "run.ended"]]);
+	const both = await answered({ strategy: { onStepEnd: () => {} } });
+	expect(both.appended).toEqual(apart);
+	expect(together.events).toEqual(both.events);
+});
+
+test("who watches the run sees the end of its last step between the answer and its own end", async () => {
+	const seen: string[] = [];
+	const model = scriptedModel(["Seen."]);
+	const looker = new Agent({ model, host: memoryHost() });
+	const run = await looker.session("s").send("go");
+	run.detach();
+	for await (const { type, seq, sub } of run.watch()) seen.push(`${seq}.${sub} ${type}`);
+	const observed = await answered({});
+	expect(seen.slice(-3)).toEqual(["3.0 message", "3.1 step_end", "4.0 run_end"]);
+	expect(observed.events.slice(-3).map((event) => (event as string[])[1])).toEqual([
+		"message",
+		"step_end",
+		"run_end",
+	]);
+	await looker.close();
+});
+
+test.each<[string, Partial<AgentOptions>, ((run: AgentRun) => unknown)?]>([
+	["a condition may stop the run", { strategy: { stopCondition: () => false } }],
+	["policy looks at facts", { middleware: [{ name: "policy", begin: () => ({ admit: () => undefined }) }] }],
+	[
+		"policy is asked at the end of a step",
+		{ middleware: [{ name: "policy", begin: () => ({ stepAfter() {} }) }] },
+	],
+	[
+		"an output is to be checked",
+		{ output: { type: "string" }, model: scriptedModel([{ toolCalls: [{ name: "look" }] }, '"Seen."']) },
+	],
+	["a consumer holds the run at its boundaries", {}, (run) => collect(run.events())],
+	["somebody watches the run, and may still say something", {}, (run) => collect(run.watch())],
+	[
+		"a strategy has to be asked",
+		{
+			execution: strategy({
+				name: "asked",
+				decide: ({ last }) =>
+					last.kind === "assistant" ? { kind: "finish" } : { kind: "model", tag: "act", step: "next" },
+			}),
+		},
+	],
+])("the last answer is on record before the run ends where %s", async (_, more, prepare) => {
+	const { appended } = await answered(more, prepare);
+	const kinds = appended.map((batch) => batch.filter((kind) => kind === "assistant" || kind === "run.ended"));
+	expect(kinds.filter((batch) => batch.length > 0)).toEqual([["assistant"], ["assistant"], ["run.ended"]]);
+});
+
+test("where something was said meanwhile the answer is on record alone, and the run continues with what was said", async () => {
+	const { appended, events } = await answered({}, async (run, host) => {
+		// By another process: nobody here is notified of it.
+		const message = new UserMessage("Listen.");
+		await host.journal.submit("s", {
+			id: message.id,
+			kind: "steer",
+			runId: run.runId,
+			body: { message: message.toJSON(), shape: "text" },
+		});
+	});
+	expect(appended.slice(3)).toEqual([
+		["assistant", "run.ended"], // refused
+		["assistant"],
+		["run.ended"], // refused
+		["input"],
+		["assistant", "run.ended"],
+	]);
+	expect(events.slice(-7).map((event) => (event as string[])[1])).toEqual([
+		"message",
+		"step_end",
+		"input",
+		"step_start",
+		"message",
+		"step_end",
+		"run_end",
+	]);
 });

@@ -134,8 +134,9 @@ async function takeOver(
 async function followRun(run: AgentRun, onEvent: ((event: AgentEvent) => void) | undefined): Promise<void> {
 	if (onEvent !== undefined) {
 		const events = new SessionEvents();
+		void events.return(); // nobody consumes them here, and none is kept
 		events.onEvent = onEvent;
-		for await (const event of run.watch()) events.notify(event);
+		run.lookOn(events);
 	}
 	const { outcome, error } = await run.result();
 	if (outcome === "suspended" && error !== undefined && error.code !== "lease_lost") throw error;
