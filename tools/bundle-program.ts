@@ -1,14 +1,21 @@
-// Bundles a program of the tests: `bundle-program.ts {source below the root} {folder}`. What comes from node_modules is left
-// there. Each package that has a part in it is in it with all its doors, so that what the program loads later finds the same
-// modules. The folder is there when it is complete; its manifest says which source is in which file.
+// Bundles a program of the tests: `bundle-program.ts {source below the root} {folder}`. All that it loads before it begins is
+// in one file, but for what is left in node_modules. Each package that has a part in it is in it with all its doors, so that
+// what the program loads later finds the same modules. The folder is there when it is complete; its manifest says which source
+// is in which file.
 import { renameSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { type Plugin, rolldown } from "rolldown";
 import { readWorkspaces } from "./workspaces.ts";
 
 const root = join(import.meta.dirname, "..");
 const [program = "", folder = ""] = process.argv.slice(2);
+
+/** Packages that are taken in with what they need, as they are many files or large ones. */
+const takenIn =
+	/\/node_modules\/(@ai-sdk\/openai-compatible|ignore|ipaddr\.js|libphonenumber-js|minimatch|minisearch|stemmer|string-width)\//;
+/** What the command loads by a name that it makes up. */
+const provider = "@ai-sdk/openai-compatible";
 
 /** Leaves alone what is not of this repository. */
 const outside: Plugin = {
@@ -17,8 +24,26 @@ const outside: Plugin = {
 		if (specifier.startsWith("node:")) return { id: specifier, external: true };
 		const found = await this.resolve(specifier, importer, { ...options, skipSelf: true });
 		if (found === null) return { id: specifier, external: true };
-		if (!found.id.includes("/node_modules/")) return found;
+		if (!found.id.includes("/node_modules/") || takenIn.test(found.id)) return found;
+		// What one of them needs.
+		if (importer?.includes("/node_modules/")) return found;
 		return { id: pathToFileURL(found.id).href, external: "absolute" };
+	},
+};
+
+/** Modules of Node that load far more than most programs use once one of them is imported, as an import reads every name. */
+const wide = ["node:crypto", "node:http"];
+const readByName: Plugin = {
+	name: "read-by-name",
+	resolveId(specifier) {
+		return wide.includes(specifier) ? `\0${specifier}` : null;
+	},
+	load(id) {
+		const name = id.slice(1);
+		if (!wide.includes(name)) return null;
+		const members = Object.entries(Object.getOwnPropertyDescriptors(process.getBuiltinModule(name)));
+		const values = members.filter(([, { get }]) => get === undefined).map(([member]) => member);
+		return `export const { ${values.join(", ")} } = process.getBuiltinModule("${name}");`;
 	},
 };
 
@@ -45,17 +70,41 @@ function doors(): Plugin {
 			const [, name = ""] = /^packages\/([^/]+)\/src\//.exec(relative(root, id)) ?? [];
 			if (seen.has(name)) return;
 			seen.add(name);
+			if (name === "cli") this.emitFile({ type: "chunk", id: fileURLToPath(import.meta.resolve(provider)) });
 			for (const { source } of workspaces.find((each) => each.folder === name)?.entries ?? [])
 				this.emitFile({ type: "chunk", id: join(root, "packages", name, source) });
 		},
 	};
 }
 
+/**
+ * What the program loads before it begins, and not the program: while that waits for something at its top level, what it loads
+ * then may ask for a module of these.
+ */
+function loadedAtOnce() {
+	const imports = new Map<string, readonly string[]>();
+	const found = new Set<string>();
+	function follow(id: string): void {
+		for (const each of imports.get(id) ?? []) {
+			if (found.has(each)) continue;
+			found.add(each);
+			follow(each);
+		}
+	}
+	const plugin: Plugin = {
+		name: "imports",
+		moduleParsed: ({ id, importedIds }) => void imports.set(id, importedIds),
+		renderStart: () => follow(join(root, program)),
+	};
+	return { plugin, has: (id: string) => found.has(id) };
+}
+
+const atOnce = loadedAtOnce();
 const build = await rolldown({
 	input: join(root, program),
 	platform: "node",
 	resolve: { conditionNames: ["holdfast-source", "node", "module", "import", "default"] },
-	plugins: [outside, places, doors()],
+	plugins: [readByName, outside, places, doors(), atOnce.plugin],
 });
 const unfinished = `${folder}.${process.pid}`;
 const { output } = await build.write({
@@ -63,6 +112,7 @@ const { output } = await build.write({
 	format: "esm",
 	entryFileNames: "[name]-[hash].mjs",
 	chunkFileNames: "[name]-[hash].mjs",
+	codeSplitting: { groups: [{ name: "loaded", test: atOnce.has }] },
 });
 await build.close();
 const entered = output.flatMap((part) =>

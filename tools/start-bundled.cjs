@@ -17,9 +17,12 @@ const programs = [
 	command,
 	"packages/core/src/sqlite/worker-process.fixture.ts",
 	"packages/postgres/src/worker-process.fixture.ts",
+	"packages/stores/src/checkpoint/interrupted-process.fixture.ts",
+	"packages/stores/src/session-store/store-process.fixture.ts",
 	"test/bundled-program.fixture.ts",
 	"test/crash/runner-process.fixture.ts",
 	"test/crash/worker-process.fixture.ts",
+	"test/support-desk-process.fixture.ts",
 ];
 
 /** The source of this process's program below the root; undefined for all but those. */

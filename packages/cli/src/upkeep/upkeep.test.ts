@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { setTimeout } from "node:timers/promises";
 import { type Fact, isHoldfastError } from "holdfast";
 import { openJournalFile, type SqliteHost, sqliteHost } from "holdfast/sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -698,10 +699,8 @@ describe("beside processes that write", () => {
 			const begun = count();
 			const end = Date.now() + 10_000;
 			// From its first change on, a little later each time.
-			while (count() === begun && pruning.child.exitCode === null && Date.now() < end)
-				await new Promise((wake) => setImmediate(wake));
-			const until = performance.now() + each * 3;
-			while (performance.now() < until) await new Promise((wake) => setImmediate(wake));
+			while (count() === begun && pruning.child.exitCode === null && Date.now() < end) await setTimeout(1);
+			await setTimeout(each * 3);
 			if (pruning.child.exitCode === null) killed++;
 			pruning.child.kill("SIGKILL");
 			await pruning.finished;
