@@ -218,7 +218,7 @@ function finish(run: Run): MaybePromise<DriveOutcome | undefined> {
 		: finishUnlessInputs(run, ending, committed);
 }
 
-const completed: Fact = { kind: "run.ended", outcome: "completed" };
+const completed: Fact = { kind: "run.ended", outcome: "completed", marks: undefined }; // added later they take up more room
 const onlyCompleted: readonly Fact[] = [completed];
 
 /** What a strategy says for itself. No model was asked, so it costs nothing. */

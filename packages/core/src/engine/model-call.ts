@@ -198,11 +198,12 @@ function answerOf(
 		stopReason,
 		modelId: engineModel.model.modelId,
 		duration,
+		resultsId: message.hasToolCalls ? uuid() : undefined,
+		marks: undefined, // added later they take up more room
 	};
 	if (action.afterwards === "goes-on") answer.continues = true;
 	if (cost !== undefined) answer.cost = cost;
 	if (response.data !== undefined) answer.data = response.data;
-	if (message.hasToolCalls) answer.resultsId = uuid();
 	return answer;
 }
 

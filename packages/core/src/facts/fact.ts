@@ -27,7 +27,7 @@ export interface ErrorData {
 }
 
 /** A run began. `fingerprint` names the agent's model, instructions and tools at that time. */
-export interface RunStarted {
+export interface RunStarted extends Marked {
 	readonly kind: "run.started";
 	readonly runKind: RunKind;
 	readonly agentId: string;
@@ -88,7 +88,7 @@ export interface InputTaken {
 }
 
 /** The model answered. */
-export interface AssistantSaid {
+export interface AssistantSaid extends Marked {
 	readonly kind: "assistant";
 	/** Number of the step within the run, from 1; 0 for an answer before the first, a plan say. */
 	readonly step: number;
@@ -107,7 +107,7 @@ export interface AssistantSaid {
 	/** Parsed structured output. */
 	readonly data?: unknown;
 	/** Id of the tool-result message that will hold this step's results; present when there are calls. */
-	readonly resultsId?: string;
+	readonly resultsId?: string | undefined;
 }
 
 /**
@@ -270,7 +270,7 @@ interface Marked {
 	 * The boundaries that were emitted since the fact or chunk before. Absent without one; on the start or resume of
 	 * a run: where an earlier release wrote it, which kept no boundaries.
 	 */
-	readonly marks?: readonly BoundaryMark[];
+	readonly marks?: readonly BoundaryMark[] | undefined;
 }
 
 /** What one journal entry records. */

@@ -68,7 +68,7 @@ export interface RunState {
 	/** Calls that somebody outside settles, while the run waits for them and until the next step. */
 	readonly pending?: readonly PendingCall[] | undefined;
 	/** The last answer. */
-	readonly assistant?: AssistantSaid;
+	readonly assistant?: AssistantSaid | undefined;
 	/** What the strategy requested since then: the calls of the step are these. */
 	readonly requested?: ToolsRequested | undefined;
 	/** What the strategy waits for, or the run for its model, until the run does something else. */
@@ -122,6 +122,8 @@ export function newRun(runId: string, started: RunStarted, firstMessage: number)
 		firstMessage,
 		calls: noCalls,
 		unsettled: 0,
+		pending: undefined,
+		assistant: undefined,
 		requested: undefined,
 		wait: undefined,
 		executions: List.empty(),

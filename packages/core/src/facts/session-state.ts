@@ -280,25 +280,23 @@ function closeRound(
 	{ seq, at }: Entry,
 	options: FoldOptions,
 ): SessionState {
-	const results: ToolResult[] = [];
-	const shown: ToolResult[] = [];
-	let cut = false;
-	let executions = run.executions;
-	for (const { call, started, settled } of calls) {
-		if (settled === undefined) continue;
-		const isError = settled.outcome !== "done";
-		const result: ToolResult = { toolCallId: call.toolCallId, result: settled.result };
-		if (isError) result.isError = true;
-		results.push(result);
+	const over = calls as readonly SettledCall[];
+	// Made whole, not piece by piece: a list that grew keeps room for sixteen more, and this one is kept with the history.
+	const results = over.map(resultOf);
+	const shown = over.map(({ call, settled }, index) => {
+		const result = results[index] as ToolResult;
 		const visible = options.show(call.toolName, settled.result);
-		cut ||= visible !== settled.result;
-		shown.push(visible === settled.result ? result : { ...result, result: visible });
+		return visible === settled.result ? result : { ...result, result: visible };
+	});
+	const cut = shown.some((result, index) => result !== results[index]);
+	let executions = run.executions;
+	for (const { call, started, settled } of over) {
 		const execution: ToolExecution = {
 			toolName: call.toolName,
 			toolCallId: call.toolCallId,
 			arguments: (started?.input as Record<string, unknown> | undefined) ?? call.arguments,
 			result: settled.result,
-			isError,
+			isError: settled.outcome !== "done",
 			duration: settled.duration,
 		};
 		if (settled.approved !== undefined) execution.approved = settled.approved;
@@ -321,6 +319,14 @@ function closeRound(
 	if (run.requested !== undefined) return { ...state, seq, run: closed };
 	const visible = cut ? new ToolResultMessage(shown, identity) : message;
 	return append(state, closed, seq, message, undefined, visible);
+}
+
+type SettledCall = CallState & { readonly settled: ToolSettled };
+
+function resultOf({ call, settled }: SettledCall): ToolResult {
+	const result: ToolResult = { toolCallId: call.toolCallId, result: settled.result };
+	if (settled.outcome !== "done") result.isError = true;
+	return result;
 }
 
 function unanswered(run: RunState, call: CallState): ToolSettled {

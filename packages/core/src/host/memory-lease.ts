@@ -103,9 +103,9 @@ export class MemoryLease implements Lease {
 	}
 
 	release(): void {
-		// Of a session without a run that is open the holder says only that it was taken once.
 		const session = this.#state === "taken" ? this.#session : undefined;
-		if (session?.holder === this && session.openRunId !== undefined) session.holder = undefined;
+		// Of a session without entries the holder says that it was taken once.
+		if (session?.holder === this && session.entries.length > 0) session.holder = undefined;
 		this.#state = "lost";
 		this.#notify = undefined;
 	}

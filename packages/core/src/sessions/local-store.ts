@@ -5,7 +5,7 @@ import type { Journal } from "../host/index.ts";
 export interface LocalStore {
 	/** Identifies the store: the same key in two stores is two sessions. */
 	readonly number: number;
-	/** Ids of inputs that some mailbox holds: two agents on one host adopt nothing from each other. */
+	/** Ids of inputs of the inbox that some mailbox holds: two agents on one host adopt nothing from each other. */
 	readonly queued: Set<string>;
 	/** Runs under way, by store key: two agents on one host do not take a session from each other mid-run. */
 	readonly driven: Map<string, Promise<unknown>>;

@@ -145,7 +145,7 @@ export class Mailbox {
 
 	push(turn: QueuedTurn): void {
 		this.#turns.push(turn);
-		this.#local.queued.add(turn.inputId);
+		if (turn.stage !== "new") this.#local.queued.add(turn.inputId);
 	}
 
 	/** A turn of what was said to a run that ended, while it was still on its way into the inbox, or when it was there. */
@@ -174,7 +174,7 @@ export class Mailbox {
 
 	remove(turn: QueuedTurn): void {
 		this.#turns = this.#turns.filter((each) => each !== turn);
-		this.#local.queued.delete(turn.inputId);
+		if (turn.stage !== "new") this.#local.queued.delete(turn.inputId);
 		// It was begun, which is its acceptance, or refused.
 		if (this.#accepting?.inputId === turn.inputId) this.#accepting = undefined;
 	}
@@ -290,6 +290,7 @@ export class Mailbox {
 
 	async #store(turn: QueuedTurn): Promise<"stored" | "duplicate"> {
 		turn.stage = "storing";
+		this.#local.queued.add(turn.inputId);
 		const accepting = this.#accepting;
 		const isFirst = accepting?.inputId === turn.inputId;
 		if (!isFirst && (accepting !== undefined || this.#waiting !== undefined)) {

@@ -36,6 +36,8 @@ export class SessionEvents implements Watcher, AsyncIterator<AgentEvent> {
 	#overlays = 0;
 	/** Watches it as long as nobody reads it, under the handle that nobody uses. */
 	unread: UnreadRuns | undefined;
+	/** Since when it waits and nobody has asked for it: for `unread` only. */
+	awaitedSince: number | undefined;
 	handle: { readonly sessionKey: string; readonly runId: string } | undefined;
 	/** Called with each event when it happens, whether or not anybody consumes it. The run passes no boundary before what it gives has settled. */
 	onEvent: ((event: AgentEvent) => unknown) | undefined;

@@ -138,6 +138,7 @@ function startOf(agent: EngineAgent, origin: AcceptedInput["origin"]): RunStarte
 		runKind: origin?.runKind ?? "user-turn",
 		agentId: agent.id,
 		fingerprint: agent.fingerprint(),
+		marks: undefined, // added later they take up more room
 	};
 	if (agent.name !== undefined) started.agentName = agent.name;
 	if (origin?.caller !== undefined) started.caller = origin.caller;

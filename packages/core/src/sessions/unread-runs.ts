@@ -1,9 +1,11 @@
 // Runs that nobody reads (keeps I7, I10). A run waits for its consumer at its boundaries; one of which nobody has asked
 // anything for a second would wait for ever, and the turns after it too.
 //
+//   fresh      it has begun to wait at a boundary in this turn of the event loop: most are asked for within it
 //   awaited    it waits at a boundary, and nobody has asked for it
 //   continues  nobody did for a second: it continues by itself, which is said once
 //
+//   fresh → awaited       the event loop has passed
 //   awaited → continues   its second is over, unless `unread` is "wait"
 //   any → not known here  somebody asks for its events or its result, or it is over
 import { HoldfastError } from "@holdfast/upp";
@@ -32,15 +34,18 @@ export interface UnreadRunsOptions {
 
 export class UnreadRuns {
 	readonly #options: UnreadRunsOptions;
+	/** Those that were asked for meanwhile are among them. */
+	#fresh: SessionEvents[] = [];
 	/** Since when each waits, the first ones first. */
 	readonly #awaited = new Map<SessionEvents, number>();
 	readonly #continuing = new Set<SessionEvents>();
 	#callOff: (() => void) | undefined;
-	/** Whether it looks at those that wait in the next turn of the event loop. */
-	#isLooking = false;
 	readonly #look = (): void => {
-		this.#isLooking = false;
-		if (this.#callOff === undefined) this.#continue();
+		for (const run of this.#fresh)
+			if (run.awaitedSince !== undefined) this.#awaited.set(run, run.awaitedSince);
+		this.#fresh = [];
+		if (this.#isEmpty) this.#options.lifetime.ignoreEnd(this.#ending);
+		else if (this.#options.unread === "continue" && this.#callOff === undefined) this.#continue();
 	};
 	#hasWarned = false;
 	#isClosed = false;
@@ -52,17 +57,16 @@ export class UnreadRuns {
 	/** A run waits at a boundary, and nobody has asked for it yet. */
 	awaits(run: SessionEvents): void {
 		if (this.#isClosed) return;
-		const { unread, clock, eventLoop, lifetime } = this.#options;
+		const { clock, eventLoop, lifetime } = this.#options;
 		if (this.#isEmpty) lifetime.watchEnd(this.#ending);
-		this.#awaited.set(run, clock.monotonic());
-		if (unread !== "continue" || this.#callOff !== undefined || this.#isLooking) return;
-		// Most are asked for at once: those need no timer.
-		this.#isLooking = true;
-		eventLoop.nextTurn(this.#look);
+		if (this.#fresh.length === 0) eventLoop.nextTurn(this.#look);
+		run.awaitedSince = clock.monotonic();
+		this.#fresh.push(run);
 	}
 
 	/** Somebody has asked for the run, or it is over. */
 	forget(run: SessionEvents): void {
+		run.awaitedSince = undefined;
 		if (!this.#awaited.delete(run) && !this.#continuing.delete(run)) return;
 		if (this.#awaited.size === 0) this.#stopWatching();
 		if (this.#isEmpty) this.#options.lifetime.ignoreEnd(this.#ending);
@@ -73,13 +77,14 @@ export class UnreadRuns {
 		if (what === "lost") this.#warnOfLoss("the agent was closed");
 		this.#isClosed = true;
 		this.#stopWatching();
+		this.#fresh = [];
 		this.#awaited.clear();
 		this.#continuing.clear();
 		this.#options.lifetime.ignoreEnd(this.#ending);
 	}
 
 	get #isEmpty(): boolean {
-		return this.#awaited.size === 0 && this.#continuing.size === 0;
+		return this.#fresh.length === 0 && this.#awaited.size === 0 && this.#continuing.size === 0;
 	}
 
 	#watch(milliseconds: number): void {
@@ -129,7 +134,10 @@ export class UnreadRuns {
 	};
 
 	#warnOfLoss(why: string): void {
-		const lost = [...this.#awaited.keys(), ...this.#continuing].flatMap(({ handle }) => handle ?? []);
+		const fresh = this.#fresh.filter(({ awaitedSince }) => awaitedSince !== undefined);
+		const lost = [...this.#awaited.keys(), ...this.#continuing, ...fresh].flatMap(
+			({ handle }) => handle ?? [],
+		);
 		if (lost.length === 0) return;
 		const runs = lost.map(({ sessionKey, runId }) => ({ sessionKey, runId }));
 		const sessions = runs.slice(0, named).map(({ sessionKey }) => JSON.stringify(sessionKey));
