@@ -49,7 +49,7 @@ test("a fact is in the journal when it is heard of, and what throws there change
 		.session("s")
 		.send("hello");
 	expect((await run.result()).outcome).toBe("completed");
-	expect((await read[0])?.at(-1)?.fact.kind).toBe("assistant");
+	expect((await read[0])?.map(({ fact }) => fact.kind)).toContain("assistant");
 });
 
 test("an interceptor that names kinds of facts is asked about those, and hears of all", async () => {
