@@ -94,11 +94,19 @@ export class RunnerWorld {
 			const before = this.#begunBy.get(session);
 			const isLost = before?.dead === true && !this.gates.hasSent(before);
 			if (isLost && this.#store.head(session) === undefined) this.#begin(session, process);
+			if (this.#facts(session).at(-1)?.fact.kind === "run.parked") this.#release(session, process);
 		}
 		const work = async (): Promise<void> => {
 			for await (const run of process.agent.engine.recover()) void run.result().catch(() => {});
 		};
 		work().catch(() => {});
+	}
+
+	/** Somebody looks after a run that was killed too often at one step. */
+	#release(session: string, process: Process): void {
+		const release = async (): Promise<unknown> =>
+			(await process.agent.engine.session(session).release())?.result();
+		release().catch(() => {});
 	}
 
 	async #comeToRest(): Promise<void> {

@@ -57,6 +57,6 @@ export class CallFrame implements PolicyRun {
 	async steer(input: SendInput): Promise<void> {
 		const accepted = acceptInput(input);
 		const inputId = accepted.message.id;
-		this.#run?.offer({ inputId, fact: (placement) => inputFact(inputId, accepted, placement) });
+		this.#run?.inputs.offer({ inputId, fact: (placement) => inputFact(inputId, accepted, placement) });
 	}
 }

@@ -34,7 +34,7 @@ export async function toolsStep(run: Run, action: ToolsAction, held: Fact[] = []
 export async function waitStep(run: Run, { tag = "wait", until }: WaitAction): Promise<false> {
 	if (until !== undefined && !Number.isFinite(until))
 		throw refused(run, "waits `until` what is no number of milliseconds since the epoch");
-	if (run.hasInputs && (await run.takeInputs("step-end"))) return false;
+	if (run.inputs.any && (await run.inputs.take("step-end"))) return false;
 	if (until !== undefined && (!run.mayWait || until <= run.agent.ports.clock.now()))
 		return waitInPlace(run, tag, until);
 	if (!run.mayWait)
@@ -46,8 +46,8 @@ export async function waitStep(run: Run, { tag = "wait", until }: WaitAction): P
 	const waiting = { kind: "waiting", step: stepOf(run), calls: [], wait } as const;
 	// What was said in the last moment ends the wait before it begins.
 	if (!(await run.commit([waiting], { onlyIfNothingWaits: true }))) {
-		await run.fetchInputs();
-		if (await run.takeInputs("step-end")) return false;
+		await run.inputs.fetch();
+		if (await run.inputs.take("step-end")) return false;
 		await commit(run, [waiting]);
 	}
 	throw new Waits([]);

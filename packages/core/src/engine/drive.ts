@@ -243,8 +243,8 @@ async function finishUnlessInputs(
 	committed: MaybePromise<boolean>,
 ): Promise<DriveOutcome | undefined> {
 	if (!(await committed)) {
-		await run.fetchInputs();
-		if (await run.takeInputs("step-end")) return undefined;
+		await run.inputs.fetch();
+		if (await run.inputs.take("step-end")) return undefined;
 		await commit(run, ending);
 	}
 	return { kind: "ended", outcome: "completed" };

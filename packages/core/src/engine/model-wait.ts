@@ -74,8 +74,8 @@ export async function waitForModel(run: Run, step: number, error: unknown): Prom
 	const waiting = { kind: "waiting", step: stepOf(run), calls: [], wait } as const;
 	// What was said in the last moment is shown to the model at once.
 	if (!(await run.commit([note, waiting], { onlyIfNothingWaits: true }))) {
-		await run.fetchInputs();
-		if (await run.takeInputs("step-end")) return true;
+		await run.inputs.fetch();
+		if (await run.inputs.take("step-end")) return true;
 		await commit(run, [note, waiting]);
 	}
 	throw new Waits([]);

@@ -1,16 +1,7 @@
 // A run under way: it commits facts, folds them, notifies watchers, and can be stopped at any moment (keeps I1, I3, I8).
 import { UPPError } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
-import type {
-	BoundaryEvent,
-	BoundaryMark,
-	Entry,
-	Fact,
-	Mutable,
-	Placement,
-	RunEvent,
-	Watcher,
-} from "../facts/index.ts";
+import type { BoundaryEvent, BoundaryMark, Entry, Fact, Mutable, RunEvent, Watcher } from "../facts/index.ts";
 import {
 	boundaryOf,
 	evolve,
@@ -32,8 +23,9 @@ import { foldOptions } from "./fold-options.ts";
 import type { CommittedFact, Ledger, Mark } from "./ledger.ts";
 import type { ModelFailures, ModelWait } from "./model-wait.ts";
 import { RunAdmission } from "./run-admission.ts";
+import { RunInputs } from "./run-inputs.ts";
 import type { RunObserver } from "./run-observer.ts";
-import type { CommitOptions, Recorder, RunInput, RunOptions } from "./run-options.ts";
+import type { CommitOptions, Recorder, RunOptions } from "./run-options.ts";
 import { RunWatchers } from "./run-watchers.ts";
 import { CommitFailed, Stopped, type StopReason } from "./stopped.ts";
 import { TraceCollector } from "./subagent-events.ts";
@@ -66,7 +58,8 @@ export class Run {
 	readonly admission: RunAdmission | undefined;
 	readonly #recorder: Recorder;
 	readonly #fold: FoldOptions;
-	readonly #readInput: RunOptions["readInput"];
+	/** What is said to it. */
+	readonly inputs: RunInputs;
 	readonly #watchers: RunWatchers;
 	readonly #controller = new AbortController();
 	#stopReason: StopReason | undefined;
@@ -75,8 +68,6 @@ export class Run {
 	/** Events that wait for the ledger to have what was committed last, and when they are emitted. */
 	#recording: { readonly pending: RunEvent[]; readonly emitted: Promise<unknown> } | undefined;
 	lastWords: string | undefined; // of the strategy, when the run ends now
-	#offered: RunInput[] = [];
-	#taken: Set<string> | undefined;
 	#traces: TraceCollector | undefined;
 	#chunks: ChunkRecorder | undefined;
 	/** Boundaries that wait for something to be committed with; undefined where nothing is kept. */
@@ -97,7 +88,7 @@ export class Run {
 		if (options.admitting !== undefined) this.admission = new RunAdmission(this, options.admitting);
 		this.#recorder = options.recorder;
 		this.ledger = options.ledger;
-		this.#readInput = options.readInput;
+		this.inputs = new RunInputs(this, options);
 		this.#watchers = new RunWatchers(options.watchers);
 		this.observer = options.observer;
 		if (options.observer !== undefined) this.#watchers.keep(options.observer, "last");
@@ -365,50 +356,6 @@ export class Run {
 		this.ledger?.notify(event);
 		const waiting = this.#watchers.pass(event);
 		return waiting === undefined ? undefined : this.untilStopped(waiting);
-	}
-
-	/** Whether inputs were offered and not taken yet. */
-	get hasInputs(): boolean {
-		return this.#offered.length > 0;
-	}
-
-	took(inputId: string): boolean {
-		return this.#taken?.has(inputId) === true;
-	}
-
-	/** Puts an input before the run; it is taken in at the next boundary. */
-	offer(input: RunInput): void {
-		const { inputId } = input;
-		if (this.took(inputId) || this.#offered.some((each) => each.inputId === inputId)) return;
-		this.#offered.push(input);
-	}
-
-	/** Takes what was offered into the conversation. True when there was something. */
-	async takeInputs(placement: Placement): Promise<boolean> {
-		if (this.#offered.length === 0) return false;
-		const inputs = this.#offered;
-		this.#offered = [];
-		this.#taken ??= new Set();
-		for (const { inputId } of inputs) this.#taken.add(inputId);
-		try {
-			await this.commit(
-				inputs.map((input) => input.fact(placement)),
-				{ drain: inputs.map((input) => input.inputId) },
-			);
-		} catch (error) {
-			// What policy refuses is still said; it is refused again as a turn of its own.
-			for (const { inputId } of inputs) this.#taken.delete(inputId);
-			throw error;
-		}
-		return true;
-	}
-
-	async fetchInputs(): Promise<void> {
-		const readInput = this.#readInput;
-		if (readInput === undefined) return;
-		for (const input of await this.#recorder.inbox())
-			if (input.kind !== "message" && (input.runId ?? this.runId) === this.runId)
-				this.offer(readInput(input));
 	}
 }
 

@@ -32,7 +32,7 @@ export function beginTurn(run: Run): MaybePromise<boolean> {
 	}
 	if (run.interceptors.turnBefore !== undefined) return beginWithInterceptor(run);
 	const passed = emitTurnStart(run);
-	return passed === undefined && !run.hasInputs ? false : afterTurnStart(run, passed);
+	return passed === undefined && !run.inputs.any ? false : afterTurnStart(run, passed);
 }
 
 async function beginWithInterceptor(run: Run): Promise<boolean> {
@@ -47,13 +47,13 @@ function emitTurnStart(run: Run): Promise<unknown> | undefined {
 
 function afterTurnStart(run: Run, passed: Promise<unknown> | undefined): MaybePromise<false> {
 	if (passed !== undefined) return passed.then(() => afterTurnStart(run, undefined));
-	return run.hasInputs ? run.takeInputs("turn-start").then(() => false) : false;
+	return run.inputs.any ? run.inputs.take("turn-start").then(() => false) : false;
 }
 
 /** Whether a step is opened without asking anybody. */
 export function mayStepAtOnce(run: Run): boolean {
 	const isAsked = run.agent.hooks.onStepStart !== undefined || run.interceptors.stepBefore !== undefined;
-	return !isAsked && !run.hasInputs;
+	return !isAsked && !run.inputs.any;
 }
 
 /** Opens the next step, and gives its number. Facts that are held for its first append are committed before anybody is waited for. */
@@ -75,7 +75,7 @@ function stepBegins(run: Run, step: number, held: Fact[]): MaybePromise<number> 
 	if (step === manySteps + 1) warnOfSteps(run);
 	run.checkStopped();
 	const passed = run.watched ? emitStepStart(run, step) : undefined;
-	return passed === undefined && !run.hasInputs ? step : afterStepStart(run, step, passed, held);
+	return passed === undefined && !run.inputs.any ? step : afterStepStart(run, step, passed, held);
 }
 
 function emitStepStart(run: Run, step: number): Promise<unknown> | undefined {
@@ -94,9 +94,9 @@ async function afterStepStart(
 		await commitHeld(run, held);
 		await passed;
 	}
-	if (run.hasInputs) {
+	if (run.inputs.any) {
 		await commitHeld(run, held);
-		await run.takeInputs("step-start");
+		await run.inputs.take("step-start");
 	}
 	return step;
 }
@@ -123,7 +123,7 @@ export function mayEndAtOnce(run: Run): boolean {
 	const { stepAfter, stop, continues } = run.interceptors;
 	const asked = hooks.onStepEnd ?? hooks.stopCondition ?? run.afterStep ?? stepAfter ?? stop ?? continues;
 	const isAsked = (asked ?? output ?? run.admission ?? run.ledger) !== undefined;
-	return !isAsked && run.stopReason === undefined && !run.hasInputs && run.passesStepEnd;
+	return !isAsked && run.stopReason === undefined && !run.inputs.any && run.passesStepEnd;
 }
 
 /** Emits the end of the step and asks whether to stop. True when the run shall end. */
@@ -132,7 +132,7 @@ export function endStep(run: Run): MaybePromise<boolean> {
 	if (onStepEnd !== undefined || run.interceptors.stepAfter !== undefined) return endStepWithHooks(run);
 	const passed = emitStepEnd(run);
 	const asked = stopCondition !== undefined || run.interceptors.stop !== undefined;
-	return passed === undefined && !run.hasInputs && !asked ? false : afterStepEnd(run, passed);
+	return passed === undefined && !run.inputs.any && !asked ? false : afterStepEnd(run, passed);
 }
 
 async function endStepWithHooks(run: Run): Promise<boolean> {
@@ -145,7 +145,7 @@ async function afterStepEnd(run: Run, passed: Promise<unknown> | undefined): Pro
 	if (passed !== undefined) await passed;
 	const stop = await isStopAsked(run);
 	// What was said goes before a wish to stop: a run ends only when nothing waits (keeps I4).
-	return run.hasInputs && (await run.takeInputs("step-end")) ? false : stop;
+	return run.inputs.any && (await run.inputs.take("step-end")) ? false : stop;
 }
 
 async function isStopAsked(run: Run): Promise<boolean> {

@@ -76,6 +76,8 @@ export class Mailbox {
 	#taking: Promise<void> | undefined;
 	/** The input of another worker that went before ours last, and since when it may. */
 	#yielded: { readonly inputId: string; readonly since: number } | undefined;
+	/** Whether the inbox may hold changes of the history that came while no run was under way, and were offered to none. */
+	mayHoldEdits = false;
 	/** The notices of the open or the next run, as the inbox was when it was last read. */
 	notices: readonly StoredInput[] = noNotices;
 

@@ -305,7 +305,7 @@ export class SessionActor implements ExclusiveOwner {
 		} else if (this.#end !== "killed") {
 			// Nothing that was accepted is lost: what the run did not take in is a turn of its own.
 			for (const said of steered) {
-				if (run.took(said.inputId)) continue;
+				if (run.inputs.took(said.inputId)) continue;
 				said.turn = this.queueLeftOver(said);
 				said.turn.detach(); // the caller has the run's own handle
 			}

@@ -6,7 +6,9 @@ import {
 	duplicateInput,
 	inputFact,
 	type MessageEdit,
+	readEdit,
 	type SessionState,
+	storedEdit,
 	type Watcher,
 } from "../facts/index.ts";
 import type { Append, MaybePromise } from "../host/index.ts";
@@ -226,10 +228,10 @@ export async function steer(actor: SessionActor, input: AcceptedInput): Promise<
 		throw error;
 	}
 	said.storing = undefined;
-	turn.run.offer({ inputId, fact: (placement) => inputFact(inputId, input, placement) });
+	turn.run.inputs.offer({ inputId, fact: (placement) => inputFact(inputId, input, placement) });
 	if (isRunning(turn)) return turn.handle;
 	await turn.over;
-	if (turn.run.took(inputId)) return turn.handle;
+	if (turn.run.inputs.took(inputId)) return turn.handle;
 	// The run had ended before the input was in the inbox: it is there as the next turn.
 	if (said.turn !== undefined) return said.turn;
 	const next =
@@ -243,11 +245,25 @@ export async function steer(actor: SessionActor, input: AcceptedInput): Promise<
 /** Accepts a change of the history: the run under way takes it in at its next boundary, else the next one does. */
 export async function edit(actor: SessionActor, change: MessageEdit): Promise<void> {
 	actor.ensureUsable();
-	await actor.mailbox.edit(actor.scope.agent.engine.ports.ids.uuid(), change);
+	const { mailbox, scope } = actor;
+	const inputId = scope.agent.engine.ports.ids.uuid();
+	await mailbox.edit(inputId, change);
 	const { turn } = actor;
-	// In the order of the inbox: one that came while the run was being begun is before this one. What cannot be read now is
-	// read when the run ends, or by the next one.
-	if (turn !== undefined && isRunning(turn)) await turn.run.fetchInputs().catch(() => {});
+	if (turn === undefined || !isRunning(turn)) {
+		mailbox.mayHoldEdits = true;
+	} else if (mailbox.mayHoldEdits) {
+		// In the order of the inbox: those that came while the run was being begun are before this one. What cannot be read now is
+		// read when the run ends, or by the next one.
+		await turn.run.inputs.fetch().then(
+			() => {
+				mailbox.mayHoldEdits = false;
+			},
+			() => {},
+		);
+	} else {
+		const body = storedEdit(change);
+		turn.run.inputs.offer({ inputId, fact: () => readEdit(body) });
+	}
 }
 
 /** Resolves when the session is not being opened by this process; rejects when it was killed meanwhile. */

@@ -203,7 +203,7 @@ export function makeRun(
 		keepDeltasMs,
 	});
 	frame.run = run;
-	for (const notice of session.notices) run.offer(readInput(notice));
+	for (const notice of session.notices) run.inputs.offer(readInput(notice));
 	// The run waits for whoever looks on.
 	const lookOn = (event: AgentEvent): unknown => withinCall(processKey, () => policy?.notify(event, frame));
 	handle.attach(run, session.unread, policy?.looksOn === true ? lookOn : undefined);

@@ -72,7 +72,7 @@ export async function remind(
 	const askedBy = { key: storeKey, incarnation };
 	try {
 		const { duplicate } = await journal.submit(storeKey, { id, kind: "notice", dedupeKey, askedBy, body });
-		if (!duplicate) run?.offer({ inputId: id, fact: (placement) => inputFact(id, input, placement) });
+		if (!duplicate) run?.inputs.offer({ inputId: id, fact: (placement) => inputFact(id, input, placement) });
 	} catch (error) {
 		if ((error as { code?: unknown }).code !== "lease_lost") throw error; // it was deleted
 	}

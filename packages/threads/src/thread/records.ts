@@ -107,6 +107,11 @@ export class ThreadRecords {
 		}
 	}
 
+	/** The thread is terminated, since `at` where it was not before. Undefined if it is unknown. */
+	terminated(id: string, at: number): Promise<ThreadRecord | undefined> {
+		return this.change(id, ({ terminated }) => (terminated === null ? { terminated: at } : undefined));
+	}
+
 	/** Takes a thread away. */
 	async delete({ id, parent, tenant, ...record }: ThreadRecord): Promise<void> {
 		const name = placeOf({ id, ...record });

@@ -255,7 +255,7 @@ export class Threads {
 	/** Removes a thread and its sub-agents with all that is kept of them. False without one. */
 	async delete(threadId: string): Promise<boolean> {
 		const { records } = this.#system;
-		const record = await this.#refuseMessages(threadId);
+		const record = await records.terminated(threadId, this.#system.now());
 		if (record === undefined) return false;
 		for (const child of await records.childrenOf(threadId)) await this.delete(child.id);
 		await this.session(threadId).delete();
@@ -371,23 +371,15 @@ export class Threads {
 	}
 
 	async #terminate(threadId: string): Promise<void> {
-		const { records } = this.#system;
+		const { records, now } = this.#system;
 		const before = await records.get(threadId);
 		if (before === undefined || before.terminated !== null) return;
-		await this.#refuseMessages(threadId);
+		await records.terminated(threadId, now());
 		if (this.host.timers !== undefined) await this.effects(threadId).cancelAll();
 		// A tool of its own execution would wait for itself.
 		if (this.#lives.has(threadId)) this.session(threadId).interrupt();
 		else await askSession(this.#system, threadId, (session) => session.stop());
 		for (const child of await records.childrenOf(threadId)) await this.#terminate(child.id);
-	}
-
-	/** From now on the thread is terminated. Undefined where there is none. */
-	#refuseMessages(threadId: string): Promise<ThreadRecord | undefined> {
-		const at = this.#system.now();
-		return this.#system.records.change(threadId, ({ terminated }) =>
-			terminated === null ? { terminated: at } : undefined,
-		);
 	}
 
 	async #require(threadId: string): Promise<ThreadRecord> {

@@ -1,0 +1,64 @@
+// What is said to a run while it is under way: offered at any moment, taken in at its boundaries (keeps I1).
+import type { Placement } from "../facts/index.ts";
+import type { Run } from "./run.ts";
+import type { Recorder, RunInput, RunOptions } from "./run-options.ts";
+
+export class RunInputs {
+	readonly #run: Run;
+	readonly #recorder: Recorder;
+	readonly #read: RunOptions["readInput"];
+	/** In their order, by their ids. */
+	#offered: Map<string, RunInput> | undefined;
+	#taken: Set<string> | undefined;
+
+	constructor(run: Run, { recorder, readInput }: Pick<RunOptions, "recorder" | "readInput">) {
+		this.#run = run;
+		this.#recorder = recorder;
+		this.#read = readInput;
+	}
+
+	/** Whether inputs were offered and not taken yet. */
+	get any(): boolean {
+		return this.#offered !== undefined;
+	}
+
+	took(inputId: string): boolean {
+		return this.#taken?.has(inputId) === true;
+	}
+
+	/** Puts an input before the run; it is taken in at the next boundary. */
+	offer(input: RunInput): void {
+		const { inputId } = input;
+		if (this.took(inputId) || this.#offered?.has(inputId) === true) return;
+		this.#offered ??= new Map();
+		this.#offered.set(inputId, input);
+	}
+
+	/** Takes what was offered into the conversation. True when there was something. */
+	async take(placement: Placement): Promise<boolean> {
+		const offered = this.#offered;
+		if (offered === undefined) return false;
+		this.#offered = undefined;
+		this.#taken ??= new Set();
+		const ids = [...offered.keys()];
+		for (const inputId of ids) this.#taken.add(inputId);
+		try {
+			const facts = Array.from(offered.values(), (input) => input.fact(placement));
+			await this.#run.commit(facts, { drain: ids });
+		} catch (error) {
+			// What policy refuses is still said; it is refused again as a turn of its own.
+			for (const inputId of ids) this.#taken.delete(inputId);
+			throw error;
+		}
+		return true;
+	}
+
+	/** Offers all that waits in the inbox for the run, in its order. */
+	async fetch(): Promise<void> {
+		const read = this.#read;
+		if (read === undefined) return;
+		const { runId } = this.#run;
+		for (const input of await this.#recorder.inbox())
+			if (input.kind !== "message" && (input.runId ?? runId) === runId) this.offer(read(input));
+	}
+}
