@@ -39,7 +39,7 @@ export function reusedStores(server: () => Promise<PostgresServer>): () => Promi
 	};
 }
 
-/** All that tells a store from a new one. */
+/** What makes a store differ from a new one. */
 function emptying(schema: string): string {
 	const own = `FROM pg_class WHERE relnamespace = '${schema}'::regnamespace`;
 	return `DO $$ DECLARE

@@ -13,7 +13,7 @@ export interface Migration {
 /** All steps, in order; the first has number 1. */
 export const migrations: readonly Migration[] = [
 	{ sql: (schema) => tables(schema) + journalRoutines(schema) + hostRoutines(schema), needs: 1 },
-	// Up to version 17 a plan that has to read a table without an index, though it is told not to, counts as so expensive that
+	// Up to version 17 a plan that has to read a table without an index, although such scans are off, counts as so expensive that
 	// the database compiles it: each time it runs.
 	{ sql: (schema) => `ALTER FUNCTION ${schema}.apply_v1 SET jit = off;`, needs: 1 },
 ];

@@ -31,13 +31,13 @@ export interface ExecuteRequest {
 	readonly insteadOf?: string;
 	/** The message waits for the run under way where it would steer it. */
 	readonly neverSteers?: true;
-	/** The id of the session was just made, so that there is none to look for. Where there is one all the same, it is found. */
+	/** The id of the session was just made: it is not looked for, and found all the same where it is there. */
 	readonly isNew?: true;
 }
 
 /** How a session of a service is followed. */
 export interface ServedFollowOptions extends FollowOptions {
-	/** Whoever follows has just been told that the session is there: it is not looked for. Default: it is. */
+	/** The session is known to be there: it is not looked for. Default: it is. */
 	readonly isKnown?: boolean;
 }
 

@@ -92,7 +92,7 @@ test("each request of many settles, nothing is said twice, and what is sent afte
 			const until = Date.now() + 10_000;
 			while (!(await isDone())) {
 				expect(Date.now(), `${because()}; under way: ${[...underWay].join(", ")}`).toBeLessThan(until);
-				// Calls that wait are answered, and what waits behind them is resumed.
+				// Calls that wait are answered, and what waits for them is resumed.
 				await answer().catch(refused);
 				await finished(session().resume()).catch(refused);
 				await new Promise((resolve) => setImmediate(resolve));
