@@ -83,7 +83,7 @@ test("whatever opens and ends streams, a tenant has as many as the limit says, a
 
 test("a reader that has stopped reading keeps its slot until it is let go, and no run is begun meanwhile", async () => {
 	const service = fakeService({ holds: true, say: () => deltas(1) });
-	const server = createServer({ service, maxStreams: 2, heartbeatMs: 1_000 });
+	const server = createServer({ service, maxStreams: 2, heartbeatMs: 2_000 });
 	const { port, url } = await server.listen({ port: 0 });
 	const begin = (sessionId: string): Promise<Response> =>
 		fetch(`${url}/api/agent/execute`, {
@@ -93,7 +93,6 @@ test("a reader that has stopped reading keeps its slot until it is let go, and n
 		});
 	try {
 		const first = await begin("s");
-		service.emit("default", "s", deltas(1, "x".repeat(24_000_000)));
 		const stalled = connect(port, "127.0.0.1");
 		stalled.on("error", () => {});
 		stalled.write("GET /api/agent/session/s/events?follow=1 HTTP/1.1\r\nhost: localhost\r\n\r\n");
@@ -101,6 +100,7 @@ test("a reader that has stopped reading keeps its slot until it is let go, and n
 			Number(/^holdfast_open_streams (.*)$/m.exec(await (await fetch(`${url}/metrics`)).text())?.[1]);
 		await until("both are open", async () => (await openStreams()) === 2);
 		stalled.pause();
+		service.emit("default", "s", deltas(1, "x".repeat(24_000_000)));
 		const refused = await begin("t");
 		expect(await refusal(refused)).toEqual([429, "rate_limited"]);
 		expect(service.submitted).toHaveLength(1);
