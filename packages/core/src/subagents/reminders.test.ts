@@ -7,7 +7,8 @@ test("a reminder is offered to the run under way when it is new, and not when it
 	await journal.submit("s", { id: "m", kind: "message", body: {} });
 	const table = { journal, records: undefined, callersKeyOf: () => "s" } as never;
 	const offered: unknown[] = [];
-	const run = { offer: ({ inputId }: { inputId: string }) => void offered.push(inputId) } as never;
+	const inputs = { offer: ({ inputId }: { inputId: string }) => void offered.push(inputId) };
+	const run = { inputs } as never;
 	const incarnation = journal.head("s")?.incarnation ?? "";
 	const session = { storeKey: "s", incarnation, run, caller: undefined };
 	for (let time = 0; time < 3; time++) await remind(table, session, "reminder.task", "It is done.");
