@@ -1,15 +1,23 @@
 // What must hold of work in the background, and of the notifications of it, once all is over: no task is lost, each
 // end is reported once, and no notification stays unacknowledged.
+import type { SessionHead } from "holdfast";
 import type { NotificationRecord, RunRecord } from "holdfast/execution";
 import { isFinal, type StoredRecord, taskKey } from "holdfast/host";
 import { type SessionLife, textOf } from "./ledger.ts";
 import type { Users } from "./users.ts";
 import type { World } from "./world.ts";
 
-/** A notification that waits to be delivered; undefined without one. */
-export function undelivered({ records }: World, { inputs }: Users): string | undefined {
+/** A notification that waits to be delivered to one of the sessions there are; undefined without one. */
+export function undelivered(
+	{ records }: World,
+	{ inputs }: Users,
+	sessions: readonly Pick<SessionHead, "key" | "incarnation">[],
+): string | undefined {
+	const incarnations = new Map(sessions.map(({ key, incarnation }) => [key, incarnation]));
 	for (const { value } of records.list("notifications") as readonly { readonly value: unknown }[]) {
-		const { sessionKey, idempotencyKey, runId, status } = value as NotificationRecord;
+		const { sessionKey, idempotencyKey, runId, status, incarnation } = value as NotificationRecord;
+		// What is for a session that was deleted is delivered to nobody, also to none of its key that was made since.
+		if (incarnation !== undefined && incarnations.get(sessionKey) !== incarnation) continue;
 		// One that a kill has ended is not delivered any more.
 		const run = (records.get({ shelf: "runs", name: runId }) as StoredRecord).value as RunRecord;
 		if (isFinal(run.status)) continue;

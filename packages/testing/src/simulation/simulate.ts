@@ -149,7 +149,8 @@ function interruptHanging(world: World, users: Users): void {
 }
 
 async function whatIsOpen(world: World, users: Users): Promise<string | undefined> {
-	for (const { key, openRunId, parked, waiting } of await world.store.list()) {
+	const sessions = await world.store.list();
+	for (const { key, openRunId, parked, waiting } of sessions) {
 		// A task in the background that is parked stays so until its parent's session ends.
 		if (openRunId !== undefined && !(parked === true && readChildStoreKey(key) !== undefined))
 			return `a run of ${key} is open`;
@@ -164,5 +165,5 @@ async function whatIsOpen(world: World, users: Users): Promise<string | undefine
 		return `the result of ${unended.run.sessionKey} does not settle that was to take in "${input?.text}"`;
 	}
 	// A reminder that its worker could not give is given by a recovery.
-	return undelivered(world, users) ?? unreported(world, users);
+	return undelivered(world, users, sessions) ?? unreported(world, users);
 }
