@@ -118,9 +118,7 @@ export class Mailbox {
 
 	/** Whether something waits here that was said to a run and did not reach it; the run that is active is `active`. */
 	holdsSteered(active: string): boolean {
-		return this.#turns.some(
-			({ isSteered, isLeftOver, run }) => (isSteered ?? isLeftOver) === true && run.runId !== active,
-		);
+		return this.#turns.some(({ isSteered, run }) => isSteered === true && run.runId !== active);
 	}
 
 	/** The turn that will be a run of that id. */
@@ -258,13 +256,14 @@ export class Mailbox {
 		// Asked once: were it dead for the second of its inputs only, that would go before the first.
 		const living = new Map<string, MaybePromise<boolean>>();
 		const awaited: StoredInput[] = [];
+		const held = new Set(this.#turns.map(({ inputId }) => inputId));
 		for (const input of inbox) {
 			// What was said to a run that is over is a turn of its own.
 			const promoted = this.#promoted?.get(input.id);
 			const isSaid = input.kind === "message" || (input.kind === "steer" && input.runId !== openRunId);
 			if (!isSaid && promoted === undefined) continue;
 			order.set(input.id, input.order);
-			if (this.#turns.some((turn) => turn.inputId === input.id)) continue;
+			if (held.has(input.id)) continue;
 			const isElsewhere = input.kind !== "steer" && (await this.#isAwaited(input, living));
 			if (this.#local.queued.has(input.id) || isElsewhere) awaited.push(input);
 			else if (promoted === undefined) this.push(adopt(input));

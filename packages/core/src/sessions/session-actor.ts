@@ -139,7 +139,8 @@ export class SessionActor implements ExclusiveOwner {
 	/** Makes a turn of what is in the inbox, said to a run that did not take it in. */
 	queueLeftOver({ inputId, input, storing }: Steered): AgentRun {
 		const run = this.handle();
-		this.mailbox.pushLeftOver({ run, input, inputId, stage: "stored", isLeftOver: true }, storing);
+		const left = { isSteered: true, isLeftOver: true } as const;
+		this.mailbox.pushLeftOver({ run, input, inputId, stage: "stored", ...left }, storing);
 		// Who has ended the session may have left the queue already, and nobody looks at it again.
 		if (this.#isKillOver) this.#leaveQueued("killed", sessionKilled());
 		else if (this.#end === "closed") this.#leaveQueued("suspended", agentClosed());

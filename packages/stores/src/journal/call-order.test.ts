@@ -1,14 +1,14 @@
 // What is said to a session at once is taken in the order of the calls, however long each call of its store takes.
 import { scriptedModel } from "@holdfast/testing";
 import { UserMessage } from "@holdfast/upp";
-import { Agent, type AgentRun, tool } from "holdfast";
+import { Agent, type AgentRun } from "holdfast";
 import { createInMemoryExecutionHost } from "holdfast/execution";
 import type { SessionStore } from "holdfast/host";
 import { describe, expect, test } from "vitest";
 import { FileSessionStore } from "../session-store/file-session-store.ts";
 import { MemorySessionStore } from "../session-store/memory-session-store.ts";
 import { temporaryFolder } from "../temporary-folder.fixture.ts";
-import { pausing, randomNumbers } from "./slow-store.fixture.ts";
+import { pausing, randomNumbers, slowTool, ticks } from "./slow-store.fixture.ts";
 import { storeJournal } from "./store-journal.ts";
 
 const texts = ["1", "2", "3", "4", "5", "6", "7", "8"];
@@ -140,22 +140,10 @@ test("what is steered one shortly after the other is said in that order, whateve
 test("of what is sent, steered and changed, whatever each meets, nothing passes another of its kind, nor a turn a change", async () => {
 	for (let seed = 1; seed <= 400; seed++) {
 		const random = randomNumbers(seed * 7_919);
-		const pause = async (): Promise<void> => {
-			for (let ticks = Math.floor(random() * 8); ticks > 0; ticks--) await null;
-			if (random() < 0.05) await new Promise((resolve) => setImmediate(resolve));
-		};
-		const look = tool({
-			name: "look",
-			description: "Looks.",
-			parameters: { type: "object", properties: {} },
-			run: async () => {
-				await pause();
-				return "seen";
-			},
-		});
+		const pause = ticks(random);
 		const agent = new Agent({
 			model: scriptedModel((_, call) => (random() < 0.4 ? { toolCalls: [{ name: "look" }] } : `a${call}`)),
-			tools: [look],
+			tools: [slowTool("look", pause)],
 			host: seed % 2 === 0 ? {} : { sessionStore: pausing(pause, new MemorySessionStore()) },
 		});
 		const session = agent.session("s");

@@ -1,12 +1,10 @@
 // Whatever is asked of a session at once, each request settles, and the session is of use afterwards.
 import { scriptedModel } from "@holdfast/testing";
 import { UserMessage } from "@holdfast/upp";
-import { Agent, type AgentRun, tool } from "holdfast";
+import { Agent, type AgentRun } from "holdfast";
 import { expect, test } from "vitest";
 import { MemorySessionStore } from "../session-store/memory-session-store.ts";
-import { pausing, randomNumbers } from "./slow-store.fixture.ts";
-
-const parameters = { type: "object", properties: {} } as const;
+import { pausing, randomNumbers, slowTool, ticks } from "./slow-store.fixture.ts";
 
 /** What a session may say to a request that comes at the wrong moment, in one process. */
 const refusals = [
@@ -22,19 +20,7 @@ const refusals = [
 test("each request of many settles, nothing is said twice, and what is sent afterwards runs", async () => {
 	for (let seed = 1; seed <= 250; seed++) {
 		const random = randomNumbers(seed * 7_919);
-		const pause = async (): Promise<void> => {
-			for (let ticks = Math.floor(random() * 8); ticks > 0; ticks--) await null;
-			if (random() < 0.05) await new Promise((resolve) => setImmediate(resolve));
-		};
-		const look = tool({
-			name: "look",
-			description: "Looks.",
-			parameters,
-			run: async () => {
-				await pause();
-				return "seen";
-			},
-		});
+		const pause = ticks(random);
 		const model = scriptedModel((_, call) => {
 			const kind = random();
 			if (kind < 0.3) return { toolCalls: [{ name: "look" }] };
@@ -42,7 +28,10 @@ test("each request of many settles, nothing is said twice, and what is sent afte
 		});
 		const agent = new Agent({
 			model,
-			tools: [look, { name: "remote", description: "Is elsewhere.", parameters }],
+			tools: [
+				slowTool("look", pause),
+				{ name: "remote", description: "Is elsewhere.", parameters: { type: "object", properties: {} } },
+			],
 			host: seed % 3 === 0 ? {} : { sessionStore: pausing(pause, new MemorySessionStore()) },
 		});
 		const session = (): ReturnType<typeof agent.session> => agent.session("s");
@@ -114,9 +103,7 @@ test("each request of many settles, nothing is said twice, and what is sent afte
 test("what is sent after kills and deletions, before they are over, is ended by none of them", async () => {
 	for (let seed = 1; seed <= 150; seed++) {
 		const random = randomNumbers(seed * 7_919);
-		const pause = async (): Promise<void> => {
-			for (let ticks = Math.floor(random() * 8); ticks > 0; ticks--) await null;
-		};
+		const pause = ticks(random);
 		const agent = new Agent({
 			model: scriptedModel(() => "Here."),
 			host: seed % 3 === 0 ? {} : { sessionStore: pausing(pause, new MemorySessionStore()) },

@@ -1,4 +1,5 @@
-// A store that takes its time, by numbers that are the same for the same seed.
+// A store and a tool that take their time, by numbers that are the same for the same seed.
+import { type Tool, tool } from "holdfast";
 import type { SessionStore } from "holdfast/host";
 
 /** Numbers below one, the same for the same seed. */
@@ -8,6 +9,27 @@ export function randomNumbers(seed: number): () => number {
 		state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
 		return state / 2_147_483_648;
 	};
+}
+
+/** Pauses for up to seven ticks, and now and then for a turn of the event loop. */
+export function ticks(random: () => number): () => Promise<void> {
+	return async () => {
+		for (let left = Math.floor(random() * 8); left > 0; left--) await null;
+		if (random() < 0.05) await new Promise((resolve) => setImmediate(resolve));
+	};
+}
+
+/** A tool that pauses before it is done. */
+export function slowTool(name: string, pause: () => Promise<void>): Tool {
+	return tool({
+		name,
+		description: "Takes its time.",
+		parameters: { type: "object", properties: {} },
+		run: async () => {
+			await pause();
+			return "seen";
+		},
+	});
 }
 
 /** A store that pauses before and after each call. */

@@ -93,6 +93,31 @@ test.each([
 	},
 );
 
+test("a deletion that is cut off leaves a thread that takes no messages, and the next one removes the rest", async () => {
+	const inner = memoryHost();
+	let fails = true;
+	const commit: RecordSpace["commit"] = (checks, writes) => {
+		if (fails && writes.some(({ name, value }) => name === id && value === undefined))
+			throw new Error("cut off");
+		return inner.records.commit(checks, writes);
+	};
+	const host = Object.create(inner, {
+		records: { value: { ...inner.records, commit } },
+	}) as typeof inner;
+	const { threads } = start(oneAgent(scripted(() => "Here.")), { host });
+	await threads.createThread({ agentId: "helper", id, message: "first" });
+	await threads.quiet();
+	await expect(threads.delete(id)).rejects.toThrow("cut off");
+	const late = threads.queueMessage(id, { content: "late" });
+	await expect(late).rejects.toMatchObject({ code: "thread_terminated" });
+	fails = false;
+	expect(await threads.delete(id)).toBe(true);
+	expect(await threads.record(id)).toBeUndefined();
+	expect(await host.journal.head(threads.storeKeyOf(id))).toBeUndefined();
+	expect(await threads.delete(id)).toBe(false);
+	await threads.close();
+});
+
 test("whatever is asked of a thread at once settles, and what was queued is said once and in its order", async () => {
 	for (let seed = 1; seed <= 150; seed++) {
 		const random = randomNumbers(seed * 7_919);
