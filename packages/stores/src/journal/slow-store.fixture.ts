@@ -1,5 +1,6 @@
 // A store and a tool that take their time, by numbers that are the same for the same seed.
-import { type Tool, tool } from "holdfast";
+import type { Tool } from "@holdfast/upp";
+import { tool } from "holdfast";
 import type { SessionStore } from "holdfast/host";
 
 /** Numbers below one, the same for the same seed. */
