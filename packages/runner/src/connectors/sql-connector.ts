@@ -59,7 +59,7 @@ export function sqlConnector(options: SqlConnectorOptions): Connector {
 			const time = AbortSignal.timeout(timeoutMs);
 			try {
 				const { truncated = false, ...output } = await driver.query(
-					{ sql, placeholders, params, readOnly: !writes, maxRows, maxCharacters },
+					{ sql, placeholders, params, readOnly: !writes, maxRows, maxCharacters, timeoutMs },
 					AbortSignal.any([signal, time]),
 				);
 				return { ok: true, output, ...(truncated ? { meta: { truncated } } : {}) };

@@ -14,6 +14,8 @@ export interface SqlStatement {
 	readonly maxRows: number;
 	/** Characters of all rows as JSON, about. */
 	readonly maxCharacters: number;
+	/** Milliseconds after which the signal fires, for a limit that the database itself keeps. */
+	readonly timeoutMs: number;
 }
 
 /** What a statement gave. */

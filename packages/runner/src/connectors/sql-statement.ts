@@ -1,5 +1,6 @@
-// What a text of SQL is before a database sees it: one statement, of which kind, with how many placeholders. It reads texts,
-// names and comments as SQLite does, and refuses what other databases would read in another way. Costs linear time.
+// Reads SQL before a database does: one statement, its kind and its placeholders. It accepts only what SQLite, Postgres and
+// MySQL split into the same tokens, and refuses everything else: a text that two databases read in two ways can hide a
+// statement from one of them. Costs linear time.
 import { HoldfastError } from "@holdfast/upp";
 
 const longest = 100_000;
@@ -46,19 +47,11 @@ export function parseStatement(sql: string): ParsedStatement {
 			continue;
 		}
 		if (isEnded) throw sqlRefused("it holds several statements");
-		const word = /[\p{L}_][\p{L}\p{N}_$]*/uy;
-		word.lastIndex = at;
-		const found = word.exec(sql)?.[0];
-		if (found !== undefined) {
-			const upper = found.toUpperCase();
-			first ??= upper;
-			words.add(upper);
-			at += found.length;
-			continue;
-		}
-		first ??= char;
+		const word = matched(wordAt, sql, at);
+		first ??= word?.toUpperCase() ?? char;
+		if (word !== undefined) words.add(word.toUpperCase());
 		if (char === "?") placeholders.push(at);
-		at = afterSymbol(sql, at);
+		at = word === undefined ? afterSymbol(sql, at) : afterWord(sql, at, word);
 	}
 	if (first === undefined) throw sqlRefused("it is empty");
 	if (!reading.has(first) && !writing.has(first))
@@ -70,20 +63,51 @@ export function sqlRefused(why: string): HoldfastError {
 	return new HoldfastError("SQL_REFUSED", `The SQL was refused: ${why}.`);
 }
 
-/** Where blanks and comments end. */
+const wordAt = /[\p{L}_][\p{L}\p{N}_$]*/uy;
+/** Older releases of Postgres read `1INTO` as a number and a keyword. */
+const numberAt = /(?:0x[\da-f]+|\d+(?:\.\d*)?(?:e[+-]?\d+)?)(?![\p{L}\p{N}_$.])/iuy;
+/** MySQL wants a blank after `--`; Postgres also ends the comment at a carriage return. */
+const lineCommentAt = /--(?:[ \t][^\n\r\f\v\u0085\u2028\u2029]*)?(?=\r?\n|$)/y;
+const plainName = /^[\p{L}\p{N}_ ]*$/u;
+/** `b'…'`, `e'…'`, `n'…'`, `x'…'`. Oracle's `q'…'` ends elsewhere. */
+const prefix = /^[benx]$/i;
+const symbols = "()+,-./<>=*!|&%^~:?@";
+
+function matched(pattern: RegExp, sql: string, at: number): string | undefined {
+	pattern.lastIndex = at;
+	return pattern.exec(sql)?.[0];
+}
+
+/** The position after a blank or a comment, or `at`. */
 function afterBlank(sql: string, at: number): number {
-	if (/\s/.test(sql[at] as string)) return at + 1;
+	if (" \t\n\r".includes(sql[at] as string)) return at + 1;
 	if (sql.startsWith("--", at)) {
-		const end = sql.indexOf("\n", at);
-		return end < 0 ? sql.length : end + 1;
+		const comment = matched(lineCommentAt, sql, at);
+		if (comment === undefined)
+			throw sqlRefused(
+				"databases read a comment in it differently; write a blank after `--`, and end the line with \\n",
+			);
+		return at + comment.length;
 	}
 	if (!sql.startsWith("/*", at)) return at;
 	const end = sql.indexOf("*/", at + 2);
 	if (end < 0) throw sqlRefused("a comment does not end");
+	// MySQL executes `/*! … */`, MariaDB `/*M! … */` as well; Postgres nests comments.
+	if (/^(?:M?!|\+)/.test(sql.slice(at + 2, at + 4)) || sql.slice(at + 2, end + 1).includes("/*"))
+		throw sqlRefused("databases read a comment in it differently");
 	return end + 2;
 }
 
-/** Where a text, a quoted name, a number or a sign ends. A doubled quote is two texts side by side. */
+function afterWord(sql: string, at: number, word: string): number {
+	const end = at + word.length;
+	if (sql[end] === "'" && !prefix.test(word))
+		throw sqlRefused(
+			`databases may read the text after ${JSON.stringify(word.slice(0, 40))} differently; write a blank`,
+		);
+	return end;
+}
+
+/** The position after a text, a quoted name, a number or an operator. A doubled quote is two texts side by side. */
 function afterSymbol(sql: string, at: number): number {
 	const char = sql[at] as string;
 	const next = sql[at + 1] ?? "";
@@ -92,21 +116,28 @@ function afterSymbol(sql: string, at: number): number {
 		if (end < 0) throw sqlRefused("a quotation does not end");
 		if (sql[end - 1] === "\\")
 			throw sqlRefused("a quotation holds a backslash before a quote; give the text in `params`");
+		// A backtick is an operator in Postgres, where a quote inside would begin a text.
+		if (char === "`" && !plainName.test(sql.slice(at + 1, end)))
+			throw sqlRefused("a name in backticks is unusual; write it in double quotes");
 		return end + 1;
 	}
 	if (char === "[") {
 		const end = sql.indexOf("]", at);
-		if (end < 0 || !/^[\p{L}\p{N}_ ]*$/u.test(sql.slice(at + 1, end)))
-			throw sqlRefused("a name in brackets is unusual");
+		if (end < 0 || !plainName.test(sql.slice(at + 1, end))) throw sqlRefused("a name in brackets is unusual");
 		return end + 1;
 	}
 	if (/\d/.test(char)) {
-		const number = /\d[\w.]*/y;
-		number.lastIndex = at;
-		return at + (number.exec(sql)?.[0].length ?? 1);
+		const number = matched(numberAt, sql, at);
+		if (number === undefined) throw sqlRefused("a number runs into a word or another number");
+		return at + number.length;
 	}
 	if (char === ":" && next === ":") return at + 2;
 	if ((char === "?" && /\d/.test(next)) || (/[:@]/.test(char) && /[\p{L}_$]/u.test(next)) || char === "$")
 		throw sqlRefused("placeholders are written `?`, one for each parameter");
+	// `#` begins a comment in MySQL and is an operator in Postgres; other characters are part of a name in some databases.
+	if (!symbols.includes(char))
+		throw sqlRefused(
+			`databases read ${JSON.stringify(String.fromCodePoint(sql.codePointAt(at) as number))} differently`,
+		);
 	return at + 1;
 }

@@ -173,6 +173,7 @@ describe("several statements", () => {
 				readOnly: false,
 				maxRows: 1,
 				maxCharacters: 100,
+				timeoutMs: 1_000,
 			};
 			await expect(driver.query(statement, new AbortController().signal)).rejects.toMatchObject({
 				code: "SQL_REFUSED",
@@ -239,6 +240,7 @@ describe("writing", () => {
 			readOnly: true,
 			maxRows: 10,
 			maxCharacters: 1_000,
+			timeoutMs: 1_000,
 		};
 		for (const [, driver] of drivers)
 			await expect(driver.query(statement, signal)).rejects.toMatchObject({ code: "SQL_READONLY" });

@@ -36,9 +36,12 @@ export function querySqlite(database: DatabaseSync, statement: SqlStatement): Ou
 		const rows: Readonly<Record<string, unknown>>[] = [];
 		let [characters, isCut] = [0, false];
 		for (const row of prepared.iterate(...values)) {
-			const plain = Object.fromEntries(Object.entries(row).map(([name, value]) => [name, plainOf(value)]));
+			isCut ||= rows.length >= maxRows || Object.values(row).some((value) => lengthOf(value) > maxCharacters);
+			const plain = isCut
+				? {}
+				: Object.fromEntries(Object.entries(row).map(([name, value]) => [name, plainOf(value)]));
 			characters += JSON.stringify(plain).length;
-			isCut ||= rows.length >= maxRows || characters > maxCharacters;
+			isCut ||= characters > maxCharacters;
 			if (!isCut) rows.push(plain);
 			// What writes and gives rows is carried out whole.
 			else if (readOnly) break;
@@ -58,6 +61,11 @@ function pragma(database: DatabaseSync): unknown {
 /** The rest of a text that held one statement has comments only. */
 function withoutComments(text: string): string {
 	return text.replaceAll(/--[^\n]*|\/\*[\s\S]*?\*\//g, "");
+}
+
+/** Known before a value of a gigabyte is turned into a text. */
+function lengthOf(value: SQLOutputValue): number {
+	return typeof value === "string" || value instanceof Uint8Array ? value.length : 0;
 }
 
 function bound(value: SqlValue): null | number | bigint | string {

@@ -1,0 +1,197 @@
+// Postgres for the SQL connector. Every statement goes through the extended protocol, which carries exactly one. A statement
+// that reads becomes a cursor inside a read-only transaction, so that Postgres's own parser refuses whatever else it is.
+import { HoldfastError, isHoldfastError } from "@holdfast/upp";
+import { configInvalid } from "./connector.ts";
+import { sqlReadOnly } from "./sql-connector.ts";
+import type { SqlDriver, SqlRows, SqlStatement } from "./sql-driver.ts";
+
+/** A query as `pg` takes it. */
+export interface PostgresQuery {
+	readonly text: string;
+	readonly values?: unknown[];
+	/** `extended` since pg 8.12. */
+	readonly queryMode?: string;
+	readonly types?: { getTypeParser(oid: number): (value: string) => unknown };
+}
+
+/** A connection of the pool, as `pg` gives it. */
+export interface PostgresConnection {
+	query(query: PostgresQuery): Promise<{
+		readonly rows: readonly Readonly<Record<string, unknown>>[];
+		readonly rowCount: number | null;
+		readonly fields: readonly unknown[];
+	}>;
+	/** With `true` the connection is closed. */
+	release(destroy?: boolean): void;
+}
+
+/** Options of `postgresDriver()`. */
+export interface PostgresDriverOptions {
+	/** A `Pool` of `pg` 8.12 or later. You close it. Its role should have no more rights than the agent needs. */
+	readonly pool: { connect(): Promise<PostgresConnection> };
+}
+
+const rowsAtOnce = 100;
+/** Milliseconds after the signal at which the server ends a statement by itself. */
+const graceMs = 1_000;
+const [readOnlyTransaction, syntaxError] = ["25006", "42601"];
+
+/**
+ * Postgres for `sqlConnector()`.
+ *
+ * Values keep the form that Postgres writes; `int8` beyond a number's reach, `numeric` and dates are texts.
+ * @throws HoldfastError `CONFIG_INVALID`. A pool that does not use the extended protocol is refused at its first statement.
+ * @example
+ * ```ts no-run
+ * import { postgresDriver, sqlConnector } from "@holdfast/runner/connectors";
+ * import pg from "pg";
+ *
+ * const pool = new pg.Pool({ connectionString: "postgres://reader@localhost/orders" });
+ * export const orders = sqlConnector({ driver: postgresDriver({ pool }) });
+ * ```
+ */
+export function postgresDriver({ pool }: PostgresDriverOptions): SqlDriver {
+	if (typeof pool?.connect !== "function") throw configInvalid("`pool` is not a pool of `pg`");
+	let isExtended = false;
+	const carryOut = async (connection: PostgresConnection, statement: SqlStatement): Promise<SqlRows> => {
+		if (!isExtended) await checkExtended(connection);
+		isExtended = true;
+		return statement.readOnly ? read(connection, statement) : write(connection, statement);
+	};
+	return {
+		async query(statement, signal) {
+			const connection = await connected(pool, signal);
+			const settled = Promise.withResolvers<never>();
+			const onAbort = (): void => settled.reject(signal.reason);
+			signal.addEventListener("abort", onAbort);
+			// A connection that wrote, failed or was left keeps settings of the statement: it is not used again.
+			let isClean = false;
+			try {
+				const rows = await Promise.race([carryOut(connection, statement), settled.promise]);
+				isClean = statement.readOnly;
+				return rows;
+			} catch (error) {
+				throw signal.aborted ? signal.reason : errorOf(error);
+			} finally {
+				signal.removeEventListener("abort", onAbort);
+				connection.release(!isClean);
+			}
+		},
+	};
+}
+
+/** Waits for a connection until the signal fires; one that comes later goes back at once. */
+async function connected(
+	pool: PostgresDriverOptions["pool"],
+	signal: AbortSignal,
+): Promise<PostgresConnection> {
+	signal.throwIfAborted();
+	const connecting = pool.connect();
+	const aborted = Promise.withResolvers<never>();
+	const onAbort = (): void => {
+		aborted.reject(signal.reason);
+		void connecting.then((connection) => connection.release()).catch(() => {});
+	};
+	signal.addEventListener("abort", onAbort);
+	try {
+		return await Promise.race([connecting, aborted.promise]);
+	} finally {
+		signal.removeEventListener("abort", onAbort);
+	}
+}
+
+/** The extended protocol refuses two statements in one text; a pool that takes them is none of `pg`. */
+async function checkExtended(connection: PostgresConnection): Promise<void> {
+	try {
+		await connection.query(extended("SELECT 1; SELECT 2"));
+	} catch (error) {
+		if ((error as { readonly code?: string }).code === syntaxError) return;
+		throw error;
+	}
+	throw configInvalid("the pool sends several statements at once; give a `Pool` of `pg`");
+}
+
+async function read(connection: PostgresConnection, statement: SqlStatement): Promise<SqlRows> {
+	const { maxRows, maxCharacters, timeoutMs } = statement;
+	await connection.query({
+		text: `BEGIN READ ONLY; SET LOCAL statement_timeout = ${timeoutMs + graceMs}; SET LOCAL cursor_tuple_fraction = 1`,
+	});
+	await connection.query(
+		extended(`DECLARE holdfast NO SCROLL CURSOR FOR ${numbered(statement)}`, statement.params),
+	);
+	const rows: Readonly<Record<string, unknown>>[] = [];
+	let [characters, isCut, isEnd] = [0, false, false];
+	while (!isCut && !isEnd) {
+		const wanted = Math.min(rowsAtOnce, maxRows + 1 - rows.length);
+		const { rows: some } = await connection.query(extended(`FETCH ${wanted} FROM holdfast`));
+		isEnd = some.length < wanted;
+		for (const row of some) {
+			characters += JSON.stringify(row).length;
+			isCut ||= rows.length >= maxRows || characters > maxCharacters;
+			if (!isCut) rows.push(row);
+		}
+	}
+	// What the statement set ends with the transaction, but a lock of the session does not.
+	await connection.query({ text: "ROLLBACK; SELECT pg_advisory_unlock_all()" });
+	return { rows, ...(isCut ? { truncated: true } : {}) };
+}
+
+async function write(connection: PostgresConnection, statement: SqlStatement): Promise<SqlRows> {
+	const { maxRows, maxCharacters, timeoutMs } = statement;
+	await connection.query({ text: `BEGIN READ WRITE; SET LOCAL statement_timeout = ${timeoutMs + graceMs}` });
+	const {
+		rows: all,
+		rowCount,
+		fields,
+	} = await connection.query(extended(numbered(statement), statement.params));
+	await connection.query({ text: "COMMIT" });
+	if (fields.length === 0) return { rows: [], changes: rowCount ?? 0 };
+	let characters = 0;
+	const rows = all.filter((row, index) => {
+		characters += JSON.stringify(row).length;
+		return index < maxRows && characters <= maxCharacters;
+	});
+	return { rows, ...(rows.length < all.length ? { truncated: true } : {}) };
+}
+
+function extended(text: string, params: SqlStatement["params"] = []): PostgresQuery {
+	return { text, values: [...params], queryMode: "extended", types };
+}
+
+/** The text with `$1` and so on for each `?`. */
+function numbered({ sql, placeholders }: SqlStatement): string {
+	const pieces: string[] = [];
+	let at = 0;
+	for (const [index, placeholder] of placeholders.entries()) {
+		pieces.push(sql.slice(at, placeholder), ` $${index + 1} `);
+		at = placeholder + 1;
+	}
+	return [...pieces, sql.slice(at)].join("");
+}
+
+const parsers: Readonly<Record<number, (value: string) => unknown>> = {
+	16: (value) => value === "t",
+	17: (value) => ({ base64: Buffer.from(value.slice(2), "hex").toString("base64") }),
+	20: (value) => (Number.isSafeInteger(Number(value)) ? Number(value) : value),
+	21: Number,
+	23: Number,
+	26: Number,
+	114: (value) => JSON.parse(value),
+	700: fraction,
+	701: fraction,
+	3802: (value) => JSON.parse(value),
+};
+const types = { getTypeParser: (oid: number) => parsers[oid] ?? ((value: string) => value) };
+
+/** JSON has no `NaN` and no infinity. */
+function fraction(value: string): number | string {
+	return Number.isFinite(Number(value)) ? Number(value) : value;
+}
+
+function errorOf(error: unknown): unknown {
+	if (isHoldfastError(error)) return error;
+	const { code, message } = error as { readonly code?: string; readonly message: string };
+	if (code === readOnlyTransaction) return sqlReadOnly();
+	const retryable = code !== undefined && /^(?:08|40|53|57P)/.test(code);
+	return new HoldfastError("SQL_FAILED", `The statement failed: ${message}.`, { retryable, cause: error });
+}
