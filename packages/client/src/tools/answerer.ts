@@ -74,7 +74,12 @@ async function decide(approve: Approve, call: PendingToolCall): Promise<Approval
 	try {
 		const said = await approve(call);
 		if (said === undefined) return undefined;
-		return typeof said === "boolean" ? { ...about, approved: said } : { ...about, ...said };
+		if (typeof said === "boolean") return { ...about, approved: said };
+		if (typeof said?.approved !== "boolean")
+			throw new TypeError(
+				"`approve` must return true, false, { approved: true or false, reason? }, or undefined.",
+			);
+		return { ...about, ...said };
 	} catch (error) {
 		return { ...about, approved: false, reason: `Nobody could be asked: ${messageOf(error)}` };
 	}

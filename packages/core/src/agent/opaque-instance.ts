@@ -113,13 +113,14 @@ async function guarded<T>(fail: (error: unknown) => void, ask: () => T | Promise
 /** A strategy that carries out calls itself says nothing of the one that is asked about. */
 const nothingKnown = { toolCallId: "" };
 
-/** Nobody outside can be asked here: what needs to be let run is not run. */
+/** Nobody outside can be asked here: a call that requires an approval is not run. */
 function approvalOf({ approval, needsApproval }: EngineTool): Pick<Tool, "approval"> {
-	if (needsApproval === undefined)
-		return approval === undefined ? {} : { approval: (params) => approval(params, nothingKnown) };
+	if (needsApproval === undefined && approval === undefined) return {};
 	return {
-		approval: async (params) =>
-			!(await needsApproval(params, nothingKnown)) && (await approval?.(params, nothingKnown)) !== false,
+		approval: async (params) => {
+			if ((await needsApproval?.(params, nothingKnown)) === true) return false;
+			return approval === undefined || (await approval(params, nothingKnown)) === true;
+		},
 	};
 }
 

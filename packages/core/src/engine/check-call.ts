@@ -200,24 +200,33 @@ async function asked(
 	const strategy = setting.agent.toolStrategy;
 	const source = tool.source as Tool;
 	let input = value;
+	// What is said of the call by those who may say it: only a boolean decides, and anything else asks.
+	let asks = false;
 	let approved: boolean | undefined = setting.approved;
 	try {
 		await strategy.onToolCall?.(source, input);
 		if (strategy.onBeforeCall !== undefined) {
-			const decision = (await strategy.onBeforeCall(source, input)) ?? true;
-			const proceed = typeof decision === "object" ? decision.proceed : decision;
-			if (!proceed) return skipped(`The call of "${tool.name}" was skipped: it was not permitted.`);
-			if (typeof decision === "object" && decision.params !== undefined) input = decision.params;
+			const decision: unknown = (await strategy.onBeforeCall(source, input)) ?? true;
+			const { proceed, params } =
+				typeof decision === "object"
+					? (decision as { proceed?: unknown; params?: unknown })
+					: { proceed: decision, params: undefined };
+			if (proceed === false) return skipped(`The call of "${tool.name}" was skipped: it was not permitted.`);
+			if (proceed !== true) asks = true;
+			if (params !== undefined) input = params;
 		}
 		if (tool.approval !== undefined) {
-			approved = Boolean(await tool.approval(input, context));
-			if (!approved) return notApproved(tool);
+			const permitted = await tool.approval(input, context);
+			if (permitted === false) return notApproved(tool);
+			if (permitted === true) approved = true;
+			else asks = true;
 		}
-		if (approved !== true && (await tool.needsApproval?.(input, context)) === true)
-			return setting.mayWait ? { kind: "pending", tool, awaits: "approval" } : notApproved(tool);
+		if (setting.approved !== true && (await tool.needsApproval?.(input, context)) === true) asks = true;
 	} catch (error) {
 		throw new HookFailed(error);
 	}
+	if (asks && setting.approved !== true)
+		return setting.mayWait ? { kind: "pending", tool, awaits: "approval" } : notApproved(tool);
 	return passed(tool, input, approved);
 }
 

@@ -74,6 +74,7 @@ export function answerFacts(
 	const seen = new Set<string>();
 	const facts: Fact[] = [];
 	for (const answer of answers) {
+		checkAnswer(answer);
 		const { toolCallId } = answer;
 		if (seen.has(toolCallId)) {
 			throw new HoldfastError(
@@ -115,6 +116,22 @@ export function nextDeadline(run: RunState): number | undefined {
 	const deadlines = openCalls(run).flatMap(({ pending: { deadline } }) => deadline ?? []);
 	if (run.wait?.until !== undefined) deadlines.push(run.wait.until);
 	return deadlines.length === 0 ? undefined : Math.min(...deadlines);
+}
+
+/** Only a boolean decides: any other value is refused, and never read as yes or no. */
+function checkAnswer(answer: ToolAnswer): void {
+	const given = answer as { toolCallId?: unknown; approved?: unknown; isError?: unknown } | null | undefined;
+	const { toolCallId } = given ?? {};
+	if (typeof toolCallId !== "string")
+		throw new HoldfastError(
+			"invalid_input",
+			"An answer must be an object with the `toolCallId` of its call.",
+		);
+	const { approved, isError } = given as { approved?: unknown; isError?: unknown };
+	if ("approved" in answer && typeof approved !== "boolean")
+		throw new HoldfastError("invalid_input", ...refusal(toolCallId, "`approved` must be true or false"));
+	if (isError !== undefined && typeof isError !== "boolean")
+		throw new HoldfastError("invalid_input", ...refusal(toolCallId, "`isError` must be true or false"));
 }
 
 function factsOf(state: SessionState, run: RunState, answer: ToolAnswer, now: number): readonly Fact[] {

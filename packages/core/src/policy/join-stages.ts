@@ -118,6 +118,14 @@ function answered(name: string, answer: ModelAnswer): ModelAnswer {
 	throw policyInvalid(name, "modelCall", "it returned no {message, usage, stopReason} of an answer");
 }
 
+/** A decision that cannot be carried out fails the run: the call must not pass for want of a known action. */
+const callActions: ReadonlySet<unknown> = new Set<ToolCallDecision["action"]>([
+	"modify",
+	"reject-and-continue",
+	"synthesize",
+	"error",
+]);
+
 async function decided(
 	stages: readonly NamedCall<NonNullable<Stages["toolCall"]>>[],
 	given: InterceptedCall,
@@ -126,6 +134,12 @@ async function decided(
 	for (const stage of stages) {
 		const decision = await stage.call(call);
 		if (decision === undefined || decision === null || decision.action === "allow") continue;
+		if (!callActions.has(decision.action))
+			throw policyInvalid(
+				stage.name,
+				"toolCall",
+				`it returned the unknown action ${JSON.stringify(decision.action)}`,
+			);
 		if (decision.action !== "modify") return decision;
 		call = { ...call, input: decision.input };
 	}

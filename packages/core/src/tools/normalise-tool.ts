@@ -81,8 +81,8 @@ function build(source: AnyTool, name: string): EngineTool {
 	const { label } = source;
 	const { toModelOutput } = source as ModelOutputTool;
 	const form = formOf(source);
-	const approval = approvalOf(source);
-	const needsApproval = needsApprovalOf(source);
+	const approval = approvalOf(source, name);
+	const needsApproval = needsApprovalOf(source, name);
 	return {
 		name,
 		description: descriptionOf(source),
@@ -131,19 +131,24 @@ function call(source: AnyTool, ...parameters: unknown[]): unknown {
 	return (source as { execute(...parameters: unknown[]): unknown }).execute(...parameters);
 }
 
-function approvalOf(source: AnyTool): EngineTool["approval"] {
-	if (typeof source.approval === "function")
-		return (params, context) => source.approval?.(params, context) as boolean | Promise<boolean>;
-	return undefined;
+function approvalOf(source: AnyTool, name: string): EngineTool["approval"] {
+	const given: unknown = source.approval;
+	if (given === undefined) return undefined;
+	if (typeof given !== "function")
+		throw invalidTool(`The tool "${name}" has an \`approval\` that is not a function.`);
+	return (params, context) => source.approval?.(params, context);
 }
 
-function needsApprovalOf(source: AnyTool): EngineTool["needsApproval"] {
-	const { needsApproval } = source;
+/** Only a boolean decides: any other answer asks. */
+function needsApprovalOf(source: AnyTool, name: string): EngineTool["needsApproval"] {
+	const needsApproval: unknown = source.needsApproval;
+	if (needsApproval === undefined || needsApproval === false) return undefined;
 	if (needsApproval === true) return () => true;
-	if (typeof needsApproval !== "function") return undefined;
+	if (typeof needsApproval !== "function")
+		throw invalidTool(`The tool "${name}" has a \`needsApproval\` that is neither a boolean nor a function.`);
 	return (params, context) => {
 		const answer: unknown = needsApproval.call(source, params, context);
-		return isThenable(answer) ? Promise.resolve(answer).then((given) => given === true) : answer === true;
+		return isThenable(answer) ? Promise.resolve(answer).then((given) => given !== false) : answer !== false;
 	};
 }
 

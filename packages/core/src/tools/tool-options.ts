@@ -7,6 +7,28 @@ import type { AnyTool, EngineTool, Reconciliation, RetryPolicy, UnknownCall } fr
 
 const RETRY_POLICIES: readonly RetryPolicy[] = ["pure", "idempotent", "manual-recovery"];
 
+/** Options that protect: one under another name would be off, and nothing would report it. */
+const protecting = [
+	"needsApproval",
+	"approval",
+	"timeoutMs",
+	"retryPolicy",
+	"maxModelCharacters",
+	"sequential",
+	"dependsOn",
+	"reconcile",
+] as const;
+
+/** Their names in other libraries. */
+const calledOtherwise: Readonly<Record<string, (typeof protecting)[number]>> = {
+	requireApproval: "needsApproval",
+	requiresApproval: "needsApproval",
+	requireConfirmation: "needsApproval",
+	needsConfirmation: "needsApproval",
+	needApproval: "needsApproval",
+	timeout: "timeoutMs",
+};
+
 /** What a tool's options come to. */
 export type ResolvedToolOptions = Pick<
 	EngineTool,
@@ -19,6 +41,7 @@ export type ResolvedToolOptions = Pick<
  * @throws HoldfastError `invalid_tool` for values that mean nothing.
  */
 export function resolveToolOptions(source: AnyTool, name: string): ResolvedToolOptions {
+	refuseMisspelt(source, name);
 	const {
 		sequential = false,
 		dependsOn = [],
@@ -42,8 +65,10 @@ export function resolveToolOptions(source: AnyTool, name: string): ResolvedToolO
 	if (timeoutMs !== undefined && !(typeof timeoutMs === "number" && timeoutMs > 0)) {
 		throw invalidTool(`The tool "${name}" has a \`timeoutMs\` that is not a number of milliseconds above 0.`);
 	}
+	if (typeof sequential !== "boolean")
+		throw invalidTool(`The tool "${name}" has a \`sequential\` that is not a boolean.`);
 	return {
-		sequential: sequential === true,
+		sequential,
 		dependsOn: [...dependsOn],
 		retryPolicy,
 		maxModelCharacters,
@@ -53,6 +78,21 @@ export function resolveToolOptions(source: AnyTool, name: string): ResolvedToolO
 			? { reconcile: (call) => reconciled(source, name, call) }
 			: {}),
 	};
+}
+
+function refuseMisspelt(source: AnyTool, name: string): void {
+	for (const given of Object.keys(source)) {
+		if ((protecting as readonly string[]).includes(given)) continue;
+		const meant = Object.hasOwn(calledOtherwise, given)
+			? calledOtherwise[given]
+			: given.length < 6
+				? undefined
+				: nearest(given, protecting, 2);
+		if (meant === undefined || Object.hasOwn(source, meant)) continue;
+		throw invalidTool(
+			`The tool "${name}" has the unknown option \`${given}\`. It looks like \`${meant}\`: write that.`,
+		);
+	}
 }
 
 /** An error about a tool that cannot be used as one. */

@@ -122,8 +122,11 @@ export interface EngineTool {
 	/** Lets the model know how to get at the rest of a result that was cut. */
 	readonly readOn?: (result: unknown) => string | undefined;
 	readonly reconcile?: (call: UnknownCall) => Reconciliation | Promise<Reconciliation>;
-	/** Whether the call may be run. Absent when it always may. */
-	readonly approval?: (params: unknown, context: ApprovalContext) => boolean | Promise<boolean>;
+	/**
+	 * Whether the call may be run: `true` runs it, `false` refuses it, and any other answer asks for an approval. Absent when it
+	 * always may.
+	 */
+	readonly approval?: (params: unknown, context: ApprovalContext) => unknown;
 	/** Whether somebody has to let the call run. Where nobody can be asked, it is not run. */
 	readonly needsApproval?: (params: unknown, context: ApprovalContext) => boolean | Promise<boolean>;
 	/** Milliseconds that somebody outside has for a call of a remote tool. */

@@ -102,6 +102,13 @@ export function checkServers(servers: Readonly<Record<string, McpServer>>): void
 				"its name is not a letter followed by at most 31 letters, digits, `_` or `-`",
 			);
 		const kinds = ["command", "url", "transport"].filter((kind) => Object.hasOwn(server, kind));
+		const { needsApproval } = server;
+		if (
+			needsApproval !== undefined &&
+			typeof needsApproval !== "boolean" &&
+			typeof needsApproval !== "function"
+		)
+			throw invalidServer(name, "its `needsApproval` is neither a boolean nor a function");
 		if (kinds.length !== 1) throw invalidServer(name, "it needs one of `command`, `url` and `transport`");
 		if ("url" in server && !/^https?:$/.test(URL.parse(server.url)?.protocol ?? ""))
 			throw invalidServer(name, "its `url` is not an address with http or https");

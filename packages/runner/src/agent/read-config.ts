@@ -1,6 +1,7 @@
 // The configuration of an agent, checked once at the door, with what the environment says where nothing else does.
 import { HoldfastError } from "@holdfast/upp";
 import type { AgentConfig, RuntimeFlags } from "../contract/index.ts";
+import { faultsOfProtection } from "./read-protection.ts";
 
 /** What may be set for a runtime as a whole. */
 export type Flags = Required<RuntimeFlags>;
@@ -11,7 +12,7 @@ export type Flags = Required<RuntimeFlags>;
  */
 export function checkConfig(config: AgentConfig): void {
 	if (typeof config !== "object" || config === null) throw invalid([["", "it is no object"]]);
-	const problems: [string, string][] = [];
+	const problems: (readonly [string, string])[] = [];
 	const text = (name: "id" | "taskPrompt"): void => {
 		if (typeof config[name] !== "string" || config[name].trim() === "")
 			problems.push([name, "it is no text, or empty"]);
@@ -25,9 +26,7 @@ export function checkConfig(config: AgentConfig): void {
 	if (!isLimit(config.maxSteps)) problems.push(["maxSteps", "it is no whole number from 1"]);
 	for (const name of ["abortGraceMs", "shutdownTimeoutMs", "modelTimeoutMs"] as const)
 		if (!isTime(config[name])) problems.push([name, "it is no number of milliseconds from 0"]);
-	const budget = config.safety?.safetyBudget;
-	if (budget !== undefined && !(Number.isInteger(budget) && budget >= 0))
-		problems.push(["safety.safetyBudget", "it is no whole number from 0"]);
+	problems.push(...faultsOfProtection(config));
 	const functions = {
 		planner: "plan",
 		reflector: "reflect",
@@ -71,7 +70,7 @@ export function flagsOf(
 	given: RuntimeFlags,
 	environment: Readonly<Record<string, string | undefined>>,
 ): Flags {
-	const problems: [string, string][] = [];
+	const problems: (readonly [string, string])[] = [];
 	const read = <Value>(name: string, values: Readonly<Record<string, Value>>, unset: Value): Value => {
 		const variable = `AGENT_RUNTIME_${name}`;
 		const text = environment[variable];

@@ -112,12 +112,37 @@ function asked(
 ): MaybePromise<CheckedStep> {
 	const target = cleaned.toolId === undefined ? {} : { target: cleaned.toolId };
 	const ofPlan = (planned: PolicyDecision): MaybePromise<CheckedStep> => {
-		if (planned.action === "block" || planned.action === "drop")
-			return { step: cleaned, verdict: verdictOf(planned) };
-		if (planned.action === "ask" && cleaned.type === "tool") return { step: cleaned, verdict: asks(planned) };
-		if (cleaned.type !== "tool") return { step: cleaned };
-		const decision = ask({ point: "tool-input", ...target, subject: cleaned.input });
-		const ofInput = (decided: PolicyDecision): CheckedStep => afterInput(rules, decided, given, cleaned);
+		switch (planned.action) {
+			case "block":
+			case "drop":
+				return { step: cleaned, verdict: verdictOf(planned) };
+			case "ask": {
+				// A person is asked about calls of tools. What cannot be asked is not carried out.
+				if (cleaned.type !== "tool") return { step: cleaned, verdict: cannot(planned, cleaned) };
+				const checked = ofTool(cleaned, "sanitizers");
+				const asking = ({ step, verdict }: CheckedStep): CheckedStep =>
+					verdict?.action === "blocked" ? { step, verdict } : { step, verdict: asks(planned) };
+				return checked instanceof Promise ? checked.then(asking) : asking(checked);
+			}
+			case "modify": {
+				const modified = modifiedStep(planned.subject, cleaned);
+				if (modified === undefined) return { step: cleaned, verdict: cannot(planned, cleaned) };
+				return ofTool(modified, planned.rule);
+			}
+			case "allow":
+				return ofTool(cleaned, "sanitizers");
+		}
+	};
+	const ofTool = (step: PlanStep, rule: string): MaybePromise<CheckedStep> => {
+		if (step.type !== "tool") return changed(given, step, rule);
+		const match = step === cleaned ? undefined : firstMatch(rules.config.contentFilter ?? [], step.input);
+		if (match !== undefined)
+			return {
+				step,
+				verdict: blocked("contentFilter", "CONTENT_BLOCKED", "its input holds what is filtered"),
+			};
+		const decision = ask({ point: "tool-input", ...target, subject: step.input });
+		const ofInput = (decided: PolicyDecision): CheckedStep => afterInput(rules, decided, given, step, rule);
 		return decision instanceof Promise ? decision.then(ofInput) : ofInput(decision);
 	};
 	const planned = ask({ point: "planner-output", ...target, subject: cleaned });
@@ -129,6 +154,7 @@ function afterInput(
 	decision: PolicyDecision,
 	given: PlanStep,
 	cleaned: PlanStep,
+	rule: string,
 ): CheckedStep {
 	switch (decision.action) {
 		case "block":
@@ -146,12 +172,40 @@ function afterInput(
 			return changed(given, step, decision.rule);
 		}
 		case "allow":
-			return changed(given, cleaned, "sanitizers");
+			return changed(given, cleaned, rule);
 	}
 }
 
+/** The step that policy puts in place of another: of the same type, for the same tool. Undefined for anything else. */
+function modifiedStep(subject: unknown, { type, toolId }: PlanStep): PlanStep | undefined {
+	const plain = JSON.parse(JSON.stringify(subject ?? null)) as Partial<PlanStep> | null;
+	if (typeof plain !== "object" || plain === null || plain.type !== type || plain.toolId !== toolId)
+		return undefined;
+	const { input, message, reason } = plain;
+	if (message !== undefined && typeof message !== "string") return undefined;
+	return {
+		type,
+		...(toolId === undefined ? {} : { toolId }),
+		...(input === undefined ? {} : { input }),
+		...(message === undefined ? {} : { message }),
+		...(typeof reason === "string" ? { reason } : {}),
+	};
+}
+
+/** A decision that cannot be carried out blocks: the step must not pass for want of a way. */
+function cannot(
+	{ action, rule }: Exclude<PolicyDecision, { action: "allow" }>,
+	{ type }: PlanStep,
+): StepVerdict {
+	const why =
+		action === "ask"
+			? `a person cannot be asked about a step of the type ${JSON.stringify(type)}`
+			: `\`modify\` gave no step of the type ${JSON.stringify(type)}, or another tool`;
+	return blocked(rule, "POLICY_ERROR", why);
+}
+
 function changed(given: PlanStep, step: PlanStep, rule: string): CheckedStep {
-	if (given === step) return { step };
+	if (given === step || JSON.stringify(given) === JSON.stringify(step)) return { step: given };
 	return {
 		step,
 		verdict: { action: "modified", rule, code: "MODIFIED", message: "Its input was changed by policy." },

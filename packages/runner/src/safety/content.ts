@@ -8,7 +8,8 @@ const deepest = 1_000;
 function matchesText(matcher: ContentMatcher, text: string): boolean {
 	if (typeof matcher === "string")
 		return matcher !== "" && text.toLowerCase().includes(matcher.toLowerCase());
-	if (typeof matcher === "function") return matcher(text) === true;
+	// Only `false` lets a text pass: any other answer counts as a match.
+	if (typeof matcher === "function") return matcher(text) !== false;
 	matcher.lastIndex = 0;
 	return matcher.test(text);
 }

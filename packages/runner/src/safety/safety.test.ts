@@ -360,6 +360,101 @@ describe("a policy engine", () => {
 	});
 });
 
+describe("a decision at planner-output", () => {
+	const types: readonly PlanStep[] = [
+		use("t", { n: 1 }),
+		{ type: "message", message: "hello" },
+		{ type: "finish", input: "over" },
+		{ type: "internal", message: "thinking" },
+	];
+	const at = (decision: (subject: PlanStep) => PolicyDecision): SafetyConfig => {
+		let asked = 0;
+		const check = ({ point, subject }: PolicyQuestion): PolicyDecision =>
+			point === "planner-output" && asked++ === 0 ? decision(subject as PlanStep) : { action: "allow" };
+		return { policyEngine: { check } };
+	};
+
+	test.each(types)("modify changes a step %j, and is on record", async (step) => {
+		const tool = spied("t");
+		const changed =
+			step.type === "tool" || step.type === "finish" ? { input: "changed" } : { message: "changed" };
+		const safety = at((subject) => ({ action: "modify", rule: "r", subject: { ...subject, ...changed } }));
+		const { result, audit } = await under(safety, [step, finish], { tools: [tool] });
+		expect(audit).toMatchObject([{ rule: "r", action: "modified" }]);
+		if (step.type === "tool") expect(tool.inputs).toEqual(["changed"]);
+		else if (step.type === "finish") expect(JSON.stringify(result)).toContain("changed");
+		else expect(JSON.stringify(result)).not.toContain(step.message);
+	});
+
+	test.each(types)("a modify that gives no such step blocks %j", async (step) => {
+		for (const subject of [undefined, "text", { type: "tool", toolId: "other" }, { type: "nonsense" }]) {
+			const tool = spied("t");
+			const safety = at(() => ({ action: "modify", rule: "r", subject }));
+			const { result, audit } = await under(safety, [step, finish], { tools: [tool, spied("other")] });
+			expect(audit).toMatchObject([{ rule: "r", action: "blocked" }]);
+			expect(result.actions?.[0]).toMatchObject({ ok: false, error: { code: "POLICY_ERROR" } });
+			expect(tool.inputs).toEqual([]);
+		}
+	});
+
+	test.each(types.slice(1))("ask blocks a step %j, which nobody can be asked about", async (step) => {
+		const { result, audit } = await under(
+			at(() => ({ action: "ask", rule: "r" })),
+			[step, finish],
+		);
+		expect(audit).toMatchObject([{ rule: "r", action: "blocked" }]);
+		expect(result.actions?.[0]).toMatchObject({ ok: false, error: { code: "POLICY_ERROR" } });
+	});
+
+	test("ask does not let a tool's input pass that the engine blocks", async () => {
+		const tool = spied("t");
+		const check = ({ point }: PolicyQuestion): PolicyDecision =>
+			point === "planner-output"
+				? { action: "ask", rule: "r" }
+				: point === "tool-input"
+					? { action: "block", rule: "inputs" }
+					: { action: "allow" };
+		const steps = [use("t", 1)];
+		const { result } = await under({ policyEngine: { check }, safetyBudget: 0 }, steps, { tools: [tool] });
+		expect(result.error?.code).toBe("SAFETY_VIOLATION");
+		expect(tool.inputs).toEqual([]);
+	});
+});
+
+describe("options that protect", () => {
+	test.each<[string, object]>([
+		["safety.toolAlowlist", { safety: { toolAlowlist: [] } }],
+		["safety.toolAllowlist", { safety: { toolAllowlist: "t" } }],
+		["safety.requestRateLimit", { safety: { requestRateLimit: { t: { max: "1", windowMs: 1 } } } }],
+		["safety.contentFilter", { safety: { contentFilter: "word" } }],
+		["safety.writeFilters", { safety: { writeFilters: [{ match: "x", action: "redakt" }] } }],
+		["safety.secrets", { safety: { secrets: "s3cret" } }],
+		["safety.policyEngine", { safety: { policyEngine: () => ({ action: "block" }) } }],
+		["safety.policyTimeoutMs", { safety: { policyTimeoutMs: Number.NaN } }],
+		["safety.rbac", { safety: { rbac: { roles: "admin", permissions: {} } } }],
+		["safety", { safety: "strict" }],
+		["saftey", { saftey: {} }],
+		["allowShell", { allowShell: "false" }],
+		["logToolInputs", { logToolInputs: "none" }],
+	])("%s of a wrong name or type is refused", (path, options) => {
+		expect(() => made([], options)).toThrow(
+			expect.objectContaining({ code: "CONFIG_INVALID", data: { paths: [path] } }),
+		);
+	});
+
+	test.each([
+		{ needsApproval: true },
+		{ approval: () => false },
+		{ requires: "netwrok" },
+		{ safeByDefault: "false" },
+		{ timeoutMs: Number.NaN },
+	])("a tool with %o is refused", (options) => {
+		expect(() => made([], { tools: [spied("t", options as never)] })).toThrow(
+			expect.objectContaining({ code: "TOOL_INVALID" }),
+		);
+	});
+});
+
 test("what has no audit record is not done: a sink that fails keeps tool and write from happening [RUN-126]", async () => {
 	const tool = spied("t");
 	const memoryClient = inMemoryClient();

@@ -48,8 +48,31 @@ function faultOf(tool: ToolDefinition): string | undefined {
 	if (typeof tool !== "object" || tool === null) return "it is no object";
 	if (typeof tool.id !== "string" || tool.id === "") return "its `id` is no text";
 	if (typeof tool.run !== "function") return `${JSON.stringify(tool.id)} has no function \`run\``;
-	const { schema } = tool;
+	const { schema, requires, safeByDefault, idempotent, timeoutMs } = tool;
+	const named = JSON.stringify(tool.id);
+	const foreign = Object.keys(tool).find((name) => name in foreignOptions);
+	if (foreign !== undefined) return `${named} has \`${foreign}\`: ${foreignOptions[foreign]}`;
 	if (schema !== undefined && typeof schema !== "boolean" && (typeof schema !== "object" || schema === null))
-		return `the schema of ${JSON.stringify(tool.id)} is no object`;
+		return `the schema of ${named} is no object`;
+	if (requires !== undefined && requires !== "network" && requires !== "shell")
+		return `${named} \`requires\` neither "network" nor "shell"`;
+	if (safeByDefault !== undefined && typeof safeByDefault !== "boolean")
+		return `the \`safeByDefault\` of ${named} is no boolean`;
+	if (idempotent !== undefined && typeof idempotent !== "boolean")
+		return `the \`idempotent\` of ${named} is no boolean`;
+	if (timeoutMs !== undefined && !(typeof timeoutMs === "number" && timeoutMs > 0))
+		return `the \`timeoutMs\` of ${named} is no number of milliseconds above 0`;
 	return undefined;
 }
+
+const askByPolicy = "tools of a runner do not have it. Let `safety.policyEngine` answer `ask`";
+/** Options that protect tools elsewhere. Here they would be off, and nothing would report it. */
+const foreignOptions: Readonly<Record<string, string>> = {
+	needsApproval: askByPolicy,
+	needApproval: askByPolicy,
+	requireApproval: askByPolicy,
+	requiresApproval: askByPolicy,
+	approval: askByPolicy,
+	retryPolicy: "it is called `idempotent` here",
+	timeout: "it is called `timeoutMs` here",
+};

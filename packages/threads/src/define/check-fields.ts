@@ -11,6 +11,25 @@ export function checkOptions(subject: Subject, options: unknown): asserts option
 	if (!isRecord(options)) throw invalidDefinition(subject, "options", "must be an object");
 }
 
+/**
+ * Refuses names that a definition does not have: an option under another name would be off, and nothing would report it.
+ */
+export function checkNames(
+	subject: Subject,
+	options: Readonly<Record<string, unknown>>,
+	known: readonly string[],
+	place = "",
+): void {
+	for (const name of Object.keys(options)) {
+		if (known.includes(name)) continue;
+		const instead =
+			name === "needsApproval" || name === "approval"
+				? "is unknown: threads ask nobody for approval. Leave it out, or do not offer the tool"
+				: `is unknown; known are ${known.join(", ")}`;
+		throw invalidDefinition(subject, `${place}${name}`, instead);
+	}
+}
+
 /** A text that must be there. */
 export function checkText(subject: Subject, field: string, value: unknown): asserts value is string {
 	if (value === undefined || value === null || value === "")

@@ -4,6 +4,7 @@ import {
 	checkChoice,
 	checkCount,
 	checkName,
+	checkNames,
 	checkOptions,
 	checkText,
 	checkTexts,
@@ -11,6 +12,36 @@ import {
 	isRecord,
 } from "./check-fields.ts";
 import { invalidDefinition, type Subject } from "./invalid-definition.ts";
+
+const known = [
+	"name",
+	"type",
+	"sideA",
+	"sideB",
+	"maxSessionTurns",
+	"exposeAsTool",
+	"toolDescription",
+	"title",
+	"description",
+	"icon",
+	"env",
+	"hooks",
+	"packageName",
+	"version",
+	"author",
+	"license",
+];
+const knownOfSide = [
+	"prompt",
+	"label",
+	"stopOnResponse",
+	"stopTool",
+	"stopToolResponseProperty",
+	"maxSteps",
+	"sessionStop",
+	"sessionFail",
+	"sessionStatus",
+];
 
 /**
  * Defines an agent: the default export of a file in `agents/agents/`.
@@ -23,6 +54,7 @@ export function defineAgent<const Name extends string>(
 ): AgentDefinition<Name> {
 	const subject: Subject = { kind: "agent", name: options?.name };
 	checkOptions(subject, options);
+	checkNames(subject, options, known);
 	checkName(subject, options.name);
 	checkChoice(subject, "type", options.type, ["ai_human", "dual_ai"]);
 	checkSide(subject, "sideA", options.sideA);
@@ -37,6 +69,7 @@ export function defineAgent<const Name extends string>(
 function checkSide(subject: Subject, field: string, side: SideConfig | undefined): void {
 	if (side === undefined || side === null) throw invalidDefinition(subject, field, "is missing");
 	if (!isRecord(side)) throw invalidDefinition(subject, field, "must be an object");
+	checkNames(subject, side, knownOfSide, `${field}.`);
 	checkText(subject, `${field}.prompt`, side.prompt);
 	checkCount(subject, `${field}.maxSteps`, side.maxSteps);
 	for (const member of ["sessionStop", "sessionFail", "sessionStatus"] as const) {

@@ -1,6 +1,6 @@
 // defineHook: SA-048.
 import type { HookDefinition, HookDefinitionOptions, HookName } from "../types/index.ts";
-import { checkFunction, checkOptions, checkText } from "./check-fields.ts";
+import { checkFunction, checkNames, checkOptions, checkText } from "./check-fields.ts";
 import { invalidDefinition, type Subject } from "./invalid-definition.ts";
 
 /** All names of hooks. */
@@ -19,6 +19,8 @@ const hookNames: Readonly<Record<HookName, true>> = {
 	after_tool_call_failure: true,
 };
 
+const known = ["hook", "id", "execute"];
+
 /**
  * Defines a hook: the default export of a file in `agents/hooks/`. It runs for the agents and prompts that declare its ID.
  *
@@ -30,6 +32,7 @@ export function defineHook<Name extends HookName, const Id extends string>(
 ): HookDefinition<Name, Id> {
 	const subject: Subject = { kind: "hook", name: options?.id };
 	checkOptions(subject, options);
+	checkNames(subject, options, known);
 	if (!Object.hasOwn(hookNames, String(options.hook)))
 		throw invalidDefinition(subject, "hook", `must be one of ${Object.keys(hookNames).join(", ")}`);
 	checkText(subject, "id", options.id);

@@ -1,7 +1,21 @@
 // defineModel: SA-029, SA-032.
 import type { ModelDefinition, ProviderFactoryWithOptions } from "../types/index.ts";
-import { checkFunction, checkOptions, checkText, checkTexts, isRecord } from "./check-fields.ts";
+import { checkFunction, checkNames, checkOptions, checkText, checkTexts, isRecord } from "./check-fields.ts";
 import { invalidDefinition, type Subject } from "./invalid-definition.ts";
+
+const known = [
+	"name",
+	"provider",
+	"model",
+	"fallbacks",
+	"includedProviders",
+	"inputPrice",
+	"outputPrice",
+	"cachedPrice",
+	"capabilities",
+	"providerOptions",
+	"providerTools",
+];
 
 /**
  * Defines a model: the default export of a file in `agents/models/`.
@@ -14,6 +28,7 @@ export function defineModel<const Name extends string, P extends ProviderFactory
 ): ModelDefinition<Name, P> {
 	const subject: Subject = { kind: "model", name: options?.name };
 	checkOptions(subject, options);
+	checkNames(subject, options, known);
 	checkText(subject, "name", options.name);
 	checkText(subject, "model", options.model);
 	checkFunction(subject, "provider", options.provider);

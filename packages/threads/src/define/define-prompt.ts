@@ -3,6 +3,7 @@ import type { PromptDefinition, ToolArgs } from "../types/index.ts";
 import {
 	checkChoice,
 	checkName,
+	checkNames,
 	checkOptions,
 	checkText,
 	checkTexts,
@@ -12,6 +13,25 @@ import {
 } from "./check-fields.ts";
 import { checkSchema } from "./check-schema.ts";
 import { invalidDefinition, type Subject } from "./invalid-definition.ts";
+
+const known = [
+	"name",
+	"toolDescription",
+	"prompt",
+	"model",
+	"includeChat",
+	"includePastTools",
+	"parallelToolCalls",
+	"toolChoice",
+	"requiredSchema",
+	"variables",
+	"tools",
+	"env",
+	"recentImageThreshold",
+	"providerOptions",
+	"reasoning",
+	"hooks",
+];
 
 /**
  * Defines a prompt: the default export of a file in `agents/prompts/`.
@@ -24,6 +44,7 @@ export function definePrompt<const Name extends string, Schema extends ToolArgs 
 ): PromptDefinition<Name, Schema> {
 	const subject: Subject = { kind: "prompt", name: options?.name };
 	checkOptions(subject, options);
+	checkNames(subject, options, known);
 	checkName(subject, options.name);
 	checkText(subject, "toolDescription", options.toolDescription);
 	checkContent(subject, options.prompt);

@@ -20,6 +20,16 @@ const wrappers: ReadonlyArray<(inner: ZodType) => ZodType> = [
 	(inner) => z.union([z.null(), inner]),
 ];
 
+test.each(["needsApproval", "approval", "timeoutMs", "excute"])(
+	"an option `%s`, which tools of a project do not have, is refused",
+	(name) => {
+		const options = { description: "x", execute: () => ({ status: "success" }), [name]: true };
+		expect(() => defineTool(options as never)).toThrow(
+			expect.objectContaining({ code: "invalid_definition", data: { kind: "tool", field: name } }),
+		);
+	},
+);
+
 describe("arguments of a tool", () => {
 	test("may have every type of the subset [SA-037]", () => {
 		const shape = {

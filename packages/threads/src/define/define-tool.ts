@@ -4,6 +4,7 @@ import type { DefineToolOptions, ThreadState, ToolArgs, ToolDefinition, ToolTenv
 import {
 	checkChoice,
 	checkFunction,
+	checkNames,
 	checkOptions,
 	checkText,
 	checkTexts,
@@ -11,6 +12,17 @@ import {
 } from "./check-fields.ts";
 import { checkSchema } from "./check-schema.ts";
 import type { Subject } from "./invalid-definition.ts";
+
+const known = [
+	"description",
+	"args",
+	"execute",
+	"tenvs",
+	"variables",
+	"uses",
+	"executionMode",
+	"executionProvider",
+];
 
 /**
  * Defines a tool: the default export of a file in `agents/tools/`, whose name is the tool's.
@@ -25,6 +37,7 @@ export function defineTool<
 >(options: DefineToolOptions<ThreadState, Args, Tenvs, Uses>): ToolDefinition<ThreadState, Args, Tenvs> {
 	const subject: Subject = { kind: "tool" };
 	checkOptions(subject, options);
+	checkNames(subject, options, known);
 	checkText(subject, "description", options.description);
 	checkFunction(subject, "execute", options.execute);
 	if (options.args !== undefined && options.args !== null) checkSchema(subject, "args", options.args);

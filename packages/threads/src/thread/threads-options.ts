@@ -73,8 +73,27 @@ export type ThreadListener = (event: {
 	readonly data: unknown;
 }) => void;
 
+const known = [
+	...[
+		"project",
+		"host",
+		"env",
+		"userEnv",
+		"stepCap",
+		"onLog",
+		"logRequests",
+		"editablePrompts",
+		"runtimeContext",
+	],
+	...["parts", "middleware", "plugins", "mcp", "namespace", "keepDeltasMs", "ports"],
+];
+
 /** @throws TypeError for options that make no sense; HoldfastError `mcp_tools_missing`. */
-export function checkOptions({ host, project, mcp }: ThreadsOptions): void {
+export function checkOptions(options: ThreadsOptions): void {
+	const unknown = Object.keys(options).find((name) => !known.includes(name));
+	if (unknown !== undefined)
+		throw new TypeError(`The option \`${unknown}\` is unknown. Known options: ${known.join(", ")}.`);
+	const { host, project, mcp } = options;
 	if (typeof host?.journal !== "object")
 		throw new TypeError("The option `host` must be a host: what `sqliteHost()` or `memoryHost()` returned.");
 	if (typeof project !== "object" || project === null)

@@ -67,9 +67,10 @@ async function run(tool: Tool, call: ToolCall, round: ToolRound): Promise<Outcom
 	await strategy.onToolCall?.(tool, call.arguments);
 	const decision = (await strategy.onBeforeCall?.(tool, call.arguments)) ?? true;
 	const proceed = typeof decision === "object" ? decision.proceed : decision;
-	if (!proceed) return refusal();
+	// Only a boolean decides, and there is nobody to ask: anything but `true` refuses the call.
+	if (proceed !== true) return refusal();
 	const params = (typeof decision === "object" ? decision.params : undefined) ?? call.arguments;
-	if (tool.approval !== undefined && !(await tool.approval(params))) return refusal();
+	if (tool.approval !== undefined && (await tool.approval(params)) !== true) return refusal();
 	signal.throwIfAborted();
 	const context: ToolRunContext = { toolCallId: call.toolCallId, signal };
 	const result = await tool.run(params, context);
