@@ -37,6 +37,7 @@ export type { AbortedMessage, ErrorMessage, SessionMessage } from "./execute/ses
 export type { AgentEvent } from "./facts/agent-event.ts";
 export type { RunEvent } from "./facts/events.ts";
 export type {
+	CallPathStep,
 	Entry,
 	ErrorData,
 	Fact,

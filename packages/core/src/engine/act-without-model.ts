@@ -37,10 +37,11 @@ export async function waitStep(run: Run, { tag = "wait", until }: WaitAction): P
 	if (run.inputs.any && (await run.inputs.take("step-end"))) return false;
 	if (until !== undefined && (!run.mayWait || until <= run.agent.ports.clock.now()))
 		return waitInPlace(run, tag, until);
-	if (!run.mayWait)
+	// The inputs of a sub-agent are the prompts of its parent, which waits for the one it gave.
+	if (until === undefined && (!run.mayWait || run.state.run?.started.parent !== undefined))
 		throw refused(
 			run,
-			"waits for an input, which nobody can give to this run: give it `until`, or use a session",
+			"waits for an input, which nobody can give to this run: give it `until`, or use a session of its own",
 		);
 	const wait: PendingWait = until === undefined ? { tag } : { tag, until };
 	const waiting = { kind: "waiting", step: stepOf(run), calls: [], wait } as const;

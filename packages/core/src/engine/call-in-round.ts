@@ -3,6 +3,7 @@ import type { ToolCall } from "@holdfast/upp";
 import type { CallState, PendingCall, ToolStarted } from "../facts/index.ts";
 import type { Approval, EngineTool, ToolOutcome } from "../tools/index.ts";
 import type { CallContext } from "./call-context.ts";
+import type { ChildWaits } from "./stopped.ts";
 
 export interface CallInRound {
 	readonly call: ToolCall;
@@ -14,6 +15,8 @@ export interface CallInRound {
 	phase: "waiting" | "preparing" | "running" | "pending" | "settled";
 	/** What somebody outside is to say of it, while it is pending. */
 	awaits?: PendingCall["awaits"];
+	/** Its sub-agent, while it is pending because that one waits. */
+	child?: ChildWaits;
 	attempt: number;
 	/** Stays the same for every attempt, across restarts. */
 	readonly idempotencyKey: string;

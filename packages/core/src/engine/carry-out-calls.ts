@@ -1,10 +1,11 @@
 // The calls of one answer or of one request of the strategy, from the hooks before them to those after (keeps I3, I8).
 import { type ToolCall, UPPError } from "@holdfast/upp";
-import type { AssistantSaid, Fact, PendingCall, RunState, ToolsRequested } from "../facts/index.ts";
+import type { AssistantSaid, Fact, RunState, ToolsRequested } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
 import type { ToolsAction } from "./action.ts";
 import { commit, stepOf } from "./end-run.ts";
 import type { Observation } from "./engine-agent.ts";
+import type { LeftOver } from "./round-end.ts";
 import type { Run } from "./run.ts";
 import { CommitFailed, CutShort, Stopped, Waits } from "./stopped.ts";
 import { ToolRound } from "./tool-round.ts";
@@ -69,23 +70,23 @@ function carryOut(
 		fresh,
 		asked: fresh === undefined ? before : [...before, fresh],
 	};
-	let ended: MaybePromise<readonly PendingCall[]>;
+	let ended: MaybePromise<LeftOver>;
 	try {
 		ended = begin(run, carried);
 	} catch (error) {
 		ended = Promise.reject(error);
 	}
-	const isOver = !(ended instanceof Promise) && ended.length === 0;
+	const isOver = !(ended instanceof Promise) && !isLeft(ended);
 	return isOver && run.agent.hooks.onObserve === undefined ? undefined : followed(run, carried, ended);
 }
 
-/** Starts the calls; the calls that are left for somebody outside, once every other one has its result. */
-function begin(run: Run, { round, step, fresh, asked }: CarriedOut): MaybePromise<readonly PendingCall[]> {
-	const finished = (): MaybePromise<readonly PendingCall[]> => {
+/** Starts the calls; what is left for others, once every other call has its result. */
+function begin(run: Run, { round, step, fresh, asked }: CarriedOut): MaybePromise<LeftOver> {
+	const finished = (): MaybePromise<LeftOver> => {
 		const pending = round.finished();
 		return pending instanceof Promise ? run.untilStopped(pending) : pending;
 	};
-	const start = (): MaybePromise<readonly PendingCall[]> => {
+	const start = (): MaybePromise<LeftOver> => {
 		run.checkStopped();
 		const begun = round.begin(asked);
 		return begun === undefined ? finished() : begun.then(finished);
@@ -95,21 +96,21 @@ function begin(run: Run, { round, step, fresh, asked }: CarriedOut): MaybePromis
 	return untilAnswered(run, () => hooks.onAct?.(step, callsOf(fresh))).then(start);
 }
 
-async function followed(
-	run: Run,
-	carried: CarriedOut,
-	ended: MaybePromise<readonly PendingCall[]>,
-): Promise<void> {
-	let pending: readonly PendingCall[];
+async function followed(run: Run, carried: CarriedOut, ended: MaybePromise<LeftOver>): Promise<void> {
+	let left: LeftOver;
 	try {
-		pending = await ended;
+		left = await ended;
 	} catch (error) {
 		throw await cutShort(run, carried, error);
 	}
-	if (pending.length > 0) throw new Waits([{ kind: "waiting", step: stepOf(run), calls: pending }]);
+	if (isLeft(left)) throw new Waits([{ kind: "waiting", step: stepOf(run), ...left }]);
 	const { hooks } = run.agent;
 	if (hooks.onObserve !== undefined)
 		await untilAnswered(run, () => hooks.onObserve?.(carried.step, observations(run)));
+}
+
+function isLeft({ calls, children = [] }: LeftOver): boolean {
+	return calls.length + children.length > 0;
 }
 
 /** Ends calls that were stopped or failed. What the run ends with, or is left with. */
@@ -132,6 +133,7 @@ async function cutShort(run: Run, { round, fresh, asked }: CarriedOut, error: un
 		error instanceof Stopped
 			? "The call was cancelled: the run was interrupted."
 			: "The call was cancelled: the run failed.";
+	await round.endChildren();
 	// With the end of the run in one commit: else a crash in between would let it continue.
 	return new CutShort(error, { facts: [...unsaid, ...round.close("cancelled", why)] });
 }

@@ -118,18 +118,22 @@ function checkInput(
 	}
 }
 
-/** A call that an earlier process started and never settled follows its tool's retry policy. */
+/**
+ * A call that was started before and never settled: it continues where it waited for its sub-agent, and follows its tool's
+ * retry policy where a crash cut it off.
+ */
 export function recoverCall(
 	tool: EngineTool | undefined,
 	call: ToolCall,
 	started: ToolStarted,
+	left: "waited" | "cut-off",
 	processKey: string | undefined,
 ): CheckedCall | Promise<CheckedCall> {
 	const unknown: CheckedCall = { kind: "settled", outcome: "unknown", result: unknownOutcome };
 	if (tool === undefined) return unknown;
 	const input = started.input ?? call.arguments;
 	const again: CheckedCall = { kind: "start", tool, input };
-	if (tool.retryPolicy !== "manual-recovery") return again;
+	if (left === "waited" || tool.retryPolicy !== "manual-recovery") return again;
 	if (tool.reconcile === undefined) return unknown;
 	const { reconcile } = tool;
 	return withinCall(processKey, () => reconciled(reconcile, started.idempotencyKey, input, again));

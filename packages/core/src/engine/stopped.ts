@@ -1,6 +1,6 @@
 // The ways out of a drive beside its end: asked to stop, refused by the store, or left to somebody outside.
 import type { AssistantMessage } from "@holdfast/upp";
-import type { Fact } from "../facts/index.ts";
+import type { Fact, WaitingChild } from "../facts/index.ts";
 
 /** Why a run was asked to stop. `interrupt` ends it; the others leave it open for somebody to resume. */
 export type StopReason = "interrupt" | "suspend" | "lease-lost" | "kill";
@@ -45,6 +45,18 @@ export class Waits extends Error {
 	constructor(facts: readonly Fact[]) {
 		super("waits for somebody outside");
 		this.facts = facts;
+	}
+}
+
+/** Thrown by a tool whose sub-agent waits: the call waits with it, and its function is called again when the sub-agent continues. */
+export class ChildWaits extends Error {
+	readonly child: Omit<WaitingChild, "callId">;
+	/** Ends the sub-agent's work: the run of the call ends first. */
+	readonly end: () => Promise<void>;
+	constructor(child: Omit<WaitingChild, "callId">, end: () => Promise<void>) {
+		super("the sub-agent waits");
+		this.child = child;
+		this.end = end;
 	}
 }
 

@@ -1,15 +1,7 @@
 // The tool calls of one answer: checked, started in order or side by side, settled as they finish (keeps I3, I8).
 // One round is one step's calls; after a crash the same round continues with what the journal holds of it.
 import type { Tool, ToolCall } from "@holdfast/upp";
-import type {
-	CallState,
-	Fact,
-	Mutable,
-	PendingCall,
-	ToolCallOutcome,
-	ToolSettled,
-	ToolStarted,
-} from "../facts/index.ts";
+import type { CallState, Fact, Mutable, ToolCallOutcome, ToolSettled, ToolStarted } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
 import { type EngineTool, orderRound, plainOutcome, runTool, type ToolOutcome } from "../tools/index.ts";
 import type { ToolsAction } from "./action.ts";
@@ -26,10 +18,11 @@ import {
 	recoverCall,
 } from "./check-call.ts";
 import { commit } from "./end-run.ts";
-import { RoundEnd } from "./round-end.ts";
+import { type LeftOver, leftOver, RoundEnd } from "./round-end.ts";
 import type { Run } from "./run.ts";
+import { ChildWaits } from "./stopped.ts";
 
-const nonePending: readonly PendingCall[] = [];
+const nothingLeft: LeftOver = { calls: [] };
 
 export class ToolRound {
 	readonly #run: Run;
@@ -70,10 +63,10 @@ export class ToolRound {
 	}
 
 	/**
-	 * The calls that are left for somebody outside to settle, once every other one has its result; a promise until then.
-	 * Throws or rejects when a commit or hook failed.
+	 * What is left for others to settle, once every other call has its result; a promise until then. Throws or rejects when a
+	 * commit or hook failed.
 	 */
-	finished(): MaybePromise<readonly PendingCall[]> {
+	finished(): MaybePromise<LeftOver> {
 		return this.#end.get();
 	}
 
@@ -120,6 +113,12 @@ export class ToolRound {
 		return facts;
 	}
 
+	/** Ends the sub-agents that wait, before the run ends for which they work. */
+	async endChildren(): Promise<void> {
+		const waiting = this.#calls.filter(({ phase, child }) => phase === "pending" && child !== undefined);
+		await Promise.allSettled(waiting.map(({ child }) => child?.end()));
+	}
+
 	/** Ignores whatever still comes; the calls stay open in the journal. */
 	abandon(): void {
 		this.#closed = true;
@@ -134,11 +133,12 @@ export class ToolRound {
 		const tool = this.#run.agent.tools.get(call.toolName);
 		if (tool !== undefined) each.tool = tool;
 		const { started } = each;
-		const { interceptors, processKey } = this.#run;
+		const { interceptors, processKey, state } = this.#run;
+		const waited = state.run?.children?.some(({ callId }) => callId === call.toolCallId) === true;
 		const checked =
 			started === undefined
 				? checkCall(this.#setting(each.approved), call)
-				: recoverCall(tool, call, started, processKey);
+				: recoverCall(tool, call, started, waited ? "waited" : "cut-off", processKey);
 		if (interceptors.toolResult === undefined) return checked;
 		if (checked instanceof Promise) return checked.then((found) => this.#admitSettled(call, found));
 		return this.#admitSettled(call, checked);
@@ -261,6 +261,12 @@ export class ToolRound {
 	#finish(each: CallInRound, tool: EngineTool, outcome: ToolOutcome): void {
 		if (this.#closed) return;
 		each.context?.close();
+		if (outcome.error instanceof ChildWaits) {
+			each.phase = "pending";
+			each.child = outcome.error;
+			this.#checkDone();
+			return;
+		}
 		const { onAfterCall, onError } = this.#run.agent.toolStrategy;
 		const hook = outcome.isError ? onError : onAfterCall;
 		// A raw outcome that may be replaced is not kept, whatever becomes of the run meanwhile.
@@ -364,24 +370,8 @@ export class ToolRound {
 
 	#checkDone(): void {
 		if (this.#closed || this.#run.state.run?.unsettled !== this.#left) return;
-		if (this.#left === 0) this.#end.done(nonePending);
+		if (this.#left === 0) this.#end.done(nothingLeft);
 		else if (!this.#calls.some(({ phase }) => phase === "preparing" || phase === "running"))
-			this.#end.done(this.#pending());
-	}
-
-	/** The calls that somebody outside settles. A deadline that was set once stays. */
-	#pending(): readonly PendingCall[] {
-		const { agent, state } = this.#run;
-		const pending: PendingCall[] = [];
-		for (const { call, tool, phase, awaits } of this.#calls) {
-			if (phase !== "pending" || awaits === undefined) continue;
-			const callId = call.toolCallId;
-			const before = state.run?.pending?.find((each) => each.callId === callId && each.awaits === awaits);
-			const timeout = awaits === "result" ? (tool?.timeoutMs ?? agent.remoteToolTimeoutMs) : undefined;
-			const since = agent.ports.clock.now();
-			const deadline = timeout === undefined ? {} : { deadline: since + timeout };
-			pending.push(before ?? { callId, awaits, since, ...deadline });
-		}
-		return pending;
+			this.#end.done(leftOver(this.#run, this.#calls));
 	}
 }

@@ -5,6 +5,7 @@ import type { AssistantMessage, Message, StreamEvent, TokenUsage, ToolCall } fro
 import type { KnownTool, KnownTools } from "../tools/index.ts";
 import type {
 	AgentPart,
+	CallPathStep,
 	ErrorData,
 	InputTaken,
 	PendingCall,
@@ -164,8 +165,12 @@ export interface WaitingEvent extends At {
 	/** Milliseconds since the epoch when it was committed. */
 	readonly at: number;
 	readonly runId: string;
-	readonly calls: readonly (PendingCall & { readonly call: ToolCall })[];
-	/** What the strategy waits for, or the run for its model; then there are no calls. */
+	/** Those of sub-agents come with the `path` to them, and under ids that are unique in this session. */
+	readonly calls: readonly (PendingCall & {
+		readonly call: ToolCall;
+		readonly path?: readonly CallPathStep[];
+	})[];
+	/** What the strategy waits for, the run for its model, or a sub-agent for its own. */
 	readonly wait?: PendingWait;
 }
 export interface NoteEvent extends At {

@@ -182,6 +182,38 @@ export interface PendingCall {
 	readonly deadline?: number;
 }
 
+/** A delegation on the way to a call of a sub-agent: who does the work, and the call that gave it. */
+export interface CallPathStep {
+	/** Name of the sub-agent. */
+	readonly agent: string;
+	/** Id of the call that gave it work, unique in the session of that call. */
+	readonly toolCallId: string;
+}
+
+/** A call of a sub-agent's run that somebody outside settles. */
+export interface NestedCall extends PendingCall {
+	/** The delegations from this run down to the run of the call, the first of them a call of this run. */
+	readonly path: readonly CallPathStep[];
+	readonly toolName: string;
+	readonly arguments: Readonly<Record<string, unknown>>;
+}
+
+/** A call of this run whose sub-agent waits. */
+export interface WaitingChild {
+	/** The call of this run that gave the work. */
+	readonly callId: string;
+	/** Name of the sub-agent. */
+	readonly agent: string;
+	/** Where its session is in the store. */
+	readonly storeKey: string;
+	/** Seq of the last entry of its session. When that moves on, the call continues. */
+	readonly seq: number;
+	/** What it waits for, down to its own sub-agents; none where it waits for a time, or for other work in its session. */
+	readonly calls: readonly NestedCall[];
+	/** What else it waits for; of several, the one that ends first. */
+	readonly wait?: PendingWait;
+}
+
 /** A run waits for a time or an input, whichever comes first. */
 export interface PendingWait {
 	/** What it waits for: a word of the strategy's own; `model` for the provider of its model. */
@@ -205,6 +237,8 @@ export interface Waiting {
 	readonly step: number;
 	/** What somebody is to say of each of these calls; none where a strategy waits. */
 	readonly calls: readonly PendingCall[];
+	/** Calls whose sub-agents wait. */
+	readonly children?: readonly WaitingChild[];
 	readonly wait?: PendingWait;
 }
 

@@ -20,10 +20,12 @@ export type {
 	AgentPart,
 	AssistantSaid,
 	BoundaryMark,
+	CallPathStep,
 	Entry,
 	ErrorData,
 	Fact,
 	FactKind,
+	NestedCall,
 	Noted,
 	PendingCall,
 	PendingWait,
@@ -37,6 +39,7 @@ export type {
 	ToolSettled,
 	ToolStarted,
 	ToolsRequested,
+	WaitingChild,
 } from "./fact.ts";
 export { flat, flatFrom, GrowingText } from "./flat-text.ts";
 export { foldedFact, withTools } from "./folded-state.ts";
@@ -71,6 +74,7 @@ export { type MessageEdit, readEdit, storedEdit } from "./message-edit.ts";
 export { costOf, type ModelPrice } from "./model-price.ts";
 export { modelRetryNote, modelRetryOf } from "./model-retry.ts";
 export type { Mutable } from "./mutable.ts";
+export { asChild, nestedCalls, waitOf } from "./nested-waits.ts";
 export {
 	answerFacts,
 	dueFacts,

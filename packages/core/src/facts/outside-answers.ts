@@ -3,7 +3,8 @@
 import { HoldfastError, messageOf } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
 import { plainJson } from "../tools/index.ts";
-import type { Fact, PendingCall, ToolCallOutcome } from "./fact.ts";
+import type { CallPathStep, Fact, PendingCall, ToolCallOutcome } from "./fact.ts";
+import { earliestDue, nestedCalls } from "./nested-waits.ts";
 import type { CallState, RunState } from "./run-state.ts";
 import type { SessionState } from "./session-state.ts";
 
@@ -44,19 +45,35 @@ export interface PendingToolCall {
 	readonly awaits: PendingCall["awaits"];
 	/** Milliseconds since the epoch, after which the call has failed. */
 	readonly deadline?: number;
+	/**
+	 * Of a call of a sub-agent: the delegations that lead to it. Answer it here, under its `toolCallId`, which is unique in this
+	 * session; Holdfast routes the answer to the sub-agent.
+	 */
+	readonly path?: readonly CallPathStep[];
 }
 
 /** The calls a run waits for; none when it does not wait. */
 export function pendingCalls({ run }: SessionState): readonly PendingToolCall[] {
 	if (run?.status !== "waiting") return [];
-	return openCalls(run).map(({ call, pending: { awaits, deadline } }) => ({
-		runId: run.runId,
+	const { runId } = run;
+	const own = openCalls(run).map(({ call, pending: { awaits, deadline } }) => ({
+		runId,
 		toolCallId: call.call.toolCallId,
 		toolName: call.call.toolName,
 		arguments: call.call.arguments,
 		awaits,
 		...(deadline === undefined ? {} : { deadline }),
 	}));
+	const nested = nestedCalls(run.children).map(({ id, call }) => ({
+		runId,
+		toolCallId: id,
+		toolName: call.toolName,
+		arguments: call.arguments,
+		awaits: call.awaits,
+		...(call.deadline === undefined ? {} : { deadline: call.deadline }),
+		path: call.path,
+	}));
+	return nested.length === 0 ? own : [...own, ...nested];
 }
 
 /**
@@ -113,9 +130,8 @@ export function stoppedFacts(run: RunState): readonly Fact[] {
 
 /** The first time at which something is due: a call has failed, or the wait is over. Undefined when nothing ever is. */
 export function nextDeadline(run: RunState): number | undefined {
-	const deadlines = openCalls(run).flatMap(({ pending: { deadline } }) => deadline ?? []);
-	if (run.wait?.until !== undefined) deadlines.push(run.wait.until);
-	return deadlines.length === 0 ? undefined : Math.min(...deadlines);
+	const { children, wait } = run;
+	return earliestDue({ calls: openCalls(run).map(({ pending }) => pending), children, wait });
 }
 
 /** Only a boolean decides: any other value is refused, and never read as yes or no. */

@@ -11,6 +11,7 @@ import type {
 } from "./events.ts";
 import type { Entry } from "./fact.ts";
 import type { Mutable } from "./mutable.ts";
+import { nestedCalls, waitOf } from "./nested-waits.ts";
 import type { SessionState } from "./session-state.ts";
 
 /** The event of an entry, given the state after it; undefined for entries that watchers do not see. */
@@ -94,11 +95,16 @@ export function project(
 			if (fact.topic === "model-retry") return undefined;
 			return { type: "note", at, seq, sub, step: fact.step, topic: fact.topic, value: fact.value };
 		case "waiting": {
-			const calls = fact.calls.map((pending) => ({
+			const own = fact.calls.map((pending) => ({
 				...pending,
 				call: callAt(state, indexOf(state, pending.callId), pending.callId),
 			}));
-			const { wait } = fact;
+			const nested = nestedCalls(fact.children).map(({ id, call }) => {
+				const { toolName, arguments: input, ...pending } = call;
+				return { ...pending, callId: id, call: { toolCallId: id, toolName, arguments: input } };
+			});
+			const calls = nested.length === 0 ? own : [...own, ...nested];
+			const wait = waitOf(fact);
 			return {
 				type: "waiting",
 				at,

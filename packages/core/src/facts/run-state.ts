@@ -15,6 +15,7 @@ import type {
 	ToolSettled,
 	ToolStarted,
 	ToolsRequested,
+	WaitingChild,
 } from "./fact.ts";
 import { checkedOutput, outputTopic, type RunOutput } from "./run-output.ts";
 
@@ -67,6 +68,8 @@ export interface RunState {
 	readonly unsettled: number;
 	/** Calls that somebody outside settles, while the run waits for them and until the next step. */
 	readonly pending?: readonly PendingCall[] | undefined;
+	/** Calls whose sub-agents wait; each until it is started again. */
+	readonly children?: readonly WaitingChild[] | undefined;
 	/** The last answer. */
 	readonly assistant?: AssistantSaid | undefined;
 	/** What the strategy requested since then: the calls of the step are these. */
@@ -123,6 +126,7 @@ export function newRun(runId: string, started: RunStarted, firstMessage: number)
 		calls: noCalls,
 		unsettled: 0,
 		pending: undefined,
+		children: undefined,
 		assistant: undefined,
 		requested: undefined,
 		wait: undefined,

@@ -19,6 +19,7 @@ import {
 import { cutHistory, editMessage } from "./edit-message.ts";
 import type { Entry, Noted, ToolCallOutcome, ToolSettled } from "./fact.ts";
 import { unfold } from "./folded-state.ts";
+import { waitingRun, withoutChild } from "./nested-waits.ts";
 import { isHidden, type OwnFold, OwnFoldFailed } from "./own-fold.ts";
 import { uncheckedOutput } from "./run-output.ts";
 import {
@@ -173,19 +174,18 @@ function withFact(state: SessionState, entry: Entry, options: FoldOptions): Sess
 			const agent = step === run.step ? state.agent : state.agent.withStep(step);
 			return { ...state, seq, agent, run: requested };
 		}
-		case "tool.started":
-			return {
-				...state,
-				seq,
-				run: { ...run, calls: replaceCall(run, entry, fact.callId, (call) => ({ ...call, started: fact })) },
-			};
+		case "tool.started": {
+			const calls = replaceCall(run, entry, fact.callId, (call) => ({ ...call, started: fact }));
+			return { ...state, seq, run: withoutChild({ ...run, calls }, fact.callId) };
+		}
 		case "tool.settled": {
 			const calls = replaceCall(run, entry, fact.callId, (call) => {
 				if (call.settled !== undefined) throw corrupt(entry, `call ${fact.callId} has its result already`);
 				return { ...call, settled: fact };
 			});
 			const unsettled = run.unsettled - 1;
-			if (unsettled > 0) return { ...state, seq, run: { ...run, calls, unsettled } };
+			if (unsettled > 0)
+				return { ...state, seq, run: withoutChild({ ...run, calls, unsettled }, fact.callId) };
 			return closeRound(state, run, calls, entry, options);
 		}
 		case "decision":
@@ -212,7 +212,7 @@ function withFact(state: SessionState, entry: Entry, options: FoldOptions): Sess
 				run: { ...run, wait: undefined, step: fact.step, last: lastOfNote(fact) },
 			};
 		case "waiting":
-			return { ...state, seq, run: { ...run, status: "waiting", pending: fact.calls, wait: fact.wait } };
+			return { ...state, seq, run: waitingRun(run, fact) };
 		case "wait.ended": {
 			// Strategies do not see that their model could not be reached. Until it answers, `wait` counts its failures.
 			if (run.wait?.model !== undefined) return { ...state, seq, run: { ...run, status: "running" } };
@@ -310,6 +310,7 @@ function closeRound(
 		calls,
 		unsettled: 0,
 		pending: undefined,
+		children: undefined,
 		rounds: run.rounds + 1,
 		crashes: calls.some(({ settled }) => settled?.outcome === "unknown") ? run.crashes : 0,
 		last: { kind: "results", tag: (run.requested ?? run.assistant)?.tag ?? "act" },

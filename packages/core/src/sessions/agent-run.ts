@@ -21,6 +21,7 @@ import {
 	pendingCalls,
 	type RunEvent,
 	type Watcher,
+	waitOf,
 } from "../facts/index.ts";
 import type { AgentState, GenerateResult } from "../state/index.ts";
 import { awaitsItself } from "./session-errors.ts";
@@ -33,9 +34,12 @@ export interface RunResult<Output = unknown> {
 	readonly runId: string;
 	/** `suspended`: left open, to be resumed here or elsewhere. `waiting`: for answers to its `pending` tool calls. */
 	readonly outcome: "completed" | "aborted" | "error" | "killed" | "suspended" | "waiting";
-	/** The tool calls that somebody outside has to answer; present when it waits. */
+	/** The tool calls that somebody outside has to answer, those of its sub-agents too; present when it waits. */
 	readonly pending?: readonly PendingToolCall[];
-	/** What else it waits for, and until when: a time its strategy set, or a model whose provider cannot be reached. */
+	/**
+	 * What else it or a sub-agent waits for, and until when: a time its strategy set, or a model whose provider cannot be
+	 * reached.
+	 */
 	readonly wait?: PendingWait;
 	/** Text of the last answer; empty when there was none. */
 	readonly text: string;
@@ -320,7 +324,8 @@ function runResult(
 	if (outcome.kind === "left" && outcome.reason === "waiting") {
 		result.outcome = "waiting";
 		result.pending = pendingCalls(run.state);
-		if (state?.wait !== undefined) result.wait = state.wait;
+		const wait = state && waitOf(state);
+		if (wait !== undefined) result.wait = wait;
 	}
 	return result;
 }

@@ -2,13 +2,14 @@
 export { AgentRun } from "./agent-run.ts";
 export { type ChildRecords, noticeIdentity, type RecordedTask } from "./child-records.ts";
 export { localStore, processKey } from "./local-store.ts";
+export { answer } from "./outside-requests.ts";
 export { ReminderSearch, recoverSession, takeOver } from "./recover-session.ts";
 export { kill, remove } from "./remove-session.ts";
 export { Session } from "./session.ts";
 export { agentClosed, awaitsItself, awaitsOwnSetup } from "./session-errors.ts";
 export { SessionEvents } from "./session-events.ts";
 export type { RecordedRun, SessionRecords } from "./session-records.ts";
-export { deliver, deliverNotice, resume, resumeRun } from "./session-requests.ts";
+export { deliver, deliverNotice, readState, resume, resumeRun } from "./session-requests.ts";
 export { SessionTable } from "./session-table.ts";
 export { storeKeysWith } from "./store-keys.ts";
 export type { RecoverOptions, WorkHooks, WorkOptions } from "./supervised.ts";

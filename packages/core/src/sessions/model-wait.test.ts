@@ -379,7 +379,7 @@ test.each([{ modelWait: "sometimes" }, { modelWait: { attempts: 0 } }, { modelWa
 	},
 );
 
-test("a sub-agent in a session waits in place, and its parent with it", async () => {
+test("a parent waits with its sub-agent for the provider, without a process, and both continue when it is due", async () => {
 	const time = manualTime();
 	const helper = new Agent({
 		name: "helper",
@@ -389,12 +389,19 @@ test("a sub-agent in a session waits in place, and its parent with it", async ()
 		modelWait: { attempts: 2 },
 	});
 	const delegate = { toolCalls: [{ name: "delegate_to_helper", arguments: { prompt: "help" } }] };
-	const { agent, session, pass } = make([delegate, "done"], { subagents: [helper] }, time);
+	const { agent, session, pass, host } = make([delegate, "done"], { subagents: [helper] }, time);
 	const run = await session.send("go");
-	const result = run.result();
+	const wait = { tag: "model", until: began + 60_000, model: { attempt: 1 } };
+	expect(await run.result()).toMatchObject({ outcome: "waiting", pending: [], wait });
+	const { journal } = host;
+	const waiting = () => journal.list({ state: "waiting", dueBy: Number.MAX_SAFE_INTEGER - 1 });
+	expect(await waiting()).toHaveLength(2);
+	await pass(60_000);
 	await settled();
+	expect(await waiting()).toHaveLength(2);
 	await pass(60_000);
-	await pass(60_000);
-	expect(await result).toMatchObject({ outcome: "completed", text: "done" });
+	await settled();
+	expect(await journal.list({ state: "open" })).toEqual([]);
+	expect((await session.state()).messages.at(-1)?.text).toBe("done");
 	await agent.close();
 });

@@ -1,12 +1,23 @@
 // What somebody outside asks of a session whose run waits for them: which calls wait, answers to them, the end of the run
 // (keeps I4).
-import type { AcceptedInput, PendingToolCall, ToolAnswer, Watcher } from "../facts/index.ts";
-import { pendingCalls } from "../facts/index.ts";
+import type { AcceptedInput, PendingToolCall, SessionState, ToolAnswer, Watcher } from "../facts/index.ts";
+import { answerFacts, nestedCalls, pendingCalls } from "../facts/index.ts";
 import type { AgentRun } from "./agent-run.ts";
 import { abortRun } from "./kill-session.ts";
 import type { SessionActor } from "./session-actor.ts";
 import { noPendingToolCalls, sessionBusy } from "./session-errors.ts";
-import { answered, checkExpired, isNotWaiting, type Settle, stopped, taken, timedOut } from "./settlement.ts";
+import type { SessionScope } from "./session-scope.ts";
+import {
+	answered,
+	checkExpired,
+	continued,
+	isNotWaiting,
+	type Settle,
+	type Settlement,
+	stopped,
+	taken,
+	timedOut,
+} from "./settlement.ts";
 
 /** The calls that wait for somebody outside. */
 export async function pending(actor: SessionActor): Promise<readonly PendingToolCall[]> {
@@ -25,11 +36,49 @@ export async function answer(
 	const { journal, agent } = actor.scope;
 	const now = (): number => agent.engine.ports.clock.now();
 	try {
-		return await settle(actor, answered(answers, now, watcher));
+		const own = await routed(actor, answers, now);
+		const settling = own === answers || own.length > 0 ? answered(own, now, watcher) : continued(watcher);
+		return await settle(actor, settling);
 	} catch (error) {
 		if (isNotWaiting(error)) await checkExpired(journal, actor.storeKey, answers);
 		throw error;
 	}
+}
+
+/** Hands the answers to calls of sub-agents over to them. The others. */
+async function routed(
+	actor: SessionActor,
+	answers: readonly ToolAnswer[],
+	now: () => number,
+): Promise<readonly ToolAnswer[]> {
+	const { children } = actor.scope.agent;
+	if (children === undefined || actor.turn !== undefined) return answers;
+	const state = await actor.lease.read();
+	const { run } = state;
+	const theirs = new Set(nestedCalls(run?.children).map(({ id }) => id));
+	for (const { call } of run?.calls ?? []) theirs.delete(call.toolCallId);
+	const nested = answers.filter(({ toolCallId }) => theirs.has(toolCallId));
+	if (run?.status !== "waiting" || nested.length === 0) return answers;
+	const own = answers.filter((each) => !nested.includes(each));
+	await children.answer(state, nested, () => {
+		if (own.length > 0) answerFacts(state, own, now());
+	});
+	return own;
+}
+
+/** With what a run that waits continues by itself: what is due, or has happened to its sub-agents. Undefined: it waits on. */
+export async function continuation({ lease, scope }: SessionActor): Promise<Settlement | undefined> {
+	const { clock } = scope.agent.engine.ports;
+	const { state } = lease;
+	const settlement = timedOut(() => clock.now())(state);
+	if (settlement.facts.length > 0) return settlement;
+	return (await hasNews(scope, state)) ? settlement : undefined;
+}
+
+async function hasNews({ agent }: SessionScope, state: SessionState): Promise<boolean> {
+	const { children = [] } = state.run ?? {};
+	// Where the agent has no sub-agents any more, the call has its result without them.
+	return children.length > 0 && ((await agent.children?.hasNews(state)) ?? true);
 }
 
 /**
@@ -39,6 +88,7 @@ export async function answer(
 export async function stop(actor: SessionActor): Promise<boolean> {
 	await endNoted(actor);
 	if (actor.turn === undefined) {
+		await endChildren(actor);
 		try {
 			const ended = await settle(actor, stopped, "waiting-or-parked");
 			await ended.result();
@@ -56,6 +106,13 @@ export async function stop(actor: SessionActor): Promise<boolean> {
 	turn.handle.interrupt();
 	await turn.over;
 	return true;
+}
+
+/** Ends what a run waits for, first: a crash between the two leaves no work behind whose run is over. */
+async function endChildren({ scope, lease }: SessionActor): Promise<void> {
+	if (scope.agent.children === undefined) return;
+	const state = await lease.read();
+	if (state.run?.status === "waiting") await scope.agent.children.end(state);
 }
 
 /** The run continues with this input, where its strategy waits for one; else null. */

@@ -20,7 +20,8 @@ export async function recoverSession(root: SessionTable, storeKey: string): Prom
 	if (child === undefined) return resume(table.actor(table.keyOf(storeKey) ?? storeKey));
 	const found = await root.tableOf(child.parentStoreKey)?.agent.children?.recover(storeKey);
 	if (found === "abandoned") await kill(table, table.actor(storeKey));
-	return found === "under-way" ? resume(table.actor(storeKey)) : null;
+	if (found === "under-way") return resume(table.actor(storeKey));
+	return found === "with-parent" ? recoverSession(root, child.parentStoreKey) : null;
 }
 
 /**

@@ -149,6 +149,8 @@ export class SessionActor implements ExclusiveOwner {
 
 	/** Sees to it that the calls of a run that waits fail in time. */
 	watchDeadline(state: SessionState): void {
+		// What a sub-agent waits for is due for its parent, too, which continues both.
+		if (state.run?.started.runKind === "subagent") return;
 		const { later, agent } = this.scope;
 		watchDeadline(state, {
 			later,

@@ -85,13 +85,14 @@ export class SessionEvents implements Watcher, AsyncIterator<AgentEvent> {
 			case "waiting":
 				this.#push({
 					type: "turn-waiting",
-					toolCalls: event.calls.map(({ call, awaits, deadline }) => ({
+					toolCalls: event.calls.map(({ call, awaits, deadline, path }) => ({
 						runId: event.runId,
 						toolCallId: call.toolCallId,
 						toolName: call.toolName,
 						arguments: plainJson(call.arguments) as Record<string, unknown>,
 						awaits,
 						...(deadline === undefined ? {} : { deadline }),
+						...(path === undefined ? {} : { path }),
 					})),
 					...(event.wait === undefined ? {} : { wait: event.wait }),
 				});

@@ -14,7 +14,7 @@ import {
 import type { Append, MaybePromise } from "../host/index.ts";
 import type { AgentRun } from "./agent-run.ts";
 import type { QueuedTurn } from "./mailbox.ts";
-import { endNoted, take } from "./outside-requests.ts";
+import { continuation, endNoted, take } from "./outside-requests.ts";
 import type { Resumption } from "./resume-turn.ts";
 import type { SessionActor } from "./session-actor.ts";
 import { endsRun, pendingToolCalls, sessionBusy, sessionHeld, unknownMessage } from "./session-errors.ts";
@@ -293,8 +293,14 @@ export async function resume(
 			}
 			if (lease.openRunId === undefined && mailbox.first === undefined) return null;
 			if (lease.isWaiting) {
-				actor.watchDeadline(lease.state);
-				return null; // for somebody outside
+				const settlement = await continuation(actor);
+				if (settlement === undefined) {
+					actor.watchDeadline(lease.state);
+					return null; // for somebody outside
+				}
+				const continued = await actor.resumeOpen("released", settlement);
+				if (continued !== undefined) return continued;
+				continue;
 			}
 			const begun = await actor.beginNext(parked);
 			if (begun !== undefined) return begun;

@@ -110,9 +110,9 @@ export class SessionTable implements SessionScope {
 		return child === undefined ? this.keyOf(storeKey) : this.rootKeyOf(child.parentStoreKey);
 	}
 
-	/** Who asked for the work of a sub-agent is its parent, and nobody else can answer it. */
+	/** Where the run of a sub-agent waits, its parent waits with it and can be answered. */
 	get mayWait(): boolean {
-		return this.#keys === "session-keys";
+		return true;
 	}
 
 	get modelWait(): ModelWait | undefined {
@@ -198,7 +198,13 @@ export class SessionTable implements SessionScope {
 
 	/** Whether somebody here sees to it that a call of that session fails in time. */
 	watchesDeadline(storeKey: string): boolean {
-		return this.#actors.get(storeKey)?.watchesDeadline === true;
+		if (this.#actors.get(storeKey)?.watchesDeadline === true) return true;
+		const child = readChildStoreKey(storeKey);
+		if (child === undefined) return false;
+		// What a sub-agent waits for in the foreground is due for its parent, too.
+		const table = this.tableOf(storeKey);
+		const isWatched = table !== this && table?.watchesDeadline(storeKey) === true;
+		return isWatched || this.watchesDeadline(child.parentStoreKey);
 	}
 
 	/** Whether a run of the session of a key is under way. */

@@ -36,6 +36,11 @@ export function answered(answers: readonly ToolAnswer[], now: () => number, watc
 	return (state) => ({ facts: answerFacts(state, answers, now()), afterwards: "goes-on", watcher });
 }
 
+/** The run continues, for its sub-agents do. */
+export function continued(watcher?: Watcher): Settle {
+	return () => ({ facts: [], afterwards: "goes-on", watcher });
+}
+
 /** What is due is on record: calls whose time is over have failed, and a wait whose time has come is over. */
 export function timedOut(now: () => number): Settle {
 	return ({ run }) => ({

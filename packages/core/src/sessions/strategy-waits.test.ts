@@ -311,7 +311,7 @@ describe("in a pure call", () => {
 	});
 });
 
-test("a sub-agent's strategy waits in place: nobody but its parent could answer it", async () => {
+test("a parent waits with the strategy of its sub-agent, until the time that this one set", async () => {
 	const time = manualTime();
 	const child = new Agent({
 		name: "child",
@@ -336,10 +336,11 @@ test("a sub-agent's strategy waits in place: nobody but its parent could answer 
 		subagents: [child],
 		ports: time.ports,
 	});
-	const result = (await parent.session("s").send("go")).result();
-	await expect.poll(() => [...time.timers].some(({ at }) => at === due)).toBe(true);
+	const session = parent.session("s");
+	const result = await (await session.send("go")).result();
+	expect(result).toMatchObject({ outcome: "waiting", pending: [], wait: { until: due } });
 	time.pass(60_000);
-	expect((await result).outcome).toBe("completed");
+	await expect.poll(async () => (await session.state()).messages.at(-1)?.text).toBe("done");
 	await parent.close();
 	await child.close();
 });

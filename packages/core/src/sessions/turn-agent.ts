@@ -1,6 +1,7 @@
 // What sessions need to know of their agent. With plugins, the engine's view of it is complete once they are set up.
 import type { Caller } from "../caller/index.ts";
 import type { EngineAgent, ModelWait, Run } from "../engine/index.ts";
+import type { SessionState, ToolAnswer } from "../facts/index.ts";
 import type { Host, Journal, MaybePromise, SessionKeys, Warn } from "../host/index.ts";
 import type { AgentPolicy } from "../policy/index.ts";
 import type { AnyTool } from "../tools/index.ts";
@@ -26,9 +27,19 @@ export interface SessionChildren {
 	driven(storeKey: string, run: Run, over: Promise<unknown>): void;
 	/**
 	 * Sees to what a process left in a child session: work in the background is resumed, or its reminder given when it is over.
-	 * `none`: no such run, or the parent's own run sees to it. `abandoned`: the parent waited for it, and is over.
+	 * `none`: no such run, or the parent's own run sees to it. `with-parent`: the parent waits for it, and continues with it.
+	 * `abandoned`: the parent waited for it, and is over.
 	 */
-	recover(storeKey: string): Promise<"under-way" | "none" | "abandoned">;
+	recover(storeKey: string): Promise<"under-way" | "none" | "with-parent" | "abandoned">;
+	/** Whether something has happened to a sub-agent that the run waits for, or its time has come. */
+	hasNews(state: SessionState): Promise<boolean>;
+	/**
+	 * Hands answers to the sub-agents whose calls wait. Resolves once each of them is on record; `check` refuses all of them
+	 * before any is taken.
+	 */
+	answer(state: SessionState, answers: readonly ToolAnswer[], check: () => void): Promise<void>;
+	/** Ends the work of the sub-agents that the run waits for, before the run itself ends. */
+	end(state: SessionState): Promise<void>;
 	/** Gives the reminder of work that is over, if nobody has. Called for one session after the other, in their order. */
 	retell(storeKey: string): Promise<void>;
 	/** Suspends all of them. */

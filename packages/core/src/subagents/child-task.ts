@@ -1,7 +1,7 @@
 // Work for a sub-agent as a run of its session: put into the inbox once, however often it is asked for, and followed to
 // its end, through crashes of either side (keeps I3, I4, I8). The run's id is the key of the call that asked for it.
 import { UserMessage } from "@holdfast/upp";
-import { stopReasonOf } from "../engine/index.ts";
+import { ChildWaits, stopReasonOf } from "../engine/index.ts";
 import type { RunStarted } from "../facts/index.ts";
 import { type AgentEvent, leaseLost, storedInput } from "../facts/index.ts";
 import { readChildStoreKey } from "../host/index.ts";
@@ -9,6 +9,7 @@ import { type AgentRun, kill, resume, SessionEvents, type SessionTable } from ".
 import { type Change, journalChange } from "./journal-change.ts";
 import { readTask, type TaskState } from "./read-task.ts";
 import { groupOf } from "./task-key.ts";
+import { childWaits } from "./waiting-children.ts";
 
 /** Work for a sub-agent. */
 export interface ChildTask {
@@ -59,7 +60,7 @@ export async function submitTask({ journal, askers }: SessionTable, task: ChildT
  * Sees to it that accepted work is done, here or by its owner, and gives its end.
  *
  * When the signal fires the work is stopped as its parent was: interrupted, suspended or killed. Rejects then with the
- * signal's reason, else with what the store threw.
+ * signal's reason, with `ChildWaits` where work in the foreground waits, else with what the store threw.
  */
 export async function followTask(
 	table: SessionTable,
@@ -94,6 +95,8 @@ export async function followTask(
 				return { ...state, eventCount };
 			}
 			if (signal.aborted) throw signal.reason;
+			const waits = run === undefined ? await waitsOf(table, task) : undefined;
+			if (waits !== undefined) throw waits;
 			if (run !== undefined && run !== "held") continue;
 			// Somebody else has it, or starts it.
 			if (change !== undefined) await change.happened;
@@ -101,11 +104,26 @@ export async function followTask(
 		}
 	} catch (error) {
 		// The store failed: its parent continues without it, and nobody else would see to it.
-		if (!signal.aborted && task.origin !== undefined) endTask(table, task);
+		const isLeft = signal.aborted || error instanceof ChildWaits;
+		if (!isLeft && task.origin !== undefined) endTask(table, task);
 		throw error;
 	} finally {
 		signal.removeEventListener("abort", stop);
 	}
+}
+
+/** How work in the foreground waits; undefined where it does not. */
+async function waitsOf(table: SessionTable, task: FollowedTask): Promise<ChildWaits | undefined> {
+	const { parent } = task.origin ?? {};
+	const agent = readChildStoreKey(task.storeKey)?.subagent;
+	if (parent === undefined || agent === undefined) return undefined;
+	const { toolCallId } = parent;
+	return childWaits(table, task, { agent, toolCallId }, () => endWaiting(table, task));
+}
+
+/** Ends work that waits, before the run ends that asked for it. */
+export async function endWaiting(table: SessionTable, task: FollowedTask): Promise<void> {
+	await end(table, task).catch(() => endLater(table, task));
 }
 
 /** Whether nothing more will come of it. */

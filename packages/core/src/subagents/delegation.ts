@@ -1,6 +1,7 @@
 // The sub-agents of an agent within one table of its sessions: their sessions, on the same journal, and the tools that
 // give them work. Made anew for each table, for a sub-agent's own sub-agents work where its parent's sessions are.
 import type { EngineAgent, ObserveRun, Run } from "../engine/index.ts";
+import type { SessionState, ToolAnswer } from "../facts/index.ts";
 import { readChildStoreKey } from "../host/index.ts";
 import {
 	type SessionAgent,
@@ -12,8 +13,10 @@ import type { AnyTool } from "../tools/index.ts";
 import { BackgroundJobs } from "./background-jobs.ts";
 import { backgroundTools } from "./background-tools.ts";
 import type { Subagent } from "./check-subagents.ts";
+import { endWaiting } from "./child-task.ts";
 import { delegateTool } from "./delegate-tool.ts";
 import { readTaskKey } from "./task-key.ts";
+import { answerChildren, haveNews } from "./waiting-children.ts";
 
 /** The agent as it is in one table. `engineWith` gives the engine's view of it with more tools. */
 export function delegatingAgent(
@@ -87,11 +90,34 @@ class Delegation implements SessionChildren {
 		this.#jobs.driven(storeKey, run, over);
 	}
 
-	async recover(storeKey: string): Promise<"under-way" | "none" | "abandoned"> {
+	hasNews(state: SessionState): Promise<boolean> {
+		return haveNews((subagent) => this.tableOf(subagent), state);
+	}
+
+	answer(state: SessionState, answers: readonly ToolAnswer[], check: () => void): Promise<void> {
+		return answerChildren((subagent) => this.tableOf(subagent), state, answers, check);
+	}
+
+	async end({ run }: SessionState): Promise<void> {
+		await Promise.all(
+			(run?.children ?? []).map(async ({ callId, agent, storeKey }) => {
+				const call = run?.calls.find((each) => each.call.toolCallId === callId);
+				const table = this.tableOf(agent);
+				if (table === undefined || call?.started === undefined) return;
+				await endWaiting(table, { storeKey, runId: call.started.idempotencyKey });
+			}),
+		);
+	}
+
+	async recover(storeKey: string): Promise<"under-way" | "none" | "abandoned" | "with-parent"> {
 		const task = readTaskKey(storeKey);
 		if (task !== undefined) return this.#jobs.recover(task);
-		const parent = await this.#parent.journal.head(readChildStoreKey(storeKey)?.parentStoreKey ?? "");
-		return parent?.openRunId === undefined ? "abandoned" : "none";
+		const { journal } = this.#parent;
+		const parentKey = readChildStoreKey(storeKey)?.parentStoreKey ?? "";
+		const parent = await journal.head(parentKey);
+		if (parent?.openRunId === undefined) return "abandoned";
+		const [last] = await journal.read(parentKey, { after: parent.seq - 1 });
+		return last?.fact.kind === "waiting" ? "with-parent" : "none";
 	}
 
 	async retell(storeKey: string): Promise<void> {

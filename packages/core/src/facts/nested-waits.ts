@@ -1,0 +1,83 @@
+// Waits of sub-agents as their parent's run records and shows them. Pure.
+import type { CallPathStep, NestedCall, PendingCall, PendingWait, Waiting, WaitingChild } from "./fact.ts";
+import type { RunState } from "./run-state.ts";
+
+/** What a run waits for, as `Waiting` and `RunState` both hold it. */
+export interface WaitsFor {
+	readonly calls: readonly PendingCall[];
+	readonly children?: readonly WaitingChild[] | undefined;
+	readonly wait?: PendingWait | undefined;
+}
+
+/**
+ * The id under which a call of a sub-agent is known in the sessions above it: the ids of the delegations, then its own. It is
+ * unique there because each of its parts is unique in its own session.
+ */
+export function nestedCallId(path: readonly CallPathStep[], callId: string): string {
+	return [...path.map(({ toolCallId }) => toolCallId), callId].map(escaped).join("/");
+}
+
+/** The earliest time at which any of this is due, in milliseconds since the epoch; undefined when nothing ever is. */
+export function earliestDue({ calls, children = [], wait }: WaitsFor): number | undefined {
+	const due = [...calls, ...children.flatMap((child) => child.calls)].flatMap(
+		({ deadline = [] }) => deadline,
+	);
+	for (const each of [wait, ...children.map((child) => child.wait)])
+		if (each?.until !== undefined) due.push(each.until);
+	return due.length === 0 ? undefined : due.reduce((one, other) => Math.min(one, other));
+}
+
+/** What a run waits for besides answers to calls: its own wait, else that of a sub-agent which ends first. */
+export function waitOf({
+	wait,
+	children = [],
+}: Pick<WaitsFor, "wait" | "children">): PendingWait | undefined {
+	if (wait !== undefined) return wait;
+	const waits = children.flatMap((child) => child.wait ?? []);
+	const endOf = ({ until = Number.POSITIVE_INFINITY }: PendingWait): number => until;
+	return waits.reduce<PendingWait | undefined>(
+		(first, each) => (first === undefined || endOf(each) < endOf(first) ? each : first),
+		undefined,
+	);
+}
+
+/** The wait of a run as the run above it records it; `delegation` is the call of that run. */
+export function asChild(
+	{ calls: own, pending = [], children = [], wait }: RunState,
+	delegation: CallPathStep,
+): Pick<WaitingChild, "calls" | "wait"> {
+	const calls: NestedCall[] = pending.flatMap((waiting) => {
+		const call = own.find((each) => each.call.toolCallId === waiting.callId);
+		if (call === undefined || call.settled !== undefined) return [];
+		const { toolName, arguments: input } = call.call;
+		return { ...waiting, path: [delegation], toolName, arguments: input };
+	});
+	for (const child of children)
+		for (const call of child.calls) calls.push({ ...call, path: [delegation, ...call.path] });
+	const shown = waitOf({ wait, children });
+	return shown === undefined ? { calls } : { calls, wait: shown };
+}
+
+/** The nested calls of a fact or run, each under its id in this session. */
+export function nestedCalls(
+	children: Waiting["children"] = [],
+): readonly { readonly id: string; readonly call: NestedCall; readonly child: WaitingChild }[] {
+	return children.flatMap((child) =>
+		child.calls.map((call) => ({ id: nestedCallId(call.path, call.callId), call, child })),
+	);
+}
+
+/** The run once it waits. */
+export function waitingRun(run: RunState, { calls: pending, children, wait }: Waiting): RunState {
+	return { ...run, status: "waiting", pending, children, wait };
+}
+
+/** The run once a call of it no longer waits for its sub-agent. */
+export function withoutChild(run: RunState, callId: string): RunState {
+	if (run.children?.some((child) => child.callId === callId) !== true) return run;
+	return { ...run, children: run.children.filter((child) => child.callId !== callId) };
+}
+
+function escaped(id: string): string {
+	return id.replaceAll("%", "%25").replaceAll("/", "%2F");
+}

@@ -1,0 +1,177 @@
+// Sub-agents that wait, seen from the run that waits with them: what they wait for, whether it has come, and the way of an
+// answer down to the run it is for (keeps I4). Every session keeps its own waits; those above it hold copies.
+import { HoldfastError } from "@holdfast/upp";
+import { ChildWaits } from "../engine/index.ts";
+import {
+	answerFacts,
+	asChild,
+	dueFacts,
+	entriesBack,
+	nestedCalls,
+	type SessionState,
+	type ToolAnswer,
+	type WaitingChild,
+} from "../facts/index.ts";
+import { answer, readState, type SessionTable } from "../sessions/index.ts";
+import type { FollowedTask } from "./child-task.ts";
+
+/** The sessions of a sub-agent; undefined where the agent no longer has it. */
+type TableOf = (subagent: string) => SessionTable | undefined;
+
+/** A delegation: the call, and whom it gives work. */
+interface Delegation {
+	readonly agent: string;
+	readonly toolCallId: string;
+}
+
+/** How far back an answer is looked for that was given before. */
+const recentEntries = 1_000;
+
+/** How the call waits whose work is in a session that waits; undefined where that session does not. */
+export async function childWaits(
+	table: SessionTable,
+	{ storeKey, runId }: FollowedTask,
+	delegation: Delegation,
+	end: () => Promise<void>,
+): Promise<ChildWaits | undefined> {
+	const { run, seq } = await readState(table.actor(storeKey));
+	if (run?.status !== "waiting") return undefined;
+	const { agent } = delegation;
+	// Work that is queued behind other work waits for that; the call that gave the other work shows it.
+	const waits = run.runId === runId ? asChild(run, delegation) : { calls: [] };
+	return new ChildWaits({ agent, storeKey, seq, ...waits }, end);
+}
+
+/** Whether a sub-agent has moved on, or has to now: at any depth. */
+export async function haveNews(tableOf: TableOf, state: SessionState): Promise<boolean> {
+	for (const child of state.run?.children ?? []) if (await hasNews(tableOf, child)) return true;
+	return false;
+}
+
+async function hasNews(tableOf: TableOf, { agent, storeKey, seq }: WaitingChild): Promise<boolean> {
+	const table = tableOf(agent);
+	// The call has to have a result without it.
+	if (table === undefined) return true;
+	if ((await table.journal.head(storeKey))?.seq !== seq) return true;
+	const state = await readState(table.actor(storeKey));
+	const { run } = state;
+	if (run === undefined || run.status !== "waiting") return true;
+	const { clock } = table.agent.engine.ports;
+	if (dueFacts(run, clock.now()).length > 0) return true;
+	return (await table.agent.children?.hasNews(state)) ?? false;
+}
+
+/** Answers for calls of one session. */
+interface Delivery {
+	readonly table: SessionTable;
+	readonly storeKey: string;
+	readonly answers: ToolAnswer[];
+	/** The ids of these calls in the session that was asked, by their own. */
+	readonly ids: Map<string, string>;
+}
+
+/**
+ * Hands answers to the sub-agents whose calls wait, each to the session of its call. All are looked at before any is taken; `check`
+ * looks at those for the asking session itself.
+ */
+export async function answerChildren(
+	tableOf: TableOf,
+	state: SessionState,
+	answers: readonly ToolAnswer[],
+	check: () => void,
+): Promise<void> {
+	const deliveries = new Map<string, Delivery>();
+	for (const given of answers) {
+		const { runId, ...rest } = given;
+		if (runId !== undefined && runId !== state.run?.runId) throw refusedOf(given, "is meant for another run");
+		await route(deliveries, tableOf, state, given.toolCallId, rest);
+	}
+	const open: Delivery[] = [];
+	for (const delivery of deliveries.values()) {
+		const taken = await withIds(delivery, () => look(delivery));
+		if (taken === "open") open.push(delivery);
+	}
+	check();
+	for (const delivery of open) {
+		const { table, storeKey } = delivery;
+		const run = await withIds(delivery, () => answer(table.actor(storeKey), delivery.answers, undefined));
+		// The run above it follows it.
+		run.detach();
+	}
+}
+
+/** Finds the session of a call, from one session to the next below it. */
+async function route(
+	deliveries: Map<string, Delivery>,
+	tableOf: TableOf,
+	from: SessionState,
+	id: string,
+	given: Omit<ToolAnswer, "runId">,
+): Promise<void> {
+	const found = nestedCalls(from.run?.children).find((each) => each.id === id);
+	if (found === undefined) throw refusedOf({ toolCallId: id }, "the run does not wait for a call of that id");
+	const { call } = found;
+	let child: WaitingChild | undefined = found.child;
+	let table: SessionTable | undefined = tableOf(child.agent);
+	for (const { toolCallId } of call.path.slice(1)) {
+		if (table === undefined) break;
+		const above: SessionTable = table;
+		const { run } = await readState(above.actor(child.storeKey));
+		child = run?.children?.find(({ callId }) => callId === toolCallId) ?? child;
+		table = above.agent.children?.tableOf(child.agent);
+	}
+	if (table === undefined)
+		throw refusedOf({ toolCallId: id }, "its sub-agent is no longer part of the agent");
+	const { storeKey } = child;
+	const delivery: Delivery = deliveries.get(storeKey) ?? { table, storeKey, answers: [], ids: new Map() };
+	deliveries.set(storeKey, delivery);
+	delivery.answers.push({ ...given, toolCallId: call.callId } as ToolAnswer);
+	delivery.ids.set(call.callId, id);
+}
+
+/** Whether a session takes its answers. `taken`: it has them already. */
+async function look({ table, storeKey, answers }: Delivery): Promise<"open" | "taken"> {
+	const state = await readState(table.actor(storeKey));
+	const isKnown = await Promise.all(answers.map((each) => isOnRecord(table, storeKey, each)));
+	if (state.run?.status !== "waiting" && isKnown.every((known) => known)) return "taken";
+	answerFacts(state, answers, table.agent.engine.ports.clock.now());
+	return "open";
+}
+
+/** Whether the session has taken the same answer before. */
+async function isOnRecord(table: SessionTable, storeKey: string, given: ToolAnswer): Promise<boolean> {
+	const { journal } = table;
+	const { seq } = (await journal.head(storeKey)) ?? { seq: 0 };
+	for await (const { seq: at, fact } of entriesBack(journal, storeKey, seq)) {
+		if (at <= seq - recentEntries || fact.kind === "run.started") return false;
+		if (fact.kind === "decision" && fact.topic === "approval" && "approved" in given) {
+			const { callId, approved } = fact.answer as { callId: string; approved: boolean };
+			if (callId === given.toolCallId) return approved === given.approved;
+		}
+		if (fact.kind === "tool.settled" && fact.callId === given.toolCallId && "output" in given)
+			return JSON.stringify(fact.result) === JSON.stringify(given.output);
+	}
+	return false;
+}
+
+/** Errors name calls as they are known in the session that was asked. */
+async function withIds<T>({ ids }: Delivery, work: () => Promise<T>): Promise<T> {
+	try {
+		return await work();
+	} catch (error) {
+		if (!(error instanceof HoldfastError)) throw error;
+		const { toolCallId } = (error.data ?? {}) as { toolCallId?: string };
+		const id = toolCallId === undefined ? undefined : ids.get(toolCallId);
+		if (id === undefined) throw error;
+		const message = error.message.replace(JSON.stringify(toolCallId), () => JSON.stringify(id));
+		throw new HoldfastError(error.code, message, { cause: error, data: { toolCallId: id } });
+	}
+}
+
+function refusedOf({ toolCallId }: Pick<ToolAnswer, "toolCallId">, why: string): HoldfastError {
+	return new HoldfastError(
+		"unknown_tool_call_id",
+		`The answer for the call ${JSON.stringify(toolCallId)} was refused: ${why}.`,
+		{ data: { toolCallId } },
+	);
+}

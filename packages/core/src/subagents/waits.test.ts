@@ -1,0 +1,261 @@
+// Waits of sub-agents, which their parents wait for, too.
+import { type Script, scriptedModel } from "@holdfast/testing";
+import { describe, expect, test } from "vitest";
+import type { Agent } from "../agent/agent.ts";
+import type { AgentOptions } from "../agent/options.ts";
+import { memoryJournal } from "../host/memory-journal.ts";
+import type { AnyTool } from "../tools/types.ts";
+import { calls, eventsOf, family, helper, outputsOf } from "./delegate.fixture.ts";
+
+const parameters = { type: "object", properties: { path: { type: "string" } } } as const;
+
+/** A tool that has to be approved, and what it was run with. */
+function deletion(ran: unknown[] = []): AnyTool {
+	return {
+		name: "remove",
+		description: "Removes a file.",
+		parameters,
+		needsApproval: true,
+		run: (input: unknown) => {
+			ran.push(input);
+			return "removed";
+		},
+	};
+}
+
+/** A remote tool. */
+const locate: AnyTool = { name: "locate", description: "Where the user is.", parameters };
+
+const delegate = (name: string, prompt = "go"): [string, Record<string, unknown>] => [
+	`delegate_to_${name}`,
+	{ prompt },
+];
+
+/** Agents that hand the work down, the last of which has the tools and the script. */
+function chain(names: readonly string[], last: Agent): Agent {
+	return names.reduceRight<Agent>(
+		(below, name) =>
+			helper(name, [calls(delegate(below.name as string)), `${name} is done`], { subagents: [below] }),
+		last,
+	);
+}
+
+function worker(script: Script, options: Partial<AgentOptions>): Agent {
+	return helper("worker", script, options);
+}
+
+describe("a sub-agent that waits for approval", () => {
+	test("makes its parent wait, which lists the call and is answered for it", async () => {
+		const ran: unknown[] = [];
+		const child = worker([calls(["remove", { path: "/tmp" }]), "removed it"], { tools: [deletion(ran)] });
+		const { parent, journal } = family([calls(delegate("worker")), "done"], [child]);
+		const session = parent.session("s");
+		const run = await session.send("go");
+		const events = await eventsOf(run);
+		expect(events.at(-1)).toMatchObject({ type: "turn-waiting" });
+		const result = await run.result();
+		const [call] = result.pending ?? [];
+		expect(result).toMatchObject({ outcome: "waiting", runId: run.runId });
+		expect(call).toEqual({
+			runId: run.runId,
+			toolCallId: "call_0_0/call_0_0",
+			toolName: "remove",
+			arguments: { path: "/tmp" },
+			awaits: "approval",
+			path: [{ agent: "worker", toolCallId: "call_0_0" }],
+		});
+		expect(events.at(-1)).toEqual({ type: "turn-waiting", toolCalls: [call] });
+		expect(await session.pending()).toEqual([call]);
+		expect(ran).toEqual([]);
+		const next = await session.answer([{ toolCallId: call?.toolCallId ?? "", approved: true }]);
+		const rest = await eventsOf(next);
+		expect(outputsOf(rest)).toEqual([{ status: "completed", text: "removed it" }]);
+		expect(await next.result()).toMatchObject({ outcome: "completed", text: "done", runId: run.runId });
+		expect(ran).toEqual([{ path: "/tmp" }]);
+		expect(await session.pending()).toEqual([]);
+		expect((await journal.list({ state: "open" })).length).toBe(0);
+		await parent.close();
+	});
+
+	test("is told of a refusal, and answered through three sessions", async () => {
+		const ran: unknown[] = [];
+		const model = scriptedModel([calls(["remove", { path: "/" }]), "I may not"]);
+		const last = worker([], { model, tools: [deletion(ran)] });
+		const top = chain(["one", "two"], last);
+		const { parent } = family([calls(delegate("one")), "done"], [top]);
+		const session = parent.session("s");
+		await (await session.send("go")).result();
+		const [call] = await session.pending();
+		expect(call?.path?.map(({ agent }) => agent)).toEqual(["one", "two", "worker"]);
+		const next = await session.answer([
+			{ toolCallId: call?.toolCallId ?? "", approved: false, reason: "too dear" },
+		]);
+		expect(outputsOf(await eventsOf(next))).toEqual([{ status: "completed", text: "one is done" }]);
+		expect(JSON.stringify(model.requests[1])).toContain("was not approved: too dear");
+		expect(ran).toEqual([]);
+		await parent.close();
+	});
+});
+
+describe("two sub-agents that wait at once", () => {
+	test("are answered one after the other, in either order", async () => {
+		for (const order of [
+			[0, 1],
+			[1, 0],
+		]) {
+			const one = helper("one", [calls(["locate", { path: "1" }]), "said"], { tools: [locate] });
+			const two = helper("two", [calls(["locate", { path: "2" }]), "said"], { tools: [locate] });
+			const { parent } = family([calls(delegate("one"), delegate("two")), "done"], [one, two]);
+			const session = parent.session("s");
+			await (await session.send("go")).result();
+			const pending = await session.pending();
+			expect(pending.map(({ arguments: input }) => input.path)).toEqual(["1", "2"]);
+			for (const at of order) {
+				const toolCallId = pending[at]?.toolCallId ?? "";
+				const next = await session.answer([{ toolCallId, output: `place ${at}` }]);
+				await next.result();
+			}
+			expect(await session.pending()).toEqual([]);
+			expect((await session.state()).messages.at(-1)).toMatchObject({ text: "done" });
+			await parent.close();
+		}
+	});
+
+	test("refuse all answers where one is wrong", async () => {
+		const one = helper("one", [calls(["locate", { path: "1" }]), "said"], { tools: [locate] });
+		const two = helper("two", [calls(["remove", { path: "2" }]), "said"], { tools: [deletion()] });
+		const { parent, journal } = family(
+			[calls(delegate("one"), delegate("two"), ["locate", {}]), "done"],
+			[one, two],
+			{ tools: [locate] },
+		);
+		const session = parent.session("s");
+		await (await session.send("go")).result();
+		const before = JSON.stringify(await journal.list());
+		const ids = (await session.pending()).map(({ toolCallId }) => toolCallId);
+		const [own = "", first = "", second = ""] = ids;
+		const wrong = [
+			[
+				"invalid_input",
+				[
+					{ toolCallId: first, output: 1 },
+					{ toolCallId: second, output: 1 },
+				],
+			],
+			[
+				"invalid_input",
+				[
+					{ toolCallId: first, output: 1 },
+					{ toolCallId: own, approved: true },
+				],
+			],
+			[
+				"unknown_tool_call_id",
+				[
+					{ toolCallId: first, output: 1 },
+					{ toolCallId: `${first}x`, output: 1 },
+				],
+			],
+			["unknown_tool_call_id", [{ toolCallId: first, output: 1, runId: "other" }]],
+			[
+				"duplicate_tool_result",
+				[
+					{ toolCallId: first, output: 1 },
+					{ toolCallId: first, output: 1 },
+				],
+			],
+		] as const;
+		for (const [code, answers] of wrong)
+			await expect(session.answer(answers)).rejects.toMatchObject({ code });
+		await expect(session.answer([{ toolCallId: second, output: 1 }])).rejects.toMatchObject({
+			data: { toolCallId: second },
+			message: expect.stringContaining(second),
+		});
+		expect(JSON.stringify(await journal.list())).toBe(before);
+		const all = await session.answer([
+			{ toolCallId: own, output: 1 },
+			{ toolCallId: first, output: 1 },
+			{ toolCallId: second, approved: true },
+		]);
+		expect(await all.result()).toMatchObject({ outcome: "completed", text: "done" });
+		await parent.close();
+	});
+});
+
+test("work that is queued behind work that waits waits with it", async () => {
+	const child = worker([calls(["locate", {}]), "first", calls(["locate", {}]), "second"], {
+		tools: [locate],
+	});
+	const { parent } = family([calls(delegate("worker", "a"), delegate("worker", "b")), "said"], [child]);
+	const session = parent.session("s");
+	await (await session.send("go")).result();
+	for (const _ of ["a", "b"]) {
+		const pending = await session.pending();
+		expect(pending).toHaveLength(1);
+		await (await session.answer([{ toolCallId: pending[0]?.toolCallId ?? "", output: 1 }])).result();
+	}
+	const text = JSON.stringify((await session.state()).messages);
+	expect(text).toMatch(/first.*second/);
+	await parent.close();
+});
+
+describe("the end of a parent that waits", () => {
+	test("ends the sub-agents that wait, at every depth", async () => {
+		for (const how of ["stop", "kill", "delete"] as const) {
+			const last = worker([calls(["remove", { path: "/" }]), "said"], { tools: [deletion()] });
+			const top = chain(["one", "two"], last);
+			const { parent, journal } = family([calls(delegate("one")), "done"], [top]);
+			const session = parent.session("s");
+			await (await session.send("go")).result();
+			expect(journal.list({ state: "waiting" })).toHaveLength(4);
+			await session[how]();
+			expect(journal.list({ state: "open" })).toHaveLength(0);
+			await parent.close();
+		}
+	});
+
+	test("that fails ends them, too", async () => {
+		const child = worker([calls(["locate", {}]), "said"], { tools: [locate] });
+		const wait = Promise.withResolvers<void>();
+		const fails: AnyTool = { name: "fails", description: "Fails.", run: () => wait.promise };
+		const { parent, journal } = family([calls(delegate("worker"), ["fails", {}])], [child], {
+			tools: [fails],
+			toolStrategy: {
+				onAfterCall: () => {
+					throw new Error("no");
+				},
+			},
+		});
+		const run = await parent.session("s").send("go");
+		const result = run.result();
+		while ((await journal.list({ state: "waiting" })).length === 0)
+			await new Promise((r) => setTimeout(r, 1));
+		wait.resolve();
+		expect(await result).toMatchObject({ outcome: "error" });
+		expect(journal.list({ state: "open" })).toHaveLength(0);
+		await parent.close();
+	});
+});
+
+test("after a restart the waiting parent is answered by another process", async () => {
+	const journal = memoryJournal();
+	const ran: unknown[] = [];
+	const build = (script: Script): Agent => {
+		const last = worker(script, { tools: [deletion(ran)] });
+		const middle = helper("middle", [calls(delegate("worker")), "middle is done"], { subagents: [last] });
+		return family([calls(delegate("middle")), "done"], [middle], { journal }).parent;
+	};
+	const first = build([calls(["remove", { path: "/" }])]);
+	await (await first.session("s").send("go")).result();
+	await first.close();
+	const last = worker(["removed"], { tools: [deletion(ran)] });
+	const middle = helper("middle", ["middle is done"], { subagents: [last] });
+	const second = family(["done"], [middle], { journal }).parent;
+	const session = second.session("s");
+	expect(await session.resume()).toBeNull();
+	const [call] = await session.pending();
+	const next = await session.answer([{ toolCallId: call?.toolCallId ?? "", approved: true }]);
+	expect(await next.result()).toMatchObject({ outcome: "completed", text: "done" });
+	expect(ran).toEqual([{ path: "/" }]);
+	await second.close();
+});

@@ -1,5 +1,0 @@
-import { test } from "vitest";
-
-await new Promise(() => {});
-
-test("is never reached", () => {});

@@ -1,3 +1,0 @@
-import { test } from "vitest";
-
-test("waits without an end", () => new Promise(() => {}));
