@@ -1,84 +1,92 @@
-import { defineConfig } from "vitest/config";
-
-/** Suites of their own: what they need is built, or fetched. */
-const longer = ["test/templates/**/*.test.ts", "test/site/**/*.test.ts"];
+// The tests that run per commit: all but the longer ones, which vitest.long.config.ts runs.
+import { configDefaults, defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
 
 /** Crash tests whose processes die at moments and not after times, so that it does not matter who else is busy. */
 const atMoments = "accepted-inputs|every-write|kill-points|reconcile|runner|threads";
 
 /** Tests that replace modules, or whose fixtures end what they share with the last test of a file: a process for each file. */
 const apart = [
-	`test/crash/@(${atMoments}).test.ts`,
-	"packages/{memory,postgres}/**/*.test.ts",
-	"packages/core/src/agent/foreign-host.test.ts",
-	"packages/runner/src/prompts/prompt-stores.test.ts",
-	"packages/upp/src/providers/factories.test.ts",
+	`test/crash/@(${atMoments})`,
+	"packages/{memory,postgres}/**/*",
+	"packages/core/src/agent/foreign-host",
+	"packages/runner/src/prompts/prompt-stores",
+	"packages/upp/src/providers/factories",
 ];
 
 /** Tests that end processes, cut connections or drive a browser: they compete with nobody for the machine. */
 const alone = [
-	`test/crash/!(${atMoments}).test.ts`,
-	"test/browser/**/*.test.ts",
-	"packages/**/*browser.test.ts",
-	"packages/**/*chaos.test.ts",
-	"packages/cli/src/command/{signals,worker,serve,project,postgres-worker}.test.ts",
-	"packages/cli/src/chat/chat.test.ts",
-	"packages/cli/src/upkeep/{move,server-upkeep}.test.ts",
+	`test/crash/!(${atMoments})`,
+	"test/browser/**/*",
+	"packages/**/*browser",
+	"packages/**/*chaos",
+	"packages/cli/src/command/{signals,worker,serve,project,postgres-worker}",
+	"packages/cli/src/chat/chat",
+	"packages/cli/src/upkeep/{move,server-upkeep}",
 ];
 
-const resolve = { conditions: ["holdfast-source", "node", "module", "default"] };
-const settings = {
-	pool: "forks" as const,
-	globalSetup: ["test/temporary-folder.fixture.ts"],
-	// How long until a test counts as hung. A machine that is busy with other things is no fault of what is tested;
-	// where a time is promised, the test measures it.
-	testTimeout: 120_000,
-	hookTimeout: 120_000,
-	expect: { poll: { timeout: 20_000 } },
-};
+/** How long until a test counts as hung. A busy machine is no fault of what is tested; where a time is promised, the test measures it. */
+const timeout = 120_000;
 
-/** The runner would leave one processor free, which on a machine with two is half of it. */
-const maxWorkers = "100%";
+/** What all tests have in common. */
+export const settings = {
+	pool: "forks",
+	globalSetup: ["test/temporary-folder.fixture.ts"],
+	setupFiles: ["test/watchdog/watchdog.fixture.ts"],
+	provide: { unansweredMs: timeout },
+	testTimeout: timeout,
+	hookTimeout: timeout,
+	expect: { poll: { timeout: 20_000 } },
+	// The runner would leave one processor free, which on a machine with two is half of it.
+	maxWorkers: "100%",
+	sequence: { groupOrder: 0 },
+} as const satisfies TestProjectInlineConfiguration["test"];
+
+/** How sources of packages are found: without a build. */
+export const ssr = { resolve: { conditions: ["holdfast-source", "node", "module", "default"] } };
+
+/** The tests whose files end in `ending`, without those that another ending belongs to, as projects by what they share. */
+export function projectsOf(ending: string, others: readonly string[] = []): TestProjectInlineConfiguration[] {
+	const named = (patterns: readonly string[]) => patterns.map((pattern) => `${pattern}${ending}`);
+	const exclude = [...configDefaults.exclude, ...others];
+	return [
+		{
+			ssr,
+			test: {
+				...settings,
+				name: "together",
+				include: named(["packages/*/src/**/*", "test/**/*"]),
+				exclude: [...exclude, ...named(apart), ...named(alone)],
+				// A process for each file would load the same sources again and again, which takes longer than many tests.
+				isolate: false,
+			},
+		},
+		{
+			ssr,
+			test: {
+				...settings,
+				name: "apart",
+				include: named(apart),
+				exclude: [...exclude, ...named(alone)],
+			},
+		},
+		{
+			ssr,
+			test: {
+				...settings,
+				name: "alone",
+				include: named(alone),
+				exclude,
+				maxWorkers: 1,
+				sequence: { groupOrder: 1 },
+			},
+		},
+	];
+}
 
 export default defineConfig({
 	test: {
 		reporters: ["default", "json"],
 		outputFile: { json: "test-results.json" },
-		projects: [
-			{
-				ssr: { resolve },
-				test: {
-					...settings,
-					name: "together",
-					include: ["packages/*/src/**/*.test.ts", "test/**/*.test.ts"],
-					exclude: ["**/node_modules/**", ...apart, ...alone, ...longer],
-					// A process for each file would load the same sources again and again, which takes longer than many tests.
-					isolate: false,
-					maxWorkers,
-					sequence: { groupOrder: 0 },
-				},
-			},
-			{
-				ssr: { resolve },
-				test: {
-					...settings,
-					name: "apart",
-					include: apart,
-					exclude: ["**/node_modules/**", ...alone],
-					maxWorkers,
-					sequence: { groupOrder: 0 },
-				},
-			},
-			{
-				ssr: { resolve },
-				test: {
-					...settings,
-					name: "alone",
-					include: alone,
-					maxWorkers: 1,
-					sequence: { groupOrder: 1 },
-				},
-			},
-		],
+		projects: projectsOf(".test.ts", ["**/*.long.test.ts"]),
 	},
 });

@@ -4,12 +4,44 @@ import { countResults, listFailures, listSlow, readReport } from "../tools/count
 
 const green = { success: true, numPassedTests: 5, numFailedTests: 0 };
 
-test("tests that run twice pass once and fail each time", () => {
-	expect(countResults([green, green])).toEqual({ passed: 5, failed: 0 });
+test("what passed and failed in all reports is summed", () => {
+	expect(countResults([green, green])).toEqual({ passed: 10, failed: 0 });
 	expect(countResults([green, { ...green, success: false, numFailedTests: 2 }])).toEqual({
+		passed: 10,
+		failed: 2,
+	});
+});
+
+test("tests that run again pass once and fail each time", () => {
+	expect(countResults([green], [green])).toEqual({ passed: 5, failed: 0 });
+	expect(countResults([green], [{ ...green, success: false, numFailedTests: 2 }])).toEqual({
 		passed: 5,
 		failed: 2,
 	});
+});
+
+test("a test that was under way when its process was killed has failed, and so has a file that was not loaded", () => {
+	const killed = {
+		...green,
+		testResults: [
+			{
+				name: `${process.cwd()}/a.test.ts`,
+				status: "passed",
+				message: "",
+				assertionResults: [
+					{ fullName: "holds", status: "passed", failureMessages: [] },
+					{ fullName: "hangs", status: "pending", failureMessages: [] },
+					{ fullName: "is not for here", status: "skipped", failureMessages: [] },
+				],
+			},
+			{ name: `${process.cwd()}/b.test.ts`, status: "passed", message: "", assertionResults: [] },
+		],
+	};
+	expect(countResults([killed])).toEqual({ passed: 5, failed: 2 });
+	expect(listFailures(killed)).toEqual([
+		"FAILED a.test.ts: hangs\n    It did not end: its process was killed before.",
+		"FAILED b.test.ts: (the file)\n    It did not end: its process was killed before.",
+	]);
 });
 
 test("a run without a report, or with a file that could not start, is a failure", () => {
@@ -21,7 +53,12 @@ test("a failed test is listed with its file and what went wrong, and a file that
 	const report = {
 		...green,
 		testResults: [
-			{ name: `${process.cwd()}/a.test.ts`, status: "passed", message: "", assertionResults: [] },
+			{
+				name: `${process.cwd()}/a.test.ts`,
+				status: "passed",
+				message: "",
+				assertionResults: [{ fullName: "holds", status: "passed", failureMessages: [] }],
+			},
 			{
 				name: `${process.cwd()}/b.test.ts`,
 				status: "failed",

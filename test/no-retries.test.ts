@@ -9,6 +9,7 @@ test("no test and no gate repeats what has failed", () => {
 	const files = [
 		...listSources(root).filter((file) => /\.(?:test|fixture)\.ts$/.test(file)),
 		"vitest.config.ts",
+		"vitest.long.config.ts",
 		".ci/run",
 		"package.json",
 	].filter((file) => !file.endsWith("no-retries.test.ts"));

@@ -1,6 +1,6 @@
 // What the generated page of requirements counts as a proof, and what it does not.
 import { expect, test } from "vitest";
-import { parseRequirements, renderRequirements, unknownIds } from "../tools/requirements.ts";
+import { parseRequirements, renderRequirements, unknownIds, unprovenIds } from "../tools/requirements.ts";
 import { readNamedTests } from "../tools/test-titles.ts";
 
 // Written in two pieces so that the page does not take these for tests of this repository.
@@ -18,6 +18,9 @@ test("titles count on a line of their own, in templates, on tables of cases and 
 	expect(titles(`test(\n\t"long [${one}]",\n\tasync () => {},\n);`)).toEqual([`long [${one}]`]);
 	expect(titles(`it.concurrent(\`in \${place} [${one}]\`, () => {});`)).toEqual([`in \${place} [${one}]`]);
 	expect(titles(`test.each([1, (2)])("each %s [${one}]", () => {});`)).toEqual([`each %s [${one}]`]);
+	expect(titles(`test.each([\n\t["row [${one}]", 1],\n\t[2],\n])("%s", () => {});`)).toEqual([
+		`row [${one}]`,
+	]);
 	expect(titles(`const cases = [{ name: "case [${one}]", run }];`)).toEqual([`case [${one}]`]);
 });
 
@@ -44,4 +47,21 @@ test("an ID that no line carries is reported with its file", () => {
 	expect(unknownIds(lines, [{ file: "a.test.ts", title: "", ids: [one, two] }])).toEqual([
 		`${two} in a.test.ts`,
 	]);
+});
+
+test("a line is proven when a test that names it passed in any of the reports", () => {
+	const lines = parseRequirements(`${one}\t1.1\tIt works.\n${two}\t2\tIt lasts.\n`);
+	const report = (id: string, status: string) => {
+		const title = `holds [${id}]`;
+		const assertionResults = [{ title, fullName: `all of it ${title}`, status, failureMessages: [] }];
+		return {
+			success: true,
+			numPassedTests: 1,
+			numFailedTests: 0,
+			testResults: [{ name: "a.test.ts", status, message: "", assertionResults }],
+		};
+	};
+	expect(unprovenIds(lines, [report(one, "passed"), report(two, "passed")])).toEqual([]);
+	expect(unprovenIds(lines, [report(one, "passed"), report(two, "skipped")])).toEqual([two]);
+	expect(unprovenIds(lines, [report(one, "failed")])).toEqual([one, two]);
 });

@@ -1,10 +1,12 @@
-// Prints the slowest tests and files, the tests that failed with the first lines of their messages, then `N passed, N
-// failed` from reports of vitest: what passed in the first, what failed in any of them. A report that is missing or empty,
-// and a file that could not run at all, count as one failure. No test is repeated.
+// Prints the slowest tests and files of each report of vitest, the tests that failed with the first lines of their messages,
+// then `N passed, N failed` over all reports. Reports after `--again` are of tests that another one has too: what failed in
+// them counts, what passed counts once. A report that is missing or empty, a file that could not run at all, and a test that
+// never ended because its process was killed count as failures. No test is repeated.
 import { existsSync, readFileSync } from "node:fs";
 import { relative } from "node:path";
 
-interface Report {
+/** What vitest's JSON reporter writes, as far as it is read here. */
+export interface Report {
 	readonly success: boolean;
 	readonly numPassedTests: number;
 	readonly numFailedTests: number;
@@ -20,6 +22,8 @@ interface FileReport {
 	readonly endTime?: number;
 	readonly assertionResults: readonly {
 		readonly fullName: string;
+		/** The test's own, without those of the groups it is in. */
+		readonly title?: string;
 		readonly status: string;
 		/** Milliseconds; null for a test that did not run. */
 		readonly duration?: number | null;
@@ -37,22 +41,43 @@ export function readReport(file: string): Report {
 	return text === "" ? { success: false, numPassedTests: 0, numFailedTests: 0 } : JSON.parse(text);
 }
 
-/** What passed in the first report, and what failed in any. */
-export function countResults(reports: readonly Report[]): {
+/** What passed in `reports`, and what failed in them or when tests of them ran `again`. */
+export function countResults(
+	reports: readonly Report[],
+	again: readonly Report[] = [],
+): {
 	readonly passed: number;
 	readonly failed: number;
 } {
-	const failures = reports.map(({ success, numFailedTests }) => Math.max(numFailedTests, success ? 0 : 1));
-	return { passed: reports[0]?.numPassedTests ?? 0, failed: failures.reduce((sum, each) => sum + each, 0) };
+	return {
+		passed: reports.reduce((sum, { numPassedTests }) => sum + numPassedTests, 0),
+		failed: [...reports, ...again].reduce((sum, report) => sum + countFailures(report), 0),
+	};
+}
+
+function countFailures(report: Report): number {
+	const failed = report.numFailedTests + listUnended(report).length;
+	return Math.max(failed, report.success ? 0 : 1);
 }
 
 /** Every failed test of a report as its file, its name and the first lines of what went wrong. */
 export function listFailures(report: Report): string[] {
-	return (report.testResults ?? []).flatMap(({ name: file, status, message, assertionResults }) => {
+	const failures = (report.testResults ?? []).flatMap(({ name: file, status, message, assertionResults }) => {
 		const failed = assertionResults.filter((test) => test.status === "failed");
 		const ownFailure =
 			failed.length === 0 && status === "failed" ? [describe(file, "(the file)", [message])] : [];
 		return [...failed.map((test) => describe(file, test.fullName, test.failureMessages)), ...ownFailure];
+	});
+	return [...failures, ...listUnended(report)];
+}
+
+/** The tests that were under way, or still to come, when their process was killed, and the files that were not loaded. */
+function listUnended({ testResults = [] }: Report): string[] {
+	const reason = ["It did not end: its process was killed before."];
+	return testResults.flatMap(({ name: file, status, assertionResults }) => {
+		const unended = assertionResults.filter((test) => test.status === "pending");
+		if (status !== "failed" && assertionResults.length === 0) return [describe(file, "(the file)", reason)];
+		return unended.map(({ fullName }) => describe(file, fullName, reason));
 	});
 }
 
@@ -85,10 +110,13 @@ function describe(file: string, name: string, messages: readonly string[]): stri
 }
 
 if (import.meta.main) {
-	const reports = process.argv.slice(2).map(readReport);
-	for (const slow of reports.slice(0, 1).flatMap((report) => listSlow(report))) console.log(slow);
-	for (const failure of reports.flatMap(listFailures)) console.log(failure);
-	const { passed, failed } = countResults(reports);
+	const files = process.argv.slice(2);
+	const first = files.includes("--again") ? files.indexOf("--again") : files.length;
+	const reports = files.slice(0, first).map(readReport);
+	const again = files.slice(first + 1).map(readReport);
+	for (const slow of reports.flatMap((report) => listSlow(report))) console.log(slow);
+	for (const failure of [...reports, ...again].flatMap(listFailures)) console.log(failure);
+	const { passed, failed } = countResults(reports, again);
 	console.log(`${passed} passed, ${failed} failed`);
 	process.exitCode = failed === 0 ? 0 : 1;
 }

@@ -1,7 +1,9 @@
-// Writes docs/requirements.md: every requirement line with the tests that name it. `--check` writes nothing and
-// fails when the page is stale.
+// Writes docs/requirements.md: every requirement line with the tests that name it, those of the longer run too. `--check`
+// writes nothing and fails when the page is stale. `--reports` and files of vitest judge by what ran: they fail when no test
+// that passed in any of them names a line.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { findNamedTests, type NamedTest } from "./test-titles.ts";
+import { type Report, readReport } from "./count-results.ts";
+import { findNamedTests, idsOf, type NamedTest } from "./test-titles.ts";
 
 /** One line of docs/requirements.tsv. */
 export interface Requirement {
@@ -37,6 +39,20 @@ export function unknownIds(
 	const known = new Set(requirements.map(({ id }) => id));
 	const named = tests.flatMap(({ ids, file }) => ids.map((id) => ({ id, file })));
 	return named.filter(({ id }) => !known.has(id)).map(({ id, file }) => `${id} in ${file}`);
+}
+
+/** IDs of the lines that no test names which passed in any of the reports. */
+export function unprovenIds(
+	requirements: readonly Requirement[],
+	reports: readonly Report[],
+): readonly string[] {
+	const tests = reports
+		.flatMap(({ testResults = [] }) => testResults)
+		.flatMap((file) => file.assertionResults);
+	const proven = new Set(
+		tests.filter(({ status }) => status === "passed").flatMap(({ title = "" }) => idsOf(title)),
+	);
+	return requirements.map(({ id }) => id).filter((id) => !proven.has(id));
 }
 
 /** The page as Markdown. */
@@ -107,10 +123,25 @@ function proofCell(tests: readonly NamedTest[] | undefined): string {
 	return parts.join("<br>");
 }
 
+function judge(requirements: readonly Requirement[], reports: readonly Report[]): void {
+	const unproven = unprovenIds(requirements, reports);
+	console.log(
+		`${requirements.length - unproven.length} of ${requirements.length} lines are named by a test that passed.`,
+	);
+	if (unproven.length === 0) return;
+	console.error(`No test that passed names ${unproven.join(", ")}.`);
+	process.exitCode = 1;
+}
+
 function main(): void {
 	const root = `${import.meta.dirname}/..`;
 	const page = `${root}/docs/requirements.md`;
 	const requirements = parseRequirements(readFileSync(`${root}/docs/requirements.tsv`, "utf8"));
+	const reports = process.argv.indexOf("--reports");
+	if (reports > 0) {
+		judge(requirements, process.argv.slice(reports + 1).map(readReport));
+		return;
+	}
 	const tests = findNamedTests(root);
 	const unknown = unknownIds(requirements, tests);
 	if (unknown.length > 0) {

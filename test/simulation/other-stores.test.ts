@@ -1,18 +1,14 @@
 // The engine and its sessions under a seeded scheduler over the stores that are not in memory.
 import { expect, test } from "vitest";
-import { report, runSchedule, runSchedules } from "./schedules.fixture.ts";
-
-const minutes = 60_000;
+import { perCommit, report, runSchedule, runSchedules, schedulesTimeout } from "./schedules.fixture.ts";
 
 test.each([
-	["a SQLite file", "sqlite", 100],
-	["a bare session store", "bare", 200],
+	["a SQLite file", "sqlite"],
+	["a bare session store", "bare"],
 ] as const)(
 	"nothing is lost, doubled, stuck or emitted too early over %s",
-	async (_store, world, count) => {
-		await runSchedules(world, count);
-	},
-	10 * minutes,
+	(_store, world) => runSchedules(world, perCommit),
+	schedulesTimeout,
 );
 
 test.each([

@@ -357,3 +357,16 @@ export async function runRunnerWorld(
 	}
 	return { problem: world.problem, trace: world.gates.trace };
 }
+
+/** Runs one schedule after the other; the first that did not hold, with its seed and what happened. */
+export async function firstWrong(
+	from: number,
+	count: number,
+	planted?: RunnerFault,
+): Promise<string | undefined> {
+	for (let seed = from; seed < from + count; seed++) {
+		const { problem, trace } = await runRunnerWorld(seed, planted);
+		if (problem !== undefined) return [`Seed ${seed}: ${problem}`, ...trace.slice(-60)].join("\n");
+	}
+	return undefined;
+}

@@ -1,22 +1,15 @@
-// Accountable agents under a seeded scheduler. HOLDFAST_RUNNER_SEED names the first seed, to run the same ones again.
+// Accountable agents under a seeded scheduler. HOLDFAST_FIRST_SEED names the first seed, to run the same ones again.
 import { describe, expect, test } from "vitest";
-import { type RunnerFault, runRunnerWorld } from "./runner-world.fixture.ts";
+import { firstWrong, type RunnerFault, runRunnerWorld } from "./runner-world.fixture.ts";
+import { firstSeed, perCommit, schedulesTimeout } from "./schedules.fixture.ts";
 
-const { HOLDFAST_RUNNER_SEED } = process.env;
-
-async function firstWrong(from: number, count: number, planted?: RunnerFault): Promise<string | undefined> {
-	for (let seed = from; seed < from + count; seed++) {
-		const { problem, trace } = await runRunnerWorld(seed, planted);
-		if (problem !== undefined) return [`Seed ${seed}: ${problem}`, ...trace.slice(-60)].join("\n");
-	}
-	return undefined;
-}
-
-test("killed between plan, audit and act: no effect is without its plan, audit record and start, and no answer is asked for twice [RUN-034] [RUN-126]", async () => {
-	const from = Number(HOLDFAST_RUNNER_SEED ?? Math.floor(Math.random() * 1e9));
-	console.log(`300 schedules from HOLDFAST_RUNNER_SEED=${from}`);
-	expect(await firstWrong(from, 300)).toBeUndefined();
-});
+test(
+	"killed between plan, audit and act: no effect is without its plan, audit record and start, and no answer is asked for twice [RUN-034] [RUN-126]",
+	async () => {
+		expect(await firstWrong(firstSeed("runner", perCommit), perCommit)).toBeUndefined();
+	},
+	schedulesTimeout,
+);
 
 test("a seed replays exactly", async () => {
 	for (const seed of [1, 2, 3, 4, 5]) {

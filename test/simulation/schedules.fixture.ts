@@ -1,5 +1,5 @@
-// How the tests of the simulation run many schedules: over which store, from which seed, how many, and what is said of one
-// that fails. The seeds are new in every run; HOLDFAST_FIRST_SEED names the first, to run the same ones again.
+// How the tests of the simulation run many schedules: over which store, from which seed, how many, and what they report of
+// one that fails. The seeds are new in every run; HOLDFAST_FIRST_SEED names the first, to run the same ones again.
 import { type SimulationOptions, type SimulationResult, simulate } from "@holdfast/testing";
 import { bareFaults, bareStore } from "./bare-store.fixture.ts";
 import { sqliteStore } from "./sqlite-store.fixture.ts";
@@ -21,8 +21,18 @@ export function isWorld(name: string): name is WorldName {
 	return name === "threads" || Object.hasOwn(worlds, name);
 }
 
-/** What the schedules over the store in memory may take, in those of any kind; HOLDFAST_SCHEDULES changes it. */
-export const scheduleCount: number = Number(process.env.HOLDFAST_SCHEDULES ?? 3_000);
+const { HOLDFAST_SCHEDULES } = process.env;
+
+/** Schedules of each world in the run per commit; HOLDFAST_SCHEDULES changes it. */
+export const perCommit: number = Number(HOLDFAST_SCHEDULES ?? 500);
+
+/** Schedules of a world in the longer run; HOLDFAST_SCHEDULES changes it. */
+export function inLongerRun(count: number): number {
+	return Number(HOLDFAST_SCHEDULES ?? count);
+}
+
+/** How long the schedules of a world may take, in milliseconds. */
+export const schedulesTimeout = 600_000;
 
 const { HOLDFAST_SEED, HOLDFAST_WORLD = "memory", HOLDFAST_FIRST_SEED } = process.env;
 
@@ -58,10 +68,18 @@ export function report(world: WorldName, { seed, problem, trace }: SimulationRes
 	);
 }
 
-/** Runs so many schedules from a new seed; says which, or throws with the first that failed. */
-export async function runSchedules(world: keyof typeof worlds, count: number): Promise<void> {
+/** Runs so many schedules from a new seed; prints which, or throws with the first that failed. */
+export async function runSchedules(world: WorldName, count: number): Promise<void> {
+	const from = firstSeed(world, count);
+	for (let seed = from; seed < from + count; seed++) {
+		const result = await runSchedule(world, seed);
+		if (!result.ok) throw new Error(report(world, result));
+	}
+}
+
+/** A new seed, or the one that HOLDFAST_FIRST_SEED names; prints it. */
+export function firstSeed(world: string, count: number): number {
 	const from = Number(HOLDFAST_FIRST_SEED ?? Math.floor(Math.random() * 1e9));
 	console.log(`${count} schedules (${world}) from HOLDFAST_FIRST_SEED=${from}`);
-	const failed = await firstFailing(from, count, worlds[world]);
-	if (failed !== undefined) throw new Error(report(world, failed));
+	return from;
 }

@@ -1,11 +1,16 @@
-// The engine and its sessions under a seeded scheduler: half of the schedules, and that a seed replays.
+// The engine and its sessions under a seeded scheduler: schedules over the store in memory, and that a seed replays.
 // HOLDFAST_SCHEDULES changes how many there are, HOLDFAST_SEED and HOLDFAST_WORLD replay one and print what happened.
 import { createHash } from "node:crypto";
 import { simulate } from "@holdfast/testing";
 import { expect, test } from "vitest";
-import { replayed, report, runSchedule, runSchedules, scheduleCount } from "./schedules.fixture.ts";
-
-const minutes = 60_000;
+import {
+	perCommit,
+	replayed,
+	report,
+	runSchedule,
+	runSchedules,
+	schedulesTimeout,
+} from "./schedules.fixture.ts";
 
 async function hashOf(seed: number): Promise<string> {
 	const { trace, problem } = await simulate({ seed });
@@ -66,9 +71,7 @@ test.runIf(replayed !== undefined)("replays the seed of HOLDFAST_SEED", async ()
 });
 
 test(
-	"nothing is lost, doubled, stuck or emitted too early in the first half of the schedules",
-	async () => {
-		await runSchedules("memory", Math.floor(scheduleCount / 2));
-	},
-	10 * minutes,
+	"nothing is lost, doubled, stuck or emitted too early in schedules of any kind",
+	() => runSchedules("memory", perCommit),
+	schedulesTimeout,
 );

@@ -1,23 +1,22 @@
-// Threads under a seeded scheduler. HOLDFAST_THREADS_SEED names the first seed, to run the same ones again.
+// Threads under a seeded scheduler. HOLDFAST_FIRST_SEED names the first seed, to run the same ones again.
 import { describe, expect, test } from "vitest";
+import { perCommit, runSchedules, schedulesTimeout } from "./schedules.fixture.ts";
 import { type ThreadsFault, threadsFaults } from "./threads-host.fixture.ts";
 import { runThreadsWorld } from "./threads-world.fixture.ts";
 
-const { HOLDFAST_THREADS_SEED } = process.env;
-
-async function firstWrong(from: number, count: number, planted?: ThreadsFault): Promise<string | undefined> {
+async function firstWrong(from: number, count: number, planted: ThreadsFault): Promise<string | undefined> {
 	for (let seed = from; seed < from + count; seed++) {
-		const { problem, trace } = await runThreadsWorld(seed, planted);
-		if (problem !== undefined) return [`Seed ${seed}: ${problem}`, ...trace.slice(-60)].join("\n");
+		const { problem } = await runThreadsWorld(seed, planted);
+		if (problem !== undefined) return problem;
 	}
 	return undefined;
 }
 
-test("killed between any two writes, threads lose no message, do nothing twice, and come to what they come to alone", async () => {
-	const from = Number(HOLDFAST_THREADS_SEED ?? Math.floor(Math.random() * 1e9));
-	console.log(`40 schedules from HOLDFAST_THREADS_SEED=${from}`);
-	expect(await firstWrong(from, 40)).toBeUndefined();
-});
+test(
+	"killed between any two writes, threads lose no message, do nothing twice, and come to what they come to alone",
+	() => runSchedules("threads", perCommit),
+	schedulesTimeout,
+);
 
 test("a seed replays exactly", async () => {
 	for (const seed of [1, 2, 3]) {

@@ -1,0 +1,25 @@
+// The schedules of the longer run, of each world.
+import { expect, test } from "vitest";
+import { firstWrong } from "./runner-world.fixture.ts";
+import { firstSeed, inLongerRun, runSchedules, schedulesTimeout } from "./schedules.fixture.ts";
+
+test.each([
+	["memory", 2_500],
+	["background", 1_000],
+	["sqlite", 500],
+	["bare", 500],
+	["threads", 200],
+] as const)(
+	"nothing is lost, doubled, stuck or emitted too early in further schedules (%s)",
+	(world, count) => runSchedules(world, inLongerRun(count)),
+	schedulesTimeout,
+);
+
+test(
+	"no effect is without its plan, audit record and start in further schedules (runner)",
+	async () => {
+		const count = inLongerRun(2_000);
+		expect(await firstWrong(firstSeed("runner", count), count)).toBeUndefined();
+	},
+	schedulesTimeout,
+);

@@ -1,0 +1,5 @@
+import { test } from "vitest";
+
+await new Promise(() => {});
+
+test("is never reached", () => {});

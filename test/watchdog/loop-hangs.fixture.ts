@@ -1,0 +1,7 @@
+import { test } from "vitest";
+
+function turn(): never {
+	for (;;);
+}
+
+test("turns without an end", turn);
