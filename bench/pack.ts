@@ -12,6 +12,7 @@ const packed: ReadonlyMap<string, string> = new Map([
 	["core", "holdfast"],
 	["server", "@holdfast/server"],
 	["memory", "@holdfast/memory"],
+	["redaction", "@holdfast/redaction"],
 	["runner", "@holdfast/runner"],
 	["testing", "@holdfast/testing"],
 	["postgres", "@holdfast/postgres"],

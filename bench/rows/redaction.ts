@@ -1,5 +1,5 @@
 // How fast text is redacted: text without anything to mask, and texts of a megabyte that are made to be slow.
-import { createRedactor } from "@holdfast/runner/safety";
+import { createRedactor } from "@holdfast/redaction";
 import { effort, type Measurement, median, mustBe, report, spend } from "../measure.ts";
 
 const megabyte = 1_000_000;

@@ -1,7 +1,7 @@
 // The inspector as a server mounts it: its routes, and those of them that are answered without a key, for they hold nothing but
 // the page itself.
 
-import { createRedactor } from "@holdfast/runner/safety";
+import { createRedactor } from "@holdfast/redaction";
 import type { Route, SessionInspection } from "@holdfast/server";
 import { SessionLooks } from "./looks/index.ts";
 import {

@@ -1,5 +1,5 @@
 // What was said, masked and shortened, as text for an attribute. Absent unless it is asked for.
-import { createRedactor } from "@holdfast/runner/safety";
+import { createRedactor } from "@holdfast/redaction";
 
 /** What of the content of runs is reported. */
 export interface ContentOptions {

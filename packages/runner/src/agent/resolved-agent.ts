@@ -1,11 +1,12 @@
 // An agent's configuration, resolved: everything that its sessions share.
+
 import { inMemoryClient, type MemoryClient } from "@holdfast/memory";
+import { createRedactor, type Redactor } from "@holdfast/redaction";
 import type { Host, Ports } from "holdfast";
 import { memoryHost } from "holdfast";
 import { systemPorts } from "holdfast/host";
-import type { AgentConfig, AgentEventName, Redactor, SafetyLayer } from "../contract/index.ts";
+import type { AgentConfig, AgentEventName, SafetyLayer } from "../contract/index.ts";
 import { createRouter, type ModelRouter } from "../models/index.ts";
-import { createRedactor } from "../redaction/index.ts";
 import { createSafety } from "../safety/index.ts";
 import { ToolRegistry } from "../tools/index.ts";
 import { MetricsCollector } from "./metrics.ts";

@@ -1,10 +1,10 @@
 // What is emitted of one run: events in order, without gaps, redacted; to the bus, the store, the handlers, and the result.
+import type { Redactor } from "@holdfast/redaction";
 import { messageOf } from "@holdfast/upp";
 import type {
 	AgentEventName,
 	EventBus,
 	EventStore,
-	Redactor,
 	ResultError,
 	RunnerEvent,
 	RunnerEventType,

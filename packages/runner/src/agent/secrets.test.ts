@@ -1,8 +1,10 @@
 // Registered secrets and PII in every place where they can enter a run, looked for in every place where they could leave it.
+
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inMemoryClient } from "@holdfast/memory";
+import { createRedactor } from "@holdfast/redaction";
 import { type Host, memoryHost } from "holdfast";
 import { sqliteHost } from "holdfast/sqlite";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -17,7 +19,6 @@ import type {
 } from "../contract/index.ts";
 import { memoryEventStore } from "../events/index.ts";
 import { stubClient } from "../harness/index.ts";
-import { createRedactor } from "../redaction/index.ts";
 import { configured, echo, finish, made, use } from "./agent.fixture.ts";
 import { Agent } from "./agent.ts";
 import { readResult } from "./session.ts";

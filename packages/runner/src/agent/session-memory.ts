@@ -1,7 +1,9 @@
 // The memory that tools and the loop see: writes pass policy, and what was changed is known.
+
 import type { DatabaseClient, MemoryClient } from "@holdfast/memory";
+import type { Redactor } from "@holdfast/redaction";
 import { HoldfastError } from "@holdfast/upp";
-import type { MemoryChange, Redactor, RunIdentity, SafetyLayer } from "../contract/index.ts";
+import type { MemoryChange, RunIdentity, SafetyLayer } from "../contract/index.ts";
 
 /** Memory and database of one call, with what the call changed. */
 export interface WatchedStores {

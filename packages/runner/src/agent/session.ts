@@ -1,11 +1,11 @@
 // One run: a session of the engine's, with the id that it is addressed by everywhere else (keeps I1).
 // created → running → over; `run` begins it once, `abort` ends it wherever it is.
 
+import { createRedactor, type Redactor } from "@holdfast/redaction";
 import { HoldfastError } from "@holdfast/upp";
 import type { AgentRun, Entry, Host } from "holdfast";
-import type { ActionResult, AgentResult, AgentSession, Redactor, RunOptions } from "../contract/index.ts";
+import type { ActionResult, AgentResult, AgentSession, RunOptions } from "../contract/index.ts";
 import { noProgress, type Progress, progressAfter } from "../loop/index.ts";
-import { createRedactor } from "../redaction/index.ts";
 import { resultOf } from "../result/index.ts";
 import type { OpenRun } from "./live-runs.ts";
 import type { ResolvedAgent } from "./resolved-agent.ts";

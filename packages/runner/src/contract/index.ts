@@ -86,7 +86,7 @@ export type {
 	PolicyEngine,
 	PolicyQuestion,
 } from "./safety-config.ts";
-export type { Redactor, RunIdentity, SafetyLayer } from "./safety-layer.ts";
+export type { RunIdentity, SafetyLayer } from "./safety-layer.ts";
 export { textOf } from "./text-of.ts";
 export type {
 	ExecutionContext,

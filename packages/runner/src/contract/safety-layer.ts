@@ -1,4 +1,4 @@
-// What the agent asks of its safety layer and of its redactor: the seam between the two and all that runs.
+// What the agent asks of its safety layer: the seam between it and all that runs.
 import type { MaybePromise } from "holdfast/host";
 import type { Interceptor } from "holdfast/middleware";
 import type { ChatMessage } from "./llm-client.ts";
@@ -29,23 +29,4 @@ export interface SafetyLayer {
 	): MaybePromise<{ readonly value: unknown } | undefined>;
 	/** Whether the caller may; throws `RBAC_DENIED`. Synchronous: constructors ask. */
 	checkPermission(permission: "tool:register" | "agent:create", target: string): void;
-}
-
-/**
- * Masks what must not be seen: with `[REDACTED:type]`, in strings, keys and numbers wherever they are in plain data. What it
- * is given is never changed; where nothing was masked, the same value is returned.
- */
-export interface Redactor {
-	/** PII, credentials, and registered secrets; with `keep: "pii"` everything but PII: what is logged as it was given. */
-	redact<Value>(value: Value, options?: { readonly keep?: "pii" }): Value;
-	/**
-	 * Registered secrets alone, for what is carried out, kept or shown to the user: a field named like a password, or what
-	 * only looks like a key, may be what a tool needs.
-	 */
-	maskSecrets<Value>(value: Value): Value;
-	/** As `redact`, for text that comes in pieces: holds what may be the beginning of something, never without bound. */
-	stream(options?: {
-		/** `secrets`: registered secrets alone, as `maskSecrets` does. Default: all that `redact` masks. */
-		readonly only?: "secrets";
-	}): { push(piece: string): string; flush(): string };
 }

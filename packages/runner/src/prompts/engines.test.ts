@@ -1,6 +1,7 @@
 // What each engine renders, what it refuses, and what it can never reach.
+import type { Redactor } from "@holdfast/redaction";
 import { describe, expect, test, vi } from "vitest";
-import type { PromptEngine, Redactor } from "../contract/index.ts";
+import type { PromptEngine } from "../contract/index.ts";
 import { databasePromptStore, memoryPromptStore } from "./index.ts";
 
 const redactor: Redactor = {

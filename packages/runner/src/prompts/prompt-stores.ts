@@ -1,6 +1,8 @@
 // The store of prompts. A put is read, checked by policy, put on record and then kept, in this order: what fails before the
 // last leaves nothing and uses no version.
+
 import { createHash } from "node:crypto";
+import { createRedactor, type Redactor } from "@holdfast/redaction";
 import { HoldfastError, messageOf } from "@holdfast/upp";
 import type { Clock, Ids } from "holdfast";
 import { systemPorts } from "holdfast/host";
@@ -9,11 +11,9 @@ import type {
 	PromptEngine,
 	PromptStore,
 	PromptTemplate,
-	Redactor,
 	RunIdentity,
 	SafetyLayer,
 } from "../contract/index.ts";
-import { createRedactor } from "../redaction/index.ts";
 import { type PromptLimits, readLimits } from "./budget.ts";
 import { Compiler } from "./compiler.ts";
 import { defaultEngine } from "./engines.ts";

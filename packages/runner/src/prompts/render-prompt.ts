@@ -1,6 +1,7 @@
 // A template rendered with parameters: what is missing, what it costs, how many tokens it has.
+import type { Redactor } from "@holdfast/redaction";
 import { HoldfastError, isHoldfastError, messageOf } from "@holdfast/upp";
-import type { PromptTemplate, Redactor, RenderedPrompt } from "../contract/index.ts";
+import type { PromptTemplate, RenderedPrompt } from "../contract/index.ts";
 import { Budget, limitExceeded, type PromptLimits } from "./budget.ts";
 import { fieldAt, plainParams, textOf } from "./plain-params.ts";
 import type { CompiledPrompt } from "./template-engine.ts";

@@ -1,9 +1,9 @@
 // The result of a run: a projection of what its journal came to, redacted where it is shown and kept where it is the answer.
+import type { Redactor } from "@holdfast/redaction";
 import type {
 	ActionResult,
 	AgentResult,
 	ModelCall,
-	Redactor,
 	ResultError,
 	RunnerEvent,
 	TokenUsage,

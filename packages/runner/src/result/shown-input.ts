@@ -1,5 +1,6 @@
 // How the input of a tool is shown, in events, logs and results.
-import type { Redactor, RunnerEventType, RuntimeFlags } from "../contract/index.ts";
+import type { Redactor } from "@holdfast/redaction";
+import type { RunnerEventType, RuntimeFlags } from "../contract/index.ts";
 
 type LogToolInputs = NonNullable<RuntimeFlags["logToolInputs"]>;
 

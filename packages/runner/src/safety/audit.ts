@@ -1,7 +1,8 @@
 // Audit records: one for each intervention, written before what it is about is carried out.
+import type { Redactor } from "@holdfast/redaction";
 import { HoldfastError, messageOf } from "@holdfast/upp";
 import type { Clock, Ids } from "holdfast";
-import type { AuditRecord, AuditSink, Redactor, RunIdentity } from "../contract/index.ts";
+import type { AuditRecord, AuditSink, RunIdentity } from "../contract/index.ts";
 
 /** What an audit is made with. */
 export interface AuditParts {

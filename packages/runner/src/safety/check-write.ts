@@ -1,6 +1,7 @@
 // Policy on what is written: masked, dropped, or as it is.
+import type { Redactor } from "@holdfast/redaction";
 import type { MaybePromise } from "holdfast/host";
-import type { PolicyDecision, Redactor, SafetyConfig } from "../contract/index.ts";
+import type { PolicyDecision, SafetyConfig } from "../contract/index.ts";
 import { firstMatch, maskMatches } from "./content.ts";
 
 /** What is written in place of a value. */

@@ -2,6 +2,7 @@
 // functions for what a tool or a planner does in between. Every intervention has one audit record, and none is carried out
 // whose record could not be written.
 
+import type { Redactor } from "@holdfast/redaction";
 import { HoldfastError } from "@holdfast/upp";
 import type { Clock, Fact, Ids, Timers } from "holdfast";
 import type { MaybePromise } from "holdfast/host";
@@ -12,7 +13,6 @@ import {
 	type PlannedWrite,
 	type PolicyDecision,
 	type PolicyQuestion,
-	type Redactor,
 	type ReflectAnswer,
 	type RunIdentity,
 	type RuntimeFlags,

@@ -1,8 +1,8 @@
 // Facts of every kind that holds what somebody said, gave or noted.
+import { createRedactor } from "@holdfast/redaction";
 import { AssistantMessage, UserMessage } from "@holdfast/upp";
 import type { Fact } from "holdfast";
 import { expect, test } from "vitest";
-import { createRedactor } from "../redaction/index.ts";
 import { maskedFact } from "./masked-fact.ts";
 
 const secret = "correct-horse-battery";

@@ -1,7 +1,7 @@
 // Facts without registered secrets: what was said, given and noted is masked before it is on record.
+import type { Redactor } from "@holdfast/redaction";
 import { type Message, messageFromJSON, messageToJSON } from "@holdfast/upp";
 import type { Fact } from "holdfast";
-import type { Redactor } from "../contract/index.ts";
 
 /** The same fact where it holds no secret. */
 export function maskedFact(fact: Fact, { maskSecrets }: Redactor): Fact {

@@ -1,7 +1,7 @@
 // The rules for writes alone, for stores that no agent writes to, such as those of prompts.
+import { createRedactor } from "@holdfast/redaction";
 import { systemPorts } from "holdfast/host";
 import type { SafetyConfig, SafetyLayer } from "../contract/index.ts";
-import { createRedactor } from "../redaction/index.ts";
 import { createSafety } from "./create-safety.ts";
 
 /** The rules of an agent that are about writes. */

@@ -1,6 +1,6 @@
 // Puts a mark in place of secret values of the environment, in whatever plain data holds them: as they are, escaped as in
 // JSON, URL-encoded or in base64.
-import { createRedactor } from "@holdfast/runner/safety";
+import { createRedactor } from "@holdfast/redaction";
 
 /** A value that says yes or no reveals nothing, and is in every text. */
 const flags = new Set(["true", "false", "yes", "no", "on", "off", "1", "0"]);

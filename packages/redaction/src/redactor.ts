@@ -1,6 +1,5 @@
 // Masks what must not be seen, in plain data and in text that comes in pieces. Registered secrets are always masked, and
 // first; what is recognised follows.
-import type { Redactor } from "../contract/index.ts";
 import { typeOfField } from "./fields.ts";
 import { isMask, type MaskType, maskOf } from "./mask.ts";
 import { isCard } from "./numbers.ts";
@@ -9,6 +8,25 @@ import { SecretSet, SecretStream } from "./secrets.ts";
 
 /** What is nested deeper is masked without a look. */
 const deepest = 500;
+
+/**
+ * Masks what must not be seen: with `[REDACTED:type]`, in strings, keys and numbers wherever they are in plain data. What it
+ * is given is never changed; where nothing was masked, the same value is returned.
+ */
+export interface Redactor {
+	/** PII, credentials, and registered secrets; with `keep: "pii"` everything but PII: what is logged as it was given. */
+	redact<Value>(value: Value, options?: { readonly keep?: "pii" }): Value;
+	/**
+	 * Registered secrets alone, for what is carried out, kept or shown to the user: a field named like a password, or what
+	 * only looks like a key, may be what a tool needs.
+	 */
+	maskSecrets<Value>(value: Value): Value;
+	/** As `redact`, for text that comes in pieces: holds what may be the beginning of something, never without bound. */
+	stream(options?: {
+		/** `secrets`: registered secrets alone, as `maskSecrets` does. Default: all that `redact` masks. */
+		readonly only?: "secrets";
+	}): { push(piece: string): string; flush(): string };
+}
 
 /** Options of `createRedactor()`. */
 export interface RedactorOptions {
@@ -23,10 +41,9 @@ export interface RedactorOptions {
  * Makes a redactor. It masks emails, phone and card numbers, API keys, bearer tokens, JWTs, private keys in PEM, the values of
  * fields named like `password`, and registered secrets, each with `[REDACTED:type]`. Redacting twice changes nothing more.
  *
- * @see Agent runtime, "Observability & Testing"
  * @example
  * ```ts
- * import { createRedactor } from "@holdfast/runner/safety";
+ * import { createRedactor } from "@holdfast/redaction";
  *
  * const redactor = createRedactor({ secrets: ["correct-horse-battery"] });
  * console.log(redactor.redact({ to: "ann@example.com", body: "It is correct-horse-battery." }));

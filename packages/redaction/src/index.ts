@@ -1,0 +1,2 @@
+// Entry `@holdfast/redaction`.
+export { createRedactor, type Redactor, type RedactorOptions } from "./redactor.ts";

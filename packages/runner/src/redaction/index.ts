@@ -1,2 +1,0 @@
-// Door of the redaction.
-export { createRedactor, type RedactorOptions } from "./redactor.ts";
