@@ -14,7 +14,14 @@ export type {
 } from "./tools/client-tool.ts";
 export type { ClientHeaders, ClientOptions, Fetch, ReconnectNotice } from "./transport/options.ts";
 export type { Timers } from "./transport/timers.ts";
-export type { ExecuteComplete, ExecuteEvent, ExecuteStatus, LoggedEvent, ToolTypes } from "./wire/events.ts";
+export type {
+	ExecuteComplete,
+	ExecuteEvent,
+	ExecuteStatus,
+	LoggedEvent,
+	SessionWait,
+	ToolTypes,
+} from "./wire/events.ts";
 export type {
 	AbortedMessage,
 	AssistantMessage,

@@ -31,7 +31,12 @@ export {
 	type PromptOptions,
 	type ToolAnswerMessage,
 } from "./execute/create-session.ts";
-export type { ExecuteEvent, PendingSessionCall, SessionStatus } from "./execute/execute-event.ts";
+export type {
+	ExecuteEvent,
+	PendingSessionCall,
+	SessionStatus,
+	SessionWait,
+} from "./execute/execute-event.ts";
 export type { ExecuteResult, ExecuteStream } from "./execute/execute-stream.ts";
 export type { AbortedMessage, ErrorMessage, SessionMessage } from "./execute/session-message.ts";
 export type { AgentEvent } from "./facts/agent-event.ts";

@@ -48,6 +48,7 @@ export type {
 	TurnOfSession,
 } from "./service/service-types.ts";
 export { sessionService } from "./service/session-service.ts";
+export { waitText } from "./service/wait-text.ts";
 export { type WaitingMessage, whenBegun } from "./service/when-begun.ts";
 export type { Source, StartSource, StreamEnd } from "./streams/event-stream.ts";
 export type { ErrorLog, LogEntry, ModelErrorLog, RequestLog, RunLog } from "./telemetry/log.ts";

@@ -1,7 +1,7 @@
 // A handler over the real session service in memory, with a model that follows a script.
 
 import { type Script, type ScriptedModel, scriptedModel } from "@holdfast/testing";
-import { type AnyTool, type Host, memoryHost } from "holdfast";
+import { type AgentOptions, type AnyTool, type Host, memoryHost } from "holdfast";
 import { createHandler, type Handler } from "./handler.ts";
 import type { HandlerOptions } from "./options.ts";
 import { type SessionService, type SessionServiceOptions, sessionService } from "./service/index.ts";
@@ -37,19 +37,22 @@ export interface Session {
 /** What it is made with. */
 export interface ServedOptions extends Partial<Omit<HandlerOptions, "service">> {
 	readonly tools?: readonly AnyTool[];
+	/** Further options of the agent. */
+	readonly agent?: Partial<AgentOptions>;
+	/** Default: in memory. */
+	readonly host?: Host;
 	readonly serving?: Partial<Omit<SessionServiceOptions, "host">>;
 }
 
 /** Makes one. */
 export function serveScript(
 	script: Script,
-	{ tools = [], serving = {}, ...options }: ServedOptions = {},
+	{ tools = [], agent = {}, host = memoryHost(), serving = {}, ...options }: ServedOptions = {},
 ): Served {
 	const model = scriptedModel(script);
-	const host = memoryHost();
 	const service = sessionService({
 		host,
-		agent: { model, tools },
+		agent: { model, tools, ...agent },
 		deltaFlushMs: 1,
 		...serving,
 	});

@@ -172,7 +172,7 @@ export class AgentHandler implements A2ARequestHandler {
 				throw new UnsupportedOperationError(
 					`The task is ${view.status}; it takes a message only while it waits. Send one without \`taskId\` to begin another in its context.`,
 				);
-			const input = answersOf(message, view.pending);
+			const input = view.pending.length === 0 ? inputOf(message) : answersOf(message, view.pending);
 			await this.#service.submit(caller, sessionId, { input }, { idempotencyKey: messageId });
 			return place;
 		}
@@ -180,7 +180,7 @@ export class AgentHandler implements A2ARequestHandler {
 		if (!isContextId(contextId))
 			throw new RequestMalformedError("`contextId` must be at most 64 letters, digits, `_` or `-`.");
 		const sessionId = sessionIdOf(contextId);
-		const request = { input: inputOf(message), context: {} };
+		const request = { input: inputOf(message), context: {}, whilePending: "queue" } as const;
 		const submitted = await this.#service.submit(caller, sessionId, request, { idempotencyKey: messageId });
 		// One task at a time in a context: this one begins when those before it are over.
 		const after = submitted.begun === undefined ? submitted.after : await submitted.begun(signal);

@@ -81,6 +81,7 @@ function answerTo(
 
 /** What a task says that waits. */
 export function howToAnswer(pending: Pending): string {
+	if (pending.length === 0) return "The task waits for a message.";
 	const calls = pending.map(({ id, name, approval }) => {
 		const wants = approval === true ? '"approved": true or false' : '"output": its result';
 		return `${name}: {"toolCallId": ${JSON.stringify(id)}, ${wants}}`;

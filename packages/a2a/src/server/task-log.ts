@@ -1,6 +1,6 @@
 // A run as a task: what its log says so far, and what of it is new.
 import { type Message, Role, type StreamResponse, type Task, TaskState, type TaskStatus } from "@a2a-js/sdk";
-import type { RunProgress, RunView } from "@holdfast/server";
+import { type RunProgress, type RunView, waitText } from "@holdfast/server";
 import { dataPart, textPart } from "../parts.ts";
 import { howToAnswer } from "./read-message.ts";
 import { type TaskPlace, taskIdOf } from "./task-id.ts";
@@ -41,9 +41,11 @@ export class TaskLog {
 			if (text !== "") this.#say(Role.ROLE_AGENT, text);
 		}
 		const before = this.view.status;
+		const hasWaited = this.view.waiting;
 		this.view = view;
 		if (view.status === "completed") updates.push(this.#artifact(view.text, false, true));
-		if (view.status !== before || view.status === "input_required") updates.push(this.#statusUpdate());
+		const isNew = view.status !== before || view.waiting !== hasWaited;
+		if (isNew || view.status === "input_required") updates.push(this.#statusUpdate());
 		return updates;
 	}
 
@@ -67,13 +69,15 @@ export class TaskLog {
 	}
 
 	#status(): TaskStatus {
-		const { status, error, pending = [], updatedAt } = this.view;
+		const { status, error, pending = [], updatedAt, waiting } = this.view;
 		const said =
 			status === "failed"
 				? [textPart(error?.message ?? "It failed.")]
 				: status === "input_required"
 					? [textPart(howToAnswer(pending)), dataPart({ pendingCalls: pending.map(callOf) })]
-					: [];
+					: waiting === undefined
+						? []
+						: [textPart(`${waitText(waiting)}.`), dataPart({ waiting })];
 		return {
 			state: states[status],
 			message: said.length === 0 ? undefined : this.#message(Role.ROLE_AGENT, `${this.taskId}.status`, said),

@@ -1,12 +1,19 @@
 // What the AI SDK asks of a transport, as far as this one needs it, without depending on it; a type test holds these types
 // against the real package.
 
+import type { SessionWait } from "../wire/index.ts";
+
 /** A message of a page. */
 export interface ChatMessage {
 	readonly id: string;
 	readonly role: "system" | "user" | "assistant";
 	readonly parts: readonly { readonly type: string }[];
 }
+
+/** The data of the part `data-waiting`: what the answer waits for, and a sentence that says so; or that the wait is over. */
+export type ChatWait =
+	| (SessionWait & { readonly isOver: false; readonly text: string })
+	| { readonly isOver: true };
 
 /** A chunk of a message, as the server sends it. */
 export type ChatChunk =
@@ -29,6 +36,7 @@ export type ChatChunk =
 	| { type: "tool-output-available"; toolCallId: string; output: unknown; preliminary?: true }
 	| { type: "tool-output-error"; toolCallId: string; errorText: string }
 	| { type: "tool-output-denied"; toolCallId: string }
+	| { type: "data-waiting"; id: "waiting"; data: ChatWait }
 	| { type: "error"; errorText: string };
 
 /** What a page may say of each request. */

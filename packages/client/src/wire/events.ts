@@ -5,6 +5,23 @@ import type { PendingToolCall, SessionMessage, ToolCall } from "./messages.ts";
 /** Inputs and outputs of tools by name, as an agent's type says them. */
 export type ToolTypes = Readonly<Record<string, { readonly input: unknown; readonly output: unknown }>>;
 
+/** A wait of an execution for something other than answers to its calls. */
+export interface SessionWait {
+	/**
+	 * `model`: the provider of its model is busy or cannot be reached. `strategy`: its strategy waits. `subagent`: a sub-agent
+	 * has other work first.
+	 */
+	readonly reason: "model" | "strategy" | "subagent";
+	/** The strategy's name for what it waits for; `model` for the provider. */
+	readonly tag: string;
+	/** Milliseconds since 1970, when it continues by itself. Absent: a message or the sub-agent ends the wait. */
+	readonly until?: number;
+	/** Code of the provider's last error. */
+	readonly code?: string;
+	/** How often the provider has failed in a row. */
+	readonly attempt?: number;
+}
+
 /** One of these tools begins. */
 type ExecutionStart<Tools> = {
 	[Name in keyof Tools]: {
@@ -30,6 +47,13 @@ export type ExecuteEvent<Tools = ToolTypes> =
 			readonly sessionId: string;
 			readonly toolCalls: readonly PendingToolCall[];
 	  }
+	/**
+	 * The execution waits. It continues by itself, and its events follow, unless `awaiting_tool_execution` comes next: then it
+	 * waits for somebody outside, too.
+	 */
+	| ({ readonly type: "waiting"; readonly sessionId: string } & SessionWait)
+	/** The execution continues after a wait. */
+	| { readonly type: "resumed"; readonly sessionId: string }
 	/** The message of the user of this id and all that followed it are no part of the conversation any more. */
 	| { readonly type: "history_cut"; readonly messageId: string }
 	| { readonly type: "message_start"; readonly role: SessionMessage["role"] }

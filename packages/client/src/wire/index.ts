@@ -1,5 +1,12 @@
 // The door of the wire types.
-export type { ExecuteComplete, ExecuteEvent, ExecuteStatus, LoggedEvent, ToolTypes } from "./events.ts";
+export type {
+	ExecuteComplete,
+	ExecuteEvent,
+	ExecuteStatus,
+	LoggedEvent,
+	SessionWait,
+	ToolTypes,
+} from "./events.ts";
 export type { PendingToolCall, SessionMessage } from "./messages.ts";
 export type {
 	Answer,

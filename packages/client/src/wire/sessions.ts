@@ -1,5 +1,6 @@
 // What is sent to a session, and what the server says about sessions.
 
+import type { SessionWait } from "./events.ts";
 import type { PendingToolCall, SessionMessage, UserMessage } from "./messages.ts";
 
 /** The result of a pending call. */
@@ -74,6 +75,8 @@ export interface SessionInfo {
 	/** US dollars, of all answers whose price is known. */
 	readonly totalCost: number;
 	readonly pendingToolCalls?: readonly PendingToolCall[];
+	/** What the execution that is under way waits for, other than answers to its calls. */
+	readonly waiting?: SessionWait;
 	/** The model that answered last, else the one that will. */
 	readonly model: string;
 	/** The id of its last event, to `watch` from there. */

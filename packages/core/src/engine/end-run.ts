@@ -1,7 +1,7 @@
 // How the drive of a run comes to its end in this process: ended on record, or left open for somebody to resume.
 import { HoldfastError } from "@holdfast/upp";
-import type { ErrorData, Fact, RunOutcome } from "../facts/index.ts";
-import { errorData } from "../facts/index.ts";
+import type { ErrorData, Fact, RunOutcome, RunState } from "../facts/index.ts";
+import { errorData, stoppedFacts } from "../facts/index.ts";
 import type { Run } from "./run.ts";
 import { CommitFailed, CutShort, Stopped, Waits } from "./stopped.ts";
 
@@ -89,14 +89,31 @@ export function sessionKilled(): HoldfastError {
 	);
 }
 
-/** The run holds no process while it waits for somebody outside. */
+/** The run holds no process while it waits. One that was interrupted as it began to wait ends here. */
 async function waiting(run: Run, facts: readonly Fact[]): Promise<DriveOutcome> {
+	const isWanted = run.stopReason !== "interrupt";
+	const settled = isWanted ? facts : facts.filter(({ kind }) => kind !== "waiting");
 	try {
-		if (facts.length > 0) await commit(run, facts);
+		if (settled.length > 0) await commit(run, settled);
+		if (run.stopReason === "interrupt") return await interrupted(run);
 	} catch (error) {
 		return stopOrFail(run, error);
 	}
 	return left(run, "waiting", undefined);
+}
+
+/** Ends a run that has nothing left to do but wait. */
+async function interrupted(run: Run): Promise<DriveOutcome> {
+	const open = run.state.run as RunState;
+	const ended: Fact = { kind: "run.ended", outcome: "aborted" };
+	const facts = [...stoppedFacts(open), ended];
+	// Where the wait is on record, so is its end.
+	if (open.status === "waiting") {
+		const fingerprint = run.agent.fingerprint();
+		facts.unshift({ kind: "run.resumed", attempt: open.attempt + 1, fingerprint, reason: "answered" });
+	}
+	await commit(run, facts);
+	return { kind: "ended", outcome: "aborted" };
 }
 
 /** Notes that the run was left on purpose, so that its resume does not count as a crash. */

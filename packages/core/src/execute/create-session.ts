@@ -1,12 +1,14 @@
 // Document 3's own face in this process: `createSession` and `execute`, over the same sessions as any server's.
 import { HoldfastError } from "@holdfast/upp";
 import { type AgentOptions, modelIdOf } from "../agent/index.ts";
+import { afterEntry, continuesByItself, endsExecution } from "../facts/index.ts";
+import { followPages } from "../following/index.ts";
 import { type Host, memoryHost } from "../host/index.ts";
 import type { OutputOf, OutputSchema } from "../output/index.ts";
 import { localStore, processKey } from "../sessions/index.ts";
 import { normaliseTools, type Plain, type ToolSet } from "../tools/index.ts";
 import { invalidInput } from "./execute-errors.ts";
-import type { ExecuteEvent, PendingSessionCall, SessionStatus } from "./execute-event.ts";
+import type { ExecuteEvent, PendingSessionCall, SessionStatus, SessionWait } from "./execute-event.ts";
 import type { ExecuteSession } from "./execute-session.ts";
 import { ExecuteSessions, type ExecuteSessionsOptions } from "./execute-sessions.ts";
 import { ExecuteEvents, type ExecuteStream } from "./execute-stream.ts";
@@ -103,6 +105,7 @@ export class AgentSession<Output = unknown, Event = ExecuteEvent> {
 	/** Whether the host has it. */
 	#isMade = false;
 	#status: SessionStatus = "idle";
+	#waiting: SessionWait | undefined;
 	#messages: readonly SessionMessage[];
 	/** The model an execution was given. */
 	#model: AgentOptions["model"];
@@ -142,6 +145,11 @@ export class AgentSession<Output = unknown, Event = ExecuteEvent> {
 	/** US dollars of all answers whose price is known. */
 	get totalCost(): number {
 		return this.#view.totalCost;
+	}
+
+	/** What the execution that is under way waits for, other than results from outside; undefined while it does not. */
+	get waiting(): SessionWait | undefined {
+		return this.#waiting;
 	}
 
 	/** The calls that wait for a result from outside; undefined while nothing waits. */
@@ -193,14 +201,36 @@ export class AgentSession<Output = unknown, Event = ExecuteEvent> {
 			await this.#finish();
 			return this.#session.execute(input, { options: chosen, model, watcher: events });
 		});
-		const stop = (): void => run.interrupt();
+		let isStopped = false;
+		const stop = (): void => {
+			isStopped = true;
+			run.interrupt();
+		};
 		if (signal?.aborted) stop();
 		else signal?.addEventListener("abort", stop, { once: true });
-		const result = await run.result();
+		const { outcome, error, pending = [], wait } = await run.result();
+		// One that waits for calls, and was stopped in that moment, ends, too.
+		if (outcome === "waiting" && (isStopped || continuesByItself(pending, wait))) {
+			await this.#look();
+			await this.#afterWait(events);
+		}
 		signal?.removeEventListener("abort", stop);
 		await events.keptUp();
 		await this.#look();
-		events.close(result.error);
+		events.close(error);
+	}
+
+	/** Emits what the run does after it waited for a time or its model, whichever process continues it. */
+	async #afterWait(events: ExecuteEvents): Promise<void> {
+		const { seq } = events;
+		const pages = followPages(this.#host.journal, this.#session.storeKey, { after: afterEntry(seq) });
+		for await (const page of pages)
+			for (const { event } of page.events) {
+				if (event.seq <= seq) continue;
+				await events.full();
+				events.notify(event);
+				if (endsExecution(event)) return;
+			}
 	}
 
 	/** Executions are accepted one after the other. */
@@ -247,6 +277,7 @@ export class AgentSession<Output = unknown, Event = ExecuteEvent> {
 		const view = this.#view;
 		await view.refresh();
 		this.#status = view.status;
+		this.#waiting = view.waiting;
 		this.#messages = view.messages;
 		if (this.#mayChange) this.#unwatch ??= this.#watch();
 		else {
@@ -255,13 +286,10 @@ export class AgentSession<Output = unknown, Event = ExecuteEvent> {
 		}
 	}
 
-	/** Whether the session will resume by itself, when a call expires or its strategy has waited, or has and is not done. */
+	/** Whether the session will resume by itself, when a call expires or a wait is over, or has and is not done. */
 	get #mayChange(): boolean {
-		if (this.#status === "running") return this.#unwatch !== undefined;
-		const calls = this.pendingToolCalls;
-		return (
-			calls !== undefined && (calls.length === 0 || calls.some(({ deadline }) => deadline !== undefined))
-		);
+		if (this.#status === "running") return this.#waiting !== undefined || this.#unwatch !== undefined;
+		return this.pendingToolCalls?.some(({ deadline }) => deadline !== undefined) === true;
 	}
 
 	#watch(): () => void {

@@ -21,6 +21,26 @@ export type SessionStatus =
 	| "error"
 	| "aborted";
 
+/** A wait of a run for something other than answers to its calls. */
+export interface SessionWait {
+	/**
+	 * `model`: the provider of its model is busy or cannot be reached. `strategy`: its strategy waits. `subagent`: a sub-agent
+	 * has other work first.
+	 */
+	readonly reason: "model" | "strategy" | "subagent";
+	/** The strategy's name for what it waits for; `model` for the provider. */
+	readonly tag: string;
+	/**
+	 * Milliseconds since the epoch, when the run continues by itself. A message that enters the run ends the wait earlier.
+	 * Absent: a message or the sub-agent ends it.
+	 */
+	readonly until?: number;
+	/** Code of the provider's last error. */
+	readonly code?: string;
+	/** How often the provider has failed in a row. */
+	readonly attempt?: number;
+}
+
 /** One of these tools begins. */
 type ExecutionStart<Tool extends KnownTool> = Tool extends KnownTool
 	? {
@@ -41,6 +61,13 @@ export type ExecuteEvent<Tools = unknown> =
 			readonly sessionId: string;
 			readonly toolCalls: readonly PendingSessionCall[];
 	  }
+	/**
+	 * The execution waits. It continues by itself, and its events follow, unless `awaiting_tool_execution` comes next: then it
+	 * waits for somebody outside, too.
+	 */
+	| ({ readonly type: "waiting"; readonly sessionId: string } & SessionWait)
+	/** The execution continues after a wait. */
+	| { readonly type: "resumed"; readonly sessionId: string }
 	/** The message of the user of this id and all that followed it are no part of the conversation any more. */
 	| { readonly type: "history_cut"; readonly messageId: string }
 	| { readonly type: "message_start"; readonly role: SessionMessage["role"] }

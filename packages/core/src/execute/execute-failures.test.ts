@@ -58,13 +58,44 @@ test("an answer that is cut off where its run waits for the model is ended, and 
 	const time = manualTime();
 	const model = scriptedModel([{ text: "I was about to", error: broken }, "Done."]);
 	const session = createSession("s", {}, { model, modelWait: {}, ports: time.ports });
-	const { events, result } = await played(execute(session, says("go")));
-	expect(result.status).toBe("awaiting_tool_execution");
-	expect(messagesIn(events).at(-1)).toMatchObject({ role: "error", code: "interrupted" });
+	const playing = played(execute(session, says("go")));
+	await expect.poll(() => session.waiting).toMatchObject({ reason: "model", code: "NETWORK_ERROR" });
+	time.pass(36_000);
+	const { events, result } = await playing;
+	expect(messagesIn(events)[1]).toMatchObject({ role: "error", code: "interrupted" });
+	expect(result.status).toBe("completed");
 	const ends = types(events).filter((type) => type === "message_start" || type === "message_end");
 	expect(ends.filter((type) => type === "message_start")).toHaveLength(ends.length / 2);
+	expect(faultsOf(events)).toEqual([]);
+	expect(session.messages.at(-1)).toMatchObject({ role: "assistant" });
+});
+
+test("an execution that waits for the model is under way: it is followed to its end, refuses another, and ends when its signal fires", async () => {
+	const time = manualTime();
+	const busy = { error: broken };
+	const model = scriptedModel([busy, "One.", busy, "never"]);
+	const session = createSession("s", {}, { model, modelWait: {}, ports: time.ports });
+	const playing = played(execute(session, says("go")));
+	await expect.poll(() => session.waiting).toMatchObject({ reason: "model", tag: "model", attempt: 1 });
+	expect(session.status).toBe("running");
+	expect(session.pendingToolCalls).toBeUndefined();
+	await expect(execute(session, says("more")).result()).rejects.toMatchObject({ code: "session_busy" });
 	time.pass(36_000);
-	await expect.poll(() => session.messages.at(-1)).toMatchObject({ role: "assistant" });
+	const { events, result } = await playing;
+	expect(result.status).toBe("completed");
+	expect(types(events).filter((type) => type === "waiting" || type === "resumed")).toEqual([
+		"waiting",
+		"resumed",
+	]);
+	expect(only(events, "waiting")[0]).toMatchObject({ until: expect.any(Number), reason: "model" });
+	const stop = new AbortController();
+	const second = execute(session, says("again"), { signal: stop.signal }).result();
+	await expect.poll(() => session.waiting).toBeDefined();
+	stop.abort();
+	expect(await second).toMatchObject({ status: "aborted" });
+	expect(session).toMatchObject({ status: "aborted", waiting: undefined });
+	time.pass(36_000);
+	expect(model.requests).toHaveLength(3);
 });
 
 test("a model that fails in the middle of an answer ends it as an error with what it said [API-046, API-048]", async () => {

@@ -1,9 +1,17 @@
 // Document 3's events as a projection of the one event union (reading 4). Pure: the same run events give the same
 // events, whether they are emitted live or read from the journal, and each follows the one it comes from.
 import type { AssistantMessage, ToolCall, UserMessage } from "@holdfast/upp";
-import type { MessageEvent, RunEndEvent, RunEvent, RunStartEvent, ToolEndEvent } from "../facts/index.ts";
+import type {
+	MessageEvent,
+	PendingWait,
+	RunEndEvent,
+	RunEvent,
+	RunStartEvent,
+	ToolEndEvent,
+} from "../facts/index.ts";
+import { continuesByItself } from "../facts/index.ts";
 import { plainDetails, plainJson } from "../tools/index.ts";
-import type { ExecuteComplete, ExecuteEvent, PendingSessionCall } from "./execute-event.ts";
+import type { ExecuteComplete, ExecuteEvent, PendingSessionCall, SessionWait } from "./execute-event.ts";
 import { OpenAnswer } from "./open-answer.ts";
 import {
 	type AssistantSessionMessage,
@@ -90,7 +98,11 @@ export class ExecuteProjection {
 		return new OpenAnswer();
 	}
 
-	#started({ reason, partial }: RunStartEvent): void {
+	#started({ reason, partial, afterWait }: RunStartEvent): void {
+		if (afterWait === true) {
+			this.#emit({ type: "resumed", sessionId: this.#sessionId });
+			return;
+		}
 		if (reason === undefined || reason === "answered") {
 			this.#messages = [];
 			this.#refused = undefined;
@@ -138,9 +150,15 @@ export class ExecuteProjection {
 		this.#message({ role: "tool", toolCallId, toolName, output, isError, ...more, timestamp: this.#at });
 	}
 
-	#waits({ runId, calls }: Extract<RunEvent, { type: "waiting" }>): void {
+	#waits({ runId, calls, wait }: Extract<RunEvent, { type: "waiting" }>): void {
 		// The provider failed in the middle of it: when the run continues, the model is asked anew.
 		if (this.#answer !== undefined) this.#failed(brokenOff, undefined);
+		const isUnderWay = continuesByItself(calls, wait);
+		if (isUnderWay || wait !== undefined) {
+			const shown = sessionWait(wait, this.#shown);
+			this.#emit({ type: "waiting", sessionId: this.#sessionId, ...shown });
+		}
+		if (isUnderWay) return;
 		const toolCalls = calls.map(({ call, awaits, deadline }): PendingSessionCall => {
 			const approval = awaits === "approval" ? { approval: true as const, runId } : {};
 			return { ...sessionCall(call), ...approval, ...(deadline === undefined ? {} : { deadline }) };
@@ -212,6 +230,20 @@ export class ExecuteProjection {
 		this.#messages.push(message);
 		this.#emit({ type: "message_end", message });
 	}
+}
+
+/** A wait as clients see it. */
+function sessionWait(wait: PendingWait | undefined, shown: ShownError): SessionWait {
+	if (wait === undefined) return { reason: "subagent", tag: "a sub-agent" };
+	const { tag, until, model } = wait;
+	return {
+		reason: model === undefined ? "strategy" : "model",
+		tag,
+		...(until === undefined ? {} : { until }),
+		...(model === undefined
+			? {}
+			: { code: shown({ code: model.code, message: "" }).code, attempt: model.attempt }),
+	};
 }
 
 /** What was said of an answer that is not whole. */

@@ -261,7 +261,7 @@ test("a result that comes too late is refused, and the session shows that it con
 	expect(session.messages).toEqual(before);
 });
 
-test("a session whose strategy waits has no calls to answer, and shows when the run has continued", async () => {
+test("a session whose strategy waits has no calls to answer, shows what it waits for, and continues", async () => {
 	const until = Date.now() + 100;
 	const late = strategy({
 		name: "late",
@@ -273,11 +273,30 @@ test("a session whose strategy waits has no calls to answer, and shows when the 
 	});
 	const options = { model: scriptedModel(["Rested."]), execution: late };
 	const session = createSession("s", {}, options);
-	const result = await execute(session, says("go")).result();
-	expect(result).toMatchObject({ status: "awaiting_tool_execution", pendingToolCalls: [] });
-	expect(await refusal(execute(session, says("now")))).toBe("pending_tool_calls");
-	await expect.poll(() => session.status).toBe("completed");
+	const result = execute(session, says("go")).result();
+	await expect.poll(() => session.waiting).toEqual({ reason: "strategy", tag: "wait", until });
+	expect(await refusal(execute(session, says("now")))).toBe("session_busy");
+	expect(await result).toMatchObject({ status: "completed" });
 	expect(session.messages.at(-1)).toMatchObject({ role: "assistant" });
+});
+
+test("a session whose strategy waits for a message takes the next one in", async () => {
+	const asking = strategy({
+		name: "asking",
+		decide({ last }) {
+			if (last.kind === "assistant") return { kind: "finish" };
+			if (last.tag === "step-end") return { kind: "model", tag: "act", step: "next" };
+			return { kind: "wait" };
+		},
+	});
+	const model = scriptedModel(["Blue it is."]);
+	const options = { model, execution: asking };
+	const session = createSession("s", {}, options);
+	const asked = await execute(session, says("Paint.")).result();
+	expect(asked).toMatchObject({ status: "awaiting_tool_execution", pendingToolCalls: [] });
+	expect(session.waiting).toEqual({ reason: "strategy", tag: "wait" });
+	expect(await execute(session, says("Blue.")).result()).toMatchObject({ status: "completed" });
+	expect(session.messages.map(({ role }) => role)).toEqual(["user", "user", "assistant"]);
 });
 
 test("a run suspends as often as its model asks for somebody outside [API-057]", async () => {

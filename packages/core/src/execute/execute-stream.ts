@@ -82,6 +82,7 @@ export class ExecuteEvents implements ExecuteStream, Watcher {
 	#last: ExecuteEvent | undefined;
 	#outcome: ExecuteResult | undefined;
 	#over = false;
+	#seq = 0;
 	#isRead = false;
 
 	constructor(sessionId: string, options: ExecuteEventsOptions = {}) {
@@ -98,8 +99,11 @@ export class ExecuteEvents implements ExecuteStream, Watcher {
 	}
 
 	notify(event: RunEvent): void {
+		this.#seq = Math.max(this.#seq, event.seq);
 		if (this.#isFullBefore(event)) this.#leaveRest(event.seq);
 		for (const each of this.#projection.project(event)) {
+			// It was interrupted as it began to wait.
+			if (each.type === "session_start") this.#pushLast();
 			if (each.type === "session_start") this.#options.begun?.();
 			if (each.type === "message_end") this.#messages.push(each.message);
 			if (each.type === "execute_complete") this.#complete(each);
@@ -172,6 +176,11 @@ export class ExecuteEvents implements ExecuteStream, Watcher {
 		else this.#beginPatience();
 	}
 
+	/** Seq of the last entry that it has an event of. */
+	get seq(): number {
+		return this.#seq;
+	}
+
 	/** The execution is over, and the session shows it. */
 	close(error: ErrorData | undefined): void {
 		if (this.#outcome === undefined) this.#suspended(error);
@@ -229,6 +238,11 @@ export class ExecuteEvents implements ExecuteStream, Watcher {
 		return waitFor(this.#options.processKey, what, () => awaitsItself(this.#sessionId));
 	}
 
+	#pushLast(): void {
+		if (this.#last !== undefined) this.#push(this.#last);
+		this.#last = undefined;
+	}
+
 	#push(event: ExecuteEvent): void {
 		this.#unread++;
 		this.#queue.push(event);
@@ -265,7 +279,7 @@ export class ExecuteEvents implements ExecuteStream, Watcher {
 	}
 
 	#end(end: { readonly error?: unknown }): void {
-		if (this.#last !== undefined && !this.#over) this.#push(this.#last);
+		if (!this.#over) this.#pushLast();
 		this.#over = true;
 		this.#rest?.isOver(end);
 		this.#queue.end(end);

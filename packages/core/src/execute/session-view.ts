@@ -10,7 +10,7 @@ import {
 	JournalReader,
 } from "../facts/index.ts";
 import type { Journal } from "../host/index.ts";
-import type { PendingSessionCall, SessionStatus } from "./execute-event.ts";
+import type { PendingSessionCall, SessionStatus, SessionWait } from "./execute-event.ts";
 import { ExecuteProjection, type ShownError } from "./execute-projection.ts";
 import { type SessionMessage, sessionMessages } from "./session-message.ts";
 
@@ -31,6 +31,8 @@ export class SessionView {
 	/** Id of the model that answered last. */
 	model: string | undefined;
 	pendingToolCalls: readonly PendingSessionCall[] | undefined;
+	/** What the run that is under way waits for, other than answers to calls. */
+	waiting: SessionWait | undefined;
 	/** The last run; events after `after` are its own, over all its suspensions. */
 	lastRun: { readonly runId: string; readonly after: string } | undefined;
 
@@ -110,6 +112,7 @@ export class SessionView {
 		this.totalCost = 0;
 		this.status = "idle";
 		this.pendingToolCalls = undefined;
+		this.waiting = undefined;
 		this.lastRun = undefined;
 	}
 
@@ -132,12 +135,17 @@ export class SessionView {
 		if (fact.kind === "run.started" || fact.kind === "run.resumed") {
 			this.status = "running";
 			this.pendingToolCalls = undefined;
+			this.waiting = undefined;
 		}
 		const projected = events.flatMap(({ event }) => this.#projection.project(event));
 		this.#lastPart = Math.max(0, projected.length - 1);
 		for (const each of projected) {
 			if (each.type === "message_end") this.#messages.push(each.message);
 			if (each.type === "history_cut") this.#cutFrom(each.messageId);
+			if (each.type === "waiting") {
+				const { type: _, sessionId: __, ...wait } = each;
+				this.waiting = wait;
+			}
 			if (each.type !== "execute_complete") continue;
 			this.status = each.status;
 			this.pendingToolCalls = each.pendingToolCalls;

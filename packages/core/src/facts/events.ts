@@ -18,6 +18,8 @@ import type {
 	ToolCallOutcome,
 } from "./fact.ts";
 
+import { continuesByItself } from "./nested-waits.ts";
+
 interface At {
 	/** Seq of the last entry committed when the event was emitted. */
 	readonly seq: number;
@@ -44,6 +46,8 @@ export interface RunStartEvent extends At {
 	readonly reason?: RunResumed["reason"];
 	/** What the model had said of an answer that a crash cut off. */
 	readonly partial?: AssistantMessage;
+	/** Set where it waited for a time, its model or a sub-agent, and for nobody outside: the same execution continues. */
+	readonly afterWait?: true;
 	/** What of the agent is not as it was when the run was started, or resumed last. */
 	readonly agentChanged?: readonly AgentPart[];
 }
@@ -173,6 +177,12 @@ export interface WaitingEvent extends At {
 	/** What the strategy waits for, the run for its model, or a sub-agent for its own. */
 	readonly wait?: PendingWait;
 }
+/** Whether an execution is over with this event: the run has ended, or waits for somebody outside. */
+export function endsExecution(event: RunEvent): boolean {
+	if (event.type === "waiting") return !continuesByItself(event.calls, event.wait);
+	return event.type === "run_end";
+}
+
 export interface NoteEvent extends At {
 	readonly type: "note";
 	/** Milliseconds since the epoch when it was committed. */

@@ -7,14 +7,15 @@ export { cutHistory } from "./edit-message.ts";
 export { chunksAfter, entriesAfter, entriesBack, isExpired } from "./entry-pages.ts";
 export { errorData } from "./error-data.ts";
 export { afterEntry, beginning, type EventPlace, eventId, isAfter, readEventId } from "./event-id.ts";
-export type {
-	BoundaryEvent,
-	MessageEvent,
-	RunEndEvent,
-	RunEvent,
-	RunStartEvent,
-	ToolEndEvent,
-	Watcher,
+export {
+	type BoundaryEvent,
+	endsExecution,
+	type MessageEvent,
+	type RunEndEvent,
+	type RunEvent,
+	type RunStartEvent,
+	type ToolEndEvent,
+	type Watcher,
 } from "./events.ts";
 export type {
 	AgentPart,
@@ -74,7 +75,7 @@ export { type MessageEdit, readEdit, storedEdit } from "./message-edit.ts";
 export { costOf, type ModelPrice } from "./model-price.ts";
 export { modelRetryNote, modelRetryOf } from "./model-retry.ts";
 export type { Mutable } from "./mutable.ts";
-export { asChild, nestedCalls, waitOf } from "./nested-waits.ts";
+export { asChild, continuesByItself, isUnderWay, nestedCalls, waitOf } from "./nested-waits.ts";
 export {
 	answerFacts,
 	dueFacts,

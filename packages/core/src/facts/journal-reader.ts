@@ -11,6 +11,7 @@ import { type EventPlace, invalidEventId } from "./event-id.ts";
 import type { Entry } from "./fact.ts";
 import { eventsExpired } from "./journal-errors.ts";
 import { asItIs, emptySession, JournalFold, type PlacedEvent } from "./journal-fold.ts";
+import { isUnderWay } from "./nested-waits.ts";
 import type { FoldOptions, SessionState } from "./session-state.ts";
 
 /** What the reader takes of a journal; every `Journal` is one. */
@@ -111,7 +112,8 @@ export class JournalReader {
 
 	/** Whether no run is under way at this place. */
 	get isAtRest(): boolean {
-		return this.state.run?.status !== "running";
+		const { run } = this.state;
+		return run === undefined || !isUnderWay(run);
 	}
 
 	/** Folds all that was added since, without giving events. */

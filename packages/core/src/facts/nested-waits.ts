@@ -41,6 +41,25 @@ export function waitOf({
 	);
 }
 
+/**
+ * Whether a run that waits for this continues by itself, and its execution is under way: it waits for a time, its model or a
+ * sub-agent, and not for somebody outside.
+ */
+export function continuesByItself(calls: readonly unknown[], wait: PendingWait | undefined): boolean {
+	return calls.length === 0 && (wait === undefined || wait.until !== undefined);
+}
+
+/** The same of the run of a session. */
+export function isUnderWay(run: RunState): boolean {
+	if (run.status !== "waiting") return run.status === "running";
+	return hasWaitedByItself(run);
+}
+
+/** Whether what a run waits for, or has waited for as it is resumed, needed nobody outside. */
+export function hasWaitedByItself({ pending = [], children, wait }: RunState): boolean {
+	return continuesByItself([...pending, ...nestedCalls(children)], waitOf({ wait, children }));
+}
+
 /** The wait of a run as the run above it records it; `delegation` is the call of that run. */
 export function asChild(
 	{ calls: own, pending = [], children = [], wait }: RunState,

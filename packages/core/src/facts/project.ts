@@ -11,7 +11,7 @@ import type {
 } from "./events.ts";
 import type { Entry } from "./fact.ts";
 import type { Mutable } from "./mutable.ts";
-import { nestedCalls, waitOf } from "./nested-waits.ts";
+import { hasWaitedByItself, nestedCalls, waitOf } from "./nested-waits.ts";
 import type { SessionState } from "./session-state.ts";
 
 /** The event of an entry, given the state after it; undefined for entries that watchers do not see. */
@@ -148,6 +148,8 @@ function startEvent(
 	if (fact.kind === "run.resumed") {
 		event.reason = fact.reason;
 		if (fact.partial !== undefined) event.partial = fact.partial;
+		if (fact.reason === "answered" && state.run !== undefined && hasWaitedByItself(state.run))
+			event.afterWait = true;
 		if (fact.agentChanged !== undefined) event.agentChanged = fact.agentChanged;
 	}
 	return event;

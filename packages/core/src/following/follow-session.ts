@@ -1,6 +1,6 @@
 // The events of one session, each under an id: those of the past first, then live ones. Public, and made of nothing but
 // what is committed, so it is the same for everyone, at any time, in any process (keeps I3).
-import { eventId, isAfter, type RunEvent } from "../facts/index.ts";
+import { endsExecution, eventId, isAfter, type RunEvent } from "../facts/index.ts";
 import { type Host, readStoreKey } from "../host/index.ts";
 import { type FollowedJournal, followPages, placeAfter } from "./follow-pages.ts";
 import { leavable } from "./leavable.ts";
@@ -18,7 +18,7 @@ export interface FollowOptions {
 	readonly after?: string | undefined;
 	/**
 	 * When to end: `complete` after the first execution that is over (its run has ended, or waits for somebody outside),
-	 * `idle` (the default) after the last one, `never`.
+	 * `idle` (the default) after the last one, `never`. A run that waits for a time or for its model is still under way.
 	 */
 	readonly until?: "complete" | "idle" | "never" | undefined;
 	/** Ends it. */
@@ -79,7 +79,7 @@ async function* events(
 			if (!isAfter(at, known)) continue;
 			yield { id: eventId(at), event };
 			if (signal?.aborted) return;
-			if (until === "complete" && (event.type === "run_end" || event.type === "waiting")) return;
+			if (until === "complete" && endsExecution(event)) return;
 		}
 		if (until === "idle" && page.isCaughtUp && page.isAtRest) return;
 	}

@@ -144,19 +144,34 @@ test("what watchers of a session saw is what is read of it afterwards, from any 
 				for (const todo of turns) {
 					let run: AgentRun | null = await session.send("go");
 					for (let isFirst = true; run !== null; isFirst = false) {
-						const seen: RunEvent[] = [];
+						let seen: RunEvent[] = [];
+						let count = 0;
+						let isInterrupted = false;
 						parts.push({ runId: run.runId, events: seen, isWhole: isFirst });
 						for await (const event of run.watch()) {
+							if (event.type === "run_start" && seen.length > 0) {
+								// It was interrupted as it began to wait.
+								seen = [];
+								parts.push({ runId: run.runId, events: seen, isWhole: true });
+							}
 							seen.push(event);
+							count++;
 							for (const { at, what } of isFirst ? todo : []) {
-								if (at !== seen.length) continue;
+								if (at !== count) continue;
 								if (what === "steer") void (await session.steer(`steered at ${at}`)).result();
 								else run[what]();
+								isInterrupted ||= what === "interrupt";
 							}
 						}
 						const { outcome, pending = [] } = await run.result();
 						if (outcome === "suspended") run = await session.resume();
-						else if (outcome === "waiting")
+						else if (outcome === "waiting" && isInterrupted) {
+							// It waited already: its end is a part of its own.
+							await expect.poll(async () => (await host.journal.head("s"))?.openRunId).toBeUndefined();
+							const ended = (await collect(followSession(host, "s"))).at(-1)?.event as RunEvent;
+							parts.push({ runId: run.runId, events: [ended], isWhole: false });
+							run = null;
+						} else if (outcome === "waiting")
 							run = await session.answer(
 								pending.map(({ toolCallId }) => ({ toolCallId, output: "from outside" })),
 							);

@@ -11,3 +11,4 @@ export type { PluginSet } from "./plugins/plugin-set.ts";
 export { setupPlugins } from "./plugins/setup-plugins.ts";
 export { callKey, type PolicyAgent, type PolicyRun, type RunContext } from "./policy-run.ts";
 export { RunPolicy } from "./run-policy.ts";
+export type { TurnOverlays } from "./turn-overlays.ts";

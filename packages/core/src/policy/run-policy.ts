@@ -107,12 +107,26 @@ export class RunPolicy {
 		(this.stages as Mutable<DrivenStages>).assemble = (given) => this.#assemble(given);
 	}
 
+	/** What the model is shown for the rest of the run; undefined for nothing. */
+	get overlays(): TurnOverlays | undefined {
+		return this.#overlays;
+	}
+
+	/** Shows the model what it was shown before the run waited. */
+	showAgain(overlays: TurnOverlays): void {
+		this.#show(overlays);
+	}
+
 	/** Shows the model a message for the rest of the run, which has so many answers so far. */
 	overlay(message: UserMessage, answers: number): void {
-		this.#overlays ??= new TurnOverlays(this.#inputId);
-		const overlays = this.#overlays;
+		const overlays = this.#overlays ?? new TurnOverlays(this.#inputId);
 		if (answers > 0) overlays.answered();
 		overlays.accept(message);
+		this.#show(overlays);
+	}
+
+	#show(overlays: TurnOverlays): void {
+		this.#overlays = overlays;
 		const stages = this.stages as Mutable<DrivenStages>;
 		stages.continues = () => overlays.unseen || this.#ofList.continues?.() === true;
 		stages.assemble = (given) => this.#assemble(given);

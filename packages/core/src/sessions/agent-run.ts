@@ -77,6 +77,8 @@ export class AgentRun<Event = AgentEvent, Output = unknown, Watched = RunEvent> 
 	#over = false;
 	#from: number | undefined;
 	#observer: Watcher | undefined;
+	/** Ends the run where it was left waiting. */
+	#endWait: (() => void) | undefined;
 	/** Names its session among all of this process. */
 	#processKey: string | undefined;
 
@@ -162,9 +164,19 @@ export class AgentRun<Event = AgentEvent, Output = unknown, Watched = RunEvent> 
 		return waitFor(processKey, what, () => awaitsItself(this.sessionKey));
 	}
 
-	/** Ends the run: the signals of model and tools fire, finished results are kept. Nothing happens when it is over. */
+	/**
+	 * Ends the run, also one that waits: the signals of model and tools fire, finished results are kept. Nothing happens when
+	 * it is over.
+	 */
 	interrupt(): void {
-		this.#run?.stop("interrupt");
+		if (this.#run !== undefined) this.#run.stop("interrupt");
+		else this.#endWait?.();
+	}
+
+	/** The run waits from now on; `end` ends it. @internal */
+	waits(end: () => void): void {
+		this.#run = undefined;
+		this.#endWait = end;
 	}
 
 	/** Stops working on the run and leaves it open, for `resume` here or in another process. */

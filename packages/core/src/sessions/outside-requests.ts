@@ -18,6 +18,7 @@ import {
 	taken,
 	timedOut,
 } from "./settlement.ts";
+import type { Turn } from "./turn.ts";
 
 /** The calls that wait for somebody outside. */
 export async function pending(actor: SessionActor): Promise<readonly PendingToolCall[]> {
@@ -115,18 +116,48 @@ async function endChildren({ scope, lease }: SessionActor): Promise<void> {
 	if (state.run?.status === "waiting") await scope.agent.children.end(state);
 }
 
+/**
+ * Ends the active run, or one that waits. Nothing happens when the session is idle, or another worker is busy with it. A wait
+ * whose end cannot be recorded continues: `stop` rejects there.
+ */
+export function interrupt(actor: SessionActor, runId?: string): void {
+	const { turn } = actor;
+	if (turn !== undefined && isWaitingTurn(turn)) turn.over?.then(() => interrupt(actor, turn.run.runId));
+	else if (turn === undefined) endWait(actor, runId).catch(() => {});
+	else if (runId === undefined || turn.run.runId === runId) turn.handle.interrupt();
+}
+
+async function endWait(actor: SessionActor, runId: string | undefined): Promise<void> {
+	const open = (await actor.scope.journal.head(actor.storeKey))?.openRunId;
+	if (open === undefined || (runId !== undefined && open !== runId)) return;
+	if (actor.turn === undefined) await endChildren(actor);
+	try {
+		const isSame: Settle = (state) => {
+			if (state.run?.runId !== open) throw noPendingToolCalls(actor.sessionKey);
+			return stopped(state);
+		};
+		(await settle(actor, isSame)).detach();
+	} catch (error) {
+		const isBusy = (error as { code?: unknown }).code === "session_busy";
+		if (!isBusy && !isNotWaiting(error)) throw error;
+		// It continued meanwhile.
+		if (actor.turn?.run.runId === open) actor.turn.handle.interrupt();
+	}
+}
+
 /** The run continues with this input, where its strategy waits for one; else null. */
 export async function take(
 	actor: SessionActor,
 	input: AcceptedInput,
 	stage: "new" | "stored" = "new",
+	watcher?: Watcher,
 ): Promise<AgentRun | null> {
 	const { scope, storeKey, sessionKey } = actor;
 	if ((await scope.journal.head(storeKey))?.openRunId === undefined) return null;
 	try {
 		return await settle(
 			actor,
-			taken(input, stage, () => noPendingToolCalls(sessionKey)),
+			taken(input, { stage, watcher }, () => noPendingToolCalls(sessionKey)),
 		);
 	} catch (error) {
 		if (isNotWaiting(error) || (error as { code?: unknown }).code === "session_busy") return null;
@@ -184,5 +215,9 @@ async function settle(
 
 /** Who is notified that a run waits may say something of it before its drive is over. */
 export async function endNoted({ turn }: SessionActor): Promise<void> {
-	if (turn?.run.state.run?.status === "waiting") await turn.over;
+	if (turn !== undefined && isWaitingTurn(turn)) await turn.over;
+}
+
+function isWaitingTurn({ run }: Turn): boolean {
+	return run.state.run?.status === "waiting";
 }

@@ -17,6 +17,7 @@
 import { type DriveOutcome, type ProcessKey, sessionKilled, waitFor } from "../engine/index.ts";
 import type { AcceptedInput, SessionState } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
+import type { TurnOverlays } from "../policy/index.ts";
 import { AgentRun } from "./agent-run.ts";
 import { watchDeadline } from "./deadlines.ts";
 import { Exclusive, type ExclusiveOwner } from "./exclusive.ts";
@@ -50,8 +51,10 @@ export class SessionActor implements ExclusiveOwner {
 	#end: "closed" | "killed" | undefined;
 	/** Whether the kill is recorded, or failed. */
 	#isKillOver = false;
-	/** Overlays that wait for the next turn. */
+	/** Overlays that wait for the run that waits, else for the next turn. */
 	#overlays: AcceptedInput[] | undefined;
+	/** What the run that was left waiting shows its model when it continues here. */
+	#shown: { readonly runId: string; readonly overlays: TurnOverlays } | undefined;
 
 	constructor(scope: SessionScope, storeKey: string, sessionKey: string) {
 		this.scope = scope;
@@ -120,7 +123,6 @@ export class SessionActor implements ExclusiveOwner {
 
 	#begun(turn: Turn | undefined, queued: QueuedTurn): boolean {
 		if (turn === undefined) return false;
-		for (const overlay of this.#overlays?.splice(0) ?? []) void turn.frame.overlay(overlay);
 		this.#drive(turn);
 		if (queued.isAdopted) this.scope.resumed(turn.handle);
 		return true;
@@ -186,7 +188,7 @@ export class SessionActor implements ExclusiveOwner {
 
 	/** Makes room for others, unless there is something to do or to remember. */
 	retire(): boolean {
-		const hasOverlays = this.#overlays !== undefined && this.#overlays.length > 0;
+		const hasOverlays = this.#shown !== undefined || (this.#overlays?.length ?? 0) > 0;
 		if (!this.isIdle || this.watchesDeadline || hasOverlays || this.scope.later.has(this.#look)) return false;
 		this.seat.actor = undefined;
 		this.lease.release(); // stores remember the leases that are held
@@ -284,6 +286,10 @@ export class SessionActor implements ExclusiveOwner {
 	}
 
 	#drive(turn: Turn): void {
+		const { run, frame } = turn;
+		if (this.#shown?.runId === run.runId) frame.policy.showAgain(this.#shown.overlays);
+		this.#shown = undefined;
+		for (const overlay of this.#overlays?.splice(0) ?? []) void frame.overlay(overlay);
 		const isKilled = (): boolean => this.#end === "killed";
 		const over = driveTurn(turn, this.lease.current, isKilled, (outcome) => this.#ended(turn, outcome));
 		turn.over = over;
@@ -298,6 +304,14 @@ export class SessionActor implements ExclusiveOwner {
 		if (run.state.run?.status === "waiting") this.watchDeadline(run.state);
 		if (outcome.kind === "ended" && outcome.outcome !== "killed") this.lease.ended(run.state);
 		else this.lease.left();
+		const { runId } = run;
+		if (outcome.kind === "left" && outcome.reason === "waiting") {
+			const { overlays } = frame.policy;
+			if (overlays !== undefined) this.#shown = { runId, overlays };
+			handle.waits(() => this.scope.interrupt(this, runId));
+			// It was asked to end while it began to wait.
+			if (run.stopReason === "interrupt") handle.interrupt();
+		}
 		frame.close(outcome);
 		handle.concluded(run, outcome, frame);
 		if (outcome.kind === "left" && outcome.reason !== "lease_lost") {

@@ -62,7 +62,7 @@ export function awaitsOwnSetup(): HoldfastError {
 export function pendingToolCalls(key: string): HoldfastError {
 	return new HoldfastError(
 		"pending_tool_calls",
-		`A run of session "${key}" waits for answers to its tool calls, or its strategy waits. Answer them, wait, or stop it.`,
+		`A run of session "${key}" waits for answers to its tool calls. Answer them, wait, or stop it.`,
 	);
 }
 

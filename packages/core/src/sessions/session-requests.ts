@@ -17,9 +17,9 @@ import type { QueuedTurn } from "./mailbox.ts";
 import { continuation, endNoted, take } from "./outside-requests.ts";
 import type { Resumption } from "./resume-turn.ts";
 import type { SessionActor } from "./session-actor.ts";
-import { endsRun, pendingToolCalls, sessionBusy, sessionHeld, unknownMessage } from "./session-errors.ts";
+import { endsRun, sessionBusy, sessionHeld, unknownMessage } from "./session-errors.ts";
 import type { Opened } from "./session-opening.ts";
-import { isOfAnother } from "./settlement.ts";
+import { awaitsInput, isOfAnother, refuseWaiting } from "./settlement.ts";
 import { isRunning, type Steered } from "./turn.ts";
 
 /** How a turn is started. */
@@ -145,8 +145,8 @@ async function store({ mailbox, scope, sessionKey }: SessionActor, turn: QueuedT
 }
 
 /**
- * Begins a turn at once, or not at all. Rejects with `pending_tool_calls` while a run waits for somebody outside, and with
- * `session_busy` while one is under way.
+ * Begins a turn at once, or not at all. Rejects with `pending_tool_calls` while a run waits for answers to its calls, and
+ * with `session_busy` while one is under way or waits for anything else.
  */
 export async function start(
 	actor: SessionActor,
@@ -165,12 +165,15 @@ export async function start(
 	};
 	if (watcher !== undefined) turn.run.observe(watcher);
 	const isKnown = (): boolean => insteadOf === undefined || hasSaid(lease.state, insteadOf);
+	let isAwaited = false;
 	const begins = async (): Promise<boolean> => {
 		await actor.scope.agent.setup?.over();
 		if ((await actor.open()) !== "ours") throw sessionBusy(sessionKey);
 		actor.ensureNotKilled();
 		await beforeBegin?.();
-		if (lease.isWaiting) throw pendingToolCalls(sessionKey);
+		isAwaited = insteadOf === undefined && awaitsInput(lease.state.run, input);
+		if (isAwaited) return true;
+		refuseWaiting(lease.state, sessionKey);
 		return isKnown() && lease.openRunId === undefined && mailbox.first === turn && actor.begin(turn);
 	};
 	const begin = async (): Promise<void> => {
@@ -187,7 +190,11 @@ export async function start(
 		mailbox.remove(turn);
 		throw error;
 	}
-	return turn.run;
+	if (!isAwaited) return turn.run;
+	mailbox.remove(turn);
+	const taken = await take(actor, input, "new", watcher);
+	if (taken === null) throw sessionBusy(sessionKey);
+	return taken;
 }
 
 /** Whether the history has a message of the user of that id. */
@@ -299,8 +306,9 @@ export async function resume(
 					return null; // for somebody outside
 				}
 				const continued = await actor.resumeOpen("released", settlement);
-				if (continued !== undefined) return continued;
-				continue;
+				if (continued === undefined) continue;
+				actor.scope.resumed(continued);
+				return continued;
 			}
 			const begun = await actor.beginNext(parked);
 			if (begun !== undefined) return begun;

@@ -29,6 +29,8 @@ export interface SessionScope {
 	steer(actor: SessionActor, input: AcceptedInput): Promise<AgentRun>;
 	/** The calls of a run that waits for somebody outside are out of time. */
 	expire(actor: SessionActor): Promise<void>;
+	/** Ends a run that waits, whoever left it. */
+	interrupt(actor: SessionActor, runId: string): void;
 	/** Nothing is under way in a session any more, and nothing is queued. */
 	rested(storeKey: string): void;
 	/** A run that a process left open, or a turn of a dead process, is driven here from now on. */

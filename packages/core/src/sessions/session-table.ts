@@ -7,7 +7,7 @@ import { readChildStoreKey } from "../host/index.ts";
 import type { AgentRun } from "./agent-run.ts";
 import { Later } from "./later.ts";
 import { type LocalStore, localStore } from "./local-store.ts";
-import { expire } from "./outside-requests.ts";
+import { expire, interrupt } from "./outside-requests.ts";
 import { SessionActor } from "./session-actor.ts";
 import type { SessionRecords } from "./session-records.ts";
 import { steer } from "./session-requests.ts";
@@ -166,6 +166,10 @@ export class SessionTable implements SessionScope {
 
 	expire(actor: SessionActor): Promise<void> {
 		return expire(actor);
+	}
+
+	interrupt(actor: SessionActor, runId: string): void {
+		interrupt(actor, runId);
 	}
 
 	resumed(run: AgentRun): void {

@@ -162,9 +162,9 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 		return typed(this.#ask((actor) => requests.resume(actor, "released")));
 	}
 
-	/** Ends the active run; queued turns still run. Nothing happens when the session is idle. */
+	/** Ends the active run, also one that waits; queued turns still run. Nothing happens when the session is idle. */
 	interrupt(): void {
-		this.#actor().turn?.handle.interrupt();
+		outside.interrupt(this.#actor());
 	}
 
 	/**

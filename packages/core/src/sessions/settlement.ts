@@ -8,10 +8,12 @@ import {
 	entriesBack,
 	expired,
 	inputFact,
+	pendingCalls,
 	stoppedFacts,
 	type ToolAnswer,
 } from "../facts/index.ts";
 import type { Journal } from "../host/index.ts";
+import { pendingToolCalls, sessionBusy } from "./session-errors.ts";
 
 /** How far back a late answer is looked for. */
 const recentEntries = 1_000;
@@ -50,20 +52,40 @@ export function timedOut(now: () => number): Settle {
 }
 
 /** The run continues with this input, for which its strategy waits. `stored`: it is in the inbox. */
-export function taken(input: AcceptedInput, stage: "new" | "stored", notWaiting: () => Error): Settle {
+export function taken(
+	input: AcceptedInput,
+	{ stage, watcher }: { readonly stage: "new" | "stored"; readonly watcher?: Watcher | undefined },
+	notWaiting: () => Error,
+): Settle {
 	const { id } = input.message;
 	return ({ run }) => {
 		if (run?.wait === undefined || isOfAnother(run, input)) throw notWaiting();
 		const facts = [inputFact(id, input, "step-end")];
 		const { dedupeKey } = input;
 		const own = stage === "stored" ? { drain: [id] } : dedupeKey === undefined ? {} : { dedupeKey };
-		return { facts, afterwards: "goes-on", ...own };
+		return { facts, afterwards: "goes-on", watcher, ...own };
 	};
 }
 
 /** Whether an input is said by another caller than the run is for: the run's tools would act for the wrong one. */
 export function isOfAnother(run: SessionState["run"], { origin }: AcceptedInput): boolean {
 	return origin?.caller !== undefined && !isSameCaller(run?.started.caller, origin.caller);
+}
+
+/** Whether the run waits for an input such as this one, and for nothing else. */
+export function awaitsInput(run: SessionState["run"], input: AcceptedInput): boolean {
+	return (
+		run?.status === "waiting" &&
+		run.wait?.until === undefined &&
+		run.wait !== undefined &&
+		!isOfAnother(run, input)
+	);
+}
+
+/** Refuses a turn while a run waits: for answers to its calls, or for a time or an input. */
+export function refuseWaiting(state: SessionState, sessionKey: string): void {
+	if (state.run?.status !== "waiting") return;
+	throw pendingCalls(state).length > 0 ? pendingToolCalls(sessionKey) : sessionBusy(sessionKey);
 }
 
 /** The run ends, without any of its tools. */

@@ -63,7 +63,8 @@ export class Supervisor {
 		for (const storeKey of await this.#waiting.withDeadlines(when, prefix)) {
 			const key = keyOf(storeKey);
 			if (key === undefined || !isOurs(storeKey)) continue;
-			await takeOver(storeKey).catch((error) => report(problemOf(error, key)));
+			const run = await takeOver(storeKey).catch((error) => report(problemOf(error, key)));
+			run?.detach(); // it waited, and continues
 			// Another worker may have had it, and die: it is looked at until somebody here sees to it.
 			if (!watchesDeadline(storeKey)) this.#waiting.missed(storeKey);
 		}

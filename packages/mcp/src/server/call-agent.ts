@@ -57,7 +57,7 @@ export async function beginCall(service: SessionService, call: AgentCall): Promi
 	const submitted = await service.submit(
 		caller,
 		sessionId,
-		{ input: prompt, context: {} },
+		{ input: prompt, context: {}, whilePending: "queue" },
 		idempotencyKey === undefined ? {} : { idempotencyKey },
 	);
 	return { sessionId, after: await beginOf(submitted, signal), createdAt: Date.now() };
@@ -74,6 +74,11 @@ async function beginOf({ begun, after }: Submitted, signal: AbortSignal): Promis
 /** What a client gets of a run that is over. */
 export function resultOf({ status, text, output, error }: RunView, sessionId: string): CallToolResult {
 	const _meta = { [sessionMember]: sessionId };
+	if (status === "input_required") {
+		// Its strategy waits for a message, which is the next call.
+		const asks = text === "" ? `It waits for a message: call it with the session ${sessionId}.` : text;
+		return { content: [{ type: "text", text: asks }], _meta };
+	}
 	if (status === "completed") {
 		const isData = typeof output === "object" && output !== null && !Array.isArray(output);
 		return {

@@ -1,5 +1,5 @@
 // What a server answers: its tools, their calls, and the calls that are tasks. One is made for each connection, or each request.
-import { readRun, refusalOf, type ServedCaller } from "@holdfast/server";
+import { readRun, refusalOf, type ServedCaller, waitText } from "@holdfast/server";
 import {
 	CLIENT_CAPABILITIES_META_KEY,
 	type ClientCapabilities,
@@ -190,8 +190,9 @@ async function followCall(
 		const view = await readRun(service, run, "rest", (event) => {
 			if (event.type === "text_delta") notify(event.delta);
 			if (event.type === "tool_execution_start") notify(`[${event.toolName}]`);
+			if (event.type === "waiting") notify(`[${waitText(event)}]`);
 		});
-		if (view.pending === undefined) return resultOf(view, sessionId);
+		if (view.pending === undefined || view.pending.length === 0) return resultOf(view, sessionId);
 		if (capabilitiesOf(server, context).elicitation !== undefined)
 			return inputRequired({ inputRequests: questionsOf(view.pending), requestState: taskIdOf(place) });
 		const names = view.pending.map(({ name }) => name).join(", ");

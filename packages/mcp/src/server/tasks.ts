@@ -1,6 +1,6 @@
 // Calls as tasks, in the shapes of both wires: of 2025-11-25, where a client asks for one, and of the extension
 // `io.modelcontextprotocol/tasks`, where a client says that it understands them.
-import { type RunView, readRun, type ServedCaller, type SessionService } from "@holdfast/server";
+import { type RunView, readRun, type ServedCaller, type SessionService, waitText } from "@holdfast/server";
 import { type InputRequests, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import { answerCalls, questionsOf, resultOf } from "./call-agent.ts";
 import { readTaskId, sessionPrefix, type TaskPlace, taskIdOf, toolOfSession } from "./task-id.ts";
@@ -57,7 +57,7 @@ export class Tasks {
 		const place = this.#place(taskId);
 		for (;;) {
 			const view = await this.#view(caller, place, "rest", signal);
-			if (view.pending === undefined) return resultOf(view, place.sessionId);
+			if (view.pending === undefined || view.pending.length === 0) return resultOf(view, place.sessionId);
 			const responses = await ask?.(questionsOf(view.pending));
 			if (responses === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidRequest, messageOf(view));
 			await answerCalls(this.#service, caller, place.sessionId, responses);
@@ -141,9 +141,11 @@ export class Tasks {
 	}
 }
 
-function messageOf({ status, error, pending = [] }: RunView): string {
+function messageOf({ status, error, pending = [], waiting }: RunView): string {
 	if (status === "failed") return error?.message ?? "It failed.";
+	if (waiting !== undefined) return `${waitText(waiting)}.`;
 	if (status !== "input_required") return "";
+	if (pending.length === 0) return "It waits for a message.";
 	return `It waits for ${pending.map(({ name }) => name).join(", ")}.`;
 }
 

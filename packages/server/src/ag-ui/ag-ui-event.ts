@@ -1,6 +1,8 @@
 // What this server says in AG-UI, protocol version 1.0. The types need no package; a type test compares them with the
 // real package.
 
+import type { SessionWait } from "holdfast";
+
 /** Something that a run waits for beside the results of the front end's tools. */
 export interface AgUiInterrupt {
 	readonly id: string;
@@ -64,4 +66,11 @@ export type AgUiEvent =
 			readonly type: "CUSTOM";
 			readonly name: "tool_execution_delta";
 			readonly value: { readonly toolCallId: string; readonly delta: string };
-	  };
+	  }
+	/** The run waits, and continues by itself where it waits `until` a time. */
+	| {
+			readonly type: "CUSTOM";
+			readonly name: "waiting";
+			readonly value: SessionWait & { readonly text: string };
+	  }
+	| { readonly type: "CUSTOM"; readonly name: "resumed"; readonly value: null };

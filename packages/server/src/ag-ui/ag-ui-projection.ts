@@ -4,6 +4,7 @@
 import type { PendingSessionCall, SessionMessage } from "holdfast";
 import type { LoggedEvent } from "holdfast/execute";
 import { approvalIdOf } from "../ai-sdk/index.ts";
+import { waitText } from "../service/index.ts";
 import type { AgUiEvent, AgUiInterrupt, AgUiUsage } from "./ag-ui-event.ts";
 
 type Event = LoggedEvent["event"];
@@ -97,6 +98,14 @@ export class AgUiProjection {
 			}
 			case "tool_execution_end":
 				this.#result(event.toolCallId, event.output, id);
+				break;
+			case "waiting": {
+				const { type: _, sessionId: __, ...wait } = event;
+				this.#emit({ type: "CUSTOM", name: "waiting", value: { ...wait, text: waitText(wait) } });
+				break;
+			}
+			case "resumed":
+				this.#emit({ type: "CUSTOM", name: "resumed", value: null });
 				break;
 			case "execute_complete":
 				this.#ended(event);

@@ -44,7 +44,7 @@ export const agUi: Route = {
 			opening: `data: ${JSON.stringify(started)}\n\n`,
 		} as const;
 		if (message !== undefined) {
-			const asked = { input: message, context, neverSteers: true } as const;
+			const asked = { input: message, context, neverSteers: true, whilePending: "queue" } as const;
 			return exchange.streamRunAs(await exchange.submit(threadId, asked, key), (after) => {
 				const projection = new AgUiProjection({ threadId, runId });
 				const project = projection.add.bind(projection);

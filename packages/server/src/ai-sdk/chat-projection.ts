@@ -6,7 +6,8 @@
 
 import type { SessionMessage } from "holdfast";
 import type { LoggedEvent } from "holdfast/execute";
-import { answerIdOf, approvalIdOf, outputOf, type UiChunk } from "./ui-chunk.ts";
+import { waitText } from "../service/index.ts";
+import { answerIdOf, approvalIdOf, outputOf, type UiChunk, type UiWait } from "./ui-chunk.ts";
 
 type Event = LoggedEvent["event"];
 type EventOf<Type extends Event["type"]> = Extract<Event, { readonly type: Type }>;
@@ -93,6 +94,14 @@ export class ChatProjection {
 			case "awaiting_tool_execution":
 				this.#waits(event);
 				break;
+			case "waiting": {
+				const { type: _, sessionId: __, ...wait } = event;
+				this.#emitWait({ ...wait, isOver: false, text: waitText(wait) });
+				break;
+			}
+			case "resumed":
+				this.#emitWait({ isOver: true });
+				break;
 			case "tool_execution_start":
 				this.#runs(event.toolCallId);
 				break;
@@ -114,6 +123,11 @@ export class ChatProjection {
 
 	#emit(chunk: UiChunk): void {
 		this.#chunks.push(chunk);
+	}
+
+	#emitWait(data: UiWait): void {
+		this.#start(undefined);
+		this.#emit({ type: "data-waiting", id: "waiting", data });
 	}
 
 	#start(messageId: string | undefined): void {

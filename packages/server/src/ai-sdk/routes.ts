@@ -62,7 +62,7 @@ export const chat: Route = {
 		const info =
 			input.kind === "message" ? undefined : await exchange.service.get(exchange.caller, sessionId);
 		// A page would see the answer of the run that is steered twice: a message waits for it instead.
-		const about = { context, ...chosen, neverSteers: true } as const;
+		const about = { context, ...chosen, neverSteers: true, whilePending: "queue" } as const;
 		const request = { ...askedOf(input, info?.messages ?? []), ...about };
 		const submitted = await exchange.submit(sessionId, request, key);
 		return exchange.streamRunAs(submitted, (after) => chatRun(sessionId, after, after), headers);

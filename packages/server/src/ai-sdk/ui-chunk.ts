@@ -1,6 +1,8 @@
 // What this server says in the AI SDK's UI message stream protocol, version v1: chunks that build one message, and the
 // message itself. The types need no package; a type test compares them with the real package.
 
+import type { SessionWait } from "holdfast";
+
 /** A chunk of a message. */
 export type UiChunk =
 	| { readonly type: "start"; readonly messageId?: string }
@@ -37,7 +39,14 @@ export type UiChunk =
 	  }
 	| { readonly type: "tool-output-error"; readonly toolCallId: string; readonly errorText: string }
 	| { readonly type: "tool-output-denied"; readonly toolCallId: string }
+	/** One part of the message, whose data is replaced when the wait is over. */
+	| { readonly type: "data-waiting"; readonly id: "waiting"; readonly data: UiWait }
 	| { readonly type: "error"; readonly errorText: string };
+
+/** What an answer waits for, and a sentence that says so; or that the wait is over. */
+export type UiWait =
+	| (SessionWait & { readonly isOver: false; readonly text: string })
+	| { readonly isOver: true };
 
 /** A tool call in a message. */
 export interface UiToolPart {

@@ -1,4 +1,5 @@
 // What is really answered has the shapes that the OpenAPI document describes, and no member more.
+import { UPPError } from "@holdfast/upp";
 import { tool } from "holdfast";
 import { expect, test } from "vitest";
 import { z } from "zod";
@@ -80,9 +81,15 @@ test("events, sessions and pages are as the document says, in every way a run ca
 			},
 			"Done.",
 			{ text: "Half", error: new Error("The model broke.") },
+			{ error: new UPPError("Busy.", "RATE_LIMITED", "scripted", "llm", 429) },
+			"After a while.",
 			{ text: "never", gate: new Promise(() => {}) },
 		],
-		{ tools: [look, fails, pay], serving: { remoteToolTimeoutMs: 60_000, clientsMaySet: ["tools"] } },
+		{
+			tools: [look, fails, pay],
+			agent: { modelWait: { firstMs: 1 } },
+			serving: { remoteToolTimeoutMs: 60_000, clientsMaySet: ["tools"] },
+		},
 	);
 	const received: unknown[] = [];
 	const keep = (events: readonly { readonly event: unknown }[]): void =>
@@ -107,6 +114,7 @@ test("events, sessions and pages are as the document says, in every way a run ca
 	await session();
 	keep(await served.run({ sessionId: "s", input: say("Again.") }));
 	await session();
+	keep(await served.run({ sessionId: "s", input: say("And wait.") }));
 	const stopped = await served.begin({
 		sessionId: "s",
 		input: { role: "user", content: [{ type: "text", text: "And again." }] },
@@ -114,7 +122,7 @@ test("events, sessions and pages are as the document says, in every way a run ca
 	keep([(await stopped.next()) as { event: unknown }]);
 	await session();
 	// The reply that never comes is this run's, not the next one's.
-	await expect.poll(() => served.model.requests.length).toBe(4);
+	await expect.poll(() => served.model.requests.length).toBe(6);
 	await served.post("/api/agent/session/s/stop");
 	keep(await stopped.rest());
 	const { messages, lastEventId } = await session();

@@ -39,6 +39,13 @@ export const runStream: DescribedAnswer = {
 };
 
 const pendingToolCalls = list(reference("PendingToolCall"));
+const wait = {
+	reason: { enum: ["model", "strategy", "subagent"] },
+	tag: text,
+	until: number,
+	code: text,
+	attempt: number,
+} as const;
 const status = { enum: ["completed", "awaiting_tool_execution", "error", "aborted"] };
 
 /** The shapes. */
@@ -176,6 +183,7 @@ export const schemas: Readonly<Record<string, Schema>> = {
 		messages: list(reference("Message")),
 		totalCost: number,
 		pendingToolCalls,
+		waiting: shape(["reason", "tag"], wait),
 		model: text,
 		lastEventId: text,
 		lastRun: shape(["runId", "after"], { runId: text, after: text }),
@@ -202,6 +210,8 @@ export const schemas: Readonly<Record<string, Schema>> = {
 				sessionId: text,
 				toolCalls: pendingToolCalls,
 			}),
+			event("waiting", ["sessionId", "reason", "tag"], { sessionId: text, ...wait }),
+			event("resumed", ["sessionId"], { sessionId: text }),
 			event("history_cut", ["messageId"], { messageId: text }),
 			event("message_start", ["role"], { role: text }),
 			event("message_end", ["message"], { message: reference("Message") }),

@@ -24,6 +24,7 @@ export interface WantedExecution {
 	readonly messageId?: string | undefined;
 	readonly insteadOf?: string | undefined;
 	readonly whileRunning: WhileRunning;
+	readonly whilePending?: "refuse" | "queue" | undefined;
 	readonly caller: ServedCaller;
 }
 
@@ -33,9 +34,10 @@ export interface WantedExecution {
 export async function acceptExecution(
 	host: Host,
 	session: ExecuteSession,
-	{ idempotencyKey, input, whileRunning, ...settings }: WantedExecution,
+	{ idempotencyKey, input, whileRunning, whilePending, ...settings }: WantedExecution,
 ): Promise<Accepted> {
-	if (idempotencyKey === undefined) return accept(session, input, settings, whileRunning);
+	const during = { whileRunning, whilePending };
+	if (idempotencyKey === undefined) return accept(session, input, settings, during);
 	const { options, insteadOf } = settings;
 	const requests = new SeenRequests(host, session);
 	const request = await requests.of(idempotencyKey, input, { ...options, ...(insteadOf && { insteadOf }) });
@@ -43,7 +45,7 @@ export async function acceptExecution(
 	if (before !== undefined) return before;
 	const { runId, dedupeKey } = request;
 	try {
-		return await accept(session, input, { ...settings, runId, dedupeKey }, whileRunning);
+		return await accept(session, input, { ...settings, runId, dedupeKey }, during);
 	} catch (error) {
 		const elsewhere = await requests.refused(request, input, error);
 		if (elsewhere !== undefined) return elsewhere;
@@ -55,17 +57,20 @@ async function accept(
 	session: ExecuteSession,
 	input: ExecuteInput,
 	settings: ExecuteSettings,
-	whileRunning: WhileRunning,
+	{ whileRunning, whilePending }: Pick<WantedExecution, "whileRunning" | "whilePending">,
 ): Promise<Accepted> {
 	try {
 		const { run, after, over } = await session.execute(input, settings);
 		return { runId: run.runId, after, attached: false, over };
 	} catch (error) {
-		const isBusy = codeOf(error) === "session_busy";
+		const code = codeOf(error);
+		const isPending = code === "pending_tool_calls";
 		// Another past cannot wait: what it is to replace may be another by then.
 		const mayWait = input.kind === "message" && settings.insteadOf === undefined;
-		if (!isBusy || !mayWait || whileRunning === "refuse") throw error;
-		if (whileRunning === "queue") {
+		const waits = isPending ? whilePending === "queue" : code === "session_busy" && whileRunning !== "refuse";
+		if (!waits || !mayWait) throw error;
+		// Nothing enters a run that waits for answers to its calls.
+		if (isPending || whileRunning === "queue") {
 			const { runId, after } = await session.enqueue(input.input, settings);
 			return { runId, after, attached: false, waitsFor: runId };
 		}

@@ -15,3 +15,4 @@ export type {
 	Submitted,
 } from "./service-types.ts";
 export { sessionService } from "./session-service.ts";
+export { waitText } from "./wait-text.ts";

@@ -1,6 +1,6 @@
 // What became of a run, read from the log of its session: the same for every process, at any time (keeps I2). For faces that
 // know calls and tasks in place of sessions.
-import type { PendingSessionCall } from "holdfast";
+import type { PendingSessionCall, SessionWait } from "holdfast";
 import type { LoggedEvent } from "holdfast/execute";
 import type { SessionOwner } from "./served-key.ts";
 import type { SessionService } from "./service-types.ts";
@@ -15,6 +15,8 @@ export interface RunView {
 	/** Why it failed, in the words that clients may read. */
 	readonly error?: { readonly code: string; readonly message: string };
 	readonly pending?: readonly PendingSessionCall[];
+	/** While it is `working`: what it waits for. It continues by itself. */
+	readonly waiting?: SessionWait;
 	/** Milliseconds since the epoch of the last message. */
 	readonly updatedAt?: number;
 }
@@ -88,10 +90,15 @@ function isOver({ status }: RunView): boolean {
 
 function viewAfter(view: RunView, event: LoggedEvent["event"]): RunView {
 	switch (event.type) {
-		case "session_start": {
-			// What it waited for was answered, and it continues.
-			const { pending: _, ...rest } = view;
+		case "session_start":
+		case "resumed": {
+			// What it waited for is over, and it continues.
+			const { pending: _, waiting: __, ...rest } = view;
 			return { ...rest, status: "working" };
+		}
+		case "waiting": {
+			const { type: _, sessionId: __, ...waiting } = event;
+			return { ...view, waiting };
 		}
 		case "message_end": {
 			const { message } = event;
@@ -102,7 +109,10 @@ function viewAfter(view: RunView, event: LoggedEvent["event"]): RunView {
 		}
 		case "execute_complete": {
 			const { status, pendingToolCalls: pending = [], error, output } = event;
-			if (status === "awaiting_tool_execution") return { ...view, status: "input_required", pending };
+			if (status === "awaiting_tool_execution") {
+				const { waiting: _, ...rest } = view;
+				return { ...rest, status: "input_required", pending };
+			}
 			return {
 				...view,
 				status: status === "completed" ? "completed" : status === "aborted" ? "cancelled" : "failed",

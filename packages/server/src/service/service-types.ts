@@ -7,6 +7,7 @@ import type {
 	PendingSessionCall,
 	SessionMessage,
 	SessionStatus,
+	SessionWait,
 	WorkOptions,
 } from "holdfast";
 import type { LoggedEvent, RunObserver, TurnOptions } from "holdfast/execute";
@@ -31,6 +32,11 @@ export interface ExecuteRequest {
 	readonly insteadOf?: string;
 	/** The message waits for the run under way where it would steer it. */
 	readonly neverSteers?: true;
+	/**
+	 * What becomes of the message while a run waits for answers to its calls. `refuse` (the default): it is refused with
+	 * `pending_tool_calls`. `queue`: it is executed after that run.
+	 */
+	readonly whilePending?: "refuse" | "queue";
 	/** The id of the session was just made: it is not looked for, and found all the same where it is there. */
 	readonly isNew?: true;
 }
@@ -139,6 +145,8 @@ export interface SessionInfo {
 	/** US dollars of all answers whose price is known. */
 	readonly totalCost: number;
 	readonly pendingToolCalls?: readonly PendingSessionCall[];
+	/** What the run that is under way waits for, other than answers to its calls. */
+	readonly waiting?: SessionWait;
 	/** The model that answered last, else the one that will. */
 	readonly model: string;
 	/** Id of the last event; absent before the first. */

@@ -58,7 +58,7 @@ test("an agent with tools by their names is served with them", async () => {
 	await service.close();
 });
 
-test("a run whose strategy waits has no calls to answer, takes no message, and continues by itself", async () => {
+test("a run whose strategy waits is under way: a message waits for it, and it continues by itself", async () => {
 	const until = Date.now() + 100;
 	const late = strategy({
 		name: "late",
@@ -70,21 +70,25 @@ test("a run whose strategy waits has no calls to answer, takes no message, and c
 	});
 	const service = sessionService({
 		host: memoryHost(),
-		agent: { model: scriptedModel(["Rested."]), execution: late },
+		agent: { model: scriptedModel(["Rested.", "Awake."]), execution: late },
 	});
 	await service.submit("t", "s", { input: "Go", context: {} });
-	const waits = await read(service.follow("t", "s", { until: "complete" }));
-	expect(waits.at(-1)?.event).toEqual({
-		type: "execute_complete",
-		status: "awaiting_tool_execution",
-		pendingToolCalls: [],
-	});
-	await expect(service.submit("t", "s", { input: "Now" })).rejects.toMatchObject({
-		code: "pending_tool_calls",
-	});
-	await expect.poll(async () => (await service.get("t", "s"))?.status).toBe("completed");
-	const all = await read(service.follow("t", "s", { until: "idle" }));
-	expect(all.at(-1)?.event).toEqual({ type: "execute_complete", status: "completed" });
+	await expect
+		.poll(() => service.get("t", "s"))
+		.toMatchObject({ status: "running", waiting: { reason: "strategy", tag: "wait", until } });
+	const next = await service.submit("t", "s", { input: "Now" });
+	const first = await read(service.follow("t", "s", { until: "complete" }));
+	const { type: waiting } = first.find(({ event }) => event.type === "waiting")?.event ?? {};
+	expect([waiting, first.at(-1)?.event]).toEqual([
+		"waiting",
+		{ type: "execute_complete", status: "completed" },
+	]);
+	const begun = await next.begun?.(new AbortController().signal);
+	const second = await read(service.follow("t", "s", { after: begun as string, until: "complete" }));
+	expect(second.at(-1)?.event).toEqual({ type: "execute_complete", status: "completed" });
+	expect((await service.get("t", "s"))?.messages.map(({ role }) => role)).toEqual([
+		...["user", "assistant", "user", "assistant"],
+	]);
 	await service.close();
 });
 

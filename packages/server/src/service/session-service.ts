@@ -159,12 +159,13 @@ class Service implements SessionService {
 	): Promise<Accepted & { readonly created: boolean }> {
 		const input = readInput(request.input);
 		const options = readOptions(request.options);
-		const { messageId, insteadOf, neverSteers, isNew } = request;
+		const { messageId, insteadOf, neverSteers, whilePending, isNew } = request;
 		const found = isNew === true ? undefined : await session.setup();
 		if (found === undefined && insteadOf !== undefined) throw sessionNotFound();
 		const whileRunning =
 			neverSteers === true && this.#whileRunning === "steer" ? "queue" : this.#whileRunning;
-		const about = { input, options, idempotencyKey, messageId, insteadOf, whileRunning, caller };
+		const during = { whileRunning, whilePending };
+		const about = { input, options, idempotencyKey, messageId, insteadOf, caller, ...during };
 		const accept = (made: Pick<WantedExecution, "setup" | "isNew">): Promise<Accepted> =>
 			acceptExecution(this.#host, session, { ...about, ...made });
 		if (found !== undefined) return { ...(await accept({ setup: found })), created: false };
@@ -203,7 +204,7 @@ class Service implements SessionService {
 		if (setup === undefined) return undefined;
 		const view = this.#views.of(session);
 		await view.refresh();
-		const { status, messages, totalCost, pendingToolCalls, lastRun } = view;
+		const { status, messages, totalCost, pendingToolCalls, waiting, lastRun } = view;
 		const lastEventId = await view.lastEventId();
 		return {
 			sessionId,
@@ -212,6 +213,7 @@ class Service implements SessionService {
 			totalCost,
 			model: view.model ?? setup.model ?? this.#sessions.agents.modelId ?? "",
 			...(pendingToolCalls === undefined ? {} : { pendingToolCalls }),
+			...(waiting === undefined ? {} : { waiting }),
 			...(lastEventId === undefined ? {} : { lastEventId }),
 			...(lastRun === undefined ? {} : { lastRun }),
 		};

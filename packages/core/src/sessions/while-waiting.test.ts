@@ -1,0 +1,119 @@
+// What reaches a run that waits, from outside: an interrupt ends it, and overlays stay with it.
+import { join } from "node:path";
+import { manualTime, type Script, scriptedModel } from "@holdfast/testing";
+import { UPPError } from "@holdfast/upp";
+import { describe, expect, test } from "vitest";
+import { anyTool, lines } from "../agent/agent.fixture.ts";
+import { Agent } from "../agent/agent.ts";
+import type { Host } from "../host/host-port.ts";
+import { memoryHost } from "../host/memory-host.ts";
+import { sqliteHost } from "../sqlite.ts";
+import { temporaryFolder } from "../temporary-folder.fixture.ts";
+import { settled } from "./sessions.fixture.ts";
+
+const busy = { error: new UPPError("Busy.", "RATE_LIMITED", "scripted", "llm", 429) };
+const asksApproval = { toolCalls: [{ name: "erase", id: "e" }] };
+const erase = anyTool("erase", () => "erased", { needsApproval: true });
+
+function make(script: Script, host: Host = memoryHost(), time = manualTime()) {
+	const model = scriptedModel(script);
+	const agent = new Agent({ model, tools: [erase], ports: time.ports, modelWait: {}, host });
+	const session = agent.session("s");
+	const ended = async (): Promise<unknown> => (await host.journal.read("s")).at(-1)?.fact;
+	return { agent, session, model, host, time, ended };
+}
+
+const waits = [
+	["its model", busy],
+	["an approval", asksApproval],
+] as const;
+
+describe.each(waits)("an interrupt ends a run that waits for %s", (_, first) => {
+	test.each(["session", "run"] as const)("through its %s, and its model is asked no more", async (by) => {
+		const { agent, session, model, time, ended } = make([first, "never"]);
+		const run = await session.send("go");
+		expect(await run.result()).toMatchObject({ outcome: "waiting" });
+		(by === "session" ? session : run).interrupt();
+		await expect.poll(ended).toMatchObject({ kind: "run.ended", outcome: "aborted" });
+		time.pass(86_400_000);
+		await settled();
+		expect(model.requests).toHaveLength(1);
+		expect(await (await session.send("more")).result()).toMatchObject({ outcome: "completed" });
+		await agent.close();
+	});
+
+	test("in the moment in which it begins to wait, and then the run has never waited for its caller", async () => {
+		const { agent, session, model, time } = make([first, "never"]);
+		const run = await session.send("go");
+		const watched = run.watch();
+		const result = run.result();
+		for await (const event of watched) if (event.type === "model_start") run.interrupt();
+		expect(await result).toMatchObject({ outcome: "aborted" });
+		time.pass(86_400_000);
+		await settled();
+		expect(model.requests.length).toBeLessThanOrEqual(1);
+		expect(await session.pending()).toEqual([]);
+		await agent.close();
+	});
+
+	test("that another process has left, which is found in the store", async () => {
+		const path = join(temporaryFolder(), "waits.db");
+		const time = manualTime();
+		const before = make([first], sqliteHost(path), time);
+		expect(await (await before.session.send("go")).result()).toMatchObject({ outcome: "waiting" });
+		await before.agent.close();
+		await before.host.close();
+		const after = make(["never"], sqliteHost(path), time);
+		after.session.interrupt();
+		await expect.poll(after.ended).toMatchObject({ kind: "run.ended", outcome: "aborted" });
+		expect(after.model.requests).toHaveLength(0);
+		await after.agent.close();
+		await after.host.close();
+	});
+});
+
+test("an interrupt of a session at rest, or of a run that was answered since, ends nothing", async () => {
+	const { agent, session, ended } = make([asksApproval, "Done.", "And again."]);
+	session.interrupt();
+	const run = await session.send("go");
+	await run.result();
+	const answered = await session.answer([{ toolCallId: "e", approved: true }]);
+	expect(await answered.result()).toMatchObject({ outcome: "completed" });
+	run.interrupt();
+	session.interrupt();
+	const next = await session.send("again");
+	expect(await next.result()).toMatchObject({ outcome: "completed" });
+	expect(await ended()).toMatchObject({ outcome: "completed" });
+	await agent.close();
+});
+
+describe.each(waits)("overlays of a run that waits for %s", (name, first) => {
+	test("are shown to its model when it continues, in their places, and to no later turn", async () => {
+		const { agent, session, model, time } = make([first, "Done.", "Later."]);
+		await session.overlay("before the turn");
+		const run = await session.send("go");
+		await run.result();
+		await session.overlay("while it waits");
+		if (name === "an approval") await (await session.answer([{ toolCallId: "e", approved: true }])).result();
+		else time.pass(86_400_000);
+		await expect.poll(() => model.requests.length).toBe(2);
+		await settled();
+		const shown = lines(model.requests[1]?.messages ?? []);
+		expect(shown.slice(0, 2)).toEqual(["user: before the turn", "user: go"]);
+		expect(shown).toContain("user: while it waits");
+		await (await session.send("next")).result();
+		expect(lines(model.requests[2]?.messages ?? []).join()).not.toMatch(/before the turn|while it waits/);
+		await agent.close();
+	});
+
+	test("end with it where it is interrupted", async () => {
+		const { agent, session, model, ended } = make([first, "Later."]);
+		await (await session.send("go")).result();
+		await session.overlay("while it waits");
+		session.interrupt();
+		await expect.poll(ended).toMatchObject({ outcome: "aborted" });
+		await (await session.send("next")).result();
+		expect(lines(model.requests[1]?.messages ?? []).join()).not.toContain("while it waits");
+		await agent.close();
+	});
+});

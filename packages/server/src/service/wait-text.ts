@@ -1,0 +1,8 @@
+// What people read of a run that waits.
+import type { SessionWait } from "holdfast";
+
+/** A sentence about a wait, without its end: `Waiting for the provider until 2026-01-31T10:15:00.000Z`. */
+export function waitText({ reason, tag, until }: SessionWait): string {
+	const what = reason === "model" ? "the provider" : tag;
+	return `Waiting for ${what}${until === undefined ? "" : ` until ${new Date(until).toISOString()}`}`;
+}
