@@ -2,13 +2,16 @@
 import { configDefaults, defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
 
 /** Crash tests whose processes die at moments and not after times, so that it does not matter who else is busy. */
-const atMoments = "accepted-inputs|every-write|kill-points|reconcile|runner|threads";
+const atMoments =
+	"accepted-inputs|every-write|full-disk|graceful-suspend|kill-points|parking|reconcile|runner|threads";
 
 /** Tests that replace modules, or whose fixtures end what they share with the last test of a file: a process for each file. */
 const apart = [
 	`test/crash/@(${atMoments})`,
 	"packages/{memory,postgres}/**/*",
 	"packages/core/src/agent/foreign-host",
+	"packages/cli/src/command/{project,project-init,serve}",
+	"packages/cli/src/upkeep/{move,server-upkeep}",
 	"packages/runner/src/prompts/prompt-stores",
 	"packages/upp/src/providers/factories",
 ];
@@ -19,9 +22,8 @@ const alone = [
 	"test/browser/**/*",
 	"packages/**/*browser",
 	"packages/**/*chaos",
-	"packages/cli/src/command/{signals,worker,serve,project,postgres-worker}",
+	"packages/cli/src/command/{signals,worker,postgres-worker}",
 	"packages/cli/src/chat/chat",
-	"packages/cli/src/upkeep/{move,server-upkeep}",
 ];
 
 /** How long until a test counts as hung. A busy machine is no fault of what is tested; where a time is promised, the test measures it. */

@@ -4,10 +4,10 @@ import { firstWrong } from "./runner-world.fixture.ts";
 import { firstSeed, inLongerRun, runSchedules, schedulesTimeout } from "./schedules.fixture.ts";
 
 test.each([
-	["memory", 2_500],
-	["background", 1_000],
-	["sqlite", 500],
-	["bare", 500],
+	["memory", 2_000],
+	["background", 500],
+	["sqlite", 300],
+	["bare", 300],
 	["threads", 200],
 ] as const)(
 	"nothing is lost, doubled, stuck or emitted too early in further schedules (%s)",
@@ -18,7 +18,7 @@ test.each([
 test(
 	"no effect is without its plan, audit record and start in further schedules (runner)",
 	async () => {
-		const count = inLongerRun(2_000);
+		const count = inLongerRun(1_000);
 		expect(await firstWrong(firstSeed("runner", count), count)).toBeUndefined();
 	},
 	schedulesTimeout,
