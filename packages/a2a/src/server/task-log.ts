@@ -137,9 +137,11 @@ function callOf({
 	arguments: input,
 	approval,
 	deadline,
+	path,
 }: NonNullable<RunView["pending"]>[number]): object {
 	const awaits = approval === true ? "approval" : "result";
-	return { toolCallId: id, name, arguments: input, awaits, ...(deadline === undefined ? {} : { deadline }) };
+	const due = deadline === undefined ? {} : { deadline };
+	return { toolCallId: id, name, arguments: input, awaits, ...due, ...(path === undefined ? {} : { path }) };
 }
 
 function textOfUser(content: string | readonly { readonly type: string; readonly text?: string }[]): string {

@@ -70,10 +70,12 @@ function firstTexts(fact: Fact): readonly string[] {
 function stateOf(head: SessionHead, last: Entry | undefined): ListedSession["state"] {
 	if (head.parked === true) return "parked";
 	if (last?.fact.kind === "waiting" && last.fact.wait !== undefined) return "waiting";
-	if (last?.fact.kind === "waiting")
-		return last.fact.calls.some(({ awaits }) => awaits === "approval")
-			? "waiting_for_approval"
-			: "waiting_for_result";
+	if (last?.fact.kind === "waiting") {
+		const { calls, children = [] } = last.fact;
+		const all = [...calls, ...children.flatMap((child) => child.calls)];
+		if (all.length === 0) return "waiting";
+		return all.some(({ awaits }) => awaits === "approval") ? "waiting_for_approval" : "waiting_for_result";
+	}
 	if (head.openRunId !== undefined) return head.holder?.alive === true ? "running" : "interrupted";
 	if (head.waiting > 0) return "waiting";
 	if (last?.fact.kind !== "run.ended" || last.fact.outcome === "completed") return "completed";

@@ -193,6 +193,14 @@ function describe(
 				const text = `for ${awaits === "approval" ? "approval" : "the result"} of ${call?.name ?? callId} ${formatArguments(call?.input)}`;
 				line("waiting", oneLine(text, width));
 			}
+			for (const { agent, calls } of fact.children ?? []) {
+				if (calls.length === 0) line("waiting", oneLine(`for the sub-agent ${agent}`, width));
+				for (const { awaits, toolName, arguments: input, path } of calls) {
+					const what = awaits === "approval" ? "approval" : "the result";
+					const of = path.map((step) => step.agent).join(" › ");
+					line("waiting", oneLine(`for ${what} of ${toolName} ${formatArguments(input)} (${of})`, width));
+				}
+			}
 			if (fact.wait !== undefined) {
 				const { tag, until, model } = fact.wait;
 				const time = until === undefined ? "an input" : new Date(until).toISOString();

@@ -26,6 +26,8 @@ export interface PendingToolCall extends ToolCall {
 	readonly runId?: string;
 	/** When the server stops waiting, in milliseconds since 1970. */
 	readonly deadline?: number;
+	/** Of a call of a sub-agent: the delegations that lead to it, each the sub-agent and the call that gave it work. */
+	readonly path?: readonly { readonly agent: string; readonly toolCallId: string }[];
 }
 
 /** A part of what a user says. */

@@ -1,4 +1,6 @@
 // The events of an execution as document 3 defines them: small, with message boundaries, plain JSON each.
+
+import type { CallPathStep } from "../facts/index.ts";
 import type { KnownTool, KnownTools } from "../tools/index.ts";
 import type { SessionMessage, SessionToolCall } from "./session-message.ts";
 
@@ -10,6 +12,8 @@ export interface PendingSessionCall extends SessionToolCall {
 	readonly runId?: string;
 	/** Milliseconds since the epoch, after which the call has failed. */
 	readonly deadline?: number;
+	/** Of a call of a sub-agent: the delegations that lead to it. It is in no message of this session. */
+	readonly path?: readonly CallPathStep[];
 }
 
 /** A session's state. `idle`: nothing was executed yet. */

@@ -159,9 +159,10 @@ export class ExecuteProjection {
 			this.#emit({ type: "waiting", sessionId: this.#sessionId, ...shown });
 		}
 		if (isUnderWay) return;
-		const toolCalls = calls.map(({ call, awaits, deadline }): PendingSessionCall => {
+		const toolCalls = calls.map(({ call, awaits, deadline, path }): PendingSessionCall => {
 			const approval = awaits === "approval" ? { approval: true as const, runId } : {};
-			return { ...sessionCall(call), ...approval, ...(deadline === undefined ? {} : { deadline }) };
+			const due = deadline === undefined ? {} : { deadline };
+			return { ...sessionCall(call), ...approval, ...due, ...(path === undefined ? {} : { path }) };
 		});
 		this.#emit({ type: "awaiting_tool_execution", sessionId: this.#sessionId, toolCalls });
 		this.#emit({ type: "execute_complete", status: "awaiting_tool_execution", pendingToolCalls: toolCalls });

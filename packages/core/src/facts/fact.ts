@@ -192,6 +192,8 @@ export interface CallPathStep {
 
 /** A call of a sub-agent's run that somebody outside settles. */
 export interface NestedCall extends PendingCall {
+	/** The id under which the call is known in this session; `callId` is its own. */
+	readonly id: string;
 	/** The delegations from this run down to the run of the call, the first of them a call of this run. */
 	readonly path: readonly CallPathStep[];
 	readonly toolName: string;

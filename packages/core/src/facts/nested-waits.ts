@@ -13,7 +13,7 @@ export interface WaitsFor {
  * The id under which a call of a sub-agent is known in the sessions above it: the ids of the delegations, then its own. It is
  * unique there because each of its parts is unique in its own session.
  */
-export function nestedCallId(path: readonly CallPathStep[], callId: string): string {
+function nestedCallId(path: readonly CallPathStep[], callId: string): string {
 	return [...path.map(({ toolCallId }) => toolCallId), callId].map(escaped).join("/");
 }
 
@@ -69,21 +69,23 @@ export function asChild(
 		const call = own.find((each) => each.call.toolCallId === waiting.callId);
 		if (call === undefined || call.settled !== undefined) return [];
 		const { toolName, arguments: input } = call.call;
-		return { ...waiting, path: [delegation], toolName, arguments: input };
+		const path = [delegation];
+		return { ...waiting, id: nestedCallId(path, waiting.callId), path, toolName, arguments: input };
 	});
 	for (const child of children)
-		for (const call of child.calls) calls.push({ ...call, path: [delegation, ...call.path] });
+		for (const call of child.calls) {
+			const path = [delegation, ...call.path];
+			calls.push({ ...call, id: nestedCallId(path, call.callId), path });
+		}
 	const shown = waitOf({ wait, children });
 	return shown === undefined ? { calls } : { calls, wait: shown };
 }
 
-/** The nested calls of a fact or run, each under its id in this session. */
+/** The nested calls of a fact or run, each with the sub-agent of this session on the way to it. */
 export function nestedCalls(
 	children: Waiting["children"] = [],
-): readonly { readonly id: string; readonly call: NestedCall; readonly child: WaitingChild }[] {
-	return children.flatMap((child) =>
-		child.calls.map((call) => ({ id: nestedCallId(call.path, call.callId), call, child })),
-	);
+): readonly { readonly call: NestedCall; readonly child: WaitingChild }[] {
+	return children.flatMap((child) => child.calls.map((call) => ({ call, child })));
 }
 
 /** The run once it waits. */

@@ -64,9 +64,9 @@ export function pendingCalls({ run }: SessionState): readonly PendingToolCall[] 
 		awaits,
 		...(deadline === undefined ? {} : { deadline }),
 	}));
-	const nested = nestedCalls(run.children).map(({ id, call }) => ({
+	const nested = nestedCalls(run.children).map(({ call }) => ({
 		runId,
-		toolCallId: id,
+		toolCallId: call.id,
 		toolName: call.toolName,
 		arguments: call.arguments,
 		awaits: call.awaits,

@@ -99,8 +99,8 @@ export function project(
 				...pending,
 				call: callAt(state, indexOf(state, pending.callId), pending.callId),
 			}));
-			const nested = nestedCalls(fact.children).map(({ id, call }) => {
-				const { toolName, arguments: input, ...pending } = call;
+			const nested = nestedCalls(fact.children).map(({ call }) => {
+				const { id, toolName, arguments: input, ...pending } = call;
 				return { ...pending, callId: id, call: { toolCallId: id, toolName, arguments: input } };
 			});
 			const calls = nested.length === 0 ? own : [...own, ...nested];

@@ -56,7 +56,7 @@ async function routed(
 	if (children === undefined || actor.turn !== undefined) return answers;
 	const state = await actor.lease.read();
 	const { run } = state;
-	const theirs = new Set(nestedCalls(run?.children).map(({ id }) => id));
+	const theirs = new Set(nestedCalls(run?.children).map(({ call }) => call.id));
 	for (const { call } of run?.calls ?? []) theirs.delete(call.toolCallId);
 	const nested = answers.filter(({ toolCallId }) => theirs.has(toolCallId));
 	if (run?.status !== "waiting" || nested.length === 0) return answers;

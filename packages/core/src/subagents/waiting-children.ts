@@ -108,7 +108,7 @@ async function route(
 	id: string,
 	given: Omit<ToolAnswer, "runId">,
 ): Promise<void> {
-	const found = nestedCalls(from.run?.children).find((each) => each.id === id);
+	const found = nestedCalls(from.run?.children).find((each) => each.call.id === id);
 	if (found === undefined) throw refusedOf({ toolCallId: id }, "the run does not wait for a call of that id");
 	const { call } = found;
 	let child: WaitingChild | undefined = found.child;

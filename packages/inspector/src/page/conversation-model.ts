@@ -38,6 +38,26 @@ export interface Pending {
 	readonly awaits: "result" | "approval";
 	readonly runId: string;
 	readonly deadline?: number;
+	/** Names of the sub-agents on the way to it. */
+	readonly agents?: readonly string[];
+}
+
+/** A sub-agent that the run waits for. */
+interface WaitingChild {
+	readonly agent: string;
+	readonly calls: readonly (Omit<Pending, "name" | "input" | "callId" | "agents"> & {
+		readonly id: string;
+		readonly toolName: string;
+		readonly arguments: unknown;
+		readonly path: readonly { readonly agent: string }[];
+	})[];
+	readonly wait?: WaitBody;
+}
+
+interface WaitBody {
+	readonly tag: string;
+	readonly until?: number;
+	readonly model?: { readonly code: string; readonly attempt: number };
 }
 
 type Body = Readonly<Record<string, unknown>>;
@@ -177,13 +197,29 @@ export class Conversation {
 
 	#waits(body: Body, runId: string): void {
 		const calls = body.calls as readonly { callId: string; awaits: Pending["awaits"]; deadline?: number }[];
-		this.pending = calls.map(({ callId, awaits, deadline }) => {
+		const children = (body.children ?? []) as readonly WaitingChild[];
+		const own = calls.map(({ callId, awaits, deadline }): Pending => {
 			const { name = callId, input } = this.#calls.get(callId) ?? {};
 			return { callId, name, input, awaits, runId, ...(deadline === undefined ? {} : { deadline }) };
 		});
-		const wait = body.wait as
-			| { tag: string; until?: number; model?: { code: string; attempt: number } }
-			| undefined;
+		const nested = children
+			.flatMap((child) => child.calls)
+			.map((call): Pending => {
+				const { id, toolName, arguments: input, awaits, deadline, path } = call;
+				const due = deadline === undefined ? {} : { deadline };
+				return {
+					callId: id,
+					name: toolName,
+					input,
+					awaits,
+					runId,
+					...due,
+					agents: path.map(({ agent }) => agent),
+				};
+			});
+		this.pending = [...own, ...nested];
+		const wait =
+			(body.wait as WaitBody | undefined) ?? children.find((child) => child.wait !== undefined)?.wait;
 		const until = wait?.until === undefined ? "an input" : new Date(wait.until).toLocaleTimeString("en-GB");
 		this.wait =
 			wait &&

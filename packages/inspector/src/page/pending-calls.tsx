@@ -21,7 +21,7 @@ export function PendingCalls({ store }: { readonly store: SessionStore }): JSX.E
 }
 
 function PendingCall({ of, store }: { readonly of: Pending; readonly store: SessionStore }): JSX.Element {
-	const { callId, name, input, awaits, runId, deadline } = of;
+	const { callId, name, input, awaits, runId, deadline, agents } = of;
 	const [text, setText] = useState("");
 	const { sessionId } = store;
 	const look = async (done: Promise<void>): Promise<void> => {
@@ -44,6 +44,7 @@ function PendingCall({ of, store }: { readonly of: Pending; readonly store: Sess
 		<fieldset>
 			<legend>
 				<code>{name}</code> {awaits === "approval" ? "asks whether it may run" : "waits for its result"}
+				{agents === undefined ? "" : ` for ${agents.join(" › ")}`}
 				{deadline === undefined ? "" : ` until ${formatTime(deadline)}`}
 			</legend>
 			<pre class="value">{formatValue(input)}</pre>

@@ -124,6 +124,8 @@ export class Timeline {
 				const calls = (body.calls ?? []) as readonly { callId: string; awaits: string }[];
 				const wait = body.wait as { tag: string; model?: { code: string } } | undefined;
 				const what = calls.map(({ callId, awaits }) => `${awaits} of ${this.#names.get(callId) ?? callId}`);
+				const children = (body.children ?? []) as readonly { agent: string }[];
+				what.push(...children.map(({ agent }) => `sub-agent ${agent}`));
 				if (wait !== undefined) what.push(wait.model === undefined ? wait.tag : `model: ${wait.model.code}`);
 				this.#wait = put({
 					kind: "wait",

@@ -34,6 +34,8 @@ export class AgUiProjection {
 	#blocks = 0;
 	/** Calls of the message that were begun, by their position. */
 	readonly #begun = new Map<number, string>();
+	/** All calls that were emitted. */
+	readonly #emitted = new Set<string>();
 	readonly #settled = new Set<string>();
 	#usage = new Map<string, AgUiUsage>();
 
@@ -107,6 +109,9 @@ export class AgUiProjection {
 			case "resumed":
 				this.#emit({ type: "CUSTOM", name: "resumed", value: null });
 				break;
+			case "awaiting_tool_execution":
+				for (const call of event.toolCalls) this.#unspoken(call);
+				break;
 			case "execute_complete":
 				this.#ended(event);
 		}
@@ -125,6 +130,7 @@ export class AgUiProjection {
 
 	#beginCall(index: number, toolCallId: string, toolCallName: string): void {
 		this.#begun.set(index, toolCallId);
+		this.#emitted.add(toolCallId);
 		const parentMessageId = this.#messageId;
 		this.#emit({ type: "TOOL_CALL_START", toolCallId, toolCallName, parentMessageId });
 	}
@@ -134,6 +140,16 @@ export class AgUiProjection {
 			this.#beginCall(index, toolCallId, name);
 			this.#emit({ type: "TOOL_CALL_ARGS", toolCallId, delta: JSON.stringify(given) });
 		}
+		this.#emit({ type: "TOOL_CALL_END", toolCallId });
+	}
+
+	/** A call that no message of the session has: a sub-agent's, or one of the strategy's own. */
+	#unspoken({ id: toolCallId, name: toolCallName, arguments: given }: PendingSessionCall): void {
+		if (this.#emitted.has(toolCallId)) return;
+		this.#emitted.add(toolCallId);
+		const parentMessageId = this.#messageId;
+		this.#emit({ type: "TOOL_CALL_START", toolCallId, toolCallName, parentMessageId });
+		this.#emit({ type: "TOOL_CALL_ARGS", toolCallId, delta: JSON.stringify(given) });
 		this.#emit({ type: "TOOL_CALL_END", toolCallId });
 	}
 

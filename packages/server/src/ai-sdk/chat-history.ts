@@ -9,6 +9,7 @@ import {
 	type UiMessage,
 	type UiPart,
 	type UiToolPart,
+	waitsOutput,
 } from "./ui-chunk.ts";
 
 type MessageOf<Role extends SessionMessage["role"]> = Extract<SessionMessage, { readonly role: Role }>;
@@ -39,9 +40,18 @@ export function chatHistory(
 			answer().push({ type: "step-start" }, ...answerParts(message.partial, calls));
 		}
 	}
-	for (const { id, approval, runId } of pending) {
-		const part = calls.get(id);
-		if (part === undefined) continue;
+	for (const { id, name, arguments: input, approval, runId, path } of pending) {
+		const known = calls.get(id);
+		// No message has the calls of sub-agents, and those of a strategy.
+		const part: UiToolPart = known ?? {
+			type: `tool-${name}`,
+			toolCallId: id,
+			input,
+			state: "input-available",
+		};
+		if (known === undefined) answer().push(part);
+		const outer = calls.get(path?.[0]?.toolCallId ?? "");
+		if (outer !== undefined) Object.assign(outer, { state: "output-available", output: waitsOutput });
 		delete part.providerExecuted;
 		if (approval !== true) continue;
 		part.state = "approval-requested";

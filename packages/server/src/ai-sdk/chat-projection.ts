@@ -4,16 +4,18 @@
 // A call's input is emitted as available when it is known who executes it: once the run waits for the page, or marked
 // when it was not the page's, so that no page executes a call that something else executes.
 
-import type { SessionMessage } from "holdfast";
+import type { PendingSessionCall, SessionMessage } from "holdfast";
 import type { LoggedEvent } from "holdfast/execute";
 import { waitText } from "../service/index.ts";
-import { answerIdOf, approvalIdOf, outputOf, type UiChunk, type UiWait } from "./ui-chunk.ts";
+import { answerIdOf, approvalIdOf, outputOf, type UiChunk, type UiWait, waitsOutput } from "./ui-chunk.ts";
 
 type Event = LoggedEvent["event"];
 type EventOf<Type extends Event["type"]> = Extract<Event, { readonly type: Type }>;
 
 /** How many of the last characters of a running tool's output are emitted; every delta emits them again. */
 const preliminaryCharacters = 4_096;
+/** The output that is shown of a sub-agent's call once it has its answer. */
+const continued = "The sub-agent continued.";
 
 /** What is known of calls beside the events. */
 export interface CallsKnown {
@@ -21,6 +23,8 @@ export interface CallsKnown {
 	readonly answered?: ReadonlySet<string>;
 	/** Calls that the page has refused. */
 	readonly denied?: ReadonlySet<string>;
+	/** Calls that wait now: the log does not show when those of sub-agents have their results. Absent: all that it shows. */
+	readonly pending?: ReadonlySet<string>;
 }
 
 /** A call that is written. */
@@ -36,6 +40,8 @@ interface Call {
 	approvalId: string | undefined;
 	isSettled: boolean;
 	said: string;
+	/** Of a call of a sub-agent: the call of the session that gave the work. */
+	readonly within?: string | undefined;
 }
 
 export class ChatProjection {
@@ -202,14 +208,49 @@ export class ChatProjection {
 	}
 
 	#waits({ toolCalls }: EventOf<"awaiting_tool_execution">): void {
-		for (const { id: toolCallId, approval, runId } of toolCalls) {
-			const call = this.#calls.get(toolCallId);
-			const isAnswered = this.#known.answered?.has(toolCallId) === true;
+		const waiting = new Set(toolCalls.map(({ id }) => id));
+		this.#continueNested((id) => !waiting.has(id));
+		for (const pending of toolCalls) {
+			const { id: toolCallId, approval, runId } = pending;
+			const call = this.#calls.get(toolCallId) ?? this.#unspoken(pending);
+			const isAnswered = this.#isAnswered(toolCallId, call);
 			// A call that waits to be let run is not marked: pages count marked calls as done.
 			this.#emitInput(toolCallId, isAnswered ? "others" : "page");
-			if (approval !== true || call === undefined || call.approvalId !== undefined) continue;
+			if (approval !== true || call.approvalId !== undefined) continue;
 			call.approvalId = approvalIdOf(runId, toolCallId);
 			this.#emit({ type: "tool-approval-request", approvalId: call.approvalId, toolCallId });
+		}
+	}
+
+	/** A call that no message of the session has: a sub-agent's, or one of the strategy's own. */
+	#unspoken({ id: toolCallId, name: toolName, arguments: input, path }: PendingSessionCall): Call {
+		const state = { isEmitted: false, approvalId: undefined, isSettled: false, said: "" };
+		const call: Call = { toolName, input, ...state, within: path?.[0]?.toolCallId };
+		this.#calls.set(toolCallId, call);
+		const outer = path?.[0]?.toolCallId;
+		// Pages send answers once each call of the step has an output. It gets its own when the sub-agent is done.
+		if (outer !== undefined)
+			this.#emit({ type: "tool-output-available", toolCallId: outer, output: waitsOutput });
+		this.#emit({ type: "tool-input-start", toolCallId, toolName });
+		return call;
+	}
+
+	#isAnswered(toolCallId: string, { within }: Call): boolean {
+		const { answered, pending } = this.#known;
+		if (answered?.has(toolCallId) === true) return true;
+		return within !== undefined && pending?.has(toolCallId) === false;
+	}
+
+	/** The sub-agents have the answers to these calls and continue. Their results are not in this session's log. */
+	#continueNested(isOver: (id: string, call: Call) => boolean): void {
+		for (const [toolCallId, call] of this.#calls) {
+			if (call.within === undefined || call.isSettled || !isOver(toolCallId, call)) continue;
+			call.isSettled = true;
+			const isPages = call.approvalId === undefined && !this.#isAnswered(toolCallId, call);
+			if (this.#known.denied?.has(toolCallId) === true)
+				this.#emit({ type: "tool-output-denied", toolCallId });
+			// The page has the results it gave itself.
+			else if (!isPages) this.#emit({ type: "tool-output-available", toolCallId, output: continued });
 		}
 	}
 
@@ -237,6 +278,7 @@ export class ChatProjection {
 		if (call === undefined || call.isSettled) return;
 		call.isSettled = true;
 		call.said = "";
+		this.#continueNested((_, { within }) => within === toolCallId);
 		this.#emitInput(toolCallId, "others");
 		if (this.#known.denied?.has(toolCallId) === true) this.#emit({ type: "tool-output-denied", toolCallId });
 		else if (isError) this.#emit({ type: "tool-output-error", toolCallId, errorText: output });
@@ -245,6 +287,7 @@ export class ChatProjection {
 
 	#ended({ status }: EventOf<"execute_complete">): void {
 		this.#start(undefined);
+		if (status !== "awaiting_tool_execution") this.#continueNested(() => true);
 		this.#endStep();
 		if (status === "aborted") this.#emit({ type: "abort" });
 		const ended = this.#length ? "length" : "stop";

@@ -112,7 +112,8 @@ export const resumeChat: Route = {
 				.slice(info.messages.findLastIndex(({ role }) => role === "user") + 1)
 				.flatMap((message) => (message.role === "tool" ? message.toolCallId : [])),
 		);
-		const projection = new ChatProjection({ answered });
+		const pending = new Set((info.pendingToolCalls ?? []).map(({ id }) => id));
+		const projection = new ChatProjection({ answered, pending });
 		const project = projection.add.bind(projection);
 		const run = { sessionId, after, from: from ?? after, until: "rest", project, closing } as const;
 		return exchange.streamAs({ ...projectedRun(run), headers });

@@ -101,6 +101,9 @@ export function readApprovalId(approvalId: string): { readonly toolCallId: strin
 	return { runId: approvalId.slice(0, at), toolCallId: approvalId.slice(at + 1) };
 }
 
+/** The output that is shown of a delegation while its sub-agent waits for somebody outside. */
+export const waitsOutput = "It waits.";
+
 /** A tool's output: text that is JSON is parsed, other text stays as it is. */
 export function outputOf(text: string): unknown {
 	if (!/^\s*[[{]/.test(text)) return text;

@@ -125,7 +125,18 @@ export const schemas: Readonly<Record<string, Schema>> = {
 	}),
 	ToolCall: shape(["id", "name", "arguments"], { id: text, name: text, arguments: { type: "object" } }),
 	PendingToolCall: {
-		allOf: [reference("ToolCall"), shape([], { approval: { const: true }, runId: text, deadline: number })],
+		allOf: [
+			reference("ToolCall"),
+			shape([], {
+				approval: { const: true },
+				runId: text,
+				deadline: number,
+				path: {
+					...list(shape(["agent", "toolCallId"], { agent: text, toolCallId: text })),
+					description: "Of a call of a sub-agent: the delegations that lead to it.",
+				},
+			}),
+		],
 	},
 	Usage: shape(["inputTokens", "outputTokens", "totalTokens"], {
 		inputTokens: number,
