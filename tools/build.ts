@@ -5,14 +5,13 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { type ChunkingContext, type OutputAsset, type OutputChunk, rolldown } from "rolldown";
 import { listFiles } from "./list-sources.ts";
-import { namePrivateMethods } from "./name-private-methods.ts";
 import { pruneDeclarations } from "./prune-declarations.ts";
 import { runCommand } from "./run-command.ts";
 import { outputOf, readWorkspaces, type Workspace } from "./workspaces.ts";
 
 const root = join(import.meta.dirname, "..");
 
-/** The modules that are loaded with one, itself among them. */
+/** A module and everything that it imports statically. */
 function staticImportsOf(first: string, modules: ChunkingContext): ReadonlySet<string> {
 	const found = new Set([first]);
 	for (const id of found)
@@ -20,7 +19,7 @@ function staticImportsOf(first: string, modules: ChunkingContext): ReadonlySet<s
 	return found;
 }
 
-/** Bundles the entries of a package; gives the files it wrote, relative to dist. */
+/** Bundles the entries of a package and returns the files it wrote, relative to dist. */
 async function bundle({ folder, entries, commands }: Workspace): Promise<readonly string[]> {
 	const place = join(root, "packages", folder);
 	const sources = entries.map(({ source }) => join(place, source));
@@ -53,14 +52,14 @@ async function bundle({ folder, entries, commands }: Workspace): Promise<readonl
 		},
 		comments: false,
 		sourcemap: true,
-		// Small, and readable in a stack trace: functions, classes and properties keep their names, local variables do not.
-		minify: { compress: true, mangle: { keepNames: true }, codegen: { removeWhitespace: true } },
+		// Readable in a stack trace, a debugger and an editor: whoever bundles an application minifies it there.
+		minify: false,
 	});
 	await build.close();
 	return output.flatMap((part) => writePart(join(place, "dist"), part));
 }
 
-/** Writes a bundled file and its map; gives their names. A file of nothing but re-exports has no map. */
+/** Writes a bundled file and its map, and returns their names. A file that only re-exports has no map. */
 function writePart(dist: string, part: OutputChunk | OutputAsset): readonly string[] {
 	if (part.type === "asset") return [];
 	const { fileName, code, map } = part;
@@ -68,14 +67,13 @@ function writePart(dist: string, part: OutputChunk | OutputAsset): readonly stri
 	mkdirSync(dirname(into), { recursive: true });
 	if (map === null) writeFileSync(into, code);
 	else {
-		const named = namePrivateMethods({ code, map });
-		writeFileSync(into, named.code);
-		writeFileSync(`${into}.map`, JSON.stringify({ ...map, mappings: named.mappings }));
+		writeFileSync(into, code);
+		writeFileSync(`${into}.map`, JSON.stringify(map));
 	}
 	return map === null ? [fileName] : [fileName, `${fileName}.map`];
 }
 
-/** Bundles what a package shows in a browser, into dist/page; gives the files it wrote, relative to dist. */
+/** Bundles a package's page for the browser into dist/page and returns the files it wrote, relative to dist. */
 async function bundlePageOf({ folder }: Workspace): Promise<readonly string[]> {
 	const bundler = join(root, "packages", folder, "src/assets/bundle-page.ts");
 	if (!existsSync(bundler)) return [];
