@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 import { projectsOf, settings, ssr } from "./vitest.config.ts";
 
 /** Tests of what is built or fetched. */
-const built = "test/{templates,site}/**/*.long.test.ts";
+const built = "test/{templates,site,bundlers}/**/*.long.test.ts";
 /** They wait for a registry and a compiler, on machines that are busy with other things. */
 const builtTimeout = 1_200_000;
 

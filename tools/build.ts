@@ -73,14 +73,21 @@ function writePart(dist: string, part: OutputChunk | OutputAsset): readonly stri
 	return map === null ? [fileName] : [fileName, `${fileName}.map`];
 }
 
-/** Bundles a package's page for the browser into dist/page and returns the files it wrote, relative to dist. */
-async function bundlePageOf({ folder }: Workspace): Promise<readonly string[]> {
-	const bundler = join(root, "packages", folder, "src/assets/bundle-page.ts");
-	if (!existsSync(bundler)) return [];
-	const { bundlePage } = (await import(bundler)) as { bundlePage(into: string): Promise<unknown> };
-	const dist = join(root, "packages", folder, "dist");
-	await bundlePage(join(dist, "page"));
-	return listFiles(dist, "").filter((file) => file.startsWith("page/"));
+/** Writes the files of a package's page as a module, so that bundlers find them; returns the names of the files it wrote. */
+async function writePageOf({ folder }: Workspace): Promise<readonly string[]> {
+	const builder = join(root, "packages", folder, "src/assets/bundle-page.ts");
+	if (!existsSync(builder)) return [];
+	const { pageFiles } = (await import(builder)) as { pageFiles(): Promise<ReadonlyMap<string, Uint8Array>> };
+	const files = [...(await pageFiles())].map(([name, content]) => [
+		name,
+		Buffer.from(content).toString("base64"),
+	]);
+	const code = `const files = ${JSON.stringify(files, undefined, "\t")};
+export const pageFiles = async () =>
+	new Map(files.map(([name, content]) => [name, Uint8Array.from(atob(content), (byte) => byte.charCodeAt(0))]));
+`;
+	writeFileSync(join(root, "packages", folder, "dist/page.js"), code);
+	return ["page.js"];
 }
 
 function removeLeftovers(workspace: Workspace, written: readonly string[]): void {
@@ -102,5 +109,5 @@ process.exitCode = code;
 if (code === 0)
 	for (const workspace of readWorkspaces(root)) {
 		const written = await bundle(workspace);
-		removeLeftovers(workspace, [...written, ...(await bundlePageOf(workspace))]);
+		removeLeftovers(workspace, [...written, ...(await writePageOf(workspace))]);
 	}

@@ -60,7 +60,8 @@ async function findMaps(workspaces: readonly Workspace[], folder: string): Promi
 		const dist = join(folder, "node_modules", name, "dist");
 		const scripts = listFiles(dist, ".js");
 		const unmapped = scripts.filter((file) => {
-			// A file of nothing but re-exports needs none.
+			// The inspector's page is data. A file that only re-exports needs no map.
+			if (file === "page.js") return false;
 			if (!existsSync(join(dist, `${file}.map`)))
 				return /\b(function|class|const|var)\b/.test(readFileSync(join(dist, file), "utf8"));
 			const { sourcesContent = [] } = JSON.parse(readFileSync(join(dist, `${file}.map`), "utf8"));

@@ -2,7 +2,7 @@
 import { gzipSync } from "node:zlib";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { bundlePage } from "./assets/bundle-page.ts";
+import { pageFiles } from "./assets/bundle-page.ts";
 import { openStage, type Stage, whyNot } from "./browser.fixture.ts";
 
 /** Entries of a session that called a tool again and again. */
@@ -78,7 +78,7 @@ describe.skipIf(whyNot !== undefined)(`the inspector with much to show${whyNot ?
 });
 
 test("the page weighs less than 150 KB compressed, and asks nobody but its server", async () => {
-	const files = await bundlePage();
+	const files = await pageFiles();
 	let bytes = 0;
 	for (const content of files.values()) bytes += gzipSync(content).length;
 	expect(bytes).toBeLessThan(150 * 1024);

@@ -1,8 +1,9 @@
 // The engine of one worker. A run finds it exactly as the program of the guest's side left it: the engine's memory is
 // written over with a copy made then, which takes a tenth of the time that a new engine takes. An engine that grew, or
 // in which something went wrong, is replaced, so that memory a run used is given back.
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { type JSValueHandle, QuickJS, type QuickJSOptions, type Snapshot } from "quickjs-wasi";
 import { guestFile, guestProgram } from "./guest.ts";
 
@@ -31,6 +32,15 @@ const keptGrowth = 8 * 1024 * 1024;
 /** The language without what hosts add to it: no `performance`, `atob`, `DOMException`. */
 const intrinsics = 0x3ff;
 
+/** The engine's file: in its package, or next to a worker that was built into a file of its own. */
+function engineFile(): string {
+	const own: string | undefined = import.meta.url;
+	const base = own === undefined ? (process.argv[1] as string) : fileURLToPath(own);
+	const copied = join(dirname(base), "quickjs.wasm");
+	const { createRequire } = process.getBuiltinModule("node:module");
+	return existsSync(copied) ? copied : createRequire(base).resolve("quickjs-wasi/quickjs.wasm");
+}
+
 /** An engine, and the functions of the guest's side in it. */
 export class Machine {
 	readonly #module: WebAssembly.Module;
@@ -48,8 +58,7 @@ export class Machine {
 	}
 
 	static async create(host: MachineHost): Promise<Machine> {
-		const file = createRequire(import.meta.url).resolve("quickjs-wasi/quickjs.wasm");
-		const machine = new Machine(await WebAssembly.compile(readFileSync(file)), host);
+		const machine = new Machine(await WebAssembly.compile(readFileSync(engineFile())), host);
 		await machine.#prepare();
 		return machine;
 	}

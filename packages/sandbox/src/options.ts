@@ -1,11 +1,14 @@
 // Options of a sandbox and of a run, read once and checked.
 import { availableParallelism } from "node:os";
+import { resolve } from "node:path";
 import { HoldfastError } from "@holdfast/upp";
 import { normalizePath } from "./graph.ts";
 import type { CodeExecutionOptions, SandboxOptions } from "./types.ts";
 
 /** Limits of a sandbox, all given. */
-export type Limits = Required<SandboxOptions>;
+export interface Limits extends Required<Omit<SandboxOptions, "worker">> {
+	readonly worker: string | URL | undefined;
+}
 
 /** A run's options, all given. */
 export interface RunOptions {
@@ -38,7 +41,14 @@ export function readLimits(options: SandboxOptions): Limits {
 		maxRuns: Math.ceil(positive("maxRuns", options.maxRuns, 64)),
 		memoryLimitBytes: positive("memoryLimitBytes", options.memoryLimitBytes, 64 * 1024 * 1024),
 		cpuLimitMs: positive("cpuLimitMs", options.cpuLimitMs, 30_000),
+		worker: readWorker(options.worker),
 	};
+}
+
+function readWorker(worker: unknown): string | URL | undefined {
+	if (worker === undefined || worker instanceof URL) return worker;
+	if (typeof worker !== "string" || worker === "") throw invalid("worker must be a path or a file: URL");
+	return worker.startsWith("file:") ? new URL(worker) : resolve(worker);
 }
 
 const identifier = /^[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*$/u;

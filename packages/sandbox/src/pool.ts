@@ -5,14 +5,12 @@ import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
 import type { Execution } from "./execution.ts";
 import type { Limits } from "./options.ts";
 import { control, type FromWorker, type ToWorker } from "./protocol.ts";
+import { workerProgram } from "./worker-program.ts";
 
 /** Milliseconds that a guest has to notice that it is to stop. */
 const stopWithinMs = 25;
 /** Milliseconds after the limit of computing time at which a thread that did not notice it is ended. */
 const capGraceMs = 250;
-
-const own = import.meta.url;
-const program = new URL(own.endsWith(".ts") ? "./worker.ts" : "./worker.js", own);
 
 interface Thread {
 	readonly worker: Worker;
@@ -29,6 +27,7 @@ interface Thread {
 /** Threads, and the runs that wait for one. */
 export class Pool {
 	readonly #limits: Limits;
+	#program: string | URL | undefined;
 	readonly #threads = new Set<Thread>();
 	readonly #waiting = new Set<Execution>();
 	#warmed: (() => void)[] = [];
@@ -37,7 +36,9 @@ export class Pool {
 		this.#limits = limits;
 	}
 
+	/** @throws HoldfastError `sandbox_worker_missing` */
 	submit(execution: Execution): void {
+		this.#findProgram();
 		this.#waiting.add(execution);
 		this.#schedule();
 	}
@@ -48,7 +49,7 @@ export class Pool {
 	}
 
 	/** Starts the threads; resolves when all are ready. */
-	warm(): Promise<void> {
+	async warm(): Promise<void> {
 		while (this.#threads.size < Math.min(this.#limits.workers, this.#limits.maxRuns)) this.#start();
 		return new Promise((resolve) => {
 			this.#warmed.push(resolve);
@@ -136,10 +137,15 @@ export class Pool {
 		);
 	}
 
+	#findProgram(): string | URL {
+		this.#program ??= workerProgram(this.#limits.worker);
+		return this.#program;
+	}
+
 	#start(): Thread {
 		const channel = new MessageChannel();
 		const words = new Int32Array(new SharedArrayBuffer(control.words * Int32Array.BYTES_PER_ELEMENT));
-		const worker = new Worker(program, {
+		const worker = new Worker(this.#findProgram(), {
 			name: "holdfast-sandbox",
 			workerData: { words, replies: channel.port2 },
 			transferList: [channel.port2],
@@ -161,8 +167,8 @@ export class Pool {
 		worker.unref();
 		channel.port1.unref();
 		worker.on("message", (message: FromWorker) => this.#receive(thread, message));
-		worker.on("error", (error: Error & { readonly code?: string }) => this.#lose(thread, error.code ?? ""));
-		worker.on("exit", () => this.#lose(thread, ""));
+		worker.on("error", (error: Error & { readonly code?: string }) => this.#lose(thread, error));
+		worker.on("exit", () => this.#lose(thread));
 		return thread;
 	}
 
@@ -210,13 +216,16 @@ export class Pool {
 		if (idle > this.#limits.workers) void this.#end(thread);
 	}
 
-	#lose(thread: Thread, code: string): void {
+	#lose(thread: Thread, cause?: Error & { readonly code?: string }): void {
 		const { execution } = thread;
 		if (!this.#threads.has(thread)) return;
 		void this.#end(thread);
-		if (code === "ERR_WORKER_OUT_OF_MEMORY")
+		if (cause?.code === "ERR_WORKER_OUT_OF_MEMORY")
 			execution?.lose("memory", "The thread of the run ran out of memory");
-		else execution?.lose("error", "The thread of the run ended");
+		else {
+			const why = cause === undefined ? "" : `: ${cause.message}`;
+			execution?.lose("error", `The thread of the run ended${why}`);
+		}
 		this.#schedule();
 		this.#checkWarm();
 	}

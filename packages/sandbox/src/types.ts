@@ -102,6 +102,12 @@ export interface SandboxOptions {
 	readonly memoryLimitBytes?: number;
 	/** Milliseconds that a guest may compute; 30,000 by default. Waiting for the host is not counted. */
 	readonly cpuLimitMs?: number;
+	/**
+	 * The file of the program that threads run, a path or a `file:` URL. By default the installed package's entry
+	 * `@holdfast/sandbox/worker`. Set it when you bundle your application and deploy it without `node_modules`: build that
+	 * entry into a file of its own, copy `quickjs-wasi/quickjs.wasm` next to it, and name the file here.
+	 */
+	readonly worker?: string | URL;
 }
 
 /** Runs code in threads of its own. */
@@ -109,7 +115,8 @@ export interface Sandbox {
 	/**
 	 * Runs a module and gives a handle at once.
 	 *
-	 * @throws HoldfastError `invalid_code_options` for options that make no sense, `sandbox_closed` after `close`.
+	 * @throws HoldfastError `invalid_code_options` for invalid options, `sandbox_closed` after `close`, `sandbox_worker_missing` where
+	 * the program of the threads cannot be found.
 	 */
 	runCode(source: string, options?: CodeExecutionOptions): CodeExecution;
 	/** Starts the threads, so that the first run need not wait for one. */

@@ -74,5 +74,5 @@ async function serve({ words, replies }: ThreadData): Promise<void> {
 	send({ kind: "ready" });
 }
 
-// Imported elsewhere it does nothing.
-if (isThreadData(workerData)) await serve(workerData);
+// Imported elsewhere, it does nothing. Without a top-level await it can be built as CommonJS, too.
+if (isThreadData(workerData)) void serve(workerData);

@@ -1,11 +1,11 @@
-// Bundles the page by vite: into memory where the sources run as they are, into a folder where the package is built.
-import { readFile, writeFile } from "node:fs/promises";
+// Builds the page with Vite. `npm run build` publishes the result as the module that `#page` resolves to.
+import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 
 const folder = fileURLToPath(new URL("../page/", import.meta.url));
 
-/** The files of the page by their names. `into`: a folder that they are written to, with the script's source map. */
-export async function bundlePage(into?: string): Promise<ReadonlyMap<string, Uint8Array>> {
+/** The files of the page by name. */
+export async function pageFiles(): Promise<ReadonlyMap<string, Uint8Array>> {
 	const { build } = await import("vite");
 	const result = await build({
 		configFile: false,
@@ -15,9 +15,7 @@ export async function bundlePage(into?: string): Promise<ReadonlyMap<string, Uin
 		oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
 		define: { "process.env.NODE_ENV": '"production"' },
 		build: {
-			write: into !== undefined,
-			...(into === undefined ? {} : { outDir: into, emptyOutDir: true }),
-			sourcemap: into !== undefined,
+			write: false,
 			modulePreload: false,
 			rolldownOptions: {
 				input: `${folder}main.tsx`,
@@ -33,11 +31,7 @@ export async function bundlePage(into?: string): Promise<ReadonlyMap<string, Uin
 				typeof source === "string" ? new TextEncoder().encode(source) : (source ?? new Uint8Array()),
 			);
 	}
-	for (const name of ["index.html", "icon.svg"]) {
-		const content = await readFile(`${folder}${name}`);
-		files.set(name, content);
-		if (into !== undefined) await writeFile(`${into}/${name}`, content);
-	}
+	for (const name of ["index.html", "icon.svg"]) files.set(name, await readFile(`${folder}${name}`));
 	return files;
 }
 

@@ -1,7 +1,5 @@
-// The files of the page: in a published package they lie beside the code; where the sources are, they are bundled when they are
-// first asked for, and once for a process.
-import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+// The files of the page. A published package contains them as a module, so that they are part of any bundle; from the sources
+// they are built on first use, once per process.
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 
@@ -17,12 +15,10 @@ export interface SentFile {
 }
 
 const compress = promisify(gzip);
-const source = new URL("../page/index.html", import.meta.url);
-const built = new URL("./page/", import.meta.url);
 let bundled: Promise<ReadonlyMap<string, Uint8Array>> | undefined;
 const sent = new Map<PageFile, Promise<SentFile>>();
 
-/** A file of the page. Rejects where it cannot be bundled; the next who asks tries again. */
+/** A file of the page. Rejects when the page cannot be built; the next request tries again. */
 export function pageFile(file: PageFile): Promise<SentFile> {
 	let found = sent.get(file);
 	if (found === undefined) {
@@ -41,8 +37,7 @@ async function prepare(file: PageFile): Promise<SentFile> {
 }
 
 async function contentOf(file: PageFile): Promise<Uint8Array> {
-	if (!existsSync(source)) return readFile(new URL(file, built));
-	bundled ??= import("./bundle-page.ts").then(({ bundlePage }) => bundlePage());
+	bundled ??= import("#page").then(({ pageFiles }) => pageFiles());
 	try {
 		const content = (await bundled).get(file);
 		if (content === undefined) throw new Error(`The bundle of the inspector's page has no ${file}.`);

@@ -7,7 +7,7 @@ import { configInvalid } from "./connector.ts";
 import { sqlReadOnly } from "./sql-connector.ts";
 import type { SqlDriver, SqlRows, SqlStatement } from "./sql-driver.ts";
 import { sqlRefused } from "./sql-statement.ts";
-import { sqliteProgram } from "./sqlite-process.ts";
+import { sqliteProgram } from "./sqlite-program.ts";
 import { querySqlite, type SqliteFailure } from "./sqlite-query.ts";
 
 /** Where the database is. */
@@ -15,6 +15,11 @@ export type SqliteDriverOptions =
 	| {
 			/** A file. It is opened in a process of its own, for reading unless a statement may write. */
 			readonly path: string;
+			/**
+			 * The file of the program that opens it, a path or a `file:` URL. By default the installed package's entry
+			 * `@holdfast/runner/sqlite-process`. Set it when you deploy a bundle without `node_modules`.
+			 */
+			readonly program?: string | URL;
 	  }
 	| {
 			/** An open database. A statement blocks this process for as long as it takes: for tests and trusted plans. */
@@ -26,7 +31,7 @@ export type SqliteAnswer = ReturnType<typeof querySqlite>;
 
 /**
  * SQLite for `sqlConnector()`.
- * @throws HoldfastError `CONFIG_INVALID`.
+ * @throws HoldfastError `CONFIG_INVALID`, and `SQL_PROGRAM_MISSING` where the program of the process cannot be found.
  */
 export function sqliteDriver(options: SqliteDriverOptions): SqlDriver {
 	if ("database" in options) {
@@ -36,6 +41,7 @@ export function sqliteDriver(options: SqliteDriverOptions): SqlDriver {
 	const { path } = options;
 	if (typeof path !== "string" || path === "" || path.startsWith(":"))
 		throw configInvalid("`path` is no file; give a database in memory as `database`");
+	const program = sqliteProgram(options.program);
 	let idle: ChildProcess | undefined;
 	const release = (child: ChildProcess): void => {
 		if (idle !== undefined || !child.connected) {
@@ -49,7 +55,7 @@ export function sqliteDriver(options: SqliteDriverOptions): SqlDriver {
 	return {
 		async query(statement, signal) {
 			signal.throwIfAborted();
-			const child = idle?.connected === true ? idle : started(path);
+			const child = idle?.connected === true ? idle : started(program, path);
 			if (child === idle) idle = undefined;
 			child.ref();
 			child.channel?.ref();
@@ -69,10 +75,9 @@ export function sqliteDriver(options: SqliteDriverOptions): SqlDriver {
 	};
 }
 
-function started(path: string): ChildProcess {
-	// The variables of this process are no business of a query.
-	const [program, argv] = sqliteProgram(path);
-	return fork(program, argv, {
+function started(program: string, path: string): ChildProcess {
+	// A query needs none of this process's environment variables.
+	return fork(program, ["holdfast-sqlite-process", path], {
 		stdio: ["ignore", "ignore", "ignore", "ipc"],
 		env: {},
 		serialization: "advanced",

@@ -24,7 +24,7 @@ export interface KeyedAdapterOptions extends AdapterOptions {
 /** Posts to `{baseUrl}/chat/completions` with a bearer key. Needs `@ai-sdk/openai`. */
 export function openaiClient({ apiKey, ...options }: KeyedAdapterOptions): LLMClient {
 	return lazyClient(options, apiKey, async () => {
-		const { createOpenAI } = await load(() => import("@ai-sdk/openai"), "@ai-sdk/openai");
+		const { createOpenAI } = await loadOpenAI();
 		const given = { apiKey, ...settings(options), fetch: untilDone(options.fetch) };
 		return createOpenAI(given).chat(options.model) as LanguageModel;
 	});
@@ -33,7 +33,7 @@ export function openaiClient({ apiKey, ...options }: KeyedAdapterOptions): LLMCl
 /** Posts to `{baseUrl}/messages` with the key in `x-api-key`; the base ends in `/v1`. Needs `@ai-sdk/anthropic`. */
 export function anthropicClient({ apiKey, ...options }: KeyedAdapterOptions): LLMClient {
 	return lazyClient(options, apiKey, async () => {
-		const { createAnthropic } = await load(() => import("@ai-sdk/anthropic"), "@ai-sdk/anthropic");
+		const { createAnthropic } = await loadAnthropic();
 		return createAnthropic({ apiKey, ...settings(options) })(options.model) as LanguageModel;
 	});
 }
@@ -41,10 +41,7 @@ export function anthropicClient({ apiKey, ...options }: KeyedAdapterOptions): LL
 /** Speaks to a service that is compatible with OpenAI's, without a key. Needs `@ai-sdk/openai-compatible`. */
 export function localClient(options: AdapterOptions & { readonly baseUrl: string }): LLMClient {
 	return lazyClient(options, undefined, async () => {
-		const { createOpenAICompatible } = await load(
-			() => import("@ai-sdk/openai-compatible"),
-			"@ai-sdk/openai-compatible",
-		);
+		const { createOpenAICompatible } = await loadOpenAICompatible();
 		const { baseUrl: baseURL, fetch } = options;
 		const provider = createOpenAICompatible({
 			name: "local",
@@ -63,14 +60,35 @@ function settings({ baseUrl, fetch }: AdapterOptions): { baseURL?: string; fetch
 	};
 }
 
-async function load<Module>(module: () => Promise<Module>, name: string): Promise<Module> {
+// Each import is inside a `try`, by which bundlers know that the package may be absent.
+async function loadOpenAI(): Promise<typeof import("@ai-sdk/openai")> {
 	try {
-		return await module();
+		return await import("@ai-sdk/openai");
 	} catch (error) {
-		throw new HoldfastError("ADAPTER_MISSING", `This client needs ${name}. Install it: npm install ${name}`, {
-			cause: error,
-		});
+		throw missing("@ai-sdk/openai", error);
 	}
+}
+
+async function loadAnthropic(): Promise<typeof import("@ai-sdk/anthropic")> {
+	try {
+		return await import("@ai-sdk/anthropic");
+	} catch (error) {
+		throw missing("@ai-sdk/anthropic", error);
+	}
+}
+
+async function loadOpenAICompatible(): Promise<typeof import("@ai-sdk/openai-compatible")> {
+	try {
+		return await import("@ai-sdk/openai-compatible");
+	} catch (error) {
+		throw missing("@ai-sdk/openai-compatible", error);
+	}
+}
+
+function missing(name: string, cause: unknown): HoldfastError {
+	return new HoldfastError("ADAPTER_MISSING", `This client needs ${name}. Install it: npm install ${name}`, {
+		cause,
+	});
 }
 
 /** A client whose package is loaded with its first call. Nothing that it throws contains the key. */

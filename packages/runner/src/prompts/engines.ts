@@ -1,18 +1,14 @@
-// The engines, each loaded with its library when it is first used.
+// The engines, each loaded on first use. Two need an optional library.
 import { HoldfastError } from "@holdfast/upp";
 import type { PromptEngine } from "../contract/index.ts";
 import type { TemplateEngine } from "./template-engine.ts";
 
-const engines: Readonly<Record<PromptEngine, { readonly library: string; load(): Promise<TemplateEngine> }>> =
-	{
-		handlebars: {
-			library: "@handlebars/parser",
-			load: async () => (await import("./handlebars.ts")).handlebarsEngine,
-		},
-		liquid: { library: "liquidjs", load: async () => (await import("./liquid.ts")).liquidEngine },
-		mustache: { library: "mustache", load: async () => (await import("./mustache.ts")).mustacheEngine },
-		fstring: { library: "", load: async () => (await import("./fstring.ts")).fstringEngine },
-	};
+const engines: Readonly<Record<PromptEngine, () => Promise<TemplateEngine>>> = {
+	handlebars: async () => (await import("./handlebars.ts")).handlebarsEngine,
+	liquid: loadLiquid,
+	mustache: loadMustache,
+	fstring: async () => (await import("./fstring.ts")).fstringEngine,
+};
 
 export const defaultEngine: PromptEngine = "handlebars";
 
@@ -20,16 +16,34 @@ export function isPromptEngine(name: unknown): name is PromptEngine {
 	return typeof name === "string" && Object.hasOwn(engines, name);
 }
 
-/** @throws PROMPT_ENGINE_MISSING where its library is not installed. */
-export async function loadEngine(name: PromptEngine): Promise<TemplateEngine> {
-	const { library, load } = engines[name];
+/** @throws PROMPT_ENGINE_MISSING when the engine's library is not installed. */
+export function loadEngine(name: PromptEngine): Promise<TemplateEngine> {
+	return engines[name]();
+}
+
+// Each import of a library is inside a `try`, by which bundlers know that the package may be absent.
+async function loadLiquid(): Promise<TemplateEngine> {
+	const { liquidEngine } = await import("./liquid.ts");
 	try {
-		return await load();
+		return liquidEngine(await import("liquidjs"));
 	} catch (error) {
-		throw new HoldfastError(
-			"PROMPT_ENGINE_MISSING",
-			`The engine "${name}" needs ${library}, which cannot be loaded. Install it: npm install ${library}`,
-			{ cause: error },
-		);
+		throw missing("liquid", "liquidjs", error);
 	}
+}
+
+async function loadMustache(): Promise<TemplateEngine> {
+	const { mustacheEngine } = await import("./mustache.ts");
+	try {
+		return mustacheEngine((await import("mustache")).default);
+	} catch (error) {
+		throw missing("mustache", "mustache", error);
+	}
+}
+
+function missing(engine: PromptEngine, library: string, cause: unknown): HoldfastError {
+	return new HoldfastError(
+		"PROMPT_ENGINE_MISSING",
+		`The engine "${engine}" needs ${library}, which cannot be loaded. Install it: npm install ${library}`,
+		{ cause },
+	);
 }

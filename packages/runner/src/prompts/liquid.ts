@@ -1,7 +1,8 @@
-// Engine `liquid`: the library reads and renders, in a context that charges what is done. What includes other templates, gives
-// something else each time, or evaluates texts as expressions is taken out.
+// Engine `liquid`: the library parses and renders, in a context that charges for the work. Tags and filters that include other
+// templates, return something else each time, or evaluate text as an expression are removed. The library is optional, so it
+// is passed in.
 import { messageOf } from "@holdfast/upp";
-import { AssignTag, Context, type Emitter, Liquid, LiquidError, type Template } from "liquidjs";
+import type { Context, Emitter, Liquid, Template } from "liquidjs";
 import { type Budget, limitExceeded } from "./budget.ts";
 import { textOf } from "./plain-params.ts";
 import {
@@ -28,28 +29,6 @@ const reserved: ReadonlySet<unknown> = new Set(["constructor", "__proto__"]);
 /** What the library's own limit counts: characters and list elements that filters make. */
 const filterShare = 4;
 
-/** The context of one rendering. */
-class PromptContext extends Context {
-	readonly parts: RenderParts;
-	depth = 0;
-
-	constructor(liquid: Liquid, parts: RenderParts) {
-		const { limits } = parts.budget;
-		const options = {
-			sync: true,
-			memoryLimit: limits.outputLength * filterShare,
-			renderLimit: limits.renderMs,
-		};
-		super(parts.params, liquid.options, options, { liquid });
-		this.parts = parts;
-	}
-
-	override readProperty(from: never, key: never): ReturnType<Context["readProperty"]> {
-		if (reserved.has(key)) return undefined;
-		return super.readProperty(from, key);
-	}
-}
-
 /** Writes what a template or a `capture` gives. */
 class BudgetEmitter implements Emitter {
 	buffer = "";
@@ -61,63 +40,6 @@ class BudgetEmitter implements Emitter {
 
 	write(value: unknown): void {
 		this.buffer += this.#budget.write(boundedText(value, this.#budget));
-	}
-}
-
-export const liquidEngine: TemplateEngine = { compile };
-
-function makeLiquid(): Liquid {
-	const noFile = (): never => {
-		throw new Error("a template may not open files");
-	};
-	const liquid = new Liquid({
-		strictFilters: true,
-		ownPropertyOnly: true,
-		cache: false,
-		relativeReference: false,
-		fs: {
-			exists: async () => false,
-			existsSync: () => false,
-			readFile: noFile,
-			readFileSync: noFile,
-			resolve: noFile,
-		},
-	});
-	for (const name of refusedTags) delete liquid.tags[name];
-	for (const name of refusedFilters) liquid.unregisterFilter(name);
-	liquid.registerFilter("redact", function (value: unknown) {
-		const { budget, redact } = (this.context as PromptContext).parts;
-		weigh(value, budget);
-		return redact(value);
-	});
-	liquid.registerTag("assign", WeighedAssign);
-	const { renderer } = liquid;
-	const renderTemplates = renderer.renderTemplates;
-	renderer.renderTemplates = function* (templates: Template[], context: Context, emitter?: Emitter) {
-		const inContext = context as PromptContext;
-		const { budget } = inContext.parts;
-		budget.step(templates.length + 1);
-		inContext.depth += 1;
-		if (inContext.depth > budget.limits.depth + 1)
-			throw limitExceeded("finds too many blocks inside of each other");
-		const written = yield* renderTemplates.call(
-			renderer,
-			templates,
-			context,
-			emitter ?? new BudgetEmitter(budget),
-		);
-		inContext.depth -= 1;
-		return written;
-	};
-	return liquid;
-}
-
-/** Lists may hold the same list many times over, so a variable is as heavy as all that it holds. */
-class WeighedAssign extends AssignTag {
-	override *render(context: Context): Generator<unknown, void, unknown> {
-		yield* super.render(context) as Generator<unknown, void, unknown>;
-		const name = (this as unknown as { key: string }).key;
-		weigh((context.bottom() as Record<string, unknown>)[name], (context as PromptContext).parts.budget);
 	}
 }
 
@@ -134,46 +56,8 @@ function boundedText(value: unknown, budget: Budget): string {
 	return textOf(value);
 }
 
-let shared: Liquid | undefined;
-
 /** Tags that a text has at most: the library's reader takes a tenth of a millisecond for each. */
 const maximalTags = 5_000;
-
-function compile(text: string, { depth }: { readonly depth: number }): CompileOutcome {
-	let tags = 0;
-	for (const { index } of text.matchAll(/\{[{%]/g)) {
-		tags += 1;
-		if (tags > maximalTags) return { problems: [problemAt(text, index, `more than ${maximalTags} tags`)] };
-	}
-	shared ??= makeLiquid();
-	const liquid = shared;
-	let templates: Template[];
-	let references: string[];
-	try {
-		templates = liquid.parse(text);
-		if (isDeeper(templates, depth)) return { problems: [problemAt(text, 0, tooDeep(depth))] };
-		references = liquid.globalFullVariablesSync(templates, { partials: false });
-	} catch (error) {
-		return { problems: [problemOf(text, error, depth)] };
-	}
-	return { prompt: { references, render: (parts) => render(liquid, templates, parts) } };
-}
-
-function problemOf(text: string, error: unknown, depth: number): string {
-	if (error instanceof RangeError) return problemAt(text, 0, tooDeep(depth));
-	if (!LiquidError.is(error)) return problemAt(text, 0, messageOf(error));
-	const { token, message } = error as unknown as {
-		token: { getPosition(): [number, number] };
-		message: string;
-	};
-	const [line, column] = token.getPosition();
-	const bare = message.replace(/, line:\d+, col:\d+$/, "").slice(0, 500);
-	const tag = /^tag "([^"]*)" not found$/.exec(bare)?.[1];
-	const isPartial = tag !== undefined && refusedTags.includes(tag);
-	const refused = isPartial ? `"${tag}" is refused: a template may not include another` : undefined;
-	const filter = /^undefined filter: (.*)$/.exec(bare)?.[1];
-	return problemIn(line, column, refused ?? (filter === undefined ? bare : `unknown filter "${filter}"`));
-}
 
 function isDeeper(templates: readonly Template[], depth: number): boolean {
 	return templates.some((template) => {
@@ -184,14 +68,134 @@ function isDeeper(templates: readonly Template[], depth: number): boolean {
 	});
 }
 
-function render(liquid: Liquid, templates: Template[], parts: RenderParts): string {
-	try {
-		return liquid.renderSync(templates, new PromptContext(liquid, parts)) as string;
-	} catch (error) {
-		const cause = (error as { originalError?: unknown }).originalError ?? error;
-		if ((cause as { code?: unknown }).code === "PROMPT_LIMIT") throw cause;
-		if (/ limit exceeded/.test(String((cause as { message?: unknown }).message)))
-			throw limitExceeded("takes too long, or its filters make too much", error);
-		throw error;
+/** The engine over the library, `liquidjs`. */
+export function liquidEngine(library: typeof import("liquidjs")): TemplateEngine {
+	/** The context of one rendering. */
+	class PromptContext extends library.Context {
+		readonly parts: RenderParts;
+		depth = 0;
+
+		constructor(liquid: Liquid, parts: RenderParts) {
+			const { limits } = parts.budget;
+			const options = {
+				sync: true,
+				memoryLimit: limits.outputLength * filterShare,
+				renderLimit: limits.renderMs,
+			};
+			super(parts.params, liquid.options, options, { liquid });
+			this.parts = parts;
+		}
+
+		override readProperty(from: never, key: never): ReturnType<Context["readProperty"]> {
+			if (reserved.has(key)) return undefined;
+			return super.readProperty(from, key);
+		}
 	}
+
+	function makeLiquid(): Liquid {
+		const noFile = (): never => {
+			throw new Error("a template may not open files");
+		};
+		const liquid = new library.Liquid({
+			strictFilters: true,
+			ownPropertyOnly: true,
+			cache: false,
+			relativeReference: false,
+			fs: {
+				exists: async () => false,
+				existsSync: () => false,
+				readFile: noFile,
+				readFileSync: noFile,
+				resolve: noFile,
+			},
+		});
+		for (const name of refusedTags) delete liquid.tags[name];
+		for (const name of refusedFilters) liquid.unregisterFilter(name);
+		liquid.registerFilter("redact", function (value: unknown) {
+			const { budget, redact } = (this.context as PromptContext).parts;
+			weigh(value, budget);
+			return redact(value);
+		});
+		liquid.registerTag("assign", WeighedAssign);
+		const { renderer } = liquid;
+		const renderTemplates = renderer.renderTemplates;
+		renderer.renderTemplates = function* (templates: Template[], context: Context, emitter?: Emitter) {
+			const inContext = context as PromptContext;
+			const { budget } = inContext.parts;
+			budget.step(templates.length + 1);
+			inContext.depth += 1;
+			if (inContext.depth > budget.limits.depth + 1)
+				throw limitExceeded("finds too many blocks inside of each other");
+			const written = yield* renderTemplates.call(
+				renderer,
+				templates,
+				context,
+				emitter ?? new BudgetEmitter(budget),
+			);
+			inContext.depth -= 1;
+			return written;
+		};
+		return liquid;
+	}
+
+	/** Lists may hold the same list many times over, so a variable is as heavy as all that it holds. */
+	class WeighedAssign extends library.AssignTag {
+		override *render(context: Context): Generator<unknown, void, unknown> {
+			yield* super.render(context) as Generator<unknown, void, unknown>;
+			const name = (this as unknown as { key: string }).key;
+			weigh((context.bottom() as Record<string, unknown>)[name], (context as PromptContext).parts.budget);
+		}
+	}
+
+	let shared: Liquid | undefined;
+
+	function compile(text: string, { depth }: { readonly depth: number }): CompileOutcome {
+		let tags = 0;
+		for (const { index } of text.matchAll(/\{[{%]/g)) {
+			tags += 1;
+			if (tags > maximalTags) return { problems: [problemAt(text, index, `more than ${maximalTags} tags`)] };
+		}
+		shared ??= makeLiquid();
+		const liquid = shared;
+		let templates: Template[];
+		let references: string[];
+		try {
+			templates = liquid.parse(text);
+			if (isDeeper(templates, depth)) return { problems: [problemAt(text, 0, tooDeep(depth))] };
+			references = liquid.globalFullVariablesSync(templates, { partials: false });
+		} catch (error) {
+			return { problems: [problemOf(text, error, depth)] };
+		}
+		return { prompt: { references, render: (parts) => render(liquid, templates, parts) } };
+	}
+
+	function problemOf(text: string, error: unknown, depth: number): string {
+		if (error instanceof RangeError) return problemAt(text, 0, tooDeep(depth));
+		if (!library.LiquidError.is(error)) return problemAt(text, 0, messageOf(error));
+		const { token, message } = error as unknown as {
+			token: { getPosition(): [number, number] };
+			message: string;
+		};
+		const [line, column] = token.getPosition();
+		const bare = message.replace(/, line:\d+, col:\d+$/, "").slice(0, 500);
+		const tag = /^tag "([^"]*)" not found$/.exec(bare)?.[1];
+		const isPartial = tag !== undefined && refusedTags.includes(tag);
+		const refused = isPartial ? `"${tag}" is refused: a template may not include another` : undefined;
+		const filter = /^undefined filter: (.*)$/.exec(bare)?.[1];
+		return problemIn(line, column, refused ?? (filter === undefined ? bare : `unknown filter "${filter}"`));
+	}
+
+	function render(liquid: Liquid, templates: Template[], parts: RenderParts): string {
+		try {
+			return liquid.renderSync(templates, new PromptContext(liquid, parts)) as string;
+		} catch (error) {
+			const cause = (error as { originalError?: unknown }).originalError ?? error;
+			if ((cause as { code?: unknown }).code === "PROMPT_LIMIT") throw cause;
+			if (/ limit exceeded/.test(String((cause as { message?: unknown }).message)))
+				throw limitExceeded("takes too long, or its filters make too much", error);
+			throw error;
+		}
+	}
+
+	return { compile };
 }

@@ -1,7 +1,6 @@
-// Engine `mustache`: the library reads, this file renders. The library's own rendering calls functions, follows inherited
-// names and escapes HTML.
+// Engine `mustache`: the library parses, this file renders. The library's own rendering calls functions, follows inherited
+// names and escapes HTML. The library is optional, so it is passed in.
 import { messageOf } from "@holdfast/upp";
-import mustache from "mustache";
 import { fieldOf, isEmpty, type PlainValue, textOf } from "./plain-params.ts";
 import { blockProblems, scanTags } from "./tags.ts";
 import {
@@ -12,6 +11,9 @@ import {
 	tooDeep,
 } from "./template-engine.ts";
 
+/** What is used of the library. */
+type Library = Pick<typeof import("mustache")["default"], "Writer">;
+
 /** The library's tokens: kind, text, beginning, end, and those inside of a section. */
 type Token = readonly [kind: string, text: string, begin: number, end: number, inside?: readonly Token[]];
 
@@ -19,9 +21,12 @@ type Token = readonly [kind: string, text: string, begin: number, end: number, i
 const maximalBlanks = 100;
 const manyBlanks = new RegExp(`\\s{${maximalBlanks + 1}}`);
 
-export const mustacheEngine: TemplateEngine = { compile };
+/** The engine over the library, `mustache`. */
+export function mustacheEngine(library: Library): TemplateEngine {
+	return { compile: (text, { depth }) => compile(library, text, depth) };
+}
 
-function compile(text: string, { depth }: { readonly depth: number }): CompileOutcome {
+function compile(library: Library, text: string, depth: number): CompileOutcome {
 	const scan = scanTags(text);
 	const problems = [
 		...scan.tags.flatMap(({ sigil, name, inner, offset }) => {
@@ -40,7 +45,7 @@ function compile(text: string, { depth }: { readonly depth: number }): CompileOu
 	let tokens: readonly Token[];
 	try {
 		// A writer of its own: the common one keeps every text that it has read.
-		tokens = new mustache.Writer().parse(text) as unknown as readonly Token[];
+		tokens = new library.Writer().parse(text) as unknown as readonly Token[];
 	} catch (error) {
 		return { problems: [problemAt(text, 0, messageOf(error))] };
 	}

@@ -1,0 +1,36 @@
+// Finds the program of `sqliteDriver`: given, next to the sources, or the entry of the installed package. A bundle is never
+// started as that program: it would run the whole application again.
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { HoldfastError } from "@holdfast/upp";
+
+/** The location of this module; undefined in a CommonJS bundle. */
+const own: string | undefined = import.meta.url;
+
+/**
+ * The path of the program that queries a SQLite file.
+ * @throws HoldfastError `SQL_PROGRAM_MISSING`
+ */
+export function sqliteProgram(given: string | URL | undefined): string {
+	if (given !== undefined)
+		return given instanceof URL || given.startsWith("file:") ? fileURLToPath(given) : given;
+	if (own?.endsWith(".ts")) return fileURLToPath(new URL("../sqlite-process.ts", own));
+	const program = process.argv[1];
+	const bases = [own, program === undefined ? undefined : pathToFileURL(program), `${process.cwd()}/`];
+	// Not imported: webpack replaces what an imported `createRequire` resolves with a number of its own.
+	const { createRequire } = process.getBuiltinModule("node:module");
+	for (const base of bases) {
+		if (base === undefined) continue;
+		try {
+			return createRequire(base).resolve("@holdfast/runner/sqlite-process");
+		} catch {
+			// Not installed where this base looks.
+		}
+	}
+	throw new HoldfastError(
+		"SQL_PROGRAM_MISSING",
+		"The program that queries a SQLite file was not found, as happens in a bundle that is deployed without node_modules. " +
+			"Build the entry @holdfast/runner/sqlite-process into a file of its own and call " +
+			'sqliteDriver({ path, program: new URL("./that-file.js", import.meta.url) }), or deploy @holdfast/runner in node_modules.',
+		{ retryable: false },
+	);
+}
