@@ -60,6 +60,13 @@ describe("memory", () => {
 			);
 	});
 
+	test("a worker that is no path is refused when the sandbox is made", () => {
+		for (const worker of ["", 1, null, {}] as never[])
+			expect(() => createSandbox({ worker })).toThrow(
+				expect.objectContaining({ code: "invalid_code_options" }),
+			);
+	});
+
 	test.each([
 		"report('x'.repeat(1000))",
 		"console.log('x'.repeat(1000))",
