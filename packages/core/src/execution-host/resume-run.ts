@@ -58,8 +58,8 @@ async function findRun(store: ExecutionStore, runId: string): Promise<RunRecord>
 }
 
 /** The session of a run. */
-function actorOf(table: SessionTable, run: RunRecord): ReturnType<SessionTable["actor"]> {
-	return table.actor(table.keyOf(storeKeyOfRun(run)) ?? run.sessionKey);
+function queueOf(table: SessionTable, run: RunRecord): ReturnType<SessionTable["queue"]> {
+	return table.queue(table.keyOf(storeKeyOfRun(run)) ?? run.sessionKey);
 }
 
 interface Claim {
@@ -82,7 +82,7 @@ async function deliverNotification(parts: ResumeParts, run: RunRecord): Promise<
 	if (claimed === undefined) return null;
 	const { key, leaseId, notification, incarnation } = claimed;
 	records.claimed(runId, leaseId);
-	const actor = actorOf(table, run);
+	const queue = queueOf(table, run);
 	try {
 		if (notification === undefined) return await continueRun(parts, run); // it is in the history
 		const { shape, message } = acceptInput(notification.input);
@@ -92,7 +92,7 @@ async function deliverNotification(parts: ResumeParts, run: RunRecord): Promise<
 		const same = new UserMessage([...message.content], { id });
 		const input = { shape, message: same, origin: { runKind: "notification" as const } };
 		const delivered =
-			(await deliver(actor, runId, input, dedupeKey, isFor)) ?? (await deliverNotice(actor, runId, id));
+			(await deliver(queue, runId, input, dedupeKey, isFor)) ?? (await deliverNotice(queue, runId, id));
 		const handle = delivered ?? (await continueRun(parts, run));
 		if (handle === null) await release(store, runId, claimed);
 		return handle;
@@ -214,7 +214,7 @@ function incarnationAt(checkpoint: Checkpoint | null): string | undefined {
 async function continueRun(parts: ResumeParts, run: RunRecord): Promise<AgentRun | null> {
 	const { table } = parts;
 	if (isOfSubagent(run)) return unlessHeld(recoverSession(table, run.sessionKey));
-	const handle = await resumeSessionRun(actorOf(table, run), run.runId);
+	const handle = await resumeSessionRun(queueOf(table, run), run.runId);
 	if (handle === null) await settle(parts, run);
 	return handle;
 }

@@ -10,17 +10,12 @@ export interface ForkOptions {
 	readonly at?: string | number;
 }
 
-/** Copies a session up to an entry where no run is open. */
-export async function forkSession(
-	journal: Journal,
-	from: string,
-	to: string,
-	{ at }: ForkOptions,
-): Promise<void> {
-	if (typeof at === "number") return journal.fork(from, to, at);
+/** The seq of the entry up to which a session is copied: no run may be open there. */
+export async function forkPoint(journal: Journal, from: string, { at }: ForkOptions): Promise<number> {
+	if (typeof at === "number") return at;
 	const seq = await (at === undefined ? lastEnd(journal, from) : endOf(journal, from, at));
 	if (seq === 0) throw nothingToFork(from);
-	await journal.fork(from, to, seq);
+	return seq;
 }
 
 /** The seq of the last entry that is not after the start of an open run. */

@@ -28,7 +28,7 @@ test("of a worker that dies while the inbox is looked through, all inputs are aw
 		queue.align(inbox, new Set(), undefined, (input) => {
 			adopted.push(input.runId ?? "");
 			const run = new AgentRun(input.runId ?? "", "s");
-			return { run, input: storedMessage(input), inputId: input.id, stage: "stored" };
+			return { run, input: storedMessage(input), inputId: input.id, origin: "adopted", stage: "seen" };
 		});
 	expect(await look()).toEqual({ gone: [], ahead: inbox[1]?.id });
 	expect(adopted).toEqual([]);

@@ -33,18 +33,16 @@ export interface QueuedTurn {
 	readonly insteadOf?: string;
 	/** What the session, which it makes, begins with. */
 	readonly values?: Append["values"];
-	/** Whether it was accepted by a process that died. */
-	readonly isAdopted?: true;
-	/** Whether it was said to a run that was not under way here any more. What is said to a run later does not pass it. */
-	readonly isSteered?: true;
-	/** Whether it was said to a run that ended without it, so that nobody has the handle of this turn. */
-	readonly isLeftOver?: true;
-	/** `new`: only in memory, and its `send` has not resolved. `storing`: on its way into the inbox. */
-	stage: "new" | "storing" | "stored";
-	/** Whether it was in the inbox when that was read: then what came before it was seen, too. */
-	isSeen?: boolean;
-	/** Settles when the inbox has the turn or refused it; set from `storing` on. */
-	storing?: Promise<"stored" | "duplicate">;
+	/**
+	 * How it came here. `adopted`: from a process that died. `steered`: said to a session whose run was over or elsewhere.
+	 * `left-over`: said to a run that ended without it, so nobody has the handle of this turn. Steers keep their order.
+	 */
+	readonly origin: "sent" | "adopted" | "steered" | "left-over";
+	/**
+	 * `new`: only in memory, and its `send` has not resolved. `storing`: on its way into the inbox. `stored`: there. `seen`: the
+	 * inbox was read with it, and with all that came before it. A turn that is new or seen can begin.
+	 */
+	stage: "new" | "storing" | "stored" | "seen";
 }
 
 /** What the inbox said of the queue. */
@@ -64,16 +62,10 @@ export class Mailbox {
 	readonly #storeKey: string;
 	readonly #local: LocalStore;
 	#turns: QueuedTurn[] = [];
-	/** Inputs on their way into the inbox. */
-	#arriving: Set<Promise<unknown>> | undefined;
+	/** Settles when what is on its way into the inbox has arrived or was refused. */
+	#arriving: Promise<unknown> | undefined;
 	/** Notices that shall be turns of their own, by their ids. */
 	#promoted: Map<string, AgentRun> | undefined;
-	/** The turn that came to the session when it was idle, and when it is accepted: what was sent later is stored later. */
-	#accepting: { readonly inputId: string; readonly accepted: Promise<unknown> } | undefined;
-	/** Settles when the last of the turns that wait for that one may go into the inbox. */
-	#waiting: Promise<unknown> | undefined;
-	/** Settles when the last of what is steered has found out whether a run waits for it. */
-	#taking: Promise<void> | undefined;
 	/** The input of another worker that went before ours last, and since when it may. */
 	#yielded: { readonly inputId: string; readonly since: number } | undefined;
 	/** Whether the inbox may hold changes of the history that came while no run was under way, and were offered to none. */
@@ -87,27 +79,6 @@ export class Mailbox {
 		this.#local = local;
 	}
 
-	/** Whether something is on its way into the inbox: what comes now was said after it. */
-	get isArriving(): boolean {
-		return this.#arriving !== undefined && this.#arriving.size > 0;
-	}
-
-	/** Whether it is being found out for something steered whether a run waits for it. */
-	get isTaking(): boolean {
-		return this.#taking !== undefined;
-	}
-
-	/** Finds out whether a run waits for what is steered, after what was steered before it: reads may pass each other. */
-	inCallOrder<T>(take: () => Promise<T>): Promise<T> {
-		const taken = this.#taking === undefined ? take() : this.#taking.then(take);
-		const over = (): void => {
-			if (this.#taking === settled) this.#taking = undefined;
-		};
-		const settled: Promise<void> = taken.then(over, over);
-		this.#taking = settled;
-		return taken;
-	}
-
 	get length(): number {
 		return this.#turns.length;
 	}
@@ -118,7 +89,9 @@ export class Mailbox {
 
 	/** Whether something waits here that was said to a run and did not reach it; the run that is active is `active`. */
 	holdsSteered(active: string): boolean {
-		return this.#turns.some(({ isSteered, run }) => isSteered === true && run.runId !== active);
+		return this.#turns.some(
+			({ origin, run }) => (origin === "steered" || origin === "left-over") && run.runId !== active,
+		);
 	}
 
 	/** The turn that will be a run of that id. */
@@ -139,7 +112,7 @@ export class Mailbox {
 
 	/** Turns that are in the inbox by now, unless somebody took them out. */
 	get stored(): ReadonlySet<QueuedTurn> {
-		const stored = this.#turns.filter((turn) => turn.stage === "stored");
+		const stored = this.#turns.filter(({ stage }) => stage === "stored" || stage === "seen");
 		return stored.length === 0 ? none : new Set(stored);
 	}
 
@@ -148,35 +121,9 @@ export class Mailbox {
 		if (turn.stage !== "new") this.#local.queued.add(turn.inputId);
 	}
 
-	/** A turn of what was said to a run that ended, while it was still on its way into the inbox, or when it was there. */
-	pushLeftOver(turn: QueuedTurn, storing: Promise<unknown> | undefined): void {
-		this.push(turn);
-		if (storing === undefined) return;
-		turn.stage = "storing";
-		turn.storing = storing.then(
-			() => {
-				turn.stage = "stored";
-				return "stored";
-			},
-			(error: unknown) => {
-				this.remove(turn);
-				throw error;
-			},
-		);
-		turn.storing.catch(() => {}); // its sender knows
-	}
-
-	/** Lets the turn be accepted before those that are pushed after it. */
-	acceptFirst(turn: QueuedTurn, accepted: MaybePromise<unknown>): MaybePromise<unknown> {
-		if (accepted instanceof Promise) this.#accepting = { inputId: turn.inputId, accepted };
-		return accepted;
-	}
-
 	remove(turn: QueuedTurn): void {
 		this.#turns = this.#turns.filter((each) => each !== turn);
 		if (turn.stage !== "new") this.#local.queued.delete(turn.inputId);
-		// It was begun, which is its acceptance, or refused.
-		if (this.#accepting?.inputId === turn.inputId) this.#accepting = undefined;
 	}
 
 	/** Takes all turns out; those in the inbox stay there. */
@@ -188,8 +135,29 @@ export class Mailbox {
 
 	/** Puts the turn into the inbox; when that fails, or it was there before, the turn is out of the queue. */
 	async store(turn: QueuedTurn): Promise<"stored" | "duplicate"> {
-		turn.storing ??= this.#store(turn);
-		return this.#arrived(turn.storing);
+		turn.stage = "storing";
+		this.#local.queued.add(turn.inputId);
+		try {
+			const { duplicate } = await this.#arrived(
+				this.#journal.submit(this.#storeKey, {
+					id: turn.inputId,
+					kind: "message",
+					runId: turn.run.runId,
+					workerId: this.#journal.workerId,
+					...keyOf(turn.input),
+					...(turn.incarnation === undefined
+						? {}
+						: { askedBy: { key: this.#storeKey, incarnation: turn.incarnation } }),
+					body: storedInput(turn.input),
+				}),
+			);
+			turn.stage = "stored";
+			if (duplicate) this.remove(turn);
+			return duplicate ? "duplicate" : "stored";
+		} catch (error) {
+			this.remove(turn);
+			throw error;
+		}
 	}
 
 	/** Puts something said to a run that is under way into the inbox. Rejects with `duplicate_input`. */
@@ -206,9 +174,9 @@ export class Mailbox {
 		await this.#arrived(this.#journal.submit(this.#storeKey, { id, kind: "edit", body: storedEdit(edit) }));
 	}
 
-	/** Resolves when nothing is on its way into the inbox, arrived or refused: a kill takes it out with the rest. */
-	async settled(): Promise<void> {
-		if (this.#arriving !== undefined) await Promise.allSettled(this.#arriving);
+	/** Settles when nothing is on its way into the inbox, arrived or refused; undefined where nothing is. */
+	get arriving(): Promise<unknown> | undefined {
+		return this.#arriving;
 	}
 
 	/**
@@ -271,7 +239,7 @@ export class Mailbox {
 		}
 		const gone = this.#turns.filter((turn) => storedBefore.has(turn) && !order.has(turn.inputId));
 		for (const turn of gone) this.remove(turn);
-		for (const turn of this.#turns) if (order.has(turn.inputId)) turn.isSeen = true;
+		for (const turn of this.#turns) if (order.has(turn.inputId)) turn.stage = "seen";
 		// What is not in the inbox yet comes last, in its order: sorting is stable.
 		const orderOf = (turn: QueuedTurn): number => order.get(turn.inputId) ?? Number.MAX_SAFE_INTEGER;
 		this.#turns.sort((one, other) => orderOf(one) - orderOf(other));
@@ -289,47 +257,15 @@ export class Mailbox {
 		return lives;
 	}
 
-	async #store(turn: QueuedTurn): Promise<"stored" | "duplicate"> {
-		turn.stage = "storing";
-		this.#local.queued.add(turn.inputId);
-		const accepting = this.#accepting;
-		const isFirst = accepting?.inputId === turn.inputId;
-		if (!isFirst && (accepting !== undefined || this.#waiting !== undefined)) {
-			// That it is refused is for its own sender.
-			const before = Promise.allSettled([accepting?.accepted, this.#waiting]);
-			this.#waiting = before;
-			await before;
-			if (this.#waiting === before) this.#waiting = undefined;
-		}
-		try {
-			const { duplicate } = await this.#journal.submit(this.#storeKey, {
-				id: turn.inputId,
-				kind: "message",
-				runId: turn.run.runId,
-				workerId: this.#journal.workerId,
-				...keyOf(turn.input),
-				...(turn.incarnation === undefined
-					? {}
-					: { askedBy: { key: this.#storeKey, incarnation: turn.incarnation } }),
-				body: storedInput(turn.input),
-			});
-			turn.stage = "stored";
-			if (duplicate) this.remove(turn);
-			return duplicate ? "duplicate" : "stored";
-		} catch (error) {
-			this.remove(turn);
-			throw error;
-		}
-	}
-
 	async #arrived<T>(storing: MaybePromise<T>): Promise<T> {
 		if (!(storing instanceof Promise)) return storing;
-		this.#arriving ??= new Set();
-		this.#arriving.add(storing);
+		// Hooks store inputs while a request does.
+		const arriving = Promise.allSettled([this.#arriving, storing]);
+		this.#arriving = arriving;
 		try {
 			return await storing;
 		} finally {
-			this.#arriving.delete(storing);
+			if (this.#arriving === arriving) this.#arriving = undefined;
 		}
 	}
 }
@@ -367,5 +303,5 @@ function noticeTurn(notice: StoredInput): Omit<QueuedTurn, "run"> {
 	const { caller } = said.origin ?? {};
 	const by = caller === undefined ? {} : { caller };
 	const input = { ...said, origin: { runKind: "notification" as const, ...by } };
-	return { input, inputId: notice.id, stage: "stored" };
+	return { input, inputId: notice.id, origin: "sent", stage: "seen" };
 }

@@ -6,6 +6,7 @@ import type { AgentRun } from "./agent-run.ts";
 import { abortRun } from "./kill-session.ts";
 import type { SessionActor } from "./session-actor.ts";
 import { noPendingToolCalls, sessionBusy } from "./session-errors.ts";
+import type { SessionQueue } from "./session-queue.ts";
 import type { SessionScope } from "./session-scope.ts";
 import {
 	answered,
@@ -18,32 +19,33 @@ import {
 	taken,
 	timedOut,
 } from "./settlement.ts";
-import type { Turn } from "./turn.ts";
 
 /** The calls that wait for somebody outside. */
-export async function pending(actor: SessionActor): Promise<readonly PendingToolCall[]> {
-	await endNoted(actor);
+export async function pending({ actor }: SessionQueue): Promise<readonly PendingToolCall[]> {
+	if (actor.isEnding) await actor.turn?.over;
 	actor.ensureUsable();
 	return actor.turn === undefined ? pendingCalls(await actor.lease.read()) : [];
 }
 
 /** The run that waits continues with these answers. */
 export async function answer(
-	actor: SessionActor,
+	queue: SessionQueue,
 	answers: readonly ToolAnswer[],
 	watcher: Watcher | undefined,
 ): Promise<AgentRun> {
-	await endNoted(actor);
-	const { journal, agent } = actor.scope;
-	const now = (): number => agent.engine.ports.clock.now();
-	try {
-		const own = await routed(actor, answers, now);
-		const settling = own === answers || own.length > 0 ? answered(own, now, watcher) : continued(watcher);
-		return await settle(actor, settling);
-	} catch (error) {
-		if (isNotWaiting(error)) await checkExpired(journal, actor.storeKey, answers);
-		throw error;
-	}
+	return queue.ask("answer", async (actor) => {
+		if (actor.isEnding) await actor.ended();
+		const { journal, agent } = actor.scope;
+		const now = (): number => agent.engine.ports.clock.now();
+		try {
+			const own = await routed(actor, answers, now);
+			const settling = own === answers || own.length > 0 ? answered(own, now, watcher) : continued(watcher);
+			return await settle(actor, settling);
+		} catch (error) {
+			if (isNotWaiting(error)) await checkExpired(journal, actor.storeKey, answers);
+			throw error;
+		}
+	});
 }
 
 /** Hands the answers to calls of sub-agents over to them. The others. */
@@ -86,27 +88,44 @@ async function hasNews({ agent }: SessionScope, state: SessionState): Promise<bo
  * Ends the active run, or one that waits, is parked, or that another worker is busy with; resolves when its end is on
  * record. False if absent.
  */
-export async function stop(actor: SessionActor): Promise<boolean> {
-	await endNoted(actor);
-	if (actor.turn === undefined) {
-		await endChildren(actor);
-		try {
-			const ended = await settle(actor, stopped, "waiting-or-parked");
-			await ended.result();
-			return true;
-		} catch (error) {
-			if (isNotWaiting(error)) return false;
-			if ((error as { code?: unknown }).code !== "session_busy") throw error;
-		}
+export async function stop(queue: SessionQueue): Promise<boolean> {
+	let stopping: { readonly over: Promise<unknown> | undefined } | "elsewhere" | "nothing";
+	try {
+		stopping = await queue.ask("stop", stopNow);
+	} catch (error) {
+		// A hook that the queue waits for asks.
+		if (!isBusy(error)) throw error;
+		stopping = "elsewhere";
 	}
-	const { turn, lease, scope, storeKey } = actor;
-	if (turn === undefined) {
+	if (stopping === "nothing") return false;
+	if (stopping === "elsewhere") {
+		const { scope, lease, storeKey } = queue.actor;
 		const { ports } = scope.agent.engine;
 		return abortRun(scope.journal, storeKey, ports, async () => lease.cutOff(await lease.read()));
 	}
-	turn.handle.interrupt();
-	await turn.over;
+	await stopping.over;
 	return true;
+}
+
+/** Has the run stopped that is open; `over` settles when it is over. `elsewhere`: another worker is busy with it. */
+async function stopNow(
+	actor: SessionActor,
+): Promise<{ readonly over: Promise<unknown> | undefined } | "elsewhere" | "nothing"> {
+	if (actor.isEnding) await actor.ended();
+	const { turn } = actor;
+	if (turn !== undefined) {
+		turn.handle.interrupt();
+		return { over: turn.over };
+	}
+	await endChildren(actor);
+	try {
+		const ended = await settle(actor, stopped, "waiting-or-parked");
+		return { over: ended.result() };
+	} catch (error) {
+		if (isNotWaiting(error)) return "nothing";
+		if (isBusy(error)) return "elsewhere";
+		throw error;
+	}
 }
 
 /** Ends what a run waits for, first: a crash between the two leaves no work behind whose run is over. */
@@ -117,32 +136,34 @@ async function endChildren({ scope, lease }: SessionActor): Promise<void> {
 }
 
 /**
- * Ends the active run, or one that waits. Nothing happens when the session is idle, or another worker is busy with it. A wait
- * whose end cannot be recorded continues: `stop` rejects there.
+ * Ends the run under way at once; without one, in its turn, a run that waits. Nothing happens when the session is idle, or
+ * another worker is busy with it. A wait whose end cannot be recorded continues: `stop` rejects there.
  */
-export function interrupt(actor: SessionActor, runId?: string): void {
-	const { turn } = actor;
-	if (turn !== undefined && isWaitingTurn(turn)) turn.over?.then(() => interrupt(actor, turn.run.runId));
-	else if (turn === undefined) endWait(actor, runId).catch(() => {});
+export function interrupt(queue: SessionQueue, runId?: string): void {
+	const { made } = queue;
+	const turn = made?.turn;
+	if (turn === undefined || made?.isEnding === true)
+		interruptWait(queue, runId ?? turn?.run.runId).catch(() => {});
 	else if (runId === undefined || turn.run.runId === runId) turn.handle.interrupt();
 }
 
-async function endWait(actor: SessionActor, runId: string | undefined): Promise<void> {
-	const open = (await actor.scope.journal.head(actor.storeKey))?.openRunId;
-	if (open === undefined || (runId !== undefined && open !== runId)) return;
-	if (actor.turn === undefined) await endChildren(actor);
-	try {
+async function interruptWait(queue: SessionQueue, runId: string | undefined): Promise<void> {
+	await queue.ask("interrupt", async (actor) => {
+		if (actor.isEnding) await actor.ended();
+		const { turn, scope, storeKey, sessionKey } = actor;
+		if (turn !== undefined) {
+			if (runId === undefined || turn.run.runId === runId) turn.handle.interrupt();
+			return;
+		}
+		const open = (await scope.journal.head(storeKey))?.openRunId;
+		if (open === undefined || (runId !== undefined && open !== runId)) return;
+		await endChildren(actor);
 		const isSame: Settle = (state) => {
-			if (state.run?.runId !== open) throw noPendingToolCalls(actor.sessionKey);
+			if (state.run?.runId !== open) throw noPendingToolCalls(sessionKey);
 			return stopped(state);
 		};
 		(await settle(actor, isSame)).detach();
-	} catch (error) {
-		const isBusy = (error as { code?: unknown }).code === "session_busy";
-		if (!isBusy && !isNotWaiting(error)) throw error;
-		// It continued meanwhile.
-		if (actor.turn?.run.runId === open) actor.turn.handle.interrupt();
-	}
+	});
 }
 
 /** The run continues with this input, where its strategy waits for one; else null. */
@@ -160,22 +181,24 @@ export async function take(
 			taken(input, { stage, watcher }, () => noPendingToolCalls(sessionKey)),
 		);
 	} catch (error) {
-		if (isNotWaiting(error) || (error as { code?: unknown }).code === "session_busy") return null;
+		if (isNotWaiting(error) || isBusy(error)) return null;
 		throw error;
 	}
 }
 
 /** The calls whose time is over have failed; nothing happens when none waits any more. */
-export async function expire(actor: SessionActor): Promise<void> {
-	const { clock } = actor.scope.agent.engine.ports;
+export async function expire(queue: SessionQueue): Promise<void> {
 	try {
-		const run = await settle(
-			actor,
-			timedOut(() => clock.now()),
-		);
-		// Nobody asked for it: who works in the background learns that it continues.
-		run.detach();
-		actor.scope.resumed(run);
+		await queue.ask("expire", async (actor) => {
+			const { clock } = actor.scope.agent.engine.ports;
+			const run = await settle(
+				actor,
+				timedOut(() => clock.now()),
+			);
+			// Nobody asked for it: who works in the background learns that it continues.
+			run.detach();
+			actor.scope.resumed(run);
+		});
 	} catch (error) {
 		if (!isNotWaiting(error)) throw error;
 	}
@@ -191,33 +214,25 @@ async function settle(
 	of: "waiting" | "waiting-or-parked" = "waiting",
 ): Promise<AgentRun> {
 	actor.ensureUsable();
-	while (actor.isOpening) await actor.passed();
-	const { lease, exclusive, scope, sessionKey } = actor;
-	if (actor.turn !== undefined || exclusive.isBusy) throw sessionBusy(sessionKey);
+	const { lease, scope, sessionKey } = actor;
+	if (actor.turn !== undefined) throw sessionBusy(sessionKey);
 	lease.drop();
-	return exclusive.run(async () => {
-		for (;;) {
-			await scope.agent.setup?.over();
-			if ((await actor.open()) === "held") throw sessionBusy(sessionKey);
-			const { isWaiting, state } = lease;
-			const isSettled = isWaiting || (of !== "waiting" && state.run?.parked !== undefined);
-			if (!isSettled) throw noPendingToolCalls(sessionKey);
-			const runId = state.run?.runId ?? "";
-			if (isWaiting && (await scope.records?.take(runId)) === false) {
-				lease.drop();
-				throw sessionBusy(sessionKey);
-			}
-			const resumed = await actor.resumeOpen("released", settling(state));
-			if (resumed !== undefined) return resumed;
+	for (;;) {
+		await scope.agent.setup?.over();
+		if ((await actor.open()) === "held") throw sessionBusy(sessionKey);
+		const { isWaiting, state } = lease;
+		const isSettled = isWaiting || (of !== "waiting" && state.run?.parked !== undefined);
+		if (!isSettled) throw noPendingToolCalls(sessionKey);
+		const runId = state.run?.runId ?? "";
+		if (isWaiting && (await scope.records?.take(runId)) === false) {
+			lease.drop();
+			throw sessionBusy(sessionKey);
 		}
-	});
+		const resumed = await actor.resumeOpen("released", settling(state));
+		if (resumed !== undefined) return resumed;
+	}
 }
 
-/** Who is notified that a run waits may say something of it before its drive is over. */
-export async function endNoted({ turn }: SessionActor): Promise<void> {
-	if (turn !== undefined && isWaitingTurn(turn)) await turn.over;
-}
-
-function isWaitingTurn({ run }: Turn): boolean {
-	return run.state.run?.status === "waiting";
+function isBusy(error: unknown): boolean {
+	return (error as { code?: unknown }).code === "session_busy";
 }

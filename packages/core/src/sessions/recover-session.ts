@@ -17,10 +17,10 @@ export async function recoverSession(root: SessionTable, storeKey: string): Prom
 	const table = root.tableOf(storeKey);
 	if (table === undefined) return null; // of another agent
 	const child = readChildStoreKey(storeKey);
-	if (child === undefined) return resume(table.actor(table.keyOf(storeKey) ?? storeKey));
+	if (child === undefined) return resume(table.queue(table.keyOf(storeKey) ?? storeKey));
 	const found = await root.tableOf(child.parentStoreKey)?.agent.children?.recover(storeKey);
-	if (found === "abandoned") await kill(table, table.actor(storeKey));
-	if (found === "under-way") return resume(table.actor(storeKey));
+	if (found === "abandoned") await kill(table, table.queue(storeKey));
+	if (found === "under-way") return resume(table.queue(storeKey));
 	return found === "with-parent" ? recoverSession(root, child.parentStoreKey) : null;
 }
 
@@ -37,7 +37,7 @@ export async function takeOver(root: SessionTable, storeKey: string): Promise<Ag
 		const table = root.tableOf(storeKey);
 		if (code !== "run_parked" || data === undefined || table === undefined) throw error;
 		const run = new AgentRun(data.runId, data.key);
-		run.abandon("parked", error, (await readState(table.actor(data.key))).agent);
+		run.abandon("parked", error, (await readState(table.queue(data.key))).agent);
 		return run;
 	}
 }

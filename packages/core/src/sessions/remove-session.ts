@@ -4,40 +4,35 @@ import { entriesAfter, isUnreadable } from "../facts/index.ts";
 import { childPrefix, type Journal, type MaybePromise, readChildStoreKey } from "../host/index.ts";
 import { killSession } from "./kill-session.ts";
 import { processKey } from "./local-store.ts";
-import type { SessionActor } from "./session-actor.ts";
 import { awaitsItself } from "./session-errors.ts";
+import type { SessionQueue } from "./session-queue.ts";
 import type { SessionRecords } from "./session-records.ts";
 import type { SessionTable } from "./session-table.ts";
 import { storeKeysWith } from "./store-keys.ts";
 
-/** Ends the runs of a session and of its child sessions. The next handle gets a new actor. */
-export async function kill(table: SessionTable, actor: SessionActor): Promise<void> {
-	await end(table, actor, () => recordKill(table, actor.storeKey));
+/** Ends the runs of a session and of its child sessions. The next handle gets a new queue. */
+export async function kill(table: SessionTable, queue: SessionQueue): Promise<void> {
+	await end(table, queue, () => recordKill(table, queue.storeKey));
 }
 
-/** Ends what an actor works on; what is asked of its session meanwhile waits for that. */
-async function end(table: SessionTable, actor: SessionActor, recordEnd: () => Promise<void>): Promise<void> {
-	table.forget(actor);
-	const ended = actor.kill(recordEnd);
-	// Its run, which was stopped, still leaves the session: then it can be acquired here again.
-	table.kills(
-		actor.storeKey,
-		ended.then(() => actor.turn?.over),
-	);
-	await ended;
+/** Ends what a session works on; what is asked of it from now on waits for that. */
+async function end(table: SessionTable, asked: SessionQueue, recordEnd: () => Promise<void>): Promise<void> {
+	// A handle that was used before the last kill ends the session that the key has now.
+	const queue = table.queueOf(asked.storeKey, asked.key);
+	await table.fence(queue, (before) => queue.actor.kill(before, recordEnd));
 }
 
 /** Removes a session and its child sessions. */
-export async function remove(table: SessionTable, actor: SessionActor): Promise<void> {
-	const { storeKey, sessionKey } = actor;
+export async function remove(table: SessionTable, queue: SessionQueue): Promise<void> {
+	const { storeKey, key } = queue;
 	const deletion = `deletion of ${processKey(table.local, storeKey)}`;
 	// A plugin notified of the deletion would be notified again.
-	if (isAwaitedBy(deletion)) throw awaitsItself(sessionKey);
-	await end(table, actor, async () => {
+	if (isAwaitedBy(deletion)) throw awaitsItself(key);
+	await end(table, queue, async () => {
 		while (!(await removeEntries(table, storeKey)));
 	});
 	await table.agent.setup?.over();
-	await withinCall(deletion, () => table.agent.policy?.deleted(sessionKey));
+	await withinCall(deletion, () => table.agent.policy?.deleted(key));
 }
 
 /**
@@ -89,7 +84,7 @@ async function recordKill(table: SessionTable, storeKey: string): Promise<void> 
 async function eachChild(
 	table: SessionTable,
 	storeKey: string,
-	end: (table: SessionTable, child: SessionActor) => Promise<void>,
+	end: (table: SessionTable, child: SessionQueue) => Promise<void>,
 ): Promise<void> {
 	const failures: unknown[] = [];
 	const { children } = table.agent;
@@ -97,7 +92,7 @@ async function eachChild(
 		for await (const child of childrenOf(table.journal, storeKey, journal, records)) {
 			// A sub-agent that is gone from the agent has left its sessions in the store.
 			const its = children?.tableOf(readChildStoreKey(child)?.subagent ?? "") ?? table;
-			await end(its, its.actorOf(child, child)).catch((error) => failures.push(error));
+			await end(its, its.queueOf(child, child)).catch((error) => failures.push(error));
 		}
 	}
 	if (failures.length > 0) throw failures[0];

@@ -1,65 +1,57 @@
 // One session in this process. It owns the session's states and alone moves between them; the pieces it calls (the opening
 // with lease and mailbox, the turns) are handed what they need and never call back (keeps I4).
 //
-//   idle      nothing is under way, nothing is queued; the lease and the folded state may be kept
-//   opening   the session is acquired, the queue brought in line, a run begun or resumed; one at a time (`exclusive`),
-//             and `isBlocked` while another worker has the session
+//   idle      no run is under way, no turn is queued; the lease and the folded state may be kept
+//   opening   the session is acquired, the turns are brought in line with the inbox, a run is begun or resumed
+//   blocked   turns are queued, and another worker has the session
 //   running   a run is driven (`turn`)
-//   closed    the agent was closed; what was under way is left open
+//   closed    the agent was closed; the open run is left open
 //   killed    the session was killed or deleted; the next handle gets another actor
 //
-//   idle → opening     a request (session-requests.ts, outside-requests.ts), a call whose time is over, a turn that is queued
+//   idle → opening     a request (session-requests.ts, outside-requests.ts), a call that expires, a turn that is queued
 //   opening → running  the commit that begins or resumes a run went through
 //   opening → idle     nothing to do, not ours, or the run waits for someone outside, is parked, or could not be read
+//   opening → blocked  turns are queued, and another worker has the session; blocked → opening when that changes
 //   running → opening  the run is over and turns are queued
 //   running → idle     the run is over, or was left open: then what is queued stays in the inbox
 //   any → closed, any → killed
+//
+// Opening happens only within the session's queue (session-queue.ts): one request, or the actor's own work, at a time.
 import { type DriveOutcome, type ProcessKey, sessionKilled, waitFor } from "../engine/index.ts";
 import type { AcceptedInput, SessionState } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
 import type { TurnOverlays } from "../policy/index.ts";
 import { AgentRun } from "./agent-run.ts";
 import { watchDeadline } from "./deadlines.ts";
-import { Exclusive, type ExclusiveOwner } from "./exclusive.ts";
 import type { Mailbox, QueuedTurn } from "./mailbox.ts";
 import type { Resumption } from "./resume-turn.ts";
-import {
-	agentClosed,
-	awaitsItself,
-	isParked,
-	runBeforeSuspended,
-	runBeforeWaits,
-	sessionBusy,
-} from "./session-errors.ts";
+import { agentClosed, awaitsItself, isParked, runBeforeSuspended, runBeforeWaits } from "./session-errors.ts";
 import type { SessionLease } from "./session-lease.ts";
 import { type Opened, SessionOpening } from "./session-opening.ts";
+import type { SessionQueue } from "./session-queue.ts";
 import type { SessionScope } from "./session-scope.ts";
 import type { Settlement } from "./settlement.ts";
 import { driveTurn, isRunning, type Steered, type Turn } from "./turn.ts";
 
-/** By this a handle knows its actor. It is empty once the actor has retired; a killed one stays, to say so. */
-export interface Seat {
-	actor: SessionActor | undefined;
-}
-
-export class SessionActor implements ExclusiveOwner {
-	readonly seat: Seat = { actor: this };
+export class SessionActor {
 	readonly scope: SessionScope;
-	readonly exclusive: Exclusive;
+	readonly queue: SessionQueue;
 	readonly #opening: SessionOpening;
 	#turn: Turn | undefined;
 	#end: "closed" | "killed" | undefined;
 	/** Whether the kill is recorded, or failed. */
 	#isKillOver = false;
+	/** Whether it waits for another worker that has the session. */
+	#isBlocked = false;
 	/** Overlays that wait for the run that waits, else for the next turn. */
 	#overlays: AcceptedInput[] | undefined;
 	/** What the run that was left waiting shows its model when it continues here. */
 	#shown: { readonly runId: string; readonly overlays: TurnOverlays } | undefined;
 
-	constructor(scope: SessionScope, storeKey: string, sessionKey: string) {
+	constructor(scope: SessionScope, queue: SessionQueue) {
 		this.scope = scope;
-		this.#opening = new SessionOpening(scope, storeKey, sessionKey);
-		this.exclusive = new Exclusive(this);
+		this.queue = queue;
+		this.#opening = new SessionOpening(scope, queue.storeKey, queue.key);
 	}
 
 	/** Under what key the session is in the store. */
@@ -85,13 +77,14 @@ export class SessionActor implements ExclusiveOwner {
 		return this.#opening.mailbox;
 	}
 
-	get isIdle(): boolean {
-		return this.#turn === undefined && this.mailbox.length === 0 && !this.exclusive.isBusy;
+	/** Names the session among all of this process. */
+	get processKey(): string {
+		return this.#opening.processKey;
 	}
 
-	/** Whether it is being opened, and does not wait for another worker. */
-	get isOpening(): boolean {
-		return this.exclusive.isBusy && !this.exclusive.isBlocked;
+	/** Whether no run is under way and no turn is queued. */
+	get isIdle(): boolean {
+		return this.#turn === undefined && this.mailbox.length === 0;
 	}
 
 	/** Whether it sees to it that a call fails in time. */
@@ -124,7 +117,7 @@ export class SessionActor implements ExclusiveOwner {
 	#begun(turn: Turn | undefined, queued: QueuedTurn): boolean {
 		if (turn === undefined) return false;
 		this.#drive(turn);
-		if (queued.isAdopted) this.scope.resumed(turn.handle);
+		if (queued.origin === "adopted") this.scope.resumed(turn.handle);
 		return true;
 	}
 
@@ -139,10 +132,9 @@ export class SessionActor implements ExclusiveOwner {
 	}
 
 	/** Makes a turn of what is in the inbox, said to a run that did not take it in. */
-	queueLeftOver({ inputId, input, storing }: Steered): AgentRun {
+	queueLeftOver({ inputId, input }: Steered): AgentRun {
 		const run = this.handle();
-		const left = { isSteered: true, isLeftOver: true } as const;
-		this.mailbox.pushLeftOver({ run, input, inputId, stage: "stored", ...left }, storing);
+		this.mailbox.push({ run, input, inputId, origin: "left-over", stage: "stored" });
 		// Who has ended the session may have left the queue already, and nobody looks at it again.
 		if (this.#isKillOver) this.#leaveQueued("killed", sessionKilled());
 		else if (this.#end === "closed") this.#leaveQueued("suspended", agentClosed());
@@ -163,47 +155,37 @@ export class SessionActor implements ExclusiveOwner {
 		});
 	}
 
-	/** Sees to it that what is queued begins, some time after this. */
-	pump(): void {
-		if (this.mailbox.length === 0 || this.exclusive.isBusy || this.#turn !== undefined) return;
-		if (this.#end !== undefined) return;
-		void this.exclusive.run(async () => {
-			try {
-				await this.#beginQueued();
-			} catch (error) {
-				// Before anybody else opens the session: who did would find the same queue, and fail at it again.
-				this.#leaveQueued(isParked(error) ? "parked" : "journal_failed", error);
-			}
-		});
-	}
-
-	workIsDone(): void {
+	/** What the queue does before the next request: turns that are queued begin. Undefined: nothing. Never rejects. */
+	ownWork(): Promise<void> | undefined {
+		if (this.mailbox.length === 0) return undefined;
 		// What was adopted while the session was killed is for the next actor of this session.
 		if (this.#isKillOver) this.#leaveQueued("killed", sessionKilled());
-	}
-
-	workIsFree(): void {
-		if (this.mailbox.length > 0) queueMicrotask(() => this.pump());
+		if (this.#end !== undefined || this.#isBlocked || this.#turn !== undefined) return undefined;
+		return this.#beginQueued().catch((error) => {
+			// Before anybody else opens the session: who did would find the same queue, and fail at it again.
+			this.#leaveQueued(isParked(error) ? "parked" : "journal_failed", error);
+		});
 	}
 
 	/** Makes room for others, unless there is something to do or to remember. */
 	retire(): boolean {
 		const hasOverlays = this.#shown !== undefined || (this.#overlays?.length ?? 0) > 0;
 		if (!this.isIdle || this.watchesDeadline || hasOverlays || this.scope.later.has(this.#look)) return false;
-		this.seat.actor = undefined;
 		this.lease.release(); // stores remember the leases that are held
 		return true;
 	}
 
-	/** Ends all runs: on record first, which is what `recordEnd` does, then in this process. */
-	async kill(recordEnd: () => Promise<unknown>): Promise<void> {
+	/** Ends all runs: on record first, which is what `recordEnd` does after the kill before it, then in this process. */
+	async kill(before: Promise<unknown> | undefined, recordEnd: () => Promise<unknown>): Promise<void> {
 		this.#end = "killed";
+		this.queue.refuse(sessionKilled());
 		this.scope.later.callOff(this.#look);
 		this.scope.later.callOff(this.#deadline);
 		this.lease.wake();
 		try {
 			// What is on its way into the inbox must be there, to be taken out.
-			await this.mailbox.settled();
+			await this.mailbox.arriving;
+			await before;
 			await recordEnd();
 		} finally {
 			this.#isKillOver = true;
@@ -217,8 +199,9 @@ export class SessionActor implements ExclusiveOwner {
 	/** Suspends what is under way, leaves what is queued, and releases the session. */
 	async close(): Promise<void> {
 		this.#end ??= "closed";
+		this.queue.refuse(agentClosed());
 		this.lease.wake();
-		await this.wait(this.exclusive, () => this.exclusive.quiet());
+		await this.queue.quiet();
 		this.#turn?.handle.suspend();
 		await this.#turn?.over;
 		if (this.mailbox.length > 0) this.#leaveQueued("suspended", agentClosed());
@@ -230,9 +213,14 @@ export class SessionActor implements ExclusiveOwner {
 		return new AgentRun(runId, this.sessionKey, this.#opening.processKey);
 	}
 
-	/** Resolves when the session may not be opening any more. */
-	passed(): Promise<void> {
-		return this.wait(this.exclusive, () => this.exclusive.passed());
+	/** Whether the run has come to wait and is not left yet: who is notified of that may say something of it. */
+	get isEnding(): boolean {
+		return this.#turn?.run.state.run?.status === "waiting";
+	}
+
+	/** Resolves when a turn is over whose run has ended or come to wait; the queue waits for that. */
+	ended(turn: Turn | undefined = this.#turn): Promise<unknown> {
+		return this.queue.waitsFor(this.processKey, async () => turn?.over);
 	}
 
 	/** Resolves when the turn is over. */
@@ -245,15 +233,15 @@ export class SessionActor implements ExclusiveOwner {
 		return waitFor(processKey, what, () => awaitsItself(this.sessionKey));
 	}
 
-	/** Begins the first of what is queued, as soon as the session is ours. */
+	/** Begins the first of what is queued, if the session is ours. */
 	async #beginQueued(): Promise<void> {
 		while (this.mailbox.length > 0 && this.#end === undefined) {
 			const session = await this.open();
-			this.exclusive.blocked(session === "held");
 			if (session !== "ours") {
-				this.lease.drop();
-				await this.lease.changed();
-			} else if (this.lease.isWaiting) {
+				this.#waitForChange();
+				return;
+			}
+			if (this.lease.isWaiting) {
 				// The answers to the calls of the run before begin these turns.
 				this.lease.release();
 				this.#leaveQueued("suspended", runBeforeWaits(this.sessionKey));
@@ -263,6 +251,16 @@ export class SessionActor implements ExclusiveOwner {
 				return;
 			}
 		}
+	}
+
+	/** Another worker has the session, or the turn before ours: looks again when that may have changed. Others' requests go on. */
+	#waitForChange(): void {
+		this.lease.drop();
+		this.#isBlocked = true;
+		void this.lease.changed().then(() => {
+			this.#isBlocked = false;
+			this.queue.wake();
+		});
 	}
 
 	/** Resumes the open run, else begins the first turn. Undefined when another worker was faster. */
@@ -278,7 +276,9 @@ export class SessionActor implements ExclusiveOwner {
 	 */
 	async resumeOpen(parked: Resumption["parked"], settlement?: Settlement): Promise<AgentRun | undefined> {
 		const steer = (input: AcceptedInput): Promise<AgentRun> => this.scope.steer(this, input);
-		const turn = await this.#opening.resume({ parked, settlement }, steer, this.exclusive);
+		const turn = await this.#opening.resume({ parked, settlement }, steer, (hooks) =>
+			this.queue.waitsFor(this.processKey, hooks),
+		);
 		if (turn === undefined) return undefined;
 		this.#drive(turn);
 		if (settlement === undefined) this.scope.resumed(turn.handle);
@@ -290,12 +290,14 @@ export class SessionActor implements ExclusiveOwner {
 		if (this.#shown?.runId === run.runId) frame.policy.showAgain(this.#shown.overlays);
 		this.#shown = undefined;
 		for (const overlay of this.#overlays?.splice(0) ?? []) void frame.overlay(overlay);
+		// Its first hooks are called before this returns.
+		this.#turn = turn;
 		const isKilled = (): boolean => this.#end === "killed";
 		const over = driveTurn(turn, this.lease.current, isKilled, (outcome) => this.#ended(turn, outcome));
 		turn.over = over;
 		this.lease.driving(over);
 		this.scope.agent.children?.driven(this.storeKey, turn.run, over);
-		this.#turn = turn;
+		if (this.#isBlocked) this.lease.wake();
 	}
 
 	#ended(turn: Turn, outcome: DriveOutcome): void {
@@ -322,25 +324,23 @@ export class SessionActor implements ExclusiveOwner {
 		} else if (this.#end !== "killed") {
 			// Nothing that was accepted is lost: what the run did not take in is a turn of its own.
 			for (const said of steered) {
-				if (run.inputs.took(said.inputId)) continue;
+				// What is still on its way into the inbox is its sender's to see to.
+				if (said.storing !== undefined || run.inputs.took(said.inputId)) continue;
 				said.turn = this.queueLeftOver(said);
 				said.turn.detach(); // the caller has the run's own handle
 			}
 		}
-		if (this.mailbox.length > 0) this.pump();
+		if (this.mailbox.length > 0) this.queue.wake();
 		else if (isResumed && outcome.kind === "ended" && outcome.outcome !== "completed")
 			this.#lookForSteered().catch(() => this.#lookLater());
-		else this.scope.rested(this.storeKey);
+		else if (!this.queue.isBusy) this.scope.rested(this.storeKey);
 	}
 
 	/** What was said to a run that ended without it may still be in the inbox. */
 	async #lookForSteered(): Promise<void> {
-		if (this.#turn !== undefined || this.exclusive.isBusy) throw sessionBusy(this.sessionKey);
-		try {
-			await this.exclusive.run(() => this.open());
-		} finally {
-			this.restIfIdle();
-		}
+		await this.queue.ask("look", async () => {
+			if (this.#turn === undefined) await this.open();
+		});
 	}
 
 	#lookLater(): void {
@@ -366,11 +366,11 @@ export class SessionActor implements ExclusiveOwner {
 		if (reason !== "killed" && left.some(({ stage }) => stage !== "new"))
 			this.scope.local.left.add(this.storeKey);
 		// Nobody has the handles of these.
-		if (reason === "journal_failed" && left.some((turn) => turn.isLeftOver)) this.#lookLater();
+		if (reason === "journal_failed" && left.some(({ origin }) => origin === "left-over")) this.#lookLater();
 	}
 
 	/** Notes that there is nothing to do, if that is so. */
 	restIfIdle(): void {
-		if (this.isIdle) this.scope.rested(this.storeKey);
+		if (this.queue.isIdle) this.scope.rested(this.storeKey);
 	}
 }

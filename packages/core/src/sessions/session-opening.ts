@@ -1,13 +1,13 @@
 // Opening a session: its lease is acquired, its queue brought in line with the inbox, and then a turn begun or the open run
 // resumed. Who opens it drives what comes of it (keeps I4).
 import type { Caller } from "../caller/index.ts";
-import { type EngineAgent, waitFor, withinCall } from "../engine/index.ts";
+import type { EngineAgent } from "../engine/index.ts";
 import type { Lease, MaybePromise, StoredInput } from "../host/index.ts";
 import { AgentRun } from "./agent-run.ts";
 import { processKey } from "./local-store.ts";
 import { type Alignment, Mailbox, type QueuedTurn, storedMessage } from "./mailbox.ts";
 import { type Resumption, resumeTurn } from "./resume-turn.ts";
-import { awaitsItself, startedElsewhere } from "./session-errors.ts";
+import { startedElsewhere } from "./session-errors.ts";
 import { SessionLease } from "./session-lease.ts";
 import type { SessionScope } from "./session-scope.ts";
 import { beginTurn, type Turn, type TurnSession } from "./turn.ts";
@@ -34,6 +34,9 @@ export class SessionOpening {
 
 	/** Brings lease, state and queue up to date; waits only where the journal does. */
 	open(): MaybePromise<Opened> {
+		const { arriving } = this.mailbox;
+		// Hooks store inputs while a session opens, and what is read of the inbox must tell where they are.
+		if (arriving !== undefined) return arriving.then(() => this.open());
 		const acquiring = this.lease.current ?? this.lease.acquire();
 		return acquiring instanceof Promise
 			? acquiring.then((held) => this.#acquired(held))
@@ -74,7 +77,7 @@ export class SessionOpening {
 			const runId = input.kind === "message" ? input.runId : undefined;
 			const run = new AgentRun(runId ?? agent.engine.ports.ids.uuid(), this.sessionKey);
 			run.detach();
-			return { run, input: storedMessage(input), inputId: input.id, isAdopted: true, stage: "stored" };
+			return { run, input: storedMessage(input), inputId: input.id, origin: "adopted", stage: "seen" };
 		});
 		return aligning instanceof Promise
 			? aligning.then((alignment) => this.#aligned(alignment))
@@ -90,26 +93,19 @@ export class SessionOpening {
 		return mailbox.yieldsTo(ahead, now) ? "others-first" : "ours";
 	}
 
-	/** Begins a turn, which leaves the queue. Undefined when another worker was faster. `steer` is for its hooks. */
+	/**
+	 * Begins a turn, which leaves the queue. Undefined when another worker was faster, or the inbox has to be read first.
+	 * `steer` is for its hooks.
+	 */
 	begin(queued: QueuedTurn, steer: FrameSession["steer"]): MaybePromise<Turn | undefined> {
 		const { setup } = this.#scope.agent;
 		// What another worker has accepted begins here with all plugins, too.
 		if (setup !== undefined) return setup.over().then(() => this.begin(queued, steer));
-		const { stage, isSeen } = queued;
-		if (stage === "storing" || (stage === "stored" && isSeen !== true))
-			return this.#beginStored(queued, steer);
+		if (queued.stage === "storing" || queued.stage === "stored") return undefined;
 		const agent = this.resolve(queued.input.origin?.caller);
 		return agent instanceof Promise
 			? agent.then((resolved) => this.#beginWith(resolved, queued, steer))
 			: this.#beginWith(agent, queued, steer);
-	}
-
-	/** What is on its way into the inbox must be there before it can be taken out, and with it what came before it. */
-	async #beginStored(queued: QueuedTurn, steer: FrameSession["steer"]): Promise<Turn | undefined> {
-		await queued.storing?.catch(() => {}); // refused, it is gone
-		const { current } = this.lease;
-		if (current === undefined || (await this.#readInbox(current)) !== "ours") return undefined;
-		return this.mailbox.first === queued ? this.begin(queued, steer) : undefined;
 	}
 
 	#beginWith(
@@ -125,16 +121,14 @@ export class SessionOpening {
 	async resume(
 		how: Pick<Resumption, "parked" | "settlement">,
 		steer: FrameSession["steer"],
-		exclusive: object,
+		whileOpening: Resumption["whileOpening"],
 	): Promise<Turn | undefined> {
 		const open = this.lease.state.run;
 		if (open === undefined) return undefined;
-		const refusal = (): Error => awaitsItself(this.sessionKey);
 		return resumeTurn(this.#turnSession(steer), open, {
 			...how,
 			resolve: () => this.resolve(open.started.caller),
-			// Nobody else gets to the session meanwhile.
-			whileOpening: (hooks) => withinCall(exclusive, () => waitFor(this.processKey, hooks, refusal)),
+			whileOpening,
 		});
 	}
 

@@ -1,5 +1,5 @@
-// What callers ask of a session: functions over its actor, which alone changes state. A turn is durable before whoever sent
-// it hears of it (keeps I3, I4).
+// What callers ask of a session: each request enters its queue and works on its actor, which alone changes state. A turn is
+// durable before its sender hears of it (keeps I3, I4).
 import type { Caller } from "../caller/index.ts";
 import {
 	type AcceptedInput,
@@ -14,11 +14,12 @@ import {
 import type { Append, MaybePromise } from "../host/index.ts";
 import type { AgentRun } from "./agent-run.ts";
 import type { QueuedTurn } from "./mailbox.ts";
-import { continuation, endNoted, take } from "./outside-requests.ts";
+import { continuation, take } from "./outside-requests.ts";
 import type { Resumption } from "./resume-turn.ts";
 import type { SessionActor } from "./session-actor.ts";
 import { endsRun, sessionBusy, sessionHeld, unknownMessage } from "./session-errors.ts";
 import type { Opened } from "./session-opening.ts";
+import type { Place, SessionQueue } from "./session-queue.ts";
 import { awaitsInput, isOfAnother, refuseWaiting } from "./settlement.ts";
 import { isRunning, type Steered } from "./turn.ts";
 
@@ -57,22 +58,22 @@ export interface StartOptions {
 
 /** Accepts a turn. It begins when the turns before it have ended. */
 export function send(
-	actor: SessionActor,
+	queue: SessionQueue,
 	input: AcceptedInput,
 	{ runId, messageId }: Pick<StartOptions, "runId" | "messageId"> = {},
 ): MaybePromise<AgentRun> {
-	const turn = queued(actor, input, runId);
-	return accept(actor, messageId === undefined ? turn : { ...turn, isNamed: true });
+	return queue.ask("send", (actor, place) => {
+		const turn = queued(actor, input, "sent", runId);
+		return accept(actor, messageId === undefined ? turn : { ...turn, isNamed: true }, place);
+	});
 }
 
-function accept(actor: SessionActor, turn: QueuedTurn): MaybePromise<AgentRun> {
+function accept(actor: SessionActor, turn: QueuedTurn, place: Place): MaybePromise<AgentRun> {
 	actor.ensureUsable();
-	const { isIdle, mailbox, exclusive } = actor;
+	const { mailbox } = actor;
+	const mayBegin = actor.isIdle && place === "in-line";
 	mailbox.push(turn);
-	const accepted = (): AgentRun => {
-		actor.pump();
-		return turn.run;
-	};
+	const accepted = (): AgentRun => turn.run;
 	const refused = (error: unknown): AgentRun => {
 		// What is in the store is another's, or cannot be read: that is how this run ends, and there it stays.
 		if (!endsRun(error)) throw error;
@@ -80,13 +81,7 @@ function accept(actor: SessionActor, turn: QueuedTurn): MaybePromise<AgentRun> {
 		return accepted();
 	};
 	try {
-		const accepting =
-			isIdle && !mailbox.isArriving
-				? mailbox.acceptFirst(
-						turn,
-						exclusive.run(() => beginOrStore(actor, turn)),
-					)
-				: store(actor, turn);
+		const accepting = mayBegin ? beginOrStore(actor, turn) : store(actor, turn);
 		if (accepting instanceof Promise) return accepting.then(accepted, refused);
 	} catch (error) {
 		return refused(error);
@@ -149,16 +144,25 @@ async function store({ mailbox, scope, sessionKey }: SessionActor, turn: QueuedT
  * with `session_busy` while one is under way or waits for anything else.
  */
 export async function start(
+	queue: SessionQueue,
+	input: AcceptedInput,
+	options: StartOptions = {},
+): Promise<AgentRun> {
+	return queue.ask("start", (actor) => startNow(actor, input, options));
+}
+
+async function startNow(
 	actor: SessionActor,
 	input: AcceptedInput,
-	{ runId, watcher, beforeBegin, messageId, insteadOf, values }: StartOptions = {},
+	{ runId, watcher, beforeBegin, messageId, insteadOf, values }: StartOptions,
 ): Promise<AgentRun> {
-	await endNoted(actor);
+	// Asked first, since waiting alone would let a run begin to wait meanwhile.
+	if (actor.isEnding) await actor.ended();
 	actor.ensureUsable();
 	const { lease, mailbox, sessionKey } = actor;
 	if (!actor.isIdle) throw sessionBusy(sessionKey);
 	const turn: QueuedTurn = {
-		...queued(actor, input, runId),
+		...queued(actor, input, "sent", runId),
 		...(insteadOf === undefined ? {} : { insteadOf }),
 		...(values === undefined ? {} : { values }),
 		...(insteadOf === undefined && messageId !== undefined ? { isNamed: true } : {}),
@@ -176,25 +180,23 @@ export async function start(
 		refuseWaiting(lease.state, sessionKey);
 		return isKnown() && lease.openRunId === undefined && mailbox.first === turn && actor.begin(turn);
 	};
-	const begin = async (): Promise<void> => {
-		if (await begins()) return;
-		// What others did since this process worked on the session must be seen.
-		lease.drop();
-		if (await begins()) return;
-		throw isKnown() ? sessionBusy(sessionKey) : unknownMessage(sessionKey, insteadOf);
+	const taken = async (): Promise<AgentRun> => {
+		mailbox.remove(turn);
+		const continued = await take(actor, input, "new", watcher);
+		if (continued === null) throw sessionBusy(sessionKey);
+		return continued;
 	};
 	mailbox.push(turn);
 	try {
-		await mailbox.acceptFirst(turn, actor.exclusive.run(begin));
+		if (await begins()) return isAwaited ? await taken() : turn.run;
+		// What others did since this process worked on the session must be seen.
+		lease.drop();
+		if (await begins()) return isAwaited ? await taken() : turn.run;
+		throw isKnown() ? sessionBusy(sessionKey) : unknownMessage(sessionKey, insteadOf);
 	} catch (error) {
 		mailbox.remove(turn);
 		throw error;
 	}
-	if (!isAwaited) return turn.run;
-	mailbox.remove(turn);
-	const taken = await take(actor, input, "new", watcher);
-	if (taken === null) throw sessionBusy(sessionKey);
-	return taken;
 }
 
 /** Whether the history has a message of the user of that id. */
@@ -203,27 +205,23 @@ function hasSaid({ agent }: SessionState, messageId: string): boolean {
 }
 
 /** Says something to the active run; a turn of its own when no run is active any more. */
-export async function steer(actor: SessionActor, input: AcceptedInput): Promise<AgentRun> {
-	// Asked here, since its waiting alone would let a run begin to wait meanwhile.
-	if (isWaiting(actor)) await endNoted(actor);
+export async function steer(queue: SessionQueue, input: AcceptedInput): Promise<AgentRun> {
+	return queue.ask("steer", (actor) => steerNow(actor, input));
+}
+
+async function steerNow(actor: SessionActor, input: AcceptedInput): Promise<AgentRun> {
+	// Asked first, since waiting alone would let a run begin to wait meanwhile.
+	if (actor.isEnding) await actor.ended();
 	actor.ensureUsable();
 	const { mailbox } = actor;
-	if (actor.turn === undefined || mailbox.isTaking) {
-		const taken = await actor.wait(actor.exclusive, () =>
-			mailbox.inCallOrder(async () => {
-				await opened(actor);
-				if (actor.turn !== undefined) return null;
-				const run = await take(actor, input);
-				if (run === null) await opened(actor);
-				return run;
-			}),
-		);
+	if (actor.turn === undefined) {
+		const taken = await take(actor, input);
 		if (taken !== null) return taken;
 	}
 	const { turn } = actor;
 	const isTooLate = turn === undefined || !isRunning(turn) || mailbox.holdsSteered(turn.run.runId);
-	if (isTooLate) return accept(actor, { ...queued(actor, input), isSteered: true });
-	if (isOfAnother(turn.run.state.run, input)) return send(actor, input);
+	if (isTooLate) return accept(actor, queued(actor, input, "steered"), "in-line");
+	if (isOfAnother(turn.run.state.run, input)) return accept(actor, queued(actor, input, "sent"), "in-line");
 	const inputId = input.message.id;
 	const storing = mailbox.steer(turn.run.runId, input);
 	const said: Steered = { inputId, input, storing };
@@ -237,20 +235,23 @@ export async function steer(actor: SessionActor, input: AcceptedInput): Promise<
 	said.storing = undefined;
 	turn.run.inputs.offer({ inputId, fact: (placement) => inputFact(inputId, input, placement) });
 	if (isRunning(turn)) return turn.handle;
-	await turn.over;
+	await actor.ended(turn);
 	if (turn.run.inputs.took(inputId)) return turn.handle;
 	// The run had ended before the input was in the inbox: it is there as the next turn.
-	if (said.turn !== undefined) return said.turn;
-	const next =
-		(await mailbox.inCallOrder(() => take(actor, input, "stored"))) ??
+	return (
+		said.turn ??
+		(await take(actor, input, "stored")) ??
 		// The run was resumed for another input, and takes this one in with it.
-		(actor.turn?.run.runId === turn.run.runId ? actor.turn.handle : actor.queueLeftOver(said));
-	actor.pump();
-	return next;
+		(actor.turn?.run.runId === turn.run.runId ? actor.turn.handle : actor.queueLeftOver(said))
+	);
 }
 
 /** Accepts a change of the history: the run under way takes it in at its next boundary, else the next one does. */
-export async function edit(actor: SessionActor, change: MessageEdit): Promise<void> {
+export async function edit(queue: SessionQueue, change: MessageEdit): Promise<void> {
+	return queue.ask("edit", (actor) => editNow(actor, change));
+}
+
+async function editNow(actor: SessionActor, change: MessageEdit): Promise<void> {
 	actor.ensureUsable();
 	const { mailbox, scope } = actor;
 	const inputId = scope.agent.engine.ports.ids.uuid();
@@ -273,53 +274,45 @@ export async function edit(actor: SessionActor, change: MessageEdit): Promise<vo
 	}
 }
 
-/** Resolves when the session is not being opened by this process; rejects when it was killed meanwhile. */
-async function opened(actor: SessionActor): Promise<void> {
-	while (actor.turn === undefined && actor.isOpening) await actor.passed();
-	actor.ensureUsable();
-}
-
 /** Resumes a run that a crash or suspension left open, else begins the first turn; null if absent. */
 export async function resume(
-	actor: SessionActor,
+	queue: SessionQueue,
 	parked: Resumption["parked"] = "stays",
 ): Promise<AgentRun | null> {
+	return queue.ask("resume", (actor) => resumeNow(actor, parked));
+}
+
+async function resumeNow(actor: SessionActor, parked: Resumption["parked"]): Promise<AgentRun | null> {
 	actor.ensureUsable();
-	while (actor.isOpening) await actor.passed();
-	const { lease, mailbox, exclusive, sessionKey } = actor;
+	const { lease, mailbox, sessionKey } = actor;
 	if (actor.turn !== undefined) return actor.turn.handle;
-	if (exclusive.isBusy) throw sessionHeld(sessionKey);
 	// What others did since this process worked on the session must be seen.
 	lease.drop();
-	const handle = await exclusive.run(async () => {
-		for (;;) {
-			if ((await actor.open()) !== "ours") {
-				actor.ensureNotKilled();
-				// Another living worker has the session, or the turn before ours.
-				throw sessionHeld(sessionKey);
-			}
-			if (lease.openRunId === undefined && mailbox.first === undefined) return null;
-			if (lease.isWaiting) {
-				const settlement = await continuation(actor);
-				if (settlement === undefined) {
-					actor.watchDeadline(lease.state);
-					return null; // for somebody outside
-				}
-				const continued = await actor.resumeOpen("released", settlement);
-				if (continued === undefined) continue;
-				actor.scope.resumed(continued);
-				return continued;
-			}
-			const begun = await actor.beginNext(parked);
-			if (begun !== undefined) return begun;
+	for (;;) {
+		if ((await actor.open()) !== "ours") {
+			actor.ensureNotKilled();
+			// Another living worker has the session, or the turn before ours.
+			throw sessionHeld(sessionKey);
 		}
-	});
-	actor.restIfIdle();
-	return handle;
+		if (lease.openRunId === undefined && mailbox.first === undefined) return null;
+		if (lease.isWaiting) {
+			const settlement = await continuation(actor);
+			if (settlement === undefined) {
+				actor.watchDeadline(lease.state);
+				return null; // for somebody outside
+			}
+			const continued = await actor.resumeOpen("released", settlement);
+			if (continued === undefined) continue;
+			actor.scope.resumed(continued);
+			return continued;
+		}
+		const begun = await actor.beginNext(parked);
+		if (begun !== undefined) return begun;
+	}
 }
 
 /** All that was committed, with what other processes added. */
-export async function readState(actor: SessionActor): Promise<SessionState> {
+export async function readState({ actor }: SessionQueue): Promise<SessionState> {
 	actor.ensureUsable();
 	if (actor.turn !== undefined) return actor.turn.run.state;
 	try {
@@ -334,58 +327,62 @@ export async function readState(actor: SessionActor): Promise<SessionState> {
  * other hands. Rejects with `lease_lost` where the session is not of that incarnation.
  */
 export async function deliver(
-	actor: SessionActor,
+	queue: SessionQueue,
 	runId: string,
 	input: AcceptedInput,
 	dedupeKey: string,
 	incarnation?: string,
 ): Promise<AgentRun | null> {
-	actor.ensureUsable();
-	const turn: QueuedTurn = { ...queued(actor, { ...input, dedupeKey }, runId), isNamed: true, incarnation };
-	actor.mailbox.push(turn);
-	if ((await actor.mailbox.store(turn)) === "duplicate") return resumeRun(actor, runId);
-	actor.pump();
-	return turn.run;
+	const accepted = await queue.ask("deliver", async (actor) => {
+		actor.ensureUsable();
+		const said = queued(actor, { ...input, dedupeKey }, "sent", runId);
+		const turn: QueuedTurn = { ...said, isNamed: true, incarnation };
+		actor.mailbox.push(turn);
+		return (await actor.mailbox.store(turn)) === "duplicate" ? null : turn.run;
+	});
+	return accepted ?? resumeRun(queue, runId);
 }
 
 /** Makes a notice that waits a run of its own; null when another run has taken it. */
 export async function deliverNotice(
-	actor: SessionActor,
+	queue: SessionQueue,
 	runId: string,
 	noticeId: string,
 ): Promise<AgentRun | null> {
+	const { actor } = queue;
 	actor.mailbox.promote(noticeId, actor.handle(runId));
 	try {
-		return await resumeRun(actor, runId);
+		return await resumeRun(queue, runId);
 	} finally {
 		actor.mailbox.demote(noticeId);
 	}
 }
 
 /** Resumes a run that nobody works on, or begins it; null when it is over or in other hands. */
-export async function resumeRun(actor: SessionActor, runId: string): Promise<AgentRun | null> {
-	const { mailbox } = actor;
+export async function resumeRun(queue: SessionQueue, runId: string): Promise<AgentRun | null> {
 	for (;;) {
-		const { turn } = actor;
+		const { actor } = queue;
+		const { turn, mailbox } = actor;
 		if (turn?.run.runId === runId || mailbox.find(runId) !== undefined) return null;
 		if (turn === undefined) break;
 		await actor.over(turn);
 	}
 	try {
-		const resumed = await resume(actor);
+		const resumed = await resume(queue);
 		if (resumed?.runId === runId) return resumed;
 		// Nobody else has the handle of a run that was found open, and it must not wait for a consumer.
-		if (actor.turn?.isResumed === true) resumed?.detach();
+		if (queue.actor.turn?.isResumed === true) resumed?.detach();
 	} catch (error) {
 		if ((error as { code?: unknown }).code !== "session_held") throw error;
 	}
-	return mailbox.find(runId)?.run ?? null;
+	return queue.actor.mailbox.find(runId)?.run ?? null;
 }
 
-function queued(actor: SessionActor, input: AcceptedInput, runId?: string): QueuedTurn {
-	return { run: actor.handle(runId), input, inputId: input.message.id, stage: "new" };
-}
-
-function isWaiting({ turn }: SessionActor): boolean {
-	return turn?.run.state.run?.status === "waiting";
+function queued(
+	actor: SessionActor,
+	input: AcceptedInput,
+	origin: QueuedTurn["origin"],
+	runId?: string,
+): QueuedTurn {
+	return { run: actor.handle(runId), input, inputId: input.message.id, origin, stage: "new" };
 }

@@ -1,4 +1,4 @@
-// The sessions of one agent in this process: one actor a session, kept while it works and a while after (keeps I7).
+// The sessions of one agent in this process: one queue per session, kept while it works and a while after (keeps I7).
 
 import { type ModelWait, modelWaitDefaults, type ObserveRun } from "../engine/index.ts";
 import type { AcceptedInput } from "../facts/index.ts";
@@ -9,6 +9,7 @@ import { Later } from "./later.ts";
 import { type LocalStore, localStore } from "./local-store.ts";
 import { expire, interrupt } from "./outside-requests.ts";
 import { SessionActor } from "./session-actor.ts";
+import { type QueueTable, SessionQueue } from "./session-queue.ts";
 import type { SessionRecords } from "./session-records.ts";
 import { steer } from "./session-requests.ts";
 import type { SessionScope } from "./session-scope.ts";
@@ -34,7 +35,7 @@ export interface SessionTableOptions {
 	readonly observe?: ObserveRun | undefined;
 }
 
-export class SessionTable implements SessionScope {
+export class SessionTable implements SessionScope, QueueTable {
 	readonly agent: SessionAgent;
 	readonly journal: Journal;
 	readonly local: LocalStore;
@@ -48,13 +49,11 @@ export class SessionTable implements SessionScope {
 	readonly unread: UnreadRuns;
 	readonly #keys: "session-keys" | "store-keys";
 	/** By store key. */
-	readonly #actors = new Map<string, SessionActor>();
+	readonly #queues = new Map<string, SessionQueue>();
 	/** Store keys of sessions with nothing to do, the oldest first. */
 	readonly #idle = new Set<string>();
-	/** What was sent to sessions at rest waits for others that begin: until when, by store key. */
-	readonly #entering = new Map<string, Promise<void>>();
-	/** Kills that are not on record yet, by store key: what is sent from then on is not ended by them. */
-	readonly #killing = new Map<string, Promise<unknown>>();
+	/** Kills and deletions that are not over, by store key. What is asked from then on waits for the last of them. */
+	readonly #fences = new Map<string, Promise<unknown>>();
 	readonly #listeners = new Set<(run: AgentRun) => void>();
 	#isClosed = false;
 
@@ -121,55 +120,46 @@ export class SessionTable implements SessionScope {
 	}
 
 	/**
-	 * Asked before something is sent to the session of a key. Where many begin at once, a session at rest waits for those before
-	 * it, and nothing is made of it meanwhile: what they all need would be alive together, and most of the time would go
-	 * into collecting garbage. Who waits has `entered` when it continues.
+	 * Asked before something is sent to a session at rest. Where many begin at once, it waits for those before it, and nothing is
+	 * made of it until then: what they all need would be alive together, and most of the time would go into collecting garbage.
 	 */
-	enter(key: string): Promise<void> | undefined {
-		const storeKey = this.storeKeyOf(key);
-		const waiting = this.#entering.get(storeKey);
-		if (waiting !== undefined) return waiting;
-		if (this.#actors.get(storeKey)?.isIdle === false) return undefined;
+	moment({ isIdle }: SessionQueue): Promise<void> | undefined {
+		if (!isIdle) return undefined;
 		const { fairness } = this.agent.engine;
-		const othersWork = this.#actors.size > this.#idle.size;
-		const moment = othersWork ? fairness.turn() : fairness.begin();
-		if (moment !== undefined) this.#entering.set(storeKey, moment);
-		return moment;
+		// The queue that asks is not at rest any more.
+		const othersWork = this.#queues.size > this.#idle.size + 1;
+		return othersWork ? fairness.turn() : fairness.begin();
 	}
 
-	/** Until when that waits which was sent to the session of a key before; undefined if absent. */
-	entering(key: string): Promise<unknown> | undefined {
-		return this.#entering.size === 0 ? undefined : this.#entering.get(this.storeKeyOf(key));
+	/** Ends the life of a session: what is asked of its key from now on is for the next one, and waits until `end` settles. */
+	async fence(
+		queue: SessionQueue,
+		end: (before: Promise<unknown> | undefined) => Promise<void>,
+	): Promise<void> {
+		const { storeKey } = queue;
+		this.#forget(queue);
+		const ended = end(this.#fences.get(storeKey));
+		// Its run, which was stopped, still leaves the session: then it can be acquired here again.
+		const over = ended
+			.catch(() => {})
+			.then(() => queue.made?.turn?.over)
+			.then(() => {
+				if (this.#fences.get(storeKey) === over) this.#fences.delete(storeKey);
+			});
+		this.#fences.set(storeKey, over);
+		await ended;
 	}
 
-	/** Settles when the kill of the session of a key is over; undefined if nobody killed it. */
-	killing(key: string): Promise<unknown> | undefined {
-		return this.#killing.size === 0 ? undefined : this.#killing.get(this.storeKeyOf(key));
+	steer({ queue }: SessionActor, input: AcceptedInput): Promise<AgentRun> {
+		return steer(queue, input);
 	}
 
-	/** What is sent to that session from now on waits until it is killed. */
-	kills(storeKey: string, killed: Promise<unknown>): void {
-		const over = (): void => {
-			if (this.#killing.get(storeKey) === recorded) this.#killing.delete(storeKey);
-		};
-		const recorded = killed.then(over, over);
-		this.#killing.set(storeKey, recorded);
+	expire({ queue }: SessionActor): Promise<void> {
+		return expire(queue);
 	}
 
-	entered(key: string): void {
-		this.#entering.delete(this.storeKeyOf(key));
-	}
-
-	steer(actor: SessionActor, input: AcceptedInput): Promise<AgentRun> {
-		return steer(actor, input);
-	}
-
-	expire(actor: SessionActor): Promise<void> {
-		return expire(actor);
-	}
-
-	interrupt(actor: SessionActor, runId: string): void {
-		interrupt(actor, runId);
+	interrupt({ queue }: SessionActor, runId: string): void {
+		interrupt(queue, runId);
 	}
 
 	resumed(run: AgentRun): void {
@@ -182,27 +172,32 @@ export class SessionTable implements SessionScope {
 		return () => this.#listeners.delete(notify);
 	}
 
-	/** The one actor of a key. */
-	actor(key: string): SessionActor {
-		return this.actorOf(this.storeKeyOf(key), key);
+	/** The one queue of the session of a key. */
+	queue(key: string): SessionQueue {
+		return this.queueOf(this.storeKeyOf(key), key);
 	}
 
-	/** The one actor of a store key. */
-	actorOf(storeKey: string, key: string): SessionActor {
-		const known = this.#actors.get(storeKey);
+	/** The one queue of the session of a store key. */
+	queueOf(storeKey: string, key: string): SessionQueue {
+		const known = this.#queues.get(storeKey);
 		if (known !== undefined) {
 			this.#idle.delete(storeKey);
 			return known;
 		}
-		const actor = new SessionActor(this, storeKey, key);
+		const queue = new SessionQueue(this, storeKey, key, this.#fences.get(storeKey));
+		if (!this.#isClosed) this.#queues.set(storeKey, queue);
+		return queue;
+	}
+
+	makeActor(queue: SessionQueue): SessionActor {
+		const actor = new SessionActor(this, queue);
 		if (this.#isClosed) void actor.close();
-		else this.#actors.set(storeKey, actor);
 		return actor;
 	}
 
 	/** Whether somebody here sees to it that a call of that session fails in time. */
 	watchesDeadline(storeKey: string): boolean {
-		if (this.#actors.get(storeKey)?.watchesDeadline === true) return true;
+		if (this.#queues.get(storeKey)?.made?.watchesDeadline === true) return true;
 		const child = readChildStoreKey(storeKey);
 		if (child === undefined) return false;
 		// What a sub-agent waits for in the foreground is due for its parent, too.
@@ -213,13 +208,13 @@ export class SessionTable implements SessionScope {
 
 	/** Whether a run of the session of a key is under way. */
 	isBusy(key: string): boolean {
-		return this.#actors.get(this.storeKeyOf(key))?.turn !== undefined;
+		return this.#queues.get(this.storeKeyOf(key))?.made?.turn !== undefined;
 	}
 
 	/** Resolves when no run is under way. */
 	async quiet(): Promise<void> {
 		for (;;) {
-			const underWay = [...this.#actors.values()].flatMap(({ turn }) => turn?.over ?? []);
+			const underWay = [...this.#queues.values()].flatMap(({ made }) => made?.turn?.over ?? []);
 			if (underWay.length === 0) return;
 			await Promise.allSettled(underWay);
 		}
@@ -228,7 +223,7 @@ export class SessionTable implements SessionScope {
 	/** Nobody uses the session of a key for now: it may make way for others. */
 	unused(key: string): void {
 		const storeKey = this.storeKeyOf(key);
-		if (this.#actors.get(storeKey)?.isIdle === true) this.rested(storeKey);
+		if (this.#queues.get(storeKey)?.isIdle === true) this.rested(storeKey);
 	}
 
 	/** Suspends all runs under way and waits until they are left. `what`: whether they can be resumed after that. */
@@ -236,26 +231,26 @@ export class SessionTable implements SessionScope {
 		this.#isClosed = true;
 		this.unread.close(what);
 		this.later.close();
-		await Promise.all([...this.#actors.values()].map((actor) => actor.close()));
-		this.#actors.clear();
+		await Promise.all([...this.#queues.values()].map((queue) => queue.close()));
+		this.#queues.clear();
 		this.#idle.clear();
 		await this.agent.children?.close();
 	}
 
-	/** The next handle of the session gets another actor. */
-	forget(actor: SessionActor): void {
-		if (this.#actors.get(actor.storeKey) === actor) this.#actors.delete(actor.storeKey);
-		this.#idle.delete(actor.storeKey);
+	/** The next handle of the session gets another queue. */
+	#forget(queue: SessionQueue): void {
+		if (this.#queues.get(queue.storeKey) === queue) this.#queues.delete(queue.storeKey);
+		this.#idle.delete(queue.storeKey);
 	}
 
 	rested(storeKey: string): void {
-		if (!this.#actors.has(storeKey)) return;
+		if (!this.#queues.has(storeKey)) return;
 		this.#idle.delete(storeKey);
 		this.#idle.add(storeKey);
 		if (this.#idle.size <= idleSessions) return;
 		for (const oldest of this.#idle) {
 			this.#idle.delete(oldest);
-			if (this.#actors.get(oldest)?.retire() === true) this.#actors.delete(oldest);
+			if (this.#queues.get(oldest)?.retire() === true) this.#queues.delete(oldest);
 			break;
 		}
 	}

@@ -7,10 +7,10 @@ import { type FollowedEvent, type FollowOptions, followStoreKey } from "../follo
 import type { MaybePromise } from "../host/index.ts";
 import type { AgentState } from "../state/index.ts";
 import type { AgentRun } from "./agent-run.ts";
-import { type ForkOptions, forkSession } from "./fork-session.ts";
+import { type ForkOptions, forkPoint } from "./fork-session.ts";
 import * as outside from "./outside-requests.ts";
 import { kill, remove } from "./remove-session.ts";
-import type { Seat, SessionActor } from "./session-actor.ts";
+import type { SessionQueue } from "./session-queue.ts";
 import type { StartOptions } from "./session-requests.ts";
 import * as requests from "./session-requests.ts";
 import type { SessionTable } from "./session-table.ts";
@@ -24,7 +24,7 @@ import type { SessionTable } from "./session-table.ts";
 export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	readonly key: string;
 	readonly #table: SessionTable;
-	#seat: Seat | undefined;
+	#known: SessionQueue | undefined;
 
 	/** @internal */
 	constructor(table: SessionTable, key: string) {
@@ -44,13 +44,7 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	): Promise<AgentRun<Event, Output, Watched>> {
 		const { messageId, caller, dedupeKey } = options;
 		const accepted = saidBy(acceptInput(input, messageId), readBy(caller), dedupeKey);
-		const moment = this.#table.enter(this.key);
-		if (moment !== undefined) {
-			await moment;
-			this.#table.entered(this.key);
-		}
-		while (this.#killing !== undefined) await this.#killing;
-		return typed(requests.send(this.#actor(), accepted, options));
+		return typed(requests.send(this.#queue(), accepted, options));
 	}
 
 	/**
@@ -63,7 +57,7 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	async start(input: SendInput, options: StartOptions = {}): Promise<AgentRun<Event, Output, Watched>> {
 		const { insteadOf, messageId = insteadOf, caller, dedupeKey } = options;
 		const said = saidBy(acceptInput(input, messageId), readBy(caller), dedupeKey);
-		return typed(this.#ask((actor) => requests.start(actor, said, options)));
+		return typed(requests.start(this.#queue(), said, options));
 	}
 
 	/**
@@ -75,7 +69,7 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 		{ runId, messageId, caller }: { readonly runId: string } & Pick<StartOptions, "messageId" | "caller">,
 	): Promise<AgentRun | null> {
 		const said = saidBy(acceptInput(input, messageId), readBy(caller));
-		return this.#ask((actor) => requests.deliver(actor, runId, said, runId));
+		return requests.deliver(this.#queue(), runId, said, runId);
 	}
 
 	/**
@@ -90,7 +84,7 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 		{ messageId, caller, dedupeKey }: Pick<StartOptions, "messageId" | "caller" | "dedupeKey"> = {},
 	): Promise<AgentRun<Event, Output, Watched>> {
 		const said = saidBy(acceptInput(input, messageId), readBy(caller), dedupeKey);
-		return typed(this.#ask((actor) => requests.steer(actor, said)));
+		return typed(requests.steer(this.#queue(), said));
 	}
 
 	/**
@@ -101,7 +95,7 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	 * Rejects with `session_killed`, `journal_failed`, `disk_full`, `agent_closed`.
 	 */
 	async edit(change: MessageEdit): Promise<void> {
-		return this.#ask((actor) => requests.edit(actor, change));
+		return requests.edit(this.#queue(), change);
 	}
 
 	/**
@@ -109,7 +103,7 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	 * never recorded and starts no turn.
 	 */
 	async overlay(input: SendInput): Promise<void> {
-		this.#actor().overlay(acceptInput(input));
+		this.#queue().actor.overlay(acceptInput(input));
 	}
 
 	/**
@@ -120,7 +114,7 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	 * parked.
 	 */
 	async resume(): Promise<AgentRun<Event, Output, Watched> | null> {
-		return typed(this.#ask((actor) => requests.resume(actor)));
+		return typed(requests.resume(this.#queue()));
 	}
 
 	/**
@@ -137,12 +131,12 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 		answers: readonly ToolAnswer[],
 		options: Pick<StartOptions, "watcher"> = {},
 	): Promise<AgentRun<Event, Output, Watched>> {
-		return typed(this.#ask((actor) => outside.answer(actor, answers, options.watcher)));
+		return typed(outside.answer(this.#queue(), answers, options.watcher));
 	}
 
 	/** The tool calls that wait for somebody outside. */
 	async pending(): Promise<readonly PendingToolCall[]> {
-		return outside.pending(this.#actor());
+		return outside.pending(this.#queue());
 	}
 
 	/**
@@ -150,7 +144,7 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	 * record: true when there was one. Queued turns still run.
 	 */
 	async stop(): Promise<boolean> {
-		return this.#ask(outside.stop);
+		return outside.stop(this.#queue());
 	}
 
 	/**
@@ -159,12 +153,12 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	 * Rejects with `session_held` while another living worker works on the session.
 	 */
 	async release(): Promise<AgentRun<Event, Output, Watched> | null> {
-		return typed(this.#ask((actor) => requests.resume(actor, "released")));
+		return typed(requests.resume(this.#queue(), "released"));
 	}
 
 	/** Ends the active run, also one that waits; queued turns still run. Nothing happens when the session is idle. */
 	interrupt(): void {
-		outside.interrupt(this.#actor());
+		outside.interrupt(this.#queue());
 	}
 
 	/**
@@ -174,7 +168,7 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	 * Rejects with the store's error when it could not be recorded; the work of this process is stopped all the same.
 	 */
 	async kill(): Promise<void> {
-		return this.#ask((actor) => kill(this.#table, actor));
+		return kill(this.#table, this.#queue());
 	}
 
 	/**
@@ -189,13 +183,15 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 		if (typeof key !== "string" || key === "") throw new TypeError("fork(key) takes a non-empty string.");
 		const table = this.#table;
 		table.agent.setup?.check();
-		await forkSession(table.journal, table.storeKeyOf(this.key), table.storeKeyOf(key), options);
+		const from = table.storeKeyOf(this.key);
+		const seq = await table.queue(this.key).ask("fork", () => forkPoint(table.journal, from, options));
+		await table.journal.fork(from, table.storeKeyOf(key), seq);
 		return new Session<Event, Output, Watched>(table, key);
 	}
 
 	/** Kills the session and removes all of it and of its child sessions from the store. Unknown keys are fine. */
 	async delete(): Promise<void> {
-		return this.#ask((actor) => remove(this.#table, actor));
+		return remove(this.#table, this.#queue());
 	}
 
 	/**
@@ -226,35 +222,14 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 
 	/** The conversation as committed so far. */
 	async state(): Promise<AgentState> {
-		return (await requests.readState(this.#actor())).agent;
+		return (await requests.readState(this.#queue())).agent;
 	}
 
-	/** Asks for something after what was sent to the session before, and after its kill. */
-	#ask<T>(ask: (actor: SessionActor) => Promise<T>): Promise<T> {
-		const entering = this.#table.entering(this.key);
-		const isFree = entering === undefined && this.#killing === undefined;
-		return isFree ? ask(this.#actor()) : this.#askAfter(entering, ask);
-	}
-
-	async #askAfter<T>(
-		entering: Promise<unknown> | undefined,
-		ask: (actor: SessionActor) => Promise<T>,
-	): Promise<T> {
-		if (entering !== undefined) await entering;
-		while (this.#killing !== undefined) await this.#killing;
-		return ask(this.#actor());
-	}
-
-	/** Settles when a kill of the session is over, after which another may be under way that was asked for earlier. */
-	get #killing(): Promise<unknown> | undefined {
-		return this.#table.killing(this.key);
-	}
-
-	#actor(): SessionActor {
+	/** A handle keeps to the session that it was used for first, also when that is killed. */
+	#queue(): SessionQueue {
 		this.#table.agent.setup?.check();
-		const actor = this.#seat?.actor ?? this.#table.actor(this.key);
-		this.#seat = actor.seat;
-		return actor;
+		if (this.#known === undefined || this.#known.isRetired) this.#known = this.#table.queue(this.key);
+		return this.#known;
 	}
 }
 

@@ -109,9 +109,9 @@ export function beginTurn(
 		...edits.map(({ body }) => readEdit(body)),
 		inputFact(inputId, input, origin?.runKind === "notification" ? "turn-start" : "turn"),
 	];
-	const taken = [...edits.map(({ id }) => id), ...(stage === "stored" ? [inputId] : [])];
+	const taken = [...edits.map(({ id }) => id), ...(stage === "seen" ? [inputId] : [])];
 	// What is in the inbox has its key there.
-	const dedupeKey = stage === "stored" ? undefined : given.dedupeKey;
+	const dedupeKey = stage === "seen" ? undefined : given.dedupeKey;
 	const options = commitOptions(taken, dedupeKey, values);
 	const settle = (first: FirstCommit): Turn | undefined => {
 		if (first === "taken") return undefined;
@@ -125,7 +125,7 @@ export function beginTurn(
 			if (known === "committed" || known === "taken") return settle(known);
 			// What was changed in the history may be what was refused: it waits for the next turn.
 			const bare = startOf(run.agent, plainOrigin(origin));
-			const own = commitOptions(stage === "stored" ? [inputId] : [], dedupeKey, values);
+			const own = commitOptions(stage === "seen" ? [inputId] : [], dedupeKey, values);
 			return (await commitBare(lease, run, [bare], own)) === "taken" ? undefined : settle(known);
 		});
 	}

@@ -157,7 +157,7 @@ export class BackgroundJobs {
 	async retrieved({ storeKey, subagent }: BackgroundTask): Promise<void> {
 		if (this.#isLasting || !this.#known.delete(storeKey)) return;
 		const table = this.#tables.get(subagent)?.();
-		if (table !== undefined) await remove(table, table.actor(storeKey));
+		if (table !== undefined) await remove(table, table.queue(storeKey));
 	}
 
 	/** Follows a task that a process left, or gives the reminder that it did not give. */

@@ -77,7 +77,7 @@ export function backgroundTools(
 				if (task === undefined) return notFound(given.task_id);
 				const table = tables.get(task.subagent)?.();
 				if (table !== undefined && !isSettled(await stateOf(task)))
-					await kill(table, table.actor(task.storeKey));
+					await kill(table, table.queue(task.storeKey));
 				return result(task, await stateOf(task));
 			},
 		},

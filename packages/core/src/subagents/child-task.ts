@@ -137,9 +137,9 @@ async function takeOver(
 	{ storeKey, origin }: FollowedTask,
 ): Promise<AgentRun | "held" | undefined> {
 	try {
-		const actor = table.actor(storeKey);
+		const queue = table.queue(storeKey);
 		// Whether work in the foreground is resumed is decided with the run that waits for it.
-		return (await resume(actor, origin === undefined ? "stays" : "released")) ?? undefined;
+		return (await resume(queue, origin === undefined ? "stays" : "released")) ?? undefined;
 	} catch (error) {
 		const { code } = error as { code?: unknown };
 		if (code === "session_held") return "held";
@@ -213,7 +213,7 @@ async function end(table: SessionTable, { storeKey, runId }: FollowedTask): Prom
 	if (!all.includes(runId)) return;
 	const asking = (await askers.head(readChildStoreKey(storeKey)?.parentStoreKey ?? ""))?.openRunId;
 	if (all.some((id) => id !== runId && groupOf(id) === asking)) throw new OthersWork();
-	await kill(table, table.actor(storeKey));
+	await kill(table, table.queue(storeKey));
 }
 
 /** Whether the run is over that asked for the work. */

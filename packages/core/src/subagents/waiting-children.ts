@@ -34,7 +34,7 @@ export async function childWaits(
 	delegation: Delegation,
 	end: () => Promise<void>,
 ): Promise<ChildWaits | undefined> {
-	const { run, seq } = await readState(table.actor(storeKey));
+	const { run, seq } = await readState(table.queue(storeKey));
 	if (run?.status !== "waiting") return undefined;
 	const { agent } = delegation;
 	// Work that is queued behind other work waits for that; the call that gave the other work shows it.
@@ -53,7 +53,7 @@ async function hasNews(tableOf: TableOf, { agent, storeKey, seq }: WaitingChild)
 	// The call has to have a result without it.
 	if (table === undefined) return true;
 	if ((await table.journal.head(storeKey))?.seq !== seq) return true;
-	const state = await readState(table.actor(storeKey));
+	const state = await readState(table.queue(storeKey));
 	const { run } = state;
 	if (run === undefined || run.status !== "waiting") return true;
 	const { clock } = table.agent.engine.ports;
@@ -94,7 +94,7 @@ export async function answerChildren(
 	check();
 	for (const delivery of open) {
 		const { table, storeKey } = delivery;
-		const run = await withIds(delivery, () => answer(table.actor(storeKey), delivery.answers, undefined));
+		const run = await withIds(delivery, () => answer(table.queue(storeKey), delivery.answers, undefined));
 		// The run above it follows it.
 		run.detach();
 	}
@@ -116,7 +116,7 @@ async function route(
 	for (const { toolCallId } of call.path.slice(1)) {
 		if (table === undefined) break;
 		const above: SessionTable = table;
-		const { run } = await readState(above.actor(child.storeKey));
+		const { run } = await readState(above.queue(child.storeKey));
 		child = run?.children?.find(({ callId }) => callId === toolCallId) ?? child;
 		table = above.agent.children?.tableOf(child.agent);
 	}
@@ -131,7 +131,7 @@ async function route(
 
 /** Whether a session takes its answers. `taken`: it has them already. */
 async function look({ table, storeKey, answers }: Delivery): Promise<"open" | "taken"> {
-	const state = await readState(table.actor(storeKey));
+	const state = await readState(table.queue(storeKey));
 	const isKnown = await Promise.all(answers.map((each) => isOnRecord(table, storeKey, each)));
 	if (state.run?.status !== "waiting" && isKnown.every((known) => known)) return "taken";
 	answerFacts(state, answers, table.agent.engine.ports.clock.now());

@@ -1,0 +1,208 @@
+// The queue of one session in this process: it carries out one request at a time, in the order of the calls. The ordering table
+// in docs/adr/021-a-session-is-a-queue.md says what each request does (keeps I4).
+//
+//   idle      nothing is carried out; the next request runs within its call
+//   busy      a request is carried out, or the session's own work, which comes before the requests in line
+//   retired   the session made room for others; requests go to the queue that the table has now
+//
+// Kills, deletions and interrupts do not enter the line. A kill ends the queue: its line is refused, and requests made
+// afterwards get a new queue, which is busy until the kill is over.
+import { isAwaitedBy, waitFor, withinCall } from "../engine/index.ts";
+import type { MaybePromise } from "../host/index.ts";
+import type { SessionActor } from "./session-actor.ts";
+import { awaitsItself } from "./session-errors.ts";
+
+/** What is asked of a session. `look` and `expire` come from the process itself. */
+export type RequestKind =
+	| "send"
+	| "start"
+	| "steer"
+	| "edit"
+	| "answer"
+	| "stop"
+	| "interrupt"
+	| "resume"
+	| "deliver"
+	| "fork"
+	| "look"
+	| "expire";
+
+/** `inside`: by code that the queue waits for. Such a request is carried out at once, and must not open the session. */
+export type Place = "in-line" | "inside";
+
+/** Requests that only put something into the inbox: code that the queue waits for may make them. */
+const storable: ReadonlySet<RequestKind> = new Set(["send", "edit", "deliver"]);
+
+/** What a queue needs of the table it is in. */
+export interface QueueTable {
+	makeActor(queue: SessionQueue): SessionActor;
+	/** The queue that the session has now. */
+	queueOf(storeKey: string, key: string): SessionQueue;
+	/** Where many sessions begin at once, one that is at rest waits for those before it: until then. */
+	moment(queue: SessionQueue): Promise<void> | undefined;
+	/** Nothing is carried out and nothing waits. */
+	rested(storeKey: string): void;
+}
+
+/** Ends the wait in line; with an error where the request is refused. */
+type Waiting = (refusal?: Error) => void;
+
+export class SessionQueue {
+	readonly storeKey: string;
+	/** The caller's key. */
+	readonly key: string;
+	readonly #table: QueueTable;
+	#actor: SessionActor | undefined;
+	#state: "idle" | "busy" | "retired" = "idle";
+	#line: Waiting[] | undefined;
+
+	/** `fence`: the end of the session that had the key before, which requests wait for. */
+	constructor(table: QueueTable, storeKey: string, key: string, fence: Promise<unknown> | undefined) {
+		this.#table = table;
+		this.storeKey = storeKey;
+		this.key = key;
+		if (fence === undefined) return;
+		this.#state = "busy";
+		void fence.then(() => this.#next());
+	}
+
+	/** Who carries the requests out; made when first needed. */
+	get actor(): SessionActor {
+		this.#actor ??= this.#table.makeActor(this);
+		return this.#actor;
+	}
+
+	/** The same where it is made; undefined before that. */
+	get made(): SessionActor | undefined {
+		return this.#actor;
+	}
+
+	get isBusy(): boolean {
+		return this.#state === "busy";
+	}
+
+	get isRetired(): boolean {
+		return this.#state === "retired";
+	}
+
+	/** Whether no run is under way, nothing is queued and nothing is carried out. */
+	get isIdle(): boolean {
+		return this.#state === "idle" && this.#actor?.isIdle !== false;
+	}
+
+	/**
+	 * Carries a request out: at once where the queue is idle, else after those before it.
+	 *
+	 * Rejects with `session_killed` or `agent_closed` where that comes first, and with `session_busy` where code that the queue
+	 * waits for asks.
+	 */
+	ask<T>(
+		kind: RequestKind,
+		carryOut: (actor: SessionActor, place: Place) => MaybePromise<T>,
+	): MaybePromise<T> {
+		if (this.#state === "retired") return this.#table.queueOf(this.storeKey, this.key).ask(kind, carryOut);
+		if (kind !== "fork") this.#actor?.ensureUsable();
+		if (this.#state === "busy") {
+			if (!this.#isAskedInside()) return this.#inLine(carryOut);
+			if (storable.has(kind)) return carryOut(this.actor, "inside");
+			throw awaitsItself(this.key);
+		}
+		const moment = kind === "send" ? this.#table.moment(this) : undefined;
+		this.#state = "busy";
+		return moment === undefined ? this.#carryOut(carryOut) : moment.then(() => this.#carryOut(carryOut));
+	}
+
+	/** Calls functions of the caller's that a request waits for. Where they wait for the run of the session, others know. */
+	waitsFor<T>(processKey: string, what: () => Promise<T>): Promise<T> {
+		return withinCall(this, () => waitFor(processKey, what, () => awaitsItself(this.key)));
+	}
+
+	/** The session may have work of its own now. */
+	wake(): void {
+		if (this.#state !== "idle") return;
+		this.#state = "busy";
+		this.#next();
+	}
+
+	/** Resolves when nothing is carried out any more. Requests are to be refused from now on. */
+	async quiet(): Promise<void> {
+		if (this.#state === "busy") await this.#inLine(() => {});
+	}
+
+	/** Refuses the requests in line. */
+	refuse(error: Error): void {
+		const line = this.#line;
+		this.#line = undefined;
+		for (const end of line ?? []) end(error);
+	}
+
+	/** Suspends what is under way and releases the session. */
+	async close(): Promise<void> {
+		// Without an actor nothing has begun: requests in line make one, which is closed.
+		await this.#actor?.close();
+	}
+
+	/** Makes room for others; false where there is something to do or to remember. */
+	retire(): boolean {
+		if (this.#state !== "idle" || this.#actor?.retire() === false) return false;
+		this.#state = "retired";
+		this.#actor = undefined;
+		return true;
+	}
+
+	/** In its own context each request continues where it waited. */
+	async #inLine<T>(carryOut: (actor: SessionActor, place: Place) => MaybePromise<T>): Promise<T> {
+		const wait = (): Promise<Error | undefined> =>
+			new Promise((resolve) => {
+				this.#line ??= [];
+				this.#line.push(resolve);
+			});
+		const refusal = await waitFor(this, wait, () => awaitsItself(this.key));
+		if (refusal !== undefined) throw refusal;
+		return this.#carryOut(carryOut);
+	}
+
+	#carryOut<T>(carryOut: (actor: SessionActor, place: Place) => MaybePromise<T>): MaybePromise<T> {
+		let carried: MaybePromise<T>;
+		try {
+			carried = carryOut(this.actor, "in-line");
+		} catch (error) {
+			this.#next();
+			throw error;
+		}
+		if (carried instanceof Promise) return this.#followed(carried);
+		this.#next();
+		return carried;
+	}
+
+	async #followed<T>(carried: Promise<T>): Promise<T> {
+		try {
+			return await carried;
+		} finally {
+			this.#next();
+		}
+	}
+
+	/** The session's own work comes first, then the first in line. */
+	#next(): void {
+		const work = this.#actor?.ownWork();
+		if (work !== undefined) {
+			void work.then(() => this.#next());
+			return;
+		}
+		const next = this.#line?.shift();
+		if (next !== undefined) {
+			next();
+			return;
+		}
+		this.#state = "idle";
+		if (this.#actor?.isIdle !== false) this.#table.rested(this.storeKey);
+	}
+
+	/** Whether the code that asks is what the queue waits for: hooks that a request calls, or those of a run that begins. */
+	#isAskedInside(): boolean {
+		if (isAwaitedBy(this)) return true;
+		const actor = this.#actor;
+		return actor !== undefined && actor.turn === undefined && isAwaitedBy(actor.processKey);
+	}
+}
