@@ -203,3 +203,15 @@ test("a request continues in the context that made it, not in that of the reques
 	expect(seen).toEqual([["one", "b"]]);
 	await agent.close();
 });
+
+test("an agent can be closed while its session is killed, and is closed when both are over", async () => {
+	const journal = memoryJournal();
+	const agent = new Agent({ model: scriptedModel(echo), host: journalHost(slow(journal, () => 8)) });
+	const session = agent.session("s");
+	await (await session.send("zero")).result();
+	const sent = session.send("one").catch(failed);
+	const closed = agent.close();
+	const killed = session.kill();
+	await Promise.all([closed, killed, sent]);
+	expect(journal.head("s")?.openRunId).toBeUndefined();
+});

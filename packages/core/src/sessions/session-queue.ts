@@ -126,7 +126,12 @@ export class SessionQueue {
 
 	/** Resolves when nothing is carried out any more. Requests are to be refused from now on. */
 	async quiet(): Promise<void> {
-		if (this.#state === "busy") await this.#inLine(() => {});
+		while (this.#state === "busy") {
+			// A kill refuses the line, and what is carried out continues.
+			if ((await this.#turn()) !== undefined) continue;
+			this.#next();
+			return;
+		}
 	}
 
 	/** Refuses the requests in line. */
@@ -152,14 +157,19 @@ export class SessionQueue {
 
 	/** In its own context each request continues where it waited. */
 	async #inLine<T>(carryOut: (actor: SessionActor, place: Place) => MaybePromise<T>): Promise<T> {
+		const refusal = await this.#turn();
+		if (refusal !== undefined) throw refusal;
+		return this.#carryOut(carryOut);
+	}
+
+	/** Resolves when those in line before are done: from then on the queue is the caller's. With an error: it was refused. */
+	#turn(): Promise<Error | undefined> {
 		const wait = (): Promise<Error | undefined> =>
 			new Promise((resolve) => {
 				this.#line ??= [];
 				this.#line.push(resolve);
 			});
-		const refusal = await waitFor(this, wait, () => awaitsItself(this.key));
-		if (refusal !== undefined) throw refusal;
-		return this.#carryOut(carryOut);
+		return waitFor(this, wait, () => awaitsItself(this.key));
 	}
 
 	#carryOut<T>(carryOut: (actor: SessionActor, place: Place) => MaybePromise<T>): MaybePromise<T> {
