@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { findErrorCodes, readErrorCodes } from "../tools/error-codes.ts";
+import { listSources } from "../tools/list-sources.ts";
 
 const root = join(import.meta.dirname, "..");
 const { raised, unreadable } = findErrorCodes(root);
@@ -13,6 +14,23 @@ const documented = [...rows].map(({ groups }) => ({
 	code: groups?.code ?? "",
 	retryable: groups?.retryable,
 }));
+
+/** Files that raise a TypeError of their own to themselves, and what becomes of it. */
+const givenACodeLater: ReadonlyMap<string, string> = new Map([
+	["packages/client/src/tools/answerer.ts", "the reason of a denial"],
+	["packages/core/src/output/read-answer.ts", "the cause of unserialisable_value"],
+	["packages/core/src/policy/plugins/plugin-set.ts", "the cause of plugin_failed"],
+	["packages/core/src/policy/plugins/tool-hooks.ts", "the cause of plugin_failed"],
+	["packages/core/src/sessions/session.ts", ""],
+	["packages/core/src/sessions/supervisor.ts", ""],
+	["packages/core/src/tools/plain-json.ts", "the cause of unserialisable_value"],
+	["packages/sandbox/src/execution.ts", "thrown into the guest"],
+	["packages/stores/src/journal/documents.ts", "the cause of journal_failed"],
+	["packages/threads/src/load/read-definition.ts", "a problem of the project"],
+	["packages/threads/src/values/thread-values.ts", "the cause of unserialisable_value"],
+	["packages/upp/src/ai-sdk/answer.ts", "the cause of INVALID_RESPONSE"],
+	["packages/upp/src/ai-sdk/file-parts.ts", "the cause of INVALID_RESPONSE"],
+]);
 
 test("every place that raises an error states its code as a literal", () => {
 	expect(unreadable).toEqual([]);
@@ -29,6 +47,17 @@ test("every documented code is raised somewhere, and documented once", () => {
 	const known = new Set(raised.map(({ code }) => code));
 	expect(documented.map(({ code }) => code).filter((code) => !known.has(code))).toEqual([]);
 	expect(documented.map(({ code }) => code)).toEqual([...new Set(documented.map(({ code }) => code))]);
+});
+
+test("a TypeError without a code is raised only where it is caught and given one", () => {
+	const bare = listSources(root).filter(
+		(file) =>
+			/^packages\/.*\.ts$/.test(file) &&
+			!/\.(?:test|test-d|fixture)\.ts$/.test(file) &&
+			/\bnew TypeError\(/.test(readFileSync(join(root, file), "utf8")),
+	);
+	expect(bare.filter((file) => !givenACodeLater.has(file))).toEqual([]);
+	expect([...givenACodeLater.keys()].filter((file) => !bare.includes(file))).toEqual([]);
 });
 
 test("the papers say about a retry what the code says", () => {

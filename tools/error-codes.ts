@@ -1,5 +1,6 @@
 // Finds the codes of the errors that the packages raise by reading their sources: the first parameter of
-// `new HoldfastError(…)`, of `super(…)` in classes that extend it, and of `new ClientError(…)`, which has its shape,
+// `new HoldfastError(…)` or `new HoldfastTypeError(…)`, of `super(…)` in classes that extend it, and of `new ClientError(…)`,
+// which has its shape,
 // the UPP codes that are in them, and the codes that a run of the runner reports as data. An error raised again with the
 // `code` of another one raises nothing new.
 import { readFileSync } from "node:fs";
@@ -40,8 +41,8 @@ export function readErrorCodes(
 	const raised: RaisedError[] = [];
 	const unreadable: string[] = [];
 	const calls = /extends\s+HoldfastError\b/.test(text)
-		? /\b(?:new HoldfastError|super)\(/g
-		: /\bnew (?:Holdfast|Client)Error\(/g;
+		? /\b(?:new Holdfast(?:Type)?Error|super)\(/g
+		: /\bnew (?:Holdfast(?:Type)?|Client)Error\(/g;
 	for (const call of text.matchAll(calls)) {
 		const [first = "", ...others] = splitParameters(text, call.index + call[0].length);
 		const place = `${file}:${lineAt(text, call.index)}`;

@@ -63,7 +63,7 @@ export interface SessionQuestion {
 /**
  * The class of session objects: export it from the Worker under the name of its binding, and list it under
  * `new_sqlite_classes`. `make` says what the sessions' agents are, from the Worker's bindings.
- * @throws TypeError as `sessionService` does; HoldfastError `invalid_option`, `conflicting_options`. When the first request
+ * @throws HoldfastError as `sessionService` does, and `conflicting_options`. When the first request
  * comes.
  */
 export function sessionObject<Env>(

@@ -1,5 +1,6 @@
 // Entry `holdfast/sqlite`: sessions and checkpoints in SQLite files, with nothing to install. The only entry that touches
 // node:sqlite.
+import { HoldfastTypeError } from "@holdfast/upp";
 import type { OwnExecutionHost } from "./execution-host/in-memory.ts";
 import { journalExecution } from "./execution-host/over-journal/journal-execution.ts";
 import type { Host } from "./host/host-port.ts";
@@ -44,11 +45,14 @@ export interface SqliteHost
 /**
  * A host whose sessions survive in a SQLite file. Several processes may open the same file on one machine.
  * @throws HoldfastError `journal_foreign`, `journal_newer`, `journal_corrupt`, `journal_unavailable`; the file is left alone.
- * TypeError without options.
+ * `invalid_option` without options.
  */
 export function sqliteHost(options: string | SqliteHostOptions): SqliteHost {
 	if (typeof options !== "string" && (typeof options !== "object" || options === null))
-		throw new TypeError("sqliteHost() takes the path of a file, or options: { path }.");
+		throw new HoldfastTypeError(
+			"invalid_option",
+			"sqliteHost() takes the path of a file, or options: { path }.",
+		);
 	const { clock, ...given } = typeof options === "string" ? { path: options } : options;
 	const journal = sqliteJournal(clock === undefined ? given : { ...given, clock });
 	const { values, records, files, timers, changes, runs } = journal;

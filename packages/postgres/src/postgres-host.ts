@@ -1,4 +1,5 @@
 // The host in Postgres: every port there is, over one store.
+import { HoldfastTypeError } from "@holdfast/upp";
 import type { Host } from "holdfast";
 import { journalExecution } from "holdfast/host";
 import { postgresQueue } from "./dispatch/index.ts";
@@ -41,7 +42,10 @@ export interface PostgresHost extends Omit<Required<Host>, keyof Execution | "jo
  */
 export function postgresHost(options: PostgresHostOptions): PostgresHost {
 	if (typeof options !== "object" || options === null)
-		throw new TypeError("postgresHost() takes options: { connectionString } or { pool }.");
+		throw new HoldfastTypeError(
+			"invalid_option",
+			"postgresHost() takes options: { connectionString } or { pool }.",
+		);
 	const resolved = resolveOptions(options);
 	const store = makeStore(resolved);
 	const journal = postgresJournal(store);

@@ -1,5 +1,6 @@
 // One request on its way through a route: who makes it, what it asks, and what a route may do about it. Routes use this
 // and nothing else of the server.
+import { HoldfastTypeError } from "@holdfast/upp";
 import { HoldfastError } from "holdfast";
 import type { ReleaseSlot } from "./access/index.ts";
 import { type JsonObject, readJsonObject, readNothing } from "./http/index.ts";
@@ -219,11 +220,12 @@ export class Exchange {
 	/**
 	 * Sends what a source has over the WebSocket that the request asks for: a message of text for each piece. What the other
 	 * side sends is not read. The response is not sent.
-	 * @throws HoldfastError `rate_limited`. TypeError where the request does not ask for one.
+	 * @throws HoldfastError `rate_limited`; `invalid_argument` where the request does not ask for one.
 	 */
 	webSocket(sessionId: string, start: StartSource): Response {
 		const { upgrade } = this.#connection;
-		if (upgrade === undefined) throw new TypeError("The request asks for no WebSocket.");
+		if (upgrade === undefined)
+			throw new HoldfastTypeError("invalid_argument", "The request asks for no WebSocket.");
 		upgrade({ ...this.#open(sessionId, start), isWhole: true });
 		return new Response(null);
 	}

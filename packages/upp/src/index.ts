@@ -6,6 +6,7 @@ export {
 	failureText,
 	HoldfastError,
 	type HoldfastErrorOptions,
+	HoldfastTypeError,
 	isHoldfastError,
 	isUPPError,
 	type Modality,

@@ -1,5 +1,7 @@
 // One pure call of an agent: policy around a run that is driven at once and can be stopped at any moment.
+
 import type { Message } from "@holdfast/upp";
+import { HoldfastTypeError } from "@holdfast/upp";
 import type { AgentStreamEvent } from "../engine/index.ts";
 import {
 	cancelled,
@@ -69,7 +71,7 @@ export interface StartedCall {
 
 /**
  * Starts a call. Without policy the run begins before this returns.
- * @throws TypeError for invalid options, before anything begins.
+ * @throws HoldfastError `invalid_option` for invalid options, before anything begins.
  */
 export function startCall(
 	setup: CallSetup,
@@ -197,10 +199,11 @@ export function startCall(
 
 function checkOptions(options: unknown): void {
 	if (typeof options !== "object" || options === null)
-		throw new TypeError("The options of a call must be an object: { signal }.");
+		throw new HoldfastTypeError("invalid_option", "The options of a call must be an object: { signal }.");
 	const { signal } = options as { signal?: Partial<AbortSignal> | null };
 	if (signal !== undefined && signal !== null && typeof signal.addEventListener !== "function")
-		throw new TypeError(
+		throw new HoldfastTypeError(
+			"invalid_option",
 			"The option `signal` must be an AbortSignal, such as `new AbortController().signal`.",
 		);
 }

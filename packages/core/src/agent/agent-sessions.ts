@@ -59,7 +59,7 @@ export class AgentSessions {
 	/** Ends the work that continues until the agent is closed. */
 	#closing: AbortController | undefined;
 
-	/** @throws TypeError naming the option that is wrong; what `resolveAgent` throws. */
+	/** @throws HoldfastError `invalid_option` naming the option that is wrong; what `resolveAgent` throws. */
 	constructor(
 		id: string,
 		given: AgentOptions,

@@ -1,6 +1,14 @@
 // The agent: written once, run as a function (generate, stream, ask, query) or as durable sessions (send, session).
 
-import { asMessage, HoldfastError, insteadOf, type Message, UserMessage, uuid } from "@holdfast/upp";
+import {
+	asMessage,
+	HoldfastError,
+	HoldfastTypeError,
+	insteadOf,
+	type Message,
+	UserMessage,
+	uuid,
+} from "@holdfast/upp";
 import type { AgentStreamEvent, AgentStreamResult, EngineAgent } from "../engine/index.ts";
 import type { SendInput } from "../facts/index.ts";
 import type { OutputOf, OutputSchema } from "../output/index.ts";
@@ -20,7 +28,7 @@ import { type AgentOptions, knownOptions, opaqueOf, resolveAgent, toolObjects } 
 /**
  * An agent: a model, tools and instructions.
  *
- * `new Agent(options)` is strict: a missing model or an unknown option is a TypeError. The factory `agent(options)` is
+ * `new Agent(options)` is strict: a missing model or an unknown option throws `invalid_option`. The factory `agent(options)` is
  * open: a missing model is an error only when used, and unknown options go to the model layer.
  *
  * Spreading an agent gives its options: `agent({ ...coder, system: "Be brief." })`.
@@ -51,10 +59,10 @@ export class Agent<const Tools extends ToolSet = ToolSet, const Schema extends O
 		});
 	}
 
-	/** @throws TypeError naming the option that is missing, unknown or wrong. */
+	/** @throws HoldfastError `invalid_option` naming the option that is missing, unknown or wrong. */
 	constructor(options: AgentOptions<Tools, Schema>) {
 		if (typeof options !== "object" || options === null)
-			throw new TypeError("new Agent() takes an object of options.");
+			throw new HoldfastTypeError("invalid_option", "new Agent() takes an object of options.");
 		if (options instanceof OpenOptions) refuseMisspelt(options, knownOptions);
 		else {
 			checkNames(options);
@@ -168,10 +176,11 @@ export class Agent<const Tools extends ToolSet = ToolSet, const Schema extends O
 
 	/**
 	 * A handle of the durable conversation under a key. Handles of one key share its history and queue.
-	 * @throws TypeError when the key is not a non-empty string.
+	 * @throws HoldfastError `invalid_argument` when the key is not a non-empty string.
 	 */
 	session(key: string): SessionOf<Tools, Schema> {
-		if (typeof key !== "string" || key === "") throw new TypeError("session(key) takes a non-empty string.");
+		if (typeof key !== "string" || key === "")
+			throw new HoldfastTypeError("invalid_argument", "session(key) takes a non-empty string.");
 		return this.#sessions.session(key) as SessionOf<Tools, Schema>;
 	}
 
@@ -204,7 +213,7 @@ export class Agent<const Tools extends ToolSet = ToolSet, const Schema extends O
 	 * that a dead process left, and what the host has scheduled. Yields each run as it is resumed; they continue by
 	 * themselves. Any number of processes may work on one host: each run is resumed by one of them.
 	 *
-	 * Rejects with what the store or resuming a run threw, unless `onProblem` is notified of it; TypeError for an option
+	 * Rejects with what the store or resuming a run threw, unless `onProblem` is notified of it; `invalid_option` for an option
 	 * that makes no sense.
 	 *
 	 * @see keyed sessions "Send, Host Resume, and Steer"
@@ -253,7 +262,7 @@ export function agent<
 	options: AgentOptions<Tools, Schema> & MisspeltOptions & Readonly<Record<string, unknown>>,
 ): Agent<Tools, Schema> {
 	if (typeof options !== "object" || options === null)
-		throw new TypeError("agent() takes an object of options.");
+		throw new HoldfastTypeError("invalid_option", "agent() takes an object of options.");
 	return new Agent<Tools, Schema>(Object.assign(new OpenOptions(), options));
 }
 

@@ -1,5 +1,5 @@
 // Options of an agent that would fail late or silently when they are of the wrong kind: looked at when it is made.
-import { isHoldfastError, resolveModel } from "@holdfast/upp";
+import { HoldfastTypeError, isHoldfastError, resolveModel } from "@holdfast/upp";
 import { modelWaitDefaults } from "../engine/index.ts";
 import { hookNames } from "../strategies/index.ts";
 import { meantBy } from "./misspelt-options.ts";
@@ -26,31 +26,35 @@ interface CheckedOptions {
 	readonly onWarning?: unknown;
 }
 
-/** @throws TypeError naming the option that is not known. */
+/** @throws HoldfastError `invalid_option` naming the option that is not known. */
 export function checkNames(options: AgentOptions): void {
-	if ("llm" in options) throw new TypeError("The option `llm` is now called `model`.");
+	if ("llm" in options)
+		throw new HoldfastTypeError("invalid_option", "The option `llm` is now called `model`.");
 	for (const name of Object.keys(options)) {
 		if (knownOptions.has(name)) continue;
 		const meant = meantBy(name, knownOptions);
 		const hint = meant === undefined ? "." : `; did you mean \`${meant}\`?`;
-		throw new TypeError(
+		throw new HoldfastTypeError(
+			"invalid_option",
 			`Unknown option \`${name}\`${hint} Known options: ${[...knownOptions].sort().join(", ")}.`,
 		);
 	}
 }
 
-/** @throws TypeError where `model` is not a model, or an option does not go with it. */
+/** @throws HoldfastError `invalid_option` where `model` is not a model, or an option does not go with it. */
 export function checkModel(options: AgentOptions): void {
 	const { model } = options as { model?: unknown };
 	const isModel = (typeof model === "object" && model !== null && "modelId" in model) || isRuntimeLlm(model);
 	if (!isModel)
-		throw new TypeError(
+		throw new HoldfastTypeError(
+			"invalid_option",
 			`The option \`model\` must be a model: a reference of a provider, a LanguageModel of the AI SDK, or a function that is one.${whyNoModel(model)}`,
 		);
 	if (!isRuntimeLlm(model)) return;
 	for (const name of ["tools", "toolChoice", "subagents"] as const) {
 		if (options[name] === undefined) continue;
-		throw new TypeError(
+		throw new HoldfastTypeError(
+			"invalid_option",
 			`The option \`${name}\` does not go with a function as \`model\`: the function has tools of its own.`,
 		);
 	}
@@ -67,25 +71,31 @@ function whyNoModel(model: unknown): string {
 	}
 }
 
-/** @throws TypeError naming the option, and the place in it, that is of the wrong kind. */
+/** @throws HoldfastError `invalid_option` naming the option, and the place in it, that is of the wrong kind. */
 export function checkOptions(options: CheckedOptions): void {
 	const { strategy, middleware, checkpoints, prices } = options;
 	const { maxRestarts = 0, onAgentChange = "go-on" } = options;
 	for (const name of ["remoteToolTimeoutMs", "keepDeltasMs"] as const) {
 		const given = options[name];
 		if (given !== undefined && !(typeof given === "number" && given > 0))
-			throw new TypeError(`The option \`${name}\` must be a number of milliseconds above 0.`);
+			throw new HoldfastTypeError(
+				"invalid_option",
+				`The option \`${name}\` must be a number of milliseconds above 0.`,
+			);
 	}
 	const { maxSteps, toolChoice, unread = "continue", modelWait = "never", onWarning } = options;
 	if (toolChoice !== undefined) checkToolChoice(toolChoice);
 	const isNoCount = maxSteps !== Number.POSITIVE_INFINITY && !Number.isInteger(maxSteps);
 	if (maxSteps !== undefined && (isNoCount || (maxSteps as number) <= 0))
-		throw new TypeError("The option `maxSteps` must be a whole number above 0, or Infinity.");
+		throw new HoldfastTypeError(
+			"invalid_option",
+			"The option `maxSteps` must be a whole number above 0, or Infinity.",
+		);
 	if (unread !== "continue" && unread !== "wait")
-		throw new TypeError('The option `unread` must be "continue" or "wait".');
+		throw new HoldfastTypeError("invalid_option", 'The option `unread` must be "continue" or "wait".');
 	if (modelWait !== "never") checkModelWait(modelWait);
 	if (onWarning !== undefined && typeof onWarning !== "function")
-		throw new TypeError("The option `onWarning` must be a function.");
+		throw new HoldfastTypeError("invalid_option", "The option `onWarning` must be a function.");
 	if (strategy !== undefined)
 		checkFunctions("strategy", readObject(strategy, "strategy", "of hooks"), hookNames);
 	if (middleware !== undefined) checkMiddleware(middleware);
@@ -93,35 +103,44 @@ export function checkOptions(options: CheckedOptions): void {
 	if (prices !== undefined) checkPrices(prices);
 	const isCount = maxRestarts === Number.POSITIVE_INFINITY || Number.isSafeInteger(maxRestarts);
 	if (!isCount || (maxRestarts as number) < 0)
-		throw new TypeError("The option `maxRestarts` must be a whole number from 0, or Infinity.");
+		throw new HoldfastTypeError(
+			"invalid_option",
+			"The option `maxRestarts` must be a whole number from 0, or Infinity.",
+		);
 	if (onAgentChange !== "go-on" && onAgentChange !== "park")
-		throw new TypeError('The option `onAgentChange` must be "go-on" or "park".');
+		throw new HoldfastTypeError("invalid_option", 'The option `onAgentChange` must be "go-on" or "park".');
 }
 
 function checkModelWait(given: unknown): void {
 	if (typeof given !== "object" || given === null)
-		throw new TypeError('The option `modelWait` must be "never" or an object.');
+		throw new HoldfastTypeError("invalid_option", 'The option `modelWait` must be "never" or an object.');
 	for (const [name, value] of Object.entries(given)) {
 		if (!Object.hasOwn(modelWaitDefaults, name))
-			throw new TypeError(`The option \`modelWait.${name}\` is not known.`);
+			throw new HoldfastTypeError("invalid_option", `The option \`modelWait.${name}\` is not known.`);
 		if (value !== undefined && !(typeof value === "number" && value > 0))
-			throw new TypeError(`The option \`modelWait.${name}\` must be a number above 0.`);
+			throw new HoldfastTypeError(
+				"invalid_option",
+				`The option \`modelWait.${name}\` must be a number above 0.`,
+			);
 	}
 }
 
 function checkMiddleware(given: unknown): void {
-	if (!Array.isArray(given)) throw new TypeError("The option `middleware` must be an array of middlewares.");
+	if (!Array.isArray(given))
+		throw new HoldfastTypeError("invalid_option", "The option `middleware` must be an array of middlewares.");
 	for (const [index, each] of given.entries()) {
 		const place = `middleware[${index}]`;
 		if (typeof each === "function") {
-			throw new TypeError(
+			throw new HoldfastTypeError(
+				"invalid_option",
 				`The option \`${place}\` is a function. If it makes a middleware, call it: \`${each.name || "logging"}()\`.`,
 			);
 		}
 		const one = readObject(each, place, "with a name and functions");
 		checkFunctions(place, one, middlewareFunctions);
 		if (typeof one.name === "string" || middlewareFunctions.some((name) => one[name] !== undefined)) continue;
-		throw new TypeError(
+		throw new HoldfastTypeError(
+			"invalid_option",
 			`The option \`${place}\` has no name and none of ${middlewareFunctions.join(", ")}: it is no middleware.`,
 		);
 	}
@@ -129,14 +148,15 @@ function checkMiddleware(given: unknown): void {
 
 function checkStore(given: unknown): void {
 	if (typeof given === "function") {
-		throw new TypeError(
+		throw new HoldfastTypeError(
+			"invalid_option",
 			`The option \`checkpoints\` is a function. If it makes a store, call it: \`${given.name || "fileCheckpoints"}(…)\`.`,
 		);
 	}
 	const store = readObject(given, "checkpoints", "with `save` and `load`");
 	for (const name of ["save", "load"]) {
 		if (typeof store[name] !== "function")
-			throw new TypeError(`The option \`checkpoints.${name}\` must be a function.`);
+			throw new HoldfastTypeError("invalid_option", `The option \`checkpoints.${name}\` must be a function.`);
 	}
 }
 
@@ -148,7 +168,8 @@ function checkPrices(given: unknown): void {
 			const value = price[name];
 			if (value === undefined && name.startsWith("cache")) continue;
 			if (typeof value === "number" && Number.isFinite(value) && value >= 0) continue;
-			throw new TypeError(
+			throw new HoldfastTypeError(
+				"invalid_option",
 				`The option \`${place}.${name}\` must be a number from 0: US dollars for a million tokens.`,
 			);
 		}
@@ -158,12 +179,12 @@ function checkPrices(given: unknown): void {
 function readObject(given: unknown, option: string, kind: string): Record<string, unknown> {
 	if (typeof given === "object" && given !== null && !Array.isArray(given))
 		return given as Record<string, unknown>;
-	throw new TypeError(`The option \`${option}\` must be an object ${kind}.`);
+	throw new HoldfastTypeError("invalid_option", `The option \`${option}\` must be an object ${kind}.`);
 }
 
 function checkFunctions(option: string, holder: Record<string, unknown>, names: readonly string[]): void {
 	for (const name of names) {
 		if (holder[name] === undefined || typeof holder[name] === "function") continue;
-		throw new TypeError(`The option \`${option}.${name}\` must be a function.`);
+		throw new HoldfastTypeError("invalid_option", `The option \`${option}.${name}\` must be a function.`);
 	}
 }

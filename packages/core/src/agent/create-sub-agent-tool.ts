@@ -1,6 +1,6 @@
 // A sub-agent as a tool of an explicit schema, emitting live to its parent what it does (keeps I8). @see UAP 8
 
-import { type JSONSchema, messageOf, uuid } from "@holdfast/upp";
+import { HoldfastTypeError, type JSONSchema, messageOf, uuid } from "@holdfast/upp";
 import { type AgentStreamEvent, executionTrace } from "../engine/index.ts";
 import { AgentState, type GenerateResult } from "../state/index.ts";
 import type { SubagentEvent, ToolContext, ToolOptions } from "../tools/index.ts";
@@ -44,7 +44,7 @@ export interface SubAgentTool<Params = Record<string, unknown>> extends ToolOpti
  * Makes a tool that runs an agent and returns its answer. The parent's stream shows its events, the parent's state
  * keeps its trace, and cancelling the parent cancels it.
  *
- * @throws TypeError when name, description or parameters are missing.
+ * @throws HoldfastError `invalid_option` when name, description or parameters are missing.
  * @see UAP 8.7
  * @example
  * ```ts
@@ -76,10 +76,13 @@ export function createSubAgentTool<Params = Record<string, unknown>>(
 	} = options;
 	for (const [option, value] of Object.entries({ name, description })) {
 		if (typeof value !== "string" || value === "")
-			throw new TypeError(`createSubAgentTool needs a non-empty \`${option}\`.`);
+			throw new HoldfastTypeError("invalid_option", `createSubAgentTool needs a non-empty \`${option}\`.`);
 	}
 	if (typeof parameters !== "object" || parameters === null) {
-		throw new TypeError("createSubAgentTool needs `parameters`: a schema is never derived from an agent.");
+		throw new HoldfastTypeError(
+			"invalid_option",
+			"createSubAgentTool needs `parameters`: a schema is never derived from an agent.",
+		);
 	}
 	return {
 		...toolOptions,

@@ -1,6 +1,6 @@
 // Hosts over stores of others: a bare session store, or an execution host with one. Their journal is in a package of its
 // own, which is loaded when it is first used; who has no such store never loads it.
-import { HoldfastError, uuid } from "@holdfast/upp";
+import { HoldfastError, HoldfastTypeError, uuid } from "@holdfast/upp";
 import type { ExecutionHost, RecordingHost } from "../execution-host/index.ts";
 import {
 	awaitedHost,
@@ -42,7 +42,7 @@ export function storeHost(store: SessionStore): Host {
 
 /**
  * Makes a host of an execution host.
- * @throws TypeError naming the port or method that is missing.
+ * @throws HoldfastError `invalid_option` naming the port or method that is missing.
  */
 export function adaptExecutionHost(given: Readonly<Record<string, unknown>>): RecordingHost {
 	const execution = checkExecutionHost(given);
@@ -91,7 +91,7 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
 
 /**
  * The given object, if it is a complete execution host.
- * @throws TypeError naming the port or method that is missing.
+ * @throws HoldfastError `invalid_option` naming the port or method that is missing.
  */
 function checkExecutionHost(given: Readonly<Record<string, unknown>>): ExecutionHost {
 	const host = object("host", given);
@@ -109,10 +109,13 @@ function checkExecutionHost(given: Readonly<Record<string, unknown>>): Execution
 
 function object(name: string, value: unknown): Readonly<Record<string, unknown>> {
 	if (typeof value === "object" && value !== null) return value as Readonly<Record<string, unknown>>;
-	throw new TypeError(`The option \`host\` needs \`${name}\`, an object.`);
+	throw new HoldfastTypeError("invalid_option", `The option \`host\` needs \`${name}\`, an object.`);
 }
 
 function checkMethod(name: string, port: Readonly<Record<string, unknown>>, method: string): void {
 	if (typeof port[method] !== "function")
-		throw new TypeError(`The option \`host\` needs \`${name}.${method}\`, a function.`);
+		throw new HoldfastTypeError(
+			"invalid_option",
+			`The option \`host\` needs \`${name}.${method}\`, a function.`,
+		);
 }

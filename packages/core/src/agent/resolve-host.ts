@@ -1,5 +1,6 @@
 // What may be given as `host`, recognised by its members and turned into the one kind of host that agents use.
 
+import { HoldfastTypeError } from "@holdfast/upp";
 import type { ExecutionHost } from "../execution-host/index.ts";
 import {
 	type ExecutionCapabilities,
@@ -34,16 +35,20 @@ const journalMethods = ["acquire", "submit", "read", "head", "list", "watch", "d
 /**
  * The host that an agent uses for what it was given: a host of ours as it is, `{sessionStore}` with a journal over it,
  * an `ExecutionHost` by `adapt`.
- * @throws TypeError naming the field that is missing, wrong, or does not go with another.
+ * @throws HoldfastError `invalid_option` naming the field that is missing, wrong, or does not go with another.
  * @see keyed sessions "Session storage and portability"
  */
 export function resolveHost(given: unknown, adapt?: ExecutionHostAdapter): Host {
 	if (typeof given === "string")
-		throw new TypeError(
+		throw new HoldfastTypeError(
+			"invalid_option",
 			`The option \`host\` is text. For a database file give \`sqliteHost(${JSON.stringify(given)})\` from "holdfast/sqlite".`,
 		);
 	if (typeof given !== "object" || given === null)
-		throw new TypeError("The option `host` must be an object: a host, or `{ sessionStore }`.");
+		throw new HoldfastTypeError(
+			"invalid_option",
+			"The option `host` must be an object: a host, or `{ sessionStore }`.",
+		);
 	const host = given as Readonly<Record<string, unknown>>;
 	if (isStoreHost(host)) return resolveStoreHost(host as SessionStoreHost);
 	// A host of ours may be an execution host, too, with its sessions in its own journal.
@@ -55,7 +60,8 @@ export function resolveHost(given: unknown, adapt?: ExecutionHostAdapter): Host 
 		...execution.slice(0, 1),
 	];
 	if (kinds.length > 1) {
-		throw new TypeError(
+		throw new HoldfastTypeError(
+			"invalid_option",
 			`The option \`host\` has both \`host.${kinds[0]}\` and \`host.${kinds[1]}\`: give one. ` +
 				"A host with a store of its own keeps its sessions there.",
 		);
@@ -69,15 +75,21 @@ export function resolveHost(given: unknown, adapt?: ExecutionHostAdapter): Host 
 			checkMethods("host", host, ["close"]);
 			return host.values === undefined ? { ...(given as Host), values: memoryValues() } : (given as Host);
 		case undefined:
-			throw new TypeError(
+			throw new HoldfastTypeError(
+				"invalid_option",
 				"The option `host` has no `host.sessionStore`, and is no host of another kind: " +
 					"give `{ sessionStore }`, or what `sqliteHost()` or `memoryHost()` made.",
 			);
 	}
 	const missing = executionParts.find((part) => typeof host[part] !== "object" || host[part] === null);
-	if (missing !== undefined) throw new TypeError(`The option \`host\` needs \`host.${missing}\`, an object.`);
+	if (missing !== undefined)
+		throw new HoldfastTypeError(
+			"invalid_option",
+			`The option \`host\` needs \`host.${missing}\`, an object.`,
+		);
 	if (adapt === undefined)
-		throw new TypeError(
+		throw new HoldfastTypeError(
+			"invalid_option",
 			"The option `host` has `host.store`, an execution store, which is not supported here.",
 		);
 	return adapt(host);
@@ -101,7 +113,7 @@ function isStoreHost(host: Readonly<Record<string, unknown>>): boolean {
 
 function resolveStoreHost({ sessionStore, capabilities }: SessionStoreHost): Host {
 	if (capabilities !== undefined && (typeof capabilities !== "object" || capabilities === null))
-		throw new TypeError("The option `host.capabilities` must be an object.");
+		throw new HoldfastTypeError("invalid_option", "The option `host.capabilities` must be an object.");
 	if (sessionStore !== undefined) checkMethods("host.sessionStore", sessionStore, storeMethods);
 	const host = sessionStore === undefined ? memoryHost() : storeHost(sessionStore);
 	if (capabilities === undefined) return host;
@@ -111,9 +123,13 @@ function resolveStoreHost({ sessionStore, capabilities }: SessionStoreHost): Hos
 
 function checkMethods(name: string, value: unknown, methods: readonly string[]): void {
 	if (typeof value !== "object" || value === null)
-		throw new TypeError(`The option \`${name}\` must be an object with ${listed(methods)}.`);
+		throw new HoldfastTypeError(
+			"invalid_option",
+			`The option \`${name}\` must be an object with ${listed(methods)}.`,
+		);
 	const missing = methods.find((method) => typeof (value as Record<string, unknown>)[method] !== "function");
-	if (missing !== undefined) throw new TypeError(`The option \`${name}.${missing}\` must be a function.`);
+	if (missing !== undefined)
+		throw new HoldfastTypeError("invalid_option", `The option \`${name}.${missing}\` must be a function.`);
 }
 
 function listed(methods: readonly string[]): string {

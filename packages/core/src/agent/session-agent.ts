@@ -1,4 +1,5 @@
 // The agent as its sessions see it: with the tools and hooks of its plugins, once they are set up.
+import { HoldfastTypeError } from "@holdfast/upp";
 import { type EngineAgent, isAwaitedBy, modelWaitDefaults, waitFor, withinCall } from "../engine/index.ts";
 import type { Mutable } from "../facts/index.ts";
 import type { Journal, MaybePromise, SessionKeys, SessionStore } from "../host/index.ts";
@@ -56,7 +57,7 @@ const noTools: readonly AnyTool[] = [];
 
 /**
  * Begins to set the plugins up; sessions wait for it before their first turn.
- * @throws TypeError for what is no list of plugins.
+ * @throws HoldfastError `invalid_option` for what is no list of plugins.
  */
 export function sessionAgentOf({
 	agent: agentItself,
@@ -163,15 +164,17 @@ function resolved(
 	};
 }
 
-/** @throws TypeError where plugins give what the options rule out. */
+/** @throws HoldfastError `invalid_option` where plugins give what the options rule out. */
 function checkTogether({ sessionStore, tools }: PluginSet, { host, model }: AgentOptions): void {
 	if (sessionStore !== undefined && host !== undefined) {
-		throw new TypeError(
+		throw new HoldfastTypeError(
+			"invalid_option",
 			"A plugin gives a session store, and the option `host` is given too: `host.sessionStore` or the plugin, not both.",
 		);
 	}
 	if (tools.length > 0 && isRuntimeLlm(model)) {
-		throw new TypeError(
+		throw new HoldfastTypeError(
+			"invalid_option",
 			"A plugin gives tools, and the option `model` is a function, which has tools of its own.",
 		);
 	}

@@ -1,4 +1,5 @@
 // The option `toolChoice`: whether, and which, tools the model is to call. It becomes a parameter of every request.
+import { HoldfastTypeError } from "@holdfast/upp";
 
 /** Whether the model may, must or must not call tools, or which one it must call; as in the AI SDK. */
 export type AgentToolChoice =
@@ -7,12 +8,13 @@ export type AgentToolChoice =
 	| "required"
 	| { readonly type: "tool"; readonly toolName: string };
 
-/** @throws TypeError for what is no choice. */
+/** @throws HoldfastError `invalid_option` for what is no choice. */
 export function checkToolChoice(given: unknown): void {
 	if (given === "auto" || given === "none" || given === "required") return;
 	const { type, toolName } = (given ?? {}) as { readonly type?: unknown; readonly toolName?: unknown };
 	if (type === "tool" && typeof toolName === "string" && toolName !== "") return;
-	throw new TypeError(
+	throw new HoldfastTypeError(
+		"invalid_option",
 		'The option `toolChoice` must be "auto", "none", "required" or {type: "tool", toolName}.',
 	);
 }

@@ -1,5 +1,5 @@
 // Document 3's own face in this process: `createSession` and `execute`, over the same sessions as any server's.
-import { HoldfastError } from "@holdfast/upp";
+import { HoldfastError, HoldfastTypeError } from "@holdfast/upp";
 import { type AgentOptions, modelIdOf } from "../agent/index.ts";
 import { afterEntry, continuesByItself, endsExecution } from "../facts/index.ts";
 import { followPages } from "../following/index.ts";
@@ -301,7 +301,7 @@ export class AgentSession<Output = unknown, Event = ExecuteEvent> {
  * Makes a session, or restores the one of that id from the host: then of the context only the functions of its tools are
  * used, bound again by name. Returns at once; `ready` settles when it is restored.
  *
- * @throws TypeError for an id that is empty, or naming the option that is unknown or wrong; HoldfastError for wrong tools.
+ * @throws HoldfastError `invalid_argument` for an id that is empty; `invalid_option` naming the option that is unknown or wrong; HoldfastError for wrong tools.
  * @see document 3, "New API Design"
  * @example
  * import { createSession, execute } from "holdfast";
@@ -325,7 +325,8 @@ export function createSession<
 	context: AgentContext<Tools>,
 	options: PromptOptions<Schema> = {},
 ): AgentSession<Plain<OutputOf<Schema>>, ExecuteEvent<Tools>> {
-	if (typeof id !== "string" || id === "") throw new TypeError("createSession(id) takes a non-empty string.");
+	if (typeof id !== "string" || id === "")
+		throw new HoldfastTypeError("invalid_argument", "createSession(id) takes a non-empty string.");
 	return new AgentSession(id, context, options);
 }
 
@@ -363,7 +364,8 @@ function invalidBufferLimit(): HoldfastError {
 function sessionsOf({ tools }: AgentContext, options: PromptOptions): ExecuteSessionsOptions {
 	const { host = memoryHost(), model, temperature, maxTokens, bufferLimit: _, ...rest } = options;
 	if (typeof host?.journal !== "object")
-		throw new TypeError(
+		throw new HoldfastTypeError(
+			"invalid_option",
 			"The option `host` of createSession() must be a host: what `sqliteHost()` or `memoryHost()` returned.",
 		);
 	const agent = rest as AgentOptions;

@@ -2,6 +2,7 @@
 // session has at that time (keeps I1: there is no loop here). Of a session nothing is kept here but while it is used.
 //
 // open: sessions are made, executed, stopped and deleted. closed: runs are suspended, and nothing is begun any more.
+import { HoldfastTypeError } from "@holdfast/upp";
 import {
 	type AgentFor,
 	type AgentOptions,
@@ -54,7 +55,7 @@ export class ExecuteSessions {
 	#sessions: AgentSessions | undefined;
 	#isClosed = false;
 
-	/** @throws TypeError naming the option that is missing, unknown or wrong; HoldfastError `invalid_tool`, `duplicate_tool`. */
+	/** @throws HoldfastError `invalid_option` naming the option that is missing, unknown or wrong; `invalid_tool`, `duplicate_tool`. */
 	constructor(options: ExecuteSessionsOptions) {
 		checkParts(options);
 		const { host, keys = keysOf(undefined) } = options;
@@ -133,12 +134,19 @@ export class ExecuteSessions {
 /** What is wrong is said when the sessions are made, and not to the first who asks for one. */
 function checkParts({ host, agent, models, agentFor }: ExecuteSessionsOptions): void {
 	if (typeof host?.journal !== "object")
-		throw new TypeError("The option `host` must be a host: what `sqliteHost()` or `memoryHost()` returned.");
+		throw new HoldfastTypeError(
+			"invalid_option",
+			"The option `host` must be a host: what `sqliteHost()` or `memoryHost()` returned.",
+		);
 	if (typeof agent !== "object" || agent === null)
-		throw new TypeError("The option `agent` must be an agent, or the options of one.");
+		throw new HoldfastTypeError(
+			"invalid_option",
+			"The option `agent` must be an agent, or the options of one.",
+		);
 	checkNames(agent);
 	if (agent.checkpoints !== undefined)
-		throw new TypeError(
+		throw new HoldfastTypeError(
+			"invalid_option",
 			"The option `checkpoints` belongs to calls such as generate(); sessions keep their own state. Leave it out.",
 		);
 	const mayCome = models !== undefined || agentFor !== undefined;

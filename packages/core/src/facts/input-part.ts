@@ -1,5 +1,7 @@
 // The parts of a multipart input, as callers give them and events show them, and the blocks of messages they become.
+
 import type { DocumentSource, MediaSource, UserContent } from "@holdfast/upp";
+import { HoldfastTypeError } from "@holdfast/upp";
 
 /** The data of a file as an object that says what it is: base64 text, plain text, an address, or names it has at providers. */
 export type WrappedData =
@@ -24,7 +26,7 @@ export const anyImage = "image/*";
 
 /**
  * The block of a message that a part becomes.
- * @throws TypeError for what is no part.
+ * @throws HoldfastError `invalid_input` for what is no part.
  */
 export function blockOf(part: unknown): UserContent {
 	const given = (typeof part === "object" ? part : null) as Readonly<Record<string, unknown>> | null;
@@ -39,7 +41,8 @@ export function blockOf(part: unknown): UserContent {
 		return { type: "document", source, mimeType: given.mediaType, ...title };
 	}
 	const type = typeof given?.type === "string" ? `"${given.type}"` : String(given?.type);
-	throw new TypeError(
+	throw new HoldfastTypeError(
+		"invalid_input",
 		`Unknown part of type ${type}. Parts are text {text}, image {image}, file {data, mediaType}.`,
 	);
 }
@@ -56,7 +59,7 @@ function sourceOf(value: unknown, name: string): MediaSource {
 	if (value instanceof URL) return { type: "url", url: value.href };
 	if (typeof value === "string")
 		return /^(https?|data):/.test(value) ? { type: "url", url: value } : { type: "base64", data: value };
-	throw new TypeError(`The part's \`${name}\` must be bytes, base64 text or a URL.`);
+	throw new HoldfastTypeError("invalid_input", `The part's \`${name}\` must be bytes, base64 text or a URL.`);
 }
 
 function unwrapped(data: unknown): DocumentSource {
@@ -68,7 +71,8 @@ function unwrapped(data: unknown): DocumentSource {
 	if (given.type === "url" && typeof content === "string") return { type: "url", url: content };
 	if (given.type === "url" && content instanceof URL) return { type: "url", url: content.href };
 	if (given.type === "reference" && isNames(content)) return { type: "reference", reference: { ...content } };
-	throw new TypeError(
+	throw new HoldfastTypeError(
+		"invalid_input",
 		"The part's `data` must be bytes, base64 text, a URL, or {type: data, text, url or reference} with a member of that name.",
 	);
 }

@@ -1,5 +1,5 @@
 // What can be sent to a session, and its one normal form: a user message and the shape it came in.
-import { isUserMessage, messageToJSON, UserMessage } from "@holdfast/upp";
+import { HoldfastTypeError, isUserMessage, messageToJSON, UserMessage } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
 import type { InputTaken, Placement, RunStarted } from "./fact.ts";
 import { blockOf, type InputPart, isWrapped } from "./input-part.ts";
@@ -27,7 +27,7 @@ export interface AcceptedInput {
 
 /**
  * Copies and checks an input. `id` is that of its message; default: a new one.
- * @throws TypeError when it is of no known shape.
+ * @throws HoldfastError `invalid_input` when it is of no known shape.
  */
 export function acceptInput(input: SendInput, id?: string): AcceptedInput {
 	const accepted = readable(input);
@@ -44,7 +44,7 @@ function readable(input: SendInput): AcceptedInput {
 		return readInput(input);
 	} catch (error) {
 		if (error instanceof TypeError) throw error;
-		throw new TypeError("The input cannot be read.", { cause: error });
+		throw new HoldfastTypeError("invalid_input", "The input cannot be read.", { cause: error });
 	}
 }
 
@@ -65,7 +65,8 @@ function readInput(input: SendInput): AcceptedInput {
 			if (Array.isArray(input.content) && input.content.length > 0) return ofParts([...input.content]);
 		}
 	}
-	throw new TypeError(
+	throw new HoldfastTypeError(
+		"invalid_input",
 		'Unknown input. Send a string, a non-empty array of strings or parts, {type: "user-text", text} or {type: "user-message", content}.',
 	);
 }
@@ -92,7 +93,7 @@ export function inputFact(inputId: string, input: AcceptedInput, placement: Plac
 
 function fromArray(given: readonly unknown[]): AcceptedInput {
 	const input = [...given];
-	if (input.length === 0) throw new TypeError("An input array must not be empty.");
+	if (input.length === 0) throw new HoldfastTypeError("invalid_input", "An input array must not be empty.");
 	if (input.every((part) => typeof part === "string")) {
 		return { shape: "texts", message: new UserMessage(input.map((text) => ({ type: "text", text }))) };
 	}

@@ -1,7 +1,7 @@
 // The port of files: bytes kept beside a session under an owner and a name, streamed in and out in pieces, so that a file
 // of any size passes through bounded memory. Implementations: memory-files.ts and sqlite/sqlite-files.ts; `hostContract` of
 // @holdfast/testing holds them alike.
-import { HoldfastError } from "@holdfast/upp";
+import { HoldfastError, HoldfastTypeError } from "@holdfast/upp";
 import type { MaybePromise } from "./journal.ts";
 
 /** A file at a glance. */
@@ -71,7 +71,7 @@ export async function* piecesOf(source: FileSource): AsyncGenerator<Uint8Array, 
 	let filled = 0;
 	for await (const given of source) {
 		if (!(given instanceof Uint8Array))
-			throw new TypeError("A file is written from pieces of type Uint8Array.");
+			throw new HoldfastTypeError("invalid_argument", "A file is written from pieces of type Uint8Array.");
 		for (let at = 0; at < given.length; ) {
 			const part = given.subarray(at, at + pieceSize - filled);
 			piece.set(part, filled);

@@ -1,6 +1,6 @@
 // The option `output`, read once at the door: the schema that the model is shown, and the check of its answers. Models want
 // an object at the root, so a schema of anything else is shown as the member `value` of one.
-import { HoldfastError, type JSONSchema } from "@holdfast/upp";
+import { HoldfastError, HoldfastTypeError, type JSONSchema } from "@holdfast/upp";
 import type { EngineOutput } from "../engine/index.ts";
 import type { AssistantSaid, OutputVerdict } from "../facts/index.ts";
 import { isStandardSchema } from "../schema/index.ts";
@@ -21,7 +21,7 @@ const forms = new WeakMap<object, Form>();
 
 /**
  * Reads the options `output` and `outputRepairs`; undefined without an output.
- * @throws TypeError naming the option; HoldfastError `invalid_schema`, `schema_not_convertible`, `conflicting_options`.
+ * @throws HoldfastError `invalid_option` naming the option; `invalid_schema`, `schema_not_convertible`, `conflicting_options`.
  */
 export function readOutput(options: {
 	readonly output?: unknown;
@@ -30,7 +30,10 @@ export function readOutput(options: {
 }): EngineOutput | undefined {
 	const { output, outputRepairs: repairs = defaultRepairs } = options;
 	if (!Number.isSafeInteger(repairs) || (repairs as number) < 0)
-		throw new TypeError("The option `outputRepairs` must be a whole number from 0.");
+		throw new HoldfastTypeError(
+			"invalid_option",
+			"The option `outputRepairs` must be a whole number from 0.",
+		);
 	if (output === undefined) return undefined;
 	if (options.structure !== undefined) {
 		throw new HoldfastError(
@@ -48,13 +51,18 @@ function formOf(output: unknown): Form {
 		output === null ||
 		Array.isArray(output)
 	)
-		throw new TypeError(
+		throw new HoldfastTypeError(
+			"invalid_option",
 			"The option `output` must be a schema: a Standard Schema such as zod's, or JSON Schema.",
 		);
 	const known = forms.get(output);
 	if (known !== undefined) return known;
 	const isReady = typeof output === "object" || isStandardSchema(output);
-	if (!isReady) throw new TypeError("The option `output` is a function. If it makes a schema, call it.");
+	if (!isReady)
+		throw new HoldfastTypeError(
+			"invalid_option",
+			"The option `output` is a function. If it makes a schema, call it.",
+		);
 	const read = readToolInput({ name: "output", inputSchema: output }, "output");
 	const isWrapped = !isObject(read.parameters);
 	const form: Form = {

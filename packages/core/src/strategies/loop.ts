@@ -12,7 +12,7 @@ export interface LoopOptions {
 /**
  * The simplest strategy: the model works until it stops calling tools.
  *
- * @throws TypeError for a limit that is no whole number from 1.
+ * @throws HoldfastError `invalid_option` for a limit that is no whole number from 1.
  * @see UAP 5.2
  */
 export function loop(options: LoopOptions = {}): DecidingStrategy {

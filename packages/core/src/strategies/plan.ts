@@ -27,7 +27,7 @@ export interface PlanOptions {
  * called it, when it called tools and none of the calls succeeded. Then a new plan is asked for: completed steps stay.
  * The run fails with `plan_invalid` for a plan that cannot be carried out, and with `plan_step_failed`.
  *
- * @throws TypeError for a limit that is no whole number from 1.
+ * @throws HoldfastError `invalid_option` for a limit that is no whole number from 1.
  * @see UAP 5.4
  */
 export function plan(options: PlanOptions = {}): DecidingStrategy {

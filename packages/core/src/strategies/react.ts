@@ -18,7 +18,7 @@ const actionPrompt = "Based on your reasoning, take action: call a tool, or give
 /**
  * ReAct: explicit reasoning before every action. The thoughts are in the history and in `state.reasoning`.
  *
- * @throws TypeError for a limit that is no whole number from 1.
+ * @throws HoldfastError `invalid_option` for a limit that is no whole number from 1.
  * @see UAP 5.3
  */
 export function react(options: ReactOptions = {}): DecidingStrategy {

@@ -1,10 +1,12 @@
 // Reads the limits that strategies take: an invalid limit would never hold, or always.
+import { HoldfastTypeError } from "@holdfast/upp";
 
-/** A whole number from 1, or Infinity; not given, it is Infinity. @throws TypeError naming the option. */
+/** A whole number from 1, or Infinity; not given, it is Infinity. @throws HoldfastError `invalid_option` naming the option. */
 export function readLimit(value: number | undefined, option: string): number {
 	if (value === undefined) return Number.POSITIVE_INFINITY;
 	if ((Number.isInteger(value) || value === Number.POSITIVE_INFINITY) && value >= 1) return value;
-	throw new TypeError(
+	throw new HoldfastTypeError(
+		"invalid_option",
 		`The option \`${option}\` is ${String(value)}. Give a whole number from 1, or Infinity.`,
 	);
 }

@@ -1,5 +1,6 @@
 // The option `subagents`, checked at the door: each needs a name that makes a tool's name, and a description.
 // @see keyed sessions, Subagents
+import { HoldfastTypeError } from "@holdfast/upp";
 import type { SessionAgent } from "../sessions/index.ts";
 import { type ExecutionStrategy, isDecider } from "../strategies/index.ts";
 import type { ToolSet } from "../tools/index.ts";
@@ -33,7 +34,7 @@ const reserved: ReadonlySet<string> = new Set(["background_output", "background_
 
 /**
  * Checks and resolves the option. `agentOf` gives what sessions know of an agent; undefined for what is no agent.
- * @throws TypeError naming the member and what is wrong with it.
+ * @throws HoldfastError `invalid_option` naming the member and what is wrong with it.
  */
 export function checkSubagents(
 	subagents: unknown,
@@ -41,9 +42,11 @@ export function checkSubagents(
 	agentOf: (candidate: object) => SessionAgent | undefined,
 ): readonly Subagent[] {
 	if (subagents === undefined) return [];
-	if (!Array.isArray(subagents)) throw new TypeError("The option `subagents` must be an array of agents.");
+	if (!Array.isArray(subagents))
+		throw new HoldfastTypeError("invalid_option", "The option `subagents` must be an array of agents.");
 	if (typeof model === "function") {
-		throw new TypeError(
+		throw new HoldfastTypeError(
+			"invalid_option",
 			"The option `subagents` cannot be given with a function as `model`: that function owns its tools.",
 		);
 	}
@@ -54,31 +57,37 @@ export function checkSubagents(
 	return subagents.map((candidate: unknown, at): Subagent => {
 		const member = `subagents[${at}]`;
 		const agent = typeof candidate === "object" && candidate !== null ? agentOf(candidate) : undefined;
-		if (agent === undefined) throw new TypeError(`${member} must be an Agent, made by this \`holdfast\`.`);
+		if (agent === undefined)
+			throw new HoldfastTypeError("invalid_option", `${member} must be an Agent, made by this \`holdfast\`.`);
 		const { name, description, execution } = candidate as Named;
 		if (typeof name !== "string" || name === "") {
-			throw new TypeError(
+			throw new HoldfastTypeError(
+				"invalid_option",
 				`${member} has no \`name\`. A sub-agent needs one, for the tool that gives it work.`,
 			);
 		}
 		if (!namePattern.test(name)) {
-			throw new TypeError(
+			throw new HoldfastTypeError(
+				"invalid_option",
 				`${member} has the \`name\` "${name}", which makes no tool name: a lower-case letter, then at most 51 of a-z, 0-9, _ and -.`,
 			);
 		}
 		if (typeof description !== "string" || description.trim() === "") {
-			throw new TypeError(
+			throw new HoldfastTypeError(
+				"invalid_option",
 				`${member} ("${name}") has no \`description\`. Say what it is good for: the model chooses by it.`,
 			);
 		}
 		if (execution !== undefined && !isDecider(execution as ExecutionStrategy)) {
-			throw new TypeError(
+			throw new HoldfastTypeError(
+				"invalid_option",
 				`${member} ("${name}") has a strategy with an \`execute\` of its own as \`execution\`, which cannot run in a session.`,
 			);
 		}
 		const toolName = `delegate_to_${name.replaceAll("-", "_")}`;
 		if (taken.has(toolName)) {
-			throw new TypeError(
+			throw new HoldfastTypeError(
+				"invalid_option",
 				`${member} ("${name}") needs the tool name ${toolName}, which another tool or sub-agent has. Rename one of them.`,
 			);
 		}
@@ -88,7 +97,8 @@ export function checkSubagents(
 }
 
 function isReserved(name: string): TypeError {
-	return new TypeError(
+	return new HoldfastTypeError(
+		"invalid_option",
 		`The option \`tools\` has "${name}", a name that \`subagents\` need. Rename the tool.`,
 	);
 }

@@ -1,5 +1,6 @@
 // What clients may set of a session and its runs, field by field: nothing, unless the service says so, for whoever sets the
 // system prompt or the history speaks in the place of the agent's owner. Looked at before anything of a request is done.
+import { HoldfastTypeError } from "@holdfast/upp";
 import { HoldfastError } from "holdfast";
 import type { ExecuteRequest } from "./service-types.ts";
 
@@ -39,17 +40,20 @@ const places: readonly (readonly [ClientField, "context" | "options", string])[]
 	["options", "options", "maxTokens"],
 ];
 
-/** @throws TypeError naming the option that is wrong. */
+/** @throws HoldfastError `invalid_option` naming the option that is wrong. */
 export function clientRules({
 	clientsMaySet = [],
 	maxMessages = 1_000,
 	maxTools = 100,
 }: ClientOptions): ClientRules {
 	if (!Array.isArray(clientsMaySet) || clientsMaySet.some((field) => !fields.includes(field)))
-		throw new TypeError(`The option \`clientsMaySet\` must be a list of ${fields.join(", ")}.`);
+		throw new HoldfastTypeError(
+			"invalid_option",
+			`The option \`clientsMaySet\` must be a list of ${fields.join(", ")}.`,
+		);
 	for (const [name, limit] of Object.entries({ maxMessages, maxTools }))
 		if (!Number.isInteger(limit) || limit < 0)
-			throw new TypeError(`The option \`${name}\` must be a whole number from 0.`);
+			throw new HoldfastTypeError("invalid_option", `The option \`${name}\` must be a whole number from 0.`);
 	return { may: new Set(clientsMaySet), maxMessages, maxTools };
 }
 

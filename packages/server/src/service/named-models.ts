@@ -1,4 +1,5 @@
 // The models that a service knows by name.
+import { HoldfastTypeError } from "@holdfast/upp";
 import type { AgentOptions } from "holdfast";
 import type { NamedModels } from "./service-types.ts";
 
@@ -10,17 +11,21 @@ export interface KnownModels {
 	readonly names: readonly string[] | undefined;
 }
 
-/** @throws TypeError where the option is neither models by name nor a function. */
+/** @throws HoldfastError `invalid_option` where the option is neither models by name nor a function. */
 export function knownModels(models: NamedModels | undefined): KnownModels {
 	if (models === undefined) return { find: undefined, names: [] };
 	if (typeof models === "function") return { find: models, names: undefined };
 	if (typeof models !== "object" || models === null || Array.isArray(models))
-		throw new TypeError(
+		throw new HoldfastTypeError(
+			"invalid_option",
 			"The option `models` must be an object with models by name, or a function that gives the model of a name.",
 		);
 	const missing = Object.entries(models).find(([, model]) => model === undefined || model === null);
 	if (missing !== undefined)
-		throw new TypeError(`The option \`models\` has no model under ${JSON.stringify(missing[0])}.`);
+		throw new HoldfastTypeError(
+			"invalid_option",
+			`The option \`models\` has no model under ${JSON.stringify(missing[0])}.`,
+		);
 	return {
 		find: (name) => (Object.hasOwn(models, name) ? models[name] : undefined),
 		names: Object.keys(models),

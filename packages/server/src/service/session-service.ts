@@ -3,6 +3,7 @@
 //
 // open: executions are accepted. closing: no more are, and runs may end. closed: runs are suspended, streams have ended;
 // sessions can still be looked at.
+import { HoldfastTypeError } from "@holdfast/upp";
 import type { AgentRun, Host, WorkOptions } from "holdfast";
 import {
 	type AgentFor,
@@ -59,7 +60,7 @@ import { whenBegun } from "./when-begun.ts";
 
 /**
  * Serves sessions over a host: what `createHandler`, `createServer` and `listen` put on HTTP.
- * @throws TypeError naming the option that is missing, unknown or wrong, as `new Agent()` does; HoldfastError
+ * @throws HoldfastError `invalid_option` naming the option that is missing, unknown or wrong, as `new Agent()` does; HoldfastError
  * `invalid_tool`, `duplicate_tool`.
  * @see document 3, "HTTP Transport Layer"
  */
@@ -90,11 +91,14 @@ class Service implements SessionService {
 
 	constructor({ host, agent, models, agentFor, ...options }: SessionServiceOptions) {
 		if (typeof agent !== "object" || agent === null)
-			throw new TypeError("The option `agent` must be an agent, or the options of one.");
+			throw new HoldfastTypeError(
+				"invalid_option",
+				"The option `agent` must be an agent, or the options of one.",
+			);
 		const { maxSteps, remoteToolTimeoutMs, deltaFlushMs = 20, recoverEveryMs, sessionsOf = "user" } = options;
 		this.#whileRunning = checkedWhileRunning(options.whileRunning);
 		if (sessionsOf !== "user" && sessionsOf !== "tenant")
-			throw new TypeError('The option `sessionsOf` must be "user" or "tenant".');
+			throw new HoldfastTypeError("invalid_option", 'The option `sessionsOf` must be "user" or "tenant".');
 		this.#rules = clientRules(options);
 		this.#sessionsOf = sessionsOf;
 		this.#shown = shownError(options.shownError);
@@ -361,7 +365,10 @@ class Service implements SessionService {
 
 function checkedWhileRunning(given: WhileRunning = "queue"): WhileRunning {
 	if (["queue", "steer", "refuse"].includes(given)) return given;
-	throw new TypeError('The option `whileRunning` must be "queue", "steer" or "refuse".');
+	throw new HoldfastTypeError(
+		"invalid_option",
+		'The option `whileRunning` must be "queue", "steer" or "refuse".',
+	);
 }
 
 /** What a session is made of. */

@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { HoldfastError } from "@holdfast/upp";
+import { HoldfastError, HoldfastTypeError } from "@holdfast/upp";
 import type { CommitResult, SessionStore, StoredSession } from "holdfast/host";
 import { journalCorrupt, named } from "holdfast/host";
 import { withLock } from "./file-lock.ts";
@@ -47,7 +47,10 @@ export class FileSessionStore implements SessionStore {
 	/** `dir` is made when it is first written to. */
 	constructor(dir: string) {
 		if (typeof dir !== "string" || dir === "")
-			throw new TypeError("new FileSessionStore(dir) takes the path of a folder.");
+			throw new HoldfastTypeError(
+				"invalid_argument",
+				"new FileSessionStore(dir) takes the path of a folder.",
+			);
 		this.#folder = resolve(dir);
 		this.#work = join(this.#folder, workFolder);
 	}
@@ -62,7 +65,11 @@ export class FileSessionStore implements SessionStore {
 		{ state }: { readonly state: unknown },
 		{ expectedVersion }: { readonly expectedVersion: string | null },
 	): Promise<CommitResult> {
-		if (state === undefined) throw new TypeError("commit() takes a state that JSON can say, not undefined.");
+		if (state === undefined)
+			throw new HoldfastTypeError(
+				"invalid_argument",
+				"commit() takes a state that JSON can say, not undefined.",
+			);
 		const version = randomUUID();
 		const text = JSON.stringify({ format, key, version, state });
 		return this.#change(key, async (name) => {

@@ -1,4 +1,5 @@
 // Where sessions are kept, as a plugin.
+import { HoldfastTypeError } from "@holdfast/upp";
 import { definePlugin, type Plugin } from "holdfast/plugins";
 
 /** Plugins that say where sessions are kept. */
@@ -19,7 +20,7 @@ export const sessions: {
 } = {
 	file(dir) {
 		if (typeof dir !== "string" || dir === "")
-			throw new TypeError("sessions.file(dir) takes the path of a folder.");
+			throw new HoldfastTypeError("invalid_argument", "sessions.file(dir) takes the path of a folder.");
 		return definePlugin({
 			name: "sessions.file",
 			async setup(host) {

@@ -1,5 +1,6 @@
 // The files of one thread: folders, media types and a tree over the host's files, which have names and bytes only. A file
 // is there when its bytes are; the host replaces them whole, so a reader sees the old file or the new one (keeps I2).
+import { HoldfastTypeError } from "@holdfast/upp";
 import { HoldfastError, isHoldfastError, type SessionFiles } from "holdfast";
 import { pieceSize } from "holdfast/host";
 import type {
@@ -280,7 +281,8 @@ function piecesOfContent(content: FileContent): Iterable<Uint8Array> | AsyncIter
 	if (ArrayBuffer.isView(content)) return [content];
 	if (typeof (content as Partial<AsyncIterable<unknown>> | null)?.[Symbol.asyncIterator] === "function")
 		return content;
-	throw new TypeError(
+	throw new HoldfastTypeError(
+		"invalid_argument",
 		"A file is written from a text, an ArrayBuffer, a Uint8Array or a stream of Uint8Arrays.",
 	);
 }

@@ -1,4 +1,5 @@
 // What tools and hooks see of the execution they are part of.
+import { HoldfastTypeError } from "@holdfast/upp";
 import { HoldfastError } from "holdfast";
 import type { ExecutionState, Message } from "../types/index.ts";
 import type { LiveRun } from "./live-run.ts";
@@ -41,7 +42,8 @@ export function executionState(live: LiveRun, later: (signals: CallSignals) => v
 					"no_second_side",
 					"forceTurn() needs an agent of the type `dual_ai`: this one has one side.",
 				);
-			if (side !== "a" && side !== "b") throw new TypeError('A side is "a" or "b".');
+			if (side !== "a" && side !== "b")
+				throw new HoldfastTypeError("invalid_argument", 'A side is "a" or "b".');
 			if (!live.signalled({ turn: side })) later({ turn: side });
 		},
 		stop() {

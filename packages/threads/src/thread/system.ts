@@ -1,4 +1,5 @@
 // What the pieces of threads know of each other: one system serves all threads of a host and a project.
+import { HoldfastTypeError } from "@holdfast/upp";
 import type { Host, Session } from "holdfast";
 import type { ThreadState } from "../types/index.ts";
 import type { LiveRun } from "./live-run.ts";
@@ -51,9 +52,10 @@ export function keepSystem(threads: object, system: ThreadSystem): void {
 	systems.set(threads, system);
 }
 
-/** What threads are made of. @throws TypeError for what is no threads. */
+/** What threads are made of. @throws HoldfastError `invalid_argument` for what is no threads. */
 export function systemOf(threads: object): ThreadSystem {
 	const system = systems.get(threads);
-	if (system === undefined) throw new TypeError("These are no threads that `threads()` returned.");
+	if (system === undefined)
+		throw new HoldfastTypeError("invalid_argument", "These are no threads that `threads()` returned.");
 	return system;
 }

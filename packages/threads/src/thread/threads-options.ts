@@ -1,4 +1,5 @@
 // What threads are made with, checked at the door.
+import { HoldfastTypeError } from "@holdfast/upp";
 import type { Host, Ports } from "holdfast";
 import type { MiddlewareEntry } from "holdfast/middleware";
 import type { Plugin } from "holdfast/plugins";
@@ -88,16 +89,25 @@ const known = [
 	...["parts", "middleware", "plugins", "mcp", "namespace", "keepDeltasMs", "ports"],
 ];
 
-/** @throws TypeError for options that make no sense; HoldfastError `mcp_tools_missing`. */
+/** @throws HoldfastError `invalid_option` for options that make no sense; `mcp_tools_missing`. */
 export function checkOptions(options: ThreadsOptions): void {
 	const unknown = Object.keys(options).find((name) => !known.includes(name));
 	if (unknown !== undefined)
-		throw new TypeError(`The option \`${unknown}\` is unknown. Known options: ${known.join(", ")}.`);
+		throw new HoldfastTypeError(
+			"invalid_option",
+			`The option \`${unknown}\` is unknown. Known options: ${known.join(", ")}.`,
+		);
 	const { host, project, mcp } = options;
 	if (typeof host?.journal !== "object")
-		throw new TypeError("The option `host` must be a host: what `sqliteHost()` or `memoryHost()` returned.");
+		throw new HoldfastTypeError(
+			"invalid_option",
+			"The option `host` must be a host: what `sqliteHost()` or `memoryHost()` returned.",
+		);
 	if (typeof project !== "object" || project === null)
-		throw new TypeError("The option `project` must be a project, such as `loadProject()` returns.");
+		throw new HoldfastTypeError(
+			"invalid_option",
+			"The option `project` must be a project, such as `loadProject()` returns.",
+		);
 	requireMcp(mcp, "current" in project ? project.current : project);
 }
 

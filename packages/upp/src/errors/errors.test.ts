@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { HoldfastError, isHoldfastError } from "./holdfast-error.ts";
+import { HoldfastError, HoldfastTypeError, isHoldfastError } from "./holdfast-error.ts";
 import { ErrorCode, isUPPError, UPPError } from "./upp-error.ts";
 
 describe("a HoldfastError", () => {
@@ -20,13 +20,32 @@ describe("a HoldfastError", () => {
 		const copyOfModule = "./holdfast-error.ts?another-copy";
 		const copy = (await import(/* @vite-ignore */ copyOfModule)) as typeof import("./holdfast-error.ts");
 		const foreign = new copy.HoldfastError("a", "b");
-		expect(foreign).not.toBeInstanceOf(HoldfastError);
+		expect(foreign).toBeInstanceOf(HoldfastError);
+		expect(foreign).not.toBeInstanceOf(UPPError);
 		expect(isHoldfastError(foreign)).toBe(true);
 		expect([isHoldfastError(new Error("a")), isHoldfastError(null), isHoldfastError({ code: "a" })]).toEqual([
 			false,
 			false,
 			false,
 		]);
+	});
+});
+
+describe("a HoldfastTypeError", () => {
+	test("is a TypeError and a HoldfastError: it has a code, and is never worth a retry", () => {
+		const cause = new Error("below");
+		const error = new HoldfastTypeError("some_code", "Give text.", { cause, data: { n: 1 } });
+		expect(error).toBeInstanceOf(TypeError);
+		expect(error).toBeInstanceOf(HoldfastError);
+		expect(error).not.toBeInstanceOf(UPPError);
+		expect(isHoldfastError(error)).toBe(true);
+		expect(error).toMatchObject({ code: "some_code", retryable: false, cause, data: { n: 1 } });
+		expect(String(error)).toBe("TypeError: Give text.");
+	});
+
+	test("other values are no HoldfastError", () => {
+		for (const value of [new TypeError("a"), { code: "a" }, null, undefined, "a"])
+			expect((value as unknown) instanceof HoldfastError).toBe(false);
 	});
 });
 

@@ -30,6 +30,31 @@ export class HoldfastError extends Error {
 	static {
 		Object.defineProperty(this.prototype, brand, { value: true });
 	}
+
+	/** Errors of this package and of other installed copies, those that are a `TypeError` too. */
+	static override [Symbol.hasInstance](value: unknown): boolean {
+		return this === HoldfastError
+			? isHoldfastError(value)
+			: Function.prototype[Symbol.hasInstance].call(this, value);
+	}
+}
+
+/** The `HoldfastError` for an argument or option of the wrong kind: it is a `TypeError` as well. It is never retryable. */
+export class HoldfastTypeError extends TypeError {
+	readonly code: string;
+	readonly retryable = false;
+	declare readonly data?: Record<string, unknown>;
+
+	constructor(code: string, message: string, options: Pick<HoldfastErrorOptions, "cause" | "data"> = {}) {
+		super(message, "cause" in options ? { cause: options.cause } : undefined);
+		this.name = "TypeError";
+		this.code = code;
+		if (options.data !== undefined) this.data = options.data;
+	}
+
+	static {
+		Object.defineProperty(this.prototype, brand, { value: true });
+	}
 }
 
 /** Whether a value is a HoldfastError, also one made by another installed copy of this package. */

@@ -1,6 +1,11 @@
 // The door of the errors: the one base class and the errors of the model layer.
 
 export { failureText } from "./failure-text.ts";
-export { HoldfastError, type HoldfastErrorOptions, isHoldfastError } from "./holdfast-error.ts";
+export {
+	HoldfastError,
+	type HoldfastErrorOptions,
+	HoldfastTypeError,
+	isHoldfastError,
+} from "./holdfast-error.ts";
 export { messageOf } from "./message-of.ts";
 export { ErrorCode, isUPPError, type Modality, UPPError } from "./upp-error.ts";

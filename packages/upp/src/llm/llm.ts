@@ -1,7 +1,7 @@
 // `llm()`: a model with its options, and its own loop of model calls and tool rounds. `generate` and `stream` run
 // the same loop; they differ in how the model is asked.
 
-import { UPPError } from "../errors/index.ts";
+import { HoldfastTypeError, UPPError } from "../errors/index.ts";
 import { type Message, type ToolExecution, type ToolResult, ToolResultMessage } from "../messages/index.ts";
 import { checkStreamEvent, type LLMRequest, type LLMResponse } from "../model/index.ts";
 import { resolveModel } from "../providers/index.ts";
@@ -15,12 +15,12 @@ import { runTools } from "./tool-round.ts";
 
 /**
  * Makes a model ready to be asked: with a system prompt, parameters, tools that it runs itself, and a structure.
- * @throws HoldfastError `invalid_model`, `provider_not_called`, `no_language_model`. TypeError without options.
+ * @throws HoldfastError `invalid_model`, `provider_not_called`, `no_language_model`; `invalid_option` without options.
  * @see UPP llm
  */
 export function llm(options: LLMOptions): LLMInstance {
 	if (typeof options !== "object" || options === null)
-		throw new TypeError("llm() takes an object of options: { model }.");
+		throw new HoldfastTypeError("invalid_option", "llm() takes an object of options: { model }.");
 	const loop: Loop = {
 		options,
 		binding: bindModel(options),

@@ -1,5 +1,6 @@
 // What a plugin's `setup` is handed, and where its registrations go.
 
+import { HoldfastTypeError } from "@holdfast/upp";
 import type { ValueStore } from "../../host/index.ts";
 import type { AnyTool } from "../../tools/index.ts";
 import type { AskModel } from "./ask-model.ts";
@@ -24,7 +25,7 @@ export function pluginHost(registry: Registry, plugin: string): { host: PluginHo
 	const { hooks, tools, refusals } = registry;
 	let open = true;
 	const refuse = (message: string): never => {
-		const error = new TypeError(`The plugin "${plugin}" ${message}`);
+		const error = new HoldfastTypeError("invalid_option", `The plugin "${plugin}" ${message}`);
 		refusals.add(error);
 		throw error;
 	};

@@ -1,6 +1,8 @@
 // What a plugin is: policy that is written once and given to many agents. Its hooks are called at the turns, steps and tool
 // calls of every run of the agent.
+
 import type { Message } from "@holdfast/upp";
+import { HoldfastTypeError } from "@holdfast/upp";
 import type { Caller } from "../../caller/index.ts";
 import type { AgentEvent, SendInput } from "../../facts/index.ts";
 import type { MaybePromise, SessionValues } from "../../host/index.ts";
@@ -124,14 +126,14 @@ export type HookName = keyof PluginHooks;
 export interface PluginHost {
 	/**
 	 * Listens to a hook. Handlers of one hook are called in the order in which they were registered.
-	 * @throws TypeError naming the plugin, for an unknown hook or a handler that is no function.
+	 * @throws HoldfastError `invalid_option` naming the plugin, for an unknown hook or a handler that is no function.
 	 */
 	on<Name extends HookName>(name: Name, handler: PluginHooks[Name]): void;
 	/** Gives every session of the agent one more tool. */
 	tool(tool: AnyTool): void;
 	/**
 	 * Says where sessions are kept.
-	 * @throws TypeError when a plugin before this one has said so already.
+	 * @throws HoldfastError `invalid_option` when a plugin before this one has said so already.
 	 */
 	sessionStore(store: unknown): void;
 	/** What this plugin keeps for a session; other plugins do not see it. For hooks and tools, after `setup`. */
@@ -162,7 +164,7 @@ export interface Plugin {
 /**
  * Gives a plugin back as it is, once it is known to be one.
  *
- * @throws TypeError naming what is wrong with it.
+ * @throws HoldfastError `invalid_option` naming what is wrong with it.
  * @see keyed sessions, "Plugins, Session Storage, Memory, And Compaction"
  * @example
  * import { definePlugin } from "holdfast/plugins";
@@ -181,28 +183,39 @@ export function definePlugin<Given extends Plugin>(plugin: Given): Given {
 	return plugin;
 }
 
-/** @throws TypeError for what is no list of plugins. */
+/** @throws HoldfastError `invalid_option` for what is no list of plugins. */
 export function checkPlugins(plugins: readonly Plugin[]): void {
-	if (!Array.isArray(plugins)) throw new TypeError("The option `plugins` must be a list of plugins.");
+	if (!Array.isArray(plugins))
+		throw new HoldfastTypeError("invalid_option", "The option `plugins` must be a list of plugins.");
 	for (const [at, plugin] of plugins.entries())
 		checkPlugin(plugin, `The plugin at place ${at + 1} of \`plugins\``);
 }
 
-/** @throws TypeError naming the plugin and what is wrong with it. */
+/** @throws HoldfastError `invalid_option` naming the plugin and what is wrong with it. */
 function checkPlugin(plugin: Plugin, place: string): void {
 	if (typeof plugin !== "object" || plugin === null) {
-		throw new TypeError(
+		throw new HoldfastTypeError(
+			"invalid_option",
 			`${place} is ${typeOf(plugin)}. Give an object, made by definePlugin({name, setup}).`,
 		);
 	}
 	const { name, setup, events } = plugin;
 	if (name !== undefined && (typeof name !== "string" || name === ""))
-		throw new TypeError(`${place} has a \`name\` that is no text. Give a name, or none.`);
+		throw new HoldfastTypeError(
+			"invalid_option",
+			`${place} has a \`name\` that is no text. Give a name, or none.`,
+		);
 	const named = name === undefined ? place : `The plugin "${name}"`;
 	if (setup !== undefined && typeof setup !== "function")
-		throw new TypeError(`${named} has a \`setup\` that is ${typeOf(setup)}. Give a function.`);
+		throw new HoldfastTypeError(
+			"invalid_option",
+			`${named} has a \`setup\` that is ${typeOf(setup)}. Give a function.`,
+		);
 	if (events !== undefined && typeof events?.on !== "function")
-		throw new TypeError(`${named} has \`events\` without a function \`on\`. Give {on({event}) {…}}.`);
+		throw new HoldfastTypeError(
+			"invalid_option",
+			`${named} has \`events\` without a function \`on\`. Give {on({event}) {…}}.`,
+		);
 }
 
 function typeOf(value: unknown): string {
