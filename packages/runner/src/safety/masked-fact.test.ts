@@ -41,6 +41,13 @@ const factsWith = (text: string): readonly Fact[] => {
 		},
 		{ kind: "run.ended", outcome: "error", error: { code: "c", message: text, retryable: false } },
 		{ kind: "run.ended", outcome: "aborted", partial: new AssistantMessage(text) },
+		{
+			kind: "run.started",
+			runKind: "subagent",
+			agentId: "a",
+			fingerprint: "f",
+			parent: { sessionKey: "s", runId: "r", toolCallId: "c", description: text },
+		},
 	];
 };
 

@@ -3,56 +3,47 @@ import type { Redactor } from "@holdfast/redaction";
 import { type Message, messageFromJSON, messageToJSON } from "@holdfast/upp";
 import type { Fact } from "holdfast";
 
+/**
+ * What is masked of a member: `data` is plain data, `message` is a message. Ids, places and what the engine itself says are
+ * not listed.
+ */
+type Members<Kind extends Fact["kind"]> = {
+	readonly [Name in keyof Extract<Fact, { readonly kind: Kind }>]?: "data" | "message";
+};
+
+/** Every kind of fact: a new one does not compile until somebody has decided what it may hold. */
+const members: { readonly [Kind in Fact["kind"]]: Members<Kind> } = {
+	"run.started": { parent: "data" },
+	"run.resumed": { partial: "message" },
+	"run.parked": {},
+	input: { message: "message" },
+	assistant: { message: "message", data: "data" },
+	"tools.requested": { calls: "data" },
+	"tool.started": { input: "data" },
+	"tool.settled": { result: "data", details: "data" },
+	decision: { answer: "data" },
+	note: { value: "data" },
+	waiting: { calls: "data" },
+	"wait.ended": {},
+	"message.added": { message: "message" },
+	"message.updated": { message: "message" },
+	"message.deleted": {},
+	"history.cut": {},
+	"run.ended": { error: "data", partial: "message" },
+	// What it holds was masked when it was on record the first time.
+	folded: {},
+};
+
 /** The same fact where it holds no secret. */
 export function maskedFact(fact: Fact, { maskSecrets }: Redactor): Fact {
-	switch (fact.kind) {
-		case "input":
-		case "message.added":
-		case "message.updated": {
-			const message = maskedMessage(fact.message, maskSecrets);
-			return message === fact.message ? fact : { ...fact, message };
-		}
-		case "assistant": {
-			const message = maskedMessage(fact.message, maskSecrets);
-			const data = maskSecrets(fact.data);
-			return message === fact.message && data === fact.data ? fact : { ...fact, message, data };
-		}
-		case "tools.requested": {
-			const calls = maskSecrets(fact.calls);
-			return calls === fact.calls ? fact : { ...fact, calls };
-		}
-		case "tool.started": {
-			const input = maskSecrets(fact.input);
-			return input === fact.input ? fact : { ...fact, input };
-		}
-		case "tool.settled": {
-			const result = maskSecrets(fact.result);
-			const details = maskSecrets(fact.details);
-			return result === fact.result && details === fact.details ? fact : { ...fact, result, details };
-		}
-		case "decision": {
-			const answer = maskSecrets(fact.answer);
-			return answer === fact.answer ? fact : { ...fact, answer };
-		}
-		case "note": {
-			const value = maskSecrets(fact.value);
-			return value === fact.value ? fact : { ...fact, value };
-		}
-		case "run.resumed": {
-			const partial = fact.partial && maskedMessage(fact.partial, maskSecrets);
-			return partial === undefined || partial === fact.partial ? fact : { ...fact, partial };
-		}
-		case "run.ended": {
-			const { error, partial } = fact;
-			const masked = {
-				...(error === undefined ? {} : { error: maskSecrets(error) }),
-				...(partial === undefined ? {} : { partial: maskedMessage(partial, maskSecrets) }),
-			};
-			return masked.error === error && masked.partial === partial ? fact : { ...fact, ...masked };
-		}
-		default:
-			return fact;
+	let changed: Record<string, unknown> | undefined;
+	for (const [name, kind] of Object.entries(members[fact.kind])) {
+		const value = (fact as unknown as Record<string, unknown>)[name];
+		if (value === undefined) continue;
+		const masked = kind === "message" ? maskedMessage(value as Message, maskSecrets) : maskSecrets(value);
+		if (masked !== value) changed = { ...changed, [name]: masked };
 	}
+	return changed === undefined ? fact : ({ ...fact, ...changed } as Fact);
 }
 
 function maskedMessage<M extends Message>(message: M, maskSecrets: Redactor["maskSecrets"]): M {
