@@ -188,9 +188,9 @@ function describe(
 			break;
 		}
 		case "waiting":
-			for (const { callId, awaits } of fact.calls) {
+			for (const { callId, awaits, input } of fact.calls) {
 				const call = run.calls.get(callId);
-				const text = `for ${awaits === "approval" ? "approval" : "the result"} of ${call?.name ?? callId} ${formatArguments(call?.input)}`;
+				const text = `for ${awaits === "approval" ? "approval" : "the result"} of ${call?.name ?? callId} ${formatArguments(input ?? call?.input)}`;
 				line("waiting", oneLine(text, width));
 			}
 			for (const { agent, calls } of fact.children ?? []) {

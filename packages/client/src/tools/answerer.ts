@@ -6,7 +6,15 @@ import { type ClientTool, isLocalTool } from "./client-tool.ts";
 import { failedCall, messageOf, runCall } from "./run-call.ts";
 
 /** A decision on a call; nothing leaves it to somebody else. */
-export type Approval = boolean | { readonly approved: boolean; readonly reason?: string } | undefined;
+export type Approval =
+	| boolean
+	| {
+			readonly approved: boolean;
+			readonly reason?: string;
+			/** What the tool gets in place of the arguments that were shown, of a call that says `mayEdit`. */
+			readonly input?: Readonly<Record<string, unknown>>;
+	  }
+	| undefined;
 
 /** Decides whether a call may run. What it throws denies the call. */
 export type Approve = (call: PendingToolCall) => Approval | Promise<Approval>;
@@ -75,10 +83,7 @@ async function decide(approve: Approve, call: PendingToolCall): Promise<Approval
 		const said = await approve(call);
 		if (said === undefined) return undefined;
 		if (typeof said === "boolean") return { ...about, approved: said };
-		if (typeof said?.approved !== "boolean")
-			throw new TypeError(
-				"`approve` must return true, false, { approved: true or false, reason? }, or undefined.",
-			);
+		if (typeof said?.approved !== "boolean") throw new TypeError("`approve` returned no decision.");
 		return { ...about, ...said };
 	} catch (error) {
 		return { ...about, approved: false, reason: `Nobody could be asked: ${messageOf(error)}` };

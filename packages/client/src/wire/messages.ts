@@ -28,6 +28,8 @@ export interface PendingToolCall extends ToolCall {
 	readonly deadline?: number;
 	/** Of a call of a sub-agent: the delegations that lead to it, each the sub-agent and the call that gave it work. */
 	readonly path?: readonly { readonly agent: string; readonly toolCallId: string }[];
+	/** Set where an approval may change the arguments. */
+	readonly mayEdit?: true;
 }
 
 /** A part of what a user says. */

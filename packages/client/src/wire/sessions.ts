@@ -25,6 +25,8 @@ export interface ApprovalAnswer {
 	readonly approved: boolean;
 	/** Shown to the model when it was denied. */
 	readonly reason?: string;
+	/** What the tool gets in place of the input that was shown; only for a call that says `mayEdit`. */
+	readonly input?: Readonly<Record<string, unknown>>;
 }
 
 /** What a pending call waits for. */

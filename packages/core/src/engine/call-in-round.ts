@@ -1,8 +1,9 @@
 // One call of a round, and how far it is: waiting → preparing → running or pending → settled. The round moves it.
 import type { ToolCall } from "@holdfast/upp";
-import type { CallState, PendingCall, ToolStarted } from "../facts/index.ts";
+import type { CallState, ToolStarted } from "../facts/index.ts";
 import type { Approval, EngineTool, ToolOutcome } from "../tools/index.ts";
 import type { CallContext } from "./call-context.ts";
+import type { CheckedCall } from "./check-call.ts";
 import type { ChildWaits } from "./stopped.ts";
 
 export interface CallInRound {
@@ -14,7 +15,7 @@ export interface CallInRound {
 	readonly started: ToolStarted | undefined;
 	phase: "waiting" | "preparing" | "running" | "pending" | "settled";
 	/** What somebody outside is to say of it, while it is pending. */
-	awaits?: PendingCall["awaits"];
+	pending?: Extract<CheckedCall, { kind: "pending" }>;
 	/** Its sub-agent, while it is pending because that one waits. */
 	child?: ChildWaits;
 	attempt: number;

@@ -1,9 +1,9 @@
 // What becomes of a call before anything is recorded of it: it may start, or it has its result already.
 import { messageOf, type Tool, type ToolCall } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
-import type { PendingCall, ToolCallOutcome, ToolStarted } from "../facts/index.ts";
+import type { PendingCall, ToolCallOutcome } from "../facts/index.ts";
 import type { DrivenStages, ToolCallDecision } from "../policy/index.ts";
-import type { ApprovalContext, EngineTool } from "../tools/index.ts";
+import type { ApprovalContext, EngineTool, ValidatedInput } from "../tools/index.ts";
 import { withinCall } from "./call-scope.ts";
 import type { EngineAgent } from "./engine-agent.ts";
 
@@ -22,7 +22,15 @@ export type CheckedCall =
 			readonly approved?: boolean;
 	  }
 	/** Somebody outside gives the result, or says whether it may run. */
-	| { readonly kind: "pending"; readonly tool: EngineTool; readonly awaits: PendingCall["awaits"] };
+	| {
+			readonly kind: "pending";
+			readonly tool: EngineTool;
+			readonly awaits: PendingCall["awaits"];
+			/** What is shown, approved and run. */
+			readonly input: unknown;
+			/** What the schema was given. */
+			readonly given: unknown;
+	  };
 
 /** A hook of the caller threw while a call was checked: the run fails with what it threw. */
 export class HookFailed extends Error {
@@ -33,10 +41,6 @@ export class HookFailed extends Error {
 	}
 }
 
-/** Said of a call whose process died inside it and that must not be run again. */
-const unknownOutcome =
-	"The outcome of this call is unknown: the process died while it ran. It may or may not have had its effect. It was not run again; find out before you repeat it.";
-
 /** In what circumstances a call is looked at. */
 export interface CallSetting {
 	readonly agent: EngineAgent;
@@ -45,8 +49,6 @@ export interface CallSetting {
 	readonly processKey: string | undefined;
 	/** Whether it may be left to somebody outside. */
 	readonly mayWait: boolean;
-	/** Whether somebody outside let it run. */
-	readonly approved?: true | undefined;
 	/** What those are given who are asked about it. */
 	readonly sessionKey: string | undefined;
 	readonly caller: Caller | undefined;
@@ -55,6 +57,8 @@ export interface CallSetting {
 /** Looks at a call that was never started: what an interceptor says, the tool, its arguments, whether it may run. */
 export function checkCall(setting: CallSetting, call: ToolCall): CheckedCall | Promise<CheckedCall> {
 	const { toolCall } = setting.interceptors;
+	// Nothing that is half made reaches a hook, which might complete it with something else.
+	if (call.invalidArguments === "") return cutOff(call);
 	if (toolCall === undefined) return checkInput(setting, call, call.arguments);
 	return intercepted(setting, call, toolCall);
 }
@@ -107,36 +111,43 @@ function checkInput(
 		const given = call.invalidArguments.slice(0, 200);
 		return failedCall(`The arguments of "${call.toolName}" are not a JSON object: ${given}`);
 	}
-	const uncheckable = (error: unknown): CheckedCall =>
-		failedCall(`The arguments of "${call.toolName}" could not be checked: ${messageOf(error)}`);
-	try {
-		const validated = tool.validate(input);
-		if (!(validated instanceof Promise)) return permit(setting, call, tool, validated);
-		return validated.then((checked) => permit(setting, call, tool, checked), uncheckable);
-	} catch (error) {
-		return uncheckable(error);
-	}
+	return validated(tool, input, (checked) =>
+		checked.ok ? permit(setting, { call, tool, given: input }, checked.value) : failedCall(checked.message),
+	);
 }
 
-/**
- * A call that was started before and never settled: it continues where it waited for its sub-agent, and follows its tool's
- * retry policy where a crash cut it off.
- */
-export function recoverCall(
-	tool: EngineTool | undefined,
-	call: ToolCall,
-	started: ToolStarted,
-	left: "waited" | "cut-off",
-	processKey: string | undefined,
-): CheckedCall | Promise<CheckedCall> {
-	const unknown: CheckedCall = { kind: "settled", outcome: "unknown", result: unknownOutcome };
-	if (tool === undefined) return unknown;
-	const input = started.input ?? call.arguments;
-	const again: CheckedCall = { kind: "start", tool, input };
-	if (left === "waited" || tool.retryPolicy !== "manual-recovery") return again;
-	if (tool.reconcile === undefined) return unknown;
-	const { reconcile } = tool;
-	return withinCall(processKey, () => reconciled(reconcile, started.idempotencyKey, input, again));
+/** A call on its way: its tool, and what the tool's schema was given. */
+interface CallOnItsWay {
+	readonly call: ToolCall;
+	readonly tool: EngineTool;
+	readonly given: unknown;
+}
+
+/** What follows from the check of an input; one that cannot be made is a failed one. */
+export function validated<Value>(
+	tool: EngineTool,
+	input: unknown,
+	then: (checked: ValidatedInput) => Value | Promise<Value>,
+): Value | Promise<Value> {
+	const uncheckable = (error: unknown): ValidatedInput => ({
+		ok: false,
+		message: `The arguments of "${tool.name}" could not be checked: ${messageOf(error)}`,
+		issues: [],
+	});
+	let checked: ValidatedInput | Promise<ValidatedInput>;
+	try {
+		checked = tool.validate(input);
+	} catch (error) {
+		checked = uncheckable(error);
+	}
+	return checked instanceof Promise ? checked.catch(uncheckable).then(then) : then(checked);
+}
+
+/** The answer ended before the call did. */
+function cutOff({ toolName }: ToolCall): CheckedCall {
+	return failedCall(
+		`The answer was cut off before the call of "${toolName}" was complete, so it was not run. Call it again.`,
+	);
 }
 
 /** The result of a call that cannot or may not run. */
@@ -144,36 +155,27 @@ export function failedCall(result: string): CheckedCall {
 	return { kind: "settled", outcome: "error", result };
 }
 
-function permit(
-	setting: CallSetting,
-	call: ToolCall,
-	tool: EngineTool,
-	checked: Awaited<ReturnType<EngineTool["validate"]>>,
-): CheckedCall | Promise<CheckedCall> {
-	if (!checked.ok) return failedCall(checked.message);
+function permit(setting: CallSetting, way: CallOnItsWay, value: unknown): CheckedCall | Promise<CheckedCall> {
+	const { tool } = way;
 	const { onToolCall, onBeforeCall } = setting.agent.toolStrategy;
 	const { approval, needsApproval } = tool;
 	if ((onToolCall ?? onBeforeCall ?? approval) !== undefined)
-		return withinCall(setting.processKey, () => asked(setting, call, tool, checked.value));
-	if (needsApproval === undefined || setting.approved === true)
-		return passed(tool, checked.value, setting.approved);
-	return withinCall(setting.processKey, () => askedIfNeeded(setting, call, tool, checked.value));
+		return withinCall(setting.processKey, () => asked(setting, way, value));
+	if (needsApproval === undefined) return passed(way, value, undefined);
+	return withinCall(setting.processKey, () => askedIfNeeded(setting, way, value));
 }
 
 /** A promise only where the tool needs time to say whether it needs an approval: else the call starts with what asked for it. */
 function askedIfNeeded(
 	setting: CallSetting,
-	call: ToolCall,
-	tool: EngineTool,
+	way: CallOnItsWay,
 	input: unknown,
 ): CheckedCall | Promise<CheckedCall> {
-	const after = (isNeeded: boolean | undefined): CheckedCall => {
-		if (isNeeded !== true) return passed(tool, input, setting.approved);
-		return setting.mayWait ? { kind: "pending", tool, awaits: "approval" } : notApproved(tool);
-	};
+	const after = (isNeeded: boolean | undefined): CheckedCall =>
+		isNeeded === true ? asking(setting, way, input) : passed(way, input, undefined);
 	const failed = (error: unknown): Promise<never> => Promise.reject(new HookFailed(error));
 	try {
-		const answer = tool.needsApproval?.(input, approvalContext(setting, call));
+		const answer = way.tool.needsApproval?.(input, approvalContext(setting, way.call));
 		return answer instanceof Promise ? answer.then(after, failed) : after(answer);
 	} catch (error) {
 		return failed(error);
@@ -188,25 +190,24 @@ function approvalContext({ sessionKey, caller }: CallSetting, { toolCallId }: To
 	};
 }
 
-/** Nothing is in the way of the call any more. */
-function passed(tool: EngineTool, input: unknown, approved: boolean | undefined): CheckedCall {
-	if (tool.kind === "remote") return { kind: "pending", tool, awaits: "result" };
+/** Nothing prevents the call. */
+function passed({ tool, given }: CallOnItsWay, input: unknown, approved: boolean | undefined): CheckedCall {
+	if (tool.kind === "remote") return { kind: "pending", tool, awaits: "result", input, given };
 	return approved === undefined ? { kind: "start", tool, input } : { kind: "start", tool, input, approved };
 }
 
-async function asked(
-	setting: CallSetting,
-	call: ToolCall,
-	tool: EngineTool,
-	value: unknown,
-): Promise<CheckedCall> {
-	const context = approvalContext(setting, call);
+/** A person decides; where nobody can be asked, the call is not run. */
+function asking({ mayWait }: CallSetting, { tool, given }: CallOnItsWay, input: unknown): CheckedCall {
+	return mayWait ? { kind: "pending", tool, awaits: "approval", input, given } : notApproved(tool);
+}
+
+async function asked(setting: CallSetting, way: CallOnItsWay, value: unknown): Promise<CheckedCall> {
+	const { tool } = way;
 	const strategy = setting.agent.toolStrategy;
 	const source = tool.source as Tool;
 	let input = value;
-	// What is said of the call by those who may say it: only a boolean decides, and anything else asks.
+	// Only a boolean decides, and anything else asks.
 	let asks = false;
-	let approved: boolean | undefined = setting.approved;
 	try {
 		await strategy.onToolCall?.(source, input);
 		if (strategy.onBeforeCall !== undefined) {
@@ -219,41 +220,33 @@ async function asked(
 			if (proceed !== true) asks = true;
 			if (params !== undefined) input = params;
 		}
-		if (tool.approval !== undefined) {
-			const permitted = await tool.approval(input, context);
-			if (permitted === false) return notApproved(tool);
-			if (permitted === true) approved = true;
-			else asks = true;
-		}
-		if (setting.approved !== true && (await tool.needsApproval?.(input, context)) === true) asks = true;
 	} catch (error) {
 		throw new HookFailed(error);
 	}
-	if (asks && setting.approved !== true)
-		return setting.mayWait ? { kind: "pending", tool, awaits: "approval" } : notApproved(tool);
-	return passed(tool, input, approved);
+	const permission = await permissionOf(setting, way, input);
+	if (permission === "denied") return notApproved(tool);
+	if (asks || permission === "asks") return asking(setting, way, input);
+	return passed(way, input, tool.approval === undefined ? undefined : true);
 }
 
-async function reconciled(
-	reconcile: NonNullable<EngineTool["reconcile"]>,
-	idempotencyKey: string,
+/** What the tool itself says of a call with this input. Rejects with `HookFailed`. */
+export async function permissionOf(
+	setting: CallSetting,
+	{ call, tool }: Pick<CallOnItsWay, "call" | "tool">,
 	input: unknown,
-	again: CheckedCall,
-): Promise<CheckedCall> {
-	let found: Awaited<ReturnType<typeof reconcile>>;
+): Promise<"granted" | "asks" | "denied"> {
+	const context = approvalContext(setting, call);
 	try {
-		found = await reconcile({ idempotencyKey, input });
+		const permitted = tool.approval === undefined || (await tool.approval(input, context));
+		if (permitted === false) return "denied";
+		const isNeeded = permitted !== true || (await tool.needsApproval?.(input, context)) === true;
+		return isNeeded ? "asks" : "granted";
 	} catch (error) {
-		const result = `${unknownOutcome} (Asking for it failed: ${messageOf(error)})`;
-		return { kind: "settled", outcome: "unknown", result };
+		throw new HookFailed(error);
 	}
-	if (found === undefined) return { kind: "settled", outcome: "unknown", result: unknownOutcome };
-	if ("retry" in found) return again;
-	if ("error" in found) return failedCall(messageOf(found.error));
-	return { kind: "settled", outcome: "done", result: found.result };
 }
 
-function notApproved({ name }: EngineTool): CheckedCall {
+export function notApproved({ name }: EngineTool): CheckedCall {
 	return {
 		kind: "settled",
 		outcome: "skipped",

@@ -1,7 +1,10 @@
 // How a round of tool calls ends, for whoever waits for it: a promise is made only where somebody has to wait.
+import type { ToolCall } from "@holdfast/upp";
 import type { PendingCall, WaitingChild } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
 import type { CallInRound } from "./call-in-round.ts";
+import { pendingFact } from "./check-again.ts";
+import type { CallSetting } from "./check-call.ts";
 import type { Run } from "./run.ts";
 
 /** What a round leaves for others to settle: nothing when it is over. */
@@ -36,20 +39,33 @@ export class RoundEnd {
 	}
 }
 
-/** What is left of these calls once each of them has its result or waits. A deadline that was set once stays. */
-export function leftOver({ agent, state }: Run, round: readonly CallInRound[]): LeftOver {
+/** What is left of these calls once each of them has its result or waits. */
+export function leftOver(run: Run, round: readonly CallInRound[]): LeftOver {
 	const calls: PendingCall[] = [];
 	const children: WaitingChild[] = [];
-	for (const { call, tool, phase, awaits, child } of round) {
+	const now = run.agent.ports.clock.now();
+	for (const { call, phase, pending, child } of round) {
 		if (phase !== "pending") continue;
-		const callId = call.toolCallId;
-		if (child !== undefined) children.push({ callId, ...child.child });
-		if (awaits === undefined) continue;
-		const before = state.run?.pending?.find((each) => each.callId === callId && each.awaits === awaits);
-		const timeout = awaits === "result" ? (tool?.timeoutMs ?? agent.remoteToolTimeoutMs) : undefined;
-		const since = agent.ports.clock.now();
-		const deadline = timeout === undefined ? {} : { deadline: since + timeout };
-		calls.push(before ?? { callId, awaits, since, ...deadline });
+		if (child !== undefined) children.push({ callId: call.toolCallId, ...child.child });
+		if (pending !== undefined)
+			calls.push(pendingFact(settingOf(run), call, pending, pendingBefore(run, call), now));
 	}
 	return children.length === 0 ? { calls } : { calls, children };
+}
+
+/** In what circumstances the calls of a run are looked at. */
+export function settingOf({
+	agent,
+	interceptors,
+	processKey,
+	mayWait,
+	sessionKey,
+	caller,
+}: Run): CallSetting {
+	return { agent, interceptors, processKey, mayWait, sessionKey, caller };
+}
+
+/** What is on record of a call that waits, or waited. */
+export function pendingBefore({ state }: Run, { toolCallId }: ToolCall): PendingCall | undefined {
+	return state.run?.pending?.find(({ callId }) => callId === toolCallId);
 }

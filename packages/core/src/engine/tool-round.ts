@@ -9,16 +9,10 @@ import { type AdmittedResult, admitResult } from "./admit-result.ts";
 import { CallContext } from "./call-context.ts";
 import { type CallInRound, callInRound } from "./call-in-round.ts";
 import { withinCall } from "./call-scope.ts";
-import {
-	type CallSetting,
-	type CheckedCall,
-	checkCall,
-	failedCall,
-	HookFailed,
-	recoverCall,
-} from "./check-call.ts";
+import { checkWaiting, recoverCall } from "./check-again.ts";
+import { type CheckedCall, checkCall, failedCall, HookFailed } from "./check-call.ts";
 import { commit } from "./end-run.ts";
-import { type LeftOver, leftOver, RoundEnd } from "./round-end.ts";
+import { type LeftOver, leftOver, pendingBefore, RoundEnd, settingOf } from "./round-end.ts";
 import type { Run } from "./run.ts";
 import { ChildWaits } from "./stopped.ts";
 
@@ -133,21 +127,19 @@ export class ToolRound {
 		const tool = this.#run.agent.tools.get(call.toolName);
 		if (tool !== undefined) each.tool = tool;
 		const { started } = each;
-		const { interceptors, processKey, state } = this.#run;
+		const { interceptors, state } = this.#run;
+		const setting = settingOf(this.#run);
+		const pending = pendingBefore(this.#run, call);
 		const waited = state.run?.children?.some(({ callId }) => callId === call.toolCallId) === true;
 		const checked =
-			started === undefined
-				? checkCall(this.#setting(each.approved), call)
-				: recoverCall(tool, call, started, waited ? "waited" : "cut-off", processKey);
+			started !== undefined
+				? recoverCall(setting, call, started, waited ? "waited" : { pending, approval: each.approval })
+				: pending !== undefined
+					? checkWaiting(setting, call, pending, each.approval)
+					: checkCall(setting, call);
 		if (interceptors.toolResult === undefined) return checked;
 		if (checked instanceof Promise) return checked.then((found) => this.#admitSettled(call, found));
 		return this.#admitSettled(call, checked);
-	}
-
-	#setting(approved: boolean | undefined): CallSetting {
-		const { agent, interceptors, processKey, mayWait, sessionKey, caller } = this.#run;
-		const isApproved = approved === true ? true : undefined;
-		return { agent, interceptors, processKey, mayWait, sessionKey, caller, approved: isApproved };
 	}
 
 	/** A result that no tool gave is replaced like any other. A call that starts does so in the append that asks for it. */
@@ -164,7 +156,7 @@ export class ToolRound {
 	#decide(each: CallInRound, prepared: CheckedCall, facts: Fact[], launches: CallInRound[]): void {
 		if (prepared.kind === "pending") {
 			each.phase = "pending";
-			each.awaits = prepared.awaits;
+			each.pending = prepared;
 			return;
 		}
 		if (prepared.approved !== undefined) each.approved = prepared.approved;

@@ -88,6 +88,8 @@ export type ToolAnswerMessage =
 			readonly runId?: string;
 			readonly approved: boolean;
 			readonly reason?: string;
+			/** What the tool gets in place of the input that was shown; only for a call that says `mayEdit`. */
+			readonly input?: Readonly<Record<string, unknown>>;
 	  };
 
 /** A session that can wait for tools that run elsewhere, and resume. @see document 3, "Agent Sessions" */

@@ -14,6 +14,8 @@ export interface PendingSessionCall extends SessionToolCall {
 	readonly deadline?: number;
 	/** Of a call of a sub-agent: the delegations that lead to it. It is in no message of this session. */
 	readonly path?: readonly CallPathStep[];
+	/** Set where an approval may change the arguments. */
+	readonly mayEdit?: true;
 }
 
 /** A session's state. `idle`: nothing was executed yet. */

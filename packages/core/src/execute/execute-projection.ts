@@ -159,10 +159,15 @@ export class ExecuteProjection {
 			this.#emit({ type: "waiting", sessionId: this.#sessionId, ...shown });
 		}
 		if (isUnderWay) return;
-		const toolCalls = calls.map(({ call, awaits, deadline, path }): PendingSessionCall => {
+		const toolCalls = calls.map(({ call, awaits, deadline, mayEdit, path }): PendingSessionCall => {
 			const approval = awaits === "approval" ? { approval: true as const, runId } : {};
-			const due = deadline === undefined ? {} : { deadline };
-			return { ...sessionCall(call), ...approval, ...due, ...(path === undefined ? {} : { path }) };
+			return {
+				...sessionCall(call),
+				...approval,
+				...(deadline === undefined ? {} : { deadline }),
+				...(mayEdit === undefined ? {} : { mayEdit }),
+				...(path === undefined ? {} : { path }),
+			};
 		});
 		this.#emit({ type: "awaiting_tool_execution", sessionId: this.#sessionId, toolCalls });
 		this.#emit({ type: "execute_complete", status: "awaiting_tool_execution", pendingToolCalls: toolCalls });

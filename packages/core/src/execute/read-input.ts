@@ -69,7 +69,7 @@ function readNumber(name: string, given: unknown, least: number): Record<string,
 
 function readAnswer(given: unknown, field: string): ToolAnswer {
 	if (!isRecord(given)) throw invalidInput(field, "must be a tool result");
-	const { role, toolCallId, runId, output, isError, details, approved, reason } = given;
+	const { role, toolCallId, runId, output, isError, details, approved, reason, input } = given;
 	if (typeof toolCallId !== "string" || toolCallId === "")
 		throw invalidInput(`${field}.toolCallId`, "must be the id of a tool call");
 	if (runId !== undefined && typeof runId !== "string")
@@ -79,7 +79,13 @@ function readAnswer(given: unknown, field: string): ToolAnswer {
 		if (typeof approved !== "boolean") throw invalidInput(`${field}.approved`, "must be true or false");
 		if (reason !== undefined && typeof reason !== "string")
 			throw invalidInput(`${field}.reason`, "must be text");
-		return { ...about, approved, ...(reason === undefined ? {} : { reason }) };
+		if (input !== undefined && !isRecord(input)) throw invalidInput(`${field}.input`, "must be an object");
+		return {
+			...about,
+			approved,
+			...(reason === undefined ? {} : { reason }),
+			...(input === undefined ? {} : { input }),
+		};
 	}
 	if (role !== "tool") throw invalidInput(`${field}.role`, 'must be "tool" or "approval"');
 	if (output === undefined) throw invalidInput(`${field}.output`, "is missing");

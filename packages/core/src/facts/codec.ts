@@ -51,7 +51,8 @@ export const factFormats: Readonly<Record<FactKind, FactFormat>> = {
 	note: format({ values: ["value"] }),
 	// Version 1 had no `wait`: a release that knows only that one would wait for ever.
 	// Version 2 had no `wait.model`: a release that knows only that one would show the wait to the strategy.
-	// Version 3 had no `children`: a release that knows only that one would not continue the sub-agents.
+	// Version 3 had no `children` and no `input` of calls: a release that knows only that one would not continue the sub-agents,
+	// and would run another input than was approved.
 	waiting: format({ upcasters: [(body) => body, (body) => body, (body) => body] }),
 	"wait.ended": format({}),
 	"message.added": format({ messages: ["message"] }),

@@ -178,8 +178,16 @@ export interface PendingCall {
 	readonly awaits: "result" | "approval";
 	/** Milliseconds since the epoch when it began to wait. */
 	readonly since: number;
-	/** Milliseconds since the epoch, after which the call has failed. Absent: it waits for ever. */
+	/** Milliseconds since the epoch, after which the call has failed. Absent: it waits without limit. */
 	readonly deadline?: number;
+	/** What is shown, approved and run, where hooks or the schema's defaults made it differ from the model's arguments. */
+	readonly input?: unknown;
+	/** What the schema was given, where hooks made it differ from the model's arguments. */
+	readonly given?: unknown;
+	/** Hash of the tool, its schema and the policy that the input passed. Absent where an earlier release wrote it. */
+	readonly basis?: string;
+	/** Set where whoever approves may change the input. */
+	readonly mayEdit?: true;
 }
 
 /** A delegation on the way to a call of a sub-agent: who does the work, and the call that gave it. */

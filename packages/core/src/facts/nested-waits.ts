@@ -1,6 +1,6 @@
 // Waits of sub-agents as their parent's run records and shows them. Pure.
 import type { CallPathStep, NestedCall, PendingCall, PendingWait, Waiting, WaitingChild } from "./fact.ts";
-import type { RunState } from "./run-state.ts";
+import { type CallState, type RunState, shownCall } from "./run-state.ts";
 
 /** What a run waits for, as `Waiting` and `RunState` both hold it. */
 export interface WaitsFor {
@@ -68,9 +68,20 @@ export function asChild(
 	const calls: NestedCall[] = pending.flatMap((waiting) => {
 		const call = own.find((each) => each.call.toolCallId === waiting.callId);
 		if (call === undefined || call.settled !== undefined) return [];
-		const { toolName, arguments: input } = call.call;
+		const { toolName, arguments: input } = shownCall(call.call, waiting);
+		const { callId, awaits, since, deadline, mayEdit } = waiting;
 		const path = [delegation];
-		return { ...waiting, id: nestedCallId(path, waiting.callId), path, toolName, arguments: input };
+		return {
+			callId,
+			awaits,
+			since,
+			...(deadline === undefined ? {} : { deadline }),
+			...(mayEdit === undefined ? {} : { mayEdit }),
+			id: nestedCallId(path, callId),
+			path,
+			toolName,
+			arguments: input,
+		};
 	});
 	for (const child of children)
 		for (const call of child.calls) {
@@ -90,7 +101,20 @@ export function nestedCalls(
 
 /** The run once it waits. */
 export function waitingRun(run: RunState, { calls: pending, children, wait }: Waiting): RunState {
-	return { ...run, status: "waiting", pending, children, wait };
+	return { ...run, status: "waiting", pending, children, wait, calls: askedAgain(run.calls, pending) };
+}
+
+/** An approval does not outlive the question: a call that is asked about again has none. */
+function askedAgain(calls: readonly CallState[], pending: readonly PendingCall[]): readonly CallState[] {
+	const isAsked = ({ call, approval }: CallState): boolean =>
+		approval !== undefined &&
+		pending.some(({ callId, awaits }) => callId === call.toolCallId && awaits === "approval");
+	if (!calls.some(isAsked)) return calls;
+	return calls.map((each) => {
+		if (!isAsked(each)) return each;
+		const { approval: _, ...asked } = each;
+		return asked;
+	});
 }
 
 /** The run once a call of it no longer waits for its sub-agent. */

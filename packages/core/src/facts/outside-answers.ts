@@ -5,7 +5,7 @@ import type { Caller } from "../caller/index.ts";
 import { plainJson } from "../tools/index.ts";
 import type { CallPathStep, Fact, PendingCall, ToolCallOutcome } from "./fact.ts";
 import { earliestDue, nestedCalls } from "./nested-waits.ts";
-import type { CallState, RunState } from "./run-state.ts";
+import { type CallState, type RunState, shownCall } from "./run-state.ts";
 import type { SessionState } from "./session-state.ts";
 
 /** The result of a remote call, or the answer to whether a call may run. @see document 3, "Remote Tool Execution" */
@@ -33,6 +33,11 @@ export type ToolAnswer = {
 			readonly basis?: unknown;
 			/** Who decided, where that is known: on record with the decision, and in `context.approval` of the tool. */
 			readonly by?: Caller;
+			/**
+			 * What the tool gets in place of the input that was shown. Only with `approved: true`, for a call that says `mayEdit`.
+			 * On record with the decision. Default: the input that was shown.
+			 */
+			readonly input?: Readonly<Record<string, unknown>>;
 	  }
 );
 
@@ -41,6 +46,7 @@ export interface PendingToolCall {
 	readonly runId: string;
 	readonly toolCallId: string;
 	readonly toolName: string;
+	/** What the tool gets: the model's arguments as hooks and the schema's defaults have left them. */
 	readonly arguments: Readonly<Record<string, unknown>>;
 	readonly awaits: PendingCall["awaits"];
 	/** Milliseconds since the epoch, after which the call has failed. */
@@ -50,30 +56,30 @@ export interface PendingToolCall {
 	 * session; Holdfast routes the answer to the sub-agent.
 	 */
 	readonly path?: readonly CallPathStep[];
+	/** Set where an approval may change the input: `{ approved: true, input }`. */
+	readonly mayEdit?: true;
 }
 
 /** The calls a run waits for; none when it does not wait. */
 export function pendingCalls({ run }: SessionState): readonly PendingToolCall[] {
 	if (run?.status !== "waiting") return [];
 	const { runId } = run;
-	const own = openCalls(run).map(({ call, pending: { awaits, deadline } }) => ({
-		runId,
-		toolCallId: call.call.toolCallId,
-		toolName: call.call.toolName,
-		arguments: call.call.arguments,
-		awaits,
-		...(deadline === undefined ? {} : { deadline }),
-	}));
-	const nested = nestedCalls(run.children).map(({ call }) => ({
-		runId,
-		toolCallId: call.id,
-		toolName: call.toolName,
-		arguments: call.arguments,
-		awaits: call.awaits,
-		...(call.deadline === undefined ? {} : { deadline: call.deadline }),
-		path: call.path,
-	}));
+	const own = openCalls(run).map(({ call, pending }) => {
+		const { toolCallId, toolName, arguments: input } = shownCall(call.call, pending);
+		return { runId, toolCallId, toolName, arguments: input, awaits: pending.awaits, ...optional(pending) };
+	});
+	const nested = nestedCalls(run.children).map(({ call }) => {
+		const { id: toolCallId, toolName, arguments: input, awaits, path } = call;
+		return { runId, toolCallId, toolName, arguments: input, awaits, ...optional(call), path };
+	});
 	return nested.length === 0 ? own : [...own, ...nested];
+}
+
+function optional({ deadline, mayEdit }: PendingCall): Pick<PendingToolCall, "deadline" | "mayEdit"> {
+	return {
+		...(deadline === undefined ? {} : { deadline }),
+		...(mayEdit === undefined ? {} : { mayEdit }),
+	};
 }
 
 /**
@@ -125,7 +131,11 @@ export function dueFacts(run: RunState, now: number): readonly Fact[] {
 export function stoppedFacts(run: RunState): readonly Fact[] {
 	return run.calls
 		.filter((call) => call.settled === undefined)
-		.map((call) => settled(run, call, "cancelled", "The call was cancelled: the run was stopped."));
+		.map((call) =>
+			call.started === undefined
+				? settled(run, call, "cancelled", "The call was cancelled: the run was stopped.")
+				: settled(run, call, "unknown", `The run was stopped. ${mayHaveRun}`),
+		);
 }
 
 /** The first time at which something is due: a call has failed, or the wait is over. Undefined when nothing ever is. */
@@ -184,7 +194,8 @@ function factsOf(state: SessionState, run: RunState, answer: ToolAnswer, now: nu
 		throw new HoldfastError("invalid_input", ...refusal(toolCallId, `it waits for ${wanted}`));
 	}
 	if (!("approved" in answer)) return [resultFact(run, call, answer)];
-	const { approved, reason, basis, by } = answer;
+	const { approved, reason, basis, by, input } = answer;
+	if (input !== undefined) checkEdit(answer, pending);
 	const decided: Fact = {
 		kind: "decision",
 		step: run.step,
@@ -195,12 +206,40 @@ function factsOf(state: SessionState, run: RunState, answer: ToolAnswer, now: nu
 			...(reason === undefined ? {} : { reason }),
 			...(basis === undefined ? {} : { basis: plainAnswer(toolCallId, basis) }),
 			...(by === undefined ? {} : { by }),
+			...(input === undefined ? {} : { input: plainAnswer(toolCallId, input) }),
 		},
 	};
 	if (approved) return [decided];
 	const why = reason === undefined || reason === "" ? "." : `: ${reason}`;
-	const denied = settled(run, call, "skipped", `The call of "${call.call.toolName}" was not approved${why}`);
+	const denied =
+		call.started === undefined
+			? settled(run, call, "skipped", `The call of "${call.call.toolName}" was not approved${why}`)
+			: settled(
+					run,
+					call,
+					"unknown",
+					`Running the call of "${call.call.toolName}" again was not approved${why} ${mayHaveRun}`,
+				);
 	return [decided, { ...denied, approved: false }];
+}
+
+/** What is said of a call that was under way when its process died. */
+const mayHaveRun = "It was started before its process died, and may or may not have had its effect.";
+
+/** Only an approval changes an input, and only where the tool allows it. */
+function checkEdit(
+	{ toolCallId, approved, input }: Extract<ToolAnswer, { approved: boolean }>,
+	{ mayEdit }: PendingCall,
+): void {
+	const why =
+		approved !== true
+			? "a call that is not approved has no `input`"
+			: mayEdit !== true
+				? "its tool does not let an approval change the input: set `editableApproval` on the tool"
+				: typeof input !== "object" || input === null || Array.isArray(input)
+					? "`input` must be an object"
+					: undefined;
+	if (why !== undefined) throw new HoldfastError("invalid_input", ...refusal(toolCallId, why));
 }
 
 /** What was said before may be said again, and nothing else. */

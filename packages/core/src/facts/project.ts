@@ -12,6 +12,7 @@ import type {
 import type { Entry } from "./fact.ts";
 import type { Mutable } from "./mutable.ts";
 import { hasWaitedByItself, nestedCalls, waitOf } from "./nested-waits.ts";
+import { shownCall } from "./run-state.ts";
 import type { SessionState } from "./session-state.ts";
 
 /** The event of an entry, given the state after it; undefined for entries that watchers do not see. */
@@ -97,7 +98,7 @@ export function project(
 		case "waiting": {
 			const own = fact.calls.map((pending) => ({
 				...pending,
-				call: callAt(state, indexOf(state, pending.callId), pending.callId),
+				call: shownCall(callAt(state, indexOf(state, pending.callId), pending.callId), pending),
 			}));
 			const nested = nestedCalls(fact.children).map(({ call }) => {
 				const { id, toolName, arguments: input, ...pending } = call;

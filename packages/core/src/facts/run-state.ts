@@ -22,11 +22,16 @@ import { checkedOutput, outputTopic, type RunOutput } from "./run-output.ts";
 /** A tool call of the step under way. */
 export interface CallState {
 	readonly call: ToolCall;
-	/** Set once somebody outside let it run. */
+	/** Set once somebody outside let it run, until it is asked about again. */
 	readonly approval?: Approval;
 	/** Set once it was started. */
 	readonly started?: ToolStarted;
 	readonly settled?: ToolSettled;
+}
+
+/** A call with the input that is shown, approved and run. */
+export function shownCall(call: ToolCall, { input }: PendingCall): ToolCall {
+	return input === undefined ? call : { ...call, arguments: input as ToolCall["arguments"] };
 }
 
 /** Model calls of a run, the last one first: a chain, for it grows with every step and is read once. */

@@ -5,19 +5,15 @@ import {
 	type MessageOptions,
 	sumUsage,
 	type TokenUsage,
+	type ToolCall,
 	type ToolExecution,
 	type ToolResult,
 	ToolResultMessage,
 } from "@holdfast/upp";
-import {
-	AgentState,
-	type List,
-	type PlanStepChange,
-	type SubagentExecutionTrace,
-	withStepStatus,
-} from "../state/index.ts";
+import { AgentState, type List } from "../state/index.ts";
 import { cutHistory, editMessage } from "./edit-message.ts";
-import type { Entry, Noted, ToolCallOutcome, ToolSettled } from "./fact.ts";
+import type { Entry, ToolCallOutcome, ToolSettled } from "./fact.ts";
+import { lastOfNote, note } from "./fold-note.ts";
 import { unfold } from "./folded-state.ts";
 import { waitingRun, withoutChild } from "./nested-waits.ts";
 import { isHidden, type OwnFold, OwnFoldFailed } from "./own-fold.ts";
@@ -30,6 +26,7 @@ import {
 	newRun,
 	noCalls,
 	type RunState,
+	shownCall,
 } from "./run-state.ts";
 
 /** A session at one seq: the fold of its facts. */
@@ -294,7 +291,7 @@ function closeRound(
 		const execution: ToolExecution = {
 			toolName: call.toolName,
 			toolCallId: call.toolCallId,
-			arguments: (started?.input as Record<string, unknown> | undefined) ?? call.arguments,
+			arguments: (started?.input as Record<string, unknown> | undefined) ?? shownArguments(run, call),
 			result: settled.result,
 			isError: settled.outcome !== "done",
 			duration: settled.duration,
@@ -320,6 +317,12 @@ function closeRound(
 	if (run.requested !== undefined) return { ...state, seq, run: closed };
 	const visible = cut ? new ToolResultMessage(shown, identity) : message;
 	return append(state, closed, seq, message, undefined, visible);
+}
+
+/** What was shown of a call that somebody outside carried out. */
+function shownArguments({ pending }: RunState, call: ToolCall): ToolCall["arguments"] {
+	const shown = pending?.find(({ callId }) => callId === call.toolCallId);
+	return shown === undefined ? call.arguments : shownCall(call, shown).arguments;
 }
 
 type SettledCall = CallState & { readonly settled: ToolSettled };
@@ -360,33 +363,6 @@ function replaceCall(
 /** The entry before the notes of policy that come last. */
 function startOfAsides({ seq, run }: SessionState): number {
 	return run?.asides?.until === seq ? run.asides.from : seq;
-}
-
-function lastOfNote({ topic, value, endsStep }: Noted): LastFact {
-	const last: LastFact = { kind: "note", tag: topic, value };
-	return endsStep === undefined ? last : { ...last, endsStep };
-}
-
-function note(state: SessionState, topic: string, value: unknown): SessionState {
-	switch (topic) {
-		case "reasoning":
-			return { ...state, agent: state.agent.withReasoning(String(value)) };
-		case "plan":
-			return { ...state, agent: state.agent.withPlan(value as Parameters<AgentState["withPlan"]>[0]) };
-		case "plan-step": {
-			const parts = AgentState.partsOf(state.agent);
-			const plan = withStepStatus(parts.plan ?? [], value as PlanStepChange);
-			return { ...state, agent: AgentState.ofParts({ ...parts, plan }) };
-		}
-		case "metadata": {
-			const { key, value: inner } = value as { key: string; value: unknown };
-			return { ...state, agent: state.agent.withMetadata(key, inner) };
-		}
-		case "subagent-trace":
-			return { ...state, agent: state.agent.withSubagentTrace(value as SubagentExecutionTrace) };
-		default:
-			return state;
-	}
 }
 
 function corrupt(entry: Entry, why: string): HoldfastError {

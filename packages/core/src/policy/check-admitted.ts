@@ -14,6 +14,7 @@ import {
 	type FactKind,
 	type Noted,
 	outputTopic,
+	type PendingCall,
 	readVerdict,
 } from "../facts/index.ts";
 import { AgentState, type SubagentExecutionTrace } from "../state/index.ts";
@@ -32,7 +33,7 @@ const content: Readonly<Record<FactKind, readonly string[]>> = {
 	"tool.settled": ["outcome", "result", "details"],
 	decision: ["answer"],
 	note: ["value"],
-	waiting: [],
+	waiting: ["calls"],
 	"wait.ended": [],
 	"message.added": ["message"],
 	"message.updated": ["message"],
@@ -93,6 +94,8 @@ function faultOfContent(given: Fact, fact: Fact): string | undefined {
 				: "`partial` is no message of an assistant";
 		case "run.started":
 			return faultOfParent((given as typeof fact).parent, fact.parent);
+		case "waiting":
+			return faultOfPending((given as typeof fact).calls, fact.calls);
 		case "tool.settled":
 			return outcomes.includes(fact.outcome)
 				? undefined
@@ -124,6 +127,13 @@ function faultOfCalls(given: readonly ToolCall[] = [], calls: readonly ToolCall[
 	return calls.every((call) => isObject(call.arguments))
 		? undefined
 		: "the arguments of a call are no object";
+}
+
+/** What is shown may be masked; which calls wait, and for what, must stay. */
+function faultOfPending(given: readonly PendingCall[], calls: readonly PendingCall[]): string | undefined {
+	const kept = ({ input: _, given: __, ...rest }: PendingCall): string => JSON.stringify(rest);
+	const isSame = Array.isArray(calls) && JSON.stringify(given.map(kept)) === JSON.stringify(calls.map(kept));
+	return isSame ? undefined : "it changed which calls wait, which must stay";
 }
 
 function faultOfError(fact: Fact): string | undefined {

@@ -22,7 +22,10 @@ export interface NamedStages {
 export type DrivenStages = Omit<
 	Stages,
 	"before" | "after" | "onError" | "admit" | "admits" | "deltas" | "waits"
->;
+> & {
+	/** Names of those that have `toolCall`: an input that passed others is not what these would have made of it. */
+	readonly toolCallBy?: readonly string[];
+};
 
 /** The stages of a list, joined. */
 export function joinStages(list: readonly NamedStages[]): DrivenStages {
@@ -49,7 +52,10 @@ export function joinStages(list: readonly NamedStages[]): DrivenStages {
 					next,
 				)(),
 		}),
-		...(toolCall && { toolCall: (call) => decided(toolCall, call) }),
+		...(toolCall && {
+			toolCall: (call) => decided(toolCall, call),
+			toolCallBy: toolCall.map(({ name }) => name),
+		}),
 		...(toolResult && { toolResult: (result) => replaced(toolResult, result) }),
 		...(committed && { committed: (entry) => heard(committed, entry) }),
 		...(continues && { continues: () => continues.some((stage) => stage.call()) }),
@@ -62,7 +68,7 @@ interface NamedCall<Call> {
 }
 
 /** The functions of one stage, in order; undefined when nobody has it. */
-function all<Name extends keyof DrivenStages>(
+function all<Name extends keyof DrivenStages & keyof Stages>(
 	list: readonly NamedStages[],
 	name: Name,
 ): readonly NamedCall<NonNullable<Stages[Name]>>[] | undefined {

@@ -85,7 +85,7 @@ export class SessionEvents implements Watcher, AsyncIterator<AgentEvent> {
 			case "waiting":
 				this.#push({
 					type: "turn-waiting",
-					toolCalls: event.calls.map(({ call, awaits, deadline, path }) => ({
+					toolCalls: event.calls.map(({ call, awaits, deadline, mayEdit, path }) => ({
 						runId: event.runId,
 						toolCallId: call.toolCallId,
 						toolName: call.toolName,
@@ -93,6 +93,7 @@ export class SessionEvents implements Watcher, AsyncIterator<AgentEvent> {
 						awaits,
 						...(deadline === undefined ? {} : { deadline }),
 						...(path === undefined ? {} : { path }),
+						...(mayEdit === undefined ? {} : { mayEdit }),
 					})),
 					...(event.wait === undefined ? {} : { wait: event.wait }),
 				});

@@ -14,6 +14,7 @@ const protecting = [
 	"timeoutMs",
 	"retryPolicy",
 	"maxModelCharacters",
+	"editableApproval",
 	"sequential",
 	"dependsOn",
 	"reconcile",
@@ -32,7 +33,14 @@ const calledOtherwise: Readonly<Record<string, (typeof protecting)[number]>> = {
 /** What a tool's options come to. */
 export type ResolvedToolOptions = Pick<
 	EngineTool,
-	"sequential" | "dependsOn" | "retryPolicy" | "maxModelCharacters" | "timeoutMs" | "readOn" | "reconcile"
+	| "sequential"
+	| "dependsOn"
+	| "retryPolicy"
+	| "maxModelCharacters"
+	| "editableApproval"
+	| "timeoutMs"
+	| "readOn"
+	| "reconcile"
 >;
 
 /**
@@ -48,6 +56,7 @@ export function resolveToolOptions(source: AnyTool, name: string): ResolvedToolO
 		retryPolicy = "manual-recovery",
 		maxModelCharacters = Number.POSITIVE_INFINITY,
 		timeoutMs,
+		editableApproval = false,
 	} = source;
 	if (!Array.isArray(dependsOn) || !dependsOn.every((other) => typeof other === "string")) {
 		throw invalidTool(`The tool "${name}" has a \`dependsOn\` that is not a list of tool names.`);
@@ -65,6 +74,13 @@ export function resolveToolOptions(source: AnyTool, name: string): ResolvedToolO
 	if (timeoutMs !== undefined && !(typeof timeoutMs === "number" && timeoutMs > 0)) {
 		throw invalidTool(`The tool "${name}" has a \`timeoutMs\` that is not a number of milliseconds above 0.`);
 	}
+	if (typeof editableApproval !== "boolean")
+		throw invalidTool(`The tool "${name}" has an \`editableApproval\` that is not a boolean.`);
+	const { needsApproval = false, approval } = source;
+	if (editableApproval && needsApproval === false && approval === undefined)
+		throw invalidTool(
+			`The tool "${name}" has \`editableApproval\` and asks for no approval. Set \`needsApproval\`, or leave it out.`,
+		);
 	if (typeof sequential !== "boolean")
 		throw invalidTool(`The tool "${name}" has a \`sequential\` that is not a boolean.`);
 	return {
@@ -72,6 +88,7 @@ export function resolveToolOptions(source: AnyTool, name: string): ResolvedToolO
 		dependsOn: [...dependsOn],
 		retryPolicy,
 		maxModelCharacters,
+		editableApproval,
 		...(timeoutMs === undefined ? {} : { timeoutMs }),
 		...(typeof source.readOn === "function" ? { readOn: (result) => source.readOn?.(result) } : {}),
 		...(typeof source.reconcile === "function"

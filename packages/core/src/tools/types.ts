@@ -27,6 +27,8 @@ export interface Approval {
 	readonly basis?: unknown;
 	/** Who let it run, where that is known. */
 	readonly by?: Caller;
+	/** What whoever approved put in place of the input that was shown; it is what the tool was given. */
+	readonly input?: unknown;
 }
 
 /** What a tool is given of the call it serves: the second argument of `run`, the third of document 3's `execute`. */
@@ -129,6 +131,8 @@ export interface EngineTool {
 	readonly approval?: (params: unknown, context: ApprovalContext) => unknown;
 	/** Whether somebody has to let the call run. Where nobody can be asked, it is not run. */
 	readonly needsApproval?: (params: unknown, context: ApprovalContext) => boolean | Promise<boolean>;
+	/** Whether whoever approves a call may change its input. */
+	readonly editableApproval: boolean;
 	/** Milliseconds that somebody outside has for a call of a remote tool. */
 	readonly timeoutMs?: number;
 	/** What the model is shown of an output, where a tool of the AI SDK's says so; `runTool` asks it. */
@@ -173,6 +177,11 @@ export interface ToolOptions {
 	 * in a plain call, where nobody can be asked, the call is not run. Default false.
 	 */
 	readonly needsApproval?: NeedsApproval;
+	/**
+	 * Whether whoever approves a call may change its input: `{ approved: true, input }`. The change is on record with who made
+	 * it, and is validated before the tool runs. Requires `needsApproval` or `approval`. Default false.
+	 */
+	readonly editableApproval?: boolean;
 	/**
 	 * Milliseconds that somebody outside has for a call of this tool, when it is remote; then the call fails.
 	 * Default: the agent's `remoteToolTimeoutMs`, or none.

@@ -196,10 +196,17 @@ export class Conversation {
 	}
 
 	#waits(body: Body, runId: string): void {
-		const calls = body.calls as readonly { callId: string; awaits: Pending["awaits"]; deadline?: number }[];
+		const calls = body.calls as readonly {
+			callId: string;
+			awaits: Pending["awaits"];
+			deadline?: number;
+			input?: unknown;
+		}[];
 		const children = (body.children ?? []) as readonly WaitingChild[];
-		const own = calls.map(({ callId, awaits, deadline }): Pending => {
-			const { name = callId, input } = this.#calls.get(callId) ?? {};
+		const own = calls.map(({ callId, awaits, deadline, input: shown }): Pending => {
+			const { name = callId, input: asked } = this.#calls.get(callId) ?? {};
+			// Hooks and defaults may have made it another than the model's: what is shown is what runs.
+			const input = shown ?? asked;
 			return { callId, name, input, awaits, runId, ...(deadline === undefined ? {} : { deadline }) };
 		});
 		const nested = children

@@ -9,6 +9,8 @@ export interface AgUiInterrupt {
 	readonly reason: string;
 	readonly message: string;
 	readonly toolCallId: string;
+	/** The tool, and what it gets: hooks and defaults may have made it differ from what the model gave. */
+	readonly metadata: { readonly toolName: string; readonly input: Readonly<Record<string, unknown>> };
 	readonly responseSchema: Readonly<Record<string, unknown>>;
 }
 

@@ -195,12 +195,13 @@ export class AgUiProjection {
 	}
 }
 
-function interruptOf({ id, name, runId }: PendingSessionCall): AgUiInterrupt {
+function interruptOf({ id, name, runId, arguments: input }: PendingSessionCall): AgUiInterrupt {
 	return {
 		id: approvalIdOf(runId, id),
 		reason: "tool_approval",
-		message: `The tool "${name}" waits to be let run.`,
+		message: `The tool "${name}" waits for approval.`,
 		toolCallId: id,
+		metadata: { toolName: name, input },
 		responseSchema: approvalSchema,
 	};
 }

@@ -67,7 +67,7 @@ test("what was said for one message of the user is one message, which the AI SDK
 });
 
 test("calls that wait show for what", async () => {
-	const pending = { name: "add", arguments: {} };
+	const pending = { name: "add", arguments: { a: 1 } };
 	const messages = chatHistory(
 		[user, answer],
 		[

@@ -53,6 +53,8 @@ export function chatHistory(
 		const outer = calls.get(path?.[0]?.toolCallId ?? "");
 		if (outer !== undefined) Object.assign(outer, { state: "output-available", output: waitsOutput });
 		delete part.providerExecuted;
+		// What is shown is what runs.
+		part.input = input;
 		if (approval !== true) continue;
 		part.state = "approval-requested";
 		part.approval = { id: approvalIdOf(runId, id) };

@@ -34,7 +34,7 @@ interface Writing {
 
 interface Call {
 	readonly toolName: string;
-	readonly input: unknown;
+	input: unknown;
 	isEmitted: boolean;
 	/** Set where it was asked whether it may run. */
 	approvalId: string | undefined;
@@ -211,8 +211,13 @@ export class ChatProjection {
 		const waiting = new Set(toolCalls.map(({ id }) => id));
 		this.#continueNested((id) => !waiting.has(id));
 		for (const pending of toolCalls) {
-			const { id: toolCallId, approval, runId } = pending;
+			const { id: toolCallId, approval, runId, arguments: input } = pending;
 			const call = this.#calls.get(toolCallId) ?? this.#unspoken(pending);
+			// Hooks and defaults may have made it another than the model's: what is shown is what runs.
+			if (JSON.stringify(call.input) !== JSON.stringify(input)) {
+				call.input = input;
+				call.isEmitted = false;
+			}
 			const isAnswered = this.#isAnswered(toolCallId, call);
 			// A call that waits to be let run is not marked: pages count marked calls as done.
 			this.#emitInput(toolCallId, isAnswered ? "others" : "page");

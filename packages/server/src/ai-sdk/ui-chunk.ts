@@ -52,7 +52,7 @@ export type UiWait =
 export interface UiToolPart {
 	readonly type: `tool-${string}`;
 	readonly toolCallId: string;
-	readonly input: unknown;
+	input: unknown;
 	state: "input-available" | "approval-requested" | "output-available" | "output-error";
 	providerExecuted?: true;
 	approval?: { readonly id: string };

@@ -122,6 +122,7 @@ export const schemas: Readonly<Record<string, Schema>> = {
 		runId: text,
 		approved: { type: "boolean" },
 		reason: text,
+		input: { type: "object" },
 	}),
 	ToolCall: shape(["id", "name", "arguments"], { id: text, name: text, arguments: { type: "object" } }),
 	PendingToolCall: {
@@ -131,6 +132,7 @@ export const schemas: Readonly<Record<string, Schema>> = {
 				approval: { const: true },
 				runId: text,
 				deadline: number,
+				mayEdit: { const: true },
 				path: {
 					...list(shape(["agent", "toolCallId"], { agent: text, toolCallId: text })),
 					description: "Of a call of a sub-agent: the delegations that lead to it.",

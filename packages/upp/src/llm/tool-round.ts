@@ -50,6 +50,8 @@ async function runTool(call: ToolCall, index: number, round: ToolRound): Promise
 async function settle(call: ToolCall, round: ToolRound): Promise<Outcome> {
 	const tool = round.tools.find((candidate) => candidate.name === call.toolName);
 	if (tool === undefined) return failure(`There is no tool named "${call.toolName}".`);
+	if (call.invalidArguments === "")
+		return failure("The answer was cut off before this call was complete, so it was not run. Call it again.");
 	if (call.invalidArguments !== undefined) {
 		return failure(`The arguments are not a JSON object: ${call.invalidArguments}`);
 	}

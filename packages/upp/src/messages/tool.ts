@@ -36,7 +36,10 @@ export interface ToolCall {
 	arguments: Record<string, unknown>;
 	/** Ids of calls that must have settled before this one starts. */
 	after?: string[];
-	/** The text the model gave where it was no JSON object; `arguments` is empty then, and the call must be answered with an error. */
+	/**
+	 * The text the model gave where it was no JSON object, empty where the answer was cut off before it was complete;
+	 * `arguments` is empty then, and the call must be answered with an error.
+	 */
 	invalidArguments?: string;
 	/** What the provider wants to see again with this call, such as thought signatures. */
 	metadata?: ProviderMetadata;

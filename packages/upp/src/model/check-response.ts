@@ -2,7 +2,7 @@
 // each member of the answer.
 
 import { UPPError } from "../errors/index.ts";
-import { AssistantMessage, asMessage, isPlainRecord, storable } from "../messages/index.ts";
+import { AssistantMessage, asMessage, isPlainRecord, storable, type ToolCall } from "../messages/index.ts";
 import type { TokenUsage } from "../turn/index.ts";
 import { readCalls } from "./check-calls.ts";
 import { checkBlock } from "./check-content.ts";
@@ -35,7 +35,11 @@ function readResponse(given: unknown): LLMResponse {
 	const stopReason = readStopReason(reason);
 	if (stopReason === undefined)
 		throw new Fault("`stopReason`", "stop, length, tool_calls, content_filter, error or other");
-	const response: LLMResponse = { message: readMessage(message), usage, stopReason };
+	const response: LLMResponse = {
+		message: withoutHalfCalls(readMessage(message), stopReason),
+		usage,
+		stopReason,
+	};
 	if (data !== undefined) {
 		if (storable(data) !== "yes") throw new Fault("`data`", "plain data");
 		response.data = data;
@@ -57,6 +61,24 @@ function readMessage(given: unknown): AssistantMessage {
 	const calls = toolCalls === undefined ? undefined : readCalls(toolCalls);
 	if (calls === toolCalls && message instanceof AssistantMessage) return message;
 	// Made anew where a call had to be changed, and of the class this package knows.
+	return new AssistantMessage(content, calls, {
+		id,
+		timestamp,
+		...(metadata === undefined ? {} : { metadata }),
+	});
+}
+
+/**
+ * Where an answer was cut off, arguments that are empty may be all that arrived of others: such a call is marked as
+ * unreadable, so that nobody runs it. Arguments that have members were parsed to their closing brace.
+ */
+function withoutHalfCalls(message: AssistantMessage, stopReason: StopReason): AssistantMessage {
+	const { toolCalls, id, timestamp, metadata, content } = message;
+	if (toolCalls === undefined || (stopReason !== "length" && stopReason !== "error")) return message;
+	const isHalf = (call: ToolCall): boolean =>
+		call.invalidArguments === undefined && Object.keys(call.arguments).length === 0;
+	if (!toolCalls.some(isHalf)) return message;
+	const calls = toolCalls.map((call) => (isHalf(call) ? { ...call, invalidArguments: "" } : call));
 	return new AssistantMessage(content, calls, {
 		id,
 		timestamp,

@@ -1,0 +1,196 @@
+// Calls that are looked at again: one that waited and was answered, and one that was under way when its process died. Neither
+// passes the hooks that may change its input a second time: what was shown, or started, is what runs (keeps I3).
+import { messageOf, type ToolCall } from "@holdfast/upp";
+import { type Mutable, type PendingCall, type ToolStarted, textHash } from "../facts/index.ts";
+import { type Approval, type EngineTool, plainJson } from "../tools/index.ts";
+import { withinCall } from "./call-scope.ts";
+import {
+	type CallSetting,
+	type CheckedCall,
+	checkCall,
+	failedCall,
+	notApproved,
+	permissionOf,
+	validated,
+} from "./check-call.ts";
+
+/** Said of a call whose process died inside it and that must not be run again. */
+const unknownOutcome =
+	"The outcome of this call is unknown: the process died while it ran. It may or may not have had its effect. It was not run again; find out before you repeat it.";
+
+/** Hash of what decides over an input: the tool, its schema, and the policy that looks at calls. */
+function basisOf({ agent, interceptors }: CallSetting, tool: EngineTool): string {
+	const { name, kind, description, parameters, approval, needsApproval, editableApproval } = tool;
+	const asks = [approval !== undefined, needsApproval !== undefined, editableApproval];
+	const hooks = [agent.toolStrategy.onBeforeCall !== undefined, interceptors.toolCallBy ?? []];
+	return textHash(JSON.stringify([name, kind, description, parameters, asks, hooks]));
+}
+
+/** What is on record of a call that waits. A question that was asked before stays, with its deadline. */
+export function pendingFact(
+	setting: CallSetting,
+	call: ToolCall,
+	{ tool, awaits, input, given }: Extract<CheckedCall, { kind: "pending" }>,
+	before: PendingCall | undefined,
+	since: number,
+): PendingCall {
+	const basis = basisOf(setting, tool);
+	if (before?.awaits === awaits && (before.basis ?? basis) === basis) return before;
+	const waits: Mutable<PendingCall> = { callId: call.toolCallId, awaits, since, basis };
+	const timeout = awaits === "result" ? (tool.timeoutMs ?? setting.agent.remoteToolTimeoutMs) : undefined;
+	if (timeout !== undefined) waits.deadline = since + timeout;
+	if (input !== call.arguments) waits.input = plainJson(input);
+	if (given !== call.arguments) waits.given = plainJson(given);
+	if (awaits === "approval" && tool.editableApproval) waits.mayEdit = true;
+	return waits;
+}
+
+/**
+ * A call that waits, once its run continues. Where the tool, its schema or the policy is not what it was, the call is checked
+ * from the beginning and asked about again.
+ */
+export function checkWaiting(
+	setting: CallSetting,
+	call: ToolCall,
+	pending: PendingCall,
+	approval: Approval | undefined,
+): CheckedCall | Promise<CheckedCall> {
+	const tool = setting.agent.tools.get(call.toolName);
+	// An earlier release recorded no input: what it showed were the model's arguments.
+	const isSame = tool !== undefined && (pending.basis ?? basisOf(setting, tool)) === basisOf(setting, tool);
+	if (!isSame) return checkCall(setting, call);
+	const { input = call.arguments, given = call.arguments, awaits } = pending;
+	if (awaits === "result" || approval === undefined) return { kind: "pending", tool, awaits, input, given };
+	if (approval.input !== undefined) {
+		const edited = approval.input;
+		return validated(tool, edited, (checked) =>
+			checked.ok ? permitted(setting, call, tool, checked.value, edited) : failedCall(checked.message),
+		);
+	}
+	const isWhatWasShown = (value: unknown): boolean => pending.basis === undefined || isSameJson(value, input);
+	return validated(tool, given, (checked) =>
+		checked.ok
+			? permitted(setting, call, tool, isWhatWasShown(checked.value) ? checked.value : input, given)
+			: failedCall(checked.message),
+	);
+}
+
+/** The approval of a person does not replace the permission of the tool, which may have been withdrawn since. */
+function permitted(
+	setting: CallSetting,
+	call: ToolCall,
+	tool: EngineTool,
+	input: unknown,
+	given: unknown,
+): CheckedCall | Promise<CheckedCall> {
+	const passed: CheckedCall =
+		tool.kind === "remote"
+			? { kind: "pending", tool, awaits: "result", input, given }
+			: { kind: "start", tool, input, approved: true };
+	if (tool.approval === undefined) return passed;
+	return withinCall(setting.processKey, async () =>
+		(await permissionOf(setting, { call, tool }, input)) === "denied" ? notApproved(tool) : passed,
+	);
+}
+
+/**
+ * A call that was started before and never settled continues where it waited for its sub-agent. Where a crash cut it off it
+ * follows its tool's retry policy, and runs again only with an input that passes today's schema, as today's approval allows.
+ */
+export function recoverCall(
+	setting: CallSetting,
+	call: ToolCall,
+	started: ToolStarted,
+	left: "waited" | Asked,
+): CheckedCall | Promise<CheckedCall> {
+	const tool = setting.agent.tools.get(call.toolName);
+	if (tool === undefined || tool.kind === "remote") return unknown();
+	const input = started.input ?? call.arguments;
+	if (left === "waited") return { kind: "start", tool, input };
+	const again = (): CheckedCall | Promise<CheckedCall> => runAgain(setting, call, tool, input, left);
+	if (tool.retryPolicy !== "manual-recovery") return again();
+	if (tool.reconcile === undefined) return unknown();
+	const { reconcile } = tool;
+	return withinCall(setting.processKey, () => reconciled(reconcile, started.idempotencyKey, input, again));
+}
+
+/** What a call was asked about, and what was said. */
+interface Asked {
+	readonly pending: PendingCall | undefined;
+	readonly approval: Approval | undefined;
+}
+
+function runAgain(
+	setting: CallSetting,
+	call: ToolCall,
+	tool: EngineTool,
+	recorded: unknown,
+	asked: Asked,
+): CheckedCall | Promise<CheckedCall> {
+	const permit = (input: unknown): CheckedCall | Promise<CheckedCall> =>
+		permitAgain(setting, call, tool, input, isApproved(setting, tool, asked));
+	// What the schema makes of the model's arguments may be of richer types than what is on record.
+	return validated(tool, call.arguments, (first) => {
+		if (first.ok && isSameJson(first.value, recorded)) return permit(first.value);
+		return validated(tool, recorded, (second) =>
+			second.ok ? permit(recorded) : unknown(`Its input is no longer valid: ${second.message}`),
+		);
+	});
+}
+
+/** An approval counts for the tool, the schema and the policy that it was given under. */
+function isApproved(setting: CallSetting, tool: EngineTool, { pending, approval }: Asked): boolean {
+	return approval !== undefined && (pending?.basis === undefined || pending.basis === basisOf(setting, tool));
+}
+
+function permitAgain(
+	setting: CallSetting,
+	call: ToolCall,
+	tool: EngineTool,
+	input: unknown,
+	wasApproved: boolean,
+): CheckedCall | Promise<CheckedCall> {
+	const start: CheckedCall = wasApproved
+		? { kind: "start", tool, input, approved: true }
+		: { kind: "start", tool, input };
+	if (tool.approval === undefined && (tool.needsApproval === undefined || wasApproved)) return start;
+	return withinCall(setting.processKey, async (): Promise<CheckedCall> => {
+		const permission = await permissionOf(setting, { call, tool }, input);
+		if (permission === "granted" || (permission === "asks" && wasApproved)) return start;
+		if (permission === "denied") return unknown("It may not run any longer.");
+		return setting.mayWait
+			? { kind: "pending", tool, awaits: "approval", input, given: input }
+			: unknown("It requires an approval, and nobody can be asked.");
+	});
+}
+
+function unknown(why?: string): CheckedCall {
+	const result = why === undefined ? unknownOutcome : `${unknownOutcome} (${why})`;
+	return { kind: "settled", outcome: "unknown", result };
+}
+
+async function reconciled(
+	reconcile: NonNullable<EngineTool["reconcile"]>,
+	idempotencyKey: string,
+	input: unknown,
+	again: () => CheckedCall | Promise<CheckedCall>,
+): Promise<CheckedCall> {
+	let found: Awaited<ReturnType<typeof reconcile>>;
+	try {
+		found = await reconcile({ idempotencyKey, input });
+	} catch (error) {
+		return {
+			kind: "settled",
+			outcome: "unknown",
+			result: `${unknownOutcome} (Asking for it failed: ${messageOf(error)})`,
+		};
+	}
+	if (found === undefined) return unknown();
+	if ("retry" in found) return again();
+	if ("error" in found) return failedCall(messageOf(found.error));
+	return { kind: "settled", outcome: "done", result: found.result };
+}
+
+function isSameJson(one: unknown, other: unknown): boolean {
+	return one === other || JSON.stringify(one) === JSON.stringify(other);
+}

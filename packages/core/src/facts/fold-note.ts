@@ -1,0 +1,39 @@
+// What a note changes in the state beside the messages.
+import {
+	AgentState,
+	type PlanStepChange,
+	type SubagentExecutionTrace,
+	withStepStatus,
+} from "../state/index.ts";
+import type { Noted } from "./fact.ts";
+import type { LastFact } from "./run-state.ts";
+import type { SessionState } from "./session-state.ts";
+
+/** The note as deciders see it. */
+export function lastOfNote({ topic, value, endsStep }: Noted): LastFact {
+	const last: LastFact = { kind: "note", tag: topic, value };
+	return endsStep === undefined ? last : { ...last, endsStep };
+}
+
+/** The state with what a note of the engine's own topics says of it; other topics change nothing. */
+export function note(state: SessionState, topic: string, value: unknown): SessionState {
+	switch (topic) {
+		case "reasoning":
+			return { ...state, agent: state.agent.withReasoning(String(value)) };
+		case "plan":
+			return { ...state, agent: state.agent.withPlan(value as Parameters<AgentState["withPlan"]>[0]) };
+		case "plan-step": {
+			const parts = AgentState.partsOf(state.agent);
+			const plan = withStepStatus(parts.plan ?? [], value as PlanStepChange);
+			return { ...state, agent: AgentState.ofParts({ ...parts, plan }) };
+		}
+		case "metadata": {
+			const { key, value: inner } = value as { key: string; value: unknown };
+			return { ...state, agent: state.agent.withMetadata(key, inner) };
+		}
+		case "subagent-trace":
+			return { ...state, agent: state.agent.withSubagentTrace(value as SubagentExecutionTrace) };
+		default:
+			return state;
+	}
+}
