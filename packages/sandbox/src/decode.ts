@@ -1,6 +1,9 @@
-// Values of the guest from their text. The text is not believed: a node of another shape than the guest's marshaller
+// Values of the guest from their nodes. The nodes are not believed: one of another shape than the guest's marshaller
 // writes is an error, and nothing but plain data, collections, errors and buffers is ever made.
-import type { Wire } from "./protocol.ts";
+import { malformed, type Nodes } from "./wire-reader.ts";
+
+/** Nodes or elements between two steps. */
+const stepLength = 500;
 
 const views: Readonly<Record<string, unknown>> = {
 	__proto__: null as never,
@@ -20,20 +23,14 @@ const views: Readonly<Record<string, unknown>> = {
 };
 type View = new (buffer: ArrayBuffer, offset: number, length: number) => ArrayBufferView;
 
-function malformed(): Error {
-	return new Error("The sandbox sent a value that cannot be read");
-}
-
 function define(holder: object, key: PropertyKey, value: unknown): void {
 	Object.defineProperty(holder, key, { value, writable: true, enumerable: true, configurable: true });
 }
 
-/** Makes the value. Throws an `Error` for a text that the marshaller did not make. */
-export function decode({ text, buffers }: Wire): unknown {
-	const wire: { readonly r: unknown; readonly n: unknown } = JSON.parse(text);
-	if (!Array.isArray(wire?.n)) throw malformed();
-	const nodes: readonly (readonly unknown[])[] = wire.n;
+/** Makes the value in steps. Throws an `Error` for nodes that the marshaller did not make. */
+export function* decode({ root, nodes }: Nodes, buffers: readonly ArrayBuffer[]): Generator<void, unknown> {
 	const made: unknown[] = [];
+	const used = new Set<number>();
 	const value = (token: unknown): unknown => {
 		if (!Array.isArray(token)) {
 			if (typeof token === "object" && token !== null) throw malformed();
@@ -54,8 +51,7 @@ export function decode({ text, buffers }: Wire): unknown {
 			case "0":
 				return -0;
 			case "b":
-				if (typeof token[1] !== "string" || !/^-?\d+$/.test(token[1])) throw malformed();
-				return BigInt(token[1]);
+				return bigint(token[1]);
 			default:
 				throw malformed();
 		}
@@ -83,7 +79,8 @@ export function decode({ text, buffers }: Wire): unknown {
 				return pattern(String(node[1]), String(node[2]));
 			case "B": {
 				const buffer = buffers[Number(node[1])];
-				if (buffer === undefined) throw malformed();
+				if (buffer === undefined || used.has(Number(node[1]))) throw malformed();
+				used.add(Number(node[1]));
 				return buffer.slice(0);
 			}
 			case "e":
@@ -96,34 +93,70 @@ export function decode({ text, buffers }: Wire): unknown {
 				throw malformed();
 		}
 	};
-	for (const node of nodes) made.push(shells(node));
+	for (const node of nodes) if (made.push(shells(node)) % stepLength === 0) yield;
 	for (const [index, node] of nodes.entries()) {
+		if (index % stepLength === 0) yield;
 		if (node[0] !== "t") continue;
 		const type = views[String(node[1])] as View | undefined;
 		const buffer = value(node[2]);
 		if (type === undefined || !(buffer instanceof ArrayBuffer)) throw malformed();
 		made[index] = new type(buffer, Number(node[3]), Number(node[4]));
 	}
-	for (const [index, node] of nodes.entries()) fill(made[index], node, value);
-	return value(wire.r);
+	let entries = 0;
+	for (const [index, node] of nodes.entries()) {
+		const add = filler(made[index], node, value);
+		if (add === undefined) continue;
+		for (let at = add.from; at < node.length; at += add.width) {
+			add.entry(at);
+			if (++entries % stepLength === 0) yield;
+		}
+	}
+	return value(root);
 }
 
-function fill(target: unknown, node: readonly unknown[], value: (token: unknown) => unknown): void {
-	const pairs = (from: number, add: (key: unknown, entry: unknown) => void): void => {
-		for (let at = from; at < node.length; at += 2) add(node[at], node[at + 1]);
-	};
+interface Filler {
+	/** Of the first entry, and of the next one after it. */
+	readonly from: number;
+	readonly width: number;
+	entry(at: number): void;
+}
+
+/** How what a node holds enters the value that was made of it. */
+function filler(
+	target: unknown,
+	node: readonly unknown[],
+	value: (token: unknown) => unknown,
+): Filler | undefined {
+	const pairs = (from: number, add: (key: unknown, entry: unknown) => void): Filler => ({
+		from,
+		width: 2,
+		entry: (at) => add(node[at], value(node[at + 1])),
+	});
 	if (Array.isArray(target) && node[0] === "a") {
 		target.length = node.length - 1;
-		for (let at = 1; at < node.length; at++) {
+		const entry = (at: number): void => {
 			const token = node[at];
 			if (!(Array.isArray(token) && token[0] === "h")) target[at - 1] = value(token);
-		}
-	} else if (Array.isArray(target)) pairs(2, (key, entry) => define(target, Number(key), value(entry)));
-	else if (target instanceof Map) pairs(1, (key, entry) => target.set(value(key), value(entry)));
-	else if (target instanceof Set) for (const token of node.slice(1)) target.add(value(token));
-	else if (node[0] === "o") pairs(1, (key, entry) => define(target as object, String(key), value(entry)));
-	else if (node[0] === "e" && node.length > 3)
-		Object.defineProperty(target, "cause", { value: value(node[3]), writable: true, configurable: true });
+		};
+		return { from: 1, width: 1, entry };
+	}
+	if (Array.isArray(target)) return pairs(2, (key, entry) => define(target, Number(key), entry));
+	if (target instanceof Map) return pairs(1, (key, entry) => target.set(value(key), entry));
+	if (target instanceof Set) return { from: 1, width: 1, entry: (at) => target.add(value(node[at])) };
+	if (node[0] === "o") return pairs(1, (key, entry) => define(target as object, String(key), entry));
+	if (node[0] !== "e" || node.length <= 3) return undefined;
+	const entry = (at: number): void => {
+		if (at === 3)
+			Object.defineProperty(target, "cause", { value: value(node[3]), writable: true, configurable: true });
+	};
+	return { from: 3, width: 1, entry };
+}
+
+/** In base 16, which is read in linear time. */
+function bigint(digits: unknown): bigint {
+	const [, sign, magnitude] = (typeof digits === "string" && /^(-?)([\da-f]+)$/.exec(digits)) || [];
+	if (magnitude === undefined) throw malformed();
+	return sign === "-" ? -BigInt(`0x${magnitude}`) : BigInt(`0x${magnitude}`);
 }
 
 /** A pattern that only the guest's engine knows arrives as one that matches nothing. */

@@ -1,11 +1,20 @@
 // A run as its caller holds it. States: waiting for a thread → running → settled; stopping, from `terminate` on, the
-// guest gets nothing of the host any more. Whatever happens, it settles once.
+// guest receives nothing from the host. Whatever happens, it settles once. Values of the guest are read as they arrive, in
+// turns of a few milliseconds, while the guest waits.
 import { randomFillSync } from "node:crypto";
 import { decode } from "./decode.ts";
 import { encode, encodeError } from "./encode.ts";
+import { after, type MaybePromise } from "./maybe-promise.ts";
 import type { RunOptions } from "./options.ts";
-import type { LogRecord, Reply, RunEnd, RunOrder, Wire } from "./protocol.ts";
-import type { CodeExecution, CodeExecutionError, CodeExecutionLog, CodeExecutionResult } from "./types.ts";
+import type { GuestWire, LogRecord, Reply, RunEnd, RunOrder, Wire } from "./protocol.ts";
+import type {
+	CodeExecution,
+	CodeExecutionError,
+	CodeExecutionLog,
+	CodeExecutionResult,
+	CodeExecutionStatus,
+} from "./types.ts";
+import { atOnce, inTurns, WireReader } from "./wire-reader.ts";
 
 /** What a run needs of the thread it is in. */
 export interface ThreadPort {
@@ -14,9 +23,20 @@ export interface ThreadPort {
 	stop(): void;
 }
 
+/** Why a run is being stopped, and the status that it will have. */
+interface Stopping {
+	readonly status: CodeExecutionStatus;
+	readonly reason: string | undefined;
+}
+
 /** Functions of the host that a guest can hold. */
 const maxFunctions = 100_000;
 const nothing: Wire = { text: '{"r":["u"],"n":[]}', buffers: [] };
+const stopped: Reply = { kind: "x", wire: nothing, promises: [] };
+/** The guest may continue. */
+const read: Reply = { kind: "v", wire: nothing, promises: [] };
+/** Milliseconds that a timer of Node can wait. */
+const longestTimer = 2 ** 31 - 1;
 
 /** One run, on the side of the host. */
 export class Execution implements CodeExecution {
@@ -24,13 +44,16 @@ export class Execution implements CodeExecution {
 	readonly #options: RunOptions;
 	readonly #started = performance.now();
 	readonly #functions: ((...given: unknown[]) => unknown)[] = [];
-	readonly #reports: Wire[] = [];
-	readonly #logs: LogRecord[] = [];
+	/** Of each report, what copies of it are made from. */
+	readonly #reports: (() => Generator<void, unknown>)[] = [];
+	readonly #logs: CodeExecutionLog[] = [];
+	readonly #reader = new WireReader();
 	readonly #settled = Promise.withResolvers<CodeExecutionResult>();
 	readonly #abandon: (execution: Execution) => void;
 	#promises = 0;
 	#thread: ThreadPort | undefined;
-	#stopping: { readonly reason: string | undefined } | undefined;
+	#timer: NodeJS.Timeout | undefined;
+	#stopping: Stopping | undefined;
 	#isSettled = false;
 
 	/** `abandon` is called when the run ends before it got a thread. Throws for values that cannot enter the sandbox. */
@@ -78,7 +101,7 @@ export class Execution implements CodeExecution {
 	}
 
 	get reports(): readonly unknown[] {
-		return this.#reports.map(decode);
+		return this.#reports.map((report) => atOnce(report()));
 	}
 
 	// biome-ignore lint/suspicious/noThenProperty: the document makes the handle awaitable
@@ -90,8 +113,20 @@ export class Execution implements CodeExecution {
 	}
 
 	terminate(reason?: string): void {
+		this.#stop({ status: "terminated", reason });
+	}
+
+	/** Ends the run as what waits for the guest is more than it may hold. */
+	exhaust(): void {
+		this.#stop({
+			status: "memory",
+			reason: "The answers that wait for the code are larger than the memory limit",
+		});
+	}
+
+	#stop(stopping: Stopping): void {
 		if (this.#isSettled || this.#stopping !== undefined) return;
-		this.#stopping = { reason };
+		this.#stopping = stopping;
 		if (this.#thread !== undefined) {
 			this.#thread.stop();
 			return;
@@ -103,37 +138,109 @@ export class Execution implements CodeExecution {
 	/** The run is in a thread from now on. */
 	enter(thread: ThreadPort): void {
 		this.#thread = thread;
+		const { timeLimitMs } = this.#options;
+		if (this.#timer !== undefined || timeLimitMs > longestTimer) return;
+		this.#timer = setTimeout(() => this.terminate(`The run took longer than ${timeLimitMs} ms`), timeLimitMs);
+		this.#timer.unref();
 	}
 
-	addLogs(logs: readonly LogRecord[]): void {
-		if (!this.#isSettled) this.#logs.push(...logs);
+	/** Reads a piece of the guest's next value. */
+	addPiece(text: string): Reply {
+		if (this.#isEnding) return stopped;
+		this.#reader.add(text);
+		return read;
+	}
+
+	addLogs(logs: readonly LogRecord[]): MaybePromise<Reply> {
+		if (this.#isSettled) return stopped;
+		const [log, ...rest] = logs;
+		if (log === undefined) return this.#isEnding ? stopped : read;
+		const { level, timestamp, wire } = log;
+		return after(
+			() => inTurns(this.#valueOf(wire)),
+			(args) => {
+				if (!this.#isSettled) this.#logs.push({ level, args: args as unknown[], timestamp });
+				return this.addLogs(rest);
+			},
+			() => this.addLogs(rest),
+		) as MaybePromise<Reply>;
 	}
 
 	/** Calls a function of the host for the guest. */
-	answer(fn: number, wire: Wire): Reply {
-		if (this.#stopping !== undefined || this.#isSettled) return { kind: "x", wire: nothing, promises: 0 };
+	answer(fn: number, wire: GuestWire): MaybePromise<Reply> {
+		if (this.#isEnding) return stopped;
+		const isReport = fn === this.#reportFn;
+		return after(
+			() => inTurns(isReport ? this.#reported(wire) : this.#valueOf(wire)),
+			(given) => (this.#isEnding ? stopped : this.#call(fn, given as unknown[])),
+			(error): Reply => ({ kind: "e", wire: encodeError(error), promises: [] }),
+		);
+	}
+
+	#call(fn: number, given: readonly unknown[]): Reply {
 		const before = this.#promises;
 		let reply: Reply;
 		try {
 			const call = this.#functions[fn];
-			if (fn === this.#reportFn) this.#reports.push(wireOfFirst(wire));
 			if (call === undefined) throw new TypeError("The sandbox has no such function");
-			const value = call(...(decode(wire) as unknown[]));
-			const encoded = this.#encode(value);
-			reply = { kind: "v", wire: encoded, promises: this.#promises - before };
+			const wire = this.#encode(call(...given));
+			const promises = Array.from({ length: this.#promises - before }, (_, index) => before + index);
+			reply = { kind: "v", wire, promises };
 		} catch (error) {
-			reply = { kind: "e", wire: encodeError(error), promises: 0 };
+			reply = { kind: "e", wire: encodeError(error), promises: [] };
 		}
-		return this.#stopping === undefined ? reply : { kind: "x", wire: nothing, promises: 0 };
+		return this.#isEnding ? stopped : reply;
+	}
+
+	get #isEnding(): boolean {
+		return this.#isSettled || this.#stopping !== undefined;
+	}
+
+	/** The value whose last piece is in the wire. */
+	*#valueOf({ text, buffers }: GuestWire): Generator<void, unknown> {
+		this.#reader.add(text);
+		return yield* decode(this.#reader.end(), buffers);
+	}
+
+	/** The arguments of `report`, of which the first can be copied later. */
+	*#reported({ text, buffers }: GuestWire): Generator<void, unknown> {
+		this.#reader.add(text);
+		const nodes = this.#reader.end();
+		const given = yield* decode(nodes, buffers);
+		const root = nodes.nodes[0]?.[1] ?? ["u"];
+		this.#reports.push(() => decode({ ...nodes, root }, buffers));
+		return given;
+	}
+
+	/** Reads the result and settles the handle; only the first call counts. */
+	end(end: RunEnd): MaybePromise<void> {
+		const wire = end.result;
+		if (wire === undefined || this.#isEnding) return this.finish(end);
+		return after(
+			() => inTurns(this.#valueOf(wire)),
+			(result) => this.finish(end, result),
+			() =>
+				this.finish({
+					...end,
+					status: "error",
+					error: { name: "Error", message: "The result cannot be read" },
+				}),
+		);
 	}
 
 	/** Settles the handle; only the first call counts. */
-	finish(end: RunEnd): void {
+	finish(end: RunEnd, result?: unknown): void {
 		if (this.#isSettled) return;
 		this.#isSettled = true;
+		clearTimeout(this.#timer);
 		this.#thread = undefined;
 		this.#functions.length = 0;
-		this.#settled.resolve(this.#result(end));
+		const durationMs = performance.now() - this.#started;
+		void after(
+			() => inTurns(allOf(this.#reports)),
+			(reports) => this.#settled.resolve({ ...this.#result(end, result), reports, durationMs }),
+			(error) => this.#settled.reject(error),
+		);
 	}
 
 	/** Ends the run as its thread is gone. */
@@ -141,25 +248,19 @@ export class Execution implements CodeExecution {
 		this.finish({ status, error: { name: "Error", message }, retire: true });
 	}
 
-	#result(end: RunEnd): CodeExecutionResult {
+	#result(end: RunEnd, result: unknown): Omit<CodeExecutionResult, "reports" | "durationMs"> {
 		const common = {
-			reports: this.#reports.map(decode),
-			logs: this.#logs.map(readLog),
-			durationMs: performance.now() - this.#started,
+			logs: [...this.#logs],
 			...(end.memoryUsedBytes !== undefined && { memoryUsedBytes: end.memoryUsedBytes }),
 		};
 		if (this.#stopping !== undefined) {
-			const message = this.#stopping.reason ?? "The run was terminated by its caller";
-			return { status: "terminated", error: { name: "Error", message }, ...common };
+			const { status, reason: message = "The run was terminated by its caller" } = this.#stopping;
+			return { status, error: { name: "Error", message }, ...common };
 		}
-		let failed: CodeExecutionError = end.error ?? { name: "Error", message: "The run failed" };
-		if (end.status !== "success") return { status: end.status, error: failed, ...common };
-		try {
-			return { status: "success", result: decode(end.result ?? nothing), ...common };
-		} catch {
-			failed = { name: "Error", message: "The result cannot be read" };
-			return { status: "error", error: failed, ...common };
-		}
+		const error: CodeExecutionError = end.error ?? { name: "Error", message: "The run failed" };
+		return end.status === "success"
+			? { status: "success", result, ...common }
+			: { status: end.status, error, ...common };
 	}
 
 	#reportFn: number | undefined;
@@ -212,13 +313,11 @@ export class Execution implements CodeExecution {
 	}
 }
 
-function readLog({ level, timestamp, wire }: LogRecord): CodeExecutionLog {
-	return { level, args: decode(wire) as unknown[], timestamp };
-}
-
-/** The first of the arguments in a wire, as a wire of its own. */
-function wireOfFirst(wire: Wire): Wire {
-	const parsed: { r: unknown; n: unknown[][] } = JSON.parse(wire.text);
-	const first = parsed.n[0]?.[1] ?? ["u"];
-	return { text: JSON.stringify({ r: first, n: parsed.n }), buffers: wire.buffers };
+function* allOf(values: readonly (() => Generator<void, unknown>)[]): Generator<void, unknown[]> {
+	const made: unknown[] = [];
+	for (const value of values) {
+		made.push(yield* value());
+		yield;
+	}
+	return made;
 }

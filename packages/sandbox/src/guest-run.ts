@@ -1,17 +1,23 @@
 // One run inside a worker, from its order to its end. States: set up → evaluating the modules → calling the export →
 // ended; it is parked in between whenever only the host can continue it.
 import type { JSValueHandle } from "quickjs-wasi";
-import { eraseTypes, type OriginalColumns } from "./erase-types.ts";
+import type { OriginalColumns } from "./erase-types.ts";
 import { describeFailure, type Failure, linkFailure } from "./failure.ts";
 import { type Graph, importSource, resolve, Unresolved } from "./graph.ts";
 import { handOver } from "./guest.ts";
+import { Held } from "./held.ts";
 import type { Machine } from "./machine.ts";
-import type { LogRecord, Reply, RunEnd, RunOrder, Wire } from "./protocol.ts";
+import type { GuestWire, LogRecord, Reply, RunEnd, RunOrder, Wire } from "./protocol.ts";
+import { readSources } from "./read-sources.ts";
+import { piecesOf } from "./wire-pieces.ts";
 
 /** How the run reaches the host. */
 export interface RunPort {
+	/** Hands a piece of the next value over, and waits until the host has read it; false where the run is to stop. */
+	sendPiece(text: string): boolean;
 	/** Asks the host and waits for its answer. */
-	call(fn: number, wire: Wire): Reply;
+	call(fn: number, wire: GuestWire): Reply;
+	/** Hands logs over, and waits until the host has read them. */
 	sendLogs(logs: readonly LogRecord[]): void;
 	/** Only the host can continue the run, which has received so many settlements. */
 	park(settled: number): void;
@@ -24,10 +30,15 @@ type Stop = "stopped" | "cpu" | "memory";
 
 /** Calls to the host that may wait for an answer at once. */
 const maxPending = 10_000;
+/** Bytes of the host for a value, however small. */
+const perValue = 64;
+/** Logs that are sent together: how many, and bytes of the host. */
+const [logsAtOnce, logBytesAtOnce] = [100, 128 * 1024];
 const stopMessages: Readonly<Record<Stop, string>> = {
 	stopped: "The run was terminated",
 	cpu: "The run was ended by the limit of computing time",
-	memory: "What the guest reported and logged is larger than the memory limit",
+	memory:
+		"What the guest reported, logged, returned and gave to calls that wait is larger than the memory limit",
 };
 
 /** A run under way. */
@@ -41,10 +52,12 @@ export class GuestRun {
 	readonly #columns = new Map<string, OriginalColumns | undefined>();
 	#incoming: readonly ArrayBuffer[] = [];
 	#outgoing: ArrayBuffer[] = [];
+	#outgoingBytes = 0;
 	#logs: LogRecord[] = [];
+	#logBytes = 0;
 	#stop: Stop | undefined;
 	#unresolved: Unresolved | undefined;
-	#sentBytes = 0;
+	readonly #held: Held;
 	#pending = 0;
 	#settled = 0;
 	#cpuMs = 0;
@@ -57,6 +70,7 @@ export class GuestRun {
 	constructor(machine: Machine, order: RunOrder, port: RunPort) {
 		this.#machine = machine;
 		this.#order = order;
+		this.#held = new Held(order.memoryLimitBytes);
 		this.#port = port;
 		this.#graph = { filename: order.filename, modules: order.modules, imports: order.importNames };
 	}
@@ -64,7 +78,12 @@ export class GuestRun {
 	/** Sets up and evaluates until the run ends or is parked. */
 	begin(): void {
 		this.#guard(() => {
-			const failure = this.#eraseAll();
+			const { failure, isBroken } = readSources(
+				this.#order,
+				{ sources: this.#sources, columns: this.#columns },
+				() => this.#port.isStopRequested(),
+			);
+			this.#retire = isBroken;
 			if (failure !== undefined) return this.#fail("link_error", failure);
 			const { vm } = this.#machine;
 			this.#incoming = this.#order.setup.buffers;
@@ -98,6 +117,7 @@ export class GuestRun {
 		this.#guard(() => {
 			this.#pending--;
 			this.#settled++;
+			this.#held.settle(id);
 			const { vm } = this.#machine;
 			this.#incoming = wire.buffers;
 			const given = [vm.newNumber(id), isFulfilled ? vm.true : vm.false, vm.newString(wire.text)];
@@ -125,33 +145,34 @@ export class GuestRun {
 		if (this.interrupt()) return "x";
 		if (this.#pending >= maxPending) throw new Error(`More than ${maxPending} calls wait for the host`);
 		const wire = this.#take(text);
-		if (fn === this.#order.reportFn) this.#meter(wire);
-		if (this.#stop !== undefined) return "x";
+		if (wire === undefined) return "x";
 		this.#flushLogs();
-		this.#cpuMs = this.#cpuNow();
-		const reply = this.#port.call(fn, wire);
-		this.#since = performance.now();
+		const reply = this.#outside(() => this.#port.call(fn, wire));
 		if (reply.kind === "x") {
 			this.#stop ??= "stopped";
 			return "x";
 		}
-		this.#pending += reply.promises;
+		if (fn === this.#order.reportFn) this.#held.keep(wire.size);
+		this.#held.wait(reply.promises, wire.size);
+		this.#pending += reply.promises.length;
 		this.#incoming = reply.wire.buffers;
 		return reply.kind + reply.wire.text;
 	}
 
 	log(level: string, text: string): void {
-		const wire = this.#take(text);
 		if (this.interrupt()) return;
-		this.#meter(wire);
-		if (this.#stop !== undefined) return;
+		const wire = this.#take(text);
+		if (wire === undefined) return;
+		this.#held.keep(wire.size);
+		this.#logBytes += wire.size;
+		// One that was cut is larger than the limit of a batch, so that it is sent right after its pieces.
 		this.#logs.push({ level: level as LogRecord["level"], timestamp: Date.now(), wire });
-		if (this.#logs.length >= 100) this.#flushLogs();
+		if (this.#logs.length >= logsAtOnce || this.#logBytes >= logBytesAtOnce) this.#flushLogs();
 	}
 
 	putBuffer(bytes: ArrayBuffer): number {
-		const held = this.#outgoing.reduce((sum, { byteLength }) => sum + byteLength, bytes.byteLength);
-		if (held > this.#order.memoryLimitBytes) this.#stop ??= "memory";
+		this.#outgoingBytes += bytes.byteLength;
+		if (this.#outgoingBytes > this.#order.memoryLimitBytes) this.#stop ??= "memory";
 		return this.#stop === undefined ? this.#outgoing.push(bytes) - 1 : 0;
 	}
 
@@ -171,28 +192,6 @@ export class GuestRun {
 	load(name: string): string {
 		const names = this.#order.importNames.get(name);
 		return names === undefined ? (this.#sources.get(name) ?? "") : importSource(handOver, name, names);
-	}
-
-	#eraseAll(): Failure | undefined {
-		const { filename, source, modules, language } = this.#order;
-		for (const [name, text] of [...modules, [filename, source] as const]) {
-			if (this.#port.isStopRequested()) return undefined;
-			this.#columns.set(name, undefined);
-			if (language === "javascript") {
-				this.#sources.set(name, text);
-				continue;
-			}
-			const erased = eraseTypes(text);
-			if (erased.kind === "code") {
-				this.#sources.set(name, erased.code);
-				this.#columns.set(name, erased.columns);
-				continue;
-			}
-			if (erased.kind === "broken") this.#retire = true;
-			const place = erased.kind === "error" ? { line: erased.line, column: erased.column } : {};
-			return linkFailure("SyntaxError", erased.message, name, place);
-		}
-		return undefined;
 	}
 
 	/** Runs what can be run, then ends or parks. */
@@ -254,7 +253,9 @@ export class GuestRun {
 			this.#endStopped();
 			return;
 		}
-		this.#end({ status: "success", result: this.#take(text), retire: this.#retire });
+		const result = this.#take(text);
+		if (result === undefined) this.#endStopped();
+		else this.#end({ status: "success", result, retire: this.#retire });
 	}
 
 	/** Whatever is thrown in here ends the run. */
@@ -360,21 +361,40 @@ export class GuestRun {
 		return this.#cpuMs + (this.#since === undefined ? 0 : performance.now() - this.#since);
 	}
 
-	#take(text: string): Wire {
-		const buffers = this.#outgoing;
-		this.#outgoing = [];
-		return { text, buffers };
-	}
-
-	#meter({ text, buffers }: Wire): void {
-		this.#sentBytes += text.length + 64;
-		for (const { byteLength } of buffers) this.#sentBytes += byteLength;
-		if (this.#sentBytes > this.#order.memoryLimitBytes) this.#stop ??= "memory";
+	/**
+	 * Hands a value over but for its last piece; undefined where the run is to stop, also as the host would hold more for it
+	 * than the limit.
+	 */
+	#take(text: string): GuestWire | undefined {
+		const [buffers, bytes] = [this.#outgoing, this.#outgoingBytes];
+		[this.#outgoing, this.#outgoingBytes] = [[], 0];
+		const { texts, size: textBytes } = piecesOf(text);
+		const size = textBytes + bytes + perValue;
+		if (!this.#held.hasRoom(size)) this.#stop ??= "memory";
+		if (this.#stop !== undefined) return undefined;
+		const last = texts.at(-1) ?? "";
+		if (texts.length > 1) {
+			this.#flushLogs();
+			const isRead = this.#outside(() => texts.slice(0, -1).every((piece) => this.#port.sendPiece(piece)));
+			if (!isRead) this.#stop ??= "stopped";
+		}
+		return this.#stop === undefined ? { text: last, buffers, size } : undefined;
 	}
 
 	#flushLogs(): void {
 		if (this.#logs.length === 0) return;
-		this.#port.sendLogs(this.#logs);
-		this.#logs = [];
+		const logs = this.#logs;
+		[this.#logs, this.#logBytes] = [[], 0];
+		this.#outside(() => this.#port.sendLogs(logs));
+	}
+
+	/** Waits for the host, which does not count as computing. */
+	#outside<T>(wait: () => T): T {
+		const isComputing = this.#since !== undefined;
+		this.#cpuMs = this.#cpuNow();
+		this.#since = undefined;
+		const value = wait();
+		if (isComputing) this.#since = performance.now();
+		return value;
 	}
 }

@@ -27,6 +27,7 @@ const views = { __proto__: null, Int8Array, Uint8Array, Uint8ClampedArray, Int16
 	BigInt64Array, BigUint64Array, Float16Array, Float32Array, Float64Array };
 const mapGet = free(Map.prototype.get), mapSet = free(Map.prototype.set), mapDelete = free(Map.prototype.delete);
 const mapEach = free(Map.prototype.forEach), setEach = free(Set.prototype.forEach), setAdd = free(Set.prototype.add);
+const digits = free(BigInt.prototype.toString);
 const hasOwn = free(Object.prototype.hasOwnProperty), isBefore = free(Object.prototype.isPrototypeOf);
 const slice = free(String.prototype.slice), now = free(Date.prototype.getTime);
 const View = getPrototypeOf(Uint8Array.prototype);
@@ -60,7 +61,7 @@ const encode = (root, lenient) => {
 				if (value === -Infinity) return '["-"]';
 				return is(value, -0) ? '["0"]' : "" + value;
 			case "undefined": return '["u"]';
-			case "bigint": return '["b","' + value + '"]';
+			case "bigint": return '["b","' + digits(value, 16) + '"]';
 			case "function": return refuse("a function");
 			case "symbol": return refuse("a symbol");
 		}

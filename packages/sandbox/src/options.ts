@@ -19,6 +19,7 @@ export interface RunOptions {
 	readonly globals: Readonly<Record<string, unknown>>;
 	readonly language: "javascript" | "typescript";
 	readonly memoryLimitBytes: number;
+	readonly timeLimitMs: number;
 	readonly filename: string;
 	readonly report: ((value: unknown) => void) | undefined;
 }
@@ -34,6 +35,10 @@ function positive(name: string, value: number | undefined, otherwise: number): n
 	return value;
 }
 
+function timeLimit(value: number | undefined, otherwise: number): number {
+	return value === Number.POSITIVE_INFINITY ? value : positive("timeLimitMs", value, otherwise);
+}
+
 /** @throws HoldfastError `invalid_code_options` */
 export function readLimits(options: SandboxOptions): Limits {
 	return {
@@ -42,6 +47,7 @@ export function readLimits(options: SandboxOptions): Limits {
 		memoryLimitBytes: positive("memoryLimitBytes", options.memoryLimitBytes, 64 * 1024 * 1024),
 		cpuLimitMs: positive("cpuLimitMs", options.cpuLimitMs, 30_000),
 		worker: readWorker(options.worker),
+		timeLimitMs: timeLimit(options.timeLimitMs, 600_000),
 	};
 }
 
@@ -85,6 +91,7 @@ export function readRunOptions(source: unknown, options: CodeExecutionOptions, l
 		globals,
 		language,
 		memoryLimitBytes: positive("memoryLimitBytes", options.memoryLimitBytes, limits.memoryLimitBytes),
+		timeLimitMs: timeLimit(options.timeLimitMs, limits.timeLimitMs),
 		filename: String(options.filename ?? "<runCode>"),
 		report,
 	};

@@ -3,8 +3,9 @@
 // not keep others from computing. A thread that does not stop when asked is ended, and another takes its place.
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
 import type { Execution } from "./execution.ts";
+import { after, type MaybePromise } from "./maybe-promise.ts";
 import type { Limits } from "./options.ts";
-import { control, type FromWorker, type ToWorker } from "./protocol.ts";
+import { control, type FromWorker, type Reply, sizeOf, type ToWorker } from "./protocol.ts";
 import { workerProgram } from "./worker-program.ts";
 
 /** Milliseconds that a guest has to notice that it is to stop. */
@@ -20,6 +21,8 @@ interface Thread {
 	isParked: boolean;
 	/** Settlements sent to the run that is in it. */
 	sent: number;
+	/** Bytes of all settlements sent. */
+	sentBytes: number;
 	execution: Execution | undefined;
 	timer: NodeJS.Timeout | undefined;
 }
@@ -98,10 +101,16 @@ export class Pool {
 	}
 
 	#order(thread: Thread, execution: Execution): void {
-		const { run, setup, cpuLimitMs } = execution.order;
+		const { run, setup, cpuLimitMs, memoryLimitBytes } = execution.order;
 		execution.enter({
 			settle: (id, ok, wire) => {
 				thread.sent++;
+				thread.sentBytes += sizeOf(wire);
+				// Both count past the largest number of a word.
+				if ((thread.sentBytes - Atomics.load(thread.words, control.taken)) >>> 0 > memoryLimitBytes) {
+					execution.exhaust();
+					return;
+				}
 				if (thread.isParked) {
 					thread.isParked = false;
 					thread.worker.ref();
@@ -160,6 +169,7 @@ export class Pool {
 			isReady: false,
 			isParked: false,
 			sent: 0,
+			sentBytes: 0,
 			execution: undefined,
 			timer: undefined,
 		};
@@ -180,17 +190,11 @@ export class Pool {
 			if (execution !== undefined) this.#order(thread, execution);
 			return;
 		}
-		if (message.kind === "call") {
-			const isOurs = execution?.order.run === message.run;
-			const reply = isOurs ? execution.answer(message.fn, message.wire) : undefined;
-			thread.timer?.refresh();
-			thread.replies.postMessage(reply ?? { kind: "x", wire: { text: "", buffers: [] }, promises: 0 });
-			Atomics.add(thread.words, control.replies, 1);
-			Atomics.notify(thread.words, control.replies);
-			return;
-		}
-		if (execution === undefined || execution.order.run !== message.run) return;
-		if (message.kind === "logs") execution.addLogs(message.logs);
+		const ours = execution?.order.run === message.run ? execution : undefined;
+		if (message.kind === "call") this.#reply(thread, () => ours?.answer(message.fn, message.wire));
+		else if (message.kind === "piece") this.#reply(thread, () => ours?.addPiece(message.text));
+		else if (message.kind === "logs") this.#reply(thread, () => ours?.addLogs(message.logs));
+		else if (ours === undefined) return;
 		else if (message.kind === "parked") {
 			// A settlement that was sent meanwhile continues the run.
 			if (message.settled !== thread.sent) return;
@@ -199,11 +203,34 @@ export class Pool {
 			thread.worker.unref();
 			this.#schedule();
 		} else {
-			execution.finish(message.end);
-			if (message.end.retire) void this.#end(thread);
-			else this.#release(thread);
-			this.#schedule();
+			void after(
+				() => ours.end(message.end),
+				() => {
+					// The thread may have been ended as its run was stopped.
+					if (thread.execution !== ours) return;
+					if (message.end.retire) void this.#end(thread);
+					else this.#release(thread);
+					this.#schedule();
+				},
+				() => {},
+			);
 		}
+	}
+
+	/** Answers the message that the thread waits with. */
+	#reply(thread: Thread, answer: () => MaybePromise<Reply> | undefined): void {
+		const send = (reply: Reply): void => {
+			if (!this.#threads.has(thread)) return;
+			thread.timer?.refresh();
+			thread.replies.postMessage(reply);
+			Atomics.add(thread.words, control.replies, 1);
+			Atomics.notify(thread.words, control.replies);
+		};
+		void after<Reply, void>(
+			() => answer() ?? unheard,
+			send,
+			() => send(unheard),
+		);
 	}
 
 	/** The thread has no run any more. */
@@ -245,4 +272,6 @@ export class Pool {
 	}
 }
 
+/** For a run that has ended. */
+const unheard: Reply = { kind: "x", wire: { text: "", buffers: [] }, promises: [] };
 const capMessage = "The run was ended by the limit of computing time";

@@ -1,14 +1,28 @@
 // What the host and a worker say to each other. Values of the guest travel as text that the host checks as it reads it.
 import type { CodeExecutionError, CodeExecutionLog, CodeExecutionStatus } from "./types.ts";
 
-/** A marshalled value: text, and the array buffers it refers to. */
+/** A value for the guest: text, and the array buffers it refers to. */
 export interface Wire {
 	readonly text: string;
 	readonly buffers: readonly ArrayBuffer[];
 }
 
-/** Places in the memory that both sides share: the run that is to stop, and how many calls were answered. */
-export const control = { stop: 0, replies: 1, words: 2 } as const;
+/** Bytes that a value for the guest takes while it waits, about. */
+export function sizeOf({ text, buffers }: Wire): number {
+	return buffers.reduce((sum, { byteLength }) => sum + byteLength, text.length + 64);
+}
+
+/** A value of the guest: the last piece of its text, and the array buffers it refers to. */
+export interface GuestWire extends Wire {
+	/** Bytes that the host needs to hold it, about. */
+	readonly size: number;
+}
+
+/**
+ * Places in the memory that both sides share: the run that is to stop, how many messages were answered, and how many bytes of
+ * settlements the worker took; the last two count past the largest number and begin again.
+ */
+export const control = { stop: 0, replies: 1, taken: 2, words: 3 } as const;
 
 /** A run as a worker gets it. */
 export interface RunOrder {
@@ -35,8 +49,8 @@ export interface RunOrder {
 export interface Reply {
 	readonly kind: "v" | "e" | "x";
 	readonly wire: Wire;
-	/** Promises in the value. */
-	readonly promises: number;
+	/** Numbers of the promises in the value. */
+	readonly promises: readonly number[];
 }
 
 /** What a worker receives. */
@@ -55,13 +69,13 @@ export type ToWorker =
 export interface LogRecord {
 	readonly level: CodeExecutionLog["level"];
 	readonly timestamp: number;
-	readonly wire: Wire;
+	readonly wire: GuestWire;
 }
 
 /** How a run ended, as the worker saw it. */
 export interface RunEnd {
 	readonly status: CodeExecutionStatus;
-	readonly result?: Wire;
+	readonly result?: GuestWire;
 	readonly error?: CodeExecutionError;
 	readonly memoryUsedBytes?: number;
 	/** Whether the worker must not be used again. */
@@ -71,7 +85,9 @@ export interface RunEnd {
 /** What a worker sends. */
 export type FromWorker =
 	| { readonly kind: "ready" }
-	| { readonly kind: "call"; readonly run: number; readonly fn: number; readonly wire: Wire }
+	/** Of the value in the next message. This, a call and logs are answered before the worker continues. */
+	| { readonly kind: "piece"; readonly run: number; readonly text: string }
+	| { readonly kind: "call"; readonly run: number; readonly fn: number; readonly wire: GuestWire }
 	| { readonly kind: "logs"; readonly run: number; readonly logs: readonly LogRecord[] }
 	| { readonly kind: "parked"; readonly run: number; readonly settled: number }
 	| { readonly kind: "end"; readonly run: number; readonly end: RunEnd };

@@ -6,9 +6,9 @@ export type CodeExecutionStatus =
 	| "success"
 	/** Something was thrown and not caught, or the run could never have ended. */
 	| "error"
-	/** The memory limit was exceeded. */
+	/** The memory limit was exceeded, by the heap or by what the host holds for the guest. */
 	| "memory"
-	/** Somebody called `terminate`, or the limit of computing time was exceeded; the message says which. */
+	/** `terminate` was called, or a limit of time was exceeded; the message names it. */
 	| "terminated"
 	/** The modules could not be parsed or linked, or have no such export. */
 	| "link_error";
@@ -81,8 +81,10 @@ export interface CodeExecutionOptions {
 	readonly globals?: Readonly<Record<string, unknown>>;
 	/** Language of all sources; `typescript` by default, whose types are erased and not checked. */
 	readonly language?: "javascript" | "typescript";
-	/** Bytes that the guest's heap may have; that of the sandbox by default. */
+	/** Bytes that the guest's heap may have, and the host hold for it; that of the sandbox by default. */
 	readonly memoryLimitBytes?: number;
+	/** Milliseconds that the run may take, waiting for the host included; that of the sandbox by default. */
+	readonly timeLimitMs?: number;
 	/** What the source is called in stacks, and where it lies in the graph; `<runCode>` by default. */
 	readonly filename?: string;
 	/** Receives what the guest gives to `report`, which exists only with this option. */
@@ -98,7 +100,7 @@ export interface SandboxOptions {
 	readonly workers?: number;
 	/** Runs that exist at once, those that wait for the host included; 64 by default. More of them wait in line. */
 	readonly maxRuns?: number;
-	/** Bytes of a guest's heap where a run sets no limit of its own; 64 MiB by default. */
+	/** Bytes of a guest's heap, and of what the host holds for it, where a run sets no limit of its own; 64 MiB by default. */
 	readonly memoryLimitBytes?: number;
 	/** Milliseconds that a guest may compute; 30,000 by default. Waiting for the host is not counted. */
 	readonly cpuLimitMs?: number;
@@ -108,6 +110,11 @@ export interface SandboxOptions {
 	 * entry into a file of its own, copy `quickjs-wasi/quickjs.wasm` next to it, and name the file here.
 	 */
 	readonly worker?: string | URL;
+	/**
+	 * Milliseconds that a run may take once it is in a thread, waiting for the host included, where it sets no limit of its
+	 * own; 600,000 by default. `Infinity` suits runs that wait for people; each of them keeps one of the `maxRuns`.
+	 */
+	readonly timeLimitMs?: number;
 }
 
 /** Runs code in threads of its own. */

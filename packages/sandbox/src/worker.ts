@@ -2,7 +2,7 @@
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { GuestRun } from "./guest-run.ts";
 import { Machine } from "./machine.ts";
-import { control, type FromWorker, type Reply, type RunOrder, type ToWorker } from "./protocol.ts";
+import { control, type FromWorker, type Reply, type RunOrder, sizeOf, type ToWorker } from "./protocol.ts";
 
 /** What a thread starts with. */
 export interface ThreadData {
@@ -37,8 +37,10 @@ async function serve({ words, replies }: ThreadData): Promise<void> {
 		load: (name) => running().load(name),
 	});
 
-	/** Waits for the answer to the call that was just sent. */
-	function awaitReply(before: number): Reply {
+	/** Sends a message and waits for its answer. */
+	function ask(message: FromWorker, buffers: readonly ArrayBuffer[] = []): Reply {
+		let before = Atomics.load(words, control.replies);
+		send(message, buffers);
 		for (;;) {
 			const received: { readonly message: Reply } | undefined = receiveMessageOnPort(replies);
 			if (received !== undefined) return received.message;
@@ -52,12 +54,9 @@ async function serve({ words, replies }: ThreadData): Promise<void> {
 		await machine.reset(order.memoryLimitBytes);
 		currentRun = run;
 		current = new GuestRun(machine, order, {
-			call(fn, wire) {
-				const before = Atomics.load(words, control.replies);
-				send({ kind: "call", run, fn, wire }, wire.buffers);
-				return awaitReply(before);
-			},
-			sendLogs: (logs) => send({ kind: "logs", run, logs }),
+			sendPiece: (text) => ask({ kind: "piece", run, text }).kind !== "x",
+			call: (fn, wire) => ask({ kind: "call", run, fn, wire }, wire.buffers),
+			sendLogs: (logs) => void ask({ kind: "logs", run, logs }),
 			park: (settled) => send({ kind: "parked", run, settled }),
 			end: (end) => send({ kind: "end", run, end }, end.result?.buffers),
 			isStopRequested: () => Atomics.load(words, control.stop) === run,
@@ -66,6 +65,7 @@ async function serve({ words, replies }: ThreadData): Promise<void> {
 	}
 
 	parentPort?.on("message", (message: ToWorker) => {
+		if (message.kind === "settle") Atomics.add(words, control.taken, sizeOf(message.wire));
 		if (message.kind === "run") void start(message);
 		else if (message.run !== currentRun || current === undefined) return;
 		else if (message.kind === "stop") current.stop();

@@ -1,0 +1,74 @@
+// The pieces of a guest's value, put together as they arrive, and made into a value without keeping the event loop busy.
+// Nothing in them is believed: see `decode.ts`.
+import type { MaybePromise } from "./maybe-promise.ts";
+
+/** Nodes of a value as the guest's marshaller writes them, and the token of its root. */
+export interface Nodes {
+	readonly root: unknown;
+	readonly nodes: readonly (readonly unknown[])[];
+}
+
+/** Milliseconds of work between two turns of the event loop. */
+const turnMs = 5;
+
+export function malformed(): Error {
+	return new Error("The sandbox sent a value that cannot be read");
+}
+
+/** Collects the pieces of one value after the other. */
+export class WireReader {
+	#root: unknown;
+	#nodes: unknown[][] = [];
+
+	/** Takes a piece. Throws an `Error` for one that is none. */
+	add(text: string): void {
+		const piece: { readonly r?: unknown; readonly "*"?: unknown; readonly n?: unknown } = JSON.parse(text);
+		if (piece === null || !Array.isArray(piece.n)) throw malformed();
+		if ("r" in piece) this.#root = piece.r;
+		if ("*" in piece) this.#root = joined(this.#root, piece["*"]);
+		for (const node of piece.n as unknown[]) {
+			if (!Array.isArray(node)) throw malformed();
+			if (node[0] === "+" || node[0] === "*") this.#continue(node);
+			else this.#nodes.push(node);
+		}
+	}
+
+	/** The value whose last piece was taken. The next piece begins another. */
+	end(): Nodes {
+		const read = { root: this.#root, nodes: this.#nodes };
+		[this.#root, this.#nodes] = [undefined, []];
+		return read;
+	}
+
+	/** The rest of a node; after `*` also of the text that it was cut in. */
+	#continue([mark, first, ...rest]: readonly unknown[]): void {
+		const node = this.#nodes.at(-1);
+		if (node === undefined) throw malformed();
+		node.push(mark === "*" ? joined(node.pop(), first) : first);
+		for (const token of rest) node.push(token);
+	}
+}
+
+function joined(text: unknown, rest: unknown): string {
+	if (typeof text !== "string" || typeof rest !== "string") throw malformed();
+	return text + rest;
+}
+
+/** Takes all steps. */
+export function atOnce<T>(steps: Generator<void, T>): T {
+	for (;;) {
+		const step = steps.next();
+		if (step.done === true) return step.value;
+	}
+}
+
+/** Takes steps until the end, and lets the event loop turn in between where it takes long. */
+export function inTurns<T>(steps: Generator<void, T>): MaybePromise<T> {
+	const until = performance.now() + turnMs;
+	for (;;) {
+		const step = steps.next();
+		if (step.done === true) return step.value;
+		if (performance.now() >= until) break;
+	}
+	return new Promise<void>((resolve) => setImmediate(resolve)).then(() => inTurns(steps));
+}
