@@ -112,7 +112,6 @@ export class AgentSession<Output = unknown, Event = ExecuteEvent> {
 	/** The model an execution was given. */
 	#model: AgentOptions["model"];
 	#unwatch: (() => void) | undefined;
-	#accepting: Promise<unknown> = Promise.resolve();
 
 	/** @internal */
 	constructor(id: string, context: AgentContext, options: PromptOptions) {
@@ -198,7 +197,7 @@ export class AgentSession<Output = unknown, Event = ExecuteEvent> {
 		const input = readInput(given);
 		const chosen = readOptions({ temperature, maxTokens });
 		await this.ready;
-		const { run } = await this.#inTurn(async () => {
+		const { run } = await this.#session.inTurn(async () => {
 			await this.#make(model);
 			await this.#finish();
 			return this.#session.execute(input, { options: chosen, model, watcher: events });
@@ -233,13 +232,6 @@ export class AgentSession<Output = unknown, Event = ExecuteEvent> {
 				events.notify(event);
 				if (endsExecution(event)) return;
 			}
-	}
-
-	/** Executions are accepted one after the other. */
-	#inTurn<T>(accept: () => Promise<T>): Promise<T> {
-		const accepted = this.#accepting.then(accept);
-		this.#accepting = accepted.catch(() => {});
-		return accepted;
 	}
 
 	async #restore(): Promise<void> {

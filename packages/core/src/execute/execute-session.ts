@@ -25,6 +25,8 @@ export interface SharedParts {
 	/** The agent that a session has beside what it keeps, where that depends on whose it is. */
 	agentOf(key: string, caller: Caller | undefined): MaybePromise<TurnOptions | undefined>;
 	keyed(): AgentSessions;
+	/** Settles when the last execution that was asked for is accepted or refused, by key. */
+	readonly accepting: Map<string, Promise<unknown>>;
 	newId(): string;
 	now(): number;
 }
@@ -60,6 +62,24 @@ export class ExecuteSession {
 	/** What it was made with, and its options; undefined when there is no such session. */
 	setup(): Promise<SessionSetup | undefined> {
 		return readSetup(this.#parts.host, this.storeKey);
+	}
+
+	/**
+	 * Accepts an execution in several steps, such as making the session and beginning its run: one execution of a session after
+	 * the other, in the order of the calls. The run continues by itself, and its requests enter the queue of its session.
+	 */
+	inTurn<T>(accept: () => Promise<T>): Promise<T> {
+		const { accepting } = this.#parts;
+		const { key } = this;
+		const before = accepting.get(key);
+		const accepted = before === undefined ? accept() : before.then(accept);
+		const over = accepted
+			.catch(() => {})
+			.then(() => {
+				if (accepting.get(key) === over) accepting.delete(key);
+			});
+		accepting.set(key, over);
+		return accepted;
 	}
 
 	/** The session as its journal shows it. `shown`: an error of a run as it is shown, by default as it is. */

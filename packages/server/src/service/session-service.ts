@@ -31,7 +31,6 @@ import { Followers, followedBy, type Reading, readToEnd } from "./followers.ts";
 import { inspectSessions } from "./inspect-sessions.ts";
 import type { SessionInspection } from "./inspection.ts";
 import { knownModels } from "./named-models.ts";
-import { OneAtATime } from "./one-at-a-time.ts";
 import { readContext } from "./read-context.ts";
 import { RecentViews } from "./recent-views.ts";
 import type { Accepted } from "./seen-requests.ts";
@@ -83,8 +82,6 @@ class Service implements SessionService {
 	/** How far those have read who follow a session. */
 	readonly #readings = new Map<Reading, ExecuteSession>();
 	readonly #whileRunning: WhileRunning;
-	/** Executions are accepted one after the other in each session. */
-	readonly #accepting = new OneAtATime();
 	/** Requests that are not answered yet. */
 	readonly #asked = new Set<Promise<unknown>>();
 	#isClosing = false;
@@ -144,7 +141,7 @@ class Service implements SessionService {
 		checkFields(request, this.#rules);
 		const session = this.#session(caller, sessionId);
 		return this.#answer(session, sessionId, () =>
-			this.#accepting.do(session.key, async () => {
+			session.inTurn(async () => {
 				const taken = await this.#accept(session, caller, request, idempotencyKey);
 				const { created, waitsFor, ...accepted } = taken;
 				const submitted = { sessionId, created, ...accepted };
