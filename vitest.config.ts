@@ -29,11 +29,17 @@ const alone = [
 /** How long until a test counts as hung. A busy machine is no fault of what is tested; where a time is promised, the test measures it. */
 const timeout = 120_000;
 
+/** With HOLDFAST_STRICT_PROVIDERS=1, strict providers judge the conversations of every test. */
+const strictProviders =
+	process.env.HOLDFAST_STRICT_PROVIDERS === "1"
+		? ["packages/testing/src/strict-providers/every-conversation.fixture.ts"]
+		: [];
+
 /** What all tests have in common. */
 export const settings = {
 	pool: "forks",
 	globalSetup: ["test/temporary-folder.fixture.ts"],
-	setupFiles: ["test/watchdog/watchdog.fixture.ts"],
+	setupFiles: ["test/watchdog/watchdog.fixture.ts", ...strictProviders],
 	provide: { unansweredMs: timeout },
 	testTimeout: timeout,
 	hookTimeout: timeout,

@@ -4,7 +4,7 @@ import { lookup } from "node:dns/promises";
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
-import { HoldfastError } from "@holdfast/upp";
+import { cutText, HoldfastError } from "@holdfast/upp";
 import { type Destinations, destinations, hostOf } from "./destinations.ts";
 import { acceptedEncodings, failure, type OutboundResponse, responseOf } from "./response.ts";
 
@@ -95,7 +95,7 @@ interface Hop {
 
 function readUrl(given: string, base?: URL): URL {
 	const refused = (why: string): HoldfastError =>
-		new HoldfastError("URL_REFUSED", `The address ${JSON.stringify(String(given).slice(0, 200))} ${why}.`);
+		new HoldfastError("URL_REFUSED", `The address ${JSON.stringify(cutText(String(given), 200))} ${why}.`);
 	if (typeof given !== "string" || given.length > longestUrl) throw refused("is too long");
 	const url = URL.parse(given, base);
 	if (url === null) throw refused("cannot be read; start it with https://");

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from "node:http";
 import { pipeline, type Readable, type Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
-import { HoldfastError } from "@holdfast/upp";
+import { cutText, HoldfastError } from "@holdfast/upp";
 
 /** The encodings that are asked for. */
 export const acceptedEncodings = "gzip, br";
@@ -79,7 +79,7 @@ function encodingsOf(message: IncomingMessage): readonly string[] {
 	message.destroy();
 	throw new HoldfastError(
 		"RESPONSE_INVALID",
-		`The answer is encoded as ${JSON.stringify(named.join(", ").slice(0, 100))}, which was not asked for.`,
+		`The answer is encoded as ${JSON.stringify(cutText(named.join(", "), 100))}, which was not asked for.`,
 	);
 }
 

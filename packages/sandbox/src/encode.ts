@@ -1,6 +1,6 @@
 // Values of the host as text for the guest. It copies data, and gives functions and promises numbers, under which the
 // guest can call and await them.
-import { HoldfastError } from "@holdfast/upp";
+import { cutText, HoldfastError } from "@holdfast/upp";
 import { maxDepth } from "./guest.ts";
 import type { Wire } from "./protocol.ts";
 
@@ -140,7 +140,7 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
 export function encodeError(error: unknown): Wire {
 	const text = (read: () => unknown, otherwise: string): string => {
 		try {
-			return String(read() ?? otherwise).slice(0, 16_384);
+			return cutText(String(read() ?? otherwise), 16_384);
 		} catch {
 			return otherwise;
 		}

@@ -110,6 +110,7 @@ export {
 	sleepOnTimers,
 } from "./retry/index.ts";
 export { EventStream, type StreamDelta, type StreamEvent, type StreamEventType } from "./stream/index.ts";
+export { cutText, wellFormed } from "./text/index.ts";
 export { Thread, type ThreadJSON, type ThreadOptions } from "./thread/index.ts";
 export {
 	createTurn,
@@ -119,3 +120,4 @@ export {
 	type Turn,
 	type TurnParts,
 } from "./turn/index.ts";
+export { objectSchema, repairSchema } from "./wire/index.ts";

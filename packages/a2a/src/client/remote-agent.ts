@@ -7,7 +7,7 @@ import {
 	JsonRpcTransportFactory,
 	RestTransportFactory,
 } from "@a2a-js/sdk/client";
-import { HoldfastError, type JSONSchema, messageOf } from "@holdfast/upp";
+import { cutText, HoldfastError, type JSONSchema, messageOf } from "@holdfast/upp";
 import { type AnyTool, type RecordSpace, type ToolContext, tool } from "holdfast";
 import { KeptTasks } from "./kept-tasks.ts";
 import { type FollowOptions, type RemoteCall, RemoteRun } from "./remote-run.ts";
@@ -119,5 +119,5 @@ function nameOf({ name }: AgentCard): string {
 
 function describe({ description, skills }: AgentCard): string {
 	const list = skills.map((skill) => `- ${skill.name}: ${skill.description}`);
-	return [`A remote agent. ${description}`, ...list].join("\n").slice(0, 4000);
+	return cutText([`A remote agent. ${description}`, ...list].join("\n"), 4000);
 }

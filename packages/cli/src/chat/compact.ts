@@ -1,6 +1,7 @@
 /** A summary of a conversation, which takes its place for the model. */
 
 import type { Message, TokenUsage } from "@holdfast/upp";
+import { cutText } from "@holdfast/upp";
 import { Agent, type AgentOptions, AgentState } from "holdfast";
 
 const INSTRUCTIONS =
@@ -14,9 +15,9 @@ function transcriptOf(messages: readonly Message[]): string {
 	const lines = messages.map((message) => {
 		if (message.type !== "tool_result") return `${message.type}: ${message.text}`;
 		const { results } = message as Message & { readonly results: readonly { readonly result: unknown }[] };
-		return results.map(({ result }) => `tool: ${textOf(result).slice(0, LONGEST_RESULT)}`).join("\n");
+		return results.map(({ result }) => `tool: ${cutText(textOf(result), LONGEST_RESULT)}`).join("\n");
 	});
-	return lines.join("\n").slice(-LONGEST);
+	return lines.join("\n").slice(-LONGEST).toWellFormed();
 }
 
 /** Asks a model for the summary. */

@@ -1,4 +1,5 @@
 /** Puts an answer together, of passages or of what introduces a place; whatever is cut says where the rest is. */
+import { cutText } from "@holdfast/upp";
 import { type Chunk, COMMENT, chunksOf } from "./chunks.ts";
 import { insideOf, limitsOf, nowhere } from "./lookup.ts";
 import { answersAmong, type Passage, rankChunks, termOf, termsOf } from "./passages.ts";
@@ -110,7 +111,7 @@ function showChunk(chunk: Chunk, terms: Set<string>): string {
 	const place = placeOf(chunk);
 	const cut = (text: string): string => {
 		const rest = counted(text.length - LONGEST, "more character");
-		return text.length > LONGEST ? `${text.slice(0, LONGEST)}… (${rest}: ${place})` : text;
+		return text.length > LONGEST ? `${cutText(text, LONGEST)}… (${rest}: ${place})` : text;
 	};
 	if (kind !== "code" || lines.length === 1) {
 		// Without emphasis, the addresses of links, and the frame of a table.

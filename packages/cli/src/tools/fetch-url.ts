@@ -2,7 +2,9 @@
  * The tool `fetch_url`: the text of a public web page. It exists only when the network was allowed, and
  * never reaches loopback, private or link-local addresses, by a name or a redirect either.
  */
+
 import { type OutboundResponse, outbound, type SendRequest } from "@holdfast/outbound";
+import { cutText } from "@holdfast/upp";
 import { type AssistantTool, grouped, ToolRefusal, textArgument } from "./assistant-tool.ts";
 
 const TIME_LIMIT = 20_000;
@@ -74,7 +76,7 @@ async function fetchText(response: OutboundResponse): Promise<string> {
 	const plain = /html/i.test(type) ? await textOfHtml(text) : text;
 	const cut = plain.length > SHOWN_CHARACTERS;
 	const note = cut || !complete ? " (cut, the page is longer)" : "";
-	return `${response.url}: HTTP ${response.status}, ${type}${note}\n${plain.slice(0, SHOWN_CHARACTERS)}`;
+	return `${response.url}: HTTP ${response.status}, ${type}${note}\n${cutText(plain, SHOWN_CHARACTERS)}`;
 }
 
 /** What reads HTML is loaded with the first page. */

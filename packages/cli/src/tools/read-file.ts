@@ -1,4 +1,5 @@
 /** The tool `read_file`: numbered lines of one text file, in pieces of a bounded size. */
+import { cutText } from "@holdfast/upp";
 import { type AssistantTool, grouped, numberArgument, ToolRefusal, textArgument } from "./assistant-tool.ts";
 import { walkFiles } from "./file-walk.ts";
 import { type InsidePath, resolvePath } from "./root.ts";
@@ -71,7 +72,7 @@ function render(path: string, lines: readonly string[], from: number, to: number
 		const line = lines[number - 1] as string;
 		const cut =
 			line.length > MAXIMUM_LINE_CHARACTERS
-				? `${line.slice(0, MAXIMUM_LINE_CHARACTERS)}… (${grouped(line.length - MAXIMUM_LINE_CHARACTERS)} more characters)`
+				? `${cutText(line, MAXIMUM_LINE_CHARACTERS)}… (${grouped(line.length - MAXIMUM_LINE_CHARACTERS)} more characters)`
 				: line;
 		if (characters + cut.length > MAXIMUM_CHARACTERS && shown.length > 0) break;
 		shown.push(`${number}\t${cut}`);

@@ -1,5 +1,7 @@
 /** The tool `search_text`: lines that match, grouped by file, the files with the most matches first. */
+
 import { setImmediate } from "node:timers/promises";
+import { cutText } from "@holdfast/upp";
 import {
 	type AssistantTool,
 	counted,
@@ -220,7 +222,7 @@ function shownLines(file: FileMatches, matches: readonly number[], around: numbe
 			const line = file.lines[index] as string;
 			const cut =
 				line.length > SHOWN_LINE_CHARACTERS
-					? `${line.slice(0, SHOWN_LINE_CHARACTERS)}… (${grouped(line.length - SHOWN_LINE_CHARACTERS)} more characters)`
+					? `${cutText(line, SHOWN_LINE_CHARACTERS)}… (${grouped(line.length - SHOWN_LINE_CHARACTERS)} more characters)`
 					: line;
 			return `${file.path}${mark}${index + 1}${mark} ${cut}`;
 		});

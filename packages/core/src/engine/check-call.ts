@@ -1,5 +1,5 @@
 // What becomes of a call before anything is recorded of it: it may start, or it has its result already.
-import { messageOf, type Tool, type ToolCall } from "@holdfast/upp";
+import { cutText, messageOf, type Tool, type ToolCall } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
 import type { PendingCall, ToolCallOutcome } from "../facts/index.ts";
 import type { DrivenStages, ToolCallDecision } from "../policy/index.ts";
@@ -108,7 +108,7 @@ function checkInput(
 		);
 	}
 	if (call.invalidArguments !== undefined && input === call.arguments) {
-		const given = call.invalidArguments.slice(0, 200);
+		const given = cutText(call.invalidArguments, 200);
 		return failedCall(`The arguments of "${call.toolName}" are not a JSON object: ${given}`);
 	}
 	return validated(tool, input, (checked) =>

@@ -1,5 +1,5 @@
 // A run under way: it commits facts, folds them, notifies watchers, and can be stopped at any moment (keeps I1, I3, I8).
-import { UPPError } from "@holdfast/upp";
+import { UPPError, wellFormed } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
 import type { BoundaryEvent, BoundaryMark, Entry, Fact, Mutable, RunEvent, Watcher } from "../facts/index.ts";
 import {
@@ -230,7 +230,8 @@ export class Run {
 		return batch;
 	}
 
-	#marked(facts: readonly Fact[]): readonly Fact[] {
+	#marked(given: readonly Fact[]): readonly Fact[] {
+		const facts = wellFormed(given);
 		return this.#marks === undefined ? facts : withMarks(facts, this.#marks.take());
 	}
 

@@ -1,5 +1,5 @@
 // What sessions of document 3 say when they cannot do as they are asked.
-import { HoldfastError } from "@holdfast/upp";
+import { cutText, HoldfastError } from "@holdfast/upp";
 
 /** There is no such session, or none any more. */
 export function sessionNotFound(): HoldfastError {
@@ -8,7 +8,7 @@ export function sessionNotFound(): HoldfastError {
 
 /** Nothing is served under that name. */
 export function unknownModel(name: string): HoldfastError {
-	return new HoldfastError("unknown_model", `There is no model ${JSON.stringify(name.slice(0, 100))} here.`);
+	return new HoldfastError("unknown_model", `There is no model ${JSON.stringify(cutText(name, 100))} here.`);
 }
 
 /** No model was given anywhere. */

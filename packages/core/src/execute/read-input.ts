@@ -1,6 +1,6 @@
 // What is given to be executed, checked at the door: a user's message or answers to tool calls, and options (keeps I9: what
 // is refused names its field).
-import { HoldfastError } from "@holdfast/upp";
+import { cutText, HoldfastError } from "@holdfast/upp";
 import type { SendInput, ToolAnswer } from "../facts/index.ts";
 import { plainDetails, plainJson } from "../tools/index.ts";
 import { invalidInput } from "./execute-errors.ts";
@@ -49,7 +49,7 @@ export function readOptions(given: unknown): ChosenOptions {
 		if (knownOptions.has(name)) continue;
 		throw new HoldfastError(
 			"forbidden_option",
-			`The option ${JSON.stringify(name.slice(0, 50))} is not for clients to choose: ${[...knownOptions].join(", ")} are.`,
+			`The option ${JSON.stringify(cutText(name, 50))} is not for clients to choose: ${[...knownOptions].join(", ")} are.`,
 		);
 	}
 	const { model, temperature, maxTokens } = given;

@@ -1,6 +1,6 @@
 // The id of an event of a session: the entry it comes after, its position after that entry, and its part among the events
 // that one run event is projected to. An id never changes its meaning (keeps I3).
-import { HoldfastError } from "@holdfast/upp";
+import { cutText, HoldfastError } from "@holdfast/upp";
 
 /** A place in the events of a session: after the entry `seq` and before the next; `sub` and `part` count from 0. */
 export interface EventPlace {
@@ -60,7 +60,7 @@ export function readEventId(id: string): EventPlace {
 
 /** An id that no event has. */
 export function invalidEventId(id: string): HoldfastError {
-	const given = JSON.stringify(id.slice(0, 50));
+	const given = JSON.stringify(cutText(id, 50));
 	return new HoldfastError(
 		"invalid_event_id",
 		`${given} is no event id of this session. Give the id of an event as it was received.`,

@@ -300,6 +300,8 @@ export interface Folded {
 	readonly state: AgentStateJSON;
 	/** For each message of tool results, the tools that gave them; null for a message that was edited since. */
 	readonly tools: readonly (readonly string[] | null)[];
+	/** Ids of the messages whose files a provider refused: their files are not shown to a model. */
+	readonly refused?: readonly string[];
 }
 
 /**

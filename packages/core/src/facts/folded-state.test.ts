@@ -15,10 +15,16 @@ const options: FoldOptions = {
 	},
 };
 const text = fc.string({ maxLength: 8 });
+const picture = { type: "image", source: { type: "base64", data: "AQI=" }, mimeType: "image/png" } as const;
 const outcome = fc.constantFrom("done", "error", "cancelled", "unknown", "skipped");
 const call = fc.record({
 	tool: fc.constantFrom("look", "count", "keep"),
-	result: fc.oneof(text, fc.jsonValue({ maxDepth: 1 }), fc.uint8Array({ maxLength: 3 })),
+	result: fc.oneof(
+		text,
+		fc.jsonValue({ maxDepth: 1 }),
+		fc.uint8Array({ maxLength: 3 }),
+		fc.constant([picture]),
+	),
 	outcome,
 	/** A call that is left over makes its run one that was killed. */
 	settles: fc.boolean(),
@@ -29,6 +35,9 @@ const step = fc.oneof(
 );
 const run = fc.record({
 	asks: text,
+	shows: fc.boolean(),
+	/** Whether the run fails with an error that a file may be the reason of. */
+	isRefused: fc.boolean(),
 	steps: fc.array(step, { maxLength: 4 }),
 	outcome: fc.constantFrom("completed", "error", "aborted"),
 	/** Which message is edited or deleted after the run, counted from the first. */
@@ -39,7 +48,7 @@ const run = fc.record({
 function entriesOf(runs: readonly (typeof run extends fc.Arbitrary<infer Run> ? Run : never)[]): Entry[] {
 	const entries: Entry[] = [];
 	const usage = { inputTokens: 2, outputTokens: 1, totalTokens: 3 };
-	for (const [index, { asks, steps, outcome: ends, edit }] of runs.entries()) {
+	for (const [index, { asks, shows, isRefused, steps, outcome: ends, edit }] of runs.entries()) {
 		const timestamp = new Date(index * 1_000);
 		const add = (fact: Fact): void => {
 			entries.push({
@@ -49,7 +58,10 @@ function entriesOf(runs: readonly (typeof run extends fc.Arbitrary<infer Run> ? 
 				fact,
 			});
 		};
-		const question = new UserMessage(asks, { id: `question-${index}`, timestamp });
+		const question = new UserMessage([{ type: "text", text: asks }, ...(shows ? [picture] : [])], {
+			id: `question-${index}`,
+			timestamp,
+		});
 		add({ kind: "run.started", runKind: "user-turn", agentId: "a", fingerprint: "f" });
 		add({ kind: "input", inputId: question.id, placement: "turn", shape: "text", message: question });
 		let left = false;
@@ -78,7 +90,9 @@ function entriesOf(runs: readonly (typeof run extends fc.Arbitrary<infer Run> ? 
 				if (settles) add({ kind: "tool.settled", ...whole, outcome: settled.outcome as "done" });
 			}
 		}
-		add({ kind: "run.ended", outcome: left ? "killed" : (ends as "completed") });
+		const error = { code: "INVALID_REQUEST", message: "No pictures.", retryable: false };
+		if (isRefused) add({ kind: "run.ended", outcome: "error", error });
+		else add({ kind: "run.ended", outcome: left ? "killed" : (ends as "completed") });
 		if (edit === null) continue;
 		const messages = folded(entries).agent.messages;
 		const edited = messages[edit.at % messages.length];

@@ -4,6 +4,7 @@ import { isToolResultMessage, type Message, type ToolResult, ToolResultMessage }
 import { AgentState, List } from "../state/index.ts";
 import type { Folded } from "./fact.ts";
 import { journalCorrupt } from "./journal-errors.ts";
+import { refusedIds, withoutFiles } from "./refused-files.ts";
 import type { FoldOptions, SessionState } from "./session-state.ts";
 
 /** Represents a result that its tool may cut for the model. */
@@ -22,33 +23,50 @@ export const withTools: FoldOptions = { show: (tool) => new Given(tool) };
  * What the entries up to a state came to. The state has no run under way, and was folded `withTools`.
  * @throws HoldfastError `unserialisable_value` where a journal in memory holds what JSON cannot say.
  */
-export function foldedFact({ agent, context }: SessionState): Folded {
+export function foldedFact(session: SessionState): Folded {
+	const { agent, context } = session;
+	const refusals = refusedIds(session);
+	const refused = new Set(refusals.refused);
 	const results = context.toArray().filter(isToolResultMessage);
 	const tools = results.map((message) => {
-		const names = message.results.flatMap(({ result }) => (result instanceof Given ? [result.tool] : []));
+		// A result with refused files is shown as notes, whatever its tool shows.
+		const names = message.results.flatMap(({ result }) =>
+			result instanceof Given ? [result.tool] : refused.has(message.id) ? [""] : [],
+		);
 		return names.length < message.results.length ? null : names;
 	});
-	return { kind: "folded", state: agent.toJSON(), tools };
+	return { kind: "folded", state: agent.toJSON(), tools, ...refusals };
 }
 
 /** The session after a folded entry. */
-export function unfold(seq: number, { state, tools }: Folded, { show }: FoldOptions): SessionState {
+export function unfold(seq: number, { state, tools, refused }: Folded, { show }: FoldOptions): SessionState {
 	const agent = readState(seq, state);
 	const { messages } = AgentState.partsOf(agent);
+	const hidden = new Set(refused);
 	let count = 0;
-	let cut = false;
+	let cut = hidden.size > 0;
 	const visible = messages.toArray().map((message: Message) => {
 		const names = isToolResultMessage(message) ? tools[count++] : undefined;
-		if (names == null || !isToolResultMessage(message)) return message;
-		const results = message.results.map((given, index): ToolResult => {
-			const result = show(names[index] ?? "", given.result);
-			return result === given.result ? given : { ...given, result };
-		});
-		if (results.every((result, index) => result === message.results[index])) return message;
-		cut = true;
-		return new ToolResultMessage(results, message);
+		if (hidden.has(message.id)) return withoutFiles(withShown(message, names, show), message);
+		const visible = withShown(message, names, show);
+		cut ||= visible !== message;
+		return visible;
 	});
 	return { seq, agent, context: cut ? List.from(visible) : messages, run: undefined };
+}
+
+function withShown(
+	message: Message,
+	names: readonly string[] | null | undefined,
+	show: FoldOptions["show"],
+): Message {
+	if (names == null || !isToolResultMessage(message)) return message;
+	const results = message.results.map((given, index): ToolResult => {
+		const result = show(names[index] ?? "", given.result);
+		return result === given.result ? given : { ...given, result };
+	});
+	if (results.every((result, index) => result === message.results[index])) return message;
+	return new ToolResultMessage(results, message);
 }
 
 function readState(seq: number, state: Folded["state"]): AgentState {

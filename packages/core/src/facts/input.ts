@@ -1,5 +1,5 @@
 // What can be sent to a session, and its one normal form: a user message and the shape it came in.
-import { HoldfastTypeError, isUserMessage, messageToJSON, UserMessage } from "@holdfast/upp";
+import { HoldfastTypeError, isUserMessage, messageToJSON, UserMessage, wellFormed } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
 import type { InputTaken, Placement, RunStarted } from "./fact.ts";
 import { blockOf, type InputPart, isWrapped } from "./input-part.ts";
@@ -30,7 +30,7 @@ export interface AcceptedInput {
  * @throws HoldfastError `invalid_input` when it is of no known shape.
  */
 export function acceptInput(input: SendInput, id?: string): AcceptedInput {
-	const accepted = readable(input);
+	const accepted = wellFormed(readable(input));
 	if (id === undefined) return accepted;
 	const { content, metadata } = accepted.message;
 	return {

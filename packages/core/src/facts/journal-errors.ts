@@ -1,5 +1,5 @@
 // The errors of every journal, in one place so that all stores say the same (keeps I9).
-import { HoldfastError } from "@holdfast/upp";
+import { cutText, HoldfastError } from "@holdfast/upp";
 
 /** Another worker raised the session's epoch, or this lease was given up: nothing of the batch was committed. */
 export function leaseLost(key: string): HoldfastError {
@@ -87,7 +87,7 @@ export function journalClosed(): HoldfastError {
 
 /** A key short enough for a message. */
 export function named(key: string): string {
-	return JSON.stringify(key.length > 80 ? `${key.slice(0, 77)}...` : key);
+	return JSON.stringify(key.length > 80 ? `${cutText(key, 77)}...` : key);
 }
 
 /** Whether an error says that what is stored cannot be read: it is damaged, or a newer release wrote it. */

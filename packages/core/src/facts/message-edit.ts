@@ -5,6 +5,7 @@ import {
 	type MessageJSON,
 	messageFromJSON,
 	messageToJSON,
+	wellFormed,
 } from "@holdfast/upp";
 import type { MessageAdded, MessageDeleted, MessageUpdated } from "./fact.ts";
 import { isUnreadable, journalCorrupt } from "./journal-errors.ts";
@@ -21,7 +22,7 @@ export type EditFact = MessageAdded | MessageUpdated | MessageDeleted;
 /** A change as it is in the store's inbox. */
 export function storedEdit(edit: MessageEdit): unknown {
 	if (edit.kind === "delete") return { edit: "delete", messageId: edit.messageId };
-	return { edit: edit.kind, message: messageToJSON(edit.message as AnyMessage) };
+	return { edit: edit.kind, message: messageToJSON(wellFormed(edit.message as AnyMessage)) };
 }
 
 /**

@@ -17,6 +17,7 @@ import { lastOfNote, note } from "./fold-note.ts";
 import { unfold } from "./folded-state.ts";
 import { waitingRun, withoutChild } from "./nested-waits.ts";
 import { isHidden, type OwnFold, OwnFoldFailed } from "./own-fold.ts";
+import { withoutRefusedFiles } from "./refused-files.ts";
 import { uncheckedOutput } from "./run-output.ts";
 import {
 	type CallState,
@@ -229,7 +230,7 @@ function withFact(state: SessionState, entry: Entry, options: FoldOptions): Sess
 			const error = fact.error === undefined ? {} : { error: fact.error };
 			// What is over is not parked any more.
 			const parked = over.parked === undefined ? {} : { parked: undefined };
-			return { ...ended, seq, run: { ...over, ...error, ...parked } };
+			return { ...withoutRefusedFiles(ended, fact.error), seq, run: { ...over, ...error, ...parked } };
 		}
 	}
 }

@@ -1,5 +1,6 @@
 // The keywords that combine schemas: allOf, anyOf, oneOf, not. Owns saying which alternative was probably meant.
 
+import { cutText } from "@holdfast/upp";
 import {
 	add,
 	type Check,
@@ -110,11 +111,11 @@ const longestInline = 500;
 
 function inline({ path, message }: Finding): string {
 	const said = path.length === 0 ? message : `${formatPath(path)}: ${message}`;
-	return said.length <= longestInline ? said : `${said.slice(0, longestInline)}…`;
+	return said.length <= longestInline ? said : `${cutText(said, longestInline)}…`;
 }
 
 const longestExplanation = 2_000;
 
 function shortened(message: string): string {
-	return message.length <= longestExplanation ? message : `${message.slice(0, longestExplanation)}…`;
+	return message.length <= longestExplanation ? message : `${cutText(message, longestExplanation)}…`;
 }

@@ -1,6 +1,7 @@
 // What is wrong with a value, in words that a model or a person can act on, and how a place in a value is written.
 
 /** One thing that is wrong with a value. */
+import { cutText } from "@holdfast/upp";
 export interface Issue {
 	/** Where, as in `items[2].name`; empty for the value itself. */
 	readonly path: string;
@@ -42,5 +43,5 @@ export function describeValue(value: unknown): string {
 }
 
 function abbreviate(text: string): string {
-	return text.length <= SHOWN_CHARACTERS ? text : `${text.slice(0, SHOWN_CHARACTERS)}…`;
+	return text.length <= SHOWN_CHARACTERS ? text : `${cutText(text, SHOWN_CHARACTERS)}…`;
 }

@@ -1,5 +1,5 @@
 // What sessions say when they cannot do as they are asked (keeps I9).
-import { HoldfastError } from "@holdfast/upp";
+import { cutText, HoldfastError } from "@holdfast/upp";
 import type { RunParked } from "../facts/index.ts";
 
 /** The agent was closed. */
@@ -36,7 +36,7 @@ export function sessionBusy(key: string): HoldfastError {
 export function unknownMessage(key: string, messageId: string | undefined): HoldfastError {
 	return new HoldfastError(
 		"unknown_message",
-		`Session "${key}" has no message ${JSON.stringify(messageId?.slice(0, 100))} of the user that could be replaced. Load the conversation again.`,
+		`Session "${key}" has no message ${JSON.stringify(cutText(messageId ?? "", 100))} of the user that could be replaced. Load the conversation again.`,
 	);
 }
 

@@ -1,5 +1,5 @@
 // Reads members of untrusted JSON data. What is not as it should be is refused with the path to it.
-import { decodeValue, HoldfastError, isHoldfastError, type JSONValue } from "@holdfast/upp";
+import { cutText, decodeValue, HoldfastError, isHoldfastError, type JSONValue } from "@holdfast/upp";
 
 /** The error for a fault at a path such as `plan.2.status`. */
 export function invalidState(path: string, expected: string, found: unknown, cause?: unknown): HoldfastError {
@@ -84,5 +84,5 @@ function nameOf(found: unknown): string {
 	if (Array.isArray(found)) return "an array";
 	if (typeof found === "object") return "an object";
 	const text = typeof found === "string" ? JSON.stringify(found) : String(found);
-	return text.length <= 60 ? text : `${text.slice(0, 60)}…`;
+	return text.length <= 60 ? text : `${cutText(text, 60)}…`;
 }

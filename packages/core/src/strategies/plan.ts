@@ -1,7 +1,7 @@
 // plan(): first a plan with dependencies, then its steps in order, and a new plan where one fails.
 // The position of the run is read from the plan in the state: a crash loses nothing of it. Steps are in an order that
 // respects their dependencies and are carried out from the front: all before the first open one are completed.
-import { HoldfastError, type JSONSchema } from "@holdfast/upp";
+import { cutText, HoldfastError, type JSONSchema } from "@holdfast/upp";
 import type { Action, Decider, ModelAction, Situation } from "../engine/index.ts";
 import type { PlanStep, PlanStepChange } from "../state/index.ts";
 import type { DecidingStrategy } from "./execution-strategy.ts";
@@ -155,6 +155,6 @@ function stepFailed({ executions }: Situation, { id, description }: PlanStep): H
 /** A text with its end, shortened where it is long. */
 function sentence(given: unknown): string {
 	const text = (typeof given === "string" ? given : JSON.stringify(given)).trim();
-	if (text.length > 500) return `${text.slice(0, 500)}…`;
+	if (text.length > 500) return `${cutText(text, 500)}…`;
 	return /[.!?…]$/.test(text) ? text : `${text}.`;
 }

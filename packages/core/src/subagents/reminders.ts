@@ -1,6 +1,6 @@
 // What a session learns of work in the background that is over: a notice in its inbox, with a key of its own, so that it
 // comes once, however often and by however many workers the end is noticed (keeps I4). It enters the active run, or waits for the next.
-import { type Message, UserMessage } from "@holdfast/upp";
+import { cutText, type Message, UserMessage } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
 import type { Run } from "../engine/index.ts";
 import { inputFact, saidBy, storedInput } from "../facts/index.ts";
@@ -80,5 +80,5 @@ export async function remind(
 
 /** Descriptions come from models: they end no line and no tag. */
 function oneLine(text: string): string {
-	return text.replaceAll(/\s+/g, " ").replaceAll("<", "&lt;").trim().slice(0, 500);
+	return cutText(text.replaceAll(/\s+/g, " ").replaceAll("<", "&lt;").trim(), 500);
 }

@@ -1,5 +1,6 @@
 // How much of a tool's result its model is shown. The journal keeps the whole of it; this is only the view.
 
+import { cutText } from "@holdfast/upp";
 import type { EngineTool } from "./types.ts";
 
 /** A result as the model gets it. */
@@ -23,16 +24,13 @@ export function shownToModel(
 	if (limit === Number.POSITIVE_INFINITY) return { result, cut: false };
 	const text = typeof result === "string" ? result : (JSON.stringify(result) ?? "");
 	if (text.length <= limit) return { result, cut: false };
-	const shown = text.slice(0, cutAt(text, Math.floor(limit)));
+	const shown = cutAtLineEnd(text, Math.floor(limit));
 	return { result: `${shown}\n${note(shown.length, text.length, tool.readOn?.(result))}`, cut: true };
 }
 
-function cutAt(text: string, limit: number): number {
+function cutAtLineEnd(text: string, limit: number): string {
 	const lineEnd = text.lastIndexOf("\n", limit);
-	if (lineEnd > 0 && lineEnd >= limit * (1 - GIVEN_AWAY)) return lineEnd;
-	const unit = text.charCodeAt(limit - 1);
-	const insideCharacter = unit >= 0xd800 && unit <= 0xdbff;
-	return insideCharacter ? limit - 1 : limit;
+	return cutText(text, lineEnd > 0 && lineEnd >= limit * (1 - GIVEN_AWAY) ? lineEnd : limit);
 }
 
 function note(shown: number, whole: number, readOn: string | undefined): string {

@@ -1,6 +1,8 @@
 // What is known of sessions at a glance. It reads of a session what is new since it was looked at last; those looked at longest
 // ago make way, and are then read anew (keeps I7).
+
 import type { InspectedHead, SessionInspection, SessionOwner } from "@holdfast/server";
+import { cutText } from "@holdfast/upp";
 import { type Entry, isHoldfastError } from "holdfast";
 import type { InspectedSession, ShownStatus } from "../wire/index.ts";
 import { type Counted, countEntries, noCounts } from "./counts.ts";
@@ -106,7 +108,7 @@ export class SessionLooks {
 		for (const { fact } of entries) {
 			if (fact.kind !== "input") continue;
 			const text = this.#mask(own(fact.message.text)).replaceAll(/\s+/g, " ").trim();
-			return text.length > longestTitle ? `${text.slice(0, longestTitle)}…` : text;
+			return text.length > longestTitle ? `${cutText(text, longestTitle)}…` : text;
 		}
 		return undefined;
 	}

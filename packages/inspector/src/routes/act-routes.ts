@@ -1,6 +1,8 @@
 // The routes that act where the server's own do not: fork, steer, release. To send, stop, answer and approve, the page uses the
 // server's own.
+
 import { isSessionId, type Route } from "@holdfast/server";
+import { cutText } from "@holdfast/upp";
 import {
 	answerJson,
 	inspectionOf,
@@ -73,7 +75,7 @@ export function actRoutes(parts: RouteParts): readonly Route[] {
 			const sessionId = sessionIdOf(exchange);
 			const { input, ...rest } = await exchange.readJson();
 			const [unknown] = Object.keys(rest);
-			if (unknown !== undefined) throw invalid(unknown.slice(0, 40), "is not known");
+			if (unknown !== undefined) throw invalid(cutText(unknown, 40), "is not known");
 			if (input === undefined) throw invalid("input", "is missing");
 			const { runId } = await inspection.steer(exchange.caller, sessionId, input);
 			return answerJson({ sessionId, runId });
@@ -115,7 +117,7 @@ function forkOf({
 	...rest
 }: Readonly<Record<string, unknown>>): ForkBody {
 	const [unknown] = Object.keys(rest);
-	if (unknown !== undefined) throw invalid(unknown.slice(0, 40), "is not known");
+	if (unknown !== undefined) throw invalid(cutText(unknown, 40), "is not known");
 	if (to !== undefined && !isSessionId(to)) throw invalid("to", "must be the id of a session");
 	const isSeq = Number.isSafeInteger(at) && (at as number) >= 0;
 	if (at !== undefined && !isSeq && typeof at !== "string")

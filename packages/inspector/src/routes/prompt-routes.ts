@@ -1,6 +1,8 @@
 // The routes of what a server lets its inspector do, and of prompts in their versions: they are looked at, and another version is
 // written. None is ever changed.
+
 import type { Exchange, Route } from "@holdfast/server";
+import { cutText } from "@holdfast/upp";
 import { HoldfastError } from "holdfast";
 import type { InspectorAbout, ShownPrompt } from "../wire/index.ts";
 import {
@@ -95,7 +97,7 @@ export function promptRoutes(parts: RouteParts): readonly Route[] {
 			const id = exchange.parameter("promptId") ?? "";
 			const { text, after, ...rest } = await exchange.readJson();
 			const [unknown] = Object.keys(rest);
-			if (unknown !== undefined) throw invalid(unknown.slice(0, 40), "is not known");
+			if (unknown !== undefined) throw invalid(cutText(unknown, 40), "is not known");
 			if (typeof text !== "string") throw invalid("text", "must be text");
 			const latest = await prompts.get(id);
 			if (latest === null) throw promptNotFound(id);
@@ -121,7 +123,7 @@ function promptsOf(exchange: Exchange, parts: RouteParts): InspectedPrompts {
 }
 
 function promptNotFound(id: string): HoldfastError {
-	return new HoldfastError("PROMPT_NOT_FOUND", `There is no prompt ${JSON.stringify(id.slice(0, 200))}.`);
+	return new HoldfastError("PROMPT_NOT_FOUND", `There is no prompt ${JSON.stringify(cutText(id, 200))}.`);
 }
 
 function shown({ id, version, name, text, engine, createdBy, createdAt }: ShownPrompt): ShownPrompt {

@@ -1,4 +1,5 @@
 // Entries as the page gets them: masked, and cut where they are long, so that an answer stays bounded (keeps I7).
+import { cutText } from "@holdfast/upp";
 import type { Entry } from "holdfast";
 import { encodeFact } from "holdfast/host";
 import type { ShownEntry } from "./types.ts";
@@ -29,7 +30,7 @@ function trimmed(value: unknown, depth = 0): unknown {
 	if (typeof value === "string")
 		return value.length <= keptCharacters
 			? value
-			: `${value.slice(0, keptCharacters)}… (${value.length} characters)`;
+			: `${cutText(value, keptCharacters)}… (${value.length} characters)`;
 	if (typeof value !== "object" || value === null) return value;
 	if (depth > deepest) return "…";
 	if (Array.isArray(value)) {

@@ -1,5 +1,5 @@
 // Vectors of texts: made by a model, kept as unit vectors of 32-bit floats, compared by cosine.
-import { HoldfastError, messageOf } from "@holdfast/upp";
+import { cutText, HoldfastError, messageOf } from "@holdfast/upp";
 import type { Embed, EmbedTexts } from "../contract/index.ts";
 
 /** Characters of a text that are embedded. */
@@ -30,7 +30,7 @@ export function embedderOf(embed: Embed): Embedder {
 			if (text.trim() === "") return undefined;
 			let vectors: readonly (readonly number[])[];
 			try {
-				vectors = await embedTexts([text.slice(0, longestText)]);
+				vectors = await embedTexts([cutText(text, longestText)]);
 			} catch (cause) {
 				throw failed(`it failed: ${messageOf(cause)}`, cause);
 			}

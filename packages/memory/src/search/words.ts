@@ -12,14 +12,15 @@ const longestText = 262_144;
 const mostWords = 128;
 
 /** The words of a text in order. Costs what the text is long, up to a limit. */
+import { cutText } from "@holdfast/upp";
 export function wordsOf(text: string): readonly string[] {
 	const plain = text
 		.slice(0, longestText)
 		.normalize("NFKD")
 		.replaceAll(/[\u0300-\u036f]/g, "")
 		.toLowerCase();
-	const words = plain.slice(0, longestText).match(word) ?? [];
-	return words.map((each) => (each.length > longestWord ? each.slice(0, longestWord) : each));
+	const words = cutText(plain, longestText).match(word) ?? [];
+	return words.map((each) => (each.length > longestWord ? cutText(each, longestWord) : each));
 }
 
 /** The different words of a query. */

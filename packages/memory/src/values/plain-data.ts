@@ -1,5 +1,5 @@
 // What can be kept: data that is the same again when it was written as JSON and read.
-import { HoldfastError } from "@holdfast/upp";
+import { cutText, HoldfastError } from "@holdfast/upp";
 
 /** Levels of nesting at most; what reads it calls itself once a level. */
 const deepest = 500;
@@ -63,7 +63,7 @@ function problemOf(value: unknown, above: ReadonlySet<object>): string | undefin
 }
 
 function notSerialisable(path: readonly string[], what: string): HoldfastError {
-	const place = path.length === 0 ? "The value" : `At "${path.join(".").slice(0, 200)}" there`;
+	const place = path.length === 0 ? "The value" : `At "${cutText(path.join("."), 200)}" there`;
 	return new HoldfastError(
 		"VALUE_NOT_SERIALISABLE",
 		`${place} is ${what}, which cannot be kept. Write plain data: objects, arrays, strings, finite numbers, booleans and null.`,

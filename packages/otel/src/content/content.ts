@@ -1,5 +1,6 @@
 // What was said, masked and shortened, as text for an attribute. Absent unless it is asked for.
 import { createRedactor } from "@holdfast/redaction";
+import { cutText } from "@holdfast/upp";
 
 /** What of the content of runs is reported. */
 export interface ContentOptions {
@@ -56,9 +57,8 @@ function shortened(data: unknown, longest: number, levels: number): unknown {
 	);
 }
 
-/** Never ends within a surrogate pair. */
 function shortText(text: string, longest: number): string {
 	if (text.length <= longest) return text;
-	const end = /[\uD800-\uDBFF]/.test(text[longest - 1] ?? "") ? longest - 1 : longest;
-	return `${text.slice(0, end)}… (${text.length - end} more characters)`;
+	const shown = cutText(text, longest);
+	return `${shown}… (${text.length - shown.length} more characters)`;
 }

@@ -1,7 +1,7 @@
 // Reads SQL before a database does: one statement, its kind and its placeholders. It accepts only what SQLite, Postgres and
 // MySQL split into the same tokens, and refuses everything else: a text that two databases read in two ways can hide a
 // statement from one of them. Costs linear time.
-import { HoldfastError } from "@holdfast/upp";
+import { cutText, HoldfastError } from "@holdfast/upp";
 
 const longest = 100_000;
 const reading: ReadonlySet<string> = new Set(["SELECT", "WITH", "VALUES"]);
@@ -55,7 +55,7 @@ export function parseStatement(sql: string): ParsedStatement {
 	}
 	if (first === undefined) throw sqlRefused("it is empty");
 	if (!reading.has(first) && !writing.has(first))
-		throw sqlRefused(`a statement that begins with ${JSON.stringify(first.slice(0, 40))} is never run`);
+		throw sqlRefused(`a statement that begins with ${JSON.stringify(cutText(first, 40))} is never run`);
 	return { writes: writing.has(first) || [...writingWithin].some((word) => words.has(word)), placeholders };
 }
 
@@ -102,7 +102,7 @@ function afterWord(sql: string, at: number, word: string): number {
 	const end = at + word.length;
 	if (sql[end] === "'" && !prefix.test(word))
 		throw sqlRefused(
-			`databases may read the text after ${JSON.stringify(word.slice(0, 40))} differently; write a blank`,
+			`databases may read the text after ${JSON.stringify(cutText(word, 40))} differently; write a blank`,
 		);
 	return end;
 }

@@ -1,4 +1,5 @@
 // What is evaluated: an agent, an input, and how good what comes of it is.
+import { cutText } from "@holdfast/upp";
 import type { Agent as EngineAgent } from "holdfast";
 import type { AgentResult, LLMClient, RunOptions } from "../contract/index.ts";
 
@@ -87,7 +88,7 @@ export function judge({ client, criteria, name = "judge" }: JudgeOptions): Score
 			]);
 			const value = Number(/^\s*(0(?:\.\d+)?|1(?:\.0+)?)\s*$/.exec(text)?.[1] ?? Number.NaN);
 			if (Number.isNaN(value))
-				throw new Error(`The judge gave no number from 0 to 1 but: ${text.slice(0, 80)}`);
+				throw new Error(`The judge gave no number from 0 to 1 but: ${cutText(text, 80)}`);
 			return value;
 		},
 	};

@@ -1,5 +1,5 @@
 // A template as it is given, read once: what cannot be kept or would not be found again is refused.
-import { HoldfastError } from "@holdfast/upp";
+import { cutText, HoldfastError } from "@holdfast/upp";
 import type { PromptTemplate } from "../contract/index.ts";
 import { isPromptEngine } from "./engines.ts";
 
@@ -58,7 +58,7 @@ export function invalidPrompt(id: string, problems: readonly string[], cause?: u
 	const shown = problems.slice(0, 10).join("; ");
 	return new HoldfastError(
 		"PROMPT_INVALID",
-		`The template ${JSON.stringify(id.slice(0, maximalIdLength))} cannot be used: ${shown}.`,
+		`The template ${JSON.stringify(cutText(id, maximalIdLength))} cannot be used: ${shown}.`,
 		{ data: { errors: problems }, ...(cause === undefined ? {} : { cause }) },
 	);
 }

@@ -1,6 +1,6 @@
 // A template rendered with parameters: what is missing, what it costs, how many tokens it has.
 import type { Redactor } from "@holdfast/redaction";
-import { HoldfastError, isHoldfastError, messageOf } from "@holdfast/upp";
+import { cutText, HoldfastError, isHoldfastError, messageOf } from "@holdfast/upp";
 import type { PromptTemplate, RenderedPrompt } from "../contract/index.ts";
 import { Budget, limitExceeded, type PromptLimits } from "./budget.ts";
 import { fieldAt, plainParams, textOf } from "./plain-params.ts";
@@ -78,7 +78,7 @@ function renderError(id: string, error: unknown): HoldfastError {
 	const why = messageOf(error);
 	return new HoldfastError(
 		"PROMPT_RENDER_FAILED",
-		`The template ${JSON.stringify(id)} could not be rendered with these parameters: ${why.slice(0, 500)}`,
+		`The template ${JSON.stringify(id)} could not be rendered with these parameters: ${cutText(why, 500)}`,
 		{ cause: error },
 	);
 }

@@ -275,7 +275,12 @@ export class ChatProjection {
 		const call = this.#calls.get(toolCallId);
 		if (call === undefined) return;
 		call.said = (call.said + delta).slice(-preliminaryCharacters);
-		this.#emit({ type: "tool-output-available", toolCallId, output: call.said, preliminary: true });
+		this.#emit({
+			type: "tool-output-available",
+			toolCallId,
+			output: call.said.toWellFormed(),
+			preliminary: true,
+		});
 	}
 
 	#settled(toolCallId: string, output: string, isError: boolean): void {

@@ -1,5 +1,6 @@
 // Reads the body of a request: JSON of a bounded size and depth, or an error that says what is wrong. Nothing beyond
 // the limit is kept, and nothing is parsed that is not announced as JSON, so no foreign page can send a plain form.
+import { cutText } from "@holdfast/upp";
 import { HoldfastError } from "holdfast";
 
 /** Objects and lists inside each other; deeper than any real request, and safe for code that recurses. */
@@ -48,8 +49,8 @@ export async function readNothing(request: Request, limit: number): Promise<void
 	if (name === undefined) return;
 	throw new HoldfastError(
 		"invalid_input",
-		`The body has a member ${JSON.stringify(name.slice(0, 40))}, and this request takes none. Send no body.`,
-		{ data: { field: name.slice(0, 40) } },
+		`The body has a member ${JSON.stringify(cutText(name, 40))}, and this request takes none. Send no body.`,
+		{ data: { field: cutText(name, 40) } },
 	);
 }
 

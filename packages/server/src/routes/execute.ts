@@ -1,4 +1,5 @@
 // Routes that ask for a run and stream it: a message, tool results, or the answer to an approval.
+import { cutText } from "@holdfast/upp";
 import { HoldfastError, isHoldfastError } from "holdfast";
 import type { Exchange } from "../exchange.ts";
 import type { JsonObject, Route } from "../http/index.ts";
@@ -160,7 +161,7 @@ function refuseUnknown(body: JsonObject, known: ReadonlySet<string>): void {
 	if (unknown === undefined) return;
 	throw new HoldfastError(
 		"invalid_input",
-		`The body has a member "${unknown.slice(0, 40)}" that is not known. Known are ${[...known].join(", ")}.`,
-		{ data: { field: unknown.slice(0, 40) } },
+		`The body has a member "${cutText(unknown, 40)}" that is not known. Known are ${[...known].join(", ")}.`,
+		{ data: { field: cutText(unknown, 40) } },
 	);
 }

@@ -1,5 +1,6 @@
 // The context of a new session as a client sends it, checked at the door (keeps I9: what is refused names its field). Its
 // messages are checked when they are used. Its tools are the client's: always remote.
+import { cutText } from "@holdfast/upp";
 import type { SessionContext, StoredTool } from "holdfast/execute";
 import { invalidInput } from "./client-errors.ts";
 import { withoutPatterns } from "./client-schema.ts";
@@ -17,7 +18,7 @@ export function readContext(given: unknown): SessionContext {
 	if (unknown !== undefined)
 		throw invalidInput(
 			"context",
-			`has a member ${JSON.stringify(unknown.slice(0, 50))} that is not known. Known are ${[...contextMembers].join(", ")}`,
+			`has a member ${JSON.stringify(cutText(unknown, 50))} that is not known. Known are ${[...contextMembers].join(", ")}`,
 		);
 	const { systemPrompt, messages = [], tools = [] } = given;
 	if (systemPrompt !== undefined && typeof systemPrompt !== "string")

@@ -53,6 +53,9 @@ export interface ScriptedModel extends ModelReference {
 	readonly requests: readonly LLMRequest[];
 }
 
+/** Called with each request of each scripted model of this process. For the tests of this repository. */
+export const requestObservers: Set<(request: LLMRequest) => void> = new Set();
+
 /**
  * Makes a model that follows a script. A call after the end of a list fails with UPPError INVALID_REQUEST.
  *
@@ -71,6 +74,7 @@ export function scriptedModel(script: Script, options: { readonly modelId?: stri
 	const requests: LLMRequest[] = [];
 	const reply = async (request: LLMRequest): Promise<ScriptedReply & { readonly number: number }> => {
 		const number = requests.push(request) - 1;
+		for (const observe of requestObservers) observe(request);
 		const found = typeof script === "function" ? await script(request, number) : script[number];
 		if (found === undefined) {
 			throw new UPPError(`The script ends after ${number} replies.`, "INVALID_REQUEST", "scripted", "llm");

@@ -1,5 +1,5 @@
 // defineTool and names of tools: SA-036 … SA-038.
-import { HoldfastError } from "@holdfast/upp";
+import { cutText, HoldfastError } from "@holdfast/upp";
 import type { DefineToolOptions, ThreadState, ToolArgs, ToolDefinition, ToolTenvs } from "../types/index.ts";
 import {
 	checkChoice,
@@ -69,9 +69,9 @@ export function validateToolName(name: string): void {
 		: "A name has letters, digits, `_` and `-`, 64 of them at most, and starts with no digit.";
 	throw new HoldfastError(
 		"invalid_tool_name",
-		`A tool cannot be named "${String(name).slice(0, 100)}". ${why}`,
+		`A tool cannot be named "${cutText(String(name), 100)}". ${why}`,
 		{
-			data: { name: String(name).slice(0, 100) },
+			data: { name: cutText(String(name), 100) },
 		},
 	);
 }

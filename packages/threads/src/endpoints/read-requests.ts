@@ -1,4 +1,5 @@
 // Reads what requests say, field by field: nothing of it is trusted (keeps I9).
+import { cutText } from "@holdfast/upp";
 import { HoldfastError } from "holdfast";
 
 type JsonObject = Readonly<Record<string, unknown>>;
@@ -56,8 +57,8 @@ export function onlyFields(body: JsonObject, fields: readonly string[]): void {
 	if (unknown !== undefined)
 		throw new HoldfastError(
 			"invalid_input",
-			`The body has a field ${JSON.stringify(unknown.slice(0, 40))}, which means nothing here. Known fields: ${fields.join(", ")}.`,
-			{ data: { field: unknown.slice(0, 40) } },
+			`The body has a field ${JSON.stringify(cutText(unknown, 40))}, which means nothing here. Known fields: ${fields.join(", ")}.`,
+			{ data: { field: cutText(unknown, 40) } },
 		);
 }
 

@@ -1,6 +1,6 @@
 // Searches the text files of a thread line by line, in bounded memory and in time linear in what it reads: patterns are
 // those of RE2, which has no lookaround and no backreferences and never backtracks.
-import { messageOf } from "@holdfast/upp";
+import { cutText, messageOf } from "@holdfast/upp";
 import { isHoldfastError } from "holdfast";
 import { systemPorts } from "holdfast/host";
 import { RE2JS } from "re2js";
@@ -44,7 +44,7 @@ function compile(pattern: string): (text: string) => boolean {
 	} catch (cause) {
 		const why = messageOf(cause);
 		throw invalidPattern(
-			`The pattern ${JSON.stringify(pattern.slice(0, 200))} is not valid: ${why}. Patterns are those of RE2.`,
+			`The pattern ${JSON.stringify(cutText(pattern, 200))} is not valid: ${why}. Patterns are those of RE2.`,
 			cause,
 		);
 	}
@@ -72,8 +72,11 @@ async function* linesOf(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Line,
 			yield { lineNumber: lineNumber++, line: text.slice(from, text[end - 1] === "\r" ? end - 1 : end) };
 			from = end + 1;
 		}
-		for (; text.length - from > longestLine; from += longestLine)
-			yield { lineNumber, line: text.slice(from, from + longestLine) };
+		while (text.length - from > longestLine) {
+			const line = cutText(text.slice(from, from + longestLine + 1), longestLine);
+			yield { lineNumber, line };
+			from += line.length;
+		}
 		rest = text.slice(from);
 	}
 	rest += decoder.decode();

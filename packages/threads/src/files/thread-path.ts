@@ -1,4 +1,5 @@
 // Paths of a thread's files: one canonical form, `/folder/name`, and none that leaves the thread.
+import { cutText } from "@holdfast/upp";
 import { HoldfastError } from "holdfast";
 
 /** Characters a path may have. */
@@ -46,6 +47,6 @@ export function prefixOf(folder: string): string {
 }
 
 function invalidPath(path: unknown, why: string): HoldfastError {
-	const shown = typeof path === "string" ? JSON.stringify(path.slice(0, 200)) : String(typeof path);
+	const shown = typeof path === "string" ? JSON.stringify(cutText(path, 200)) : String(typeof path);
 	return new HoldfastError("invalid_path", `The path ${shown} cannot be used. ${why}`);
 }

@@ -1,5 +1,5 @@
 // The key-values of one thread, over the host's values. JSON in, the same JSON out; null and undefined take a key away.
-import { messageOf } from "@holdfast/upp";
+import { cutText, messageOf } from "@holdfast/upp";
 import { HoldfastError } from "holdfast";
 
 /** Values under names, as a host keeps them beside a session. */
@@ -69,7 +69,7 @@ function jsonOf(key: string, value: unknown): string {
 function notJson(key: string, why: string, cause: unknown): HoldfastError {
 	return new HoldfastError(
 		"invalid_value",
-		`The value for ${JSON.stringify(key.slice(0, 100))} cannot be kept: ${why.split("\n")[0]}. Give plain JSON.`,
+		`The value for ${JSON.stringify(cutText(key, 100))} cannot be kept: ${why.split("\n")[0]}. Give plain JSON.`,
 		{ cause },
 	);
 }

@@ -34,6 +34,8 @@ export class Answer {
 	/** Why the model stopped, once it has said so. */
 	finishReason: AISDKFinishReason | undefined;
 	readonly #emit: Emit;
+	/** The names of tools that the provider knows by others. */
+	readonly #ownNames: ReadonlyMap<string, string>;
 	readonly #textEvent: StreamEventType;
 	readonly #content: AssistantContent[] = [];
 	readonly #carried: Carried = {};
@@ -43,8 +45,9 @@ export class Answer {
 	#usage: TokenUsage | undefined;
 
 	/** `structured` answers are emitted as `object_delta` events, others as `text_delta`. */
-	constructor(emit: Emit, kind: "text" | "structured") {
+	constructor(emit: Emit, kind: "text" | "structured", ownNames: ReadonlyMap<string, string> = new Map()) {
 		this.#emit = emit;
+		this.#ownNames = ownNames;
 		this.#textEvent = kind === "structured" ? "object_delta" : "text_delta";
 	}
 
@@ -73,7 +76,7 @@ export class Answer {
 				this.#end(part, "reasoning");
 				break;
 			case "tool-input-start":
-				if (!part.providerExecuted) this.#beginCall(textOf(part, "id"), textOf(part, "toolName"), "");
+				if (!part.providerExecuted) this.#beginCall(textOf(part, "id"), this.#nameOf(part), "");
 				break;
 			case "tool-input-delta":
 				this.#growCall(part);
@@ -185,7 +188,7 @@ export class Answer {
 
 	#call(part: StreamPart): void {
 		const toolCallId = textOf(part, "toolCallId");
-		const toolName = textOf(part, "toolName");
+		const toolName = this.#nameOf(part);
 		const { value, invalid } = readArguments(part.input);
 		if (part.providerExecuted) {
 			this.#place({ type: "tool-call", toolCallId, toolName, input: value, providerExecuted: true }, part);
@@ -203,6 +206,11 @@ export class Answer {
 		if (invalid !== undefined) call.invalidArguments = invalid;
 		if (part.providerMetadata !== undefined) call.metadata = part.providerMetadata;
 		calls.add(call, this.#content.length);
+	}
+
+	#nameOf(part: StreamPart): string {
+		const name = textOf(part, "toolName");
+		return this.#ownNames.get(name) ?? name;
 	}
 
 	#providerResult(part: StreamPart): void {

@@ -1,9 +1,12 @@
 // A request as the AI SDK's call options: which of our parameters the SDK knows, and where the others go.
 
-import type { ToolDefinition } from "../messages/index.ts";
 import type { LLMRequest } from "../model/index.ts";
+import { wellFormed } from "../text/index.ts";
+import { answerSchema, isClosedSchema, wireToolName } from "../wire/index.ts";
+import { dialectOf } from "./dialect.ts";
 import type { AISDKMetadata, CallOptions, LanguageModel } from "./language-model-types.ts";
 import { toPrompt } from "./prompt.ts";
+import { wireTools } from "./wire-tools.ts";
 
 const names: Readonly<Record<string, keyof CallOptions>> = {
 	temperature: "temperature",
@@ -32,24 +35,26 @@ const names: Readonly<Record<string, keyof CallOptions>> = {
 	includeRawChunks: "includeRawChunks",
 };
 
-const toolsOf = new WeakMap<readonly ToolDefinition[], unknown[]>();
-
 /** The call options for a request. Parameters the SDK does not know go to the provider under its name. */
 export function toCallOptions(request: LLMRequest, model: LanguageModel, signal: AbortSignal): CallOptions {
 	const options: CallOptions = {
-		prompt: toPrompt(request.messages, request.system, model.specificationVersion),
+		prompt: toPrompt(request.messages, request.system, dialectOf(model)),
 		abortSignal: signal,
 	};
 	if (request.params !== undefined) applyParams(options, request.params, model.provider);
 	if (request.config?.headers !== undefined) {
 		options.headers = { ...request.config.headers, ...options.headers };
 	}
-	if (request.tools !== undefined && request.tools.length > 0) options.tools = toTools(request.tools);
+	const { tools } = wireTools(request.tools);
+	if (tools.length > 0) options.tools = tools;
 	if (request.structure !== undefined) {
 		const { title, description } = request.structure;
+		const schema = wellFormed(answerSchema(request.structure));
+		if (asksStrictly.test(model.provider) && !isClosedSchema(schema))
+			addOptions(options, model.provider, { strictJsonSchema: false });
 		options.responseFormat = {
 			type: "json",
-			schema: request.structure,
+			schema,
 			...(typeof title === "string" && /^[\w-]{1,64}$/.test(title) ? { name: title } : {}),
 			...(typeof description === "string" ? { description } : {}),
 		};
@@ -67,34 +72,26 @@ function applyParams(options: CallOptions, params: Record<string, unknown>, prov
 	}
 	if (typeof options.stopSequences === "string") options.stopSequences = [options.stopSequences];
 	if (options.toolChoice !== undefined) options.toolChoice = toToolChoice(options.toolChoice);
-	if (Object.keys(unknown).length > 0) {
-		const given: AISDKMetadata = options.providerOptions ?? {};
-		const name = provider.split(".")[0] ?? provider;
-		options.providerOptions = { ...given, [name]: { ...unknown, ...given[name] } };
-	}
+	if (Object.keys(unknown).length > 0) addOptions(options, provider, unknown);
+}
+
+/** Models of these ask for strict answers unless they are told otherwise. */
+const asksStrictly = /^(?:openai|azure|groq)\b/;
+
+/** Adds options for the model's own provider; those that were given for it win. */
+function addOptions(options: CallOptions, provider: string, added: Record<string, unknown>): void {
+	const given: AISDKMetadata = options.providerOptions ?? {};
+	const name = provider.split(".")[0] ?? provider;
+	options.providerOptions = wellFormed({ ...given, [name]: { ...added, ...given[name] } });
 }
 
 function toToolChoice(given: unknown): NonNullable<CallOptions["toolChoice"]> {
 	if (given === "any") return { type: "required" };
 	if (given === "auto" || given === "none" || given === "required") return { type: given };
-	if (typeof given === "string") return { type: "tool", toolName: given };
+	if (typeof given === "string") return { type: "tool", toolName: wireToolName(given) };
 	const choice = given as { type?: string; toolName?: string; name?: string; function?: { name?: string } };
 	const toolName = choice.toolName ?? choice.name ?? choice.function?.name;
-	return toolName === undefined ? toToolChoice(choice.type ?? "auto") : { type: "tool", toolName };
-}
-
-function toTools(tools: readonly ToolDefinition[]): unknown[] {
-	let converted = toolsOf.get(tools);
-	// A list that has grown since is converted again, so that the model sees every tool.
-	if (converted === undefined || converted.length !== tools.length) {
-		converted = tools.map((tool) => ({
-			type: "function",
-			name: tool.name,
-			description: tool.description,
-			inputSchema: tool.parameters,
-			...(tool.metadata === undefined ? {} : { providerOptions: tool.metadata }),
-		}));
-		toolsOf.set(tools, converted);
-	}
-	return converted;
+	return toolName === undefined
+		? toToolChoice(choice.type ?? "auto")
+		: { type: "tool", toolName: wireToolName(toolName) };
 }

@@ -9,6 +9,7 @@ import { toUPPError } from "./errors.ts";
 import type { LanguageModelSource } from "./language-model.ts";
 import type { StreamPart } from "./language-model-types.ts";
 import { isCutOff } from "./outcome.ts";
+import { wireTools } from "./wire-tools.ts";
 
 /** Asks for a whole answer. Whatever goes wrong is an error with a code. */
 export async function generate(
@@ -22,7 +23,7 @@ export async function generate(
 		const result = await model.doGenerate(toCallOptions(request, model, signal));
 		const parts: unknown = result?.content;
 		if (!Array.isArray(parts)) throw malformed(provider, "its content is no list");
-		const answer = new Answer(ignore, "text");
+		const answer = new Answer(ignore, "text", wireTools(request.tools).ownNames);
 		for (const [index, part] of parts.entries()) takeWhole(answer, part, String(index), provider);
 		take(answer, { type: "response-metadata", ...result.response }, provider);
 		take(answer, { ...result, type: "finish" }, provider);
@@ -51,7 +52,11 @@ export async function follow(
 		cancel = () => void reader.cancel(signal.reason).catch(ignore);
 		if (signal.aborted) cancel();
 		deadline.onReached = cancel;
-		const answer = new Answer(emit, request.structure === undefined ? "text" : "structured");
+		const answer = new Answer(
+			emit,
+			request.structure === undefined ? "text" : "structured",
+			wireTools(request.tools).ownNames,
+		);
 		for (;;) {
 			const { done, value } = await reader.read();
 			if (done) break;

@@ -13,7 +13,10 @@ import {
 	type ToolResultMessage,
 	type UserMessage,
 } from "../messages/index.ts";
+import { wellFormed } from "../text/index.ts";
+import { wireToolName } from "../wire/index.ts";
 import { carriedBy } from "./carried.ts";
+import type { Dialect } from "./dialect.ts";
 import { type FileBlock, filePart, resultFilePart, type SpecificationVersion } from "./file-parts.ts";
 import type { AISDKMetadata, PromptMessage, PromptPart } from "./language-model-types.ts";
 
@@ -25,19 +28,17 @@ export function isWhole({ role, content }: PromptMessage): boolean {
 }
 
 /** The message at that place of a conversation as the AI SDK's prompt has it. */
-export function promptMessage(
-	messages: readonly Message[],
-	index: number,
-	version: SpecificationVersion,
-): PromptMessage {
+export function promptMessage(messages: readonly Message[], index: number, dialect: Dialect): PromptMessage {
 	const message = messages[index] as AnyMessage;
 	switch (message.type) {
 		case "user":
-			return withOptions(message, { role: "user", content: userParts(message, version) });
+			return wellFormed(withOptions(message, { role: "user", content: userParts(message, dialect) }));
 		case "assistant":
-			return withOptions(message, { role: "assistant", content: assistantParts(message, version) });
+			return wellFormed(
+				withOptions(message, { role: "assistant", content: assistantParts(message, dialect) }),
+			);
 		case "tool_result":
-			return { role: "tool", content: resultParts(message, messages, index, version) };
+			return wellFormed({ role: "tool", content: resultParts(message, messages, index, dialect) });
 	}
 }
 
@@ -49,27 +50,44 @@ function withOptions(message: UserMessage | AssistantMessage, converted: PromptM
 	return converted;
 }
 
-function userParts(message: UserMessage, version: SpecificationVersion): PromptPart[] {
-	return message.content.map((block) => contentPart(block, version));
+/** Providers refuse a message without content, and text that is blank. */
+const blankInput = "(empty message)";
+
+function userParts(message: UserMessage, { version }: Dialect): PromptPart[] {
+	const parts = message.content.filter(isSaid).map((block) => contentPart(block, version));
+	return parts.length > 0 ? parts : [{ type: "text", text: blankInput }];
 }
 
-function assistantParts(message: AssistantMessage, version: SpecificationVersion): PromptPart[] {
+/** Blank text says nothing, unless its provider attached something to it. */
+function isSaid(block: ContentBlock): boolean {
+	return block.type !== "text" || block.metadata !== undefined || block.text.trim() !== "";
+}
+
+function assistantParts(message: AssistantMessage, dialect: Dialect): PromptPart[] {
+	const parts = placedParts(message, dialect);
+	// Reasoning alone is no answer: a provider that does not know it would see an empty message.
+	return parts.every(({ type }) => type === "reasoning") ? [] : parts;
+}
+
+function placedParts(message: AssistantMessage, dialect: Dialect): PromptPart[] {
+	const { version } = dialect;
 	const carried = carriedBy(message);
 	const calls = message.toolCalls ?? [];
 	if (carried?.parts === undefined && carried?.callPlaces === undefined) {
-		const parts = message.content.map((block) => contentPart(block, version));
-		for (const call of calls) parts.push(callPart(call));
+		const parts = message.content.filter(isSaid).map((block) => contentPart(block, version));
+		for (const call of calls) parts.push(callPart(call, dialect));
 		return parts;
 	}
 	const parts: PromptPart[] = [];
 	for (let at = 0; at <= message.content.length; at++) {
 		for (const placed of carried?.parts ?? []) if (placed.at === at) parts.push(placed.part);
-		for (const call of calls) if (carried?.callPlaces?.[call.toolCallId] === at) parts.push(callPart(call));
+		for (const call of calls)
+			if (carried?.callPlaces?.[call.toolCallId] === at) parts.push(callPart(call, dialect));
 		const block = message.content[at];
-		if (block !== undefined) parts.push(contentPart(block, version));
+		if (block !== undefined && isSaid(block)) parts.push(contentPart(block, version));
 	}
 	for (const call of calls) {
-		if (carried?.callPlaces?.[call.toolCallId] === undefined) parts.push(callPart(call));
+		if (carried?.callPlaces?.[call.toolCallId] === undefined) parts.push(callPart(call, dialect));
 	}
 	return parts;
 }
@@ -81,11 +99,11 @@ function contentPart(block: ContentBlock, version: SpecificationVersion): Prompt
 	return part;
 }
 
-function callPart(call: ToolCall): PromptPart {
+function callPart(call: ToolCall, { callId }: Dialect): PromptPart {
 	const part: PromptPart = {
 		type: "tool-call",
-		toolCallId: call.toolCallId,
-		toolName: call.toolName,
+		toolCallId: callId(call.toolCallId),
+		toolName: wireToolName(call.toolName),
 		input: call.arguments,
 	};
 	if (call.metadata !== undefined) part.providerOptions = call.metadata as AISDKMetadata;
@@ -96,13 +114,13 @@ function resultParts(
 	message: ToolResultMessage,
 	messages: readonly Message[],
 	index: number,
-	version: SpecificationVersion,
+	{ version, callId }: Dialect,
 ): PromptPart[] {
 	const nameOf = toolNames(messages, index, message.results.length);
 	return message.results.map((entry) => ({
 		type: "tool-result",
-		toolCallId: entry.toolCallId,
-		toolName: nameOf(entry.toolCallId) ?? unknownTool,
+		toolCallId: callId(entry.toolCallId),
+		toolName: wireToolName(nameOf(entry.toolCallId) ?? unknownTool),
 		output: resultOutput(entry, version),
 	}));
 }
@@ -129,11 +147,13 @@ function resultOutput(entry: ToolResult, version: SpecificationVersion): { type:
 	if (typeof result === "string") return { type: isError ? "error-text" : "text", value: result };
 	if (result === undefined) return { type: isError ? "error-text" : "text", value: "" };
 	if (Array.isArray(result) && result.some(isFile) && result.every(isContentBlock)) {
-		const value = result.map((block) =>
-			isFile(block)
-				? resultFilePart(block, version)
-				: { type: "text", text: (block as { text: string }).text },
-		);
+		const value = result
+			.filter(isSaid)
+			.map((block) =>
+				isFile(block)
+					? resultFilePart(block, version)
+					: { type: "text", text: (block as { text: string }).text },
+			);
 		return { type: "content", value };
 	}
 	return jsonOutput(result, isError ? "error-" : "");

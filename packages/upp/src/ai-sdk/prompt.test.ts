@@ -1,8 +1,15 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { AssistantMessage, type Message, ToolResultMessage, UserMessage } from "../messages/index.ts";
+import { CallOrder } from "./call-order.ts";
+import { type Dialect, dialectOf } from "./dialect.ts";
+import type { PromptMessage } from "./language-model-types.ts";
 import { toPrompt } from "./prompt.ts";
 import { promptMessage } from "./prompt-message.ts";
+
+const [v3, v4] = (["v3", "v4"] as const).map((specificationVersion) =>
+	dialectOf({ specificationVersion, provider: "test" } as Parameters<typeof dialectOf>[0]),
+) as [Dialect, Dialect];
 
 /** A conversation of steps: a question, an answer that calls a tool, its result. Some answers say nothing. */
 function steps(count: number): Message[] {
@@ -18,14 +25,16 @@ function steps(count: number): Message[] {
 
 /** The prompt of messages that were never seen before. */
 function fresh(messages: readonly Message[]): unknown[] {
-	return messages
-		.map((_, index) => promptMessage(messages, index, "v4"))
-		.filter(({ role, content }) => role !== "assistant" || content.length > 0);
+	const order = new CallOrder(v4.turns);
+	const prompt: PromptMessage[] = [];
+	for (const index of messages.keys()) order.add(promptMessage(messages, index, v4), prompt);
+	order.end(prompt);
+	return prompt;
 }
 
 test("an answer of which nothing was said is not sent to a provider", () => {
 	const messages = [new UserMessage("One?"), new AssistantMessage([]), new UserMessage("Two?")];
-	expect(toPrompt(messages, undefined, "v3").map(({ role }) => role)).toEqual(["user", "user"]);
+	expect(toPrompt(messages, undefined, v3).map(({ role }) => role)).toEqual(["user", "user"]);
 });
 
 test("the prompt is that of the messages given, whatever was asked before of the same ones", () => {
@@ -42,7 +51,7 @@ test("the prompt is that of the messages given, whatever was asked before of the
 				if (swapped !== null && swapped < messages.length) {
 					messages[swapped] = others.get(start * 4 + swapped) as Message;
 				}
-				expect(toPrompt(messages, undefined, "v4")).toEqual(fresh(messages));
+				expect(toPrompt(messages, undefined, v4)).toEqual(fresh(messages));
 			}
 		}),
 		{ numRuns: 300 },
@@ -54,21 +63,22 @@ test("a growing conversation is converted message by message, also one that its 
 	let before: readonly unknown[] = [];
 	for (const message of steps(5)) {
 		messages.push(message);
-		const prompt = toPrompt(messages, undefined, "v4");
+		const prompt = toPrompt(messages, undefined, v4);
 		expect(prompt).toEqual(fresh(messages));
 		// From the third call on: the first two may be those of a window that moves.
 		if (messages.length > 2)
 			for (const [at, converted] of before.entries()) expect(prompt[at]).toBe(converted);
-		before = prompt;
+		// A call at the end has no result yet.
+		before = message.type === "assistant" ? before : prompt;
 	}
 	messages[4] = new UserMessage("Another question?");
-	expect(toPrompt(messages, undefined, "v4")).toEqual(fresh(messages));
+	expect(toPrompt(messages, undefined, v4)).toEqual(fresh(messages));
 });
 
 test("the prompt is the caller's: what a provider does to the array is not seen again", () => {
 	const messages = steps(2);
 	for (let call = 0; call < 4; call++) {
-		const prompt = toPrompt(messages, "Be brief.", "v4");
+		const prompt = toPrompt(messages, "Be brief.", v4);
 		expect(prompt).toEqual([{ role: "system", content: "Be brief." }, ...fresh(messages)]);
 		prompt.length = 1;
 	}
@@ -78,7 +88,7 @@ test("a window that moves along a history converts each of its messages at most 
 	const history = steps(30);
 	const seen = new Set<unknown>();
 	for (let start = 0; start + 20 <= history.length; start += 4) {
-		for (const converted of toPrompt(history.slice(start, start + 20), undefined, "v4")) seen.add(converted);
+		for (const converted of toPrompt(history.slice(start, start + 20), undefined, v4)) seen.add(converted);
 	}
 	expect(seen.size).toBeLessThanOrEqual(2 * history.length);
 });

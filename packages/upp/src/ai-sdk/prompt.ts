@@ -2,16 +2,18 @@
 // new messages are converted, the others compared and copied, a pointer each (keeps I5).
 
 import type { Message } from "../messages/index.ts";
-import type { SpecificationVersion } from "./file-parts.ts";
+import { wellFormed } from "../text/index.ts";
+import { CallOrder } from "./call-order.ts";
+import type { Dialect } from "./dialect.ts";
 import type { PromptMessage } from "./language-model-types.ts";
 import { isWhole, promptMessage } from "./prompt-message.ts";
 
-/** The messages of the last call, and each of them converted. */
+/** The messages of the last call, and what became of each of them. */
 interface Conversation {
 	readonly messages: Message[];
 	readonly converted: PromptMessage[];
-	/** How many of them providers would refuse. */
-	empty: number;
+	readonly prompt: PromptMessage[];
+	order: CallOrder;
 }
 
 interface Cache {
@@ -24,44 +26,45 @@ interface Cache {
 	readonly messages: WeakMap<Message, PromptMessage>;
 }
 
-// What is converted differs between the versions of the AI SDK.
-const caches: Readonly<Record<SpecificationVersion, Cache>> = {
-	v2: newCache(),
-	v3: newCache(),
-	v4: newCache(),
-};
+const caches = new WeakMap<Dialect, Cache>();
 
 /** The prompt for a conversation, as an array of the caller's own. */
 export function toPrompt(
 	messages: readonly Message[],
 	system: string | undefined,
-	version: SpecificationVersion,
+	dialect: Dialect,
 ): PromptMessage[] {
-	const { converted, empty } = convert(messages, version);
-	const prompt = empty === 0 ? converted.slice() : converted.filter((each) => !isEmpty(each));
-	if (system !== undefined && system !== "") prompt.unshift({ role: "system", content: system });
+	const conversation = convert(messages, dialect);
+	const prompt = conversation.prompt.slice();
+	conversation.order.end(prompt);
+	if (system !== undefined && system.trim() !== "")
+		prompt.unshift({ role: "system", content: wellFormed(system) });
 	return prompt;
 }
 
-function convert(messages: readonly Message[], version: SpecificationVersion): Conversation {
-	const cache = caches[version];
+function convert(messages: readonly Message[], dialect: Dialect): Conversation {
+	const cache = cacheOf(dialect);
 	const [first] = messages;
 	const known = first === undefined ? undefined : cache.conversations.get(first);
 	if (first === undefined || known === undefined) {
 		if (first !== undefined) cache.conversations.set(first, "seen once");
-		return extend({ messages: [], converted: [], empty: 0 }, messages, version, cache.messages);
+		return extend(newConversation(dialect), messages, dialect, cache.messages);
 	}
 	if (known === "seen once") {
-		const conversation: Conversation = { messages: [], converted: [], empty: 0 };
+		const conversation = newConversation(dialect);
 		cache.conversations.set(first, conversation);
-		return extend(conversation, messages, version, cache.messages);
+		return extend(conversation, messages, dialect, cache.messages);
 	}
 	const same = sameFromStart(known.messages, messages);
-	if (same === known.messages.length) return extend(known, messages, version, undefined);
+	if (same === known.messages.length) return extend(known, messages, dialect, undefined);
 	known.messages.length = same;
 	known.converted.length = same;
-	if (known.empty > 0) known.empty = known.converted.filter(isEmpty).length;
-	return extend(known, messages, version, cache.messages);
+	orderAgain(known, dialect);
+	return extend(known, messages, dialect, cache.messages);
+}
+
+function newConversation({ turns }: Dialect): Conversation {
+	return { messages: [], converted: [], prompt: [], order: new CallOrder(turns) };
 }
 
 function sameFromStart(before: readonly Message[], now: readonly Message[]): number {
@@ -71,32 +74,40 @@ function sameFromStart(before: readonly Message[], now: readonly Message[]): num
 	return same;
 }
 
+/** The prompt of the messages that are left of a conversation. */
+function orderAgain(conversation: Conversation, { turns }: Dialect): void {
+	const { converted, prompt } = conversation;
+	conversation.order = new CallOrder(turns);
+	prompt.length = 0;
+	for (const message of converted) conversation.order.add(message, prompt);
+}
+
 /** Adds to a conversation the messages that it does not have. */
 function extend(
 	conversation: Conversation,
 	messages: readonly Message[],
-	version: SpecificationVersion,
+	dialect: Dialect,
 	remembered: WeakMap<Message, PromptMessage> | undefined,
 ): Conversation {
 	for (let index = conversation.messages.length; index < messages.length; index++) {
 		const message = messages[index] as Message;
 		let converted = remembered?.get(message);
 		if (converted === undefined) {
-			converted = promptMessage(messages, index, version);
+			converted = promptMessage(messages, index, dialect);
 			if (remembered !== undefined && isWhole(converted)) remembered.set(message, converted);
 		}
 		conversation.messages.push(message);
 		conversation.converted.push(converted);
-		if (isEmpty(converted)) conversation.empty++;
+		conversation.order.add(converted, conversation.prompt);
 	}
 	return conversation;
 }
 
-/** Providers refuse an answer of which nothing was said, as a refused one is. */
-function isEmpty({ role, content }: PromptMessage): boolean {
-	return role === "assistant" && content.length === 0;
-}
-
-function newCache(): Cache {
-	return { conversations: new WeakMap(), messages: new WeakMap() };
+function cacheOf(dialect: Dialect): Cache {
+	let cache = caches.get(dialect);
+	if (cache === undefined) {
+		cache = { conversations: new WeakMap(), messages: new WeakMap() };
+		caches.set(dialect, cache);
+	}
+	return cache;
 }

@@ -1,0 +1,31 @@
+// With HOLDFAST_STRICT_PROVIDERS=1 every test fails whose conversations a strict provider refuses. Of a conversation that
+// grew, its last request is sent: it contains the others.
+import type { LLMRequest } from "@holdfast/upp";
+import { afterEach, expect } from "vitest";
+import { requestObservers } from "../model/scripted-model.ts";
+import { askAll, strictProviders } from "./strict-providers.fixture.ts";
+
+/** Longer conversations repeat what short ones contain. */
+const mostMessages = 2_000;
+const mostConversations = 50;
+
+const last = new Map<unknown, LLMRequest>();
+requestObservers.add((request) => {
+	const { messages } = request;
+	if (messages.length > mostMessages) return;
+	const first = messages[0]?.id;
+	if (last.has(first) || last.size < mostConversations)
+		last.set(first, { ...request, messages: [...messages] });
+});
+const providers = strictProviders();
+afterEach(async ({ task }) => {
+	const requests = [...last.values()];
+	last.clear();
+	const refused = [];
+	for (const request of requests)
+		for (const verdict of await askAll(providers, request))
+			if (verdict.refused !== undefined) refused.push(`${verdict.provider}: ${verdict.refused}`);
+	if (requests.length > 0)
+		console.info(`[strict] ${requests.length} conversations of "${task.name}", ${refused.length} refusals`);
+	expect(refused, "a strict provider refuses a conversation of this test").toEqual([]);
+});

@@ -1,0 +1,39 @@
+// What differs between models in how a prompt is written: the version of the AI SDK's interface, and what Mistral alone
+// demands. One object for each, so that what was converted for one is not taken for another.
+
+import { nineCharacterId, wireCallId } from "../wire/index.ts";
+import type { SpecificationVersion } from "./file-parts.ts";
+import type { LanguageModel } from "./language-model-types.ts";
+
+export interface Dialect {
+	readonly version: SpecificationVersion;
+	/** The id of a call as the provider accepts it. */
+	readonly callId: (id: string) => string;
+	readonly turns: Turns;
+}
+
+/** Which turns a provider demands beyond those that every provider does. */
+export interface Turns {
+	/** A conversation begins with a user. */
+	readonly startsWithUser: boolean;
+	/** Results of tools are followed by an answer before a user may speak. */
+	readonly answersTools: boolean;
+}
+
+const userFirst = /^(?:anthropic|google|vertex|amazon-bedrock|bedrock|mistral)\b/i;
+
+const dialects = new Map<string, Dialect>();
+
+/** The dialect of a model. */
+export function dialectOf({ specificationVersion: version, provider }: LanguageModel): Dialect {
+	const isMistral = /^mistral\b/i.test(provider);
+	const startsWithUser = userFirst.test(provider);
+	const name = `${version} ${startsWithUser} ${isMistral}`;
+	let dialect = dialects.get(name);
+	if (dialect === undefined) {
+		const turns = { startsWithUser, answersTools: isMistral };
+		dialect = { version, callId: isMistral ? nineCharacterId : wireCallId, turns };
+		dialects.set(name, dialect);
+	}
+	return dialect;
+}

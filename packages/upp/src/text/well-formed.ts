@@ -1,0 +1,66 @@
+// Providers parse requests strictly and refuse half a surrogate pair. One such text in a history would make them refuse
+// every later request, so text is made well-formed where it is stored and where it leaves. Well-formed data, nearly all,
+// is returned as the same object.
+
+/** Deeper data is returned as it is: what stores and sends data refuses it. */
+const deepest = 1000;
+
+const messageBrand = Symbol.for("holdfast.message");
+
+/**
+ * The value with `U+FFFD` in place of each lone surrogate, in texts and member names at any depth. Objects of a class other
+ * than messages are returned unchanged. Costs a look at each member.
+ */
+export function wellFormed<Value>(value: Value): Value {
+	return repaired(value, deepest) as Value;
+}
+
+function repaired(value: unknown, levels: number): unknown {
+	if (typeof value === "string") return value.isWellFormed() ? value : value.toWellFormed();
+	if (typeof value !== "object" || value === null || levels === 0) return value;
+	if (Array.isArray(value)) return repairedList(value, levels - 1);
+	return isData(value) ? repairedMembers(value, levels - 1) : value;
+}
+
+function repairedList(list: readonly unknown[], levels: number): readonly unknown[] {
+	let copy: unknown[] | undefined;
+	for (let index = 0; index < list.length; index++) {
+		const member = repaired(list[index], levels);
+		if (member === list[index]) continue;
+		copy ??= list.slice();
+		copy[index] = member;
+	}
+	return copy ?? list;
+}
+
+function repairedMembers(data: object, levels: number): object {
+	const members = data as Readonly<Record<string, unknown>>;
+	let changed = false;
+	for (const name of Object.keys(members)) {
+		if (name.isWellFormed() && repaired(members[name], levels) === members[name]) continue;
+		changed = true;
+		break;
+	}
+	if (!changed) return data;
+	const copy = Object.create(Object.getPrototypeOf(data));
+	for (const name of Object.keys(members)) {
+		const value = repaired(members[name], levels);
+		// Defined, not assigned: a member may be named `__proto__`.
+		Object.defineProperty(copy, name.toWellFormed(), {
+			value,
+			enumerable: true,
+			writable: true,
+			configurable: true,
+		});
+	}
+	return copy;
+}
+
+/** Messages, and objects of no class, those of other realms included. */
+function isData(value: object): boolean {
+	const prototype: object | null = Object.getPrototypeOf(value);
+	if (prototype === null || prototype === Object.prototype) return true;
+	return (
+		Object.getPrototypeOf(prototype) === null || (value as Record<symbol, unknown>)[messageBrand] === true
+	);
+}

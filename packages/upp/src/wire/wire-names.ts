@@ -1,0 +1,29 @@
+// Names of tools and ids of calls as providers accept them. Each is a function of the given text alone, so that a name means
+// the same tool in the list of tools and in the history, whichever tools a later request has.
+
+import { hashed } from "./hashed.ts";
+
+/** What OpenAI, Anthropic, Google, Mistral and Groq accept: Google wants a letter or `_` first, OpenAI at most 64 characters. */
+const toolName = /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/;
+const longestName = 64;
+/** OpenAI accepts ids up to 40 characters; Anthropic accepts letters, digits, `_` and `-`. */
+const callId = /^[a-zA-Z0-9_-]{1,40}$/;
+const nineCharacters = /^[a-zA-Z0-9]{9}$/;
+
+/** The name if providers accept it, otherwise one that they accept and that no other tool has: `a.b` becomes `a_b_<hash>`. */
+export function wireToolName(name: string): string {
+	if (toolName.test(name)) return name;
+	const plain = name.replace(/[^a-zA-Z0-9_-]/g, "_").replace(/^(?![a-zA-Z_])/, "_");
+	const hash = hashed(name);
+	return `${plain.slice(0, longestName - hash.length - 1)}_${hash}`;
+}
+
+/** The id if providers accept it, otherwise one that they accept and that no other call has. */
+export function wireCallId(id: string): string {
+	return callId.test(id) ? id : `call_${hashed(id)}`;
+}
+
+/** The same for Mistral, which accepts nine letters and digits and nothing else. */
+export function nineCharacterId(id: string): string {
+	return nineCharacters.test(id) ? id : hashed(id).slice(1);
+}
