@@ -1,7 +1,7 @@
 // Engine `liquid`: the library parses and renders, in a context that charges for the work. Tags and filters that include other
 // templates, return something else each time, or evaluate text as an expression are removed. The library is optional, so it
 // is passed in.
-import { messageOf } from "@holdfast/upp";
+import { cutText, messageOf } from "@holdfast/upp";
 import type { Context, Emitter, Liquid, Template } from "liquidjs";
 import { type Budget, limitExceeded } from "./budget.ts";
 import { textOf } from "./plain-params.ts";
@@ -177,7 +177,7 @@ export function liquidEngine(library: typeof import("liquidjs")): TemplateEngine
 			message: string;
 		};
 		const [line, column] = token.getPosition();
-		const bare = message.replace(/, line:\d+, col:\d+$/, "").slice(0, 500);
+		const bare = cutText(message.replace(/, line:\d+, col:\d+$/, ""), 500);
 		const tag = /^tag "([^"]*)" not found$/.exec(bare)?.[1];
 		const isPartial = tag !== undefined && refusedTags.includes(tag);
 		const refused = isPartial ? `"${tag}" is refused: a template may not include another` : undefined;
