@@ -3,6 +3,8 @@ import { type PlantedFault, plantedFaults } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { firstFailing } from "./schedules.fixture.ts";
 
+/** Faults that matter where sub-agents wait. */
+const ofSubagents: ReadonlySet<PlantedFault> = new Set(["unnoticed-child", "hidden-child"]);
 const atMost = 2_000;
 const minutes = 60_000;
 
@@ -11,7 +13,8 @@ describe("the simulation finds it when", () => {
 		test(
 			`${what} (${fault})`,
 			async () => {
-				const found = await firstFailing(1, atMost, { planted: fault });
+				const scenario = ofSubagents.has(fault) ? { nested: true as const } : {};
+				const found = await firstFailing(1, atMost, { planted: fault, ...scenario });
 				expect(found, `not found in ${atMost} schedules`).toBeDefined();
 				console.log(`${fault}: found in schedule ${found?.seed}, ${found?.problem}`);
 			},

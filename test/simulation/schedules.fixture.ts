@@ -9,6 +9,7 @@ import { runThreadsWorld } from "./threads-world.fixture.ts";
 const worlds = {
 	memory: {},
 	background: { background: true },
+	nested: { nested: true },
 	sqlite: { store: sqliteStore },
 	bare: { store: bareStore, faults: bareFaults },
 } as const satisfies Record<string, Omit<SimulationOptions, "seed">>;

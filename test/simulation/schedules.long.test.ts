@@ -6,6 +6,7 @@ import { firstSeed, inLongerRun, runSchedules, schedulesTimeout } from "./schedu
 test.each([
 	["memory", 2_000],
 	["background", 500],
+	["nested", 500],
 	["sqlite", 300],
 	["bare", 300],
 	["threads", 200],

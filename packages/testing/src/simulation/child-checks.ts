@@ -17,10 +17,12 @@ export function checkChildren({ ledger }: World, { endings }: Users): void {
 		const parent = ledger.current(parentStoreKey);
 		const isLeft = ledger.current(key) === life;
 		if (isLeft && parent === undefined) ledger.wrong(`${key} is left, and nothing of its parent`);
-		for (const { fact } of entries) {
+		const ended = new Set(entries.flatMap(({ runId, fact }) => (fact.kind === "run.ended" ? runId : [])));
+		for (const { runId, fact } of entries) {
 			if (fact.kind !== "run.started" || fact.parent === undefined) continue;
 			const works = parent !== undefined && ledger.lifeOfRun(fact.parent.runId) === parent;
 			if (works && !isLeft) ledger.wrong(`${key} is gone, and its parent is not`);
+			if (isLeft && !ended.has(runId)) ledger.wrong(`run ${runId} of ${key} is left open`);
 			if (isLeft && !works) ledger.wrong(`${key} is left, and has worked for a session that is gone`);
 		}
 	}

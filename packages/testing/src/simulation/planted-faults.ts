@@ -2,6 +2,7 @@
 // the shipped code itself is not touched.
 
 import type { Append, Fact, Input, Lease } from "holdfast";
+import { readChildStoreKey } from "holdfast/host";
 import type { Ledger } from "./ledger.ts";
 import type { Random } from "./random.ts";
 import type { AccessAtOnce, Holders, StoreUser } from "./store-access.ts";
@@ -31,6 +32,8 @@ export const plantedFaults: Readonly<Record<PlantedFault, string>> = {
 	"forgotten-task": "a task in the background is not found among its parent's",
 	"lost-schedule": "what is scheduled is forgotten",
 	"gives-up-model": "a run is ended although its model is only busy",
+	"unnoticed-child": "a sub-agent that has moved on since it waited looks as it did then",
+	"hidden-child": "sessions of sub-agents are not found by who recovers",
 };
 
 /** Name of a planted fault. */
@@ -57,7 +60,9 @@ export type PlantedFault =
 	| "reminded-by-namesake"
 	| "forgotten-task"
 	| "lost-schedule"
-	| "gives-up-model";
+	| "gives-up-model"
+	| "unnoticed-child"
+	| "hidden-child";
 
 /** What a planted fault may use. */
 export interface Planting {
@@ -171,6 +176,24 @@ export function withFault(
 			return {
 				...access,
 				list: (options) => access.list(options).filter((head) => head.openRunId === undefined),
+			};
+		case "unnoticed-child":
+			return {
+				...access,
+				head(key) {
+					const head = access.head(key);
+					if (head === undefined || readChildStoreKey(key) === undefined) return head;
+					const waited = access.read(key).findLast(({ fact }) => fact.kind === "waiting");
+					return waited === undefined ? head : { ...head, seq: waited.seq };
+				},
+			};
+		case "hidden-child":
+			return {
+				...access,
+				list: (options) =>
+					access.list(options).filter(({ key }) => {
+						return options?.state !== "orphaned" || readChildStoreKey(key) === undefined;
+					}),
 			};
 		case "lease-for-two":
 			return {

@@ -88,17 +88,27 @@ export class Process implements Owner, StoreUser {
 		};
 		const helperWork = world.background ? { ...work, trouble: inTime } : work;
 		const helperTools = world.background ? simulatedTools(helperWork) : tools;
+		const ofHelper = world.nests ? [...ownTools, ...askingTools] : ownTools;
 		const rest = {
 			maxRestarts: 1,
 			ports,
 			onWarning: ({ code }: { readonly code: string }) => schedule.note(`${name}: warns of ${code}`),
 			...(planted === "gives-up-model" ? { modelWait: "never" as const } : {}),
 		};
+		const toolsOfHelper = helperTools.filter(({ name }) => ofHelper.includes(String(name)));
+		const aide = new Agent({
+			name: "aide",
+			description: "Helps the helper.",
+			model: simulatedModel(helperWork, ofHelper),
+			tools: toolsOfHelper,
+			...rest,
+		});
 		const helper = new Agent({
 			name: "helper",
 			description: "Helps.",
-			model: simulatedModel(helperWork, ownTools),
-			tools: helperTools.filter(({ name }) => ownTools.includes(String(name))),
+			model: simulatedModel(helperWork, world.nests ? [...ofHelper, "delegate_to_aide"] : ofHelper),
+			tools: toolsOfHelper,
+			subagents: world.nests ? [aide] : [],
 			...rest,
 		});
 		this.agent = new Agent({

@@ -26,6 +26,8 @@ export interface SimulationOptions {
 	readonly store?: (clock: WorldClock) => SimulatedStore;
 	/** Whether sub-agents work in the background, and sessions get notifications. Default: the seed chooses, one schedule in seven. */
 	readonly background?: true;
+	/** Whether sub-agents wait for approvals and results. Default: the seed chooses, one schedule in seven. */
+	readonly nested?: true;
 }
 
 /** What became of a schedule. */
@@ -62,8 +64,8 @@ const mostRounds = 60;
  * ```
  */
 export async function simulate(options: SimulationOptions): Promise<SimulationResult> {
-	const { seed, steps, faults = worldFaults, planted, store, background } = options;
-	const world = new World({ seed, faults: new Set(faults), planted, store, background });
+	const { seed, steps, faults = worldFaults, planted, store, background, nested } = options;
+	const world = new World({ seed, faults: new Set(faults), planted, store, background, nested });
 	const users = new Users(world);
 	const { ledger, schedule } = world;
 	try {

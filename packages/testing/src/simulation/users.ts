@@ -1,5 +1,7 @@
 // Users of the world: they send, steer, answer, interrupt, suspend, stop, fork, fold, kill and delete at moments that the seed chooses.
+
 import { type AgentRun, type Fact, foldHistory, type ToolAnswer } from "holdfast";
+import { readChildStoreKey } from "holdfast/host";
 import type { Process } from "./process.ts";
 import { type Pace, WatchedRun } from "./watched-run.ts";
 import type { World } from "./world.ts";
@@ -117,7 +119,7 @@ export class Users {
 			this.#do(ending.kind, process, ending.key);
 		}
 		const waiting = await this.#world.store.list({ state: "waiting" });
-		for (const { key } of waiting) this.#do("answer", process, key);
+		for (const { key } of waiting) if (readChildStoreKey(key) === undefined) this.#do("answer", process, key);
 		for (const key of this.#world.sessions)
 			if (await this.#world.isParked(key)) this.#do("release", process, key);
 		const left = this.runs.filter((each) => each.process === process && each.outcome === "suspended");
@@ -261,7 +263,13 @@ export class Users {
 		const run = await session.answer(answers);
 		const entries = ledger.lifeOfRun(run.runId)?.entries.filter(({ runId }) => runId === run.runId) ?? [];
 		for (const answer of answers) {
-			const isRecorded = entries.some(({ fact }) => saysSame(fact, answer));
+			const call = some.find(({ toolCallId }) => toolCallId === answer.toolCallId);
+			const isRecorded =
+				call?.path === undefined
+					? entries.some(({ fact }) => saysSame(fact, answer))
+					: ledger.allLives.some((life) =>
+							life.entries.some(({ fact }) => saysSame(fact, { ...answer, toolCallId: ownId(answer) })),
+						);
 			if (!isRecorded) ledger.wrong(`an answer for ${answer.toolCallId} was accepted, and is not on record`);
 		}
 		this.#look(run, process);
@@ -347,6 +355,12 @@ export class Users {
 }
 
 /** Whether a fact holds what was answered. */
+/** The id that a call of a sub-agent has in its own session. */
+function ownId({ toolCallId }: ToolAnswer): string {
+	const own = toolCallId.split("/").at(-1) ?? "";
+	return own.replaceAll("%2F", "/").replaceAll("%25", "%");
+}
+
 function saysSame(fact: Fact, answer: ToolAnswer): boolean {
 	if ("output" in answer)
 		return fact.kind === "tool.settled" && fact.callId === answer.toolCallId && fact.result === answer.output;

@@ -39,6 +39,8 @@ export interface WorldOptions {
 	readonly store: ((clock: WorldClock) => SimulatedStore) | undefined;
 	/** Whether sub-agents work in the background; undefined where the seed chooses. */
 	readonly background: true | undefined;
+	/** Whether sub-agents wait for somebody outside; undefined where the seed chooses. */
+	readonly nested: true | undefined;
 }
 
 export class World {
@@ -61,6 +63,8 @@ export class World {
 	readonly delegates: boolean;
 	/** Whether it may work in the background, and sessions get notifications of things that no user has said. */
 	readonly background: boolean;
+	/** Whether it waits for approvals and results, too, and its parent with it. */
+	readonly nests: boolean;
 	/** Whether the provider of the models asks to slow down at times. */
 	readonly isBusy: boolean;
 	/** Draws who says something once more under its key; undefined where nothing has one. There no session is deleted. */
@@ -72,7 +76,7 @@ export class World {
 	readonly #answers: "at-once" | "in-time";
 	#lastId: string | undefined;
 
-	constructor({ seed, faults, planted, store = memoryStore, background }: WorldOptions) {
+	constructor({ seed, faults, planted, store = memoryStore, background, nested }: WorldOptions) {
 		this.random = seededRandom(seed);
 		this.schedule = new Schedule(this.random);
 		this.faults = faults;
@@ -84,12 +88,14 @@ export class World {
 		this.effects = new Effects(this.ledger);
 		const atOnce = this.random.chance(0.15) && this.news === undefined;
 		this.#answers = atOnce ? "at-once" : "in-time";
-		this.delegates = this.random.chance(0.5) || background === true;
+		this.delegates = this.random.chance(0.5) || background === true || nested === true;
 		// Drawn apart, so that the other worlds stay as they are.
 		this.isBusy = faults.has("model") && seededRandom(`busy ${seed}`).chance(0.3);
 		const repeats = seededRandom(`again ${seed}`);
 		this.repeats = repeats.chance(0.3) ? repeats : undefined;
-		this.background = this.delegates && (this.random.chance(0.3) || background === true);
+		this.background = this.delegates && (this.random.chance(0.3) || background === true) && nested !== true;
+		this.nests =
+			nested === true || (this.delegates && !this.background && seededRandom(`nests ${seed}`).chance(0.4));
 		this.sessions = Array.from({ length: 1 + this.random.below(3) }, (_, at) => `s${at + 1}`);
 		for (let count = 1 + this.random.below(3); count > 0; count--) this.startProcess();
 	}
