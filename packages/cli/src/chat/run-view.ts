@@ -70,7 +70,20 @@ export class RunView {
 				this.#transcript.add({ kind: "tool", text, isDone: event.outcome === "done" });
 				return;
 			}
+			case "history_cut":
+			case "turn_start":
+			case "step_start":
+			case "tool_delta":
+			case "nested":
+			case "step_end":
+			case "waiting":
+			case "note":
+			case "run_suspended":
+			case "run_end":
+				break;
 			default:
+				event satisfies never;
+				break;
 		}
 	}
 

@@ -241,6 +241,15 @@ function describe(
 			}
 			line(fact.kind, oneLine(fact.topic, width));
 			break;
+		case "run.started":
+		case "wait.ended":
+		case "message.added":
+		case "message.updated":
+		case "message.deleted":
+		case "folded":
+			break;
 		default:
+			fact satisfies never;
+			break;
 	}
 }

@@ -122,7 +122,15 @@ function projectEvent(event: RunEvent): object | undefined {
 			return { type: "run_suspended", ...at, reason: event.reason };
 		case "run_end":
 			return { type: "run_end", ...at, outcome: event.outcome };
+		case "history_cut":
+		case "turn_start":
+		case "model_start":
+		case "nested":
+		case "waiting":
+		case "note":
+			return undefined;
 		default:
+			event satisfies never;
 			return undefined;
 	}
 }

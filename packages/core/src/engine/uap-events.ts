@@ -114,7 +114,22 @@ export function uapProjection(
 					results = [];
 				}
 				emit("step_end", event.step, { usage: event.usage satisfies TokenUsage, ...plan });
+				return;
 			}
+			case "run_start":
+			case "input":
+			case "history_cut":
+			case "turn_start":
+			case "model_start":
+			case "model_retry":
+			case "tool_delta":
+			case "waiting":
+			case "run_suspended":
+			case "run_end":
+				return;
+			default:
+				event satisfies never;
+				return;
 		}
 	};
 }

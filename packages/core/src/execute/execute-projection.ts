@@ -86,6 +86,18 @@ export class ExecuteProjection {
 				break;
 			case "run_end":
 				this.#ended(event);
+				break;
+			case "turn_start":
+			case "step_start":
+			case "model_start":
+			case "model_retry":
+			case "nested":
+			case "step_end":
+			case "run_suspended":
+				break;
+			default:
+				event satisfies never;
+				break;
 		}
 		return this.#events;
 	}

@@ -1,6 +1,6 @@
 // What the facts of a run mean for its record: which checkpoints they are, and the status of the run after them.
 import type { CommittedFact } from "../engine/index.ts";
-import type { RunKind } from "../facts/index.ts";
+import type { RunKind, RunOutcome } from "../facts/index.ts";
 import type { RunChange } from "./run-access.ts";
 import type { RunPlace } from "./run-checkpoint.ts";
 import type { RunStatus } from "./run-record.ts";
@@ -50,7 +50,19 @@ export class CheckpointReader {
 				return [{ ...about, phase: "suspended", seq, waitsFor: [about.runId] }];
 			case "run.ended":
 				return this.#kind === "notification" ? [{ ...about, phase: "after-notification", seq }] : [];
+			case "run.started":
+			case "input":
+			case "tools.requested":
+			case "decision":
+			case "wait.ended":
+			case "message.added":
+			case "message.updated":
+			case "message.deleted":
+			case "history.cut":
+			case "folded":
+				return [];
 			default:
+				fact satisfies never;
 				return [];
 		}
 	}
@@ -90,13 +102,29 @@ export function statusAfter(
 					output: said,
 					...(fact.error === undefined ? {} : { error: fact.error }),
 				};
+				break;
+			case "assistant":
+			case "tools.requested":
+			case "tool.started":
+			case "tool.settled":
+			case "decision":
+			case "wait.ended":
+			case "message.added":
+			case "message.updated":
+			case "message.deleted":
+			case "history.cut":
+			case "folded":
+				break;
+			default:
+				fact satisfies never;
+				break;
 		}
 	}
 	return change;
 }
 
 /** The status of a run that ended this way. */
-export const endings: Readonly<Record<"completed" | "error" | "aborted" | "killed", RunStatus>> = {
+export const endings: Readonly<Record<RunOutcome, RunStatus>> = {
 	completed: "completed",
 	error: "error",
 	aborted: "cancelled",

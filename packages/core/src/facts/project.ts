@@ -122,7 +122,16 @@ export function project(
 			return { type: "run_suspended", seq, sub, runId: entry.runId, reason: "parked" };
 		case "run.ended":
 			return endEvent(state, entry, fact);
+		case "tools.requested":
+		case "decision":
+		case "wait.ended":
+		case "message.added":
+		case "message.updated":
+		case "message.deleted":
+		case "folded":
+			return undefined;
 		default:
+			fact satisfies never;
 			return undefined;
 	}
 }

@@ -41,6 +41,24 @@ export class SuppliedMarks {
 				this.#beginTurn();
 				if (fact.outcome === "completed" || !this.#cancelled) this.#endStep();
 				if (fact.outcome === "error" && this.#stepIs === "over") this.#beginStep(this.#step + 1);
+				break;
+			case "run.resumed":
+			case "run.parked":
+			case "tools.requested":
+			case "tool.started":
+			case "tool.settled":
+			case "decision":
+			case "waiting":
+			case "wait.ended":
+			case "message.added":
+			case "message.updated":
+			case "message.deleted":
+			case "history.cut":
+			case "folded":
+				break;
+			default:
+				fact satisfies never;
+				break;
 		}
 		return this.#marks;
 	}

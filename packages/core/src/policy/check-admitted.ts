@@ -16,6 +16,7 @@ import {
 	outputTopic,
 	type PendingCall,
 	readVerdict,
+	type ToolCallOutcome,
 } from "../facts/index.ts";
 import { AgentState, type SubagentExecutionTrace } from "../state/index.ts";
 import { plainJson } from "../tools/index.ts";
@@ -43,7 +44,16 @@ const content: Readonly<Record<FactKind, readonly string[]>> = {
 	folded: [],
 };
 
-const outcomes = ["done", "error", "cancelled", "unknown", "skipped", "expired"];
+const outcomes: ReadonlySet<string> = new Set(
+	Object.keys({
+		done: true,
+		error: true,
+		cancelled: true,
+		unknown: true,
+		skipped: true,
+		expired: true,
+	} satisfies Record<ToolCallOutcome, true>),
+);
 
 /** Topics that the engine itself acts on. */
 const ownTopics: ReadonlySet<string> = new Set(["suspended", "model-retry", "model-failed"]);
@@ -97,14 +107,23 @@ function faultOfContent(given: Fact, fact: Fact): string | undefined {
 		case "waiting":
 			return faultOfPending((given as typeof fact).calls, fact.calls);
 		case "tool.settled":
-			return outcomes.includes(fact.outcome)
+			return outcomes.has(fact.outcome)
 				? undefined
 				: `the outcome ${JSON.stringify(fact.outcome)} is unknown`;
 		case "decision":
 			return faultOfDecision(given as typeof fact, fact);
 		case "note":
 			return faultOfValue(given as typeof fact, fact);
+		case "run.parked":
+		case "tool.started":
+		case "waiting":
+		case "wait.ended":
+		case "message.deleted":
+		case "history.cut":
+		case "folded":
+			return undefined;
 		default:
+			fact satisfies never;
 			return undefined;
 	}
 }

@@ -117,6 +117,18 @@ export class SessionEvents implements Watcher, AsyncIterator<AgentEvent> {
 				this.#expireOverlays();
 				this.#push(endEvent(event));
 				this.#queue.end();
+				break;
+			case "run_start":
+			case "history_cut":
+			case "model_start":
+			case "model":
+			case "model_retry":
+			case "tool_delta":
+			case "note":
+				break;
+			default:
+				event satisfies never;
+				break;
 		}
 	}
 

@@ -1,5 +1,6 @@
 // The conversation of a session, made of its entries: what was said, called and answered, in order. Each entry costs the same
 // however long the conversation is; a cut costs what it takes out.
+import type { Fact } from "holdfast";
 import type { ShownEntry } from "../wire/index.ts";
 
 /** A call of a tool. */
@@ -91,7 +92,9 @@ export class Conversation {
 			this.pending = [];
 			this.wait = undefined;
 		}
-		switch (kind) {
+		// What a newer server sends may be of a kind that is not known here.
+		const known = kind as Fact["kind"];
+		switch (known) {
 			case "folded":
 				this.said.length = 0;
 				put({
@@ -140,6 +143,12 @@ export class Conversation {
 				put({ who: "note", text: "A message and all that followed it were taken out." });
 				break;
 			}
+			case "message.added": {
+				const message = body.message as MessageBody;
+				const messageId = message.id === undefined ? {} : { messageId: message.id };
+				put({ who: speakerOf(message), text: textOf(message), ...messageId });
+				break;
+			}
 			case "message.updated": {
 				const found = this.said.findLast(({ messageId }) => messageId === body.messageId);
 				if (found !== undefined) found.text = textOf(body.message as MessageBody);
@@ -152,6 +161,17 @@ export class Conversation {
 			}
 			case "run.ended":
 				this.#ended(body, put);
+				break;
+			case "run.started":
+			case "run.resumed":
+			case "run.parked":
+			case "decision":
+			case "note":
+			case "waiting":
+			case "wait.ended":
+				break;
+			default:
+				known satisfies never;
 				break;
 		}
 	}

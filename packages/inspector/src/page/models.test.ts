@@ -57,6 +57,26 @@ test("a conversation has what was said in order, and calls with their results", 
 	expect(pending).toEqual([]);
 });
 
+test("a message that was added from outside is shown, changed and taken out by its id", async () => {
+	const entries = await entriesOf(["Hello"]);
+	const first = entries[0] as ShownEntry;
+	const later = (kind: string, body: ShownEntry["body"], at: number): ShownEntry => ({
+		...first,
+		seq: entries.length + at,
+		kind,
+		body,
+	});
+	const said = (text: string) => ({ id: "m-1", type: "user", content: [{ type: "text", text }] });
+	const shown = conversationOf(entries);
+	const texts = () => shown.said.map(({ who, text }) => `${who}: ${text}`);
+	shown.add(later("message.added", { message: said("By the way") }, 1));
+	expect(texts()).toEqual(["user: Hello", "assistant: Very well.", "user: By the way"]);
+	shown.add(later("message.updated", { messageId: "m-1", message: said("Never mind") }, 2));
+	expect(texts().at(-1)).toBe("user: Never mind");
+	shown.add(later("message.deleted", { messageId: "m-1" }, 3));
+	expect(texts()).toEqual(["user: Hello", "assistant: Very well."]);
+});
+
 test("a call that waits is pending until it is answered, with what it was given", async () => {
 	const entries = await entriesOf(["ask me"]);
 	const { pending } = conversationOf(entries);
@@ -183,6 +203,7 @@ test("entries that are cut, of kinds that are not known, or with anything in the
 		"run.parked",
 		"tools.requested",
 		"history.cut",
+		"message.added",
 		"message.updated",
 		"message.deleted",
 		"wait.ended",

@@ -1,5 +1,6 @@
 // The timeline of a session, made of its entries: runs, answers of models, calls of tools, waits, retries and takeovers, each with
 // its time. Each entry costs the same however long the timeline is.
+import type { Fact } from "holdfast";
 import type { ShownEntry } from "../wire/index.ts";
 import { formatDuration, summary } from "./format.ts";
 
@@ -52,7 +53,9 @@ export class Timeline {
 			return span;
 		};
 		const step = typeof body.step === "number" ? { step: body.step } : {};
-		switch (kind) {
+		// What a newer server sends may be of a kind that is not known here.
+		const known = kind as Fact["kind"];
+		switch (known) {
 			case "folded":
 				put({ kind: "note", label: "folded", detail: `entries 1 to ${seq} are one` });
 				break;
@@ -146,7 +149,15 @@ export class Timeline {
 				this.#run = undefined;
 				break;
 			}
+			case "wait.ended":
+			case "message.added":
+			case "message.updated":
+			case "message.deleted":
+			case "history.cut":
+				put({ kind: "note", label: kind, detail: summary(body) });
+				break;
 			default:
+				known satisfies never;
 				put({ kind: "note", label: kind, detail: summary(body) });
 		}
 	}

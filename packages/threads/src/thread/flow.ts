@@ -132,7 +132,22 @@ export function evolveFlow(rules: FlowRules, flow: Flow, { seq, fact }: Entry): 
 			const settled = { ...flow, results };
 			return results.length < flow.calls.length ? settled : roundOver(rules, settled, seq);
 		}
+		case "run.started":
+		case "run.resumed":
+		case "run.parked":
+		case "tools.requested":
+		case "tool.started":
+		case "waiting":
+		case "wait.ended":
+		case "message.added":
+		case "message.updated":
+		case "message.deleted":
+		case "history.cut":
+		case "run.ended":
+		case "folded":
+			return flow;
 		default:
+			fact satisfies never;
 			return flow;
 	}
 }

@@ -233,7 +233,22 @@ function hasFiles({ fact }: Entry): boolean {
 			return dataOf(fact.message).attachments !== undefined;
 		case "tool.settled":
 			return (fact.result as Partial<StoredResult> | null)?.attachments !== undefined;
+		case "run.started":
+		case "run.resumed":
+		case "run.parked":
+		case "tools.requested":
+		case "tool.started":
+		case "decision":
+		case "note":
+		case "waiting":
+		case "wait.ended":
+		case "message.deleted":
+		case "history.cut":
+		case "run.ended":
+		case "folded":
+			return false;
 		default:
+			fact satisfies never;
 			return false;
 	}
 }

@@ -120,7 +120,17 @@ export class ThreadView {
 				for (const message of AgentState.fromJSON(fact.state).messages)
 					this.#said(message as AnyMessage, { seq, runId });
 				return;
+			case "run.started":
+			case "run.resumed":
+			case "run.parked":
+			case "tool.started":
+			case "decision":
+			case "note":
+			case "waiting":
+			case "wait.ended":
+				return;
 			default:
+				fact satisfies never;
 				return;
 		}
 	}
