@@ -1,5 +1,6 @@
 /** Breaks text between words for a terminal; the further rows of a line begin where its text does. */
 import stringWidth from "string-width";
+import wrapAnsi from "wrap-ansi";
 
 /** Breaks each line for so many columns. Further rows of an item of a list, and of what is indented, hang. */
 export function wrapped(text: string, columns: number): string {
@@ -12,15 +13,6 @@ export function wrapped(text: string, columns: number): string {
 /** Breaks one line; its further rows begin after so many columns. A word that fits no row has one of its own. */
 export function wrappedLine(line: string, columns: number, hang: number): string {
 	if (stringWidth(line) <= columns) return line;
-	const rows: string[] = [];
-	let row = line.slice(0, hang);
-	let width = hang;
-	for (const [, gap = "", word = ""] of line.slice(hang).matchAll(/( *)([^ ]+)/g)) {
-		const longer = width + gap.length + stringWidth(word);
-		const fits = width === hang || longer <= columns;
-		if (!fits) rows.push(row);
-		row = fits ? row + gap + word : " ".repeat(hang) + word;
-		width = fits ? longer : hang + stringWidth(word);
-	}
-	return [...rows, row].join("\n");
+	const rows = wrapAnsi(line.slice(hang), Math.max(1, columns - hang));
+	return line.slice(0, hang) + rows.replaceAll("\n", `\n${" ".repeat(hang)}`);
 }

@@ -1,8 +1,8 @@
 /**
- * What differs between two texts, line by line: the shortest script of removed and added lines (Myers' greedy search), cut
- * into pieces with some lines around them. Pure. Texts that differ in very many lines are shown as replaced where they
- * differ, so that time and memory stay bounded.
+ * What differs between two texts, line by line: the fewest removed and added lines, cut into pieces with some lines around
+ * them. Pure. Texts that differ in very many lines are shown as replaced where they differ, so that time stays bounded.
  */
+import { diffArrays } from "diff";
 
 /** A line with its end, as it is in the text; only the last one of a text may lack it. */
 export interface DiffLine {
@@ -20,9 +20,9 @@ export interface DiffHunk {
 }
 
 /** Lines shown around a change. */
-const CONTEXT = 3;
-/** Removed and added lines that are looked for one by one; memory grows with the square. */
-const MOST_EDITS = 1_500;
+const context = 3;
+/** Removed and added lines that are looked for one by one; time grows with the square. */
+const mostEdits = 1_500;
 
 /** The pieces in which two texts differ; none when they are the same. */
 export function diffTexts(before: string, after: string): DiffHunk[] {
@@ -55,61 +55,9 @@ function marked(mark: DiffLine["mark"], lines: readonly string[]): DiffLine[] {
 }
 
 function middle(before: readonly string[], after: readonly string[]): DiffLine[] {
-	const script = shortestScript(before, after);
-	if (script === undefined) return [...marked("-", before), ...marked("+", after)];
-	let left = 0;
-	let right = 0;
-	return script.map((mark) => {
-		const text = (mark === "+" ? after[right] : before[left]) as string;
-		if (mark !== "+") left++;
-		if (mark !== "-") right++;
-		return { mark, text };
-	});
-}
-
-/** The marks of the shortest way from one list to the other; undefined when it is longer than the limit. */
-function shortestScript(before: readonly string[], after: readonly string[]): DiffLine["mark"][] | undefined {
-	const most = Math.min(before.length + after.length, MOST_EDITS);
-	// On diagonal k, how far into `before` one gets with so many edits; at [most + k], for k may be below 0.
-	const reach = new Int32Array(2 * most + 3);
-	const middleOf = most + 1;
-	const earlier: Int32Array[] = [];
-	for (let edits = 0; edits <= most; edits++) {
-		earlier.push(reach.slice(middleOf - edits - 1, middleOf + edits + 2));
-		for (let k = -edits; k <= edits; k += 2) {
-			const comesDown = isDown(k, edits, (diagonal) => reach[middleOf + diagonal] as number);
-			let x = comesDown ? (reach[middleOf + k + 1] as number) : (reach[middleOf + k - 1] as number) + 1;
-			while (x < before.length && x - k < after.length && before[x] === after[x - k]) x++;
-			reach[middleOf + k] = x;
-			if (x >= before.length && x - k >= after.length) return wayBack(before.length, after.length, earlier);
-		}
-	}
-	return undefined;
-}
-
-/** Whether the best way to diagonal k takes a line in (from k + 1), rather than one out (from k - 1). */
-function isDown(k: number, edits: number, reachOf: (diagonal: number) => number): boolean {
-	return k === -edits || (k !== edits && reachOf(k - 1) < reachOf(k + 1));
-}
-
-function wayBack(left: number, right: number, earlier: readonly Int32Array[]): DiffLine["mark"][] {
-	const marks: DiffLine["mark"][] = [];
-	let x = left;
-	let y = right;
-	for (let edits = earlier.length - 1; edits > 0; edits--) {
-		const reach = earlier[edits] as Int32Array;
-		const reachOf = (diagonal: number): number => reach[diagonal + edits + 1] as number;
-		const k = x - y;
-		const comesDown = isDown(k, edits, reachOf);
-		const from = comesDown ? k + 1 : k - 1;
-		const fromX = reachOf(from);
-		for (const start = comesDown ? fromX : fromX + 1; x > start; x--, y--) marks.push(" ");
-		marks.push(comesDown ? "+" : "-");
-		x = fromX;
-		y = fromX - from;
-	}
-	for (; x > 0; x--) marks.push(" ");
-	return marks.reverse();
+	const changes = diffArrays([...before], [...after], { maxEditLength: mostEdits });
+	if (changes === undefined) return [...marked("-", before), ...marked("+", after)];
+	return changes.flatMap(({ added, removed, value }) => marked(added ? "+" : removed ? "-" : " ", value));
 }
 
 function hunksOf(lines: readonly DiffLine[]): DiffHunk[] {
@@ -128,11 +76,11 @@ function hunksOf(lines: readonly DiffLine[]): DiffHunk[] {
 		let last = first;
 		while (
 			last + 1 < edits.length &&
-			(edits[last + 1] as number) - (edits[last] as number) <= 2 * CONTEXT + 1
+			(edits[last + 1] as number) - (edits[last] as number) <= 2 * context + 1
 		)
 			last++;
-		pass(Math.max(0, (edits[first] as number) - CONTEXT));
-		const until = Math.min(lines.length, (edits[last] as number) + CONTEXT + 1);
+		pass(Math.max(0, (edits[first] as number) - context));
+		const until = Math.min(lines.length, (edits[last] as number) + context + 1);
 		const begun = { at, before, after };
 		pass(until);
 		const beforeCount = before - begun.before;
