@@ -24,7 +24,9 @@ import {
 export async function pending({ actor }: SessionQueue): Promise<readonly PendingToolCall[]> {
 	if (actor.isEnding) await actor.turn?.over;
 	actor.ensureUsable();
-	return actor.turn === undefined ? pendingCalls(await actor.lease.read()) : [];
+	const own = actor.turn === undefined ? pendingCalls(await actor.lease.read()) : [];
+	const others = (await actor.scope.agent.children?.pendingInBackground(actor.storeKey)) ?? [];
+	return others.length === 0 ? own : [...own, ...others];
 }
 
 /** The run that waits continues with these answers. */
@@ -38,8 +40,10 @@ export async function answer(
 		const { journal, agent } = actor.scope;
 		const now = (): number => agent.engine.ports.clock.now();
 		try {
-			const own = await routed(actor, answers, now);
-			const settling = own === answers || own.length > 0 ? answered(own, now, watcher) : continued(watcher);
+			const { own, background } = await routed(actor, answers, now);
+			if (background !== undefined) return background;
+			const settling =
+				own.length > 0 || answers.length === 0 ? answered(own, now, watcher) : continued(watcher);
 			return await settle(actor, settling);
 		} catch (error) {
 			if (isNotWaiting(error)) await checkExpired(journal, actor.storeKey, answers);
@@ -48,25 +52,34 @@ export async function answer(
 	});
 }
 
-/** Hands the answers to calls of sub-agents over to them. The others. */
+/** Answers that are left for the run of the session itself. */
+interface Routed {
+	readonly own: readonly ToolAnswer[];
+	/** The run in the background that continues, where the session's own has nothing to continue for. */
+	readonly background?: AgentRun | undefined;
+}
+
+/** Hands the answers to calls of sub-agents over to them. */
 async function routed(
 	actor: SessionActor,
 	answers: readonly ToolAnswer[],
 	now: () => number,
-): Promise<readonly ToolAnswer[]> {
+): Promise<Routed> {
 	const { children } = actor.scope.agent;
-	if (children === undefined || actor.turn !== undefined) return answers;
-	const state = await actor.lease.read();
-	const { run } = state;
+	if (children === undefined) return { own: answers };
+	const state = actor.turn?.run.state ?? (await actor.lease.read());
+	const run = state.run?.status === "waiting" ? state.run : undefined;
 	const theirs = new Set(nestedCalls(run?.children).map(({ call }) => call.id));
+	for (const { toolCallId } of await children.pendingInBackground(actor.storeKey)) theirs.add(toolCallId);
 	for (const { call } of run?.calls ?? []) theirs.delete(call.toolCallId);
 	const nested = answers.filter(({ toolCallId }) => theirs.has(toolCallId));
-	if (run?.status !== "waiting" || nested.length === 0) return answers;
+	if (nested.length === 0) return { own: answers };
 	const own = answers.filter((each) => !nested.includes(each));
-	await children.answer(state, nested, () => {
+	const to = { storeKey: actor.storeKey, run };
+	const runs = await children.answer(to, nested, () => {
 		if (own.length > 0) answerFacts(state, own, now());
 	});
-	return own;
+	return { own, background: own.length === 0 && runs.foreground === 0 ? runs.background : undefined };
 }
 
 /** With what a run that waits continues by itself: what is due, or has happened to its sub-agents. Undefined: it waits on. */

@@ -1,10 +1,11 @@
 // What sessions need to know of their agent. With plugins, the engine's view of it is complete once they are set up.
 import type { Caller } from "../caller/index.ts";
 import type { EngineAgent, ModelWait, Run } from "../engine/index.ts";
-import type { SessionState, ToolAnswer } from "../facts/index.ts";
+import type { PendingToolCall, SessionState, ToolAnswer } from "../facts/index.ts";
 import type { Host, Journal, MaybePromise, SessionKeys, Warn } from "../host/index.ts";
 import type { AgentPolicy } from "../policy/index.ts";
 import type { AnyTool } from "../tools/index.ts";
+import type { AgentRun } from "./agent-run.ts";
 import type { SessionRecords } from "./session-records.ts";
 import type { SessionTable } from "./session-table.ts";
 import type { Unread } from "./unread-runs.ts";
@@ -34,10 +35,17 @@ export interface SessionChildren {
 	/** Whether something has happened to a sub-agent that the run waits for, or its time has come. */
 	hasNews(state: SessionState): Promise<boolean>;
 	/**
-	 * Hands answers to the sub-agents whose calls wait. Resolves once each of them is on record; `check` refuses all of them
-	 * before any is taken.
+	 * Hands answers to the sub-agents whose calls wait, for the run that waits or in the background. Resolves once each of them is
+	 * on record, with how many were for that run, and with a run in the background that continues. `check` refuses all of
+	 * them before any is taken.
 	 */
-	answer(state: SessionState, answers: readonly ToolAnswer[], check: () => void): Promise<void>;
+	answer(
+		to: { readonly storeKey: string; readonly run: SessionState["run"] },
+		answers: readonly ToolAnswer[],
+		check: () => void,
+	): Promise<{ readonly foreground: number; readonly background?: AgentRun | undefined }>;
+	/** The calls that sub-agents of a session wait for which work in the background. */
+	pendingInBackground(storeKey: string): Promise<readonly PendingToolCall[]>;
 	/** Ends the work of the sub-agents that the run waits for, before the run itself ends. */
 	end(state: SessionState): Promise<void>;
 	/** Gives the reminder of work that is over, if nobody has. Called for one session after the other, in their order. */

@@ -6,7 +6,7 @@ import type { RunStarted } from "../facts/index.ts";
 import { type AgentEvent, leaseLost, storedInput } from "../facts/index.ts";
 import { readChildStoreKey } from "../host/index.ts";
 import { type AgentRun, kill, resume, SessionEvents, type SessionTable } from "../sessions/index.ts";
-import { type Change, journalChange } from "./journal-change.ts";
+import { type Change, journalChange, whileItWaits } from "./journal-change.ts";
 import { readTask, type TaskState } from "./read-task.ts";
 import { groupOf } from "./task-key.ts";
 import { childWaits } from "./waiting-children.ts";
@@ -100,7 +100,8 @@ export async function followTask(
 			if (run !== undefined && run !== "held") continue;
 			// Somebody else has it, or starts it.
 			if (change !== undefined) await change.happened;
-			change = change === undefined ? journalChange(table, task.storeKey, signal) : undefined;
+			const again = (await isWaiting(table, task.storeKey)) ? whileItWaits : undefined;
+			change = change === undefined ? journalChange(table, task.storeKey, signal, again) : undefined;
 		}
 	} catch (error) {
 		// The store failed: its parent continues without it, and nobody else would see to it.
@@ -110,6 +111,13 @@ export async function followTask(
 	} finally {
 		signal.removeEventListener("abort", stop);
 	}
+}
+
+async function isWaiting({ journal }: SessionTable, storeKey: string): Promise<boolean> {
+	const { seq, openRunId } = (await journal.head(storeKey)) ?? {};
+	if (openRunId === undefined || seq === undefined) return false;
+	const [last] = await journal.read(storeKey, { after: seq - 1 });
+	return last?.fact.kind === "waiting";
 }
 
 /** How work in the foreground waits; undefined where it does not. */

@@ -1,9 +1,11 @@
 // The sub-agents of an agent within one table of its sessions: their sessions, on the same journal, and the tools that
 // give them work. Made anew for each table, for a sub-agent's own sub-agents work where its parent's sessions are.
 import type { EngineAgent, ObserveRun, Run } from "../engine/index.ts";
-import type { SessionState, ToolAnswer } from "../facts/index.ts";
+import type { PendingToolCall, SessionState, ToolAnswer, WaitingChild } from "../facts/index.ts";
 import { readChildStoreKey } from "../host/index.ts";
 import {
+	type AgentRun,
+	resume,
 	type SessionAgent,
 	type SessionChildren,
 	SessionTable,
@@ -16,7 +18,7 @@ import type { Subagent } from "./check-subagents.ts";
 import { endWaiting } from "./child-task.ts";
 import { delegateTool } from "./delegate-tool.ts";
 import { readTaskKey } from "./task-key.ts";
-import { answerChildren, haveNews } from "./waiting-children.ts";
+import { answerChildren, haveNews, pendingOf, waitingTasks } from "./waiting-children.ts";
 
 /** The agent as it is in one table. `engineWith` gives the engine's view of it with more tools. */
 export function delegatingAgent(
@@ -94,8 +96,35 @@ class Delegation implements SessionChildren {
 		return haveNews((subagent) => this.tableOf(subagent), state);
 	}
 
-	answer(state: SessionState, answers: readonly ToolAnswer[], check: () => void): Promise<void> {
-		return answerChildren((subagent) => this.tableOf(subagent), state, answers, check);
+	async answer(
+		{ storeKey, run }: { readonly storeKey: string; readonly run: SessionState["run"] },
+		answers: readonly ToolAnswer[],
+		check: () => void,
+	): Promise<{ readonly foreground: number; readonly background?: AgentRun | undefined }> {
+		const inForeground = (run?.children ?? []).map((child) => ({ child, runId: run?.runId ?? "" }));
+		const inBackground = await waitingTasks(storeKey, this.#tables);
+		const all = [...inForeground, ...inBackground];
+		const continued = await answerChildren((subagent) => this.tableOf(subagent), all, answers, check);
+		const tasks = continued.filter((work) => inBackground.includes(work));
+		let background: AgentRun | undefined;
+		for (const { child } of tasks) background = (await this.#continue(child)) ?? background;
+		return { foreground: continued.length - tasks.length, background };
+	}
+
+	/** Work in the background continues that was answered, and with it the work it waited for. */
+	async #continue({ agent, storeKey }: WaitingChild): Promise<AgentRun | undefined> {
+		const task = readTaskKey(storeKey);
+		const table = this.tableOf(agent);
+		if (task === undefined || table === undefined) return undefined;
+		this.#jobs.start(task);
+		const run = await resume(table.queue(storeKey));
+		run?.detach();
+		return run ?? undefined;
+	}
+
+	async pendingInBackground(storeKey: string): Promise<readonly PendingToolCall[]> {
+		if (this.#parent.background === undefined) return [];
+		return (await waitingTasks(storeKey, this.#tables)).flatMap(pendingOf);
 	}
 
 	async end({ run }: SessionState): Promise<void> {

@@ -3,6 +3,8 @@ import type { SessionTable } from "../sessions/index.ts";
 
 /** Milliseconds after which to look again although nothing was heard: a worker that died says nothing. */
 const lookAgainAfter = 250;
+/** The same where the session waits for somebody outside: no worker need live. */
+export const whileItWaits = 30_000;
 
 /** A wait that began when it was made, so that what happens between looking and waiting is not missed. */
 export interface Change {
@@ -16,11 +18,12 @@ export function journalChange(
 	{ journal, timers }: Pick<SessionTable, "journal" | "timers">,
 	storeKey: string,
 	signal: AbortSignal,
+	again: number = lookAgainAfter,
 ): Change {
 	let cancel = (): void => {};
 	const happened = new Promise<void>((resolve) => {
 		const stop = journal.watch(storeKey, () => cancel());
-		const callOff = timers.after(lookAgainAfter, () => cancel());
+		const callOff = timers.after(again, () => cancel());
 		cancel = () => {
 			stop();
 			callOff();

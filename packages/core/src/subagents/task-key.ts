@@ -45,6 +45,11 @@ export function taskIdOf(idempotencyKey: string): string {
 	return `${prefix}${idempotencyKey}`;
 }
 
+/** What the store keys of a sub-agent's tasks begin with. */
+export function taskPrefix(parentKey: string, subagent: string): string {
+	return taskKey(parentKey, subagent, "");
+}
+
 /** What the store keys of a sub-agent's tasks of one group begin with. */
 export function groupPrefix(parentKey: string, subagent: string, groupId: string): string {
 	return taskKey(parentKey, subagent, `${prefix}${groupId}.`);

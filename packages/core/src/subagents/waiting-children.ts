@@ -7,13 +7,15 @@ import {
 	asChild,
 	dueFacts,
 	entriesBack,
-	nestedCalls,
+	type NestedCall,
+	type PendingToolCall,
 	type SessionState,
 	type ToolAnswer,
 	type WaitingChild,
 } from "../facts/index.ts";
 import { answer, readState, type SessionTable } from "../sessions/index.ts";
 import type { FollowedTask } from "./child-task.ts";
+import { readTaskKey, taskPrefix } from "./task-key.ts";
 
 /** The sessions of a sub-agent; undefined where the agent no longer has it. */
 type TableOf = (subagent: string) => SessionTable | undefined;
@@ -61,6 +63,51 @@ async function hasNews(tableOf: TableOf, { agent, storeKey, seq }: WaitingChild)
 	return (await table.agent.children?.hasNews(state)) ?? false;
 }
 
+/** Work of a sub-agent that waits, and the run that callers know it by. */
+export interface WaitingWork {
+	readonly child: WaitingChild;
+	readonly runId: string;
+}
+
+/** The work in the background of a session that waits. Its calls are known by the ids of their tasks. */
+export async function waitingTasks(
+	parentKey: string,
+	tables: ReadonlyMap<string, () => SessionTable>,
+): Promise<readonly WaitingWork[]> {
+	const waiting: WaitingWork[] = [];
+	for (const [agent, tableOf] of tables) {
+		const table = tableOf();
+		const prefix = taskPrefix(parentKey, agent);
+		for (const { key: storeKey } of await table.journal.list({ state: "waiting", prefix })) {
+			const { run, seq } = await readState(table.queue(storeKey));
+			const task = readTaskKey(storeKey);
+			if (task === undefined || run?.status !== "waiting") continue;
+			const { toolCallId = "" } = run.started.parent ?? {};
+			const { calls, ...waits } = asChild(run, { agent, toolCallId: task.taskId });
+			const shown = calls.map((call) => ({
+				...call,
+				path: [{ agent, toolCallId }, ...call.path.slice(1)],
+			}));
+			const child = { callId: toolCallId, agent, storeKey, seq, calls: shown, ...waits };
+			waiting.push({ child, runId: task.runId });
+		}
+	}
+	return waiting;
+}
+
+/** Those calls as callers see them. */
+export function pendingOf({ child, runId }: WaitingWork): readonly PendingToolCall[] {
+	return child.calls.map(({ id, toolName, arguments: input, awaits, deadline, path }) => ({
+		runId,
+		toolCallId: id,
+		toolName,
+		arguments: input,
+		awaits,
+		...(deadline === undefined ? {} : { deadline }),
+		path,
+	}));
+}
+
 /** Answers for calls of one session. */
 interface Delivery {
 	readonly table: SessionTable;
@@ -76,15 +123,20 @@ interface Delivery {
  */
 export async function answerChildren(
 	tableOf: TableOf,
-	state: SessionState,
+	waiting: readonly WaitingWork[],
 	answers: readonly ToolAnswer[],
 	check: () => void,
-): Promise<void> {
+): Promise<readonly WaitingWork[]> {
 	const deliveries = new Map<string, Delivery>();
+	const answered = new Set<WaitingWork>();
 	for (const given of answers) {
 		const { runId, ...rest } = given;
-		if (runId !== undefined && runId !== state.run?.runId) throw refusedOf(given, "is meant for another run");
-		await route(deliveries, tableOf, state, given.toolCallId, rest);
+		const work = waiting.find(({ child }) => child.calls.some(({ id }) => id === given.toolCallId));
+		if (work === undefined) throw refusedOf(given, "the run does not wait for a call of that id");
+		if (runId !== undefined && runId !== work.runId)
+			throw refusedOf(given, "it is meant for another run than the one that waits");
+		answered.add(work);
+		await route(deliveries, tableOf, work.child, given.toolCallId, rest);
 	}
 	const open: Delivery[] = [];
 	for (const delivery of deliveries.values()) {
@@ -98,21 +150,20 @@ export async function answerChildren(
 		// The run above it follows it.
 		run.detach();
 	}
+	return [...answered];
 }
 
 /** Finds the session of a call, from one session to the next below it. */
 async function route(
 	deliveries: Map<string, Delivery>,
 	tableOf: TableOf,
-	from: SessionState,
+	first: WaitingChild,
 	id: string,
 	given: Omit<ToolAnswer, "runId">,
 ): Promise<void> {
-	const found = nestedCalls(from.run?.children).find((each) => each.call.id === id);
-	if (found === undefined) throw refusedOf({ toolCallId: id }, "the run does not wait for a call of that id");
-	const { call } = found;
-	let child: WaitingChild | undefined = found.child;
-	let table: SessionTable | undefined = tableOf(child.agent);
+	const call = first.calls.find((each) => each.id === id) as NestedCall;
+	let child = first;
+	let table = tableOf(child.agent);
 	for (const { toolCallId } of call.path.slice(1)) {
 		if (table === undefined) break;
 		const above: SessionTable = table;

@@ -5,7 +5,7 @@ import type { Agent } from "../agent/agent.ts";
 import type { AgentOptions } from "../agent/options.ts";
 import { memoryJournal } from "../host/memory-journal.ts";
 import type { AnyTool } from "../tools/types.ts";
-import { calls, eventsOf, family, helper, outputsOf } from "./delegate.fixture.ts";
+import { calls, eventsOf, family, helper, outputsOf, reminders } from "./delegate.fixture.ts";
 
 const parameters = { type: "object", properties: { path: { type: "string" } } } as const;
 
@@ -258,4 +258,43 @@ test("after a restart the waiting parent is answered by another process", async 
 	expect(await next.result()).toMatchObject({ outcome: "completed", text: "done" });
 	expect(ran).toEqual([{ path: "/" }]);
 	await second.close();
+});
+
+describe("a sub-agent that waits in the background", () => {
+	const inBackground = (name: string): [string, Record<string, unknown>] => [
+		`delegate_to_${name}`,
+		{ prompt: "go", run_in_background: true },
+	];
+
+	test.each(["durable", "in-process"] as const)(
+		"is listed and answered by its parent session: %s",
+		async (hostIs) => {
+			const ran: unknown[] = [];
+			const last = worker([calls(["remove", { path: "/tmp" }]), "removed"], { tools: [deletion(ran)] });
+			const { parent, journal } = family(
+				[calls(inBackground("one")), "I asked for it.", "It is done."],
+				[chain(["one"], last)],
+				{ hostIs },
+			);
+			const session = parent.session("s");
+			expect(await (await session.send("go")).result()).toMatchObject({ outcome: "completed" });
+			await expect.poll(() => session.pending()).toHaveLength(1);
+			const [call] = await session.pending();
+			expect(call).toMatchObject({
+				toolName: "remove",
+				awaits: "approval",
+				path: [{ agent: "one", toolCallId: "call_0_0" }, { agent: "worker" }],
+			});
+			await expect(session.answer([{ toolCallId: "x", approved: true }])).rejects.toMatchObject({
+				code: "no_pending_tool_calls",
+			});
+			const run = await session.answer([{ toolCallId: call?.toolCallId ?? "", approved: true }]);
+			expect(await run.result()).toMatchObject({ outcome: "completed", text: "one is done" });
+			expect(ran).toEqual([{ path: "/tmp" }]);
+			expect(await session.pending()).toEqual([]);
+			await reminders(journal, "s", 1);
+			expect(await (await session.send("And?")).result()).toMatchObject({ text: "It is done." });
+			await parent.close();
+		},
+	);
 });

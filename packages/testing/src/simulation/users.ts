@@ -1,7 +1,7 @@
 // Users of the world: they send, steer, answer, interrupt, suspend, stop, fork, fold, kill and delete at moments that the seed chooses.
 
 import { type AgentRun, type Fact, foldHistory, type ToolAnswer } from "holdfast";
-import { readChildStoreKey } from "holdfast/host";
+import { rootOf } from "./child-checks.ts";
 import type { Process } from "./process.ts";
 import { type Pace, WatchedRun } from "./watched-run.ts";
 import type { World } from "./world.ts";
@@ -119,7 +119,8 @@ export class Users {
 			this.#do(ending.kind, process, ending.key);
 		}
 		const waiting = await this.#world.store.list({ state: "waiting" });
-		for (const { key } of waiting) if (readChildStoreKey(key) === undefined) this.#do("answer", process, key);
+		// Who waits for a sub-agent is answered where its work was asked for.
+		for (const key of new Set(waiting.map((head) => rootOf(head.key)))) this.#do("answer", process, key);
 		for (const key of this.#world.sessions)
 			if (await this.#world.isParked(key)) this.#do("release", process, key);
 		const left = this.runs.filter((each) => each.process === process && each.outcome === "suspended");

@@ -94,8 +94,7 @@ export class World {
 		const repeats = seededRandom(`again ${seed}`);
 		this.repeats = repeats.chance(0.3) ? repeats : undefined;
 		this.background = this.delegates && (this.random.chance(0.3) || background === true) && nested !== true;
-		this.nests =
-			nested === true || (this.delegates && !this.background && seededRandom(`nests ${seed}`).chance(0.4));
+		this.nests = nested === true || (this.delegates && seededRandom(`nests ${seed}`).chance(0.4));
 		this.sessions = Array.from({ length: 1 + this.random.below(3) }, (_, at) => `s${at + 1}`);
 		for (let count = 1 + this.random.below(3); count > 0; count--) this.startProcess();
 	}
