@@ -24,7 +24,9 @@ export {
 export {
 	inspectThreads,
 	type ThreadEvent,
+	type ThreadField,
 	type ThreadRoutesOptions,
+	type ThreadWait,
 	threadRoutes,
 } from "./endpoints/index.ts";
 export type { EnvGiven, EnvValue } from "./environment/index.ts";

@@ -1,5 +1,6 @@
 // Door of the endpoints: routes of threads for a server.
 import type { Route } from "@holdfast/server";
+import { checkThreadFields } from "./client-fields.ts";
 import { customRoutes } from "./custom-endpoints.ts";
 import { fileRoutes } from "./file-routes.ts";
 import { messageRoutes } from "./message-routes.ts";
@@ -8,9 +9,10 @@ import { streamRoute } from "./stream-route.ts";
 import { actionRoutes, projectRoutes } from "./thread-actions.ts";
 import { threadRoutes as ownRoutes } from "./thread-routes.ts";
 
+export type { ThreadField } from "./client-fields.ts";
 export { inspectThreads } from "./inspect-threads.ts";
 export type { ThreadRoutesOptions } from "./served-threads.ts";
-export type { ThreadEvent } from "./thread-events.ts";
+export type { ThreadEvent, ThreadWait } from "./thread-events.ts";
 
 /**
  * The routes of threads, for `createServer` of `@holdfast/server`: threads, messages, files, effects, values, calls and their
@@ -19,6 +21,7 @@ export type { ThreadEvent } from "./thread-events.ts";
  * @see SA surface, Routes served
  */
 export function threadRoutes(options: ThreadRoutesOptions): readonly Route[] {
+	checkThreadFields(options.clientsMaySet);
 	return [
 		...ownRoutes(options),
 		...messageRoutes(options),

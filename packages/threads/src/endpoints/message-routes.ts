@@ -2,6 +2,7 @@
 import type { Route } from "@holdfast/server";
 import { HoldfastError } from "holdfast";
 import type { Message, MessageUpdates, QueueMessageInput } from "../types/index.ts";
+import { checkChange, checkRole } from "./client-fields.ts";
 import { idOfRequest, once } from "./once.ts";
 import { countIn, flagIn, invalid, neededText, objectIn, onlyFields, textIn } from "./read-requests.ts";
 import { schemas } from "./schemas.ts";
@@ -18,7 +19,7 @@ const roles = ["system", "user", "assistant"] as const;
 
 /** The routes. */
 export function messageRoutes(options: ThreadRoutesOptions): readonly Route[] {
-	const { threads } = options;
+	const { threads, clientsMaySet } = options;
 	const list: Route = {
 		method: "GET",
 		path: "/api/threads/:id/messages",
@@ -79,11 +80,12 @@ export function messageRoutes(options: ThreadRoutesOptions): readonly Route[] {
 			202: schemas.json("The message, which is durable.", schemas.message),
 			200: schemas.json("It was queued before, under the same key.", schemas.message),
 		},
-		errors: [...bodyErrors, "idempotency_key_reused"],
+		errors: [...bodyErrors, "field_not_allowed", "idempotency_key_reused"],
 		async handle(exchange) {
 			const found = await requestedThread(options, exchange);
 			const { id: threadId } = found.record;
 			const message = readMessage(await exchange.readJson());
+			checkRole(message.role ?? "user", clientsMaySet);
 			const id = idOfRequest(exchange, `message ${threadId}`);
 			if (id === undefined)
 				return answerOf(options, found, await threads.queueMessage(threadId, message), 202);
@@ -109,7 +111,7 @@ export function messageRoutes(options: ThreadRoutesOptions): readonly Route[] {
 		summary: "Changes the fields of a message that are sent.",
 		body: schemas.messageChange,
 		answers: { 200: schemas.json("The message as it is now.", schemas.message) },
-		errors: bodyErrors,
+		errors: [...bodyErrors, "field_not_allowed"],
 		async handle(exchange) {
 			const found = await requestedThread(options, exchange);
 			const body = await exchange.readJson();
@@ -122,6 +124,7 @@ export function messageRoutes(options: ThreadRoutesOptions): readonly Route[] {
 				...(metadata === undefined ? {} : { metadata }),
 			};
 			const id = exchange.parameter("messageId") ?? "";
+			checkChange(await found.state.getMessage(id), clientsMaySet);
 			return answerOf(options, found, await found.state.updateMessage(id, updates));
 		},
 	};
@@ -131,9 +134,11 @@ export function messageRoutes(options: ThreadRoutesOptions): readonly Route[] {
 		name: "deleteMessage",
 		summary: "Removes a message, and the results of its calls.",
 		answers: { 200: schemas.json("It is removed.", schemas.deleted) },
+		errors: ["field_not_allowed"],
 		async handle(exchange) {
 			const { state } = await requestedThread(options, exchange);
 			const id = exchange.parameter("messageId") ?? "";
+			checkChange(await state.getMessage(id), clientsMaySet);
 			if (!(await state.deleteMessage(id)))
 				throw new HoldfastError("message_not_found", "The thread has no such message. Check its id.");
 			return answerJson({ id, deleted: true });

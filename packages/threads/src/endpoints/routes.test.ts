@@ -146,6 +146,7 @@ test("a message is changed and removed as tools do it, and only in its thread [S
 	});
 	const { ask, thread, threads } = served(
 		oneAgent(scripted([{ calls: [{ name: "add" }] }, "Three."]), { tools: { add } }),
+		{ routes: { clientsMaySet: ["history"] } },
 	);
 	const [id, other] = [await thread(), await thread()];
 	const path = `/api/threads/${id}/messages`;

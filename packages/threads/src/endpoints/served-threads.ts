@@ -4,12 +4,18 @@ import type { Exchange, ServedCaller } from "@holdfast/server";
 import { HoldfastError } from "holdfast";
 import type { ThreadRecord, Threads } from "../thread/index.ts";
 import type { ThreadState } from "../types/index.ts";
+import type { ThreadField } from "./client-fields.ts";
 
 /** What the routes of threads need. */
 export interface ThreadRoutesOptions {
 	readonly threads: Threads;
 	/** What controllers find as `env`: handles of the program that runs the project. Default: nothing. */
 	readonly env?: Readonly<Record<string, unknown>>;
+	/**
+	 * What clients may set besides messages with the role `user`: each field lets every client that may call set it. The default is
+	 * nothing.
+	 */
+	readonly clientsMaySet?: readonly ThreadField[];
 	/** Bytes of a file that is written over HTTP. Default: what the host allows. */
 	readonly maxFileBytes?: number;
 }

@@ -30,11 +30,32 @@ export type ThreadEvent =
 	/** An execution begins, continues or is over. */
 	| {
 			readonly type: "execution";
-			readonly status: "running" | "completed" | "failed" | "aborted";
+			readonly status: "running" | "completed" | "aborted";
 			readonly flowId: string;
 	  }
+	/** An execution failed. The log of the threads has the message of the error. */
+	| {
+			readonly type: "execution";
+			readonly status: "failed";
+			readonly flowId: string;
+			readonly error: { readonly code: string };
+	  }
+	/** An execution waits, and continues by itself `until` a time: `running` follows. */
+	| ({ readonly type: "execution"; readonly status: "waiting"; readonly flowId: string } & ThreadWait)
 	/** What the project emits, and changes of the thread's status. */
 	| { readonly type: "event"; readonly event: string; readonly data: unknown };
+
+/** What an execution waits for. */
+export interface ThreadWait {
+	/** `model`: the provider is busy or cannot be reached. `calls`: something outside. */
+	readonly reason: "model" | "calls";
+	/** Milliseconds since the epoch, when it continues by itself. */
+	readonly until?: number;
+	/** Code of the provider's last error. */
+	readonly code?: string;
+	/** How often the provider has failed in a row. */
+	readonly attempt?: number;
+}
 
 /** An event that is kept, and its place among all of the thread. */
 export interface PlacedThreadEvent {
@@ -134,8 +155,13 @@ export class ThreadProjection {
 			this.#chunks = 0;
 			this.#text = undefined;
 		}
+		if (fact.kind === "waiting")
+			made.push(placed({ type: "execution", status: "waiting", flowId: runId, ...waitOf(fact.wait) }));
 		if (fact.kind === "run.ended") {
-			made.push(placed({ type: "execution", status: endings[fact.outcome], flowId: runId }));
+			const status = endings[fact.outcome];
+			const { code = "run_failed" } = fact.error ?? {};
+			const about = { type: "execution", flowId: runId } as const;
+			made.push(placed(status === "failed" ? { ...about, status, error: { code } } : { ...about, status }));
 			// What follows needs nothing of this run.
 			this.#view = new ThreadView();
 			this.#view.seq = seq;
@@ -151,4 +177,16 @@ export class ThreadProjection {
 		this.#chunks = 0;
 		this.#text = undefined;
 	}
+}
+
+type Waiting = Extract<NonNullable<JournalItem["entry"]>["fact"], { readonly kind: "waiting" }>;
+
+function waitOf(wait: Waiting["wait"]): ThreadWait {
+	if (wait === undefined) return { reason: "calls" };
+	const { until, model } = wait;
+	return {
+		reason: "model",
+		...(until === undefined ? {} : { until }),
+		...(model === undefined ? {} : { code: model.code, attempt: model.attempt }),
+	};
 }

@@ -110,7 +110,7 @@ async function answering(
 			}),
 			request: (model) => logged(system, threadId, model, assembled(model)),
 			failed({ item }, error, isLast) {
-				const then = isLast ? "The execution ends." : "The next model is asked.";
+				const then = isLast ? "No other model is left." : "The next model is asked.";
 				const message = `The model "${item.name}" failed: ${messageOf(error)} ${then}`;
 				const data = { model: item.name, code: error.code };
 				system.log({ threadId, level: isLast ? "error" : "warn", topic: "model", message, data });

@@ -1,6 +1,6 @@
 // What threads are made with, checked at the door.
 import { HoldfastTypeError } from "@holdfast/upp";
-import type { Host, Ports } from "holdfast";
+import type { AgentOptions, Host, Ports } from "holdfast";
 import type { MiddlewareEntry } from "holdfast/middleware";
 import type { Plugin } from "holdfast/plugins";
 import type { EnvGiven } from "../environment/index.ts";
@@ -48,6 +48,11 @@ export interface ThreadsOptions {
 	readonly namespace?: string;
 	/** Milliseconds for which what a model says is gathered before it is kept for those who follow. Default: not kept. */
 	readonly keepDeltasMs?: number;
+	/**
+	 * How an execution waits if the provider is busy or unreachable, as in the options of an agent. On a durable host it waits by
+	 * default; in memory, or with `"never"`, the execution fails and the next message runs normally.
+	 */
+	readonly modelWait?: AgentOptions["modelWait"];
 	/** Time and ids. Default: the system's. */
 	readonly ports?: Partial<Ports>;
 }
@@ -86,7 +91,7 @@ const known = [
 		"editablePrompts",
 		"runtimeContext",
 	],
-	...["parts", "middleware", "plugins", "mcp", "namespace", "keepDeltasMs", "ports"],
+	...["parts", "middleware", "plugins", "mcp", "namespace", "keepDeltasMs", "modelWait", "ports"],
 ];
 
 /** @throws HoldfastError `invalid_option` for options that make no sense; `mcp_tools_missing`. */

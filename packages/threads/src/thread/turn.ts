@@ -12,19 +12,18 @@ import type { ThreadsOptions } from "./threads-options.ts";
 
 /** What the agent of all threads is made with, whatever the project. */
 export function agentOf(
-	{ host, middleware = [], plugins, namespace, keepDeltasMs, ports }: ThreadsOptions,
+	{ host, middleware = [], plugins, namespace, keepDeltasMs, modelWait, ports }: ThreadsOptions,
 	policy: MiddlewareEntry,
 ): AgentOptions {
 	return {
 		host,
 		name: "threads",
 		middleware: [policy, ...middleware],
-		// A failing provider ends the execution, and the next message runs normally (SA-137).
-		modelWait: "never",
 		maxSteps: Number.POSITIVE_INFINITY,
 		...(plugins === undefined ? {} : { plugins }),
 		...(namespace === undefined ? {} : { namespace }),
 		...(keepDeltasMs === undefined ? {} : { keepDeltasMs }),
+		...(modelWait === undefined ? {} : { modelWait }),
 		...(ports === undefined ? {} : { ports }),
 	};
 }
