@@ -1,6 +1,7 @@
-// A message of the history replaced or taken out, alone or with all that follows: the one change to what was said (part of
-// evolve, keeps I2).
-import type { Message } from "@holdfast/upp";
+// A message of the history is replaced or removed, alone or with everything after it: the one change to what was said (part of
+// evolve, keeps I2). A call and its result stay together, because providers refuse a history that has one without the other: where
+// an edit removes one of them, the other goes too.
+import { AssistantMessage, type Message, ToolResultMessage } from "@holdfast/upp";
 import { AgentState, List } from "../state/index.ts";
 import type { SessionState } from "./session-state.ts";
 
@@ -12,15 +13,83 @@ export function editMessage(
 	replacement: Message | undefined,
 ): SessionState {
 	const change = (list: List<Message>): List<Message> =>
-		List.from(
-			list
-				.toArray()
-				.flatMap((message) => (message.id !== messageId ? [message] : replacement ? [replacement] : [])),
-		);
+		List.from(edited(list.toArray(), messageId, replacement));
 	const parts = AgentState.partsOf(state.agent);
 	const messages = change(parts.messages);
 	const context = state.context === parts.messages ? messages : change(state.context);
 	return { ...state, seq, agent: AgentState.ofParts({ ...parts, messages }), context };
+}
+
+/** The messages with one of them replaced or removed, and no call or result left without the other. */
+function edited(
+	messages: readonly Message[],
+	messageId: string,
+	given: Message | undefined,
+): readonly Message[] {
+	const at = messages.findIndex(({ id }) => id === messageId);
+	const before = messages[at];
+	if (before === undefined) return messages;
+	const had = idsOf(before);
+	// What the edit adds to the calls or results has no counterpart.
+	const now = given && only(given, (id) => had.has(id));
+	const kept = now === undefined ? new Set() : idsOf(now);
+	const removed = new Set([...had].filter((id) => !kept.has(id)));
+	const result = [...messages.slice(0, at), ...(now === undefined ? [] : [now]), ...messages.slice(at + 1)];
+	if (removed.size === 0) return result;
+	const start = at + (now === undefined ? 0 : 1);
+	return callsOf(before).length > 0
+		? [...result.slice(0, start), ...withoutResults(result.slice(start), removed)]
+		: [...withoutCalls(result.slice(0, at), removed), ...result.slice(at)];
+}
+
+/** The messages after a message without the results of these calls. A call that is made again later keeps its own. */
+function withoutResults(messages: readonly Message[], removed: Set<string>): readonly Message[] {
+	return messages.flatMap((message) => {
+		for (const { toolCallId } of callsOf(message)) removed.delete(toolCallId);
+		if (removed.size === 0 || message.type !== "tool_result") return [message];
+		return only(message, (id) => !removed.has(id)) ?? [];
+	});
+}
+
+/** The messages before a message of results without these calls: of each, the last one. */
+function withoutCalls(messages: readonly Message[], removed: Set<string>): readonly Message[] {
+	return messages
+		.toReversed()
+		.flatMap((message) => {
+			const calls = callsOf(message).filter(({ toolCallId }) => removed.has(toolCallId));
+			if (calls.length === 0) return [message];
+			const kept = only(message, (id) => !removed.has(id)) ?? [];
+			for (const { toolCallId } of calls) removed.delete(toolCallId);
+			return kept;
+		})
+		.reverse();
+}
+
+/** A message with those of its calls or results; undefined where nothing is left of it. */
+function only(message: Message, isKept: (id: string) => boolean): Message | undefined {
+	const { id, timestamp, metadata } = message;
+	const options = { id, timestamp, ...(metadata === undefined ? {} : { metadata }) };
+	if (message.type === "tool_result") {
+		const { results } = message as ToolResultMessage;
+		const kept = results.filter(({ toolCallId }) => isKept(toolCallId));
+		if (kept.length === results.length) return message;
+		return kept.length === 0 ? undefined : new ToolResultMessage(kept, options);
+	}
+	const calls = callsOf(message);
+	const kept = calls.filter(({ toolCallId }) => isKept(toolCallId));
+	if (kept.length === calls.length) return message;
+	const { content } = message as AssistantMessage;
+	if (kept.length === 0 && !content.some(({ type }) => type !== "reasoning")) return undefined;
+	return new AssistantMessage(content, kept.length === 0 ? undefined : kept, options);
+}
+
+function callsOf(message: Message): NonNullable<AssistantMessage["toolCalls"]> {
+	return message.type === "assistant" ? ((message as AssistantMessage).toolCalls ?? []) : [];
+}
+
+function idsOf(message: Message): ReadonlySet<string> {
+	const parts = message.type === "tool_result" ? (message as ToolResultMessage).results : callsOf(message);
+	return new Set(parts.map(({ toolCallId }) => toolCallId));
 }
 
 /** The state without a message and all that follows it; as it is where there is no such message. */

@@ -1,6 +1,7 @@
 // A change of the history that somebody outside asks for: an input like any other, which a run takes in (keeps I4).
 import {
 	type AnyMessage,
+	HoldfastError,
 	type Message,
 	type MessageJSON,
 	messageFromJSON,
@@ -19,8 +20,17 @@ export type MessageEdit =
 /** The fact of a change. */
 export type EditFact = MessageAdded | MessageUpdated | MessageDeleted;
 
-/** A change as it is in the store's inbox. */
+/**
+ * A change as it is in the store's inbox.
+ * @throws HoldfastError `invalid_input` for a message that is added with calls or results: it has no counterpart, and providers
+ * refuse the history.
+ */
 export function storedEdit(edit: MessageEdit): unknown {
+	if (edit.kind === "add" && hasCallsOrResults(edit.message as AnyMessage))
+		throw new HoldfastError(
+			"invalid_input",
+			"An added message must not have tool calls or results, because a call and its result belong together. Add text.",
+		);
 	if (edit.kind === "delete") return { edit: "delete", messageId: edit.messageId };
 	return { edit: edit.kind, message: messageToJSON(wellFormed(edit.message as AnyMessage)) };
 }
@@ -41,4 +51,9 @@ export function readEdit(body: unknown): EditFact {
 		throw journalCorrupt("a change of the history cannot be read", error);
 	}
 	throw journalCorrupt("a change of the history is of no known kind", undefined);
+}
+
+function hasCallsOrResults(message: AnyMessage): boolean {
+	if (message.type === "tool_result") return message.results.length > 0;
+	return message.type === "assistant" && (message.toolCalls?.length ?? 0) > 0;
 }

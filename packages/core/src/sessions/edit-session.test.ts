@@ -1,7 +1,7 @@
 // Changes of the history from outside: they wait in the inbox, and whichever run is next takes them in.
 import { join } from "node:path";
 import { scriptedModel } from "@holdfast/testing";
-import { AssistantMessage, type Message, UserMessage } from "@holdfast/upp";
+import { AssistantMessage, type Message, ToolResultMessage, UserMessage } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
 import { foldEntries } from "../facts/journal-fold.ts";
@@ -74,3 +74,38 @@ test.each([undefined, {}, { edit: "delete" }, { edit: "add", message: {} }, { ed
 		expect(() => readEdit(body)).toThrow(expect.objectContaining({ code: "journal_corrupt" }));
 	},
 );
+
+test("a message with calls or results is not added: it would be without its counterpart", async () => {
+	const agent = new Agent({ model: scriptedModel([]) });
+	const session = agent.session("s");
+	const call = { toolCallId: "a", toolName: "look", arguments: {} };
+	for (const message of [
+		new AssistantMessage("Let me see.", [call]),
+		new ToolResultMessage([{ toolCallId: "a", result: "seen" }]),
+	])
+		await expect(session.edit({ kind: "add", message })).rejects.toMatchObject({ code: "invalid_input" });
+	await agent.close();
+});
+
+test("a result that is deleted while an approval waits takes its call with it, and the model is asked all the same", async () => {
+	const erase = tool({ name: "erase", description: "Erases.", needsApproval: true, run: () => "erased" });
+	const model = scriptedModel([
+		{ toolCalls: [{ name: "erase", id: "one" }] },
+		{ toolCalls: [{ name: "erase", id: "two" }] },
+		"Done.",
+	]);
+	const agent = new Agent({ model, tools: [erase] });
+	const session = agent.session("s");
+	await (await session.send("Go.")).result();
+	await (await session.answer([{ toolCallId: "one", approved: true }])).result();
+	const [, asked, results] = (await session.state()).messages;
+	await session.edit({ kind: "delete", messageId: results?.id ?? "" });
+	await (await session.answer([{ toolCallId: "two", approved: true }])).result();
+	expect(model.requests.at(-1)?.messages.map(({ type }) => type)).toEqual([
+		"user",
+		"assistant",
+		"tool_result",
+	]);
+	expect(model.requests.at(-1)?.messages.some(({ id }) => id === asked?.id)).toBe(false);
+	await agent.close();
+});

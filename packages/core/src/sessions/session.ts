@@ -90,9 +90,10 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	/**
 	 * Changes the history from outside any run: a message is put at its end, takes the place of the one of its id, or is taken
 	 * out. Resolves once it is durable. It starts no run: the one under way takes it in at its next boundary, between two
-	 * steps, else the next one does before its own input. Until then it waits in the inbox (`Input` of the kind `edit`).
+	 * steps, else the next one does before its own input. Until then it waits in the inbox (`Input` of the kind `edit`). A call and
+	 * its result stay together: where a change removes one of them, the other is removed too.
 	 *
-	 * Rejects with `session_killed`, `journal_failed`, `disk_full`, `agent_closed`.
+	 * Rejects with `invalid_input` for an added message that has calls or results, and with `session_killed`, `journal_failed`, `disk_full`, `agent_closed`.
 	 */
 	async edit(change: MessageEdit): Promise<void> {
 		return requests.edit(this.#queue(), change);
