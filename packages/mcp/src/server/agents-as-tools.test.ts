@@ -138,35 +138,132 @@ describe.each(["2025", "2026"] as const)("on the wire of %s", (protocol) => {
 	});
 });
 
-test("a call that waits to be let run asks the user, and continues with the answer", async () => {
-	const ran: unknown[] = [];
-	const remove = tool<{ path: string }>({
-		name: "remove",
-		description: "Removes.",
-		parameters: { type: "object", properties: { path: { type: "string" } } },
-		needsApproval: true,
-		run: ({ path }) => {
-			ran.push(path);
-			return "removed";
+test.each(["2025", "2026"] as const)(
+	"a call that requires approval asks the user over HTTP on the wire of %s, and continues with the answer",
+	async (protocol) => {
+		const ran: unknown[] = [];
+		const remove = tool<{ path: string }>({
+			name: "remove",
+			description: "Removes.",
+			parameters: { type: "object", properties: { path: { type: "string" } } },
+			needsApproval: true,
+			run: ({ path }) => {
+				ran.push(path);
+				return "removed";
+			},
+		});
+		const call = (path: string) => ({ toolCalls: [{ name: "remove", arguments: { path } }] });
+		const model = scriptedModel([call("/a"), "It is gone.", call("/b"), "It is still there."]);
+		const { url } = await serve({ model, tools: [remove] });
+		await using mcp = await connectMcp({ a: { url, protocol } }, { allow: { elicitation: true } });
+		const [research] = mcp.tools();
+		for (const [approved, said] of [
+			[true, "It is gone."],
+			[false, "It is still there."],
+		] as const) {
+			const calling = research?.run({ prompt: "Remove it." }, context(said));
+			await expect.poll(() => mcp.requests()).toHaveLength(1);
+			const [request] = mcp.requests();
+			expect(request).toMatchObject({ kind: "elicitation", message: expect.stringContaining("remove(") });
+			mcp.answer(request?.id as string, { action: "accept", content: { approved } });
+			expect(await calling).toBe(said);
+		}
+		expect(ran).toEqual(["/a"]);
+	},
+);
+
+describe("a client of 2025 that can ask its user", () => {
+	const remove = tool({ name: "remove", description: "Removes.", needsApproval: true, run: () => "removed" });
+	const asks = { toolCalls: [{ name: "remove" }] };
+	const initialize = (capabilities: object, headers: Record<string, string> = {}) => ({
+		method: "POST",
+		headers: {
+			"content-type": "application/json",
+			accept: "application/json, text/event-stream",
+			...headers,
 		},
+		body: JSON.stringify({
+			jsonrpc: "2.0",
+			id: 1,
+			method: "initialize",
+			params: { protocolVersion: "2025-06-18", capabilities, clientInfo: { name: "c", version: "1" } },
+		}),
 	});
-	const call = (path: string) => ({ toolCalls: [{ name: "remove", arguments: { path } }] });
-	const model = scriptedModel([call("/a"), "It is gone.", call("/b"), "It is still there."]);
-	const { url } = await serve({ model, tools: [remove] });
-	await using mcp = await connectMcp({ a: { url } }, { allow: { elicitation: true } });
-	const [research] = mcp.tools();
-	for (const [approved, said] of [
-		[true, "It is gone."],
-		[false, "It is still there."],
-	] as const) {
-		const calling = research?.run({ prompt: "Remove it." }, context(said));
-		await expect.poll(() => mcp.requests()).toHaveLength(1);
-		const [request] = mcp.requests();
-		expect(request).toMatchObject({ kind: "elicitation", message: expect.stringContaining("remove(") });
-		mcp.answer(request?.id as string, { action: "accept", content: { approved } });
-		expect(await calling).toBe(said);
-	}
-	expect(ran).toEqual(["/a"]);
+	const sessionOf = async (url: string, ...given: Parameters<typeof initialize>) => {
+		const response = await fetch(url, initialize(...given));
+		await response.text();
+		return response.headers.get("mcp-session-id");
+	};
+
+	test("has a session, and one that cannot has none", async () => {
+		const { url } = await serve({ model: scriptedModel([]) });
+		expect(await sessionOf(url, {})).toBeNull();
+		expect(await sessionOf(url, { elicitation: {} })).toMatch(/^[\w-]{36}$/);
+	});
+
+	test("is asked by the official client's handler, and its run continues", async () => {
+		const { url } = await serve({ model: scriptedModel([asks, "It is gone."]), tools: [remove] });
+		const client = new Client(
+			{ name: "test", version: "1" },
+			{ ...negotiated("2025"), capabilities: { elicitation: {} } },
+		);
+		const asked: string[] = [];
+		client.setRequestHandler("elicitation/create", ({ params }) => {
+			asked.push(params.message);
+			return { action: "accept" as const, content: { approved: true } };
+		});
+		await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+		const { content } = await client.callTool({ name: "research", arguments: { prompt: "Remove it." } });
+		expect(content).toMatchObject([{ text: "It is gone." }]);
+		expect(asked).toMatchObject([expect.stringContaining("remove(")]);
+		await client.close();
+	});
+
+	test("leaves its call with its connection, and the run stops", async () => {
+		const begun = Promise.withResolvers<void>();
+		const stopped = Promise.withResolvers<void>();
+		const wait = tool({
+			name: "wait",
+			description: "Waits.",
+			run: (_, { signal }) => {
+				begun.resolve();
+				return new Promise<string>(() => signal.addEventListener("abort", () => stopped.resolve()));
+			},
+		});
+		const { url } = await serve({ model: scriptedModel([{ toolCalls: [{ name: "wait" }] }]), tools: [wait] });
+		const client = new Client(
+			{ name: "test", version: "1" },
+			{ ...negotiated("2025"), capabilities: { elicitation: {} } },
+		);
+		await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+		const calling = client.callTool({ name: "research", arguments: { prompt: "Wait." } }).catch(() => {});
+		await begun.promise;
+		await client.close();
+		await Promise.all([calling, stopped.promise]);
+	});
+
+	test("is served without its session by a server that does not know it, or for another caller", async () => {
+		const authenticate = (request: Request) => ({ tenant: request.headers.get("x-tenant") ?? "t" });
+		const { url } = await serve({ model: scriptedModel([]) }, { authenticate });
+		const session = (await sessionOf(url, { elicitation: {} })) as string;
+		const list = (headers: Record<string, string>) =>
+			fetch(url, {
+				...initialize({}, { "mcp-protocol-version": "2025-06-18", ...headers }),
+				body: JSON.stringify({ jsonrpc: "2.0", id: 2, method: "tools/list", params: {} }),
+			});
+		for (const headers of [
+			{ "mcp-session-id": session },
+			{ "mcp-session-id": "unknown" },
+			{ "mcp-session-id": session, "x-tenant": "other" },
+		]) {
+			const answer = await list(headers);
+			expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining("research")]);
+		}
+		const end = (headers: Record<string, string>) => fetch(url, { method: "DELETE", headers });
+		expect((await end({ "mcp-session-id": session, "x-tenant": "other" })).status).toBe(405);
+		expect((await end({ "mcp-session-id": session })).status).toBe(200);
+		expect((await end({ "mcp-session-id": session })).status).toBe(405);
+	});
 });
 
 test("a client that cannot ask its user gets an error that says that the call waits", async () => {

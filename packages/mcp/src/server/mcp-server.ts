@@ -11,6 +11,7 @@ import {
 	type Transport,
 } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { AskingSessions } from "./asking-sessions.ts";
 import { Leaving } from "./leaving.ts";
 import { newServer } from "./new-server.ts";
 import { checkTools, type McpServerOptions } from "./server-options.ts";
@@ -56,6 +57,7 @@ export function mcpServer(options: McpServerOptions): McpAgentServer {
 		({ authInfo }: McpRequestContext) => serverFor((authInfo?.extra?.caller as ServedCaller) ?? everybody),
 		reports,
 	);
+	const asking = new AskingSessions({ serverFor, onError });
 	return {
 		async fetch(request, { caller: given } = {}) {
 			const refusal =
@@ -69,6 +71,8 @@ export function mcpServer(options: McpServerOptions): McpAgentServer {
 				const headers = { "www-authenticate": "Bearer" };
 				return new Response(undefined, { status: 401, headers });
 			}
+			const answered = await asking.fetch(request, caller);
+			if (answered !== undefined) return answered;
 			const authInfo = { token: "", clientId: caller.tenant, scopes: [], extra: { caller } };
 			return handler.fetch(request, { authInfo });
 		},
@@ -78,6 +82,7 @@ export function mcpServer(options: McpServerOptions): McpAgentServer {
 		},
 		async close() {
 			leaving.close();
+			await asking.close();
 			await handler.close();
 		},
 	};
