@@ -86,23 +86,19 @@ const places: Readonly<Record<string, (place: Place) => Promise<Shown>>> = {
 			fetch: (url, init) => fetch(url, init),
 			reconnectDelayMs: 1,
 		});
-		const chat = new Chat<UIMessage>({ id: "chat", transport });
-		const sent = chat.sendMessage({ text: "Go." });
-		const shown = () => (chat.lastMessage?.parts ?? []).find(({ type }) => type === "data-waiting");
 		let wait = "";
-		await expect
-			.poll(
-				() => {
-					const { data } = (shown() ?? {}) as { data?: { isOver: boolean; text?: string } };
-					if (data?.isOver === false) wait = data.text ?? "";
-					return wait;
-				},
-				{ interval: 1 },
-			)
-			.not.toBe("");
-		expect(chat.status).toBe("streaming");
-		await sent;
-		expect([chat.status, shown()]).toMatchObject(["ready", { data: { isOver: true } }]);
+		const chat = new Chat<UIMessage>({
+			id: "chat",
+			transport,
+			onData: ({ data }) => {
+				const { isOver, text = "" } = data as { isOver: boolean; text?: string };
+				if (!isOver) wait = `${chat.status}: ${text}`;
+			},
+		});
+		await chat.sendMessage({ text: "Go." });
+		expect(wait).toMatch(/^(submitted|streaming): /);
+		const shown = (chat.lastMessage?.parts ?? []).find(({ type }) => type === "data-waiting");
+		expect([chat.status, shown]).toMatchObject(["ready", { data: { isOver: true } }]);
 		return { wait, answer: JSON.stringify(chat.lastMessage?.parts.at(-1)) };
 	},
 	async "AG-UI"({ fetch }) {

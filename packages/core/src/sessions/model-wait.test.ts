@@ -214,7 +214,7 @@ describe("a run that waits for its model", () => {
 	test("goes before the turns that are sent meanwhile", async () => {
 		const { agent, session, pass } = make([busy, "one", "two"]);
 		await (await session.send("first")).result();
-		await session.send("second");
+		void (await session.send("second")).result();
 		await pass(60_000);
 		await expect
 			.poll(async () => lines((await session.state()).messages))

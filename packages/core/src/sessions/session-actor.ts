@@ -18,7 +18,7 @@
 //
 // Opening happens only within the session's queue (session-queue.ts): one request, or the actor's own work, at a time.
 import { type DriveOutcome, type ProcessKey, sessionKilled, waitFor } from "../engine/index.ts";
-import type { AcceptedInput, SessionState } from "../facts/index.ts";
+import { type AcceptedInput, isUnderWay, type SessionState } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
 import type { TurnOverlays } from "../policy/index.ts";
 import { AgentRun } from "./agent-run.ts";
@@ -241,6 +241,13 @@ export class SessionActor {
 				this.#waitForChange();
 				return;
 			}
+			const { run } = this.lease.state;
+			if (run !== undefined && this.lease.isWaiting && isUnderWay(run)) {
+				const moved = this.lease.moved();
+				this.lease.release();
+				this.#blockUntil(moved);
+				return;
+			}
 			if (this.lease.isWaiting) {
 				// The answers to the calls of the run before begin these turns.
 				this.lease.release();
@@ -256,8 +263,13 @@ export class SessionActor {
 	/** Another worker has the session, or the turn before ours: looks again when that may have changed. Others' requests go on. */
 	#waitForChange(): void {
 		this.lease.drop();
+		this.#blockUntil(this.lease.changed());
+	}
+
+	/** Turns stay queued, and others' requests go on. */
+	#blockUntil(changed: Promise<void>): void {
 		this.#isBlocked = true;
-		void this.lease.changed().then(() => {
+		void changed.then(() => {
 			this.#isBlocked = false;
 			this.queue.wake();
 		});
@@ -316,7 +328,12 @@ export class SessionActor {
 		}
 		frame.close(outcome);
 		handle.concluded(run, outcome, frame);
-		if (outcome.kind === "left" && outcome.reason !== "lease_lost") {
+		const continues =
+			outcome.kind === "left" &&
+			outcome.reason === "waiting" &&
+			run.state.run !== undefined &&
+			isUnderWay(run.state.run);
+		if (outcome.kind === "left" && outcome.reason !== "lease_lost" && !continues) {
 			// After a run that was left open the queue must wait, too, until somebody resumes it.
 			const waits = outcome.reason === "waiting";
 			const why = outcome.error ?? (waits ? runBeforeWaits : runBeforeSuspended)(this.sessionKey);

@@ -194,6 +194,27 @@ export class SessionLease {
 		});
 	}
 
+	/** Resolves when the session has more or fewer entries than now, or at `wake()`. */
+	async moved(): Promise<void> {
+		const { journal } = this.#store;
+		const { seq } = this.state;
+		await new Promise<void>((resolve) => {
+			const look = async (): Promise<void> => {
+				// Where the store cannot be asked, whoever opens the session next learns of it.
+				const head = await Promise.resolve(journal.head(this.#storeKey)).catch(() => undefined);
+				if (head?.seq !== seq) done();
+			};
+			const stop = journal.watch(this.#storeKey, () => void look());
+			const done = (): void => {
+				stop();
+				this.#wake = undefined;
+				resolve();
+			};
+			this.#wake = done;
+			void look();
+		});
+	}
+
 	/** Ends the wait for a change. */
 	wake(): void {
 		this.#wake?.();

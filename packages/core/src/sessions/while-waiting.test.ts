@@ -117,3 +117,52 @@ describe.each(waits)("overlays of a run that waits for %s", (name, first) => {
 		await agent.close();
 	});
 });
+
+describe("turns that are sent while a run waits for its model", () => {
+	const hosts = [
+		["memory", () => memoryHost()],
+		["SQLite", () => sqliteHost(join(temporaryFolder(), "waits.db"))],
+	] as const;
+
+	test.each(hosts)("stay queued in %s, and their handles have their results", async (_, makeHost) => {
+		const { agent, session, model, host, time } = make([busy, "One.", "Two.", "Three."], makeHost());
+		await (await session.send("one")).result();
+		const [two, three] = [await session.send("two"), await session.send("three")];
+		const results = Promise.all([two.result(), three.result()]);
+		time.pass(86_400_000);
+		expect(await results).toMatchObject([{ text: "Two." }, { text: "Three." }]);
+		expect(model.requests).toHaveLength(4);
+		expect(lines((await session.state()).messages)).toEqual([
+			...["user: one", "assistant: One.", "user: two", "assistant: Two.", "user: three", "assistant: Three."],
+		]);
+		await agent.close();
+		await host.close();
+	});
+
+	test("begin when the run is stopped, or is continued by a steer", async () => {
+		for (const act of ["stop", "steer"] as const) {
+			const { agent, session } = make([busy, "One.", "Two."]);
+			await (await session.send("one")).result();
+			const next = (await session.send("two")).result();
+			if (act === "stop") await session.stop();
+			else await (await session.steer("hurry")).result();
+			expect(await next).toMatchObject({ outcome: "completed" });
+			await agent.close();
+		}
+	});
+
+	test("are left in the inbox when the agent is closed, and killed with the session", async () => {
+		const closed = make([busy]);
+		await (await closed.session.send("one")).result();
+		const left = (await closed.session.send("two")).result();
+		await closed.agent.close();
+		expect(await left).toMatchObject({ outcome: "suspended" });
+		expect(await closed.host.journal.inbox("s")).toHaveLength(1);
+		const killed = make([busy]);
+		await (await killed.session.send("one")).result();
+		const ended = (await killed.session.send("two")).result();
+		await killed.session.kill();
+		expect(await ended).toMatchObject({ outcome: "killed" });
+		await killed.agent.close();
+	});
+});

@@ -18,7 +18,8 @@ export function checkThreadFields(given: unknown): void {
 	if (!Array.isArray(given) || given.some((field) => !fields.includes(field)))
 		throw new HoldfastTypeError(
 			"invalid_option",
-			`The option \`clientsMaySet\` must be a list of ${fields.join(", ")}.`);
+			`The option \`clientsMaySet\` must be a list of ${fields.join(", ")}.`,
+		);
 }
 
 /** @throws HoldfastError `field_not_allowed` for a message of another role than `user`. */

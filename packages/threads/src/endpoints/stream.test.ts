@@ -129,7 +129,8 @@ test("a watcher who leaves stops nothing; a change and a removal of a message ar
 		open = resolve;
 	});
 	const provider = scripted([{ text: "Late.", gate }]);
-	const { server, thread, ask, threads } = served(oneAgent(provider));
+	const routes = { clientsMaySet: ["history"] } as const;
+	const { server, thread, ask, threads } = served(oneAgent(provider), { routes });
 	let left = 0;
 	const subscribe = threads.subscribe.bind(threads);
 	threads.subscribe = (...given) => {
