@@ -49,6 +49,8 @@ export class McpServers implements AsyncDisposable {
 						if (await offered.list(tools)) this.#changed({ server: name, type: "tools-changed" });
 						if (offered.unapproved().length > 0) this.#changed({ server: name, type: "approval-needed" });
 					},
+					leftOut: (tool, reason) => this.#warn(name, tool, reason),
+					listFailed: (cause) => this.#warnOfList(name, cause),
 					changed: (type) => this.#changed({ server: name, type }),
 				},
 				{ desk: this.#desk, elicitation, sampling },
@@ -177,7 +179,15 @@ export class McpServers implements AsyncDisposable {
 		const text = `The tool "${name}" of the MCP server "${server}" is left out: ${why}`;
 		if (this.#warned.has(text)) return;
 		this.#warned.add(text);
-		const warning = new HoldfastError("mcp_tool_unusable", text, { cause, data: { server, tool: name } });
+		this.#send(new HoldfastError("mcp_tool_unusable", text, { cause, data: { server, tool: name } }));
+	}
+
+	#warnOfList(server: string, cause: unknown): void {
+		const text = `The MCP server "${server}" changed its tools, and its list cannot be read: ${messageOf(cause)}. The tools stay as they were; call \`refresh()\` to try again.`;
+		this.#send(new HoldfastError("mcp_list_failed", text, { cause, retryable: true, data: { server } }));
+	}
+
+	#send(warning: HoldfastError): void {
 		const { onWarning = (each: HoldfastError) => process.emitWarning(each.message, { code: each.code }) } =
 			this.#options;
 		onWarning(warning);

@@ -40,8 +40,11 @@ export interface McpStdioServer extends McpServerOptions {
 	/** Added to the few variables that are handed on, such as PATH and HOME. Default: none. */
 	readonly env?: Readonly<Record<string, string>>;
 	readonly cwd?: string;
-	/** Where the program's error output goes. Default "ignore". */
-	readonly stderr?: "inherit" | "ignore";
+	/**
+	 * Where the program's error output goes. Default "report": its last lines are in the error that reports the program's
+	 * death, and nothing else is kept.
+	 */
+	readonly stderr?: "report" | "inherit" | "ignore";
 }
 
 /** A server at an address, by streamable HTTP. */

@@ -1,6 +1,6 @@
 // A tool of a server as a tool of an agent. It keeps the definition it was made with: what a model is shown never changes
 // under a run, and a call is refused where the server's definition is another one by now.
-import { HoldfastError, type JSONSchema } from "@holdfast/upp";
+import { HoldfastError, type JSONSchema, repairSchema } from "@holdfast/upp";
 import type { Tool } from "@modelcontextprotocol/client";
 import { type AnyTool, type RetryPolicy, type ToolContext, tool } from "holdfast";
 import type { McpServerOptions } from "./connect-options.ts";
@@ -36,7 +36,7 @@ export function mcpTool(
 		name,
 		...(title === undefined ? {} : { label: title }),
 		description,
-		parameters: inputSchema as JSONSchema,
+		...schemasOf(inputSchema as JSONSchema),
 		retryPolicy,
 		...(needsApproval === undefined
 			? {}
@@ -58,6 +58,17 @@ export function mcpTool(
 		},
 	});
 	return { ...(made as unknown as Omit<McpTool, "server" | "toolName">), server: link.name, toolName };
+}
+
+/** What a tool takes. The server checks its arguments itself: a schema that cannot be checked here is shown and not checked. */
+function schemasOf(given: JSONSchema): { parameters: JSONSchema; inputSchema?: JSONSchema } {
+	const parameters = repairSchema(given);
+	try {
+		tool({ name: "check", description: "", parameters, run() {} });
+		return { parameters };
+	} catch {
+		return { parameters, inputSchema: { type: "object" } };
+	}
 }
 
 /** The tool that reads the resources of a server, which results name by their URIs. */

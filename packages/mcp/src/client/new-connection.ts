@@ -50,12 +50,12 @@ export function newClient(
 export function newTransport(server: McpServer): Transport {
 	if ("transport" in server) return server.transport();
 	if ("command" in server) {
-		const { command, args = [], env = {}, cwd, stderr = "ignore" } = server;
+		const { command, args = [], env = {}, cwd, stderr = "report" } = server;
 		return new StdioClientTransport({
 			command,
 			args: [...args],
 			env: { ...getDefaultEnvironment(), ...env },
-			stderr,
+			stderr: stderr === "report" ? "pipe" : stderr,
 			...(cwd === undefined ? {} : { cwd }),
 		});
 	}

@@ -3,6 +3,7 @@
 // A link is idle until `connect`, then connecting, connected or disconnected; `close` ends it for good. A connection that was
 // lost is made anew by the next call or `refresh`. What connects is shared: two calls at once make one connection.
 
+import { Readable } from "node:stream";
 import { HoldfastError, messageOf } from "@holdfast/upp";
 import {
 	type CallToolResult,
@@ -13,19 +14,26 @@ import {
 	type Tool,
 	type Transport,
 } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import type { AgentOptions, ToolContext } from "holdfast";
 import { idempotencyKeyMember } from "../idempotency-key.ts";
 import type { AskedBackDesk, CallUnderWay } from "./asked-back.ts";
 import type { McpServer } from "./connect-options.ts";
 import { isUnauthorized, lossOf } from "./connection-errors.ts";
 import { handleAsking } from "./handle-asking.ts";
+import { LastLines } from "./last-lines.ts";
 import { newClient, newTransport } from "./new-connection.ts";
+import { repairing } from "./repair-transport.ts";
 
 export type LinkStatus = "idle" | "connecting" | "connected" | "disconnected" | "unauthorized" | "closed";
 
 /** What a link says to those who own it. */
 export interface LinkListener {
 	listed(tools: readonly Tool[]): Promise<void>;
+	/** A tool of the list cannot be used. */
+	leftOut(tool: string, reason: string): void;
+	/** The list changed, and could not be read. */
+	listFailed(error: unknown): void;
 	changed(type: "connected" | "disconnected" | "input-requested"): void;
 }
 
@@ -54,6 +62,10 @@ const noLimit = 2 ** 31 - 1;
 const relistenAfterMs = [1000, 2000, 5000, 10_000, 30_000];
 const attempts = 3;
 
+function withoutOutput({ outputSchema: _, ...tool }: Tool): Tool {
+	return tool;
+}
+
 export class ServerLink {
 	readonly name: string;
 	readonly #server: McpServer;
@@ -63,6 +75,7 @@ export class ServerLink {
 	#connecting: Promise<Client> | undefined;
 	#client: Client | undefined;
 	#transport: Transport | undefined;
+	#output = new LastLines();
 	#status: LinkStatus = "idle";
 	#listing: Promise<void> = Promise.resolve();
 	#timer: NodeJS.Timeout | undefined;
@@ -151,12 +164,13 @@ export class ServerLink {
 			} catch (error) {
 				const loss = lossOf(error);
 				if (loss === undefined || context.signal.aborted) throw error;
+				const output = this.#output;
 				await this.#drop(client);
 				if (attempt < attempts && (loss === "never-arrived" || again)) continue;
 				throw new HoldfastError(
 					"mcp_connection_lost",
 					`The connection to the MCP server "${this.name}" broke while it ran "${what}". ` +
-						"It may or may not have had its effect. It was not called again; find out before you repeat it.",
+						`It may or may not have had its effect. It was not called again; find out before you repeat it.${output.said}`,
 					{ cause: error, data: { server: this.name, tool: what } },
 				);
 			}
@@ -200,7 +214,8 @@ export class ServerLink {
 					signal: context.signal,
 					timeout: this.#server.timeoutMs ?? noLimit,
 					resetTimeoutOnProgress: true,
-					toolDefinition: tool,
+					// Whether a result has the data that its server promised is for the model to judge.
+					toolDefinition: withoutOutput(tool),
 					onprogress: ({ progress, total, message }) => {
 						const count = total === undefined ? `${progress}` : `${progress}/${total}`;
 						context.emit(message === undefined ? `${count}\n` : `${count} ${message}\n`);
@@ -225,8 +240,13 @@ export class ServerLink {
 			calls: () => [...this.#underWay.values()],
 			changed: () => this.#listener.changed("input-requested"),
 		});
-		const transport = newTransport(this.#server);
+		const transport = repairing(newTransport(this.#server), (tool, reason) =>
+			this.#listener.leftOut(tool, reason),
+		);
 		this.#transport = transport;
+		this.#output = new LastLines();
+		if (transport instanceof StdioClientTransport && transport.stderr instanceof Readable)
+			this.#output.follow(transport.stderr);
 		try {
 			await client.connect(transport, { timeout: this.#server.connectTimeoutMs ?? 60_000 });
 			if ((this.#status as LinkStatus) === "closed") throw this.#closed();
@@ -257,7 +277,11 @@ export class ServerLink {
 	}
 
 	#listAgain(client: Client): void {
-		if (this.#client === client) this.#list(client).catch(() => {}); // a lost connection is noticed by itself
+		if (this.#client !== client) return;
+		this.#list(client).catch((error) => {
+			// A lost connection is noticed by itself.
+			if (lossOf(error) === undefined) this.#listener.listFailed(error);
+		});
 	}
 
 	/** On the newer wire changes come by a stream of their own, which a server or a proxy may end at any time. */
@@ -318,10 +342,14 @@ export class ServerLink {
 			);
 		}
 		const why = messageOf(error);
-		return new HoldfastError("mcp_connect_failed", `The MCP server "${this.name}" cannot be used: ${why}`, {
-			cause: error,
-			retryable: true,
-			data,
-		});
+		return new HoldfastError(
+			"mcp_connect_failed",
+			`The MCP server "${this.name}" cannot be used: ${why}${this.#output.said}`,
+			{
+				cause: error,
+				retryable: true,
+				data,
+			},
+		);
 	}
 }

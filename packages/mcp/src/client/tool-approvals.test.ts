@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { scriptedModel } from "@holdfast/testing";
-import { InMemoryTransport, McpServer, Server } from "@modelcontextprotocol/server";
+import { InMemoryTransport, McpServer } from "@modelcontextprotocol/server";
 import { agent } from "holdfast";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { startServer, type TestServer } from "../http-server.fixture.ts";
@@ -92,29 +92,6 @@ test("a tool that its server took away says so", async () => {
 	server.tools.clear();
 	await mcp.refresh();
 	await expect(tool?.run({}, {} as never)).rejects.toMatchObject({ code: "mcp_tool_gone" });
-});
-
-test("a tool whose schema cannot be used is left out with one warning, and the others stay", async () => {
-	const [ours, theirs] = InMemoryTransport.createLinkedPair();
-	const careless = new Server({ name: "careless", version: "1" }, { capabilities: { tools: {} } });
-	const broken = { type: "object" as const, properties: { a: { type: "wrong" } } };
-	careless.setRequestHandler("tools/list", () => ({
-		tools: [
-			{ name: "broken", inputSchema: broken },
-			{ name: "whole", inputSchema: { type: "object" } },
-		],
-	}));
-	await careless.connect(theirs);
-	const warnings: string[] = [];
-	await using mcp = await connectMcp(
-		{ sky: { transport: () => ours, protocol: "2025" } },
-		{ onWarning: ({ code, message }) => warnings.push(`${code}: ${message}`) },
-	);
-	expect(mcp.tools().map(({ name }) => name)).toEqual(["whole"]);
-	mcp.tools();
-	expect(warnings).toEqual([
-		expect.stringMatching(/^mcp_tool_unusable: The tool "broken" of the MCP server "sky"/),
-	]);
 });
 
 test("only the tools that are named are offered", async () => {

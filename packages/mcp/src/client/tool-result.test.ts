@@ -6,14 +6,24 @@ import { readFailure, readResult } from "./tool-result.ts";
 
 const png = "iVBORw0KGgo=";
 
-test("texts are joined, and data is taken before the text that repeats it", () => {
+test("texts are joined, and data is taken in place of the text that repeats it", () => {
 	const content = [
 		{ type: "text" as const, text: "1" },
 		{ type: "text" as const, text: "2" },
 	];
 	expect(readResult({ content })).toBe("1\n2");
-	expect(readResult({ content, structuredContent: { sum: 3 } })).toEqual({ sum: 3 });
+	const json = [{ type: "text" as const, text: '{ "b": 1, "sum": 3 }' }];
+	expect(readResult({ content: json, structuredContent: { sum: 3, b: 1 } })).toEqual({ sum: 3, b: 1 });
+	expect(readResult({ content: [], structuredContent: { sum: 3 } })).toEqual({ sum: 3 });
 	expect(readResult({ content: [] })).toBe("");
+});
+
+test("text that says something else is shown with the data", () => {
+	const content = [{ type: "text" as const, text: "Call me." }];
+	expect(readResult({ content, structuredContent: { sum: 3 } })).toBe('Call me.\n{"sum":3}');
+	expect(readFailure({ content: [], isError: true, structuredContent: { error: "no table" } })).toBe(
+		'{"error":"no table"}',
+	);
 });
 
 test("pictures and documents are blocks, and other bytes are said to be there", () => {

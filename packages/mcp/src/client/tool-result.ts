@@ -9,8 +9,29 @@ export function readResult(result: CallToolResult): string | JSONValue | readonl
 	const content = result.content ?? [];
 	const blocks = content.map(blockOf);
 	if (blocks.some(({ type }) => type !== "text")) return blocks;
-	if (result.structuredContent !== undefined) return result.structuredContent as JSONValue;
-	return textOf(blocks);
+	const text = textOf(blocks);
+	const { structuredContent: data } = result;
+	if (data === undefined) return text;
+	return text.trim() === "" || repeats(text, data) ? (data as JSONValue) : `${text}\n${JSON.stringify(data)}`;
+}
+
+/** Whether a text says nothing that the data does not: servers write it as JSON. */
+function repeats(text: string, data: object): boolean {
+	try {
+		return JSON.stringify(sorted(JSON.parse(text))) === JSON.stringify(sorted(data));
+	} catch {
+		return false;
+	}
+}
+
+function sorted(value: unknown): unknown {
+	if (typeof value !== "object" || value === null) return value;
+	if (Array.isArray(value)) return value.map(sorted);
+	return Object.fromEntries(
+		Object.entries(value)
+			.sort(([left], [right]) => (left < right ? -1 : 1))
+			.map(([name, member]) => [name, sorted(member)]),
+	);
 }
 
 /** The contents of a resource, as a tool returns them. */
@@ -26,7 +47,9 @@ export function readContents({ contents }: ReadResourceResult): string | readonl
 /** What a failed call says. */
 export function readFailure(result: CallToolResult): string {
 	const text = textOf((result.content ?? []).map(blockOf).filter(({ type }) => type === "text"));
-	return text === "" ? "The tool failed without saying why." : text;
+	if (text !== "") return text;
+	const data = result.structuredContent;
+	return data === undefined ? "The tool failed without saying why." : JSON.stringify(data);
 }
 
 function textOf(blocks: readonly ContentBlock[]): string {

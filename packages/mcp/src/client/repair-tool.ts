@@ -1,0 +1,91 @@
+// One tool of a server's list at a time: what is right stays as it is, what is safely repairable is repaired, the rest is left
+// out and named. A tool whose meaning is not certain is left out.
+import { type JSONSchema, repairSchema } from "@holdfast/upp";
+import type { LeftOut } from "./repair-transport.ts";
+
+type Members = Record<string, unknown>;
+
+/** The result of `tools/list` with the tools that can be used. */
+export function repairTools(result: unknown, leftOut: LeftOut): unknown {
+	if (!isMembers(result) || !Array.isArray(result.tools)) return result;
+	const tools = result.tools.flatMap((given, index) => {
+		const name = isMembers(given) && typeof given.name === "string" ? given.name : "";
+		try {
+			return [repairTool(given)];
+		} catch (error) {
+			leftOut(name === "" ? `number ${index + 1} of its list` : name, (error as Error).message);
+			return [];
+		}
+	});
+	const { nextCursor } = result;
+	const isSame =
+		tools.every((tool, index) => tool === result.tools[index]) && tools.length === result.tools.length;
+	const isCursor = nextCursor === undefined || typeof nextCursor === "string";
+	if (isSame && isCursor) return result;
+	const { nextCursor: _, ...rest } = result;
+	return { ...rest, tools, ...(typeof nextCursor === "string" ? { nextCursor } : {}) };
+}
+
+function repairTool(given: unknown): Members {
+	if (!isMembers(given)) throw new Error("it is no object");
+	if (typeof given.name !== "string" || given.name.trim() === "") throw new Error("it has no name");
+	const tool = { ...given };
+	for (const name of ["title", "description"]) if (typeof tool[name] !== "string") delete tool[name];
+	for (const name of ["_meta", "execution"]) if (!isMembers(tool[name])) delete tool[name];
+	const annotations = annotationsOf(tool.annotations);
+	if (annotations === undefined) delete tool.annotations;
+	else tool.annotations = annotations;
+	delete tool.icons; // shown nowhere, and written in many ways
+	tool.inputSchema = inputSchemaOf(given.inputSchema);
+	if (!isReadable(tool.outputSchema)) delete tool.outputSchema;
+	const isSame =
+		Object.keys(given).length === Object.keys(tool).length &&
+		Object.entries(tool).every(([name, value]) => value === given[name]);
+	return isSame ? given : tool;
+}
+
+const hints = ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"];
+
+function annotationsOf(given: unknown): Members | undefined {
+	if (!isMembers(given)) return undefined;
+	const wrong = Object.entries(given).filter(([name, value]) =>
+		name === "title" ? typeof value !== "string" : hints.includes(name) && typeof value !== "boolean",
+	);
+	if (wrong.length === 0) return given;
+	const made = { ...given };
+	for (const [name] of wrong) delete made[name];
+	return made;
+}
+
+/** The schema as given where the client accepts it. Arguments are always an object. */
+function inputSchemaOf(given: unknown): unknown {
+	if (isReadable(given)) return given;
+	if (isMembers(given)) {
+		const { type } = given;
+		const mayBeObject = type === undefined || type === null || [type].flat().includes("object");
+		if (!mayBeObject) throw new Error(`its inputSchema is of the type ${JSON.stringify(type)}`);
+		return { ...repairSchema(given), type: "object" };
+	}
+	// PHP writes an empty object as a list.
+	const isEmpty = given === undefined || given === null || (Array.isArray(given) && given.length === 0);
+	if (isEmpty) return { type: "object", properties: {} };
+	throw new Error("its inputSchema is no schema");
+}
+
+/** Whether the official client reads a schema. */
+function isReadable(schema: unknown): schema is JSONSchema {
+	if (!isMembers(schema) || schema.type !== "object") return false;
+	const { properties, required } = schema;
+	if (properties !== undefined) {
+		if (!isMembers(properties)) return false;
+		if (!Object.values(properties).every((each) => typeof each === "boolean" || isMembers(each)))
+			return false;
+	}
+	return (
+		required === undefined || (Array.isArray(required) && required.every((each) => typeof each === "string"))
+	);
+}
+
+function isMembers(value: unknown): value is Members {
+	return typeof value === "object" && value !== null && !Array.isArray(value);
+}
