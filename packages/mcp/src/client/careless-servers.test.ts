@@ -154,7 +154,7 @@ describe("a program that dies", () => {
 		];
 		const failed = connectMcp({ s: { command: process.execPath, args, protocol: "2025" } });
 		await expect(failed).rejects.toMatchObject({ code: "mcp_connect_failed" });
-		const { message } = await failed.catch((error) => error as Error);
+		const { message } = (await failed.catch((error) => error)) as Error;
 		expect(message).toMatch(/last output was:\nline 31\n[\s\S]*API_URL is not set$/);
 	});
 

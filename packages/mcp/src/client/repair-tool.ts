@@ -8,7 +8,8 @@ type Members = Record<string, unknown>;
 /** The result of `tools/list` with the tools that can be used. */
 export function repairTools(result: unknown, leftOut: LeftOut): unknown {
 	if (!isMembers(result) || !Array.isArray(result.tools)) return result;
-	const tools = result.tools.flatMap((given, index) => {
+	const listed: readonly unknown[] = result.tools;
+	const tools = listed.flatMap((given, index) => {
 		const name = isMembers(given) && typeof given.name === "string" ? given.name : "";
 		try {
 			return [repairTool(given)];
@@ -18,8 +19,7 @@ export function repairTools(result: unknown, leftOut: LeftOut): unknown {
 		}
 	});
 	const { nextCursor } = result;
-	const isSame =
-		tools.every((tool, index) => tool === result.tools[index]) && tools.length === result.tools.length;
+	const isSame = tools.length === listed.length && tools.every((tool, index) => tool === listed[index]);
 	const isCursor = nextCursor === undefined || typeof nextCursor === "string";
 	if (isSame && isCursor) return result;
 	const { nextCursor: _, ...rest } = result;

@@ -11,7 +11,7 @@ export function readResult(result: CallToolResult): string | JSONValue | readonl
 	if (blocks.some(({ type }) => type !== "text")) return blocks;
 	const text = textOf(blocks);
 	const { structuredContent: data } = result;
-	if (data === undefined) return text;
+	if (data === undefined || data === null) return text;
 	return text.trim() === "" || repeats(text, data) ? (data as JSONValue) : `${text}\n${JSON.stringify(data)}`;
 }
 

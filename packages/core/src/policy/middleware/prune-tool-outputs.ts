@@ -1,6 +1,6 @@
 // Clears old tool outputs when the history grows too long. Every result stays in its place with its id, so that no call
 // is left without an answer.
-import { isToolResultMessage, type Message, ToolResultMessage } from "@holdfast/upp";
+import { isAssistantMessage, isToolResultMessage, type Message, ToolResultMessage } from "@holdfast/upp";
 import type { Interceptor } from "../interceptor.ts";
 import { type EstimateTokens, estimateTokens, sumTokens } from "./estimate-tokens.ts";
 import type { Middleware } from "./middleware-face.ts";
@@ -23,7 +23,7 @@ export interface PruneToolOutputsOptions {
 }
 
 /**
- * While the history takes no more than `contextLimit - outputReserve` tokens, it stays as it is. Above that, tool outputs
+ * Before every call of the model: while the history takes no more than `contextLimit - outputReserve` tokens, it stays as it is. Above that, tool outputs
  * older than the last `protectRecent` tokens become "[Output cleared - context limit]"; all other messages stay.
  *
  * @throws HoldfastError `invalid_option` for limits that are no numbers.
@@ -37,16 +37,22 @@ export function pruneToolOutputs(options: PruneToolOutputsOptions = {}): Middlew
 	const outputReserve = readNumber(options.outputReserve ?? 16_000, "outputReserve", 0);
 	const protectRecent = readNumber(options.protectRecent ?? 40_000, "protectRecent", 0);
 	const estimate = options.estimate ?? estimateTokens;
-	return shortenHistory("prune-tool-outputs", (messages) =>
+	const prune = (messages: readonly Message[], until: number): readonly Message[] | undefined =>
 		sumTokens(messages, estimate) <= contextLimit - outputReserve
 			? undefined
-			: clearBefore(messages, protectRecent, estimate),
+			: clearBefore(messages, until, protectRecent, estimate);
+	return shortenHistory(
+		"prune-tool-outputs",
+		(messages) => prune(messages, messages.length),
+		// The model has not seen the results of its last calls yet.
+		(messages) => prune(messages, messages.findLastIndex(isAssistantMessage)),
 	);
 }
 
-/** The messages with their old outputs cleared; undefined when there was nothing to clear. */
+/** The messages with the old outputs among the first `until` cleared; undefined when there was nothing to clear. */
 function clearBefore(
 	messages: readonly Message[],
+	until: number,
 	protectRecent: number,
 	estimate: EstimateTokens,
 ): readonly Message[] | undefined {
@@ -55,7 +61,7 @@ function clearBefore(
 	for (let at = messages.length - 1; at >= 0; at--) {
 		const message = messages[at] as Message;
 		recent += estimate(message);
-		if (recent <= protectRecent || !isToolResultMessage(message)) continue;
+		if (at >= until || recent <= protectRecent || !isToolResultMessage(message)) continue;
 		if (message.results.every(({ result }) => result === cleared)) continue;
 		pruned ??= [...messages];
 		pruned[at] = clear(message);

@@ -338,6 +338,46 @@ describe("middlewares that shorten a history, in a session", () => {
 		expect((await agent.session("s").state()).messages[2]?.text).toBe("seen");
 	});
 
+	describe("within one long turn", () => {
+		/** Sixty calls of a tool, and then an answer. */
+		const long: Script = (_, number) => (number < 60 ? call : "done");
+		const wide = { ...look, run: () => "seen ".repeat(20) };
+
+		test.each(["session", "generate"] as const)(
+			"show the model the question and the end of the turn: %s",
+			async (way) => {
+				const { model, agent } = talking(long, [slidingWindow(6)]);
+				if (way === "generate") await agent.generate("go");
+				else await (await agent.session("s").send("go")).result();
+				expect(model.requests).toHaveLength(61);
+				for (const { messages } of model.requests) {
+					expect(messages.length).toBeLessThanOrEqual(7);
+					expect(messages[0]?.text).toBe("go");
+					if (messages.length > 1) expect(messages[1]?.type).toBe("assistant");
+				}
+				expect(model.requests.at(-1)?.messages).toHaveLength(7);
+				if (way === "session") expect((await agent.session("s").state()).messages).toHaveLength(122);
+			},
+		);
+
+		test.each(["session", "generate"] as const)(
+			"clear old outputs, and never one that the model has not seen: %s",
+			async (way) => {
+				const pruning = pruneToolOutputs({ contextLimit: 600, outputReserve: 100, protectRecent: 200 });
+				const { model, agent } = talking(long, [pruning], { tools: [wide] });
+				if (way === "generate") await agent.generate("go");
+				else await (await agent.session("s").send("go")).result();
+				const cleared = model.requests.map(
+					({ messages }) => messages.filter(({ text }) => text.startsWith("[Output")).length,
+				);
+				expect(cleared[0]).toBe(0);
+				expect(cleared.at(-1)).toBeGreaterThan(50);
+				for (const { messages } of model.requests.slice(1))
+					expect(messages.at(-1)?.text).toBe("seen ".repeat(20));
+			},
+		);
+	});
+
 	test("write a summary once, which another process shows too", async () => {
 		const path = join(temporaryFolder(), "s.db");
 		const asked: number[] = [];

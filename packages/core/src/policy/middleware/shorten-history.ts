@@ -1,30 +1,34 @@
 // What the middlewares that shorten a history share. A call begins with the shortened state, and the conversation continues
-// from there; in a session the model sees the turns before this one shortened, and the journal keeps them.
+// from there; in a session the journal keeps the whole history. Before every call of the model its view is shortened again,
+// so that a long turn is shortened too.
 import type { Message } from "@holdfast/upp";
 import type { Interceptor } from "../interceptor.ts";
 import type { Middleware } from "./middleware-face.ts";
 
-/** A middleware that shortens what came before a run. `shorten` gives nothing where nothing is to be done. */
+/**
+ * A middleware that shortens what came before a run, and what the model sees within it. Both functions return nothing where
+ * nothing is to be done.
+ *
+ * @param shortenView gets all messages that the model would see, and the index of the run's input among them.
+ */
 export function shortenHistory(
 	name: string,
 	shorten: (messages: readonly Message[]) => readonly Message[] | undefined,
+	shortenView: (messages: readonly Message[], input: number) => readonly Message[] | undefined,
 ): Middleware & Interceptor {
+	const before: Middleware["before"] = (context) => {
+		const shortened = shorten(context.state.messages);
+		return shortened && { ...context, state: context.state.withContext(shortened) };
+	};
 	return {
 		name,
-		before(context) {
-			const shortened = shorten(context.state.messages);
-			return shortened && { ...context, state: context.state.withContext(shortened) };
+		before,
+		begin(run) {
+			const assemble = (messages: readonly Message[]): readonly Message[] => {
+				const at = messages.findLastIndex(({ id }) => id === run.context.input.id);
+				return shortenView(messages, at < 0 ? messages.length : at) ?? messages;
+			};
+			return run.kind === "call" ? { before, assemble } : { assemble };
 		},
-		begin: (run) =>
-			run.kind === "call"
-				? undefined
-				: {
-						assemble(messages) {
-							const at = messages.findLastIndex(({ id }) => id === run.context.input.id);
-							const earlier = at < 0 ? messages : messages.slice(0, at);
-							const shortened = shorten(earlier);
-							return shortened === undefined ? messages : [...shortened, ...messages.slice(earlier.length)];
-						},
-					},
 	};
 }

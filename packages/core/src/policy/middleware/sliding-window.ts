@@ -12,8 +12,8 @@ export interface SlidingWindowOptions {
 }
 
 /**
- * Keeps at most the `max` most recent messages, from the first user message among them on. Where the last exchange alone
- * is longer than that, its question is kept with the end of its answer.
+ * Keeps at most the `max` most recent messages, from the first user message among them on, before every call of the model.
+ * Where the last exchange alone is longer than that, its question is kept with the end of its answer.
  *
  * @throws HoldfastError `invalid_option` unless `max` is a whole number from 1.
  * @see UAP 6.2, pattern 2
@@ -23,9 +23,31 @@ export interface SlidingWindowOptions {
  */
 export function slidingWindow(max: number | SlidingWindowOptions = {}): Middleware & Interceptor {
 	const limit = readCount(typeof max === "number" ? max : (max.max ?? 50), "max", 1);
-	return shortenHistory("sliding-window", (messages) =>
-		messages.length <= limit ? undefined : lastOf(messages, limit),
+	return shortenHistory(
+		"sliding-window",
+		(messages) => (messages.length <= limit ? undefined : lastOf(messages, limit)),
+		(messages, input) => windowOf(messages, input, limit),
 	);
+}
+
+/** The input on top of the `limit` most recent of all other messages. */
+function windowOf(
+	messages: readonly Message[],
+	input: number,
+	limit: number,
+): readonly Message[] | undefined {
+	const since = messages.length - input - 1;
+	if (since + input <= limit) return undefined;
+	if (since < 0) return lastOf(messages, limit);
+	const turn = messages.slice(input);
+	if (since >= limit) return since === limit ? turn : endOf(turn, limit);
+	return [...lastOf(messages.slice(0, input), limit - since), ...turn];
+}
+
+/** The input and the end of what followed it, from an answer on: a result before it would have lost its call. */
+function endOf(turn: readonly Message[], limit: number): readonly Message[] {
+	const from = turn.findIndex((message, at) => at >= turn.length - limit && isAssistantMessage(message));
+	return from < 0 ? turn.slice(0, 1) : [turn[0] as Message, ...turn.slice(from)];
 }
 
 function lastOf(messages: readonly Message[], limit: number): readonly Message[] {
