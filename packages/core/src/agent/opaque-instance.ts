@@ -28,13 +28,15 @@ export function opaqueInstance(given: InstanceOptions): LLMInstance {
 	const { engine, llmOptions, signal, options } = given;
 	const runId = engine.ports.ids.uuid();
 	const sources = new Map<object, object>();
+	/** How often each id of a call came: models repeat them, and different calls have different keys. */
+	const occurrences = new Map<string, number>();
 	const tools = engine.toolList.map((tool): Tool => {
 		const wrapped: Tool = {
 			name: tool.name,
 			description: tool.description,
 			parameters: tool.parameters,
 			async run(params, own) {
-				const context = contextOf(given, runId, tool, own);
+				const context = contextOf(given, runId, tool, own, occurrences);
 				const { outcome, input } = await intercepted(given, context, params, async (input) => {
 					const checked = await tool.validate(input);
 					if (!checked.ok) throw new Error(checked.message);
@@ -129,15 +131,18 @@ function contextOf(
 	runId: string,
 	tool: EngineTool,
 	own: { toolCallId?: string } | undefined,
+	occurrences: Map<string, number>,
 ): ToolContext {
 	const toolCallId = own?.toolCallId ?? engine.ports.ids.uuid();
+	const occurrence = (occurrences.get(toolCallId) ?? 0) + 1;
+	occurrences.set(toolCallId, occurrence);
 	const { step, state } = progress;
 	return {
 		toolCallId,
 		toolName: tool.name,
 		signal,
 		attempt: 1,
-		idempotencyKey: `${runId}.${toolCallId}`,
+		idempotencyKey: occurrence === 1 ? `${runId}.${toolCallId}` : `${runId}.${toolCallId}.${occurrence}`,
 		retryPolicy: tool.retryPolicy,
 		step,
 		agentId: engine.id,

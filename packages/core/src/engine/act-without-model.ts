@@ -2,6 +2,7 @@
 import { HoldfastError, type ToolCall } from "@holdfast/upp";
 import type { Fact, PendingWait, ToolsRequested } from "../facts/index.ts";
 import type { ToolsAction, WaitAction } from "./action.ts";
+import { CallIds } from "./call-ids.ts";
 import { carryOutCalls, commitAnyway } from "./carry-out-calls.ts";
 import { withReadableArguments } from "./deep-arguments.ts";
 import { commit, stepOf } from "./end-run.ts";
@@ -79,7 +80,7 @@ function callsOf(run: Run, { calls, concludes }: ToolsAction): readonly ToolCall
 		throw refused(run, "gave `concludes` with several calls: it follows from the result of one");
 	const { uuid } = run.agent.ports.ids;
 	const ids = new Set<string>();
-	return (calls as ToolsAction["calls"]).map((call) => {
+	const requested = (calls as ToolsAction["calls"]).map((call) => {
 		const { toolName, arguments: input, toolCallId = uuid() } = call ?? {};
 		if (typeof toolName !== "string" || typeof input !== "object" || input === null || Array.isArray(input))
 			throw refused(run, "called a tool without `toolName`, or with `arguments` that are no object");
@@ -88,6 +89,7 @@ function callsOf(run: Run, { calls, concludes }: ToolsAction): readonly ToolCall
 		ids.add(toolCallId);
 		return withReadableArguments({ toolCallId, toolName, arguments: input });
 	});
+	return new CallIds(run).named(requested, run.agent.decider.name);
 }
 
 function refused(run: Run, what: string): HoldfastError {

@@ -8,6 +8,7 @@ import {
 	type LLMRequest,
 	type Message,
 	type ToolCall,
+	type ToolExecution,
 	type ToolResult,
 	UserMessage,
 } from "@holdfast/upp";
@@ -16,6 +17,7 @@ import { costOf, errorData, modelRetryNote } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
 import type { List } from "../state/index.ts";
 import type { ModelAction } from "./action.ts";
+import { CallIds } from "./call-ids.ts";
 import { withinCall } from "./call-scope.ts";
 import { withReadableArguments } from "./deep-arguments.ts";
 import type { EngineModel, EngineResponse } from "./engine-agent.ts";
@@ -44,6 +46,7 @@ export class ModelCall {
 	/** Set once it was asked. */
 	#asked: EngineModel | undefined;
 	#startedAt = 0;
+	#ids: CallIds | undefined;
 	/** Set while its answer is streamed. */
 	#streamed: StreamedAnswer | undefined;
 
@@ -93,10 +96,15 @@ export class ModelCall {
 	#answering({ model, isFunction }: EngineModel, request: LLMRequest): Promise<EngineResponse> {
 		const run = this.#run;
 		if (run.streams && model.capabilities.streaming) {
-			this.#streamed = new StreamedAnswer(run, this.#step, this.#action.tag);
+			this.#streamed = new StreamedAnswer(run, this.#step, this.#action.tag, () => this.#callIds());
 			return this.#streamed.read(model.stream(request));
 		}
 		return isFunction ? withinCall(run.processKey, () => model.complete(request)) : model.complete(request);
+	}
+
+	#callIds(): CallIds {
+		this.#ids ??= new CallIds(this.#run);
+		return this.#ids;
 	}
 
 	/** The answer as a fact. What the model did before it is recorded first. */
@@ -104,7 +112,14 @@ export class ModelCall {
 		this.#streamed = undefined;
 		if (response.preceding === undefined) return this.#answer(response);
 		const { modelId } = (this.#asked as EngineModel).model;
-		const recorded = recordPreceding(this.#run, this.#step, this.#action.tag, modelId, response);
+		const recorded = recordPreceding(
+			this.#run,
+			this.#step,
+			this.#action.tag,
+			modelId,
+			response,
+			this.#callIds(),
+		);
 		return recorded.then(() => this.#answer(response));
 	}
 
@@ -112,8 +127,10 @@ export class ModelCall {
 		const run = this.#run;
 		const step = this.#step;
 		const duration = run.agent.ports.clock.monotonic() - this.#startedAt;
-		const answer = answerOf(run, this.#asked as EngineModel, this.#action, step, response, duration);
-		return { answer, results: response.results && settledResults(step, response.results) };
+		const { toolCalls } = response.message;
+		const ids = toolCalls === undefined || toolCalls.length === 0 ? undefined : this.#callIds();
+		const answer = answerOf(run, this.#asked as EngineModel, this.#action, step, response, duration, ids);
+		return { answer, results: response.results && settledResults(step, answer.message, response.results) };
 	}
 
 	/** What the model had said when the call failed; undefined before the first word. Who observes the run is notified. */
@@ -179,6 +196,7 @@ function answerOf(
 	step: number,
 	response: EngineResponse,
 	duration: number,
+	ids: CallIds | undefined,
 ): AssistantSaid {
 	const { uuid } = run.agent.ports.ids;
 	const { stopReason } = response;
@@ -186,7 +204,7 @@ function answerOf(
 	const message =
 		stopReason === "content_filter"
 			? withoutCalls(response.message)
-			: withUsableCalls(response.message, uuid, offered);
+			: withUsableCalls(response.message, ids, engineModel.model.modelId, offered);
 	const { price } = engineModel;
 	const cost = price && costOf(response.usage, price);
 	const answer: Mutable<AssistantSaid> = {
@@ -207,9 +225,14 @@ function answerOf(
 	return answer;
 }
 
-function settledResults(step: number, results: readonly ToolResult[]): readonly Fact[] {
-	return results.map(({ toolCallId, result, isError }) =>
-		settled(step, toolCallId, isError === true, result, 0),
+/** A result for each call, in the order of the calls. */
+function settledResults(
+	step: number,
+	{ toolCalls = [] }: AssistantMessage,
+	results: readonly ToolResult[],
+): readonly Fact[] {
+	return results.map(({ toolCallId, result, isError }, at) =>
+		settled(step, toolCalls[at]?.toolCallId ?? toolCallId, isError === true, result, 0),
 	);
 }
 
@@ -224,6 +247,7 @@ async function recordPreceding(
 	tag: string,
 	modelId: string,
 	response: EngineResponse,
+	ids: CallIds,
 ): Promise<void> {
 	const { preceding } = response;
 	if (preceding === undefined) return;
@@ -232,8 +256,13 @@ async function recordPreceding(
 	const { hooks, ports } = run.agent;
 	const facts: Fact[] = [];
 	const unsaid = new Map(executions.map((each) => [each.toolCallId, each]));
-	for (const message of preceding) {
+	let named = new Map<string, string>();
+	for (const given of preceding) {
+		const message = isAssistantMessage(given) ? withNamedCalls(given, ids, modelId) : given;
 		if (isAssistantMessage(message)) {
+			named = new Map(
+				message.toolCalls?.map((call) => [call.providerCall?.id ?? call.toolCallId, call.toolCallId]),
+			);
 			const resultsId = message.hasToolCalls ? { resultsId: ports.ids.uuid() } : {};
 			const usage = emptyUsage();
 			const answer = {
@@ -254,15 +283,18 @@ async function recordPreceding(
 		for (const { toolCallId, result, isError } of message.results) {
 			const duration = unsaid.get(toolCallId)?.duration ?? 0;
 			unsaid.delete(toolCallId);
-			facts.push(settled(step, toolCallId, isError === true, result, duration));
+			facts.push(settled(step, named.get(toolCallId) ?? toolCallId, isError === true, result, duration));
 		}
 	}
 	// What was run and is in no message stays out of the history, like calls of a strategy.
-	const calls = [...unsaid.values()].map((each) => pick(each));
+	const unsaidCalls = [...unsaid.values()];
+	const calls = ids.named(unsaidCalls.map(pick), modelId);
 	if (calls.length > 0) {
 		facts.push({ kind: "tools.requested", step, tag, calls, continues: true });
-		for (const { toolCallId, isError, result, duration } of unsaid.values())
+		for (const [at, { toolCallId }] of calls.entries()) {
+			const { isError, result, duration } = unsaidCalls[at] as ToolExecution;
 			facts.push(settled(step, toolCallId, isError === true, result, duration));
+		}
 		await untilAnswered(run, () => hooks.onAct?.(step, calls));
 	}
 	if (facts.length === 0) return;
@@ -293,29 +325,34 @@ function identityOf({
 	return { id, timestamp, ...(metadata === undefined ? {} : { metadata }) };
 }
 
-/**
- * Calls are addressed by id: a provider that repeats or forgets ids gets new ones; arguments nested too deeply are taken
- * for unreadable; tools not offered are not called.
- */
-function withUsableCalls(message: AssistantMessage, uuid: () => string, offered: boolean): AssistantMessage {
+/** Each call has an id of its own; arguments nested too deeply are taken for unreadable; tools not offered are not called. */
+function withUsableCalls(
+	message: AssistantMessage,
+	ids: CallIds | undefined,
+	modelId: string,
+	offered: boolean,
+): AssistantMessage {
 	const calls = message.toolCalls;
-	if (calls === undefined || calls.length === 0) return message;
+	if (calls === undefined || calls.length === 0 || ids === undefined) return message;
 	if (!offered) {
 		const readable = calls.map(withReadableArguments);
 		return new AssistantMessage(withIntent(message.content, readable), undefined, identityOf(message));
 	}
-	const isUsable = (call: ToolCall): boolean =>
-		Boolean(call.toolCallId) && withReadableArguments(call) === call;
-	const hasRepeated =
-		calls.length > 1 && new Set(calls.map(({ toolCallId }) => toolCallId)).size < calls.length;
-	if (!hasRepeated && calls.every(isUsable)) return message;
-	const used = new Set<string>();
-	const renamed = calls.map(withReadableArguments).map((call): ToolCall => {
-		const fresh = !call.toolCallId || used.has(call.toolCallId) ? { ...call, toolCallId: uuid() } : call;
-		used.add(fresh.toolCallId);
-		return fresh;
-	});
-	return new AssistantMessage(message.content, renamed, identityOf(message));
+	const isReadable = calls.every((call) => withReadableArguments(call) === call);
+	return withNamedCalls(
+		isReadable
+			? message
+			: new AssistantMessage(message.content, calls.map(withReadableArguments), identityOf(message)),
+		ids,
+		modelId,
+	);
+}
+
+/** The message with ids of ours where its provider repeats or forgets them. */
+function withNamedCalls(message: AssistantMessage, ids: CallIds, modelId: string): AssistantMessage {
+	const { toolCalls = [] } = message;
+	const named = ids.named(toolCalls, modelId);
+	return named === toolCalls ? message : new AssistantMessage(message.content, named, identityOf(message));
 }
 
 /** An answer of nothing but calls that were not offered: what it wanted, in words, for an empty one is refused by providers. */

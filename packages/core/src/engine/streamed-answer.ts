@@ -2,6 +2,7 @@
 import type { AssistantMessage, LLMResponse, LLMStreamResult, StreamEvent } from "@holdfast/upp";
 import { PartialAnswer } from "../facts/index.ts";
 import type { Delta } from "../policy/index.ts";
+import type { CallIds } from "./call-ids.ts";
 import type { Run } from "./run.ts";
 import type { RunAdmission } from "./run-admission.ts";
 
@@ -13,9 +14,12 @@ export class StreamedAnswer {
 	readonly #step: number;
 	readonly #tag: string;
 	readonly #said = new PartialAnswer();
+	readonly #ids: () => CallIds;
 	#count = 0;
 
-	constructor(run: Run, step: number, tag: string) {
+	/** `ids` names its calls. */
+	constructor(run: Run, step: number, tag: string, ids: () => CallIds) {
+		this.#ids = ids;
 		this.#run = run;
 		this.#step = step;
 		this.#tag = tag;
@@ -46,10 +50,18 @@ export class StreamedAnswer {
 				events.return?.().catch(() => {});
 				break;
 			}
-			const room = this.#emit(next.value);
+			const room = this.#emit(this.#named(next.value));
 			if (room !== undefined) await room;
 		}
 		return stream.response;
+	}
+
+	/** The event with the id under which its call is known. */
+	#named(event: StreamEvent): StreamEvent {
+		const given = event.delta.toolCallId;
+		if (given === undefined || given === "") return event;
+		const toolCallId = this.#ids().ours(given);
+		return toolCallId === given ? event : { ...event, delta: { ...event.delta, toolCallId } };
 	}
 
 	/** A promise where the next event must wait. */

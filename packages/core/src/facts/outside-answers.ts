@@ -2,6 +2,7 @@
 // Pure: `answerFacts` looks at the folded run and names the facts, or says why it gives none.
 import { HoldfastError, messageOf } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
+import { AgentState, callIdsOf } from "../state/index.ts";
 import { plainJson } from "../tools/index.ts";
 import type { CallPathStep, Fact, PendingCall, ToolCallOutcome } from "./fact.ts";
 import { earliestDue, nestedCalls } from "./nested-waits.ts";
@@ -172,11 +173,7 @@ function factsOf(state: SessionState, run: RunState, answer: ToolAnswer, now: nu
 	}
 	if (call?.settled !== undefined) return again(call, answer);
 	if (call === undefined || pending === undefined) {
-		const wasCalled = state.agent.messages.some(
-			(message) => message.type === "assistant" && hasCall(message as { toolCalls?: unknown }, toolCallId),
-		);
-		const wasRequested = run.executions.toArray().some((each) => each.toolCallId === toolCallId);
-		if (call === undefined && (wasCalled || wasRequested)) {
+		if (call === undefined && callIdsOf(AgentState.partsOf(state.agent)).has(toolCallId)) {
 			throw new HoldfastError(
 				"tool_call_settled",
 				...refusal(toolCallId, "it has its result since an earlier round"),
@@ -321,8 +318,4 @@ function openCalls(run: RunState): readonly { readonly call: CallState; readonly
 		const call = run.calls.find((each) => each.call.toolCallId === pending.callId);
 		return call === undefined || call.settled !== undefined ? [] : [{ call, pending }];
 	});
-}
-
-function hasCall({ toolCalls }: { toolCalls?: unknown }, toolCallId: string): boolean {
-	return Array.isArray(toolCalls) && toolCalls.some((call) => call.toolCallId === toolCallId);
 }

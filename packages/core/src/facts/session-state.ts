@@ -10,7 +10,7 @@ import {
 	type ToolResult,
 	ToolResultMessage,
 } from "@holdfast/upp";
-import { AgentState, type List } from "../state/index.ts";
+import { AgentState, type AgentStateParts, callIdsOf, type List, withCallsOf } from "../state/index.ts";
 import { cutHistory, editMessage } from "./edit-message.ts";
 import type { Entry, ToolCallOutcome, ToolSettled } from "./fact.ts";
 import { lastOfNote, note } from "./fold-note.ts";
@@ -169,8 +169,9 @@ function withFact(state: SessionState, entry: Entry, options: FoldOptions): Sess
 				calls: fact.calls.map((call) => ({ call })),
 				unsettled: fact.calls.length,
 			};
-			const agent = step === run.step ? state.agent : state.agent.withStep(step);
-			return { ...state, seq, agent, run: requested };
+			const parts = AgentState.partsOf(state.agent);
+			const callIds = fact.calls.reduce((ids, { toolCallId }) => ids.add(toolCallId), callIdsOf(parts));
+			return { ...state, seq, agent: AgentState.ofParts({ ...parts, step, callIds }), run: requested };
 		}
 		case "tool.started": {
 			const calls = replaceCall(run, entry, fact.callId, (call) => ({ ...call, started: fact }));
@@ -264,10 +265,17 @@ function append(
 	const same = state.context === parts.messages && shown === message;
 	return {
 		seq,
-		agent: AgentState.ofParts({ ...parts, messages, step, usage }),
+		agent: AgentState.ofParts({ ...parts, messages, step, usage, ...callIdsWith(parts, message) }),
 		context: same ? messages : state.context.append(shown),
 		run,
 	};
+}
+
+/** What a message with calls adds to the ids of all calls there were. */
+function callIdsWith(parts: AgentStateParts, message: Message): Pick<AgentStateParts, "callIds"> {
+	return (message as { toolCalls?: unknown }).toolCalls === undefined
+		? { callIds: parts.callIds }
+		: { callIds: withCallsOf(callIdsOf(parts), message) };
 }
 
 /** All calls of the step have results: they become one message, in the order of the calls. */
@@ -291,7 +299,8 @@ function closeRound(
 	for (const { call, started, settled } of over) {
 		const execution: ToolExecution = {
 			toolName: call.toolName,
-			toolCallId: call.toolCallId,
+			// A strategy finds its own calls by the ids that it gave them.
+			toolCallId: run.requested === undefined ? call.toolCallId : (call.providerCall?.id ?? call.toolCallId),
 			arguments: (started?.input as Record<string, unknown> | undefined) ?? shownArguments(run, call),
 			result: settled.result,
 			isError: settled.outcome !== "done",

@@ -1,10 +1,11 @@
 // AgentState: an immutable snapshot of an agent's conversation. Every operation returns a new state; messages and
 // reasoning share structure with the state they came from (keeps I2, I5).
 
-import type { Message, TokenUsage } from "@holdfast/upp";
+import type { Message, TokenUsage, ToolCall } from "@holdfast/upp";
 import { uuid } from "@holdfast/upp";
 import { type AgentStateJSON, partsFromJSON, partsToJSON } from "./agent-state-json.ts";
 import { withMember } from "./frozen-copy.ts";
+import { IdSet } from "./id-set.ts";
 import { List } from "./list.ts";
 import { type PlanStep, readPlan } from "./plan-step.ts";
 import { invalidState, readCount, readString } from "./read-json.ts";
@@ -20,6 +21,19 @@ export interface AgentStateParts {
 	readonly plan: readonly PlanStep[] | undefined;
 	readonly usage: TokenUsage | undefined;
 	readonly subagentTraces: List<SubagentExecutionTrace> | undefined;
+	/** Ids of all calls there were; undefined until somebody asks. */
+	readonly callIds?: IdSet | undefined;
+}
+
+/** Ids of all calls there were, those of messages that were taken out since included. */
+export function callIdsOf({ callIds, messages }: AgentStateParts): IdSet {
+	return callIds ?? messages.toArray().reduce(withCallsOf, IdSet.empty());
+}
+
+/** The ids with those of a message's calls. */
+export function withCallsOf(ids: IdSet, message: Message): IdSet {
+	const { toolCalls = [] } = message as { toolCalls?: readonly ToolCall[] };
+	return toolCalls.reduce((all, { toolCallId }) => all.add(toolCallId), ids);
 }
 
 const noMetadata: Readonly<Record<string, unknown>> = Object.freeze({});
@@ -100,17 +114,20 @@ export class AgentState {
 	 * @throws HoldfastError `invalid_message` for what is no message.
 	 */
 	withMessage(message: Message): AgentState {
-		return this.#with({ messages: this.#parts.messages.append(sealMessage(message)) });
+		return this.#with({ messages: this.#parts.messages.append(sealMessage(message)), callIds: undefined });
 	}
 
 	/** Appends messages in order, sealed as by `withMessage`. */
 	withMessages(messages: readonly Message[]): AgentState {
-		return this.#with({ messages: this.#parts.messages.appendAll(messages.map(sealMessage)) });
+		return this.#with({
+			messages: this.#parts.messages.appendAll(messages.map(sealMessage)),
+			callIds: undefined,
+		});
 	}
 
 	/** Replaces the whole history. Messages are sealed as by `withMessage`. */
 	withContext(messages: readonly Message[]): AgentState {
-		return this.#with({ messages: List.from(messages.map(sealMessage)) });
+		return this.#with({ messages: List.from(messages.map(sealMessage)), callIds: undefined });
 	}
 
 	/** @throws HoldfastError `invalid_state` unless it is a whole number from 0. */

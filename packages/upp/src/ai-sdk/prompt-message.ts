@@ -82,12 +82,12 @@ function placedParts(message: AssistantMessage, dialect: Dialect): PromptPart[] 
 	for (let at = 0; at <= message.content.length; at++) {
 		for (const placed of carried?.parts ?? []) if (placed.at === at) parts.push(placed.part);
 		for (const call of calls)
-			if (carried?.callPlaces?.[call.toolCallId] === at) parts.push(callPart(call, dialect));
+			if (carried?.callPlaces?.[givenId(call)] === at) parts.push(callPart(call, dialect));
 		const block = message.content[at];
 		if (block !== undefined && isSaid(block)) parts.push(contentPart(block, version));
 	}
 	for (const call of calls) {
-		if (carried?.callPlaces?.[call.toolCallId] === undefined) parts.push(callPart(call, dialect));
+		if (carried?.callPlaces?.[givenId(call)] === undefined) parts.push(callPart(call, dialect));
 	}
 	return parts;
 }
@@ -97,6 +97,11 @@ function contentPart(block: ContentBlock, version: SpecificationVersion): Prompt
 	const part: PromptPart = { type: block.type, text: block.text };
 	if (block.metadata !== undefined) part.providerOptions = block.metadata;
 	return part;
+}
+
+/** The id that the provider gave the call. */
+function givenId({ toolCallId, providerCall }: ToolCall): string {
+	return providerCall?.id ?? toolCallId;
 }
 
 function callPart(call: ToolCall, { callId }: Dialect): PromptPart {

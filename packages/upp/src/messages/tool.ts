@@ -41,6 +41,11 @@ export interface ToolCall {
 	 * `arguments` is empty then, and the call must be answered with an error.
 	 */
 	invalidArguments?: string;
+	/**
+	 * Set where the call has another id than its provider gave it, which had used that id before: the provider's id, and the
+	 * model that gave it. Prompts hold the call's own id: strict providers refuse one that is repeated.
+	 */
+	providerCall?: { readonly id: string; readonly modelId: string };
 	/** What the provider wants to see again with this call, such as thought signatures. */
 	metadata?: ProviderMetadata;
 }

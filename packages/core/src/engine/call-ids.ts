@@ -1,0 +1,66 @@
+// The ids of the calls of one answer: unique in their session, whatever the provider repeats (keeps I11).
+import type { ToolCall } from "@holdfast/upp";
+import { textHash } from "../facts/index.ts";
+import { AgentState, callIdsOf, type IdSet } from "../state/index.ts";
+import type { Run } from "./run.ts";
+
+/**
+ * Names the calls of answers, one answer after the other. A name follows from its place in the run alone: streamed or not, and
+ * asked again after a crash, an answer has the same.
+ */
+export class CallIds {
+	readonly #place: string;
+	#used: IdSet;
+	#answers = 0;
+	/** Ours, by the provider's, within the answer under way. */
+	#ours = new Map<string, string>();
+
+	constructor({ state, runId }: Run) {
+		this.#used = callIdsOf(AgentState.partsOf(state.agent));
+		this.#place = `${runId} ${state.run?.cycles} ${state.run?.rounds}`;
+	}
+
+	/** The id under which the call of this id of the provider's is known: that one, where it is new in the session. */
+	ours(given: string): string {
+		let id = this.#ours.get(given);
+		if (id === undefined) {
+			id = this.#used.has(given) ? this.#fresh(given) : given;
+			this.#ours.set(given, id);
+		}
+		return id;
+	}
+
+	/** The calls of an answer, each under its own id. The same list where all have one already. The next answer follows. */
+	named(calls: readonly ToolCall[], modelId: string): readonly ToolCall[] {
+		const seen = new Set<string>();
+		let isChanged = false;
+		const named = calls.map((call, index): ToolCall => {
+			const given = call.toolCallId;
+			const id = given === "" || seen.has(given) ? this.#fresh(`${given} ${index}`) : this.ours(given);
+			seen.add(given);
+			this.#used = this.#used.add(id);
+			const after = call.after?.map((each) => this.ours(each));
+			if (id === given && (after === undefined || after.every((each, at) => each === call.after?.[at])))
+				return call;
+			isChanged = true;
+			return {
+				...call,
+				toolCallId: id,
+				...(id === given || given === "" ? {} : { providerCall: { id: given, modelId } }),
+				...(after === undefined ? {} : { after }),
+			};
+		});
+		this.#ours = new Map();
+		this.#answers++;
+		return isChanged ? named : calls;
+	}
+
+	#fresh(given: string): string {
+		let text = `${this.#place} ${this.#answers} ${given}`;
+		for (;;) {
+			const id = `call_${textHash(text).padStart(14, "0")}`;
+			if (!this.#used.has(id)) return id;
+			text += "+";
+		}
+	}
+}
