@@ -6,7 +6,12 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { JournalFile } from "holdfast/sqlite";
 import { type Family, isUnchanged } from "./prune-plan.ts";
-import { prunedKey, prunedPrefix } from "./pruned.ts";
+
+/**
+ * What keys of sessions begin with that are being pruned, as they are in their column: with the quotation mark that hides a
+ * session until all of its rows are removed. Journals that use the file leave them to the next prune.
+ */
+const prunedPrefix = '"pruned ';
 
 /** How many rows of a table one transaction takes. */
 const batch = 500;
@@ -26,7 +31,7 @@ export function beginRemoval(file: JournalFile, family: Family): boolean {
 		for (const { id, epoch } of family.members) {
 			file.noteRemoval(id);
 			keepEpoch.run(epoch + 1);
-			move.run(prunedKey(id), id);
+			move.run(`${prunedPrefix}${id}`, id);
 		}
 		return true;
 	});

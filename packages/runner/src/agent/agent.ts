@@ -1,20 +1,20 @@
 // An agent: what its sessions share, and its life. new → started → stopped; a failed start leaves it new.
 
 import { HoldfastError, messageOf } from "@holdfast/upp";
-import type { Agent as EngineAgent } from "holdfast";
-import type {
-	ActionResult,
-	AgentConfig,
-	Agent as AgentContract,
-	AgentEventName,
-	AgentResult,
-	AuditRecord,
-	Health,
-	HealthCheck,
-	RunOptions,
-	ToolDefinition,
+import type { Agent as EngineAgent, Host } from "holdfast";
+import {
+	type ActionResult,
+	type AgentConfig,
+	type Agent as AgentContract,
+	type AgentEventName,
+	type AgentResult,
+	type AuditRecord,
+	type Health,
+	type HealthCheck,
+	type RunOptions,
+	type ToolDefinition,
+	topics,
 } from "../contract/index.ts";
-import { auditOf } from "./audit-of.ts";
 import { DefaultRunner } from "./default-runner.ts";
 import { makeEngineAgent } from "./engine-agent.ts";
 import { LiveRuns } from "./live-runs.ts";
@@ -304,4 +304,15 @@ async function checked(name: string, check: () => Promise<unknown>): Promise<Hea
 	} catch (error) {
 		return { name, ok: false, message: messageOf(error) };
 	}
+}
+
+/** The audit of a session: records that share an append with what they are about, and those that were kept apart. */
+async function auditOf(host: Host, sessionKey: string): Promise<readonly AuditRecord[]> {
+	const entries = await host.journal.read(sessionKey);
+	const inJournal = entries.flatMap(({ fact }) =>
+		fact.kind === "note" && fact.topic === topics.audit ? [fact.value as AuditRecord] : [],
+	);
+	const apart = await host.values.values(sessionKey, "runner.audit").list();
+	const records = [...inJournal, ...apart.map(({ value }) => value as AuditRecord)];
+	return records.toSorted((a, b) => (a.timestamp < b.timestamp ? -1 : a.timestamp > b.timestamp ? 1 : 0));
 }

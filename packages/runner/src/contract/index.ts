@@ -47,7 +47,7 @@ export type {
 	TokenChunk,
 	TokenPrice,
 } from "./llm-client.ts";
-export { plainOf } from "./plain-of.ts";
+export { plainOf, textOf } from "./plain-of.ts";
 export type {
 	ActionResult,
 	PlanStep,
@@ -87,7 +87,6 @@ export type {
 	PolicyQuestion,
 } from "./safety-config.ts";
 export type { RunIdentity, SafetyLayer } from "./safety-layer.ts";
-export { textOf } from "./text-of.ts";
 export type {
 	ExecutionContext,
 	RetryOptions,

@@ -1,4 +1,4 @@
-// Plain data of what somebody else gave: as it is after a JSON round trip, which is what a journal can hold.
+// What somebody else gave as plain data, as it is after a JSON round trip, which is what a journal can hold; and as text.
 
 /** A copy, or why it cannot be made. */
 export function plainOf(
@@ -11,4 +11,10 @@ export function plainOf(
 	} catch (error) {
 		return { ok: false, why: (error as Error).message };
 	}
+}
+
+/** Anything as text, for messages and transcripts. */
+export function textOf(value: unknown): string {
+	if (value === undefined) return "";
+	return typeof value === "string" ? value : (JSON.stringify(value) ?? String(value));
 }

@@ -5,10 +5,11 @@ import { randomUUID } from "node:crypto";
 import { mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
 import { join, resolve, sep } from "node:path";
 import { setImmediate, setTimeout } from "node:timers/promises";
+import { promisify } from "node:util";
+import { gunzip, gzip } from "node:zlib";
 import { HoldfastError } from "@holdfast/upp";
 import type { AgentStateJSON } from "holdfast";
 import { agentOfCheckpoint, type CheckpointMetadata, type CheckpointStore } from "holdfast/host";
-import { pack, unpack } from "./compression.ts";
 import { exists, isAbsence, isStill, replaceFile, sweep } from "./files.ts";
 import { folderOf, isHashed, sessionOf } from "./session-folder.ts";
 import { inTurn, turnsBelow } from "./turns.ts";
@@ -205,4 +206,13 @@ function failed(path: string, cause: unknown): HoldfastError {
 		`The checkpoints in ${path} cannot be used: ${why}. Check the disk and the rights, then try again.`,
 		{ cause, retryable: true, data: { path } },
 	);
+}
+
+const pack = promisify<string, Uint8Array>(gzip);
+const inflate = promisify<Uint8Array, Uint8Array>(gunzip);
+
+/** The text of a file, plain or with gzip: its first bytes show which. */
+async function unpack(content: Uint8Array): Promise<string> {
+	const isPacked = content[0] === 0x1f && content[1] === 0x8b;
+	return new TextDecoder().decode(isPacked ? await inflate(content) : content);
 }

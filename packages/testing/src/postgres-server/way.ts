@@ -1,4 +1,5 @@
-// A way to a server on this machine that a test cuts: a proxy of TCP, through which a process gets to the database.
+// A way to a server on this machine that a test cuts: a proxy of TCP, through which a process gets to a database, or a page to
+// its server.
 import { connect, createServer, type Socket } from "node:net";
 
 /** A way to a server. */
@@ -46,6 +47,7 @@ export async function openWay(target: () => number | undefined): Promise<Way> {
 		far.on("error", () => near.destroy());
 		const pair = [near, far] as const;
 		pairs.add(pair);
+		for (const socket of pair) socket.setNoDelay(true);
 		near.pipe(far).pipe(near);
 		near.on("close", () => {
 			pairs.delete(pair);

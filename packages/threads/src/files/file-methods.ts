@@ -1,7 +1,7 @@
 // The methods of a thread that concern its files, over what a host keeps beside a session.
 import { HoldfastError, type Host } from "holdfast";
-import type { ThreadState } from "../types/index.ts";
-import { findFiles } from "./find.ts";
+import type { FindResult, ThreadState } from "../types/index.ts";
+import { compileGlob } from "./glob.ts";
 import { grepFiles } from "./grep.ts";
 import { ThreadFiles } from "./thread-files.ts";
 import { thumbnailOf } from "./thumbnail.ts";
@@ -55,4 +55,10 @@ export function fileMethods(files: ThreadFiles): FileMethods {
 		findFiles: (pattern) => findFiles(files, pattern),
 		getFileThumbnail: (path) => thumbnailOf(files, path),
 	};
+}
+
+/** The paths of the files that match a glob, in order. @throws HoldfastError `invalid_pattern`. */
+async function findFiles(files: ThreadFiles, glob: string): Promise<FindResult> {
+	const matches = compileGlob(glob);
+	return { paths: (await files.files()).map(({ path }) => path).filter(matches) };
 }
