@@ -2,9 +2,13 @@
 
 import { HoldfastTypeError, type JSONSchema, messageOf, uuid } from "@holdfast/upp";
 import { type AgentStreamEvent, executionTrace } from "../engine/index.ts";
+import type { SessionAgent } from "../sessions/index.ts";
 import { AgentState, type GenerateResult } from "../state/index.ts";
+import { type ExecutionStrategy, isDecider } from "../strategies/index.ts";
+import { describeWork } from "../subagents/index.ts";
 import type { SubagentEvent, ToolContext, ToolOptions } from "../tools/index.ts";
 import { type Agent, agent as makeAgent } from "./agent.ts";
+import { sessionAgent } from "./agent-sessions.ts";
 import { watchProgress } from "./watch-progress.ts";
 
 /** What a sub-agent tool is made of. Nothing of the schema is derived from the agent. */
@@ -84,16 +88,23 @@ export function createSubAgentTool<Params = Record<string, unknown>>(
 			"createSubAgentTool needs `parameters`: a schema is never derived from an agent.",
 		);
 	}
-	return {
-		...toolOptions,
-		name,
-		description,
-		parameters,
-		run: async (params, context = {}) => {
-			const work = { agent, subagentType, prompt: buildPrompt(params), streams: stream };
-			return runSubAgent(work, context);
-		},
+	const run: SubAgentToolRun<Params> = async (params, context = {}) => {
+		const work = { agent, subagentType, prompt: buildPrompt(params), streams: stream };
+		return runSubAgent(work, context);
 	};
+	describeWork(run, {
+		subagentType,
+		agentId: agent.id,
+		streams: stream,
+		promptOf: (params) => buildPrompt(params as Params),
+		agentFor: ({ model, config }) => {
+			const worker = withModel(agent, { parentModel: model, parentConfig: config });
+			const canRun =
+				worker.model !== undefined && typeof worker.model !== "function" && isSessionAgent(worker as object);
+			return canRun ? (worker as unknown as { [sessionAgent]: SessionAgent })[sessionAgent] : undefined;
+		},
+	});
+	return { ...toolOptions, name, description, parameters, run };
 }
 
 interface SubAgentWork {
@@ -158,6 +169,12 @@ async function carryOut(
 	const stream = worker.stream(prompt, AgentState.initial(), options);
 	for await (const event of stream) onEvent(event);
 	return stream.result;
+}
+
+/** Whether an agent can run in a session: a strategy with an `execute` of its own cannot. */
+function isSessionAgent(worker: object): boolean {
+	const { execution } = worker as { readonly execution?: unknown };
+	return execution === undefined || isDecider(execution as ExecutionStrategy);
 }
 
 /** The agent, on its own model or else on its caller's, resolved at each call. @see UAP 8.4 */

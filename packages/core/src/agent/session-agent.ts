@@ -17,7 +17,7 @@ import {
 import type { SessionAgent, SessionHome, TurnRequest } from "../sessions/index.ts";
 import { awaitsOwnSetup } from "../sessions/index.ts";
 import { isDecider } from "../strategies/index.ts";
-import { delegatingAgent, type Subagent } from "../subagents/index.ts";
+import { type BindTool, delegatingAgent, type Subagent, workOf } from "../subagents/index.ts";
 import type { AnyTool } from "../tools/index.ts";
 import { journalOfStore, valuesOfStore } from "./foreign-host.ts";
 import { type AgentOptions, resolveAgent } from "./options.ts";
@@ -81,9 +81,11 @@ export function sessionAgentOf({
 	const middleware = [...policyOf(options), ...(options.middleware ?? [])];
 	checkPlugins(plugins);
 	let ofPlugins: readonly AnyTool[] = [];
-	const engineWith = (tools: readonly AnyTool[], given?: TurnOptions): EngineAgent => {
+	const engineWith = (tools: readonly AnyTool[], given?: TurnOptions, bind?: BindTool): EngineAgent => {
 		const all = { ...options, ...given };
-		return resolveAgent(id, { ...all, tools: [...toolList(all.tools), ...ofPlugins, ...tools] });
+		const own = [...toolList(all.tools), ...ofPlugins];
+		const bound = bind === undefined ? own : own.map((tool) => bind(tool, all));
+		return resolveAgent(id, { ...all, tools: [...bound, ...tools] });
 	};
 	const tools = isRuntimeLlm(options.model) ? "own-tools" : "engine-tools";
 	const valuesOf = (store: unknown): ValueStore =>
@@ -103,7 +105,11 @@ export function sessionAgentOf({
 		warn: onWarning,
 	};
 	if (agentFor !== undefined) agent.resolve = resolved(agentFor, engineWith, () => agent.setup === undefined);
-	if (subagents.length > 0) agent.inTable = (table) => delegatingAgent(agent, subagents, table, engineWith);
+	const delegates =
+		subagents.length > 0 || toolList(options.tools).some((tool) => workOf(tool) !== undefined);
+	if (delegates)
+		agent.inTable = (table) =>
+			delegatingAgent(agent, subagents, table, (more, bind) => engineWith(more, undefined, bind));
 	if (plugins.length === 0) return agent;
 	let values: ValueStore | undefined;
 	let begun: { readonly set: Promise<PluginSet>; readonly ready: Promise<void> } | undefined;
@@ -149,15 +155,15 @@ export function sessionAgentOf({
 /** The agents of turns, each made once for the options and tools it has. */
 function resolved(
 	agentFor: AgentFor,
-	engineWith: (tools: readonly AnyTool[], given: TurnOptions) => EngineAgent,
+	engineWith: (tools: readonly AnyTool[], given: TurnOptions, bind?: BindTool) => EngineAgent,
 	isSetUp: () => boolean,
 ): NonNullable<SessionAgent["resolve"]> {
 	const made = new WeakMap<readonly AnyTool[], WeakMap<TurnOptions, EngineAgent>>();
-	return async (turn, tools = noTools) => {
+	return async (turn, tools = noTools, bind?: BindTool) => {
 		const given = await agentFor(turn);
 		if (given === undefined) return undefined;
 		const known = made.get(tools) ?? new WeakMap();
-		const engine = known.get(given) ?? engineWith(tools, given);
+		const engine = known.get(given) ?? engineWith(tools, given, bind);
 		// What plugins bring belongs to it: while they are being set up it is not complete.
 		if (isSetUp()) made.set(tools, known.set(given, engine));
 		return engine;

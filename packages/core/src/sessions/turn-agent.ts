@@ -84,9 +84,14 @@ export interface SessionAgent {
 	readonly engine: EngineAgent;
 	/**
 	 * The agent a turn is worked on with, asked before each turn and each resume: what it gives holds for that turn alone.
-	 * What it rejects with refuses the turn. `tools` are given to it beside its own. Undefined, and absent: `engine`.
+	 * What it rejects with refuses the turn. `tools` are given to it in addition to its own, each of which goes
+	 * through `bind`. Undefined, and absent: `engine`.
 	 */
-	readonly resolve?: (turn: TurnRequest, tools?: readonly AnyTool[]) => MaybePromise<EngineAgent | undefined>;
+	readonly resolve?: (
+		turn: TurnRequest,
+		tools?: readonly AnyTool[],
+		bind?: (tool: AnyTool, owner: { readonly model?: unknown; readonly config?: unknown }) => AnyTool,
+	) => MaybePromise<EngineAgent | undefined>;
 	/** Undefined if absent; without the plugins while they are not set up yet. */
 	readonly policy: AgentPolicy | undefined;
 	/** Absent when there is nothing to set up, or no more. */

@@ -103,7 +103,9 @@ export class BackgroundJobs {
 			const about = { type: "subagent-job-update", task_id: taskId, subagent, status } as const;
 			if (emit(eventType === undefined ? about : { ...about, eventType })) isUpdated = true;
 		};
-		const followed = followTask(table, task, this.#closing.signal, ({ type }) => update("running", type));
+		const followed = followTask(table, task, this.#closing.signal, {
+			onEvent: ({ type }) => update("running", type),
+		});
 		const job = followed.then(
 			async (end) => {
 				const { status, eventCount, error } = end;

@@ -2,7 +2,7 @@
 // its end, through crashes of either side (keeps I3, I4, I8). The run's id is the key of the call that asked for it.
 import { UserMessage } from "@holdfast/upp";
 import { ChildWaits, stopReasonOf } from "../engine/index.ts";
-import type { RunStarted } from "../facts/index.ts";
+import type { RunEvent, RunStarted } from "../facts/index.ts";
 import { type AgentEvent, leaseLost, storedInput } from "../facts/index.ts";
 import { readChildStoreKey } from "../host/index.ts";
 import { type AgentRun, kill, resume, SessionEvents, type SessionTable } from "../sessions/index.ts";
@@ -23,6 +23,12 @@ export interface ChildTask {
 
 /** Work as it is followed; with its origin where its parent waits for it. */
 export type FollowedTask = Pick<ChildTask, "storeKey" | "runId"> & Partial<Pick<ChildTask, "origin">>;
+
+/** Who looks on at work, as far as this process does it. */
+export interface WatchTask {
+	readonly onEvent?: (event: AgentEvent) => void;
+	readonly onRunEvent?: (event: RunEvent) => void;
+}
 
 /** How it came to its end. */
 export interface TaskEnd extends TaskState {
@@ -66,7 +72,7 @@ export async function followTask(
 	table: SessionTable,
 	task: FollowedTask,
 	signal: AbortSignal,
-	onEvent?: (event: AgentEvent) => void,
+	watching: WatchTask = {},
 ): Promise<TaskEnd> {
 	let eventCount = 0;
 	let taken: AgentRun | undefined;
@@ -85,7 +91,7 @@ export async function followTask(
 				if (signal.aborted) stop();
 				// What comes before it in its session must end first.
 				const isMine = run.runId === task.runId;
-				await followRun(run, isMine ? onEvent : undefined);
+				await followRun(run, isMine ? watching : {});
 				if (isMine) eventCount += run.eventCount;
 				taken = undefined;
 			}
@@ -157,7 +163,8 @@ async function takeOver(
 }
 
 /** Looks on until the run is over, or left to somebody else. */
-async function followRun(run: AgentRun, onEvent: ((event: AgentEvent) => void) | undefined): Promise<void> {
+async function followRun(run: AgentRun, { onEvent, onRunEvent }: WatchTask): Promise<void> {
+	if (onRunEvent !== undefined) run.lookOn({ notify: onRunEvent });
 	if (onEvent !== undefined) {
 		const events = new SessionEvents();
 		void events.return(); // nobody consumes them here, and none is kept

@@ -17,24 +17,29 @@ import { backgroundTools } from "./background-tools.ts";
 import type { Subagent } from "./check-subagents.ts";
 import { endWaiting } from "./child-task.ts";
 import { delegateTool } from "./delegate-tool.ts";
+import { type OwnerOfTool, sessionTool, subagentOfTool, workOf } from "./session-tool.ts";
 import { readTaskKey } from "./task-key.ts";
 import { answerChildren, haveNews, pendingOf, waitingTasks } from "./waiting-children.ts";
+
+/** Gives a tool of the agent as the sessions of one table have it. */
+export type BindTool = (tool: AnyTool, owner: OwnerOfTool) => AnyTool;
 
 /** The agent as it is in one table. `engineWith` gives the engine's view of it with more tools. */
 export function delegatingAgent(
 	agent: SessionAgent,
 	subagents: readonly Subagent[],
 	table: SessionTable,
-	engineWith: (tools: readonly AnyTool[]) => EngineAgent,
+	engineWith: (tools: readonly AnyTool[], bind: BindTool) => EngineAgent,
 ): SessionAgent {
 	const delegation = new Delegation(subagents, table);
+	const bind: BindTool = (tool, owner) => delegation.bind(tool, owner);
 	const { resolve } = agent;
 	let base: EngineAgent | undefined;
 	let engine: EngineAgent | undefined;
 	return {
 		// Plugins change the agent once they are set up.
 		get engine() {
-			if (engine === undefined || base !== agent.engine) engine = engineWith(delegation.tools);
+			if (engine === undefined || base !== agent.engine) engine = engineWith(delegation.tools, bind);
 			base = agent.engine;
 			return engine;
 		},
@@ -44,7 +49,9 @@ export function delegatingAgent(
 		get setup() {
 			return agent.setup;
 		},
-		...(resolve === undefined ? {} : { resolve: (turn: TurnRequest) => resolve(turn, delegation.tools) }),
+		...(resolve === undefined
+			? {}
+			: { resolve: (turn: TurnRequest) => resolve(turn, delegation.tools, bind) }),
 		namespace: agent.namespace,
 		keys: agent.keys,
 		restarts: agent.restarts,
@@ -59,6 +66,8 @@ class Delegation implements SessionChildren {
 	readonly tools: readonly AnyTool[];
 	readonly #tables: ReadonlyMap<string, () => SessionTable>;
 	readonly #elsewhere: readonly (() => SessionTable)[];
+	/** The sessions of sub-agents that are tools, by `subagentOfTool`. */
+	readonly #ofTools = new Map<string, () => SessionTable>();
 	readonly #made: SessionTable[] = [];
 	readonly #jobs: BackgroundJobs;
 	readonly #parent: SessionTable;
@@ -81,7 +90,21 @@ class Delegation implements SessionChildren {
 	}
 
 	tableOf(subagent: string): SessionTable | undefined {
-		return this.#tables.get(subagent)?.();
+		if (this.#tables.has(subagent)) return this.#tables.get(subagent)?.();
+		// Its tools are bound with the engine.
+		if (!this.#ofTools.has(subagent)) void this.#parent.agent.engine;
+		return this.#ofTools.get(subagent)?.();
+	}
+
+	/** A tool of `createSubAgentTool` works in sessions of its own; any other stays as it is. */
+	bind(tool: AnyTool, owner: OwnerOfTool): AnyTool {
+		const work = workOf(tool);
+		const agent = work?.agentFor(owner);
+		if (work === undefined || agent === undefined) return tool;
+		const name = subagentOfTool(tool.name);
+		const table = once(() => this.#makeTable({ agent }, this.#parent));
+		this.#ofTools.set(name, table);
+		return sessionTool(tool, work, this.#parent, table);
 	}
 
 	elsewhere(): readonly SessionTable[] {
@@ -159,7 +182,7 @@ class Delegation implements SessionChildren {
 		await Promise.all(this.#made.map((table) => table.close()));
 	}
 
-	#makeTable({ agent }: Subagent, parent: SessionTable): SessionTable {
+	#makeTable({ agent }: Pick<Subagent, "agent">, parent: SessionTable): SessionTable {
 		const { home } = agent;
 		const { journal, records, store } = home !== undefined && keepsApart(agent, parent) ? home : parent;
 		const { background, journal: askers, observe } = parent;

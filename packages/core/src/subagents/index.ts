@@ -1,4 +1,5 @@
 // Door of subagents.
 export { checkSubagents, type Subagent } from "./check-subagents.ts";
-export { delegatingAgent } from "./delegation.ts";
+export { type BindTool, delegatingAgent } from "./delegation.ts";
+export { describeWork, type OwnerOfTool, workOf } from "./session-tool.ts";
 export { readTaskKey } from "./task-key.ts";

@@ -1,0 +1,132 @@
+// A tool of `createSubAgentTool` as a session has it: the sub-agent works in a session of its own, one for each call, so that
+// a crash repeats no effect of it and its waits are those of the call (keeps I3, I4). In a plain call it is what it was.
+import { emptyUsage, sumUsage, type ToolCall, type ToolExecution } from "@holdfast/upp";
+import { executionTrace, uapProjection } from "../engine/index.ts";
+import { entriesAfter } from "../facts/index.ts";
+import { childStoreKey } from "../host/index.ts";
+import type { SessionAgent, SessionTable } from "../sessions/index.ts";
+import type { AnyTool, SubagentEndEvent, SubagentEvent, ToolContext } from "../tools/index.ts";
+import { type ChildTask, followTask, submitTask, takeBack } from "./child-task.ts";
+
+/** The model and configuration of the agent that has the tool. */
+export interface OwnerOfTool {
+	readonly model?: unknown;
+	readonly config?: unknown;
+}
+
+/** What a tool of `createSubAgentTool` does. */
+export interface SubAgentWork {
+	readonly subagentType: string;
+	readonly agentId: string;
+	/** Whether its own events are emitted. */
+	readonly streams: boolean;
+	promptOf(params: unknown): string;
+	/** The agent that does it, on its own model or its caller's; undefined where it cannot run in a session. */
+	agentFor(owner: OwnerOfTool): SessionAgent | undefined;
+}
+
+/** By the function of the tool: a copy of the tool has the same. */
+const works = new WeakMap<object, SubAgentWork>();
+
+/** Notes what a tool does. */
+export function describeWork(run: object, work: SubAgentWork): void {
+	works.set(run, work);
+}
+
+/** What a tool does, if it is one of `createSubAgentTool`. */
+export function workOf({ run }: AnyTool): SubAgentWork | undefined {
+	return typeof run === "function" ? works.get(run) : undefined;
+}
+
+/** The name of the sub-agent of a tool among those of its agent; no name in `subagents` has a space. */
+export function subagentOfTool(name: string | undefined): string {
+	return `tool ${name}`;
+}
+
+/** The tool whose calls are carried out in sessions of `child`. */
+export function sessionTool(
+	tool: AnyTool,
+	work: SubAgentWork,
+	parent: SessionTable,
+	child: () => SessionTable,
+): AnyTool {
+	return {
+		...tool,
+		// What its own tools may repeat they say themselves.
+		retryPolicy: tool.retryPolicy ?? "idempotent",
+		run: (params: unknown, context: ToolContext) => carryOut(tool, work, params, context, parent, child()),
+	};
+}
+
+async function carryOut(
+	{ name }: AnyTool,
+	work: SubAgentWork,
+	params: unknown,
+	context: ToolContext,
+	parent: SessionTable,
+	child: SessionTable,
+): Promise<string> {
+	const { subagentType, agentId, streams } = work;
+	const { idempotencyKey: runId, toolCallId, sessionKey = "", caller, signal } = context;
+	const prompt = work.promptOf(params);
+	const parentKey = parent.storeKeyOf(sessionKey);
+	const task: ChildTask = {
+		storeKey: childStoreKey(parentKey, subagentOfTool(name), runId),
+		runId,
+		prompt,
+		origin: {
+			runKind: "subagent",
+			...(caller === undefined ? {} : { caller }),
+			parent: { sessionKey, runId: context.runId, toolCallId },
+		},
+	};
+	const identity = { subagentId: runId, subagentType, parentToolCallId: toolCallId };
+	const emit = (event: SubagentEvent): void => context.onSubagentEvent(event);
+	emit({ type: "subagent_start", ...identity, prompt, timestamp: Date.now() });
+	const project = uapProjection(agentId, (innerEvent) =>
+		emit({ type: "subagent_event", ...identity, innerEvent }),
+	);
+	try {
+		await submitTask(child, task);
+		const { records } = child;
+		const kind = "subagent";
+		const accepted = { runId, sessionKey: task.storeKey, kind, parentRunId: context.runId } as const;
+		await records?.children.accepted(accepted, "starter");
+	} catch (error) {
+		takeBack(child, task, signal, error);
+		throw error;
+	}
+	const { status, text, error } = await followTask(child, task, signal, {
+		...(streams ? { onRunEvent: project } : {}),
+	});
+	const done = { timestamp: Date.now(), ...(await whatWasDone(child, task.storeKey)) };
+	if (status === "completed") {
+		emit({ type: "subagent_end", ...identity, success: true, result: text, ...done });
+		return text;
+	}
+	const why = error ?? (status === "cancelled" ? "It was cancelled." : "It did not say why.");
+	emit({ type: "subagent_end", ...identity, success: false, error: why, ...done });
+	throw new Error(why);
+}
+
+/** The tools that a sub-agent has run in its session, and its tokens, whichever process did the work. */
+async function whatWasDone(
+	{ journal }: SessionTable,
+	storeKey: string,
+): Promise<Pick<SubagentEndEvent, "toolExecutions" | "usage">> {
+	const calls = new Map<string, ToolCall>();
+	const executions: Partial<ToolExecution>[] = [];
+	let usage = emptyUsage();
+	for await (const { fact } of entriesAfter(journal, storeKey, 0)) {
+		if (fact.kind === "assistant") {
+			usage = sumUsage(usage, fact.usage);
+			for (const call of fact.message.toolCalls ?? []) calls.set(call.toolCallId, call);
+		}
+		if (fact.kind !== "tool.settled") continue;
+		const { callId, result, outcome, duration } = fact;
+		const { toolName = "", arguments: given = {} } = calls.get(callId) ?? {};
+		const isError = outcome !== "done";
+		executions.push({ toolName, toolCallId: callId, arguments: given, result, isError, duration });
+	}
+	return { toolExecutions: executions.map((each) => executionTrace(each)), usage };
+}
