@@ -119,7 +119,10 @@ describe.each(workspaces)("$name", ({ name, folder, dependencies }) => {
 	test("stays inside its folder with relative imports", () => {
 		const wrong = imports.filter(({ file, specifier }) => {
 			if (!specifier.startsWith(".")) return false;
-			return !posix.join(posix.dirname(file), specifier).startsWith(`packages/${folder}/`);
+			const target = posix.join(posix.dirname(file), specifier);
+			// What the tests of several packages are written with.
+			if (target.startsWith("test/shared/") && !shipped.includes(file)) return false;
+			return !target.startsWith(`packages/${folder}/`);
 		});
 		expect(wrong).toEqual([]);
 	});

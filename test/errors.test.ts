@@ -21,8 +21,6 @@ const givenACodeLater: ReadonlyMap<string, string> = new Map([
 	["packages/core/src/output/read-answer.ts", "the cause of unserialisable_value"],
 	["packages/core/src/policy/plugins/plugin-set.ts", "the cause of plugin_failed"],
 	["packages/core/src/policy/plugins/tool-hooks.ts", "the cause of plugin_failed"],
-	["packages/core/src/sessions/session.ts", ""],
-	["packages/core/src/sessions/supervisor.ts", ""],
 	["packages/core/src/tools/plain-json.ts", "the cause of unserialisable_value"],
 	["packages/sandbox/src/execution.ts", "thrown into the guest"],
 	["packages/stores/src/journal/documents.ts", "the cause of journal_failed"],

@@ -1,5 +1,6 @@
 // The handle of a durable conversation. Light: handles of one key share one actor.
 
+import { HoldfastTypeError } from "@holdfast/upp";
 import { type Caller, readCaller } from "../caller/index.ts";
 import type { AgentEvent, MessageEdit, PendingToolCall, RunEvent, ToolAnswer } from "../facts/index.ts";
 import { acceptInput, type SendInput, saidBy } from "../facts/index.ts";
@@ -35,7 +36,7 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	/**
 	 * Accepts a turn. Resolves once it is durable; turns of one session run one after the other, in order.
 	 *
-	 * Rejects with TypeError for an unknown input shape, `invalid_caller`, `duplicate_input`, `session_killed`, `journal_failed`,
+	 * Rejects with `invalid_input` for an unknown input shape, `invalid_caller`, `duplicate_input`, `session_killed`, `journal_failed`,
 	 * `disk_full`, `agent_closed`.
 	 */
 	async send(
@@ -50,7 +51,7 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	/**
 	 * Like `send`, but begins the turn at once or not at all.
 	 *
-	 * Rejects with TypeError for an unknown input shape, `session_busy` while a run is under way, `pending_tool_calls`
+	 * Rejects with `invalid_input` for an unknown input shape, `session_busy` while a run is under way, `pending_tool_calls`
 	 * while one waits for answers, `unknown_message` where it was to replace a message that the history does not have,
 	 * `duplicate_input`.
 	 */
@@ -178,10 +179,11 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	 * that wait, child sessions and what plugins keep for the session stay with this one.
 	 *
 	 * Rejects with `session_exists` when the key is taken, `fork_unsettled` when a run is open at that entry or no run has
-	 * ended yet, `run_not_found`, or TypeError for a key that is not a non-empty string.
+	 * ended yet, `run_not_found`, or `invalid_argument` for a key that is not a non-empty string.
 	 */
 	async fork(key: string, options: ForkOptions = {}): Promise<Session<Event, Output, Watched>> {
-		if (typeof key !== "string" || key === "") throw new TypeError("fork(key) takes a non-empty string.");
+		if (typeof key !== "string" || key === "")
+			throw new HoldfastTypeError("invalid_argument", "fork(key) takes a non-empty string.");
 		const table = this.#table;
 		table.agent.setup?.check();
 		const from = table.storeKeyOf(this.key);

@@ -2,11 +2,12 @@
 // an error with a code.
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { changed, garbage, pathsOf } from "../../../../test/shared/garbage.fixture.ts";
 import { isHoldfastError } from "../errors/index.ts";
 import { llm } from "../llm/index.ts";
 import { UserMessage } from "../messages/index.ts";
-import { changed, expectReadable, garbage, pathsOf } from "../model/garbage.fixture.ts";
 import { checkStreamEvent, type LLMResponse } from "../model/index.ts";
+import { expectReadable } from "../model/readable.fixture.ts";
 import { noRetry } from "../retry/index.ts";
 import type { LanguageModel } from "./language-model-types.ts";
 

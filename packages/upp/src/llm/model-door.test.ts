@@ -2,9 +2,9 @@
 // one is an error with a code.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { changed, garbage, nested, pathsOf } from "../../../../test/shared/garbage.fixture.ts";
 import { isHoldfastError } from "../errors/index.ts";
 import { AssistantMessage, UserMessage } from "../messages/index.ts";
-import { changed, expectReadable, garbage, nested, pathsOf } from "../model/garbage.fixture.ts";
 import {
 	type BoundLLMModel,
 	createProvider,
@@ -13,6 +13,7 @@ import {
 	type ModelReference,
 	type Provider,
 } from "../model/index.ts";
+import { expectReadable } from "../model/readable.fixture.ts";
 import type { StreamEvent } from "../stream/index.ts";
 import { bindModel } from "./bind.ts";
 import { llm } from "./llm.ts";

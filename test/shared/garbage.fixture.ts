@@ -1,4 +1,4 @@
-// Values that nobody should hand in, and places in other values where they are put.
+// Values of any kind that an API must refuse or survive, and the places in other values where tests put them.
 import fc from "fast-check";
 
 /** The paths of a value and of everything in it. */
@@ -21,7 +21,9 @@ export function changed(value: unknown, path: readonly string[], garbage: unknow
 const remove = Symbol("remove");
 const circular: Record<string, unknown> = {};
 circular.self = circular;
-const nested = (levels: number): unknown => JSON.parse(`${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`);
+/** An object so many levels deep. */
+export const nested = (levels: number): unknown =>
+	JSON.parse(`${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`);
 /** Not enumerable, so that a counterexample can be printed. */
 const unreadable = Object.defineProperty({ type: "text" }, "text", {
 	get() {
@@ -33,7 +35,8 @@ sparse[2] = 1;
 class Point {
 	x = 1;
 }
-export const garbage = fc.oneof(
+/** Such values: well-known ones, and any other. */
+export const garbage: fc.Arbitrary<unknown> = fc.oneof(
 	{
 		weight: 3,
 		arbitrary: fc.constantFrom<unknown>(
