@@ -112,7 +112,7 @@ function nameOf({ name }: AgentCard): string {
 	const plain = name
 		.toLowerCase()
 		.replace(/[^a-z0-9]+/g, "_")
-		.replace(/^_+|_+$/g, "")
+		.replace(/^_|_$/g, "")
 		.slice(0, 52);
 	return `ask_${plain === "" ? "agent" : plain}`;
 }

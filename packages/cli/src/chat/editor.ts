@@ -102,7 +102,10 @@ function after(text: string, at: number): number {
 }
 
 function wordBefore(text: string, at: number): number {
-	return text.slice(0, at).replace(/\S+\s*$|\s+$/, "").length;
+	return text
+		.slice(0, at)
+		.trimEnd()
+		.search(/(?<!\S)\S*$/);
 }
 
 function lineStart(text: string, at: number): number {

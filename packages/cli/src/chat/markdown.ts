@@ -55,7 +55,7 @@ class Renderer {
 			case "text":
 				return [token.tokens === undefined ? token.text : this.#inline(token.tokens)];
 			default:
-				return [token.raw.replace(/\n+$/, "")];
+				return [token.raw.replace(/(?<!\n)\n+$/, "")];
 		}
 	}
 

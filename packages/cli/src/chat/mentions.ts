@@ -18,7 +18,7 @@ export interface WithFiles {
 /** The paths that a text names; a trailing full stop or comma is the sentence's. */
 function mentionsIn(text: string): readonly string[] {
 	const found = [...text.matchAll(mention)].map(
-		({ groups }) => groups?.quoted ?? (groups?.plain ?? "").replace(/[.,;:!?)\]]+$/, ""),
+		({ groups }) => groups?.quoted ?? (groups?.plain ?? "").replace(/(?<![.,;:!?)\]])[.,;:!?)\]]+$/, ""),
 	);
 	return [...new Set(found)].filter((path) => path !== "");
 }

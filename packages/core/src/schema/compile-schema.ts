@@ -20,6 +20,7 @@ import { shared, spend, TooMuchEffort, withEffort } from "./effort.ts";
 import { formatPath, type Issue } from "./issue.ts";
 import { withPatterns } from "./patterns.ts";
 import { choiceCheck, numberCheck, stringCheck, typeCheck } from "./scalar-keywords.ts";
+import { checkSize } from "./size.ts";
 import { isStandardSchema } from "./standard-schema.ts";
 
 /** Says what is wrong with a value: nothing, or a list. */
@@ -31,12 +32,14 @@ const compiled = new WeakMap<object, SchemaValidator>();
 /**
  * Compiles a JSON Schema. A schema must not be changed after it was compiled: the result is kept with the object.
  *
- * @throws HoldfastError `invalid_schema`, naming the place, when the schema is malformed or refers outside itself.
+ * @throws HoldfastError `invalid_schema`, naming the place, when the schema is malformed or refers outside itself, or has more
+ * than 100,000 members, 4,000,000 characters or 500 levels.
  */
 export function compileSchema(schema: object | boolean): SchemaValidator {
 	if (typeof schema !== "object" || schema === null) return validatorOf(compileRoot(schema));
 	let validator = compiled.get(schema);
 	if (validator === undefined) {
+		checkSize(schema);
 		validator = validatorOf(compileRoot(schema));
 		compiled.set(schema, validator);
 	}
@@ -65,6 +68,8 @@ function run(check: Check, value: unknown): Finding[] | undefined {
 function compileRoot(root: unknown): Check | undefined {
 	const finished = new Map<object, Check | undefined>();
 	const started = new Set<object>();
+	/** Where a chain of references that begins at a node ends. */
+	const ends = new Map<unknown, unknown>();
 	const compilation: Compilation = { compile };
 	try {
 		return compile(root, []);
@@ -113,12 +118,17 @@ function compileRoot(root: unknown): Check | undefined {
 		const seen = new Set<unknown>();
 		let target: unknown = node;
 		while (isRecord(target) && target.$ref !== undefined) {
+			if (ends.has(target)) {
+				target = ends.get(target);
+				break;
+			}
 			if (seen.has(target)) throw malformed(at, "the reference leads back to itself");
 			seen.add(target);
 			// Keywords beside a reference count too, so only bare references are followed here.
 			if (target !== node && Object.keys(target).length > 1) break;
 			target = resolveReference(root, target.$ref, at);
 		}
+		for (const passed of seen) if (passed !== target) ends.set(passed, target);
 		const check = compile(target, at);
 		return check === undefined ? undefined : shared(check);
 	}

@@ -13,7 +13,7 @@ import {
 	regularExpression,
 	type SchemaNode,
 } from "./check.ts";
-import { spend } from "./effort.ts";
+import { mayHint, spend } from "./effort.ts";
 import { nearest } from "./nearest.ts";
 import { contentKey } from "./scalar-keywords.ts";
 
@@ -90,9 +90,10 @@ function declaredProperties(node: SchemaNode, place: readonly string[], to: Comp
 	if (!isRecord(properties)) throw malformed([...place, "properties"], "expected an object of schemas");
 	if (!Array.isArray(required) || !required.every((key) => typeof key === "string"))
 		throw malformed([...place, "required"], "expected an array of property names");
-	return [...new Set([...Object.keys(properties), ...required])].map((key) => ({
+	const isRequired = new Set(required);
+	return [...new Set([...Object.keys(properties), ...isRequired])].map((key) => ({
 		key,
-		required: required.includes(key),
+		required: isRequired.has(key),
 		check: Object.hasOwn(properties, key)
 			? to.compile(properties[key], [...place, "properties", key])
 			: undefined,
@@ -151,10 +152,12 @@ function restCheck(node: SchemaNode, place: readonly string[], to: Compilation):
 }
 
 function unknownProperty(key: string, known: ReadonlySet<string>, value: Record<string, unknown>): Finding[] {
-	const meant = nearest(
-		key,
-		[...known].filter((name) => !Object.hasOwn(value, name)),
-	);
+	const meant = mayHint()
+		? nearest(
+				key,
+				[...known].filter((name) => !Object.hasOwn(value, name)),
+			)
+		: undefined;
 	const hint = meant === undefined ? "" : `; did you mean ${JSON.stringify(meant)}?`;
 	return found(`unknown property ${JSON.stringify(key)}${hint}`);
 }

@@ -6,9 +6,16 @@ import type { Check, Finding } from "./check.ts";
 /** Checks of a node at a value, or as much work, that one validation may take; a large one takes some thousands. */
 const mostChecks = 300_000;
 
+/** Findings of a validation that say what was probably meant; ten are shown. */
+const mostHints = 20;
+
+/** So many characters are read in the time of one check. */
+const charactersOfCheck = 1_000;
+
 /** What a validation has left, and what it knows by now. */
 interface Effort {
 	left: number;
+	hints: number;
 	/** What shared checks have found, by value; null for nothing. */
 	readonly known: Map<Check, Map<unknown, readonly Finding[] | null>>;
 }
@@ -20,7 +27,7 @@ export class TooMuchEffort extends Error {}
 
 /** Runs a validation with an effort of its own. */
 export function withEffort<T>(validation: () => T): T {
-	current = { left: mostChecks, known: new Map() };
+	current = { left: mostChecks, hints: mostHints, known: new Map() };
 	try {
 		return validation();
 	} finally {
@@ -33,6 +40,16 @@ export function spend(checks = 1): void {
 	if (current === undefined) return;
 	current.left -= checks;
 	if (current.left < 0) throw new TooMuchEffort();
+}
+
+/** Counts a hint; false where the validation has had enough of them. */
+export function mayHint(): boolean {
+	return current === undefined || current.hints-- > 0;
+}
+
+/** Counts reading a text, which is much faster than a check. */
+export function spendText(text: string): void {
+	if (text.length >= charactersOfCheck) spend(Math.floor(text.length / charactersOfCheck));
 }
 
 /** A check that several places of a schema share, and that is carried out once for a value. */

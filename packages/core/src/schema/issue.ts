@@ -37,7 +37,8 @@ export function formatIssues(issues: readonly Issue[]): string {
 export function describeValue(value: unknown): string {
 	if (value === null || value === undefined) return String(value);
 	if (Array.isArray(value)) return `array of ${value.length}`;
-	if (typeof value === "string") return `string (${abbreviate(JSON.stringify(value))})`;
+	if (typeof value === "string")
+		return `string (${abbreviate(JSON.stringify(value.slice(0, SHOWN_CHARACTERS + 1)))})`;
 	if (typeof value === "number" || typeof value === "boolean") return `${typeof value} (${value})`;
 	return typeof value;
 }

@@ -1,5 +1,9 @@
 // Finds what somebody probably meant by a name that does not exist.
 
+/** A longer name is not mistyped, and comparing two takes time that grows with the square of their length. */
+const longestName = 100;
+const mostCandidates = 2_000;
+
 /**
  * The candidate closest to a name, when it is close enough to be meant: `most` letters differ. Case does not count, and two
  * letters in the wrong order count as one.
@@ -9,10 +13,13 @@ export function nearest(
 	candidates: Iterable<string>,
 	most: number = Math.max(1, Math.floor(name.length / 3)),
 ): string | undefined {
+	if (name.length > longestName) return undefined;
 	let best: string | undefined;
 	let bestDistance = most + 1;
 	const wanted = name.toLowerCase();
+	let compared = 0;
 	for (const candidate of candidates) {
+		if (++compared > mostCandidates) break;
 		if (Math.abs(candidate.length - name.length) >= bestDistance) continue;
 		const distance = editDistance(wanted, candidate.toLowerCase());
 		if (distance < bestDistance) {

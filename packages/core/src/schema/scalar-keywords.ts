@@ -12,7 +12,7 @@ import {
 	regularExpression,
 	type SchemaNode,
 } from "./check.ts";
-import { spend } from "./effort.ts";
+import { mayHint, spend, spendText } from "./effort.ts";
 import { describeValue } from "./issue.ts";
 import { nearest } from "./nearest.ts";
 
@@ -29,7 +29,7 @@ const TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
 /** `type`: one name or a list of them. */
 export function typeCheck(node: SchemaNode, place: readonly string[]): Check | undefined {
 	if (node.type === undefined) return undefined;
-	const names = Array.isArray(node.type) ? node.type : [node.type];
+	const names = [...new Set(Array.isArray(node.type) ? node.type : [node.type])];
 	const tests = names.map((name) => {
 		if (typeof name === "string" && Object.hasOwn(TYPES, name))
 			return TYPES[name] as (value: unknown) => boolean;
@@ -54,7 +54,7 @@ export function choiceCheck(node: SchemaNode, place: readonly string[]): Check |
 	if (choices === undefined) return undefined;
 	if (!Array.isArray(choices)) throw malformed([...place, "enum"], "expected an array");
 	const allowed = new Set(choices.map(contentKey));
-	const shown = choices.slice(0, SHOWN_CHOICES).map((choice) => JSON.stringify(choice));
+	const shown = choices.slice(0, SHOWN_CHOICES).map(shownChoice);
 	const others = choices.length > SHOWN_CHOICES ? ` or ${choices.length - SHOWN_CHOICES} others` : "";
 	const list = shown.join(", ") + others;
 	const expected = choices.length === 1 ? list : `one of ${list}`;
@@ -62,10 +62,18 @@ export function choiceCheck(node: SchemaNode, place: readonly string[]): Check |
 	return (value) => {
 		const isContent = typeof value === "object" && value !== null;
 		if ((hasContent || !isContent) && allowed.has(contentKey(value))) return undefined;
-		const meant = typeof value === "string" ? nearest(value, choices.filter(isString)) : undefined;
+		const meant =
+			typeof value === "string" && mayHint() ? nearest(value, choices.filter(isString)) : undefined;
 		const hint = meant === undefined ? "" : `; did you mean ${JSON.stringify(meant)}?`;
 		return found(`expected ${expected}, got ${describeValue(value)}${hint}`);
 	};
+}
+
+const longestChoice = 200;
+
+function shownChoice(choice: unknown): string {
+	const text = JSON.stringify(choice);
+	return text.length <= longestChoice ? text : `${text.slice(0, longestChoice)}…`;
 }
 
 /** So many characters of a value cost about as much as the check of a node. */
@@ -73,7 +81,10 @@ const charactersOfCheck = 20;
 
 /** A key that is equal for values of equal content, whatever the order of their properties. */
 export function contentKey(value: unknown): unknown {
-	if (typeof value === "string") return `"${value}`;
+	if (typeof value === "string") {
+		spendText(value);
+		return `"${value}`;
+	}
 	if (typeof value !== "object" || value === null) return value;
 	const key = JSON.stringify(value, (_, member: unknown) =>
 		isRecord(member) ? Object.fromEntries(Object.entries(member).sort(byName)) : member,
@@ -113,6 +124,7 @@ export function stringCheck(node: SchemaNode, place: readonly string[]): Check |
 	if (shortest === 0 && longest === Number.POSITIVE_INFINITY && pattern === undefined) return undefined;
 	return (value) => {
 		if (typeof value !== "string") return undefined;
+		spendText(value);
 		// A character is one or two units, so the characters need counting only near a bound.
 		if (value.length < shortest * 2 && characters(value) < shortest)
 			return found(`must have at least ${quantity(shortest, "character")}, has ${characters(value)}`);
@@ -140,6 +152,7 @@ function isMultiple(value: number, divisor: number): boolean {
 }
 
 function characters(text: string): number {
+	spend(Math.floor(text.length / charactersOfCheck));
 	let count = 0;
 	for (const _ of text) count++;
 	return count;

@@ -147,7 +147,8 @@ function isLikePlan(found: unknown): boolean {
 
 function* candidates(text: string): Generator<string> {
 	yield text;
-	for (const [, fenced = ""] of text.matchAll(/```(?:\w+)?\s*\n([\s\S]*?)```/g)) yield fenced;
+	for (const [, fenced = ""] of text.matchAll(/```(?:\w+)?[^\S\n]*\n([\s\S]*?)```/g))
+		if (/[{[]/.test(fenced)) yield fenced;
 	yield* bracketed(text);
 	// Brackets that are opened in a sentence and never closed hide those after them.
 	yield text.slice(text.indexOf("{"), text.lastIndexOf("}") + 1);
