@@ -39,6 +39,8 @@ export { type ResultCode, resultCodes } from "./contract/error-codes.ts";
 export type {
 	EventBus,
 	EventStore,
+	RecordAnchor,
+	RecordVerdict,
 	RunnerEvent,
 	RunnerEventType,
 	StoredEvent,
@@ -91,7 +93,12 @@ export type {
 	ToolMeta,
 	ToolOutput,
 } from "./contract/tool-definition.ts";
-export { databaseEventStore, fileEventStore, memoryEventStore } from "./events/index.ts";
+export {
+	databaseEventStore,
+	type EventStoreOptions,
+	fileEventStore,
+	memoryEventStore,
+} from "./events/index.ts";
 export { type ModelPlannerOptions, modelPlanner, type PlannerManner, stepsPlanner } from "./loop/index.ts";
 export {
 	type AdapterOptions,

@@ -29,6 +29,8 @@ export type {
 export type {
 	EventBus,
 	EventStore,
+	RecordAnchor,
+	RecordVerdict,
 	RunnerEvent,
 	RunnerEventType,
 	StoredEvent,

@@ -2,8 +2,45 @@
 import { appendFile, mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { DatabaseClient } from "@holdfast/memory";
-import type { EventStore, RunnerEvent, StoredEvent } from "../contract/index.ts";
-import { chained, noHash, verifyChain } from "./hash-chain.ts";
+import { HoldfastError } from "@holdfast/upp";
+import type { EventStore, RecordAnchor, RunnerEvent, StoredEvent } from "../contract/index.ts";
+import { type ChainKeys, chained, noHash, verifyChain } from "./hash-chain.ts";
+
+/** How a store protects its records against whoever can write to it. */
+export interface EventStoreOptions {
+	/**
+	 * Secret of at least 32 bytes that is not kept in the store. Each event gets a code of it, so that nobody without the key
+	 * can rewrite a record with new hashes. By default events carry hashes alone.
+	 */
+	readonly key?: string | Uint8Array;
+	/** Keys of before, which still verify. */
+	readonly previousKeys?: readonly (string | Uint8Array)[];
+	/** What `verify` says of events without a code, as those from before there was a key. Default: `refuse`. */
+	readonly unkeyed?: "refuse" | "accept";
+	/**
+	 * Receives the end of each record, every so many events and when the run ends. Keep anchors where whoever can change the
+	 * store cannot. Where it throws, the next event tries again. Where it throws at the end, the run has a warning and its record
+	 * is marked as incomplete.
+	 */
+	readonly anchor?: (anchor: RecordAnchor) => void | Promise<void>;
+	/** Default: 100. */
+	readonly anchorEvery?: number;
+}
+
+const [shortestKey, anchorEveryDefault] = [32, 100];
+
+function readKeys({ key, previousKeys = [], unkeyed = "refuse" }: EventStoreOptions): ChainKeys {
+	const keys = key === undefined ? [] : [key, ...previousKeys];
+	if (key === undefined && previousKeys.length > 0) throw invalid("`previousKeys` need a `key`");
+	if (unkeyed !== "refuse" && unkeyed !== "accept") throw invalid("`unkeyed` must be `refuse` or `accept`");
+	for (const one of keys)
+		if (Buffer.byteLength(one) < shortestKey) throw invalid(`a key has fewer than ${shortestKey} bytes`);
+	return { keys, acceptsUnkeyed: unkeyed === "accept" };
+}
+
+function invalid(why: string): HoldfastError {
+	return new HoldfastError("CONFIG_INVALID", `The event store cannot be made: ${why}.`);
+}
 
 /** What a store of chains is made of. */
 interface ChainKeeper {
@@ -14,13 +51,31 @@ interface ChainKeeper {
 }
 
 /** Appends of a run are made one after the other, each after the hash of the last. */
-function chainStore(keeper: ChainKeeper): EventStore {
+function chainStore(keeper: ChainKeeper, options: EventStoreOptions): EventStore {
+	const keys = readKeys(options);
+	const { anchor, anchorEvery = anchorEveryDefault } = options;
+	if (!Number.isSafeInteger(anchorEvery) || anchorEvery < 1)
+		throw invalid("`anchorEvery` must be a whole number from 1");
 	/** Ends of the chains that are being appended to. */
 	const ends = new Map<string, Promise<string>>();
+	/** Runs whose last anchor could not be written. */
+	const owing = new Set<string>();
 	const append = async (event: RunnerEvent, before: Promise<string>): Promise<string> => {
-		const stored = chained(event, await before);
+		const stored = chained(event, await before, keys);
 		await keeper.write(stored);
-		return stored.hash;
+		const { runId, seq, hash, time } = stored;
+		const isEnd = event.type === "run.end";
+		if (anchor !== undefined && (seq % anchorEvery === 0 || isEnd || owing.has(runId))) {
+			try {
+				await anchor({ runId, seq, hash, time });
+				owing.delete(runId);
+			} catch (error) {
+				// The next event tries again; the last one has no next.
+				owing.add(runId);
+				if (isEnd) throw error;
+			}
+		}
+		return hash;
 	};
 	return {
 		async append(event) {
@@ -33,47 +88,53 @@ function chainStore(keeper: ChainKeeper): EventStore {
 			if (event.type === "run.end") ends.delete(runId);
 		},
 		read: (runId) => keeper.read(runId),
-		verify: async (runId) => verifyChain(await keeper.read(runId)),
+		verify: async (runId, anchors) => verifyChain(runId, await keeper.read(runId), keys, anchors),
 		markIncomplete: (runId) => keeper.markIncomplete(runId),
 		isIncomplete: (runId) => keeper.isIncomplete(runId),
 	};
 }
 
 /** Keeps events as long as the process lives. */
-export function memoryEventStore(): EventStore {
+export function memoryEventStore(options: EventStoreOptions = {}): EventStore {
 	const runs = new Map<string, string[]>();
 	const incomplete = new Set<string>();
-	return chainStore({
-		async write(event) {
-			const events = runs.get(event.runId) ?? [];
-			events.push(JSON.stringify(event));
-			runs.set(event.runId, events);
+	return chainStore(
+		{
+			async write(event) {
+				const events = runs.get(event.runId) ?? [];
+				events.push(JSON.stringify(event));
+				runs.set(event.runId, events);
+			},
+			read: async (runId) => (runs.get(runId) ?? []).map((text) => JSON.parse(text)),
+			markIncomplete: async (runId) => void incomplete.add(runId),
+			isIncomplete: async (runId) => incomplete.has(runId),
 		},
-		read: async (runId) => (runs.get(runId) ?? []).map((text) => JSON.parse(text)),
-		markIncomplete: async (runId) => void incomplete.add(runId),
-		isIncomplete: async (runId) => incomplete.has(runId),
-	});
+		options,
+	);
 }
 
 /** Keeps the events of each run in a file of a folder, one JSON object a line. */
-export function fileEventStore(folder: string): EventStore {
+export function fileEventStore(folder: string, options: EventStoreOptions = {}): EventStore {
 	const file = (runId: string, ending: string): string =>
 		join(folder, `${encodeURIComponent(runId)}.${ending}`);
-	return chainStore({
-		async write(event) {
-			await mkdir(folder, { recursive: true, mode: 0o700 });
-			await appendFile(file(event.runId, "jsonl"), `${JSON.stringify(event)}\n`, { mode: 0o600 });
+	return chainStore(
+		{
+			async write(event) {
+				await mkdir(folder, { recursive: true, mode: 0o700 });
+				await appendFile(file(event.runId, "jsonl"), `${JSON.stringify(event)}\n`, { mode: 0o600 });
+			},
+			async read(runId) {
+				const text = await readOr(file(runId, "jsonl"), "");
+				return text.split("\n").filter(Boolean).map(parsed);
+			},
+			async markIncomplete(runId) {
+				await mkdir(folder, { recursive: true, mode: 0o700 });
+				await appendFile(file(runId, "incomplete"), "", { mode: 0o600 });
+			},
+			isIncomplete: async (runId) => (await readOr(file(runId, "incomplete"), undefined)) !== undefined,
 		},
-		async read(runId) {
-			const text = await readOr(file(runId, "jsonl"), "");
-			return text.split("\n").filter(Boolean).map(parsed);
-		},
-		async markIncomplete(runId) {
-			await mkdir(folder, { recursive: true, mode: 0o700 });
-			await appendFile(file(runId, "incomplete"), "", { mode: 0o600 });
-		},
-		isIncomplete: async (runId) => (await readOr(file(runId, "incomplete"), undefined)) !== undefined,
-	});
+		options,
+	);
 }
 
 async function readOr<Missing>(path: string, missing: Missing): Promise<string | Missing> {
@@ -85,29 +146,36 @@ async function readOr<Missing>(path: string, missing: Missing): Promise<string |
 	}
 }
 
-/** A line that cannot be read is an event that was altered. */
+/**
+ * A line that cannot be read is an event that was altered. So is one that is not written as this store writes: a member that
+ * comes twice has a value that other readers may see, and the hash does not cover.
+ */
 function parsed(line: string): StoredEvent {
 	try {
-		return JSON.parse(line);
-	} catch {
-		return { seq: 0 } as StoredEvent;
-	}
+		const event: StoredEvent = JSON.parse(line);
+		if (JSON.stringify(event) === line) return event;
+	} catch {}
+	return { seq: 0 } as StoredEvent;
 }
 
 /** Keeps events in a collection of a database. */
 export function databaseEventStore(
 	database: DatabaseClient,
 	collection: string = "runner-events",
+	options: EventStoreOptions = {},
 ): EventStore {
 	const marks = `${collection}-incomplete`;
-	return chainStore({
-		write: (event) =>
-			database.write(collection, `${event.runId}:${String(event.seq).padStart(9, "0")}`, event),
-		read: async (runId) => {
-			const events: StoredEvent[] = await database.query(collection, { runId }, { sort: { seq: "asc" } });
-			return events.toSorted((a, b) => a.seq - b.seq);
+	return chainStore(
+		{
+			write: (event) =>
+				database.write(collection, `${event.runId}:${String(event.seq).padStart(9, "0")}`, event),
+			read: async (runId) => {
+				const events: StoredEvent[] = await database.query(collection, { runId }, { sort: { seq: "asc" } });
+				return events.toSorted((a, b) => a.seq - b.seq);
+			},
+			markIncomplete: (runId) => database.write(marks, runId, { runId }),
+			isIncomplete: async (runId) => (await database.read(marks, runId)) !== null,
 		},
-		markIncomplete: (runId) => database.write(marks, runId, { runId }),
-		isIncomplete: async (runId) => (await database.read(marks, runId)) !== null,
-	});
+		options,
+	);
 }

@@ -1,17 +1,37 @@
-// Events as they are kept: each carries the hash of the one before, so that whoever changes one has to change all after it.
-import { createHash } from "node:crypto";
-import type { RunnerEvent, StoredEvent } from "../contract/index.ts";
+// Events as they are kept: each carries the hash of the one before, so that whoever changes one has to change all after it;
+// with a key that is not in the store, nobody without it can.
+import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import type { RecordAnchor, RecordVerdict, RunnerEvent, StoredEvent } from "../contract/index.ts";
 
 /** What the first event follows upon. */
 export const noHash: string = "0".repeat(64);
 
+/** Keys of a store: the first makes codes, all check them. */
+export interface ChainKeys {
+	readonly keys: readonly (string | Uint8Array)[];
+	/** Whether events from before the first key may have no code. */
+	readonly acceptsUnkeyed: boolean;
+}
+
 /** An event after another. */
-export function chained(event: RunnerEvent, previousHash: string): StoredEvent {
-	return { ...event, previousHash, hash: hashOf(event, previousHash) };
+export function chained(event: RunnerEvent, previousHash: string, { keys: [key] }: ChainKeys): StoredEvent {
+	const hash = hashOf(event, previousHash);
+	return { ...event, previousHash, hash, ...(key === undefined ? {} : { mac: codeOf(hash, key) }) };
 }
 
 function hashOf(event: RunnerEvent, previousHash: string): string {
 	return createHash("sha256").update(previousHash).update(canonical(event)).digest("hex");
+}
+
+function codeOf(hash: string, key: string | Uint8Array): string {
+	return createHmac("sha256", key).update(hash).digest("hex");
+}
+
+function isCode(mac: unknown, hash: string, keys: ChainKeys["keys"]): boolean {
+	if (typeof mac !== "string" || mac.length !== noHash.length) return false;
+	return keys.some((key) =>
+		timingSafeEqual(Buffer.from(mac.padEnd(64)).subarray(0, 64), Buffer.from(codeOf(hash, key))),
+	);
 }
 
 /** The same text for the same data, whatever the order of its members. */
@@ -23,16 +43,34 @@ export function canonical(value: unknown): string {
 	);
 }
 
-/** Whether events are as they were appended; else the first `seq` that is not. A run that has ended ends with its end. */
+/**
+ * Whether events are as they were appended for this run; else the first `seq` that is not. A run that has ended ends with its
+ * end. Once an event carries a code, all after it do.
+ */
 export function verifyChain(
+	runId: string,
 	events: readonly StoredEvent[],
-): { readonly ok: true } | { readonly ok: false; readonly seq: number } {
+	{ keys, acceptsUnkeyed }: ChainKeys,
+	anchors: readonly RecordAnchor[] = [],
+): RecordVerdict {
 	let previous = noHash;
-	for (const [at, { hash, previousHash, ...event }] of events.entries()) {
+	let unkeyed = 0;
+	const anchored = new Map<number, Set<string>>();
+	for (const { runId: of, seq, hash } of anchors)
+		if (of === runId) anchored.set(seq, (anchored.get(seq) ?? new Set()).add(hash));
+	for (const [at, { hash, previousHash, mac, ...event }] of events.entries()) {
 		const seq = at + 1;
-		if (event.seq !== seq || previousHash !== previous || hashOf(event, previousHash) !== hash)
-			return { ok: false, seq };
+		const isInPlace = event.seq === seq && event.runId === runId && previousHash === previous;
+		if (!isInPlace || hashOf(event, previousHash) !== hash) return { ok: false, seq };
+		const hashes = anchored.get(seq);
+		if (hashes !== undefined && (hashes.size > 1 || !hashes.has(hash))) return { ok: false, seq };
+		anchored.delete(seq);
+		if (keys.length > 0 && mac === undefined) {
+			if (!acceptsUnkeyed || unkeyed < at) return { ok: false, seq };
+			unkeyed++;
+		} else if (keys.length > 0 && !isCode(mac, hash, keys)) return { ok: false, seq };
 		previous = hash;
 	}
-	return events.at(-1)?.type === "run.end" ? { ok: true } : { ok: false, seq: events.length + 1 };
+	if (events.at(-1)?.type !== "run.end" || anchored.size > 0) return { ok: false, seq: events.length + 1 };
+	return keys.length === 0 ? { ok: true } : { ok: true, keyed: unkeyed === 0 };
 }
