@@ -157,7 +157,9 @@ describe("any script under any strategy", () => {
 
 /** Without the ids that were given to calls without one. */
 function masked(value: unknown): unknown {
-	return JSON.parse(JSON.stringify(value).replaceAll(/00000000-0000-4000-8000-\d{12}|call_[0-9a-f]{14}/g, "id"));
+	return JSON.parse(
+		JSON.stringify(value).replaceAll(/00000000-0000-4000-8000-\d{12}|call_[0-9a-f]{14}/g, "id"),
+	);
 }
 
 /** What is wrong with a plan: a step that began before one it depends on was completed. */
