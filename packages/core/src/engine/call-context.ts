@@ -1,6 +1,7 @@
 // What a running tool knows of the call it serves. Rarely used parts are computed when asked for.
 import type { ToolCall } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
+import type { Spent } from "../facts/index.ts";
 import type { Approval, EngineTool, RetryPolicy, ToolContext } from "../tools/index.ts";
 import type { Run } from "./run.ts";
 import { isSubagentEvent } from "./subagent-events.ts";
@@ -35,6 +36,7 @@ export class CallContext implements ToolContext {
 	declare readonly messages: readonly unknown[];
 	readonly #run: Run;
 	#over = false;
+	#spent: Spent | undefined;
 	// As initialisers: a function that is assigned to a member is allocated among old objects, and then all that it sees
 	// outlives the quick collections of garbage.
 	readonly emit = (delta: string): Promise<unknown> | undefined => {
@@ -104,6 +106,15 @@ export class CallContext implements ToolContext {
 		// Members of its own, not of the class: a tool may hand on a copy, `{ ...context }`.
 		Object.defineProperty(this, "stateId", CallContext.#stateId);
 		Object.defineProperty(this, "messages", CallContext.#messages);
+	}
+
+	/** Notes what a sub-agent has used up. Tools of sessions call it; it is no part of what tools are given. */
+	spend(spent: Spent): void {
+		this.#spent = spent;
+	}
+
+	get spent(): Spent | undefined {
+		return this.#spent;
 	}
 
 	/** The call has its result: what its tool still says is dropped. */

@@ -378,6 +378,8 @@ export class ToolRound {
 		};
 		if (details !== undefined) settled.details = details;
 		if (each.approved !== undefined) settled.approved = each.approved;
+		const spent = each.context?.spent;
+		if (spent !== undefined) settled.spent = spent;
 		return settled;
 	}
 

@@ -138,6 +138,15 @@ export interface ToolStarted {
 	readonly idempotencyKey: string;
 }
 
+/** What a sub-agent has used up, with all of its own. */
+export interface Spent {
+	readonly usage: TokenUsage;
+	/** US dollars of the answers whose price is known. */
+	readonly cost: number;
+	/** How many answers have a price that is not known. */
+	readonly unpriced: number;
+}
+
 /** A tool call has its result, by whatever way it came. */
 export interface ToolSettled {
 	readonly kind: "tool.settled";
@@ -149,6 +158,8 @@ export interface ToolSettled {
 	/** Milliseconds the tool ran; 0 when it never did. */
 	readonly duration: number;
 	readonly approved?: boolean;
+	/** Of a call whose work was a sub-agent's. */
+	readonly spent?: Spent;
 }
 
 /** A question of the engine to user code was answered; asked once, never again. */

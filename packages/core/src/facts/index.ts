@@ -36,6 +36,7 @@ export type {
 	RunParked,
 	RunResumed,
 	RunStarted,
+	Spent,
 	ToolCallOutcome,
 	ToolSettled,
 	ToolStarted,

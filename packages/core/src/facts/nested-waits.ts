@@ -1,5 +1,14 @@
 // Waits of sub-agents as their parent's run records and shows them. Pure.
-import type { CallPathStep, NestedCall, PendingCall, PendingWait, Waiting, WaitingChild } from "./fact.ts";
+import { sumUsage } from "@holdfast/upp";
+import type {
+	CallPathStep,
+	NestedCall,
+	PendingCall,
+	PendingWait,
+	ToolSettled,
+	Waiting,
+	WaitingChild,
+} from "./fact.ts";
 import { type CallState, type RunState, shownCall } from "./run-state.ts";
 
 /** What a run waits for, as `Waiting` and `RunState` both hold it. */
@@ -97,6 +106,13 @@ export function nestedCalls(
 	children: Waiting["children"] = [],
 ): readonly { readonly call: NestedCall; readonly child: WaitingChild }[] {
 	return children.flatMap((child) => child.calls.map((call) => ({ call, child })));
+}
+
+/** The run with what a sub-agent has used up for a call of it. */
+export function withSpent(run: RunState, { spent }: ToolSettled): RunState {
+	if (spent === undefined) return run;
+	const usage = sumUsage(run.usage, spent.usage);
+	return { ...run, usage, cost: run.cost + spent.cost, unpriced: run.unpriced + spent.unpriced };
 }
 
 /** The run once it waits. */

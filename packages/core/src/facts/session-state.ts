@@ -15,7 +15,7 @@ import { cutHistory, editMessage } from "./edit-message.ts";
 import type { Entry, ToolCallOutcome, ToolSettled } from "./fact.ts";
 import { lastOfNote, note } from "./fold-note.ts";
 import { unfold } from "./folded-state.ts";
-import { waitingRun, withoutChild } from "./nested-waits.ts";
+import { waitingRun, withoutChild, withSpent } from "./nested-waits.ts";
 import { isHidden, type OwnFold, OwnFoldFailed } from "./own-fold.ts";
 import { withoutRefusedFiles } from "./refused-files.ts";
 import { uncheckedOutput } from "./run-output.ts";
@@ -183,9 +183,10 @@ function withFact(state: SessionState, entry: Entry, options: FoldOptions): Sess
 				return { ...call, settled: fact };
 			});
 			const unsettled = run.unsettled - 1;
+			const spent = withSpent(run, fact);
 			if (unsettled > 0)
-				return { ...state, seq, run: withoutChild({ ...run, calls, unsettled }, fact.callId) };
-			return closeRound(state, run, calls, entry, options);
+				return { ...state, seq, run: withoutChild({ ...spent, calls, unsettled }, fact.callId) };
+			return closeRound(state, spent, calls, entry, options);
 		}
 		case "decision":
 			// A call that may run is still to be run: deciders are not asked before it was.

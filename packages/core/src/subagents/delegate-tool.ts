@@ -7,6 +7,7 @@ import type { AnyTool, ToolContext } from "../tools/index.ts";
 import type { BackgroundJobs } from "./background-jobs.ts";
 import type { Subagent } from "./check-subagents.ts";
 import { type ChildTask, followTask, submitTask, takeBack } from "./child-task.ts";
+import { recordSpent } from "./spent.ts";
 import { type BackgroundTask, namedKey, readTaskKey, taskIdOf, taskKey } from "./task-key.ts";
 
 /** What a model may say. */
@@ -98,6 +99,7 @@ export function delegateTool(
 			throw error;
 		}
 		const { status, text, error, eventCount } = await followTask(child(), task, context.signal);
+		await recordSpent(child(), task, context);
 		const why = error === undefined ? {} : { error };
 		emit({ type: "subagent-job-end", status, eventCount, ...why, ...job });
 		if (status === "completed") return { status, text };

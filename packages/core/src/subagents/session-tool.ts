@@ -7,6 +7,7 @@ import { childStoreKey } from "../host/index.ts";
 import type { SessionAgent, SessionTable } from "../sessions/index.ts";
 import type { AnyTool, SubagentEndEvent, SubagentEvent, ToolContext } from "../tools/index.ts";
 import { type ChildTask, followTask, submitTask, takeBack } from "./child-task.ts";
+import { recordSpent } from "./spent.ts";
 
 /** The model and configuration of the agent that has the tool. */
 export interface OwnerOfTool {
@@ -99,6 +100,7 @@ async function carryOut(
 	const { status, text, error } = await followTask(child, task, signal, {
 		...(streams ? { onRunEvent: project } : {}),
 	});
+	await recordSpent(child, task, context);
 	const done = { timestamp: Date.now(), ...(await whatWasDone(child, task.storeKey)) };
 	if (status === "completed") {
 		emit({ type: "subagent_end", ...identity, success: true, result: text, ...done });

@@ -298,3 +298,13 @@ describe("a sub-agent that waits in the background", () => {
 		},
 	);
 });
+
+test("what sub-agents use up, at any depth, is part of the result of their parent", async () => {
+	const last = worker(["four"], {});
+	const { parent } = family([calls(delegate("one")), "done"], [chain(["one"], last)]);
+	const run = await parent.session("s").send("go");
+	const { usage } = await run.result();
+	// Two answers each of the parent and of `one`, and one of the last.
+	expect(usage).toMatchObject({ inputTokens: 50, outputTokens: 25 });
+	await parent.close();
+});

@@ -147,6 +147,8 @@ function sessionBudget(run: PolicyRun, { limits, scope, clock, price: given }: S
 		},
 		admit(fact) {
 			if (fact.kind === "assistant") add(fact.usage, fact.cost);
+			else if (fact.kind === "tool.settled" && fact.spent !== undefined)
+				add(fact.spent.usage, fact.spent.unpriced > 0 ? undefined : fact.spent.cost);
 			else if (fact.kind !== "run.ended" || left !== undefined) return;
 			else add(undefined, undefined);
 			return notes();

@@ -1,0 +1,35 @@
+// What a sub-agent's run has used up, with the runs of its own sub-agents: read from its journal, whichever process did the work.
+import { emptyUsage, sumUsage } from "@holdfast/upp";
+import { entriesBack, type Spent } from "../facts/index.ts";
+import type { SessionTable } from "../sessions/index.ts";
+import type { ToolContext } from "../tools/index.ts";
+import type { FollowedTask } from "./child-task.ts";
+
+/** Has the call of the parent record what the work has used up. */
+export async function recordSpent(
+	{ journal }: SessionTable,
+	{ storeKey, runId }: FollowedTask,
+	context: ToolContext,
+): Promise<void> {
+	const recording = context as Partial<{ spend(spent: Spent): void }>;
+	if (recording.spend === undefined) return;
+	let usage = emptyUsage();
+	let cost = 0;
+	let unpriced = 0;
+	const { seq = 0 } = (await journal.head(storeKey)) ?? {};
+	for await (const entry of entriesBack(journal, storeKey, seq)) {
+		if (entry.runId !== runId) continue;
+		const { fact } = entry;
+		if (fact.kind === "run.started") break;
+		if (fact.kind === "assistant") {
+			usage = sumUsage(usage, fact.usage);
+			cost += fact.cost ?? 0;
+			if (fact.cost === undefined) unpriced++;
+		}
+		if (fact.kind !== "tool.settled" || fact.spent === undefined) continue;
+		usage = sumUsage(usage, fact.spent.usage);
+		cost += fact.spent.cost;
+		unpriced += fact.spent.unpriced;
+	}
+	recording.spend({ usage, cost, unpriced });
+}
