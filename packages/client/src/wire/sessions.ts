@@ -83,6 +83,8 @@ export interface SessionInfo {
 	readonly model: string;
 	/** The id of its last event, to `watch` from there. */
 	readonly lastEventId?: string;
+	/** The last run: the events after `after` are its own, including those after its waits. Absent before the first. */
+	readonly lastRun?: { readonly runId: string; readonly after: string };
 }
 
 /** A session in a list. */
