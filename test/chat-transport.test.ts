@@ -1,11 +1,15 @@
 // The transport of @holdfast/client under the AI SDK's own `Chat`, against a server: connections that break, stops, and
 // pages that are opened again.
 import { Chat } from "@ai-sdk/react";
-import { HoldfastChatTransport, type HoldfastChatTransportOptions } from "@holdfast/client/ai-sdk";
+import {
+	HoldfastChatTransport,
+	type HoldfastChatTransportOptions,
+	someMessageIsAnswered,
+} from "@holdfast/client/ai-sdk";
 import { createHandler, type SessionService, sessionService } from "@holdfast/server";
 import { type Script, type ScriptedModel, scriptedModel } from "@holdfast/testing";
 import type { UIMessage } from "ai";
-import { memoryHost } from "holdfast";
+import { type AgentOptions, memoryHost, tool } from "holdfast";
 import { afterEach, expect, test } from "vitest";
 
 const closing: (() => Promise<void>)[] = [];
@@ -26,10 +30,10 @@ interface World {
 	transport(options?: HoldfastChatTransportOptions): HoldfastChatTransport<UIMessage>;
 }
 
-function serve(script: Script): World {
+function serve(script: Script, tools: AgentOptions["tools"] = []): World {
 	const model = scriptedModel(script);
 	const host = memoryHost();
-	const service = sessionService({ host, agent: { model }, deltaFlushMs: 1 });
+	const service = sessionService({ host, agent: { model, tools }, deltaFlushMs: 1 });
 	const handler = createHandler({ service });
 	closing.push(async () => {
 		await service.close();
@@ -240,4 +244,30 @@ test("an answer is made anew and a message edited, and a page that is opened lat
 	expect(said(chat.messages)).toEqual([`${first} Again.`, `${answer} Drei.`]);
 	expect(said(await transport().load(chat.id))).toEqual(said(chat.messages));
 	expect(JSON.stringify(model.requests.at(-1)?.messages)).not.toMatch(/Count|One|More|Two|Zwei/);
+});
+
+test("a message that is sent while an approval waits is answered after it", async () => {
+	const erase = tool({ name: "erase", description: "Erases.", needsApproval: true, run: () => "erased" });
+	const world = serve([{ toolCalls: [{ name: "erase" }] }, "Erased.", "Four."], [erase]);
+	const chat = new Chat<UIMessage>({
+		id: "chat-1",
+		transport: world.transport(),
+		sendAutomaticallyWhen: someMessageIsAnswered,
+	});
+	await chat.sendMessage({ text: "Erase" });
+	await chat.sendMessage({ text: "And what is two and two?" });
+	expect(chat.error).toBeUndefined();
+	const [, asking] = chat.messages;
+	const part = asking?.parts.find((each) => "approval" in each) as { approval: { id: string } };
+	await chat.addToolApprovalResponse({ id: part.approval.id, approved: true });
+	await until(
+		"both are answered",
+		async () => (await statusOf(world)) === "completed" && world.model.requests.length === 3,
+	);
+	await until("the page is ready", () => chat.status === "ready");
+	expect(JSON.stringify(chat.messages[1])).toContain("Erased.");
+	const messages = await world.transport().load("chat-1");
+	expect(messages.map(({ role }) => role)).toEqual(["user", "assistant", "user", "assistant"]);
+	expect(JSON.stringify(messages[3])).toContain("Four.");
+	expect(chat.error).toBeUndefined();
 });

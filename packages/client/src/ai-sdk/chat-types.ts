@@ -37,6 +37,7 @@ export type ChatChunk =
 	| { type: "tool-output-error"; toolCallId: string; errorText: string }
 	| { type: "tool-output-denied"; toolCallId: string }
 	| { type: "data-waiting"; id: "waiting"; data: ChatWait }
+	| { type: "data-queued"; id: "queued"; data: { toolCallIds: readonly string[]; text: string } }
 	| { type: "error"; errorText: string };
 
 /** What a page may say of each request. */

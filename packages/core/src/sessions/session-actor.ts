@@ -18,7 +18,7 @@
 //
 // Opening happens only within the session's queue (session-queue.ts): one request, or the actor's own work, at a time.
 import { type DriveOutcome, type ProcessKey, sessionKilled, waitFor } from "../engine/index.ts";
-import { type AcceptedInput, isUnderWay, type SessionState } from "../facts/index.ts";
+import type { AcceptedInput, SessionState } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
 import type { TurnOverlays } from "../policy/index.ts";
 import { AgentRun } from "./agent-run.ts";
@@ -242,7 +242,7 @@ export class SessionActor {
 				return;
 			}
 			const { run } = this.lease.state;
-			if (run !== undefined && this.lease.isWaiting && isUnderWay(run)) {
+			if (this.lease.isWaiting && waitsForTime(run)) {
 				const moved = this.lease.moved();
 				this.lease.release();
 				this.#blockUntil(moved);
@@ -328,11 +328,7 @@ export class SessionActor {
 		}
 		frame.close(outcome);
 		handle.concluded(run, outcome, frame);
-		const continues =
-			outcome.kind === "left" &&
-			outcome.reason === "waiting" &&
-			run.state.run !== undefined &&
-			isUnderWay(run.state.run);
+		const continues = outcome.kind === "left" && outcome.reason === "waiting" && waitsForTime(run.state.run);
 		if (outcome.kind === "left" && outcome.reason !== "lease_lost" && !continues) {
 			// After a run that was left open the queue must wait, too, until somebody resumes it.
 			const waits = outcome.reason === "waiting";
@@ -390,4 +386,9 @@ export class SessionActor {
 	restIfIdle(): void {
 		if (this.queue.isIdle) this.scope.rested(this.storeKey);
 	}
+}
+
+/** Whether this process continues the run by itself when a time comes: turns after it stay queued until then. */
+function waitsForTime(run: SessionState["run"]): boolean {
+	return run?.wait?.until !== undefined;
 }

@@ -100,6 +100,10 @@ export class ChatProjection {
 			case "awaiting_tool_execution":
 				this.#waits(event);
 				break;
+			case "session_start":
+				// Calls of a strategy that were refused have no result in the log.
+				for (const id of this.#known.denied ?? []) this.#settled(id, "", true);
+				break;
 			case "waiting": {
 				const { type: _, sessionId: __, ...wait } = event;
 				this.#emitWait({ ...wait, isOver: false, text: waitText(wait) });

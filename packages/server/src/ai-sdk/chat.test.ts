@@ -8,7 +8,8 @@ import {
 	type UIMessage,
 } from "ai";
 import { tool } from "holdfast";
-import { expect, test } from "vitest";
+import { strategy } from "holdfast/execution";
+import { describe, expect, test } from "vitest";
 import { type Served, type ServedOptions, serveScript } from "../served.fixture.ts";
 import { refusal } from "../setup.fixture.ts";
 import { until } from "../sse.fixture.ts";
@@ -489,4 +490,74 @@ test("a second chat that begins with the same messages gets another answer; each
 		other.messages.map(({ role }) => role),
 	);
 	await served.close();
+});
+
+describe("while an approval waits", () => {
+	const init: Partial<ChatInit<UIMessage>> = {
+		sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
+	};
+	const buttons = ({ messages }: Chat<UIMessage>): readonly string[] =>
+		messages.flatMap(({ parts }) =>
+			parts.flatMap((part) =>
+				"approval" in part && part.state === "approval-requested" ? [part.approval.id] : [],
+			),
+		);
+
+	test("a message is queued, and the page stays able to answer", async () => {
+		const served = serve([{ toolCalls: [{ name: "erase" }] }], { tools: [erase] });
+		const chat = chatWith(served, init);
+		await chat.sendMessage({ text: "Erase" });
+		await chat.sendMessage({ text: "And what is two and two?" });
+		expect([chat.status, chat.error]).toEqual(["ready", undefined]);
+		expect(partsOf(chat)).toMatchObject([
+			{ type: "data-queued", data: { text: "This message waits for an answer to erase." } },
+		]);
+		expect(buttons(chat)).toHaveLength(1);
+		expect((await served.session("chat-1")).status).toBe("awaiting_tool_execution");
+		await served.close();
+	});
+
+	test.each([true, false])(
+		"an answer of another tab (%s) leaves this one without an error, and up to date",
+		async (approved) => {
+			const served = serve([{ toolCalls: [{ name: "erase" }] }, "Well."], { tools: [erase] });
+			const chat = chatWith(served, init);
+			await chat.sendMessage({ text: "Erase" });
+			const other = chatWith(served, { ...init, messages: structuredClone(chat.messages) });
+			for (const tab of [other, chat]) {
+				await tab.addToolApprovalResponse({ id: approvalOf(tab), approved });
+				await until("it continues", () => partsOf(tab).length === 2);
+				await ready(tab);
+				expect(tab.error).toBeUndefined();
+				expect(partsOf(tab)[1]).toMatchObject({ type: "text", text: "Well." });
+			}
+			expect(served.model.requests).toHaveLength(2);
+			await served.close();
+		},
+	);
+
+	test.each([
+		[true, { state: "output-available", output: "erased" }],
+		[false, { state: "output-denied" }],
+	] as const)("a call of the strategy's own is shown and answered: %s", async (approved, part) => {
+		const asking = strategy({
+			name: "asking",
+			decide({ last }) {
+				if (last.kind === "assistant") return { kind: "finish" };
+				if (last.kind === "results") return { kind: "model", tag: "act", step: "next" };
+				return { kind: "tools", step: "next", calls: [{ toolName: "erase", arguments: { all: true } }] };
+			},
+		});
+		const served = serve(["Well."], { tools: [erase], agent: { execution: asking } });
+		const chat = chatWith(served, init);
+		await chat.sendMessage({ text: "Erase" });
+		expect(partsOf(chat)).toMatchObject([
+			{ type: "tool-erase", state: "approval-requested", input: { all: true } },
+		]);
+		await chat.addToolApprovalResponse({ id: approvalOf(chat), approved });
+		await until("it continues", () => partsOf(chat).length === 2);
+		await ready(chat);
+		expect(partsOf(chat)).toMatchObject([part, { type: "text", text: "Well." }]);
+		await served.close();
+	});
 });

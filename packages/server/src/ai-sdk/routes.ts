@@ -1,5 +1,5 @@
 // Routes for pages that use the AI SDK's `useChat`: a chat is a session, under the chat's id.
-import { HoldfastError } from "holdfast";
+import { HoldfastError, isHoldfastError, type PendingSessionCall } from "holdfast";
 import type { Exchange, Projection } from "../exchange.ts";
 import type { DescribedAnswer, Route } from "../http/index.ts";
 import { answerJson, idempotencyKeyOf, isSessionId, sessionIdOfPath } from "../http/index.ts";
@@ -11,12 +11,13 @@ import {
 	stop as stopSession,
 	submitToKnown,
 } from "../routes/index.ts";
-import type { SessionInfo } from "../service/index.ts";
+import type { SessionInfo, Submitted } from "../service/index.ts";
 import { compareEventIds, projectedRun } from "../streams/index.ts";
 import { chatHistory } from "./chat-history.ts";
 import { type CallsKnown, ChatProjection } from "./chat-projection.ts";
 import { askedOf } from "./chat-repeat.ts";
 import { awaitedAnswers, type CallAnswer, readChatRequest } from "./chat-request.ts";
+import { answerIdOf, type UiChunk } from "./ui-chunk.ts";
 
 const chunks: DescribedAnswer = {
 	description:
@@ -65,6 +66,11 @@ export const chat: Route = {
 		const about = { context, ...chosen, neverSteers: true, whilePending: "queue" } as const;
 		const request = { ...askedOf(input, info?.messages ?? []), ...about };
 		const submitted = await exchange.submit(sessionId, request, key);
+		if (submitted.begun !== undefined) {
+			// A stream that stays open would keep the page from answering the calls.
+			const { pendingToolCalls = [] } = (await exchange.service.get(exchange.caller, sessionId)) ?? {};
+			if (pendingToolCalls.length > 0) return queued(sessionId, pendingToolCalls, request.messageId);
+		}
 		return exchange.streamRunAs(submitted, (after) => chatRun(sessionId, after, after), headers);
 	},
 };
@@ -159,6 +165,33 @@ export const loadChat: Route = {
 	},
 };
 
+/** The stream of a message that waits for answers to calls: it ends at once, and the page resumes the chat after its answers. */
+function queued(
+	sessionId: string,
+	calls: readonly PendingSessionCall[],
+	messageId: string | undefined,
+): Response {
+	const names = calls.map(({ name }) => name).join(", ");
+	const data = {
+		toolCallIds: calls.map(({ id }) => id),
+		text: `This message waits for an answer to ${names}.`,
+	};
+	const said: readonly UiChunk[] = [
+		{ type: "start", ...(messageId === undefined ? {} : { messageId: answerIdOf(messageId) }) },
+		{ type: "data-queued", id: "queued", data },
+		{ type: "finish", finishReason: "stop" },
+	];
+	const text = said.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join("") + closing;
+	return new Response(text, {
+		headers: {
+			"content-type": "text/event-stream",
+			"cache-control": "no-cache",
+			"x-session-id": sessionId,
+			...headers,
+		},
+	});
+}
+
 function isOpen({ status }: SessionInfo): boolean {
 	return status === "running" || status === "awaiting_tool_execution";
 }
@@ -175,13 +208,55 @@ async function answerCalls(
 	const answers = awaitedAnswers(given, info.pendingToolCalls);
 	if (answers.length === 0)
 		throw new HoldfastError("no_pending_tool_calls", "The last message answers no call. Send a message.");
-	const submitted = await submitToKnown(exchange, sessionId, { input: answers, ...chosen }, key);
+	let submitted: Submitted;
+	try {
+		submitted = await submitToKnown(exchange, sessionId, { input: answers, ...chosen }, key);
+	} catch (error) {
+		if (!isHoldfastError(error) || !answeredElsewhere.has(error.code)) throw error;
+		const place = await placeAfterCalls(exchange, info, given);
+		if (place === undefined) throw error;
+		// Another page was quicker: this one shows what came of it.
+		const { after = place } = info.lastRun ?? {};
+		return exchange.streamAs({ ...chatRun(sessionId, after, place), headers });
+	}
 	const denied = answers.flatMap((answer) =>
 		answer.role === "approval" && !answer.approved ? [answer.toolCallId] : [],
 	);
 	const { after } = submitted;
 	const run = chatRun(sessionId, info.lastRun?.after ?? after, after, { denied: new Set(denied) });
 	return exchange.streamAs({ ...run, headers });
+}
+
+/** Codes that may mean: the calls were answered in another place. */
+const answeredElsewhere: ReadonlySet<string> = new Set([
+	"no_pending_tool_calls",
+	"session_busy",
+	"tool_call_settled",
+	"tool_result_conflict",
+	"tool_result_expired",
+	"unknown_tool_call_id",
+]);
+
+/** The id after which the last run continued with answers to these calls; undefined where it did not wait for them. */
+async function placeAfterCalls(
+	{ service, caller }: Exchange,
+	{ sessionId, lastRun }: SessionInfo,
+	given: readonly CallAnswer[],
+): Promise<string | undefined> {
+	if (lastRun === undefined) return undefined;
+	const asked = new Set(given.map(({ toolCallId }) => toolCallId));
+	const { pendingToolCalls = [] } = (await service.get(caller, sessionId)) ?? {};
+	if (pendingToolCalls.some(({ id }) => asked.has(id))) return undefined;
+	let hasAsked = false;
+	for await (const batch of service.follow(caller, sessionId, { after: lastRun.after, until: "never" })) {
+		if (batch.length === 0) return undefined;
+		for (const { id, event } of batch) {
+			if (event.type === "awaiting_tool_execution")
+				hasAsked = event.toolCalls.some((call) => asked.has(call.id));
+			if (event.type === "execute_complete" && hasAsked) return id;
+		}
+	}
+	return undefined;
 }
 
 /** A run as chunks: those after `from` of what begins after `after`. */

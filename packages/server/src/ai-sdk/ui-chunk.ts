@@ -39,6 +39,8 @@ export type UiChunk =
 	  }
 	| { readonly type: "tool-output-error"; readonly toolCallId: string; readonly errorText: string }
 	| { readonly type: "tool-output-denied"; readonly toolCallId: string }
+	/** The message of the user waits for answers to these calls, and is answered after them. */
+	| { readonly type: "data-queued"; readonly id: "queued"; readonly data: UiQueued }
 	/** One part of the message, whose data is replaced when the wait is over. */
 	| { readonly type: "data-waiting"; readonly id: "waiting"; readonly data: UiWait }
 	| { readonly type: "error"; readonly errorText: string };
@@ -47,6 +49,12 @@ export type UiChunk =
 export type UiWait =
 	| (SessionWait & { readonly isOver: false; readonly text: string })
 	| { readonly isOver: true };
+
+/** What a message of the user waits for, and a sentence that says so. */
+export interface UiQueued {
+	readonly toolCallIds: readonly string[];
+	readonly text: string;
+}
 
 /** A tool call in a message. */
 export interface UiToolPart {

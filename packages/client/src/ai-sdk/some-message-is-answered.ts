@@ -1,0 +1,40 @@
+// When a page sends its answers to calls by itself.
+
+interface Part {
+	readonly type: string;
+	readonly state?: string;
+	readonly preliminary?: boolean;
+}
+
+const complete: ReadonlySet<string | undefined> = new Set([
+	"approval-responded",
+	"output-available",
+	"output-error",
+	"output-denied",
+]);
+
+/**
+ * Whether an answer of the agent has been given all approvals that its last step requires. Pass it to `useChat` as
+ * `sendAutomaticallyWhen`: unlike the AI SDK's `lastAssistantMessageIsCompleteWithApprovalResponses` it also sends approvals of an
+ * earlier message, which the user may give after sending another one.
+ *
+ * @example
+ * const parts = [{ type: "tool-erase", state: "approval-responded" }];
+ * const messages = [{ role: "assistant", parts }, { role: "user", parts: [{ type: "text" }] }];
+ * console.log(someMessageIsAnswered({ messages })); // true
+ */
+export function someMessageIsAnswered({
+	messages,
+}: {
+	readonly messages: readonly { readonly role: string; readonly parts: readonly Part[] }[];
+}): boolean {
+	return messages.some(({ role, parts }) => {
+		if (role !== "assistant") return false;
+		const step = parts.slice(parts.findLastIndex(({ type }) => type === "step-start") + 1);
+		const calls = step.filter(({ type }) => type.startsWith("tool-") || type === "dynamic-tool");
+		return (
+			calls.some(({ state }) => state === "approval-responded") &&
+			calls.every(({ state, preliminary }) => complete.has(state) && preliminary !== true)
+		);
+	});
+}
