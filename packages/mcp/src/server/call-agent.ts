@@ -57,7 +57,7 @@ export async function beginCall(service: SessionService, call: AgentCall): Promi
 	const submitted = await service.submit(
 		caller,
 		sessionId,
-		{ input: prompt, context: {}, whilePending: "queue" },
+		{ input: prompt, context: {} },
 		idempotencyKey === undefined ? {} : { idempotencyKey },
 	);
 	return { sessionId, after: await beginOf(submitted, signal), createdAt: Date.now() };

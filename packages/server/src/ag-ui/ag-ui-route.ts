@@ -1,5 +1,5 @@
 // The route for front ends that speak AG-UI: a thread is a session, under the thread's id.
-import { HoldfastError } from "holdfast";
+import { HoldfastError, type PendingSessionCall } from "holdfast";
 import type { DescribedAnswer, Route } from "../http/index.ts";
 import { executeErrors, fieldErrors, submitToKnown } from "../routes/index.ts";
 import { projectedRun } from "../streams/index.ts";
@@ -45,7 +45,13 @@ export const agUi: Route = {
 		} as const;
 		if (message !== undefined) {
 			const asked = { input: message, context, neverSteers: true, whilePending: "queue" } as const;
-			return exchange.streamRunAs(await exchange.submit(threadId, asked, key), (after) => {
+			const submitted = await exchange.submit(threadId, asked, key);
+			if (submitted.begun !== undefined) {
+				const { pendingToolCalls = [] } = (await exchange.service.get(exchange.caller, threadId)) ?? {};
+				if (pendingToolCalls.length > 0)
+					return stillWaits(stream.opening, { threadId, runId }, pendingToolCalls);
+			}
+			return exchange.streamRunAs(submitted, (after) => {
 				const projection = new AgUiProjection({ threadId, runId });
 				const project = projection.add.bind(projection);
 				return projectedRun({ ...stream, after, from: after, project });
@@ -70,3 +76,21 @@ export const agUi: Route = {
 		return exchange.streamAs(projectedRun({ ...stream, after, from, project }));
 	},
 };
+
+/** The run of a message that waits for answers to calls: it ends with what they ask, so that the front end can answer. */
+function stillWaits(
+	opening: string,
+	run: { readonly threadId: string; readonly runId: string },
+	pendingToolCalls: readonly PendingSessionCall[],
+): Response {
+	const event = { type: "execute_complete", status: "awaiting_tool_execution", pendingToolCalls } as const;
+	const ended = new AgUiProjection(run).add({ id: "0.0.0", event });
+	const text = opening + ended.map((each) => `data: ${JSON.stringify(each)}\n\n`).join("");
+	return new Response(text, {
+		headers: {
+			"content-type": "text/event-stream",
+			"cache-control": "no-cache",
+			"x-session-id": run.threadId,
+		},
+	});
+}

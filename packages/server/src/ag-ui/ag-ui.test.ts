@@ -294,3 +294,28 @@ test("an interrupt takes no answer but yes and no", async () => {
 	expect((await served.session("thread-1")).pendingToolCalls).toHaveLength(1);
 	await served.close();
 });
+
+test("a message that is sent while an approval waits ends with the question, and is answered after it", async () => {
+	const erase = tool({ name: "erase", description: "Erases.", needsApproval: true, run: () => "erased" });
+	const served = serve([{ toolCalls: [{ name: "erase" }] }, "Erased.", "Four."], { tools: [erase] });
+	const agent = agentFor(served);
+	say(agent, "Erase");
+	await run(agent);
+	// The official client refuses this itself; another tab does not know of the question.
+	const other = agentFor(served);
+	say(other, "And what is two and two?");
+	const { events, error } = await run(other);
+	expect(error).toBeUndefined();
+	const { outcome } = events.at(-1) as unknown as { outcome: { interrupts: { id: string }[] } };
+	expect(outcome).toMatchObject({ type: "interrupt", interrupts: [{ reason: "tool_approval" }] });
+	const interruptId = outcome.interrupts[0]?.id as string;
+	await run(other, {
+		resume: [{ interruptId, status: "resolved", payload: { approved: true } }],
+	} as RunAgentParameters);
+	await expect
+		.poll(async () => (await served.session("thread-1")).messages.at(-1))
+		.toMatchObject({
+			content: [{ text: "Four." }],
+		});
+	await served.close();
+});
