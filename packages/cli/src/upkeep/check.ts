@@ -5,6 +5,7 @@
 import type { JournalFile } from "holdfast/sqlite";
 import { checkEntries } from "./check-entries.ts";
 import { inputKinds, isJson, isRead, noCounts, safely } from "./check-rows.ts";
+import { checkSums } from "./check-sums.ts";
 import { type Counts, countOf, type Finding, orphans, type Problem } from "./finding.ts";
 
 /** What a check found. */
@@ -18,7 +19,7 @@ export interface CheckReport {
 	readonly latest: number;
 }
 
-/** `quick` leaves out that indexes agree with their tables, and takes a fraction of the time. */
+/** `quick` leaves out that indexes agree with their tables and bodies with their checksums, and takes a fraction of the time. */
 export type Depth = "quick" | "full";
 
 /** How many problems are listed. */
@@ -70,6 +71,7 @@ export function checkJournal(file: JournalFile, depth: Depth): CheckReport {
 		if (tables.has(table)) part(`table ${table}`, () => check(file, counts, finding));
 		else if (file.version === file.latest) finding.found(`table ${table} is missing`);
 	}
+	if (depth === "full") part("the checksums", () => checkSums(file, finding));
 	if (!isInside) safely(undefined, () => database.exec("ROLLBACK"));
 	const { version, latest } = file;
 	return { counts, problems, unlisted, version, latest };

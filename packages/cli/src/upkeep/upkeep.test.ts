@@ -216,6 +216,57 @@ describe("check", () => {
 		expect(stdout).toMatch(/problems were found[\s\S]*cannot be read/);
 	});
 
+	test("finds each bit that was flipped in a body, though what is left can be read", async () => {
+		await writing(async ({ journal, values, timers, files }) => {
+			for (let each = 0; each < 10; each++)
+				await addRun(journal, `s${each}`, { at: now, runId: `r${each}`, secret: "body ".repeat(60) });
+			await journal.submit("s1", { id: "i", kind: "notice", body: { text: "body ".repeat(60) } });
+			await values?.values("s1", "notes").set("n", { text: "body ".repeat(60) });
+			await timers?.set({ key: "s1", name: "t", wakeAt: now, body: { text: "body ".repeat(60) } });
+			await files?.of("s1", "box").write("f", [Buffer.from("body ".repeat(60))]);
+		});
+		expect(checked().problems).toEqual([]);
+		/** All that rows hold: pages have old copies of rows, too, which are nobody's. */
+		const rows = (): string => {
+			const database = new DatabaseSync(path);
+			const all = ["entries", "chunks", "inputs", "session_values", "timers", "file_pieces"].map((table) =>
+				database.prepare(`SELECT * FROM ${table}`).all(),
+			);
+			database.close();
+			return JSON.stringify(all);
+		};
+		const [whole, before] = [readFileSync(path), rows()];
+		let found = 0;
+		for (let at = whole.indexOf("body body"); at >= 0; at = whole.indexOf("body body", at + 300)) {
+			const damaged = Buffer.from(whole);
+			damaged[at] = (damaged[at] ?? 0) ^ (1 << (at % 3));
+			writeFileSync(path, damaged);
+			if (rows() === before) continue;
+			const { problems } = checked();
+			expect(problems.map(({ what }) => what).join()).toContain("does not have its checksum");
+			found++;
+		}
+		expect(found).toBeGreaterThan(13);
+	});
+
+	test("takes what a release without checksums has changed for what it is", async () => {
+		await sessions();
+		changed(
+			`UPDATE session_values SET value = '{"text":"other"}'`,
+			"UPDATE records SET body = replace(body, 'queued', 'failed'), revision = revision + 1",
+			"INSERT INTO chunks (session, seq, sub, body) SELECT session, seq, sub + 1, body FROM chunks",
+		);
+		expect(checked().problems).toEqual([]);
+	});
+
+	test.each([0, -1])("fails for a file that says that it has version %i", async (version) => {
+		await sessions();
+		changed(`PRAGMA user_version = ${version}`);
+		const { code, stderr } = await db("check");
+		expect([code, stderr]).toEqual([1, expect.stringContaining(`says that it has version ${version}`)]);
+		expect(() => open()).toThrow(expect.objectContaining({ code: "journal_corrupt" }));
+	});
+
 	test("refuses a file of a newer release or of another program, and leaves it as it is", async () => {
 		await sessions();
 		const { version } = checked();
@@ -418,7 +469,7 @@ describe("prune", () => {
 				SELECT '"sweep 1', 0, 123456, 0, 1, 1`,
 			`INSERT INTO entries (session, seq, run_id, kind, version, at, body)
 				SELECT 2, e.seq, 'r', e.kind, e.version, e.at, e.body FROM entries e WHERE e.seq < 6`,
-			"INSERT INTO chunks SELECT 2, 9, sub, body FROM chunks",
+			"INSERT INTO chunks (session, seq, sub, body) SELECT 2, 9, sub, body FROM chunks",
 		);
 		expect(checked()).toMatchObject({ problems: [], counts: { sessions: 1, hidden: 1, entries: 7 } });
 		expect((await db("check")).stdout).toMatch("out of reach: 1 session, half copied or half removed");
@@ -482,7 +533,7 @@ describe("prune", () => {
 			await lease.append({ at: now - 50 * day, runId: `r${each}`, facts: factsOfRun("q", "") });
 		await lease.release();
 		changed(
-			"INSERT INTO records SELECT 'runs', run_id, 1, '{}' FROM entries WHERE run_id IS NOT NULL",
+			"INSERT INTO records (shelf, name, revision, body) SELECT 'runs', run_id, 1, '{}' FROM entries WHERE run_id IS NOT NULL",
 			`INSERT INTO sessions (id, key, epoch, owner, inputs, created_at, updated_at)
 				VALUES (99, '"sweep 1', 0, NULL, 0, 1, 1)`,
 			`WITH RECURSIVE places (seq) AS (SELECT 1 UNION ALL SELECT seq + 1 FROM places WHERE seq < 60000)
@@ -500,7 +551,7 @@ describe("prune", () => {
 		const { journal } = host;
 		await addRun(journal, "s", { at: now - 50 * day, runId: "r" });
 		await addRun(journal, "s", { at: now, runId: "young" });
-		changed("INSERT INTO records VALUES ('runs', 'r', 1, '{}')");
+		changed("INSERT INTO records (shelf, name, revision, body) VALUES ('runs', 'r', 1, '{}')");
 		await journal.fork("s", "first", 7);
 		await journal.fork("s", "second", 7);
 		const pruned = async (options: Parameters<typeof prune>[0]): Promise<boolean> => {

@@ -27,7 +27,10 @@ interface Place {
 
 /** What inserts a row of each table, and what it inserts. */
 const inserts: {
-	readonly [T in DumpTable]: readonly [sql: string, values: (row: DumpTables[T], place: Place) => Value[]];
+	readonly [T in DumpTable]: readonly [
+		sql: string,
+		values: (row: DumpTables[T], sumOf: JournalFile["sumOf"], place: Place) => Value[],
+	];
 } = {
 	sessions: [
 		`INSERT INTO sessions (id, key, incarnation, epoch, open_run, look_at, inputs, created_at, updated_at)
@@ -45,8 +48,8 @@ const inserts: {
 		],
 	],
 	entries: [
-		"INSERT INTO entries (id, session, seq, run, run_id, kind, version, at, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		(row, place) => [
+		"INSERT INTO entries (id, session, seq, run, run_id, kind, version, at, body, sum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		(row, sumOf, place) => [
 			place.id,
 			row.session,
 			row.seq,
@@ -56,16 +59,17 @@ const inserts: {
 			row.version,
 			row.at,
 			row.body,
+			sumOf([row.kind, row.version], row.body),
 		],
 	],
 	chunks: [
-		"INSERT INTO chunks (session, seq, sub, body) VALUES (?, ?, ?, ?)",
-		(row) => [row.session, row.seq, row.sub, row.body],
+		"INSERT INTO chunks (session, seq, sub, body, sum) VALUES (?, ?, ?, ?, ?)",
+		(row, sumOf) => [row.session, row.seq, row.sub, row.body, sumOf([row.seq, row.sub], row.body)],
 	],
 	inputs: [
-		`INSERT INTO inputs (session, position, id, kind, run_id, dedupe_key, worker, at, body)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		(row) => [
+		`INSERT INTO inputs (session, position, id, kind, run_id, dedupe_key, worker, at, body, sum)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		(row, sumOf) => [
 			row.session,
 			row.position,
 			row.id,
@@ -75,6 +79,7 @@ const inserts: {
 			row.worker,
 			row.at,
 			row.body,
+			sumOf([row.kind, row.id], row.body),
 		],
 	],
 	dedupe: [
@@ -82,24 +87,27 @@ const inserts: {
 		(row) => [row.session, row.key, row.position],
 	],
 	values: [
-		"INSERT INTO session_values (session, owner, name, value) VALUES (?, ?, ?, ?)",
-		(row) => [row.session, row.owner, row.name, row.body],
+		"INSERT INTO session_values (session, owner, name, value, sum) VALUES (?, ?, ?, ?, ?)",
+		(row, sumOf) => [row.session, row.owner, row.name, row.body, sumOf([row.owner, row.name], row.body)],
 	],
 	timers: [
-		"INSERT INTO timers (session, name, wake_at, due_at, attempt, body) VALUES (?, ?, ?, ?, ?, ?)",
-		(row) => [row.session, row.name, row.wakeAt, row.wakeAt, row.attempt, row.body],
+		"INSERT INTO timers (session, name, wake_at, due_at, attempt, body, sum) VALUES (?, ?, ?, ?, ?, ?, ?)",
+		(row, sumOf) => [
+			...[row.session, row.name, row.wakeAt, row.wakeAt, row.attempt, row.body],
+			sumOf([row.name], row.body),
+		],
 	],
 	files: [
 		"INSERT INTO files (id, session, owner, name, size, at) VALUES (?, ?, ?, ?, ?, ?)",
 		(row) => [row.id, row.session, row.owner, row.name, row.size, row.at],
 	],
 	pieces: [
-		"INSERT INTO file_pieces (id, bytes) VALUES (?, ?)",
-		(row) => [row.file * 16_777_216 + row.piece, row.bytes],
+		"INSERT INTO file_pieces (id, bytes, sum) VALUES (?, ?, ?)",
+		(row, sumOf) => [row.file * 16_777_216 + row.piece, row.bytes, sumOf([], row.bytes)],
 	],
 	records: [
-		"INSERT INTO records (shelf, name, revision, body) VALUES (?, ?, ?, ?)",
-		(row) => [row.shelf, row.name, row.revision, row.body],
+		"INSERT INTO records (shelf, name, revision, body, sum) VALUES (?, ?, ?, ?, ?)",
+		(row, sumOf) => [row.shelf, row.name, row.revision, row.body, sumOf([row.shelf, row.name], row.body)],
 	],
 };
 
@@ -189,12 +197,12 @@ async function fill(
 	);
 }
 
-function insert({ database }: JournalFile, { table, rows }: DumpBatch, places: Places): void {
+function insert({ database, sumOf }: JournalFile, { table, rows }: DumpBatch, places: Places): void {
 	const [sql, values] = inserts[table];
 	const statement = database.prepare(sql);
 	for (const row of rows) {
 		const place = "run" in row && table === "entries" ? places.of(row as DumpTables["entries"]) : nowhere;
-		statement.run(...(values(row as never, place) as never[]));
+		statement.run(...(values(row as never, sumOf, place) as never[]));
 	}
 }
 

@@ -224,16 +224,20 @@ export class Appending implements Operation {
 		const session = state.session as number;
 		for (const id of drain) statements.drainInput.run(session, toStored(id));
 		if (dedupeKey !== undefined) statements.insertDedupe.run(session, toStored(dedupeKey), 0);
-		for (const [owner, name, text] of this.#values) statements.setValue.run(session, owner, name, text);
+		for (const [owner, name, text] of this.#values)
+			statements.setValue.run(session, owner, name, text, statements.sumOf([owner, name], text));
 		let { seq, runRow } = state;
-		for (const { sub, body } of this.#chunks) statements.insertChunk.run(session, seq, sub, body);
+		for (const { sub, body } of this.#chunks)
+			statements.insertChunk.run(session, seq, sub, body, statements.sumOf([seq, sub], body));
 		// Entries are changes by their ids; a session that begins without one is a change all the same.
 		if (this.#before?.session === undefined && this.#facts.length === 0)
 			statements.setChanged.run(takePosition(statements), session);
 		if (state.runId !== this.#runId) runRow = null;
 		for (const { kind, version, body } of this.#facts) {
 			const runId = runRow === null ? this.#runId : null;
-			const written = statements.insertEntry.run(session, ++seq, runRow, runId, kind, version, at, body);
+			const sum = statements.sumOf([kind, version], body);
+			const row = [session, ++seq, runRow, runId, kind, version, at, body, sum] as const;
+			const written = statements.insertEntry.run(...row);
 			runRow ??= Number(written.lastInsertRowid);
 		}
 		const runId = runRow === null ? state.runId : this.#runId;

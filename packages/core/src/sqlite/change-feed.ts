@@ -110,7 +110,14 @@ export function makeChangeFeed(
 	/** Others committed, as their provider says. */
 	function committedByOthers(): void {
 		if (watchers.size === 0 && leases.size === 0 && !watchers.hasAny) stop();
-		else compare();
+		else unheard(compare);
+	}
+
+	/** What the store throws where nobody asked for anything: whoever asks next meets it. */
+	function unheard(look: () => void): void {
+		try {
+			look();
+		} catch {}
 	}
 
 	function start(): void {
@@ -154,7 +161,7 @@ export function makeChangeFeed(
 		listen(lease) {
 			start();
 			leases.add(lease);
-			if (others !== undefined) queueMicrotask(() => lease.look());
+			if (others !== undefined) queueMicrotask(() => unheard(() => lease.look()));
 			else if (lease.seenAt <= lookedAt) fresh.add(lease);
 		},
 		ignore(lease) {

@@ -40,4 +40,9 @@ export interface SqlConnection {
 	 * each statement has one of its own.
 	 */
 	read?<T>(work: () => T, statements: "one" | "several"): T;
+	/**
+	 * The CRC-32 of text as UTF-8, or of bytes, after what `before` is the CRC-32 of. It is kept with each body, so that a check
+	 * finds bits that the disk has flipped. Absent: bodies are kept without one, as for storage that checks itself.
+	 */
+	checksum?(data: string | Uint8Array, before?: number): number;
 }

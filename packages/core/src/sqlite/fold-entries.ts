@@ -32,7 +32,8 @@ export function foldEntries(
 ): void {
 	// Entries after it whose run is named by a row that goes must name it themselves.
 	statements.nameRuns.run({ session, seq });
-	statements.foldInto.run(runId, fact.kind, fact.version, fact.body, id);
+	const { kind, version, body } = fact;
+	statements.foldInto.run(runId, kind, version, body, statements.sumOf([kind, version], body), id);
 	const rows = removeFolded(statements, { session, seq }, spent);
 	if (rows === "some") statements.keepFold.run(session, seq);
 }

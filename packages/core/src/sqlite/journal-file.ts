@@ -5,13 +5,17 @@ import { decodeValue, type HoldfastError, type JSONValue } from "@holdfast/upp";
 import type { Fact } from "../facts/index.ts";
 import { decodeFact, lookAt } from "../facts/index.ts";
 import { readChildStoreKey, readStoreKey } from "../host/index.ts";
+import { checksumOf, type SummedTable, summed } from "./checksums.ts";
 import { isHidden } from "./hidden-sessions.ts";
-import { nodeConnection } from "./node-connection.ts";
+import { nodeChecksum, nodeConnection } from "./node-connection.ts";
 import { openDatabase, readDatabase } from "./open-database.ts";
 import { journalFile } from "./schema.ts";
 import { forgetSession } from "./session-writes.ts";
 import { foldedAt, prepareStatements, type Statements } from "./statements.ts";
 import { fromStored } from "./stored-text.ts";
+
+/** The tables whose bodies have checksums. */
+const firstWithChecksums = 8;
 
 /** What upkeep needs of a `DatabaseSync` of node:sqlite. */
 export interface JournalDatabase {
@@ -68,6 +72,12 @@ export interface JournalFile {
 	 * the changes of the file learn of it, and nothing that is kept beside the session is reached any more.
 	 */
 	noteRemoval(session: number): void;
+	/** The columns that a check compares with the checksum in `sum`: of the body, and of what it is. Empty in files without checksums. */
+	readonly summed: Readonly<
+		Partial<Record<SummedTable, { readonly body: string; readonly about: readonly string[] }>>
+	>;
+	/** The checksum of a body; null where this Node makes none. */
+	sumOf(about: readonly (string | number)[], body: string | Uint8Array | null): number | null;
 	/** What an error of the database means. */
 	error(error: unknown): HoldfastError;
 }
@@ -109,6 +119,8 @@ export function openJournalFile(path: string, access: "read" | "write"): Journal
 			statements ??= prepareStatements(nodeConnection(database));
 			forgetSession(statements, session);
 		},
+		summed: version >= firstWithChecksums ? summed : {},
+		sumOf: (about, body) => checksumOf(nodeChecksum, about, body),
 		error: journalFile.errorOf,
 	};
 }

@@ -41,6 +41,34 @@ test("reads that are asked for at once share a transaction from the second on; w
 	expect(read()).toBe(2);
 });
 
+test("where the end of a read transaction fails nothing is thrown, and the next read and write are carried out", async () => {
+	let failing = 0;
+	const damaged: DatabaseSync = new Proxy(database, {
+		get(target, name) {
+			const member = Reflect.get(target, name, target);
+			if (name !== "prepare") return typeof member === "function" ? member.bind(target) : member;
+			return (text: string) => {
+				const statement = target.prepare(text);
+				if (text !== "COMMIT") return statement;
+				const run = (): unknown => {
+					if (failing-- > 0) throw new Error("database disk image is malformed");
+					return statement.run();
+				};
+				return { run };
+			};
+		},
+	});
+	connection = ownConnection(damaged);
+	failing = 1;
+	expect([read(), read()]).toEqual([0, 0]);
+	await new Promise((resolve) => setImmediate(resolve));
+	expect(failing).toBe(0);
+	expect(database.isTransaction).toBe(false);
+	expect(read()).toBe(0);
+	connection.atomically(() => add(connection));
+	expect(read()).toBe(1);
+});
+
 test("a read of several statements is a transaction", async () => {
 	const both = connection.read?.(() => [count(), add(other), count()], "several");
 	expect(both).toEqual([0, undefined, 0]);

@@ -1,6 +1,18 @@
 // The connection that node:sqlite provides.
 import type { DatabaseSync } from "node:sqlite";
+import * as zlib from "node:zlib";
 import type { SqlConnection, SqlStatement } from "./connection.ts";
+
+/** The checksums that Node makes: none before 20.15. */
+export const nodeChecksum: Pick<SqlConnection, "checksum"> =
+	(zlib as Partial<typeof zlib>).crc32 === undefined ? {} : { checksum: zlib.crc32 };
+
+/** Ends a transaction that failed. A full disk may have ended it already; what is thrown here would hide why it failed. */
+function rollBack(database: DatabaseSync): void {
+	try {
+		if (database.isTransaction) database.exec("ROLLBACK");
+	} catch {}
+}
 
 /** A database of node:sqlite as a connection. */
 export function nodeConnection(database: DatabaseSync): SqlConnection {
@@ -9,6 +21,7 @@ export function nodeConnection(database: DatabaseSync): SqlConnection {
 	return {
 		exec: (text) => database.exec(text),
 		prepare: (text) => database.prepare(text) as unknown as SqlStatement,
+		...nodeChecksum,
 		atomically(work) {
 			begin.run();
 			try {
@@ -16,8 +29,7 @@ export function nodeConnection(database: DatabaseSync): SqlConnection {
 				commit.run();
 				return result;
 			} catch (error) {
-				// A full disk may have rolled everything back already.
-				if (database.isTransaction) database.exec("ROLLBACK");
+				rollBack(database);
 				throw error;
 			}
 		},
@@ -35,10 +47,17 @@ export function ownConnection(database: DatabaseSync): SqlConnection {
 	const commit = database.prepare("COMMIT");
 	let reads: "none" | "one" | "many" = "none";
 
+	/** Never throws, for in a microtask nobody would catch it: those who read have what they read. */
 	function endReading(): void {
-		// An error may have ended it already, and closing the database does.
-		if (reads === "many" && database.isOpen && database.isTransaction) commit.run();
+		const isOpen = reads === "many" && database.isOpen && database.isTransaction;
 		reads = "none";
+		if (!isOpen) return;
+		try {
+			commit.run();
+		} catch {
+			// A damaged file, for one. Whoever comes next meets it, or finds it well again.
+			rollBack(database);
+		}
 	}
 
 	function beginReading(): void {

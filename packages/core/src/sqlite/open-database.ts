@@ -21,6 +21,7 @@ export interface DatabaseKind {
 	foreign(path: string, what: string): HoldfastError;
 	newer(path: string, version: number, known: number): HoldfastError;
 	unavailable(what: string, cause?: unknown): HoldfastError;
+	damaged(path: string, what: string): HoldfastError;
 	/** An error of SQLite as one of ours; ours are returned as they are. */
 	errorOf(error: unknown): HoldfastError;
 }
@@ -130,7 +131,6 @@ function prepareFile(path: string, kind: DatabaseKind): void {
  * makes no files, while opening and closing the file ourselves would drop the locks of this process's connections.
  */
 function inspect(path: string, kind: DatabaseKind): void {
-	const known = kind.migrations.length;
 	if (sizeOf(path) === 0) return;
 	let found: Marks;
 	try {
@@ -143,7 +143,7 @@ function inspect(path: string, kind: DatabaseKind): void {
 	}
 	if (found.applicationId !== kind.applicationId)
 		throw kind.foreign(path, "it is a SQLite database of something else");
-	if (found.version > known) throw kind.newer(path, found.version, known);
+	checkVersion(path, found, kind);
 	if (sizeOf(`${path}-wal`) === 0) return;
 	// The newest marks may still be in the write-ahead log. A reading connection changes nothing when it closes.
 	let latest: Marks;
@@ -152,7 +152,14 @@ function inspect(path: string, kind: DatabaseKind): void {
 	} catch (error) {
 		throw kind.errorOf(error);
 	}
-	if (latest.version > known) throw kind.newer(path, latest.version, known);
+	checkVersion(path, latest, kind);
+}
+
+/** A file has its version from the transaction that made its tables on: none is 0, or below. */
+function checkVersion(path: string, { version }: Marks, kind: DatabaseKind): void {
+	const known = kind.migrations.length;
+	if (version > known) throw kind.newer(path, version, known);
+	if (version < 1) throw kind.damaged(path, `says that it has version ${version}, and the first is 1`);
 }
 
 interface Marks {

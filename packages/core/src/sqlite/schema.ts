@@ -2,7 +2,8 @@
 // a new one is added after it. The file's `user_version` says how many were taken, its `application_id` whose it is.
 
 import { HoldfastError } from "@holdfast/upp";
-import { never } from "../facts/index.ts";
+import { journalCorrupt, never } from "../facts/index.ts";
+import { addChecksums } from "./checksums.ts";
 import type { DatabaseKind } from "./open-database.ts";
 import { journalError } from "./sqlite-errors.ts";
 
@@ -13,7 +14,7 @@ import { journalError } from "./sqlite-errors.ts";
  * `look_at` says when somebody has to look at a run that waits or is parked. `incarnation` is made with the row and never
  * changed; null where a release without it, which had the file open while it was migrated, made the row.
  * Ids of entries are the positions of changes; what else happens to a session takes one too, which `changed` has, and the
- * row of session 0 keeps as the highest. `timers.due_at` is `wake_at`, or when the claim on it ends. A file whose `session`
+ * row of session 0 keeps as the highest. `sum` is the checksum of a body, or null (checksums.ts). `timers.due_at` is `wake_at`, or when the claim on it ends. A file whose `session`
  * is null is being written by `worker`, or waits to be removed; its pieces are numbered from `id` × 2^24 on.
  */
 const migrations: readonly string[] = [
@@ -149,6 +150,7 @@ const migrations: readonly string[] = [
 	CREATE TABLE file_pieces (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT;
 	ALTER TABLE workers ADD COLUMN uptime INTEGER;
 	`,
+	addChecksums,
 ];
 
 /** Journals in files. */
@@ -187,5 +189,6 @@ export const journalFile: DatabaseKind = {
 		),
 	unavailable: (what, cause) =>
 		new HoldfastError("journal_unavailable", `The journal is not available: ${what}.`, { cause }),
+	damaged: (path, what) => journalCorrupt(`${path} ${what}`),
 	errorOf: journalError,
 };

@@ -42,16 +42,18 @@ export function insertInput(
 	const { inputs: order } = statements.countInput.get(takePosition(statements), now, session) as {
 		inputs: number;
 	};
+	const [id, body] = [toStored(input.id), JSON.stringify(input.body) ?? "null"];
 	statements.insertInput.run(
 		session,
 		order,
-		toStored(input.id),
+		id,
 		input.kind,
 		storedOrNull(input.runId),
 		dedupeKey,
 		storedOrNull(input.workerId),
 		now,
-		JSON.stringify(input.body) ?? "null",
+		body,
+		statements.sumOf([input.kind, id], body),
 	);
 	if (dedupeKey !== null) statements.insertDedupe.run(session, dedupeKey, order);
 	return { duplicate: false, order };

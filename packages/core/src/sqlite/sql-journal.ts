@@ -29,6 +29,7 @@ import {
 import { insertInput } from "./session-writes.ts";
 import { type Operation, shareCommits } from "./shared-commits.ts";
 import { sqliteChanges } from "./sqlite-changes.ts";
+import { journalError } from "./sqlite-errors.ts";
 import { sqliteFiles } from "./sqlite-files.ts";
 import { type SeenSession, SqliteLease, type Store } from "./sqlite-lease.ts";
 import { sqliteRecords } from "./sqlite-records.ts";
@@ -302,6 +303,10 @@ export function sqlJournal({
 		await worker.stop();
 		// A row that cannot be taken away is that of a dead worker, and counts as such.
 		await commit(() => worker.leave()).catch(() => {});
-		close?.();
+		try {
+			close?.();
+		} catch (error) {
+			throw journalError(error);
+		}
 	}
 }

@@ -43,6 +43,7 @@ export function isDamaged(error: unknown): boolean {
 /** An error of SQLite as one of ours; ours are returned as they are. */
 export function journalError(error: unknown): HoldfastError {
 	if (isHoldfastError(error)) return error;
+	if (error instanceof SyntaxError) return journalCorrupt("what is stored is no JSON", error);
 	const code = resultCode(error);
 	switch (code & 255) {
 		case busy:

@@ -80,7 +80,7 @@ class Files implements SessionFiles {
 			file ??= Number(
 				statements.addFile.run(null, this.#owner, toStored(name), 0, 0, writer).lastInsertRowid,
 			);
-			statements.addPiece.run(file * piecesEach + count, piece);
+			statements.addPiece.run(file * piecesEach + count, piece, statements.sumOf([], piece));
 		};
 		try {
 			for await (const piece of piecesOf(source)) {

@@ -9,6 +9,7 @@ import type { ChangeFeed } from "./change-feed.ts";
 import type { Reading } from "./patient-reads.ts";
 import { readInbox } from "./read-entries.ts";
 import type { SharedCommits } from "./shared-commits.ts";
+import { journalError } from "./sqlite-errors.ts";
 import type { Statements } from "./statements.ts";
 import { fromStored, toStored } from "./stored-text.ts";
 import type { WorkerRegistration } from "./worker-row.ts";
@@ -94,8 +95,15 @@ export class SqliteLease implements Lease {
 		const { taken, session, epoch } = this.state;
 		if (taken) return epoch;
 		// A session that is not there yet begins above those that were deleted.
-		const { forecastEpoch } = this.store.statements;
-		return (session === undefined ? (forecastEpoch.get() as { epoch: number }).epoch : epoch) + 1;
+		return (session === undefined ? this.#forecast() : epoch) + 1;
+	}
+
+	#forecast(): number {
+		try {
+			return (this.store.statements.forecastEpoch.get() as { epoch: number }).epoch;
+		} catch (error) {
+			throw journalError(error);
+		}
 	}
 
 	get isLost(): boolean {

@@ -48,7 +48,7 @@ export function sqliteRecords({ statements, worker, commit, reading }: RecordsPa
 				const { value: revision } = statements.nextRevision.get() as { value: number };
 				for (const { place, body } of texts) {
 					if (body === undefined) statements.deleteRecord.run(...place);
-					else statements.writeRecord.run(...place, revision, body);
+					else statements.writeRecord.run(...place, revision, body, statements.sumOf(place, body));
 				}
 				return true;
 			}, worker.committed);

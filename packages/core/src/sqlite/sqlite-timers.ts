@@ -70,7 +70,14 @@ export function sqliteTimers({ statements, feed, commit, reading, now }: TimersP
 			await commit(
 				() => {
 					const session = ensureSession(statements, toStored(key), now());
-					statements.setTimer.run({ session, name: toStored(name), at, body: text });
+					const stored = toStored(name);
+					statements.setTimer.run({
+						session,
+						name: stored,
+						at,
+						body: text,
+						sum: statements.sumOf([stored], text),
+					});
 				},
 				() => feed.committed(key),
 			);

@@ -43,7 +43,9 @@ function valuesOf(parts: ValuesParts, key: string, owner: string): SessionValues
 			const text = encodedValue(value);
 			await commit(() => {
 				const at = now();
-				statements.setValue.run(ensureSession(statements, key, at), owner, toStored(name), text);
+				const place = [owner, toStored(name)] as const;
+				const session = ensureSession(statements, key, at);
+				statements.setValue.run(session, ...place, text, statements.sumOf(place, text));
 			});
 		},
 		delete(name) {

@@ -1,5 +1,6 @@
 // Every SQL statement of the journal, prepared once for a connection.
-import type { SqlConnection, SqlStatement } from "./connection.ts";
+import { checksumOf } from "./checksums.ts";
+import type { SqlConnection, SqlParameter, SqlStatement } from "./connection.ts";
 
 /** A session's row. */
 export interface SessionRow {
@@ -120,7 +121,7 @@ const texts = {
 	forgetFold: `DELETE FROM meta WHERE name = ${foldOf("?")}`,
 	someFold: `SELECT CAST(substr(name, 8) AS INTEGER) AS session, value AS seq FROM meta
 		WHERE name >= 'folded ' AND name < 'folded!' LIMIT 1`,
-	insertChunk: "INSERT INTO chunks (session, seq, sub, body) VALUES (?, ?, ?, ?)",
+	insertChunk: "INSERT INTO chunks (session, seq, sub, body, sum) VALUES (?, ?, ?, ?, ?)",
 	readChunks: `SELECT seq, sub, body FROM chunks WHERE session = ? AND seq >= ? AND (seq, sub) > (?, ?) AND seq <= ?
 		ORDER BY seq, sub LIMIT ?`,
 	deleteInputs: "DELETE FROM inputs WHERE session = ?",
@@ -130,14 +131,14 @@ const texts = {
 	findValue: "SELECT 1 FROM session_values WHERE session = ? AND owner = ? AND name = ?",
 	listValues: `SELECT name, value FROM session_values
 		WHERE session = (SELECT id FROM sessions WHERE key = ?) AND owner = ?`,
-	setValue: `INSERT INTO session_values (session, owner, name, value) VALUES (?, ?, ?, ?)
-		ON CONFLICT (session, owner, name) DO UPDATE SET value = excluded.value`,
+	setValue: `INSERT INTO session_values (session, owner, name, value, sum) VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT (session, owner, name) DO UPDATE SET value = excluded.value, sum = excluded.sum`,
 	deleteValue: "DELETE FROM session_values WHERE session = ? AND owner = ? AND name = ?",
 	readRecord: "SELECT revision, body FROM records WHERE shelf = ? AND name = ?",
 	recordRevision: "SELECT revision FROM records WHERE shelf = ? AND name = ?",
 	listRecords: "SELECT name, revision, body FROM records WHERE shelf = ? AND name > ? ORDER BY name LIMIT ?",
-	writeRecord: `INSERT INTO records (shelf, name, revision, body) VALUES (?, ?, ?, ?)
-		ON CONFLICT (shelf, name) DO UPDATE SET revision = excluded.revision, body = excluded.body`,
+	writeRecord: `INSERT INTO records (shelf, name, revision, body, sum) VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT (shelf, name) DO UPDATE SET revision = excluded.revision, body = excluded.body, sum = excluded.sum`,
 	deleteRecord: "DELETE FROM records WHERE shelf = ? AND name = ?",
 	nextRevision: `INSERT INTO meta (name, value) VALUES ('record_revision', 1)
 		ON CONFLICT (name) DO UPDATE SET value = value + 1 RETURNING value`,
@@ -178,9 +179,10 @@ const texts = {
 		FROM sessions s WHERE s.id = ?`,
 	forgetRemoved:
 		"DELETE FROM removed_sessions WHERE number <= (SELECT max(number) FROM removed_sessions) - ?",
-	setTimer: `INSERT INTO timers (session, name, wake_at, due_at, attempt, body) VALUES (:session, :name, :at, :at, 0, :body)
+	setTimer: `INSERT INTO timers (session, name, wake_at, due_at, attempt, body, sum)
+		VALUES (:session, :name, :at, :at, 0, :body, :sum)
 		ON CONFLICT (session, name) DO UPDATE SET wake_at = excluded.wake_at, due_at = excluded.due_at, attempt = 0,
-			claim = NULL, body = excluded.body`,
+			claim = NULL, body = excluded.body, sum = excluded.sum`,
 	cancelTimer: "DELETE FROM timers WHERE session = ? AND name = ?",
 	settleTimer:
 		"DELETE FROM timers WHERE session = (SELECT id FROM sessions WHERE key = ?) AND name = ? AND claim = ?",
@@ -204,7 +206,7 @@ const texts = {
 	hideFile: "UPDATE files SET session = NULL, worker = NULL, at = ? WHERE id = ?",
 	hideFiles: "UPDATE files SET session = NULL, worker = NULL, at = 0 WHERE session = ?",
 	looseFiles: "SELECT id, worker, at FROM files WHERE session IS NULL",
-	addPiece: "INSERT INTO file_pieces (id, bytes) VALUES (?, ?)",
+	addPiece: "INSERT INTO file_pieces (id, bytes, sum) VALUES (?, ?, ?)",
 	readPiece: "SELECT bytes FROM file_pieces WHERE id = ?",
 	deleteSomePieces: `DELETE FROM file_pieces WHERE id IN (
 		SELECT id FROM file_pieces WHERE id >= :from AND id < :through ORDER BY id LIMIT :count)`,
@@ -212,8 +214,8 @@ const texts = {
 	keepEpoch: `INSERT INTO meta (name, value) VALUES ('highest_deleted_epoch', ?)
 		ON CONFLICT (name) DO UPDATE SET value = max(value, excluded.value)`,
 	forecastEpoch: `SELECT ${highestDeletedEpoch} AS epoch`,
-	insertEntry: `INSERT INTO entries (session, seq, run, run_id, kind, version, at, body)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+	insertEntry: `INSERT INTO entries (session, seq, run, run_id, kind, version, at, body, sum)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 	readEntries: `SELECT id, seq, run, run_id, kind, version, at, body FROM entries
 		WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?`,
 	settledEntry: `SELECT id FROM entries WHERE session = :session AND seq = :seq AND seq >= ${foldedAt(":session")}
@@ -222,25 +224,26 @@ const texts = {
 	nameRuns: `UPDATE entries SET run = NULL, run_id = (SELECT f.run_id FROM entries f WHERE f.id = entries.run)
 		WHERE session = :session AND seq > :seq AND seq < ifnull((SELECT n.seq FROM entries n
 			WHERE n.session = :session AND n.seq > :seq AND n.run_id IS NOT NULL ORDER BY n.seq LIMIT 1), 1e300)`,
-	foldInto: "UPDATE entries SET run = NULL, run_id = ?, kind = ?, version = ?, body = ? WHERE id = ?",
+	foldInto:
+		"UPDATE entries SET run = NULL, run_id = ?, kind = ?, version = ?, body = ?, sum = ? WHERE id = ?",
 	kindsFrom: `SELECT seq, kind FROM entries WHERE session = :session AND seq >= max(:seq, ${foldedAt(":session")})
 		ORDER BY seq LIMIT 2`,
 	lastEntryId: "SELECT ifnull(max(id), 0) AS id FROM entries",
 	firstSeq: `SELECT max(ifnull((SELECT min(seq) FROM entries WHERE session = :session), 0), ${foldedAt(":session")}) AS seq`,
 	// The row that names a run is either among those of this transaction, whose numbers follow from their seqs, or among
 	// those that were copied before.
-	copyEntries: `INSERT INTO entries (id, session, seq, run, run_id, kind, version, at, body)
+	copyEntries: `INSERT INTO entries (id, session, seq, run, run_id, kind, version, at, body, sum)
 		SELECT :base + e.seq, :session, e.seq,
 			CASE WHEN e.run IS NULL THEN NULL WHEN o.seq > :before THEN :base + o.seq
 				ELSE (SELECT c.id FROM entries c WHERE c.session = :session AND c.seq = o.seq) END,
-			e.run_id, e.kind, e.version, e.at, e.body
+			e.run_id, e.kind, e.version, e.at, e.body, e.sum
 		FROM entries e LEFT JOIN entries o ON o.id = e.run
 		WHERE e.session = :source AND e.seq > :copied AND e.seq <= :through ORDER BY e.seq`,
 	runOfEntry: "SELECT run_id FROM entries WHERE id = ?",
 	countInput:
 		"UPDATE sessions SET inputs = inputs + 1, changed = ?, updated_at = ? WHERE id = ? RETURNING inputs",
-	insertInput: `INSERT INTO inputs (session, position, id, kind, run_id, dedupe_key, worker, at, body)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+	insertInput: `INSERT INTO inputs (session, position, id, kind, run_id, dedupe_key, worker, at, body, sum)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 	findDedupe: "SELECT position FROM dedupe WHERE session = ? AND key = ?",
 	insertDedupe: "INSERT INTO dedupe (session, key, position) VALUES (?, ?, ?)",
 	readInputs: `SELECT position, id, kind, run_id, dedupe_key, worker, at, body FROM inputs
@@ -281,12 +284,16 @@ const texts = {
 };
 
 /** The prepared statements by name. */
-export type Statements = Readonly<Record<keyof typeof texts, SqlStatement>>;
+export type Statements = Readonly<Record<keyof typeof texts, SqlStatement>> & {
+	/** The checksum of a body and of what it is, to be written with it; null where the connection makes none. */
+	sumOf(about: readonly SqlParameter[], body: SqlParameter): number | null;
+};
 
 /** Prepares all statements. */
 export function prepareStatements(connection: SqlConnection): Statements {
 	const prepared = Object.entries(texts).map(([name, text]) => [name, connection.prepare(text)]);
-	const statements = Object.fromEntries(prepared) as Statements;
+	const sumOf: Statements["sumOf"] = (about, body) => checksumOf(connection, about, body);
+	const statements: Statements = Object.assign(Object.fromEntries(prepared), { sumOf });
 	// Node 22 gives objects only.
 	statements.readEntries.setReturnArrays?.(true);
 	return statements;

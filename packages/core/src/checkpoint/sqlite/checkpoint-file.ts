@@ -48,6 +48,7 @@ export const checkpointFile: DatabaseKind = {
 			{ data: { path, version } },
 		),
 	unavailable: (what, cause) => checkpointFailed(what, cause),
+	damaged: (path, what) => checkpointCorrupt(`${path} ${what}`),
 	errorOf(error) {
 		if (isHoldfastError(error)) return error;
 		if (isDamaged(error)) return checkpointCorrupt("SQLite cannot read the file", error);

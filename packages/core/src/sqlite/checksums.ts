@@ -1,0 +1,47 @@
+// Checksums of bodies: each is of the body and of what it is, so that a check finds bits that the disk has flipped, in either. Null
+// where there is none: a release without them wrote the row, or changed it while a newer one had the file open.
+import type { SqlConnection, SqlParameter } from "./connection.ts";
+
+/** Tables whose bodies have checksums: the column of the body, and those of what it is. */
+export const summed = {
+	entries: { body: "body", about: ["kind", "version"] },
+	inputs: { body: "body", about: ["kind", "id"] },
+	chunks: { body: "body", about: ["seq", "sub"] },
+	session_values: { body: "value", about: ["owner", "name"] },
+	records: { body: "body", about: ["shelf", "name"] },
+	timers: { body: "body", about: ["name"] },
+	file_pieces: { body: "bytes", about: [] },
+} as const satisfies Record<string, { readonly body: string; readonly about: readonly string[] }>;
+
+/** A table whose bodies have checksums. */
+export type SummedTable = keyof typeof summed;
+
+/** The checksum of a body: of what is in `about`, in the order of the table's columns, and then of the body. */
+export function checksumOf(
+	{ checksum }: Pick<SqlConnection, "checksum">,
+	about: readonly SqlParameter[],
+	body: SqlParameter,
+): number | null {
+	if (checksum === undefined || body === null || typeof body === "number") return null;
+	return about.length === 0 ? checksum(body) : checksum(body, checksum(about.join(" ")));
+}
+
+/**
+ * The step that adds the columns. A release without them changes a body and leaves its checksum: then the checksum goes, so that
+ * it is not taken for damage.
+ */
+export const addChecksums = `
+	${Object.keys(summed)
+		.map((table) => `ALTER TABLE ${table} ADD COLUMN sum INTEGER;`)
+		.join("\n\t")}
+	${unsummed("entries", "body", "id = new.id")}
+	${unsummed("session_values", "value", "session = new.session AND owner = new.owner AND name = new.name")}
+	${unsummed("records", "body", "shelf = new.shelf AND name = new.name")}
+	${unsummed("timers", "body", "session = new.session AND name = new.name")}
+`;
+
+function unsummed(table: SummedTable, body: string, row: string): string {
+	return `CREATE TRIGGER ${table}_unsummed AFTER UPDATE OF ${body} ON ${table}
+		WHEN new.sum IS old.sum AND new.sum IS NOT NULL AND new.${body} IS NOT old.${body}
+		BEGIN UPDATE ${table} SET sum = NULL WHERE ${row}; END;`;
+}
