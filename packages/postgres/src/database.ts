@@ -2,11 +2,12 @@
 // made again until it works or patience ends; so every statement given here may be made twice, and writes that may not
 // carry a number of their own (see commit-queue.ts).
 
+import type { HoldfastError } from "@holdfast/upp";
 import { journalClosed } from "holdfast/host";
 import pg from "pg";
 import { digest } from "./digest.ts";
-import type { PostgresPool, Resolved } from "./options.ts";
-import { isUnavailable, postgresError } from "./postgres-errors.ts";
+import type { PooledConnection, PostgresPool, Resolved } from "./options.ts";
+import { isUnavailable, notConnected, postgresError } from "./postgres-errors.ts";
 
 /** The database of a host. */
 export interface Database {
@@ -36,6 +37,7 @@ export function openDatabase({
 	pool: given,
 	connection,
 	maxConnections,
+	statementTimeoutMs,
 	patienceMs,
 	pooler,
 }: Resolved): Database {
@@ -43,8 +45,12 @@ export function openDatabase({
 	// A connection that breaks while it is idle is replaced by the next one.
 	const ignore = (): void => {};
 	pool.on("error", ignore);
+	/** Of a pool that was given this may be set to none. The server's own timeout comes first, and says more. */
+	const limits = { query_timeout: statementTimeoutMs + 5_000 };
 	let closed = false;
 	let closing: Promise<void> | undefined;
+	/** Ends the waits for a connection. */
+	const waiting = new Set<() => void>();
 
 	const names = new Map<string, string>();
 	/** The name under which a statement is prepared in each connection. */
@@ -55,9 +61,49 @@ export function openDatabase({
 		return { name };
 	}
 
-	async function once<Row>(text: string, values: readonly unknown[] = [], how: object = {}): Promise<Row[]> {
-		const { rows } = await pool.query({ text, values, types, ...how });
-		return rows as Row[];
+	/** A connection, within that time and before the host is closed; one that comes later goes back unused. */
+	function connected(withinMs: number): Promise<PooledConnection> {
+		return new Promise((resolve, reject) => {
+			const giveUp = (error: HoldfastError): void => {
+				clearTimeout(timer);
+				if (waiting.delete(leave)) reject(error);
+			};
+			const leave = (): void => giveUp(journalClosed());
+			const timer = setTimeout(() => giveUp(notConnected(pool, withinMs)), withinMs);
+			waiting.add(leave);
+			pool.connect().then(
+				(client) => {
+					clearTimeout(timer);
+					if (waiting.delete(leave)) resolve(client);
+					else client.release();
+				},
+				(error: unknown) => {
+					clearTimeout(timer);
+					if (waiting.delete(leave)) reject(error);
+				},
+			);
+		});
+	}
+
+	async function once<Row>(
+		text: string,
+		values: readonly unknown[] = [],
+		how: object = {},
+		withinMs: number = patienceMs,
+	): Promise<Row[]> {
+		const client = await connected(withinMs);
+		// What breaks it while it is used rejects the statement, too.
+		client.on("error", ignore);
+		try {
+			const { rows } = await client.query({ text, values, types, ...limits, ...how });
+			client.off("error", ignore);
+			client.release();
+			return rows as Row[];
+		} catch (error) {
+			client.off("error", ignore);
+			client.release(error as Error);
+			throw error;
+		}
 	}
 
 	async function patiently<Row>(text: string, values?: readonly unknown[], how?: object): Promise<Row[]> {
@@ -65,7 +111,7 @@ export function openDatabase({
 		for (let attempt = 0; ; attempt++) {
 			if (closed) throw journalClosed();
 			try {
-				return await once<Row>(text, values, how);
+				return await once<Row>(text, values, how, Math.max(1, until - performance.now()));
 			} catch (error) {
 				if (closed && isUnavailable(error)) throw journalClosed();
 				if (!isUnavailable(error) || performance.now() > until) throw postgresError(error);
@@ -84,6 +130,7 @@ export function openDatabase({
 		},
 		close() {
 			closed = true;
+			for (const leave of [...waiting]) leave();
 			closing ??= given === undefined ? (pool as unknown as pg.Pool).end() : Promise.resolve();
 			return closing;
 		},

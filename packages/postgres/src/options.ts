@@ -6,17 +6,31 @@ import type { FileLimits } from "holdfast";
 
 /** What is needed of a `Pool` of `pg`. */
 export interface PostgresPool {
-	query(config: unknown): Promise<{ readonly rows: unknown[] }>;
+	/** Takes a connection, which is given back with `release`; with an error it is closed. */
+	connect(): Promise<PooledConnection>;
 	on(event: "error", listener: (error: Error) => void): unknown;
+	/** How many calls of `connect` wait for a connection that others use. */
+	readonly waitingCount?: number;
 	/** What the pool connects with: connections for listening and for the heartbeat are made with the same. */
 	readonly options: object;
+}
+
+/** A connection of a pool. */
+export interface PooledConnection {
+	query(config: unknown): Promise<{ readonly rows: unknown[] }>;
+	on(event: "error", listener: (error: Error) => void): unknown;
+	off(event: "error", listener: (error: Error) => void): unknown;
+	release(error?: Error): void;
 }
 
 /** Options of `postgresHost`. */
 export interface PostgresHostOptions {
 	/** Where the database is, such as `postgres://user:password@host:5432/database?sslmode=verify-full`. Or give `pool`. */
 	readonly connectionString?: string;
-	/** A pool of `pg` that others use too. It is not closed with the host. */
+	/**
+	 * A pool of `pg` that others use too. It is not closed with the host. Code that holds one of its connections while it waits for a
+	 * run keeps that run from getting one: calls that wait for a connection for `patienceMs` reject with `pool_exhausted`.
+	 */
 	readonly pool?: PostgresPool;
 	/** The schema that holds the tables: lower case letters, digits and `_`. It is made when it is missing. Default `holdfast`. */
 	readonly schema?: string;
@@ -46,7 +60,7 @@ export interface PostgresHostOptions {
 	readonly lockTimeoutMs?: number;
 	/**
 	 * Milliseconds for which calls wait for a server that is away, restarting or full, before they reject with
-	 * `db_unavailable`. Default 10,000.
+	 * `db_unavailable`, and for a connection of the pool, before they reject with `pool_exhausted`. Default 10,000.
 	 */
 	readonly patienceMs?: number;
 	/** Time of sessions and inputs, in milliseconds since the epoch. Default: the system's. Leases go by the server's. */

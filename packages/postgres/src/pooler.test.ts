@@ -4,7 +4,7 @@ import { type JournalWorld, journalContract } from "@holdfast/testing";
 import { append, begin, ended, note, notes, take } from "@holdfast/testing/cases";
 import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
-import { type PostgresHost, type PostgresPool, postgresHost } from "./index.ts";
+import { type PooledConnection, type PostgresHost, type PostgresPool, postgresHost } from "./index.ts";
 import { testServer } from "./test-server.fixture.ts";
 
 /** A pool that gives every statement another connection than the one before, and takes what a pooler leaves. */
@@ -12,9 +12,10 @@ function rotatingPool(connectionString: string): PostgresPool & { end(): Promise
 	const pools = [0, 1, 2].map(() => new pg.Pool({ connectionString, max: 2 }));
 	for (const pool of pools) pool.on("error", () => {});
 	let next = 0;
-	return {
-		options: { connectionString },
+	const connection: PooledConnection = {
 		on: () => undefined,
+		off: () => undefined,
+		release: () => undefined,
 		async query(config) {
 			const { name } = config as { name?: string };
 			if (name !== undefined) throw new Error(`a statement prepared under the name ${name}`);
@@ -27,6 +28,11 @@ function rotatingPool(connectionString: string): PostgresPool & { end(): Promise
 			if (Number(kept.rows[0].count) > 0) throw new Error("something was kept in a connection");
 			return result;
 		},
+	};
+	return {
+		options: { connectionString },
+		on: () => undefined,
+		connect: async () => connection,
 		async end() {
 			for (const pool of pools) await pool.end();
 		},
@@ -74,13 +80,13 @@ test("a worker behind a pooler whose heartbeat ends is taken for dead after its 
 	});
 	const lease = await begin(one.journal, "s");
 	expect(await two.journal.acquire("s")).toEqual({ ok: false, heldBy: one.journal.workerId });
-	const asked = pool.query;
-	pool.query = async () => {
+	const { connect } = pool;
+	pool.connect = async () => {
 		throw Object.assign(new Error("cut off"), { code: "ECONNRESET" });
 	};
 	await expect.poll(async () => (await two.journal.acquire("s")).ok).toBe(true);
 	await append(await take(two.journal, "s"), "run-1", note("taken over"));
-	pool.query = asked;
+	pool.connect = connect;
 	await expect(append(lease, "run-1", ended)).rejects.toMatchObject({ code: "lease_lost" });
 	expect(notes(await two.journal.read("s"))).toEqual(["taken over"]);
 });

@@ -7,6 +7,8 @@ const passing = /^(?:08...|53[013]..|57P..|57014|55P03|25006|25P03)$/;
 const network = /^(?:ECONN|ETIMEDOUT|EPIPE|EAI_AGAIN|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|ENETDOWN|ENOENT)/;
 const lostConnection =
 	/^(?:Connection terminated|timeout exc|timeout expired|Query read timeout|Client has encountered a connection error|Client was closed|Cannot use a pool after)/;
+/** What `pg` says where a pool with a `connectionTimeoutMillis` has no connection to give. */
+const poolTimeout = /^timeout exceeded when trying to connect/;
 
 function codeOf(error: unknown): string {
 	const { code } = (error ?? {}) as { readonly code?: unknown };
@@ -15,7 +17,7 @@ function codeOf(error: unknown): string {
 
 /** Whether the same call may work a moment later, for the server or the way to it is away, busy or full of connections. */
 export function isUnavailable(error: unknown): boolean {
-	if (isHoldfastError(error)) return error.code === "db_unavailable";
+	if (isHoldfastError(error)) return error.code === "db_unavailable" || error.code === "pool_exhausted";
 	const code = codeOf(error);
 	if (code !== "") return (passing.test(code) && code !== "53100") || network.test(code);
 	return error instanceof Error && (lostConnection.test(error.message) || error.name === "AggregateError");
@@ -56,7 +58,27 @@ export function postgresError(error: unknown): HoldfastError {
 	);
 }
 
+/** No connection came about within that time: those of the pool are all in use, or the server does not answer. Nothing was sent. */
+export function notConnected(
+	{ waitingCount = 1 }: { readonly waitingCount?: number },
+	withinMs: number,
+): HoldfastError {
+	return waitingCount > 0
+		? poolExhausted(`within ${Math.ceil(withinMs)} ms`)
+		: unavailable(new Error(`no connection came about within ${Math.ceil(withinMs)} ms`));
+}
+
+function poolExhausted(when: string, cause?: unknown): HoldfastError {
+	return new HoldfastError(
+		"pool_exhausted",
+		`No connection of the Postgres pool became free ${when}. Give the pool more connections (\`max\`), ` +
+			"release its clients before you wait for a run, or give the host a `connectionString` and with it a pool of its own.",
+		{ retryable: true, ...(cause === undefined ? {} : { cause }) },
+	);
+}
+
 function unavailable(cause: unknown): HoldfastError {
+	if (cause instanceof Error && poolTimeout.test(cause.message)) return poolExhausted("in time", cause);
 	const what = cause instanceof Error && cause.message !== "" ? cause.message : codeOf(cause);
 	return new HoldfastError(
 		"db_unavailable",

@@ -151,8 +151,10 @@ export function workerRow(parts: WorkerParts): WorkerRow {
 			await heartbeat?.stop();
 			if (id === 0) return;
 			// A row that cannot be taken away is that of a dead worker, and counts as such.
-			await database.once(`DELETE FROM ${schema}.slots WHERE worker = $1`, [id]).catch(() => {});
-			await database.once(`DELETE FROM ${schema}.workers WHERE id = $1`, [id]).catch(() => {});
+			await database
+				.once(`DELETE FROM ${schema}.slots WHERE worker = $1`, [id])
+				.then(() => database.once(`DELETE FROM ${schema}.workers WHERE id = $1`, [id]))
+				.catch(() => {});
 		},
 	};
 }
