@@ -118,7 +118,9 @@ type Environment = { Bindings: { visit: Visit } };
 /** Mounts the table, and answers what is not in it. */
 function mount(routes: readonly Route[], parts: Parts): Hono<Environment> {
 	const app = new Hono<Environment>();
-	for (const route of routes) {
+	// Whatever the order of the table: a route for all paths below one takes nothing from those that are named.
+	const isForAll = ({ path }: Route): boolean => path.endsWith("*");
+	for (const route of [...routes.filter((each) => !isForAll(each)), ...routes.filter(isForAll)]) {
 		app.on(route.method, route.path, (context) => {
 			const { visit } = context.env;
 			visit.route = route.path;

@@ -42,6 +42,9 @@ export interface NodeListener {
  */
 const backlog = 4_096;
 
+/** Milliseconds that a client which still sends has to read its answer. */
+const answeredMs = 2_000;
+
 /** Milliseconds that the head of a stream waits for its first piece: one packet costs less than two. */
 const headPatience = 50;
 
@@ -76,12 +79,15 @@ export async function listenOnNode(
 			// A connection that breaks while it is read or written is the client's affair.
 			incoming.on("error", () => {});
 			outgoing.on("error", () => {});
-			void answer(incoming, outgoing);
+			outgoing.once("finish", () => cutOffSoon(incoming));
+			if (isAmbiguous(incoming)) refuseOnNode(notUnderstood(), outgoing);
+			else void answer(incoming, outgoing);
 		},
 	);
 	const webSockets = new WebSockets(fetch);
-	server.on("upgrade", (incoming: IncomingMessage, socket, head) => {
-		void webSockets.upgrade(incoming, socket, head);
+	server.on("upgrade", (incoming: IncomingMessage, socket: Socket, head) => {
+		if (isAmbiguous(incoming)) answerNoHttp(notUnderstood(), socket);
+		else void webSockets.upgrade(incoming, socket, head);
 	});
 	if (maxConnections !== undefined) server.maxConnections = maxConnections;
 	server.on("clientError", answerNoHttp);
@@ -130,6 +136,34 @@ function carry(options: EventStreamOptions, response: Response, outgoing: Server
 /** Other protocols that a client offers to speak are passed over: it gets its answer in this one. */
 function isForWebSocket({ headers }: IncomingMessage): boolean {
 	return headers.upgrade?.toLowerCase() === "websocket";
+}
+
+/** Headers of which a request has one at most: of two, a proxy may heed the one and this server the other. */
+const single: ReadonlySet<string> = new Set(["host", "authorization", "origin", "content-type"]);
+
+function isAmbiguous({ rawHeaders }: IncomingMessage): boolean {
+	const seen = new Set<string>();
+	for (let at = 0; at < rawHeaders.length; at += 2) {
+		const name = rawHeaders[at]?.toLowerCase() ?? "";
+		if (!single.has(name)) continue;
+		if (seen.has(name)) return true;
+		seen.add(name);
+	}
+	return false;
+}
+
+function refuseOnNode(error: HoldfastError, outgoing: ServerResponse): void {
+	const { message, code } = error;
+	outgoing.writeHead(400, { "content-type": "application/json; charset=utf-8", connection: "close" });
+	outgoing.end(JSON.stringify({ error: message, code }));
+}
+
+/** A client that has its answer and goes on sending the body is disconnected, once it has had time to read the answer. */
+function cutOffSoon(incoming: IncomingMessage): void {
+	if (incoming.complete) return;
+	setTimeout(() => {
+		if (!incoming.complete) incoming.socket.destroy();
+	}, answeredMs).unref();
 }
 
 function notUnderstood(): HoldfastError {

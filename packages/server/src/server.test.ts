@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { scriptedModel } from "@holdfast/testing";
 import { afterEach, expect, test } from "vitest";
+import type { Route } from "./http/index.ts";
 import { type HandlerOptions, resolveOptions } from "./options.ts";
 import { createServer, listen, type Server } from "./server.ts";
 import { deltas, type FakeService, fakeService } from "./service.fixture.ts";
@@ -54,6 +55,34 @@ async function metric(url: string, name: string): Promise<number> {
 	const text = await (await fetch(`${url}/metrics`)).text();
 	return Number(new RegExp(`^${name} (.*)$`, "m").exec(text)?.[1]);
 }
+
+test.each([
+	["Host: localhost", "Host: evil.example"],
+	["Host: localhost", "Authorization: Bearer a", "Authorization: Bearer b"],
+	["Host: localhost", "Origin: http://localhost", "Origin: http://evil.example"],
+	["Host: localhost", "host: localhost", "Upgrade: websocket", "Connection: Upgrade"],
+])("a request with two headers of which one is allowed is refused (%s, %s)", async (...lines) => {
+	const { port } = await start(fakeService());
+	const { socket, read } = dial(port, `GET /healthz HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n`);
+	await until("it is answered", () => socket.destroyed || socket.readableEnded || read().includes("}"));
+	expect(read()).toMatch(/^HTTP\/1\.1 400 [\s\S]*"code":"invalid_request"/);
+});
+
+test("a route for all paths below one takes nothing from those that are named after it", async () => {
+	const route = (path: string, method: Route["method"], says: string): Route => ({
+		method,
+		path,
+		name: says,
+		summary: says,
+		answers: {},
+		handle: () => new Response(says),
+	});
+	const { url } = await start(fakeService(), {
+		routes: [route("/api/*", "ALL", "all"), route("/api/inspect/sessions", "GET", "inspector")],
+	});
+	expect(await (await fetch(`${url}/api/inspect/sessions`)).text()).toBe("inspector");
+	expect(await (await fetch(`${url}/api/other`)).text()).toBe("all");
+});
 
 test("a reader that stops keeps no more than the limit and is cut, the run and other watchers continue, and it resumes without loss [API-083]", async () => {
 	const service = fakeService({ holds: true });

@@ -157,3 +157,14 @@ test("runs that were folded are found no more by their id, and those after them 
 	await agent.close();
 	await host.close();
 });
+
+test.each([undefined, {}, { before: Number.NaN }, { before: new Date("never") }])(
+	"a time that is none is refused by its name, and nothing is folded (%o)",
+	async (options) => {
+		const { journal } = journalHost(memoryJournal());
+		await expect(foldHistory(journal, "s", options as never)).rejects.toMatchObject({
+			code: "invalid_option",
+			data: { option: "before" },
+		});
+	},
+);

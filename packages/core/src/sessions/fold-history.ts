@@ -1,6 +1,7 @@
 // Retention inside a session: the settled past becomes one entry, and its old bodies are gone (keeps I2, I4). What comes
 // after it keeps its place, so a seq never changes its meaning.
 
+import { HoldfastError } from "@holdfast/upp";
 import {
 	type Entry,
 	foldedFact,
@@ -34,7 +35,7 @@ export interface FoldedHistory {
  * they are, since their parents read how they ended.
  *
  * @param key As `journal.list()` gives it; for a session of an agent without a namespace that is the session's key.
- * @throws HoldfastError `history_unsettled` while a run is open, `session_held`, `fold_unsupported`, `lease_lost` when the
+ * @throws HoldfastError `invalid_option` where `before` is no time, `history_unsettled` while a run is open, `session_held`, `fold_unsupported`, `lease_lost` when the
  * session was appended to meanwhile (nothing was changed then), or what reading and appending say.
  * @example
  * import { foldHistory } from "holdfast";
@@ -52,7 +53,14 @@ export async function foldHistory(
 	key: string,
 	options: FoldHistoryOptions,
 ): Promise<FoldedHistory | undefined> {
-	const before = Number(options.before);
+	const before = Number((options as FoldHistoryOptions | undefined)?.before);
+	// Of no time nothing is younger, and all would be folded.
+	if (Number.isNaN(before))
+		throw new HoldfastError(
+			"invalid_option",
+			"The option `before` of foldHistory() must be a time: a date, or milliseconds since the epoch.",
+			{ data: { option: "before" } },
+		);
 	if (readChildStoreKey(key) !== undefined || (await journal.head(key)) === undefined) return undefined;
 	const acquired = await journal.acquire(key);
 	if (!acquired.ok) throw sessionHeld(key);

@@ -1,8 +1,9 @@
 // Bodies of requests that need none: they are looked at like any other.
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { createServer, type Server } from "../server.ts";
 import { deltas, fakeService } from "../service.fixture.ts";
 import { hello, refusal, setUp } from "../setup.fixture.ts";
+import { readJsonObject } from "./read-body.ts";
 
 const limit = 1_000;
 const open: Server[] = [];
@@ -29,6 +30,29 @@ async function served() {
 }
 
 const json = { "content-type": "application/json" };
+
+test.each([{}, { "content-length": "900" }])(
+	"a body that does not arrive is not waited for (%o)",
+	async (headers) => {
+		vi.useFakeTimers();
+		try {
+			const stalled = new ReadableStream({
+				start: (controller) => controller.enqueue(new TextEncoder().encode("{")),
+			});
+			const request = new Request("http://localhost", {
+				method: "POST",
+				body: stalled,
+				headers: { ...json, ...headers },
+				duplex: "half",
+			} as RequestInit);
+			const read = readJsonObject(request, limit).catch((error: unknown) => error);
+			await vi.advanceTimersByTimeAsync(60_000);
+			expect(await read).toMatchObject({ code: "invalid_request", retryable: true });
+		} finally {
+			vi.useRealTimers();
+		}
+	},
+);
 
 test.each(bodiless)(
 	"%s %s does nothing for a body that no request may have [API-071]",

@@ -6,6 +6,9 @@ import { HoldfastError } from "holdfast";
 /** Objects and lists inside each other; deeper than any real request, and safe for code that recurses. */
 const deepest = 128;
 
+/** Milliseconds in which a body has to arrive: one that comes a byte at a time would hold its connection for hours. */
+const patience = 60_000;
+
 /** A JSON object from outside. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -67,6 +70,18 @@ function checkMediaType(headers: Headers): void {
 }
 
 async function readBytes(request: Request, limit: number): Promise<Uint8Array> {
+	let timer: ReturnType<typeof setTimeout> | undefined;
+	const late = new Promise<never>((_, reject) => {
+		timer = setTimeout(() => reject(tooSlow()), patience);
+	});
+	try {
+		return await Promise.race([readAll(request, limit), late]);
+	} finally {
+		clearTimeout(timer);
+	}
+}
+
+async function readAll(request: Request, limit: number): Promise<Uint8Array> {
 	const announced = request.headers.get("content-length");
 	if (announced !== null) {
 		if (Number(announced) > limit) throw tooLarge(limit);
@@ -111,6 +126,14 @@ async function readOrCut<Value>(reading: Promise<Value>): Promise<Value> {
 			retryable: true,
 		});
 	}
+}
+
+function tooSlow(): HoldfastError {
+	return new HoldfastError(
+		"invalid_request",
+		`The body did not arrive within ${patience / 1_000} seconds. Send the request again.`,
+		{ retryable: true },
+	);
 }
 
 function decode(bytes: Uint8Array): string {

@@ -46,3 +46,9 @@ export function forCaller(error: unknown, sessionKey: string, sessionId: string)
 export function codeOf(error: unknown): unknown {
 	return (error as { code?: unknown } | null)?.code;
 }
+
+/** Whether an error says that the session was deleted while it was asked. */
+export function isGone(error: unknown): boolean {
+	const code = codeOf(error);
+	return code === "session_killed" || code === "session_not_found";
+}

@@ -45,6 +45,11 @@ export interface ExecuteRequest {
 export interface ServedFollowOptions extends FollowOptions {
 	/** The session is known to be there: it is not looked for. Default: it is. */
 	readonly isKnown?: boolean;
+	/**
+	 * Called before each batch with the session that the batch is of: after a deletion another one is made under the same id. A
+	 * service that never calls it is taken to have one session of an id.
+	 */
+	readonly reads?: (incarnation: string | undefined) => void;
 }
 
 /**

@@ -23,7 +23,15 @@ import {
 } from "holdfast/execute";
 import type { StoreStats } from "holdfast/host";
 import { acceptExecution, type WantedExecution } from "./accept-execution.ts";
-import { codeOf, contextRequired, forCaller, sessionNotFound, shuttingDown } from "./client-errors.ts";
+import { acceptWhole } from "./accept-whole.ts";
+import {
+	codeOf,
+	contextRequired,
+	forCaller,
+	isGone,
+	sessionNotFound,
+	shuttingDown,
+} from "./client-errors.ts";
 import { type ClientRules, checkFields, clientRules } from "./client-fields.ts";
 import { withoutPatterns } from "./client-schema.ts";
 import { executeFirst } from "./execute-first.ts";
@@ -169,7 +177,8 @@ class Service implements SessionService {
 		const about = { input, options, idempotencyKey, messageId, insteadOf, caller, ...during };
 		const accept = (made: Pick<WantedExecution, "setup" | "isNew">): Promise<Accepted> =>
 			acceptExecution(this.#host, session, { ...about, ...made });
-		if (found !== undefined) return { ...(await accept({ setup: found })), created: false };
+		if (found !== undefined)
+			return { ...(await acceptWhole(this.#host, session, () => accept({ setup: found }))), created: false };
 		const context = await this.#contextOf({ ...request, input, options });
 		return executeFirst(session, context, { options, caller }, accept);
 	}
@@ -318,9 +327,11 @@ class Service implements SessionService {
 		try {
 			return await answering;
 		} catch (error) {
-			throw this.#isClosing && codeOf(error) === "agent_closed"
-				? shuttingDown()
-				: forCaller(error, key, sessionId);
+			const code = codeOf(error);
+			if (this.#isClosing && code === "agent_closed") throw shuttingDown();
+			// Another request has deleted it meanwhile.
+			if (isGone(error)) throw sessionNotFound();
+			throw forCaller(error, key, sessionId);
 		} finally {
 			this.#asked.delete(answering);
 		}

@@ -2,6 +2,7 @@
 import { memoryHost, type RecordSpace } from "holdfast";
 import { expect, test } from "vitest";
 import { defineHook, defineTool } from "../define/index.ts";
+import { type ThreadRecord, ThreadRecords } from "./records.ts";
 import { oneAgent, said, scripted, start } from "./threads.fixture.ts";
 
 const id = "t";
@@ -89,6 +90,31 @@ test.each([
 		expect(await queued).toBe(outcome);
 		await threads.quiet();
 		expect(await host.journal.head(threads.storeKeyOf(id))).toBeUndefined();
+		await threads.close();
+	},
+);
+
+test.each(["delete", "terminate"] as const)(
+	"a thread gets no sub-agent once it is asked to %s",
+	async (what) => {
+		const host = memoryHost();
+		const { threads } = start(oneAgent(scripted(() => "Here.")), { host });
+		await threads.createThread({ agentId: "helper", id });
+		const records = new ThreadRecords(host, undefined);
+		const parent = await records.get(id);
+		const link = { threadId: id, name: "x", description: "", resumable: false, blocking: true } as const;
+		const child = (childId: string) =>
+			records.create({
+				...(parent as ThreadRecord),
+				id: childId,
+				parent: { ...link, communication: "implicit", to: "a", reports: false },
+			});
+		expect(await child("before")).toBe(true);
+		await threads[what](id);
+		const code = what === "delete" ? "thread_not_found" : "thread_terminated";
+		await expect(child("after")).rejects.toMatchObject({ code });
+		expect(await records.get("after")).toBeUndefined();
+		if (what === "delete") expect(await records.get("before")).toBeUndefined();
 		await threads.close();
 	},
 );

@@ -1,4 +1,4 @@
-// The error of a thread that is not there.
+// The errors of a thread that is not there, or is not to do any more.
 import { HoldfastError } from "holdfast";
 
 /** The error of a thread that is not there. */
@@ -6,4 +6,13 @@ export function threadNotFound(threadId: string): HoldfastError {
 	return new HoldfastError("thread_not_found", `There is no thread ${JSON.stringify(threadId)}.`, {
 		data: { threadId },
 	});
+}
+
+/** The error of a thread that was terminated. */
+export function threadTerminated(threadId: string): HoldfastError {
+	return new HoldfastError(
+		"thread_terminated",
+		`The thread ${JSON.stringify(threadId)} was terminated. Make another one.`,
+		{ data: { threadId } },
+	);
 }

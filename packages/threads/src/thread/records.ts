@@ -1,6 +1,7 @@
 // What is known of threads beside their sessions: small records of the host, by id and in the order of their making.
 import { HoldfastError, type Host, type RecordSpace } from "holdfast";
 import type { StoredRecord } from "holdfast/host";
+import { threadNotFound, threadTerminated } from "./not-found.ts";
 
 /** Whose sub-agent a thread is, and how. */
 export interface ParentLink {
@@ -76,19 +77,31 @@ export class ThreadRecords {
 		return (await this.#read(id)).value as ThreadRecord | undefined;
 	}
 
-	/** Makes a thread. False where there is one of that id. */
+	/**
+	 * Makes a thread. False where there is one of that id.
+	 * @throws HoldfastError `thread_not_found`, `thread_terminated` where its parent is deleted or terminated: from then on a parent
+	 * gets no child, for whoever deletes or terminates it has listed its children.
+	 */
 	async create(record: ThreadRecord): Promise<boolean> {
 		const { id, parent } = record;
 		const name = placeOf(record);
-		const child = parent === undefined ? [] : [{ shelf: this.#children(parent.threadId), name, value: id }];
-		return this.#space.commit(
-			[{ shelf: this.#shelf, name: id, revision: 0 }],
-			[
-				{ shelf: this.#shelf, name: id, value: record },
-				{ shelf: this.#order(record.tenant), name, value: id },
-				...child,
-			],
-		);
+		const writes = [
+			{ shelf: this.#shelf, name: id, value: record },
+			{ shelf: this.#order(record.tenant), name, value: id },
+		];
+		const own = { shelf: this.#shelf, name: id, revision: 0 };
+		if (parent === undefined) return this.#space.commit([own], writes);
+		const child = { shelf: this.#children(parent.threadId), name, value: id };
+		for (;;) {
+			const { value, revision } = await this.#read(parent.threadId);
+			const before = { shelf: this.#shelf, name: parent.threadId, revision };
+			const mayHaveChildren = (value as ThreadRecord | undefined)?.terminated === null;
+			if (mayHaveChildren && (await this.#space.commit([own, before], [...writes, child]))) return true;
+			if ((await this.get(id)) !== undefined) return false;
+			if (value === undefined) throw threadNotFound(parent.threadId);
+			if (!mayHaveChildren) throw threadTerminated(parent.threadId);
+			// Something else of the parent has changed meanwhile.
+		}
 	}
 
 	/** Changes a thread; undefined if it is unknown. `change` may be asked again. */
