@@ -135,6 +135,7 @@ export class Exchange {
 			release?.();
 			throw error;
 		}
+		if (submitted.created) this.#parts.feeds.renew(this.caller, sessionId);
 		if (release !== undefined) this.#releaseAtEnd(submitted, release);
 		return submitted;
 	}
@@ -151,6 +152,15 @@ export class Exchange {
 				return from === undefined ? undefined : watchFrom(...watch(from));
 			}, this.#parts.report),
 		);
+	}
+
+	/**
+	 * Deletes a session. Who watches it gets what it has said, and no one gets that from now on.
+	 * @throws HoldfastError `session_not_found`.
+	 */
+	async delete(sessionId: string): Promise<void> {
+		await this.service.delete(this.caller, sessionId);
+		this.#parts.feeds.renew(this.caller, sessionId);
 	}
 
 	/**

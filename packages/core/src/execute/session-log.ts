@@ -16,6 +16,8 @@ export interface LoggedEvent {
 export interface FollowLogOptions extends FollowOptions {
 	/** An error of a run as it is shown. Default: as it is. */
 	readonly shown?: ShownError | undefined;
+	/** Called before a batch with the session that it is of: another one is made under the same id after a deletion. */
+	readonly reads?: ((incarnation: string | undefined) => void) | undefined;
 }
 
 /** How many events are given at most at a time. */
@@ -32,11 +34,13 @@ export async function* followLog(
 	sessionId: string,
 	options: FollowLogOptions = {},
 ): AsyncGenerator<readonly LoggedEvent[], void, void> {
-	const { after, until = "idle", signal, shown } = options;
+	const { after, until = "idle", signal, shown, reads } = options;
 	const known = placeAfter(after);
 	const projection = new ExecuteProjection(sessionId, shown);
 	let isLive = false;
-	for await (const { events, isCaughtUp, isAtRest } of followPages(journal, storeKey, { after, signal })) {
+	for await (const page of followPages(journal, storeKey, { after, signal })) {
+		const { events, isCaughtUp, isAtRest } = page;
+		reads?.(page.incarnation);
 		const logged: LoggedEvent[] = [];
 		for (const { place: at, event } of events)
 			for (const [part, projected] of projection.project(event).entries()) {

@@ -77,6 +77,23 @@ test("a session is the same whatever the size of the pages, with its chunks and 
 	}
 });
 
+test("a journal without the entries that it counts is damaged, and is not read without end", async () => {
+	const host = memoryHost();
+	await turns(host, "one");
+	const { journal } = host;
+	for (const lacking of [1, 3]) {
+		const damaged: JournalSource = {
+			head: (key) => journal.head(key),
+			async read(key, options) {
+				return (await journal.read(key, options)).filter(({ seq }) => seq < lacking);
+			},
+		};
+		await expect(new JournalReader(damaged, "s").catchUp()).rejects.toMatchObject({
+			code: "journal_corrupt",
+		});
+	}
+});
+
 test("from a state that was folded before it catches up with what was added, and reads no more than that", async () => {
 	const host = memoryHost();
 	await turns(host, "one");

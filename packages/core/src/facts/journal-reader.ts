@@ -9,7 +9,7 @@ import type { Committed } from "./committed.ts";
 import { type ChunkSource, type EntrySource, entriesBack, isExpired, readKept } from "./entry-pages.ts";
 import { type EventPlace, invalidEventId } from "./event-id.ts";
 import type { Entry } from "./fact.ts";
-import { eventsExpired } from "./journal-errors.ts";
+import { eventsExpired, journalCorrupt, named } from "./journal-errors.ts";
 import { asItIs, emptySession, JournalFold, type PlacedEvent } from "./journal-fold.ts";
 import { isUnderWay } from "./nested-waits.ts";
 import type { FoldOptions, SessionState } from "./session-state.ts";
@@ -119,6 +119,7 @@ export class JournalReader {
 	/** Folds all that was added since, without giving events. */
 	async catchUp(): Promise<SessionState> {
 		let read: readonly Entry[] = [];
+		let before: SourceHead | undefined;
 		for (;;) {
 			// Also after reading: what was read before it is of the session that is there now.
 			const head = await this.#source.head(this.#key);
@@ -130,9 +131,14 @@ export class JournalReader {
 				this.#incarnation = head?.incarnation;
 			}
 			if ((head?.seq ?? 0) <= this.#at.seq) return this.state;
+			// Entries that the head promises and nobody finds: reading again would go on without an end.
+			if (before !== undefined && read.length === 0 && isSameHead(before, head))
+				throw journalCorrupt(`session ${named(this.#key)} ends before entry ${head?.seq}`);
+			before = head;
 			read = await this.#entries().catch((error) => {
 				if (!isExpired(error)) throw error;
 				this.restart();
+				before = undefined;
 				return [];
 			});
 		}
@@ -297,4 +303,8 @@ export class JournalReader {
 		takeChunks(this.#at.seq);
 		return { items, isCaughtUp: entries.length < this.#pageSize && !isCut };
 	}
+}
+
+function isSameHead(one: SourceHead, other: SourceHead | undefined): boolean {
+	return other?.incarnation === one.incarnation && other.seq === one.seq;
 }

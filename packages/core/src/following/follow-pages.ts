@@ -36,6 +36,8 @@ export interface EventPage {
 	readonly isCaughtUp: boolean;
 	/** Whether no run is under way there. */
 	readonly isAtRest: boolean;
+	/** Which session of that key was read: another one is made under the same key after a deletion. Undefined before the first. */
+	readonly incarnation: string | undefined;
 }
 
 /** How many entries, and chunks, are read at a time. */
@@ -70,7 +72,7 @@ export async function* followPages(
 			if (page === undefined || signal?.aborted) return;
 			const { items, isCaughtUp } = page;
 			const events = items.flatMap((item) => item.events);
-			yield { items, events, isCaughtUp, isAtRest: reader.isAtRest };
+			yield { items, events, isCaughtUp, isAtRest: reader.isAtRest, incarnation: reader.incarnation };
 			if (isCaughtUp && !(await changes.next())) return;
 		}
 	} finally {

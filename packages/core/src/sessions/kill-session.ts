@@ -1,9 +1,9 @@
 // The end of a session's runs from outside, put on record: the epoch rises in the transaction that says so (keeps I4).
 import type { AssistantMessage } from "@holdfast/upp";
-import { sessionKilled } from "../engine/index.ts";
+import { type EngineAgent, sessionKilled } from "../engine/index.ts";
 import type { Fact } from "../facts/index.ts";
 import { errorData } from "../facts/index.ts";
-import type { Journal, Ports } from "../host/index.ts";
+import type { Journal } from "../host/index.ts";
 
 /**
  * Ends the open run and empties the inbox, whichever worker owns the session. Nothing happens to a session that is not there.
@@ -12,9 +12,11 @@ import type { Journal, Ports } from "../host/index.ts";
 export async function killSession(
 	journal: Journal,
 	storeKey: string,
-	{ clock, ids }: Ports,
+	{ ports: { clock, ids }, fairness }: Pick<EngineAgent, "ports" | "fairness">,
 ): Promise<readonly string[]> {
 	for (;;) {
+		// Others may take it again and again: everything else has its turn all the same.
+		await fairness.pause();
 		if ((await journal.head(storeKey)) === undefined) return [];
 		const acquired = await journal.acquire(storeKey, { mode: "seize" });
 		if (!acquired.ok) continue;
@@ -48,10 +50,11 @@ export async function killSession(
 export async function abortRun(
 	journal: Journal,
 	storeKey: string,
-	{ clock }: Ports,
+	{ ports: { clock }, fairness }: Pick<EngineAgent, "ports" | "fairness">,
 	partial: () => Promise<AssistantMessage | undefined>,
 ): Promise<boolean> {
 	for (;;) {
+		await fairness.pause();
 		if ((await journal.head(storeKey))?.openRunId === undefined) return false;
 		const acquired = await journal.acquire(storeKey, { mode: "seize" });
 		if (!acquired.ok) continue;

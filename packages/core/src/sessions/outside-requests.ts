@@ -113,8 +113,8 @@ export async function stop(queue: SessionQueue): Promise<boolean> {
 	if (stopping === "nothing") return false;
 	if (stopping === "elsewhere") {
 		const { scope, lease, storeKey } = queue.actor;
-		const { ports } = scope.agent.engine;
-		return abortRun(scope.journal, storeKey, ports, async () => lease.cutOff(await lease.read()));
+		const { engine } = scope.agent;
+		return abortRun(scope.journal, storeKey, engine, async () => lease.cutOff(await lease.read()));
 	}
 	await stopping.over;
 	return true;
@@ -231,6 +231,7 @@ async function settle(
 	if (actor.turn !== undefined) throw sessionBusy(sessionKey);
 	lease.drop();
 	for (;;) {
+		await scope.agent.engine.fairness.pause();
 		await scope.agent.setup?.over();
 		if ((await actor.open()) === "held") throw sessionBusy(sessionKey);
 		const { isWaiting, state } = lease;

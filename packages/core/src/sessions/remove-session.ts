@@ -29,7 +29,7 @@ export async function remove(table: SessionTable, queue: SessionQueue): Promise<
 	// A plugin notified of the deletion would be notified again.
 	if (isAwaitedBy(deletion)) throw awaitsItself(key);
 	await end(table, queue, async () => {
-		while (!(await removeEntries(table, storeKey)));
+		while (!(await removeEntries(table, storeKey))) await table.agent.engine.fairness.pause();
 	});
 	await table.agent.setup?.over();
 	await withinCall(deletion, () => table.agent.policy?.deleted(key));
@@ -71,7 +71,7 @@ async function recordKill(table: SessionTable, storeKey: string): Promise<void> 
 		if (head === "unreadable") return;
 		const openRunId = head?.openRunId;
 		if (openRunId !== undefined) await records?.cancelled([openRunId], storeKey);
-		const ended = await killSession(journal, storeKey, agent.engine.ports).catch(async (error: unknown) => {
+		const ended = await killSession(journal, storeKey, agent.engine).catch(async (error: unknown) => {
 			if (isUnreadable(error) && (await readable(() => journal.head(storeKey))) === "unreadable") return [];
 			throw error;
 		});

@@ -236,6 +236,8 @@ export class SessionActor {
 	/** Begins the first of what is queued, if the session is ours. */
 	async #beginQueued(): Promise<void> {
 		while (this.mailbox.length > 0 && this.#end === undefined) {
+			const pause = this.scope.agent.engine.fairness.pause();
+			if (pause !== undefined) await pause;
 			const session = await this.open();
 			if (session !== "ours") {
 				this.#waitForChange();

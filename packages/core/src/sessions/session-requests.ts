@@ -289,6 +289,7 @@ async function resumeNow(actor: SessionActor, parked: Resumption["parked"]): Pro
 	// What others did since this process worked on the session must be seen.
 	lease.drop();
 	for (;;) {
+		await actor.scope.agent.engine.fairness.pause();
 		if ((await actor.open()) !== "ours") {
 			actor.ensureNotKilled();
 			// Another living worker has the session, or the turn before ours.
@@ -362,6 +363,7 @@ export async function deliverNotice(
 export async function resumeRun(queue: SessionQueue, runId: string): Promise<AgentRun | null> {
 	for (;;) {
 		const { actor } = queue;
+		await actor.scope.agent.engine.fairness.pause();
 		const { turn, mailbox } = actor;
 		if (turn?.run.runId === runId || mailbox.find(runId) !== undefined) return null;
 		if (turn === undefined) break;

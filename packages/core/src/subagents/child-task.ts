@@ -84,6 +84,7 @@ export async function followTask(
 		// Watching costs: it begins only when there is something to wait for, and then is looked once more.
 		let change: Change | undefined;
 		for (;;) {
+			await table.agent.engine.fairness.pause();
 			if (signal.aborted) throw signal.reason;
 			const run = await takeOver(table, task);
 			if (run !== undefined && run !== "held") {

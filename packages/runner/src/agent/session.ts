@@ -142,7 +142,7 @@ async function progressOf(host: Host, sessionKey: string, runId: string): Promis
 	return progress;
 }
 
-/** Settles when a run that waits for somebody outside has ended, in whatever process. */
+/** Resolves when a run that waits for somebody outside has ended, in any process, or its session is deleted. */
 async function ended({ journal }: Host, sessionKey: string, runId: string): Promise<void> {
 	for (;;) {
 		let wake: () => void = () => {};
@@ -151,8 +151,7 @@ async function ended({ journal }: Host, sessionKey: string, runId: string): Prom
 		});
 		const stop = journal.watch(sessionKey, wake);
 		try {
-			const entries: readonly Entry[] = await journal.read(sessionKey);
-			if (entries.some((entry) => entry.runId === runId && entry.fact.kind === "run.ended")) return;
+			if ((await journal.head(sessionKey))?.openRunId !== runId) return;
 			await changed;
 		} finally {
 			stop();

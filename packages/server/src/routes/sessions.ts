@@ -104,7 +104,7 @@ export const remove: Route = {
 	async handle(exchange) {
 		const sessionId = named(exchange);
 		await exchange.readNothing();
-		await exchange.service.delete(exchange.caller, sessionId);
+		await exchange.delete(sessionId);
 		return answerJson({ sessionId, deleted: true });
 	},
 };

@@ -12,7 +12,10 @@ export interface FeedTableOptions {
 /** The open feeds. */
 export class FeedTable {
 	readonly #options: FeedTableOptions;
+	/** The feed that who comes next joins, by the session. */
 	readonly #feeds = new Map<string, Feed>();
+	/** Those and the ones of sessions that were deleted, until they end. */
+	readonly #open = new Set<Feed>();
 	readonly #pace = steadyPace();
 	#isHurried = false;
 
@@ -23,7 +26,7 @@ export class FeedTable {
 	/** Bytes that all windows hold. */
 	get bytes(): number {
 		let sum = 0;
-		for (const feed of this.#feeds.values()) sum += feed.bytes;
+		for (const feed of this.#open) sum += feed.bytes;
 		return sum;
 	}
 
@@ -39,25 +42,38 @@ export class FeedTable {
 		if (found !== undefined) return found;
 		const { service, maxBufferedBytes, failed } = this.#options;
 		const feed = new Feed({
-			follow: (signal) => service.follow(caller, sessionId, { after, until: "never", signal, isKnown: true }),
+			follow: (signal, reads) =>
+				service.follow(caller, sessionId, { after, until: "never", signal, isKnown: true, reads }),
 			after,
 			maxBufferedBytes,
 			pace: this.#pace,
 			failed,
-			ended: () => this.#feeds.delete(key),
+			ended: () => {
+				this.#open.delete(feed);
+				if (this.#feeds.get(key) === feed) this.#feeds.delete(key);
+			},
 		});
 		if (this.#isHurried) feed.hurry();
 		this.#feeds.set(key, feed);
+		this.#open.add(feed);
 		return feed;
+	}
+
+	/**
+	 * The session is deleted, or was just made: whoever comes next gets another feed. The one that is there ends by itself when
+	 * it learns of the deletion.
+	 */
+	renew(caller: ServedCaller, sessionId: string): void {
+		this.#feeds.delete(sessionKeyOf(caller, sessionId));
 	}
 
 	/** The service is about to close: what its last runs say is to be read before. */
 	hurry(): void {
 		this.#isHurried = true;
-		for (const feed of this.#feeds.values()) feed.hurry();
+		for (const feed of this.#open) feed.hurry();
 	}
 
 	close(): void {
-		for (const feed of [...this.#feeds.values()]) feed.close();
+		for (const feed of [...this.#open]) feed.close();
 	}
 }

@@ -4,6 +4,7 @@
 import type { LoggedEvent } from "holdfast/execute";
 import { type Chunk, chunksOf } from "./chunk.ts";
 import { compareEventIds } from "./event-id.ts";
+import { isGone } from "./is-gone.ts";
 import { isComplete } from "./record.ts";
 import { unheld } from "./stream-table.ts";
 
@@ -51,8 +52,11 @@ export function steadyPace(): Pace {
 
 /** What a feed is made of. */
 export interface FeedOptions {
-	/** Follows the session from `after` until the signal. */
-	readonly follow: (signal: AbortSignal) => AsyncIterable<readonly LoggedEvent[]>;
+	/** Follows the session from `after` until the signal, and reports which session it reads. */
+	readonly follow: (
+		signal: AbortSignal,
+		reads: (incarnation: string | undefined) => void,
+	) => AsyncIterable<readonly LoggedEvent[]>;
 	/** The id after which it begins. */
 	readonly after: string | undefined;
 	readonly maxBufferedBytes: number;
@@ -89,11 +93,17 @@ export class Feed {
 	#isHurried = false;
 	/** The last end of an execution that was read. */
 	#lastEnd: string | undefined;
+	#incarnation: string | undefined;
 
 	constructor(options: FeedOptions) {
 		this.#options = options;
 		this.#before = options.after;
 		this.#lastId = options.after;
+	}
+
+	/** Which session of its id it reads; undefined until it has read. */
+	get incarnation(): string | undefined {
+		return this.#incarnation;
 	}
 
 	/** Bytes that the window holds. */
@@ -205,17 +215,23 @@ export class Feed {
 	async #read(): Promise<void> {
 		try {
 			// Asked for at once: a service that closes meanwhile gives what there is to those who have asked.
-			const batches = this.#options.follow(this.#abort.signal);
+			const batches = this.#options.follow(this.#abort.signal, (incarnation) => {
+				this.#incarnation ??= incarnation;
+			});
 			// Where timers are late a turn of the event loop takes as long as a pause, and a short run takes several.
 			for (let turn = 0; turn < firstTurns && (await this.#pause(readEvery.first)) > readEvery.least; turn++);
 			for await (const events of batches) {
 				if (!this.#isOpen) return;
-				if (events.length > 0) this.#take(events);
-				if (events.length > 0 && events.length < full && this.#isOpen) await this.#pause(readEvery.least);
+				if (events.length === 0) continue;
+				this.#take(events);
+				if (!this.#isOpen) return;
+				if (events.length < full) await this.#pause(readEvery.least);
+				else await turn(0); // a store in memory would be read to its end before anything else has its turn
 			}
 			this.#notify();
 		} catch (error) {
-			if (this.#isOpen) this.#options.failed(error);
+			// Deleted and made again, or not, before it was read: for its watchers it has ended.
+			if (this.#isOpen && !isGone(error)) this.#options.failed(error);
 		} finally {
 			this.close();
 		}

@@ -2,12 +2,20 @@
 // the feed that all watchers share. When that is too far ahead of its reader, it reads from the service again: a burst cuts
 // no reader off, and one that has stopped reading is let go by its stream. Every event is sent once, in order, whichever of the
 // two it came from.
+//
+//   reading    batches come from a reading of its own; where the feed does not fit it stays here, and the next batch wakes it
+//   joined     chunks come from the feed
+//   ended      the execution is over, the session is deleted, or the reader has left
+//
+//   reading → joined   caught up, and the feed is of the same session and holds everything that comes
+//   joined → reading   the feed dropped it, or turned out to be of another session under this id
 import type { LoggedEvent } from "holdfast/execute";
 import type { ServedCaller, SessionService } from "../service/index.ts";
 import { type Chunk, chunkAfter, chunksOf } from "./chunk.ts";
 import type { Source, StartSource, StreamEnd } from "./event-stream.ts";
 import type { Feed, FeedWatcher } from "./feed.ts";
 import type { FeedTable } from "./feed-table.ts";
+import { isGone } from "./is-gone.ts";
 
 /** Where a watcher stops: after the next end of an execution, after the last one, or never. */
 export type Until = "complete" | "idle" | "never";
@@ -58,13 +66,16 @@ export async function watchFrom(ports: WatchPorts, options: WatchOptions): Promi
 	}
 	const reading = readFrom(ports.service, options, options.after);
 	const first = await reading.iterator.next();
-	return (wake, fail) => new Watcher(ports, options, wake, fail, undefined, { ...reading, first });
+	return (wake, fail) =>
+		new Watcher(ports, options, wake, fail, undefined, Object.assign(reading, { first }));
 }
 
 interface Reading {
 	readonly iterator: AsyncIterator<readonly LoggedEvent[]>;
 	readonly abort: AbortController;
 	readonly first?: Batch;
+	/** Which session it reads. */
+	incarnation: string | undefined;
 }
 
 function readFrom(
@@ -73,12 +84,12 @@ function readFrom(
 	after: string | undefined,
 ): Reading {
 	const abort = new AbortController();
-	const batches = service.follow(caller, sessionId, {
-		after,
-		until,
-		signal: abort.signal,
-	});
-	return { iterator: batches[Symbol.asyncIterator](), abort };
+	const reads = (incarnation: string | undefined): void => {
+		reading.incarnation = incarnation;
+	};
+	const batches = service.follow(caller, sessionId, { after, until, signal: abort.signal, reads });
+	const reading: Reading = { iterator: batches[Symbol.asyncIterator](), abort, incarnation: undefined };
+	return reading;
 }
 
 class Watcher implements Source, FeedWatcher {
@@ -97,6 +108,10 @@ class Watcher implements Source, FeedWatcher {
 	/** Read from the service and not yet taken. */
 	#read: Generator<Chunk, undefined> | undefined;
 	#isReading = false;
+	/** Whether all that there was has been read, so that the feed may have the rest. */
+	#isCaughtUp = false;
+	/** Which session it watches; undefined where that is not known. */
+	#incarnation: string | undefined;
 	#hasEnded = false;
 
 	constructor(
@@ -119,7 +134,7 @@ class Watcher implements Source, FeedWatcher {
 
 	take(): Uint8Array | "end" | "none" {
 		if (this.#hasEnded) return "end";
-		const chunk = this.#takeRead() ?? this.#takeFromFeed();
+		const chunk = this.#takeRead() ?? this.#takeLive();
 		if (chunk === undefined) {
 			if (this.#hasEnded) return "end";
 			if (this.#feed === undefined) this.#readOn();
@@ -136,8 +151,7 @@ class Watcher implements Source, FeedWatcher {
 	}
 
 	drop(): void {
-		this.#feed?.leave(this);
-		this.#feed = undefined;
+		this.#leaveFeed();
 		this.isLagging = true;
 		this.#wake();
 	}
@@ -146,8 +160,7 @@ class Watcher implements Source, FeedWatcher {
 		this.#hasEnded = true;
 		this.#read = undefined;
 		this.#leaveReading();
-		this.#feed?.leave(this);
-		this.#feed = undefined;
+		this.#leaveFeed();
 	}
 
 	#takeRead(): Chunk | undefined {
@@ -160,9 +173,19 @@ class Watcher implements Source, FeedWatcher {
 		return chunk;
 	}
 
-	#takeFromFeed(): Chunk | undefined {
-		const feed = this.#feed;
-		while (feed !== undefined) {
+	#takeLive(): Chunk | undefined {
+		if (this.#hasEnded) return undefined;
+		if (this.#feed === undefined && this.#isCaughtUp) this.#joinIfFits();
+		return this.#feed === undefined ? undefined : this.#takeFromFeed(this.#feed);
+	}
+
+	#takeFromFeed(feed: Feed): Chunk | undefined {
+		if (!this.#isOf(feed)) {
+			this.#leaveFeed();
+			return undefined;
+		}
+		this.#incarnation ??= feed.incarnation;
+		for (;;) {
 			const chunk = feed.chunk(this.next);
 			if (chunk === undefined) {
 				if (!feed.isOpen) this.#finish();
@@ -175,7 +198,11 @@ class Watcher implements Source, FeedWatcher {
 			if (chunk.ends && this.#endsWith(feed)) this.#finish();
 			return rest;
 		}
-		return undefined;
+	}
+
+	/** Whether a feed is of the session that is watched, as far as both are known. */
+	#isOf({ incarnation }: Feed): boolean {
+		return incarnation === undefined || this.#incarnation === undefined || incarnation === this.#incarnation;
 	}
 
 	#endsWith(feed: Feed): boolean {
@@ -197,6 +224,18 @@ class Watcher implements Source, FeedWatcher {
 		feed.join(this, this.#after);
 	}
 
+	/** Where the feed does not fit it goes on with its own reading, which has each event as well. */
+	#joinIfFits(): void {
+		const feed = this.#ports.feeds.open(this.#options.caller, this.#options.sessionId, this.#after);
+		if (this.#isOf(feed) && feed.covers(this.#after)) this.#join(feed);
+	}
+
+	#leaveFeed(): void {
+		this.#feed?.leave(this);
+		this.#feed = undefined;
+		this.#isCaughtUp = false;
+	}
+
 	#readOn(): void {
 		if (this.#isReading) return;
 		this.#isReading = true;
@@ -205,13 +244,18 @@ class Watcher implements Source, FeedWatcher {
 		reading.iterator.next().then(
 			(batch) => {
 				this.#isReading = false;
-				if (this.#hasEnded || reading !== this.#reading) return;
-				this.#arrived(batch);
+				if (this.#hasEnded) return;
+				if (reading === this.#reading) this.#arrived(batch);
 				this.#wake();
 			},
 			(error) => {
 				this.#isReading = false;
 				if (this.#hasEnded) return;
+				if (isGone(error)) {
+					this.#finish();
+					this.#wake();
+					return;
+				}
 				this.#options.failed(error);
 				this.#fail("failed");
 			},
@@ -219,18 +263,12 @@ class Watcher implements Source, FeedWatcher {
 	}
 
 	#arrived({ done, value }: Batch): void {
-		if (done === true) {
-			this.#finish();
-			return;
-		}
-		if (value.length > 0) {
-			this.#read = chunksOf(value);
-			return;
-		}
-		// Caught up. Where the feed has moved on meanwhile, what lies between is read first.
-		const feed = this.#ports.feeds.open(this.#options.caller, this.#options.sessionId, this.#after);
-		if (feed.covers(this.#after)) this.#join(feed);
-		else this.#leaveReading();
+		const incarnation = this.#reading?.incarnation;
+		this.#incarnation ??= incarnation;
+		// Where another session has the id by now, nothing more comes of the one that is watched.
+		if (done === true || this.#incarnation !== incarnation) this.#finish();
+		else if (value.length > 0) this.#read = chunksOf(value);
+		else this.#isCaughtUp = true;
 	}
 
 	#leaveReading(): void {

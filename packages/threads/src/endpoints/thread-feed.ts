@@ -239,10 +239,13 @@ class Seat {
 	async next(signal: AbortSignal): Promise<readonly SentEvent[] | undefined> {
 		while (this.#queue.length === 0 && !this.isLagging) {
 			if (signal.aborted || this.#feed.isOver) return undefined;
+			let woken = (): void => {};
 			await new Promise<void>((resolve) => {
-				this.#wake = resolve;
-				signal.addEventListener("abort", () => resolve(), { once: true });
+				woken = resolve;
+				this.#wake = woken;
+				signal.addEventListener("abort", woken);
 			});
+			signal.removeEventListener("abort", woken);
 			this.#wake = undefined;
 		}
 		return this.#queue.splice(0);

@@ -7,6 +7,7 @@ import { broughtBack } from "./child-files.ts";
 import { evolveFlow, type Flow, initialFlow } from "./flow.ts";
 import type { LiveRun } from "./live-run.ts";
 import { type MessageData, type Side, withData } from "./message-data.ts";
+import { threadNotFound } from "./not-found.ts";
 import type { ThreadRecord } from "./records.ts";
 import type { ThreadSystem } from "./system.ts";
 
@@ -79,8 +80,9 @@ async function runOf(
 	for (;;) {
 		signal.throwIfAborted();
 		const changed = Promise.withResolvers<void>();
-		const stop = journal.watch(key, () => changed.resolve());
-		signal.addEventListener("abort", () => changed.resolve(), { once: true });
+		const resolve = (): void => changed.resolve();
+		const stop = journal.watch(key, resolve);
+		signal.addEventListener("abort", resolve);
 		try {
 			for (const entry of await journal.read(key, { after })) {
 				after = entry.seq;
@@ -88,9 +90,12 @@ async function runOf(
 				entries.push(entry);
 				if (entry.fact.kind === "run.ended") return entries;
 			}
+			// Deleted meanwhile: its run does not end any more.
+			if ((await journal.head(key)) === undefined) throw threadNotFound(threadId);
 			await changed.promise;
 		} finally {
 			stop();
+			signal.removeEventListener("abort", resolve);
 		}
 	}
 }
