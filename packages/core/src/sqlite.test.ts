@@ -28,7 +28,8 @@ test.each([
 });
 
 test.each([[undefined], [null], [5]])("a host of %s is a TypeError that says what it takes", (options) => {
+	expect(() => sqliteHost(options as never)).toThrow(TypeError);
 	expect(() => sqliteHost(options as never)).toThrow(
-		new TypeError("sqliteHost() takes the path of a file, or options: { path }."),
+		"sqliteHost() takes the path of a file, or options: { path }.",
 	);
 });

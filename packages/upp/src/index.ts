@@ -2,6 +2,7 @@
 
 export type { LanguageModel } from "./ai-sdk/index.ts";
 export {
+	checkOptionNames,
 	ErrorCode,
 	failureText,
 	HoldfastError,
@@ -11,6 +12,9 @@ export {
 	isUPPError,
 	type Modality,
 	messageOf,
+	type NameHints,
+	nearest,
+	optionNames,
 	UPPError,
 } from "./errors/index.ts";
 export { uuid } from "./ids/index.ts";

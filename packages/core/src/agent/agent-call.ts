@@ -1,7 +1,7 @@
 // One pure call of an agent: policy around a run that is driven at once and can be stopped at any moment.
 
 import type { Message } from "@holdfast/upp";
-import { HoldfastTypeError } from "@holdfast/upp";
+import { checkOptionNames, HoldfastTypeError, optionNames } from "@holdfast/upp";
 import type { AgentStreamEvent } from "../engine/index.ts";
 import {
 	cancelled,
@@ -197,9 +197,28 @@ export function startCall(
 	return { result, stop, wasStopped: () => stopped };
 }
 
+const callOptionNames = optionNames<CallOptions>({ output: true, signal: true, parentContext: true });
+
+const inSession = "It belongs to a session: `agent.session(key).send(input, options)`.";
+const ofAgent = "It is an option of the agent.";
+const insteadOfCallOptions = {
+	abortSignal: "Write `signal`.",
+	caller: inSession,
+	dedupeKey: inSession,
+	messageId: inSession,
+	runId: inSession,
+	sessionId: inSession,
+	maxSteps: ofAgent,
+	params: ofAgent,
+	system: ofAgent,
+	tools: ofAgent,
+	schema: "Write `output`.",
+};
+
 function checkOptions(options: unknown): void {
 	if (typeof options !== "object" || options === null)
 		throw new HoldfastTypeError("invalid_option", "The options of a call must be an object: { signal }.");
+	checkOptionNames(options, callOptionNames, { of: "A call of an agent", instead: insteadOfCallOptions });
 	const { signal } = options as { signal?: Partial<AbortSignal> | null };
 	if (signal !== undefined && signal !== null && typeof signal.addEventListener !== "function")
 		throw new HoldfastTypeError(

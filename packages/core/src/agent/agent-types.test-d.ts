@@ -188,13 +188,16 @@ test("messages of pages have the agent's tools", () => {
 });
 
 test("a name that an option does not have is said to be another's", () => {
-	// @ts-expect-error Type 'string' is not assignable to type '"This option is called `instructions`."'
+	// @ts-expect-error Type 'string' is not assignable to type '"Write `system`."'
 	agent({ model, instruction: "Be brief." });
-	// @ts-expect-error this option is called `tools`
+	// @ts-expect-error write `tools`
 	agent({ model, tool: [weather] });
-	// @ts-expect-error this option is called `system`
+	// @ts-expect-error write `system`
 	agent({ model, systemPrompt: "Be brief." });
-	// @ts-expect-error this option is called `maxSteps`
+	// @ts-expect-error write `maxSteps`
 	agent({ model, maxStep: 3 });
+	// @ts-expect-error settings of the model belong in `params`
+	agent({ model, temperature: 0 });
+	// @ts-expect-error no option has this name
 	agent({ model, somethingNew: 3 });
 });

@@ -284,12 +284,16 @@ describe("options", () => {
 		for (const model of ["gpt-5.2", provider, undefined]) expect(make(model)).toThrow(TypeError);
 	});
 
-	test("params, config and unknown options reach the model as they do from llm() [UAP-015]", async () => {
+	test("params, config and other options of llm() reach the model unchanged, and a name that llm() refuses is refused [UAP-015]", async () => {
 		const options = {
 			params: { temperature: 0.5, nested: { a: [1] } },
 			config: { baseUrl: "http://localhost", headers: { a: "b" } },
-			somethingNew: { level: 3 },
+			structure: { type: "object", properties: { ok: { type: "boolean" } } },
 		};
+		for (const make of [llm, agent])
+			expect(() => make({ model: scriptedModel([]), somethingNew: { level: 3 } } as never)).toThrow(
+				expect.objectContaining({ code: "invalid_option", message: expect.stringContaining("somethingNew") }),
+			);
 		const direct = scriptedModel(["hi"]);
 		await llm({ model: direct, ...options } as never).generate("go");
 		const through = scriptedModel(["hi"]);
@@ -368,11 +372,11 @@ describe("options", () => {
 			expect(full[method]).toBeTypeOf("function");
 	});
 
-	test("an option named like a method or like id hides neither", async () => {
-		const odd = agent({ model: scriptedModel(["hi"]), session: 1, id: "mine" });
-		expect(odd.session).toBeTypeOf("function");
-		expect(odd.id).toMatch(uuid4);
-		expect((await odd.query("go")).response.text).toBe("hi");
+	test("an option named like a method or like id is refused: it would hide them", () => {
+		for (const option of ["session", "id", "generate"])
+			expect(() => agent({ model: scriptedModel([]), [option]: 1 } as never)).toThrow(
+				expect.objectContaining({ code: "invalid_option" }),
+			);
 	});
 });
 

@@ -22,14 +22,14 @@ import { streamCall } from "./agent-stream.ts";
 import type { AgentTypes, RunOf, SessionOf, ToolList } from "./agent-types.ts";
 import { checkModel, checkNames, checkOptions } from "./check-options.ts";
 import { checkpointsOf } from "./checkpoints.ts";
-import { type MisspeltOptions, refuseMisspelt } from "./misspelt-options.ts";
+import type { ForeignOptions } from "./foreign-options.ts";
 import { type AgentOptions, knownOptions, opaqueOf, resolveAgent, toolObjects } from "./options.ts";
 
 /**
  * An agent: a model, tools and instructions.
  *
- * `new Agent(options)` is strict: a missing model or an unknown option throws `invalid_option`. The factory `agent(options)` is
- * open: a missing model is an error only when used, and unknown options go to the model layer.
+ * An unknown option throws `invalid_option`, and so does a missing model. The factory `agent(options)` does the same, except
+ * that a missing model is an error only when the agent is used.
  *
  * Spreading an agent gives its options: `agent({ ...coder, system: "Be brief." })`.
  *
@@ -63,11 +63,8 @@ export class Agent<const Tools extends ToolSet = ToolSet, const Schema extends O
 	constructor(options: AgentOptions<Tools, Schema>) {
 		if (typeof options !== "object" || options === null)
 			throw new HoldfastTypeError("invalid_option", "new Agent() takes an object of options.");
-		if (options instanceof OpenOptions) refuseMisspelt(options, knownOptions);
-		else {
-			checkNames(options);
-			checkModel(options);
-		}
+		checkNames(options);
+		if (!(options instanceof OpenOptions)) checkModel(options);
 		const { ...given } = options;
 		checkOptions(given);
 		this.#id = (given.ports?.ids ?? { uuid }).uuid();
@@ -82,10 +79,8 @@ export class Agent<const Tools extends ToolSet = ToolSet, const Schema extends O
 			checkpoints: checkpoints && checkpointsOf(checkpoints, sessionId, this.#id, this.#engine.ports.ids),
 			opaque: opaqueOf(given),
 		};
-		for (const [name, value] of Object.entries(given)) {
-			// An option that happens to be named like a method stays an option and does not hide the method.
-			if (!(name in Agent.prototype)) Object.defineProperty(this, name, { ...ownProperty, value });
-		}
+		for (const [name, value] of Object.entries(given))
+			Object.defineProperty(this, name, { ...ownProperty, value });
 		this.tools = toolObjects(given.tools) as ToolList<Tools>;
 		if (given.system === undefined && given.instructions !== undefined) {
 			Object.defineProperty(this, "system", { value: given.instructions, enumerable: false });
@@ -249,18 +244,16 @@ const ownProperty = { enumerable: true, configurable: true, writable: true };
 class OpenOptions {}
 
 /**
- * Makes an agent. Options that are not known go to the model layer, but those whose names look misspelt; a missing model is
- * an error only when used.
+ * Makes an agent. It is the same as `new Agent()`, except that a missing model is an error only when the agent is used.
  *
- * @throws HoldfastError `invalid_option` for a name that looks like a misspelt option; what the constructor throws.
+ * @throws HoldfastError `invalid_option` for an option that does not exist, with what to write instead; what the constructor
+ * throws.
  * @see UAP 4.1
  */
 export function agent<
 	const Tools extends ToolSet = ToolSet,
 	const Schema extends OutputSchema = OutputSchema,
->(
-	options: AgentOptions<Tools, Schema> & MisspeltOptions & Readonly<Record<string, unknown>>,
-): Agent<Tools, Schema> {
+>(options: AgentOptions<Tools, Schema> & ForeignOptions): Agent<Tools, Schema> {
 	if (typeof options !== "object" || options === null)
 		throw new HoldfastTypeError("invalid_option", "agent() takes an object of options.");
 	return new Agent<Tools, Schema>(Object.assign(new OpenOptions(), options));

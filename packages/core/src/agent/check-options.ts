@@ -1,17 +1,26 @@
 // Options of an agent that would fail late or silently when they are of the wrong kind: looked at when it is made.
-import { HoldfastTypeError, isHoldfastError, resolveModel } from "@holdfast/upp";
+import { checkOptionNames, HoldfastTypeError, isHoldfastError, nearest, resolveModel } from "@holdfast/upp";
 import { modelWaitDefaults } from "../engine/index.ts";
 import { hookNames } from "../strategies/index.ts";
-import { meantBy } from "./misspelt-options.ts";
+import { foreignOptions } from "./foreign-options.ts";
 import { type AgentOptions, knownOptions } from "./options.ts";
 import { isRuntimeLlm } from "./runtime-llm.ts";
 import { checkToolChoice } from "./tool-choice.ts";
+
+const toolStrategyHooks = [
+	"onToolCall",
+	"onBeforeCall",
+	"onAfterCall",
+	"onError",
+	"onMaxIterations",
+] as const;
 
 const middlewareFunctions = ["before", "after", "onError", "stop", "begin"] as const;
 
 /** The options that are looked at here. */
 interface CheckedOptions {
 	readonly strategy?: unknown;
+	readonly toolStrategy?: unknown;
 	readonly middleware?: unknown;
 	readonly toolChoice?: unknown;
 	readonly checkpoints?: unknown;
@@ -26,19 +35,9 @@ interface CheckedOptions {
 	readonly onWarning?: unknown;
 }
 
-/** @throws HoldfastError `invalid_option` naming the option that is not known. */
+/** @throws HoldfastError `invalid_option` for an option that does not exist, with what to write instead. */
 export function checkNames(options: AgentOptions): void {
-	if ("llm" in options)
-		throw new HoldfastTypeError("invalid_option", "The option `llm` is now called `model`.");
-	for (const name of Object.keys(options)) {
-		if (knownOptions.has(name)) continue;
-		const meant = meantBy(name, knownOptions);
-		const hint = meant === undefined ? "." : `; did you mean \`${meant}\`?`;
-		throw new HoldfastTypeError(
-			"invalid_option",
-			`Unknown option \`${name}\`${hint} Known options: ${[...knownOptions].sort().join(", ")}.`,
-		);
-	}
+	checkOptionNames(options, knownOptions, { of: "An agent", instead: foreignOptions });
 }
 
 /** @throws HoldfastError `invalid_option` where `model` is not a model, or an option does not go with it. */
@@ -98,6 +97,10 @@ export function checkOptions(options: CheckedOptions): void {
 		throw new HoldfastTypeError("invalid_option", "The option `onWarning` must be a function.");
 	if (strategy !== undefined)
 		checkFunctions("strategy", readObject(strategy, "strategy", "of hooks"), hookNames);
+	if (options.toolStrategy !== undefined) {
+		const { maxIterations: _, ...hooks } = readObject(options.toolStrategy, "toolStrategy", "of hooks");
+		checkFunctions("toolStrategy", hooks, toolStrategyHooks);
+	}
 	if (middleware !== undefined) checkMiddleware(middleware);
 	if (checkpoints !== undefined) checkStore(checkpoints);
 	if (prices !== undefined) checkPrices(prices);
@@ -182,9 +185,21 @@ function readObject(given: unknown, option: string, kind: string): Record<string
 	throw new HoldfastTypeError("invalid_option", `The option \`${option}\` must be an object ${kind}.`);
 }
 
+/** @throws HoldfastError `invalid_option` for a hook that is no function, or that has a name under which nothing calls it. */
 function checkFunctions(option: string, holder: Record<string, unknown>, names: readonly string[]): void {
 	for (const name of names) {
 		if (holder[name] === undefined || typeof holder[name] === "function") continue;
 		throw new HoldfastTypeError("invalid_option", `The option \`${option}.${name}\` must be a function.`);
+	}
+	for (const name of Object.keys(holder)) {
+		// Objects may keep data and functions of their own next to their hooks.
+		const meant =
+			names.includes(name) || typeof holder[name] !== "function" ? undefined : nearest(name, names, 2);
+		if (meant === undefined || meant in holder) continue;
+		throw new HoldfastTypeError(
+			"invalid_option",
+			`The option \`${option}\` has no function \`${name}\`. Did you mean \`${meant}\`?`,
+			{ data: { option: name, meant } },
+		);
 	}
 }

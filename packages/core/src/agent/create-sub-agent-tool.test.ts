@@ -181,7 +181,7 @@ describe("createSubAgentTool", () => {
 	});
 
 	test("lets an agent without a model work on its caller's, and one with a model on its own [UAP-079]", async () => {
-		const bare = agent({ system: "Helper.", somethingNew: 1 });
+		const bare = agent({ system: "Helper.", params: { seed: 1 } });
 		const own = scriptedModel(["by its own"]);
 		const whole = agent({ model: own });
 		const tools = [explore(bare, { name: "bare" }), explore(whole, { name: "whole" })];
@@ -192,7 +192,7 @@ describe("createSubAgentTool", () => {
 			expect(model.requests[1]).toMatchObject({
 				system: "Helper.",
 				config: { baseUrl: name },
-				somethingNew: 1,
+				params: { seed: 1 },
 			});
 		}
 		const model = scriptedModel([calling("whole", "t"), "done"]);

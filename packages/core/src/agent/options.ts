@@ -161,7 +161,6 @@ const ownOptions: ReadonlySet<string> = new Set([
 	"unread",
 	"modelWait",
 	"onWarning",
-	"id",
 ]);
 
 /** The names the strict constructor knows. */

@@ -208,13 +208,12 @@ describe("what a context says", () => {
 });
 
 describe("an agent that is spread", () => {
-	test("keeps its tools by the names of a record, its system prompt and options unknown here", async () => {
+	test("keeps its tools by the names of a record, its system prompt and its parameters", async () => {
 		const look = { description: "Looks.", parameters, run: () => "seen" };
 		const helper = agent({
 			instructions: "Help.",
 			tools: { look },
 			params: { temperature: 0 },
-			extra: { a: 1 },
 		});
 		expect(helper.tools).toEqual([look]);
 		expect(helper.tools[0]).toBe(look);
@@ -226,7 +225,6 @@ describe("an agent that is spread", () => {
 		expect(model.requests[0]).toMatchObject({
 			system: "Help.",
 			params: { temperature: 0 },
-			extra: { a: 1 },
 			config,
 		});
 		expect(spread.id).not.toBe(helper.id);

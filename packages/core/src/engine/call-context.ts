@@ -76,20 +76,13 @@ export class CallContext implements ToolContext {
 		enumerable: true,
 	};
 
-	/** `expiring` is aborted when the time of the call is over. */
-	constructor(
-		run: Run,
-		step: number,
-		tool: EngineTool,
-		started: StartedCall,
-		expiring?: AbortSignal | undefined,
-	) {
+	constructor(run: Run, step: number, tool: EngineTool, started: StartedCall) {
 		const { call, attempt, idempotencyKey, approval } = started;
 		const { toolCallId } = call;
 		this.#run = run;
 		this.toolCallId = toolCallId;
 		this.toolName = call.toolName;
-		this.signal = expiring === undefined ? run.signal : AbortSignal.any([run.signal, expiring]);
+		this.signal = run.signal;
 		this.attempt = attempt;
 		this.idempotencyKey = idempotencyKey;
 		this.retryPolicy = tool.retryPolicy;

@@ -1,5 +1,6 @@
 // The keywords about what a value holds: the properties of objects, the items of arrays.
 
+import { nearest } from "@holdfast/upp";
 import {
 	add,
 	type Check,
@@ -14,7 +15,6 @@ import {
 	type SchemaNode,
 } from "./check.ts";
 import { mayHint, spend } from "./effort.ts";
-import { nearest } from "./nearest.ts";
 import { contentKey } from "./scalar-keywords.ts";
 
 interface Property {

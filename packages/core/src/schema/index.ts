@@ -1,7 +1,6 @@
 // The door of schemas: JSON Schema validation and Standard Schema support.
 export { compileSchema } from "./compile-schema.ts";
 export { formatIssues, type Issue } from "./issue.ts";
-export { nearest } from "./nearest.ts";
 export {
 	isStandardSchema,
 	type StandardOutcome,

@@ -1,5 +1,6 @@
 // The keywords about a value itself: type, enum, const, and the bounds of numbers and strings.
 
+import { nearest } from "@holdfast/upp";
 import {
 	type Check,
 	countKeyword,
@@ -14,7 +15,6 @@ import {
 } from "./check.ts";
 import { mayHint, spend, spendText } from "./effort.ts";
 import { describeValue } from "./issue.ts";
-import { nearest } from "./nearest.ts";
 
 const TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
 	string: (value) => typeof value === "string",

@@ -1,6 +1,6 @@
 // The handle of a durable conversation. Light: handles of one key share one actor.
 
-import { HoldfastTypeError } from "@holdfast/upp";
+import { checkOptionNames, HoldfastTypeError, optionNames } from "@holdfast/upp";
 import { type Caller, readCaller } from "../caller/index.ts";
 import type { AgentEvent, MessageEdit, PendingToolCall, RunEvent, ToolAnswer } from "../facts/index.ts";
 import { acceptInput, type SendInput, saidBy } from "../facts/index.ts";
@@ -15,6 +15,37 @@ import type { SessionQueue } from "./session-queue.ts";
 import type { StartOptions } from "./session-requests.ts";
 import * as requests from "./session-requests.ts";
 import type { SessionTable } from "./session-table.ts";
+
+const sendNames = optionNames<Pick<StartOptions, "runId" | "messageId" | "caller" | "dedupeKey">>({
+	runId: true,
+	messageId: true,
+	caller: true,
+	dedupeKey: true,
+});
+const steerNames = optionNames<Pick<StartOptions, "messageId" | "caller" | "dedupeKey">>({
+	messageId: true,
+	caller: true,
+	dedupeKey: true,
+});
+const startNames = optionNames<StartOptions>({
+	runId: true,
+	messageId: true,
+	caller: true,
+	dedupeKey: true,
+	beforeBegin: true,
+	watcher: true,
+	insteadOf: true,
+	values: true,
+});
+const insteadInSessions = {
+	id: "Write `messageId`, or `runId`.",
+	insteadOf: "A message is replaced by `start(input, { insteadOf })`.",
+	output: "`output` is an option of the agent; `execute()` takes one for each message.",
+	signal: "Call `interrupt()` of the run or of the session.",
+	abortSignal: "Call `interrupt()` of the run or of the session.",
+	tools: "`tools` is an option of the agent; `execute()` takes them for each message.",
+	metadata: "Write `caller`.",
+};
 
 /**
  * A durable conversation under a key. What was accepted survives the death of the process; a run that was cut off goes
@@ -43,6 +74,7 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 		input: SendInput,
 		options: Pick<StartOptions, "runId" | "messageId" | "caller" | "dedupeKey"> = {},
 	): Promise<AgentRun<Event, Output, Watched>> {
+		checkOptionNames(options, sendNames, { of: "send()", instead: insteadInSessions });
 		const { messageId, caller, dedupeKey } = options;
 		const accepted = saidBy(acceptInput(input, messageId), readBy(caller), dedupeKey);
 		return typed(requests.send(this.#queue(), accepted, options));
@@ -56,6 +88,7 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	 * `duplicate_input`.
 	 */
 	async start(input: SendInput, options: StartOptions = {}): Promise<AgentRun<Event, Output, Watched>> {
+		checkOptionNames(options, startNames, { of: "start()", instead: insteadInSessions });
 		const { insteadOf, messageId = insteadOf, caller, dedupeKey } = options;
 		const said = saidBy(acceptInput(input, messageId), readBy(caller), dedupeKey);
 		return typed(requests.start(this.#queue(), said, options));
@@ -82,8 +115,10 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	 */
 	async steer(
 		input: SendInput,
-		{ messageId, caller, dedupeKey }: Pick<StartOptions, "messageId" | "caller" | "dedupeKey"> = {},
+		options: Pick<StartOptions, "messageId" | "caller" | "dedupeKey"> = {},
 	): Promise<AgentRun<Event, Output, Watched>> {
+		checkOptionNames(options, steerNames, { of: "steer()", instead: insteadInSessions });
+		const { messageId, caller, dedupeKey } = options;
 		const said = saidBy(acceptInput(input, messageId), readBy(caller), dedupeKey);
 		return typed(requests.steer(this.#queue(), said));
 	}

@@ -1,4 +1,5 @@
 // loop(): ask the model, carry out its tool calls, until it calls none. A decider and nothing more.
+import { checkOptionNames, optionNames } from "@holdfast/upp";
 import type { DecidingStrategy } from "./execution-strategy.ts";
 import { readLimit } from "./read-limit.ts";
 import { strategy } from "./strategy.ts";
@@ -9,6 +10,8 @@ export interface LoopOptions {
 	readonly maxIterations?: number;
 }
 
+const loopNames = optionNames<LoopOptions>({ maxIterations: true });
+
 /**
  * The simplest strategy: the model works until it stops calling tools.
  *
@@ -16,6 +19,12 @@ export interface LoopOptions {
  * @see UAP 5.2
  */
 export function loop(options: LoopOptions = {}): DecidingStrategy {
+	checkOptionNames(options, loopNames, {
+		of: "loop()",
+		instead: {
+			maxSteps: "`maxIterations` limits the model calls; `maxSteps` of the agent limits the steps of a run.",
+		},
+	});
 	const limit = readLimit(options.maxIterations, "maxIterations");
 	return strategy({
 		name: "loop",

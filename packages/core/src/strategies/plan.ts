@@ -1,7 +1,7 @@
 // plan(): first a plan with dependencies, then its steps in order, and a new plan where one fails.
 // The position of the run is read from the plan in the state: a crash loses nothing of it. Steps are in an order that
 // respects their dependencies and are carried out from the front: all before the first open one are completed.
-import { cutText, HoldfastError, type JSONSchema } from "@holdfast/upp";
+import { checkOptionNames, cutText, HoldfastError, type JSONSchema, optionNames } from "@holdfast/upp";
 import type { Action, Decider, ModelAction, Situation } from "../engine/index.ts";
 import type { PlanStep, PlanStepChange } from "../state/index.ts";
 import type { DecidingStrategy } from "./execution-strategy.ts";
@@ -20,6 +20,8 @@ export interface PlanOptions {
 	readonly planSchema?: JSONSchema;
 }
 
+const planNames = optionNames<PlanOptions>({ maxPlanSteps: true, allowReplan: true, planSchema: true });
+
 /**
  * Plan, then execute: the model makes a structured plan, each step is carried out when what it depends on is completed.
  *
@@ -31,6 +33,12 @@ export interface PlanOptions {
  * @see UAP 5.4
  */
 export function plan(options: PlanOptions = {}): DecidingStrategy {
+	checkOptionNames(options, planNames, {
+		of: "plan()",
+		instead: {
+			maxSteps: "`maxPlanSteps` limits the steps of a plan; `maxSteps` of the agent limits those of a run.",
+		},
+	});
 	return strategy(planner(options));
 }
 

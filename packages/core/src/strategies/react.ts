@@ -1,4 +1,5 @@
 // react(): reason, act, observe. Each step asks the model twice: for a thought without tools, then for an action.
+import { checkOptionNames, optionNames } from "@holdfast/upp";
 import type { DecidingStrategy } from "./execution-strategy.ts";
 import { readLimit } from "./read-limit.ts";
 import { strategy } from "./strategy.ts";
@@ -15,6 +16,8 @@ const defaultReasoningPrompt =
 	"Think about what to do next. Say what you know, what is missing and which action would help most. Do not act yet.";
 const actionPrompt = "Based on your reasoning, take action: call a tool, or give the final answer.";
 
+const reactNames = optionNames<ReactOptions>({ maxSteps: true, reasoningPrompt: true });
+
 /**
  * ReAct: explicit reasoning before every action. The thoughts are in the history and in `state.reasoning`.
  *
@@ -22,6 +25,10 @@ const actionPrompt = "Based on your reasoning, take action: call a tool, or give
  * @see UAP 5.3
  */
 export function react(options: ReactOptions = {}): DecidingStrategy {
+	checkOptionNames(options, reactNames, {
+		of: "react()",
+		instead: { maxIterations: "`maxSteps` limits the steps." },
+	});
 	const limit = readLimit(options.maxSteps, "maxSteps");
 	const prompt = options.reasoningPrompt ?? defaultReasoningPrompt;
 	return strategy({

@@ -1,7 +1,6 @@
 // The options every kind of tool may carry, parsed once into what the engine reads.
 
-import { HoldfastError } from "@holdfast/upp";
-import { nearest } from "../schema/index.ts";
+import { HoldfastError, nearest } from "@holdfast/upp";
 import { plainJson } from "./plain-json.ts";
 import type { AnyTool, EngineTool, Reconciliation, RetryPolicy, UnknownCall } from "./types.ts";
 

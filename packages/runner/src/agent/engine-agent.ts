@@ -13,7 +13,6 @@ import type { ResolvedAgent } from "./resolved-agent.ts";
 export function makeEngineAgent(agent: ResolvedAgent, live: LiveRuns): EngineAgent {
 	const { config, host, ports, safety } = agent;
 	return engineAgent({
-		id: config.id,
 		model: noModel,
 		tools: engineTools(agent, live),
 		execution: planActReflectLoop(loopParts(agent, live), [...safety.interceptors, live.interceptor]),

@@ -1,5 +1,6 @@
 // The door of the errors: the one base class and the errors of the model layer.
 
+export { checkOptionNames, type NameHints, optionNames } from "./check-names.ts";
 export { failureText } from "./failure-text.ts";
 export {
 	HoldfastError,
@@ -8,4 +9,5 @@ export {
 	isHoldfastError,
 } from "./holdfast-error.ts";
 export { messageOf } from "./message-of.ts";
+export { nearest } from "./nearest.ts";
 export { ErrorCode, isUPPError, type Modality, UPPError } from "./upp-error.ts";

@@ -13,7 +13,7 @@ import type { StreamEvent } from "../stream/index.ts";
 import type { Thread } from "../thread/index.ts";
 import type { Turn } from "../turn/index.ts";
 
-/** The options of `llm()`. Fields not named here are passed on with every request. */
+/** The options of `llm()`. */
 export interface LLMOptions {
 	/** A reference made by a provider, or a model of the AI SDK. */
 	model: ModelReference | LanguageModel;

@@ -17,7 +17,8 @@ function tool(name: string, run: Tool["run"], extra: Partial<Tool> = {}): Tool {
 const add = tool("add", ({ a, b }: { a: number; b: number }) => a + b);
 
 test.each([[undefined], [null], ["gpt"]])("llm(%s) is a TypeError that says what it takes", (options) => {
-	expect(() => llm(options as never)).toThrow(new TypeError("llm() takes an object of options: { model }."));
+	expect(() => llm(options as never)).toThrow(TypeError);
+	expect(() => llm(options as never)).toThrow("llm() takes an object of options: { model }.");
 });
 
 describe("generate", () => {

@@ -1,7 +1,7 @@
 // `llm()`: a model with its options, and its own loop of model calls and tool rounds. `generate` and `stream` run
 // the same loop; they differ in how the model is asked.
 
-import { HoldfastTypeError, UPPError } from "../errors/index.ts";
+import { checkOptionNames, HoldfastTypeError, optionNames, UPPError } from "../errors/index.ts";
 import { type Message, type ToolExecution, type ToolResult, ToolResultMessage } from "../messages/index.ts";
 import { checkStreamEvent, type LLMRequest, type LLMResponse } from "../model/index.ts";
 import { resolveModel } from "../providers/index.ts";
@@ -13,6 +13,19 @@ import { type Conversation, readInputs } from "./inputs.ts";
 import type { LLMInstance, LLMOptions, StreamResult } from "./llm-types.ts";
 import { runTools } from "./tool-round.ts";
 
+/** What `llm()` takes. `signal` cancels its requests. */
+const llmOptionNames = optionNames<LLMOptions & { signal?: AbortSignal }>({
+	model: true,
+	config: true,
+	params: true,
+	system: true,
+	tools: true,
+	toolStrategy: true,
+	structure: true,
+	onRetry: true,
+	signal: true,
+});
+
 /**
  * Makes a model ready to be asked: with a system prompt, parameters, tools that it runs itself, and a structure.
  * @throws HoldfastError `invalid_model`, `provider_not_called`, `no_language_model`; `invalid_option` without options.
@@ -21,6 +34,7 @@ import { runTools } from "./tool-round.ts";
 export function llm(options: LLMOptions): LLMInstance {
 	if (typeof options !== "object" || options === null)
 		throw new HoldfastTypeError("invalid_option", "llm() takes an object of options: { model }.");
+	checkOptionNames(options, llmOptionNames, { of: "llm()" });
 	const loop: Loop = {
 		options,
 		binding: bindModel(options),

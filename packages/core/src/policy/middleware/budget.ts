@@ -1,6 +1,6 @@
 // A limit to what a conversation may use up. A run that finds nothing left does not start; one under way ends after the
 // step in which it reaches the limit, and keeps what it has. What a session has used up is recorded with each answer.
-import { HoldfastError, type TokenUsage } from "@holdfast/upp";
+import { checkOptionNames, HoldfastError, optionNames, type TokenUsage } from "@holdfast/upp";
 import type { ModelPrice } from "../../facts/index.ts";
 import { type Clock, systemPorts } from "../../host/index.ts";
 import type { Admission, Interceptor, Stages } from "../interceptor.ts";
@@ -45,6 +45,15 @@ interface Opening {
 	exceeded?: Limit;
 }
 
+const budgetNames = optionNames<BudgetOptions>({
+	maxTokens: true,
+	maxCost: true,
+	maxDuration: true,
+	price: true,
+	scope: true,
+	clock: true,
+});
+
 /**
  * Limits what a conversation uses up. A call rejects with code `budget_exceeded` before it starts when nothing is left
  * (`data` says which limit, what was used and what was allowed); a call under way is ended after the step that reaches a
@@ -61,6 +70,7 @@ interface Opening {
  * const clerk = agent({ model: openai("gpt-5.2"), middleware: [budget({ maxTokens: 200_000 })] });
  */
 export function budget(options: BudgetOptions): Middleware & Interceptor {
+	checkOptionNames(options, budgetNames, { of: "budget()" });
 	const limits = limitsOf(options);
 	const { scope = "conversation", clock = systemPorts.clock, price } = options;
 	const openings = new WeakMap<object, Opening>();

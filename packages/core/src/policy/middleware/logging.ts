@@ -1,5 +1,5 @@
 // Logs when calls of an agent begin, end and fail.
-import { HoldfastError, type Message } from "@holdfast/upp";
+import { checkOptionNames, HoldfastError, type Message, optionNames } from "@holdfast/upp";
 import { type Clock, systemPorts } from "../../host/index.ts";
 import type { GenerateResult } from "../../state/index.ts";
 import { transcript } from "../summaries/transcript.ts";
@@ -50,6 +50,14 @@ export interface LoggingOptions {
 	readonly clock?: Pick<Clock, "monotonic">;
 }
 
+const loggingNames = optionNames<LoggingOptions>({
+	level: true,
+	logger: true,
+	includeMessages: true,
+	includeTiming: true,
+	clock: true,
+});
+
 /**
  * Logs the start and the end of every call at `info`, and failures at `error`.
  *
@@ -60,6 +68,7 @@ export interface LoggingOptions {
  * const clerk = agent({ model: openai("gpt-5.2"), middleware: [logging({ level: "debug" })] });
  */
 export function logging(options: LoggingOptions = {}): Middleware {
+	checkOptionNames(options, loggingNames, { of: "logging()" });
 	const level = options.level ?? "info";
 	if (!levels.includes(level)) {
 		throw new HoldfastError(

@@ -1,6 +1,13 @@
 // Clears old tool outputs when the history grows too long. Every result stays in its place with its id, so that no call
 // is left without an answer.
-import { isAssistantMessage, isToolResultMessage, type Message, ToolResultMessage } from "@holdfast/upp";
+import {
+	checkOptionNames,
+	isAssistantMessage,
+	isToolResultMessage,
+	type Message,
+	optionNames,
+	ToolResultMessage,
+} from "@holdfast/upp";
 import type { Interceptor } from "../interceptor.ts";
 import { type EstimateTokens, estimateTokens, sumTokens } from "./estimate-tokens.ts";
 import type { Middleware } from "./middleware-face.ts";
@@ -22,6 +29,13 @@ export interface PruneToolOutputsOptions {
 	readonly estimate?: EstimateTokens;
 }
 
+const pruneToolOutputsNames = optionNames<PruneToolOutputsOptions>({
+	contextLimit: true,
+	outputReserve: true,
+	protectRecent: true,
+	estimate: true,
+});
+
 /**
  * Before every call of the model: while the history takes no more than `contextLimit - outputReserve` tokens, it stays as it is. Above that, tool outputs
  * older than the last `protectRecent` tokens become "[Output cleared - context limit]"; all other messages stay.
@@ -33,6 +47,7 @@ export interface PruneToolOutputsOptions {
  * const reader = agent({ model: openai("gpt-5.2"), middleware: [pruneToolOutputs({ contextLimit: 128_000 })] });
  */
 export function pruneToolOutputs(options: PruneToolOutputsOptions = {}): Middleware & Interceptor {
+	checkOptionNames(options, pruneToolOutputsNames, { of: "pruneToolOutputs()" });
 	const contextLimit = readNumber(options.contextLimit ?? 200_000, "contextLimit", 0);
 	const outputReserve = readNumber(options.outputReserve ?? 16_000, "outputReserve", 0);
 	const protectRecent = readNumber(options.protectRecent ?? 40_000, "protectRecent", 0);

@@ -1,8 +1,10 @@
 // A model that is asked again when it fails before it has said anything.
 import {
 	type BoundLLMModel,
+	checkOptionNames,
 	type LLMRequest,
 	type ModelReference,
+	optionNames,
 	type Sleep,
 	sleepOnTimers,
 	type UPPError,
@@ -25,6 +27,8 @@ export interface RetryOptions {
 	readonly sleep?: Sleep;
 }
 
+const retryNames = optionNames<RetryOptions>({ attempts: true, delay: true, when: true, sleep: true });
+
 /**
  * Makes a model that asks another one again when it fails before it has said anything. The model's own retries are
  * switched off: `attempts` is the number of calls. A call that is cancelled is not made again.
@@ -35,6 +39,13 @@ export interface RetryOptions {
  * const clerk = agent({ model: retry(openai("gpt-5.2"), { attempts: 5 }) });
  */
 export function retry(model: GivenModel, options: RetryOptions = {}): ModelReference {
+	checkOptionNames(options, retryNames, {
+		of: "retry()",
+		instead: {
+			maxRetries: "`attempts` is the number of calls, the first one included.",
+			retries: "`attempts` is the number of calls, the first one included.",
+		},
+	});
 	const found = findModel(model);
 	const attempts = readCount(options.attempts ?? 3, "attempts", 1);
 	const { delay = defaultDelay, when = (error) => error.retryable, sleep = sleepOnTimers } = options;

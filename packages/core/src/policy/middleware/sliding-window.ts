@@ -1,5 +1,11 @@
 // Keeps the end of a history. The cut never parts a tool call from its result, and what is kept begins with a user.
-import { isAssistantMessage, isUserMessage, type Message } from "@holdfast/upp";
+import {
+	checkOptionNames,
+	isAssistantMessage,
+	isUserMessage,
+	type Message,
+	optionNames,
+} from "@holdfast/upp";
 import type { Interceptor } from "../interceptor.ts";
 import type { Middleware } from "./middleware-face.ts";
 import { readCount } from "./read-options.ts";
@@ -10,6 +16,8 @@ export interface SlidingWindowOptions {
 	/** How many messages are kept at most; the new input comes on top. Default 50. */
 	readonly max?: number;
 }
+
+const slidingWindowNames = optionNames<SlidingWindowOptions>({ max: true });
 
 /**
  * Keeps at most the `max` most recent messages, from the first user message among them on, before every call of the model.
@@ -22,6 +30,9 @@ export interface SlidingWindowOptions {
  * const clerk = agent({ model: openai("gpt-5.2"), middleware: [slidingWindow(30)] });
  */
 export function slidingWindow(max: number | SlidingWindowOptions = {}): Middleware & Interceptor {
+	checkOptionNames(typeof max === "object" && max !== null ? max : {}, slidingWindowNames, {
+		of: "slidingWindow()",
+	});
 	const limit = readCount(typeof max === "number" ? max : (max.max ?? 50), "max", 1);
 	return shortenHistory(
 		"sliding-window",

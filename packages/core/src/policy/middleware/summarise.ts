@@ -1,5 +1,6 @@
 // Replaces the old part of a long history by a summary. A summary that fails loses nothing: the history stays as it is.
 import {
+	checkOptionNames,
 	HoldfastError,
 	isToolResultMessage,
 	type LanguageModel,
@@ -7,6 +8,7 @@ import {
 	llm,
 	type Message,
 	type ModelReference,
+	optionNames,
 	UPPError,
 } from "@holdfast/upp";
 import type { Interceptor } from "../interceptor.ts";
@@ -42,6 +44,17 @@ export interface SummariseOptions {
 	onError?(error: unknown, context: MiddlewareContext): void | Promise<void>;
 }
 
+const summariseNames = optionNames<SummariseOptions>({
+	model: true,
+	llm: true,
+	summarizer: true,
+	threshold: true,
+	keepRecent: true,
+	estimate: true,
+	prompt: true,
+	onError: true,
+});
+
 /**
  * Up to `threshold` tokens the history stays as it is and nobody is asked. Above that, all but the recent messages become
  * one user message that begins "[Previous conversation summary]". The request's `metadata.summary` says how many messages
@@ -58,6 +71,7 @@ export interface SummariseOptions {
  * const clerk = agent({ model: openai("gpt-5.2"), middleware: [summarise({ model: openai("gpt-5.2-mini") })] });
  */
 export function summarise(options: SummariseOptions): Middleware & Interceptor {
+	checkOptionNames(options, summariseNames, { of: "summarise()" });
 	const write = writerOf(options);
 	const threshold = readNumber(options.threshold ?? 150_000, "threshold", 0);
 	const keepRecent = readCount(options.keepRecent ?? 10, "keepRecent", 0);

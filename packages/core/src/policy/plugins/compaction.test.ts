@@ -51,7 +51,7 @@ describe("compaction", () => {
 		const model = scriptedModel(["a1", "a2", "a3", "a4"]);
 		const plugins = [
 			compaction({
-				...writer,
+				summarise: writer.summarise,
 				estimate: (message) => (message.text.startsWith("[") ? 0.5 : 1),
 				maxTokens: 4,
 				keepRecent: 2,
@@ -70,7 +70,7 @@ describe("compaction", () => {
 	test("writes a summary once for a part of the history and reuses it until the budget is passed again", async () => {
 		const writer = counting();
 		const assemble = await assembling({
-			...writer,
+			summarise: writer.summarise,
 			estimate,
 			maxTokens: 10,
 			keepRecent: 4,
@@ -323,7 +323,7 @@ describe("compaction", () => {
 	test("drops a summary when a message that it represents was edited or deleted", async () => {
 		const writer = counting();
 		const assemble = await assembling({
-			...writer,
+			summarise: writer.summarise,
 			estimate,
 			maxTokens: 2,
 			keepRecent: 1,
@@ -338,7 +338,7 @@ describe("compaction", () => {
 	test("does not write again for messages that were read from the journal anew", async () => {
 		const writer = counting();
 		const assemble = await assembling({
-			...writer,
+			summarise: writer.summarise,
 			estimate,
 			maxTokens: 2,
 			keepRecent: 1,

@@ -1,6 +1,14 @@
 // Keeps what the model sees within a budget of tokens: the old part of a long history is shown as a summary. The journal
 // keeps every message, and a summary is written once for a part of the history, not for every call.
-import { HoldfastError, type LanguageModel, llm, type Message, type ModelReference } from "@holdfast/upp";
+import {
+	checkOptionNames,
+	HoldfastError,
+	type LanguageModel,
+	llm,
+	type Message,
+	type ModelReference,
+	optionNames,
+} from "@holdfast/upp";
 import { type EstimateTokens, estimateTokens, sumTokens } from "../middleware/estimate-tokens.ts";
 import { readCount, readNumber } from "../middleware/read-options.ts";
 import { cutBefore } from "../summaries/summary-cache.ts";
@@ -32,6 +40,15 @@ type Writer = (request: string, messages: readonly Message[], signal: AbortSigna
 const instructions =
 	"You summarise conversations. Keep names, numbers, decisions, open tasks and what tools found out. Answer with the summary only.";
 
+const compactionNames = optionNames<CompactionOptions>({
+	maxTokens: true,
+	keepRecent: true,
+	model: true,
+	estimate: true,
+	summarise: true,
+	onError: true,
+});
+
 /**
  * Shows the model a summary of the old messages and the recent ones as they are, once the history has more than
  * `maxTokens`. The user's last message always stays. The history itself is not changed. The latest summary is kept beside
@@ -48,6 +65,7 @@ const instructions =
  * const clerk = new Agent({ model: openai("gpt-5.2"), plugins: [compaction({ maxTokens: 60_000 })] });
  */
 export function compaction(options: CompactionOptions = {}): Plugin {
+	checkOptionNames(options, compactionNames, { of: "compaction()" });
 	const maxTokens = readNumber(options.maxTokens ?? 100_000, "maxTokens", 1);
 	const keepRecent = readCount(options.keepRecent ?? 20, "keepRecent", 1);
 	const estimate = options.estimate ?? estimateTokens;

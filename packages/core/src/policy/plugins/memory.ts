@@ -1,6 +1,6 @@
 // Notes that a model keeps, for the session it works in or for all sessions of its agent: three tools over the session's
 // values, or over a collection of a database client.
-import { HoldfastError } from "@holdfast/upp";
+import { checkOptionNames, HoldfastError, optionNames } from "@holdfast/upp";
 import type { SessionValues, ValueStore } from "../../host/index.ts";
 import { type AnyTool, type ToolContext, tool } from "../../tools/index.ts";
 import { definePlugin, type Plugin } from "./plugin.ts";
@@ -36,6 +36,8 @@ interface Notes {
 	search(query: string): Promise<readonly Note[]>;
 }
 
+const memoryNames = optionNames<MemoryOptions>({ store: true, database: true, collection: true });
+
 /**
  * Gives the model `memory_set`, `memory_load` and `memory_search`: notes under names, of its session only, which are
  * deleted with the session; with `database`, of all sessions that share a collection, which are kept.
@@ -51,6 +53,7 @@ interface Notes {
  * const clerk = new Agent({ model: openai("gpt-5.2"), plugins: [memory()] });
  */
 export function memory(options: MemoryOptions = {}): Plugin {
+	checkOptionNames(options, memoryNames, { of: "memory()" });
 	const { store, database } = options;
 	if (store !== undefined && database !== undefined)
 		throw new HoldfastError("invalid_option", "Notes are kept in `store` or in `database`, not in both.");

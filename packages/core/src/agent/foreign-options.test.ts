@@ -1,0 +1,50 @@
+import { scriptedModel } from "@holdfast/testing";
+import { expect, test } from "vitest";
+import { Agent, agent } from "./agent.ts";
+import { foreignOptions } from "./foreign-options.ts";
+import { knownOptions } from "./options.ts";
+
+const model = scriptedModel(() => "Hello.");
+const makers = [
+	["agent()", (options: object) => agent(options as never)],
+	["new Agent()", (options: object) => new Agent(options as never)],
+] as const;
+
+test.each(makers)("%s refuses names of other libraries and says what to write", (_, make) => {
+	for (const [option, instead] of Object.entries(foreignOptions))
+		expect(() => make({ model, [option]: 1 })).toThrow(
+			expect.objectContaining({
+				code: "invalid_option",
+				message: `An agent has no option \`${option}\`. ${instead}`,
+			}),
+		);
+});
+
+test.each(makers)("%s refuses a name that no option has, and finds the one that was meant", (_, make) => {
+	for (const option of ["somethingNew", "cache", "user", "metadata", "toString"])
+		expect(() => make({ model, [option]: 1 })).toThrow(
+			`An agent has no option \`${option}\`. Known options: `,
+		);
+	for (const option of knownOptions) {
+		if (option.length < 6) continue;
+		const slip = `${option.slice(0, 2)}${option.slice(3)}`;
+		expect(() => make({ model, [slip]: 1 })).toThrow(
+			expect.objectContaining({ code: "invalid_option", data: { option: slip, meant: option } }),
+		);
+	}
+});
+
+test("an option that two libraries name alike is not asked for twice: the model is never called", () => {
+	const { requests } = model;
+	expect(() => agent({ model, stopWhen: 1, maxIterations: 2 } as never)).toThrow("maxSteps");
+	expect(requests).toHaveLength(0);
+});
+
+test("hooks under a misspelt name are refused; data and helpers next to hooks are fine", () => {
+	const make = (options: object) => () => agent({ model, ...options } as never);
+	expect(make({ strategy: { stopCondtion: () => true } })).toThrow("`stopCondition`");
+	expect(make({ toolStrategy: { onBeforCall: () => true } })).toThrow("`onBeforeCall`");
+	expect(make({ middleware: [{ name: "one", befor: () => {} }] })).toThrow("`before`");
+	expect(make({ strategy: { count: 0, reset() {}, onStepEnd() {} } })).not.toThrow();
+	expect(make({ middleware: [{ name: "one", state: {}, before: () => {} }] })).not.toThrow();
+});
