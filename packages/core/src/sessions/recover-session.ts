@@ -1,5 +1,5 @@
 // One session that nobody may be working on: its open run is resumed or its first turn begun, unless it is another's.
-import { childPrefix, readChildStoreKey } from "../host/index.ts";
+import { childPrefix, type Journal, readChildStoreKey } from "../host/index.ts";
 import { AgentRun } from "./agent-run.ts";
 import { kill } from "./remove-session.ts";
 import { readState, resume } from "./session-requests.ts";
@@ -15,13 +15,32 @@ const searchesToWhole = 60;
 /** Resumes a run that was left open, or begins a turn that is queued; null without either, or when its parent does it. */
 export async function recoverSession(root: SessionTable, storeKey: string): Promise<AgentRun | null> {
 	const table = root.tableOf(storeKey);
-	if (table === undefined) return null; // of another agent
+	if (table === undefined) return recoverRemoved(root, storeKey);
 	const child = readChildStoreKey(storeKey);
 	if (child === undefined) return resume(table.queue(table.keyOf(storeKey) ?? storeKey));
 	const found = await root.tableOf(child.parentStoreKey)?.agent.children?.recover(storeKey);
 	if (found === "abandoned") await kill(table, table.queue(storeKey));
 	if (found === "under-way") return resume(table.queue(storeKey));
 	return found === "with-parent" ? recoverSession(root, child.parentStoreKey) : null;
+}
+
+/**
+ * A session of another agent, or of a sub-agent that a deployment removed: nobody can continue that one, and it ends with what
+ * asked for it.
+ */
+async function recoverRemoved(root: SessionTable, storeKey: string): Promise<AgentRun | null> {
+	const child = readChildStoreKey(storeKey);
+	if (child === undefined) return null;
+	const { parentStoreKey } = child;
+	const parent = root.tableOf(parentStoreKey);
+	if (parent === undefined) return recoverRemoved(root, parentStoreKey);
+	const head = await parent.journal.head(parentStoreKey);
+	if (head?.openRunId === undefined) {
+		await kill(parent, parent.queueOf(storeKey, storeKey));
+		return null;
+	}
+	const [last] = await parent.journal.read(parentStoreKey, { after: head.seq - 1 });
+	return last?.fact.kind === "waiting" ? recoverSession(root, parentStoreKey) : null;
 }
 
 /**
@@ -60,16 +79,26 @@ export class ReminderSearch {
 	async remind(): Promise<void> {
 		const { agent, background, journal } = this.#table;
 		const journals = [journal, ...(agent.children?.elsewhere() ?? []).map((table) => table.journal)];
-		if (background !== "durable" || agent.children === undefined) return;
+		if (background !== "durable") return;
+		// Of an agent without sub-agents there is nothing but what its earlier releases left.
+		if (agent.children === undefined && this.#searches > 0) return;
 		const began = agent.engine.ports.clock.now();
 		const isWhole = began < this.#searchedAt || this.#searches++ % searchesToWhole === 0;
 		const changedSince = isWhole ? 0 : this.#searchedAt - clocksDiffer;
 		for (const each of new Set(journals)) {
 			for await (const storeKey of storeKeysWith(each, childPrefix(), changedSince)) {
 				const parent = readChildStoreKey(storeKey)?.parentStoreKey ?? storeKey;
-				await this.#table.tableOf(parent)?.agent.children?.retell(storeKey);
+				if (this.#table.tableOf(storeKey) === undefined) await this.#endRemoved(each, storeKey);
+				else await this.#table.tableOf(parent)?.agent.children?.retell(storeKey);
 			}
 		}
 		this.#searchedAt = began;
+	}
+
+	/** What waits is not found by who looks for what nobody works on. */
+	async #endRemoved(journal: Journal, storeKey: string): Promise<void> {
+		if ((await journal.head(storeKey))?.openRunId === undefined) return;
+		const run = await takeOver(this.#table, storeKey);
+		run?.detach();
 	}
 }

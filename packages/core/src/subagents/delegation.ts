@@ -5,6 +5,7 @@ import type { PendingToolCall, SessionState, ToolAnswer, WaitingChild } from "..
 import { readChildStoreKey } from "../host/index.ts";
 import {
 	type AgentRun,
+	kill,
 	resume,
 	type SessionAgent,
 	type SessionChildren,
@@ -174,7 +175,11 @@ class Delegation implements SessionChildren {
 
 	async retell(storeKey: string): Promise<void> {
 		const task = readTaskKey(storeKey);
-		if (task !== undefined) await this.#jobs.retell(task);
+		if (task !== undefined) return this.#jobs.retell(task);
+		const table = this.tableOf(readChildStoreKey(storeKey)?.subagent ?? "");
+		if (table === undefined || (await table.journal.head(storeKey))?.openRunId === undefined) return;
+		// Its parent ended while it waited, and died before it ended it.
+		if ((await this.recover(storeKey)) === "abandoned") await kill(table, table.queue(storeKey));
 	}
 
 	async close(): Promise<void> {

@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { Agent } from "../agent/agent.ts";
 import type { AgentOptions } from "../agent/options.ts";
 import { memoryJournal } from "../host/memory-journal.ts";
+import { childPrefix } from "../host/session-key.ts";
 import type { AnyTool } from "../tools/types.ts";
 import { calls, eventsOf, family, helper, outputsOf, reminders } from "./delegate.fixture.ts";
 
@@ -307,4 +308,32 @@ test("what sub-agents use up, at any depth, is part of the result of their paren
 	// Two answers each of the parent and of `one`, and one of the last.
 	expect(usage).toMatchObject({ inputTokens: 50, outputTokens: 25 });
 	await parent.close();
+});
+
+describe("a sub-agent that a deployment removed", () => {
+	test.each(["while it works", "while it waits"] as const)(
+		"ends with what asked for it: %s",
+		async (when) => {
+			const journal = memoryJournal();
+			const script: Script =
+				when === "while it works" ? () => ({ gate: new Promise(() => {}) }) : [calls(["locate", {}])];
+			const child = worker(script, { tools: [locate] });
+			const first = family([calls(delegate("worker"))], [child], { journal, hostIs: "durable" }).parent;
+			const run = await first.session("s").send("go");
+			void run.result();
+			await expect.poll(() => journal.list({ prefix: childPrefix("s"), state: "open" })).toHaveLength(1);
+			if (when === "while it waits") await run.result();
+			await first.close();
+			const second = family(["It is gone."], [], { journal, hostIs: "durable" }).parent;
+			for await (const resumed of second.recover()) await resumed.result();
+			await expect.poll(() => journal.head("s")?.openRunId).toBeUndefined();
+			for await (const resumed of second.recover()) await resumed.result();
+			expect((await second.session("s").state()).messages.at(-1)).toMatchObject({ text: "It is gone." });
+			const third = family([], [], { journal, hostIs: "durable" }).parent;
+			for await (const resumed of third.recover()) await resumed.result();
+			expect(journal.list({ state: "open" })).toEqual([]);
+			await second.close();
+			await third.close();
+		},
+	);
 });
