@@ -114,6 +114,15 @@ export class AgUiProjection {
 				break;
 			case "execute_complete":
 				this.#ended(event);
+				break;
+			case "session_end":
+			case "history_cut":
+			case "tool_execution_start":
+			case "error":
+				break;
+			default:
+				event satisfies never;
+				break;
 		}
 		return this.#events;
 	}

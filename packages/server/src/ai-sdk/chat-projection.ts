@@ -127,6 +127,13 @@ export class ChatProjection {
 				break;
 			case "execute_complete":
 				this.#ended(event);
+				break;
+			case "session_end":
+			case "history_cut":
+				break;
+			default:
+				event satisfies never;
+				break;
 		}
 		return this.#chunks;
 	}

@@ -120,7 +120,26 @@ function viewAfter(view: RunView, event: LoggedEvent["event"]): RunView {
 				...(error === undefined ? {} : { error }),
 			};
 		}
+		case "session_end":
+		case "awaiting_tool_execution":
+		case "history_cut":
+		case "message_start":
+		case "text_start":
+		case "text_delta":
+		case "text_end":
+		case "thinking_start":
+		case "thinking_delta":
+		case "thinking_end":
+		case "toolcall_start":
+		case "toolcall_delta":
+		case "toolcall_end":
+		case "tool_execution_start":
+		case "tool_execution_delta":
+		case "tool_execution_end":
+		case "error":
+			return view;
 		default:
+			event satisfies never;
 			return view;
 	}
 }
