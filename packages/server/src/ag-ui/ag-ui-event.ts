@@ -75,4 +75,10 @@ export type AgUiEvent =
 			readonly name: "waiting";
 			readonly value: SessionWait & { readonly text: string };
 	  }
+	/** What a tool of the front end gets, where hooks or defaults made it differ from the arguments that were streamed. */
+	| {
+			readonly type: "CUSTOM";
+			readonly name: "tool_input";
+			readonly value: { readonly toolCallId: string; readonly input: unknown };
+	  }
 	| { readonly type: "CUSTOM"; readonly name: "resumed"; readonly value: null };

@@ -37,6 +37,8 @@ export class AgUiProjection {
 	/** All calls that were emitted. */
 	readonly #emitted = new Set<string>();
 	readonly #settled = new Set<string>();
+	/** The arguments of calls as they were streamed, by their ids. */
+	readonly #inputs = new Map<string, string>();
 	#usage = new Map<string, AgUiUsage>();
 
 	constructor(run: AgUiRun) {
@@ -145,6 +147,7 @@ export class AgUiProjection {
 	}
 
 	#endCall({ index, toolCall: { id: toolCallId, name, arguments: given } }: EventOf<"toolcall_end">): void {
+		this.#inputs.set(toolCallId, JSON.stringify(given));
 		if (!this.#begun.has(index)) {
 			this.#beginCall(index, toolCallId, name);
 			this.#emit({ type: "TOOL_CALL_ARGS", toolCallId, delta: JSON.stringify(given) });
@@ -195,12 +198,23 @@ export class AgUiProjection {
 			return;
 		}
 		const interrupts = pendingToolCalls.filter(({ approval }) => approval === true).map(interruptOf);
+		this.#changedInputs(pendingToolCalls);
 		const pendingToolCallIds = pendingToolCalls.map(({ id }) => id);
 		const outcome =
 			interrupts.length > 0
 				? ({ type: "interrupt", interrupts } as const)
-				: ({ type: "success", ...(pendingToolCallIds.length > 0 ? { pendingToolCallIds } : {}) } as const);
+				: ({
+						type: "success",
+						...(pendingToolCallIds.length > 0 ? { pendingToolCallIds } : {}),
+					} as const);
 		this.#emit({ type: "RUN_FINISHED", threadId, runId, outcome, ...usage });
+	}
+
+	/** Emits what tools of the front end get, where hooks or defaults made it differ from the arguments that were streamed. */
+	#changedInputs(calls: readonly PendingSessionCall[]): void {
+		for (const { id: toolCallId, arguments: input } of calls)
+			if (this.#inputs.get(toolCallId) !== JSON.stringify(input))
+				this.#emit({ type: "CUSTOM", name: "tool_input", value: { toolCallId, input } });
 	}
 }
 

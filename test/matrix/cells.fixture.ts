@@ -1,0 +1,66 @@
+// The cells of the matrix: each feature in each place, in one process and across restarts.
+import { type Asked, type Came, type Feature, features, modelOf, type Said } from "./features.fixture.ts";
+import { type PlaceName, places } from "./places.fixture.ts";
+
+/** When a place is restarted. */
+export const restarts = ["never", "before each answer", "after each turn"] as const;
+
+export interface Cell {
+	readonly feature: Feature;
+	readonly place: PlaceName;
+	readonly restart: (typeof restarts)[number];
+}
+
+export const cells: readonly Cell[] = features.flatMap((feature) =>
+	(Object.keys(places) as PlaceName[]).flatMap((place) =>
+		restarts
+			.filter((restart) => restart === "never" || place !== "a call")
+			.map((restart) => ({ feature, place, restart })),
+	),
+);
+
+export function nameOf({ feature, place, restart }: Cell): string {
+	return `${feature.name} in ${place}, restarted ${restart}`;
+}
+
+/** What must come of a cell: the code of a refusal, or what was shown and what ran. */
+export function expectedOf({ feature, place }: Cell): Came | string {
+	const refusal = feature.refusals?.[place];
+	if (refusal !== undefined) return refusal;
+	return place === "a call" ? (feature.unasked ?? feature.expected) : feature.expected;
+}
+
+/** What comes of a cell. Rejects where an answer that was given is taken once more. */
+export async function play({ feature, place, restart }: Cell): Promise<Came | string> {
+	const ran: unknown[] = [];
+	const shown: unknown[] = [];
+	const model = modelOf(feature);
+	const talk = await places[place](() => feature.agent(ran, model));
+	const settled: (readonly [Asked, Said])[] = [];
+	try {
+		for (let turn = 0; turn < feature.turns; turn++) {
+			let asked = await talk.say(`turn ${turn}`);
+			while (asked.length > 0) {
+				shown.push(...asked.map(({ input }) => input));
+				if (restart === "before each answer") await talk.restart?.();
+				const answers = asked.map((each) => [each, feature.say?.(each) as Said] as const);
+				for (const [each, said] of settled) await refuses(talk.answerAgain?.(each, said));
+				asked = await talk.answer(answers);
+				settled.push(...answers);
+			}
+			if (restart === "after each turn") await talk.restart?.();
+		}
+		return { shown, ran };
+	} catch (error) {
+		const { code } = error as { code?: unknown };
+		if (typeof code === "string") return code;
+		throw error;
+	} finally {
+		await talk.close();
+	}
+}
+
+async function refuses(answered: Promise<string> | undefined): Promise<void> {
+	const code = await answered;
+	if (code === "taken") throw new Error("an answer for a settled call was taken");
+}
