@@ -92,7 +92,6 @@ export {
 	type ProviderOptions,
 	type RetryInfo,
 	type RetryStrategy,
-	type StopReason,
 } from "./model/index.ts";
 export {
 	anthropic,
@@ -119,6 +118,8 @@ export { Thread, type ThreadJSON, type ThreadOptions } from "./thread/index.ts";
 export {
 	createTurn,
 	emptyUsage,
+	readStopReason,
+	type StopReason,
 	sumUsage,
 	type TokenUsage,
 	type Turn,

@@ -35,7 +35,7 @@ describe("the events of a stream", () => {
 		expect(stream[Symbol.asyncIterator]).toBeTypeOf("function");
 		expect(stream.abort).toBeTypeOf("function");
 		expect(stream.result).toBeInstanceOf(Promise);
-		expect(Object.keys(await stream.result).sort()).toEqual(["state", "turn"]);
+		expect(Object.keys(await stream.result).sort()).toEqual(["state", "stopReason", "turn"]);
 	});
 
 	test("every event is of the agent or of the model, never both, and the model's come unchanged [UAP-121]", async () => {

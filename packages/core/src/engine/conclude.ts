@@ -18,9 +18,11 @@ export async function resultOf(
 	const { hooks } = run.agent;
 	if (outcome.kind === "ended" && outcome.outcome === "completed") {
 		const output = outputOf(run);
+		const whole = turn ?? wholeTurn(run);
 		return {
-			turn: turn ?? wholeTurn(run),
+			turn: whole,
 			state: run.state.agent,
+			stopReason: whole.stopReason,
 			...(output === undefined ? {} : { output }),
 		};
 	}

@@ -1,5 +1,5 @@
 // The boundaries of a turn and its steps: who may step in there is asked, and what was said meanwhile is taken in.
-import { AssistantMessage, createTurn, HoldfastError, type Turn } from "@holdfast/upp";
+import { AssistantMessage, createTurn, HoldfastError, readStopReason, type Turn } from "@holdfast/upp";
 import {
 	type AssistantSaid,
 	cycleUsage,
@@ -201,7 +201,10 @@ export function wholeTurn(run: { readonly state: SessionState }): Turn {
 	return turnOf(run) ?? turnWith(run.state, { message: new AssistantMessage("") });
 }
 
-function turnWith(state: SessionState, answer: Pick<AssistantSaid, "message" | "data">): Turn {
+function turnWith(
+	state: SessionState,
+	answer: Pick<AssistantSaid, "message" | "data"> & Partial<AssistantSaid>,
+): Turn {
 	const run = state.run as RunState;
 	const data = outputOf({ state }) ?? answer.data;
 	return createTurn({
@@ -211,5 +214,6 @@ function turnWith(state: SessionState, answer: Pick<AssistantSaid, "message" | "
 		usage: { ...run.usage, cycles: cycleUsage(run) },
 		cycles: run.cycles,
 		data,
+		...(answer.stopReason === undefined ? {} : { stopReason: readStopReason(answer.stopReason) }),
 	});
 }

@@ -1,5 +1,5 @@
 // One accepted turn of a session: its events, its result, and the ways to stop it.
-import { HoldfastError, type TokenUsage, type Turn } from "@holdfast/upp";
+import { HoldfastError, type StopReason, type TokenUsage, type Turn } from "@holdfast/upp";
 import {
 	type DriveOutcome,
 	EventQueue,
@@ -43,6 +43,8 @@ export interface RunResult<Output = unknown> {
 	readonly wait?: PendingWait;
 	/** Text of the last answer; empty when there was none. */
 	readonly text: string;
+	/** Why the model stopped its last answer: one that was cut off at the token limit is `length`. Absent without an answer. */
+	readonly stopReason?: StopReason;
 	/** Absent when the model never answered. */
 	readonly turn?: Turn<Output>;
 	/** What the answer says, of an agent with the option `output`; present when it completed. */
@@ -329,7 +331,10 @@ function runResult(
 		usage: state?.usage ?? { inputTokens: 0, outputTokens: 0, totalTokens: 0 },
 		steps: state?.step ?? 0,
 	};
-	if (last !== undefined) result.turn = last;
+	if (last !== undefined) {
+		result.turn = last;
+		result.stopReason = last.stopReason;
+	}
 	if (output !== undefined) result.output = output;
 	if (error !== undefined) result.error = error;
 	if (state !== undefined && state.unpriced === 0) result.cost = state.cost;

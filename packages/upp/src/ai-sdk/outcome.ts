@@ -1,7 +1,6 @@
 // How an answer ended and what it used, from the words of each AI SDK version to ours.
 
-import type { StopReason } from "../model/index.ts";
-import type { TokenUsage } from "../turn/index.ts";
+import type { StopReason, TokenUsage } from "../turn/index.ts";
 import type { AISDKFinishReason, AISDKUsage } from "./language-model-types.ts";
 
 /** The finish reason in our words. */

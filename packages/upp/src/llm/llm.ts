@@ -140,6 +140,7 @@ async function runLoop(loop: Loop, conversation: Conversation, run: Run): Promis
 				toolExecutions: executions,
 				usage: { ...usage, cycles },
 				cycles: cycles.length,
+				stopReason: response.stopReason,
 				data: response.data,
 			});
 		}

@@ -175,7 +175,6 @@ test.each<[string, unknown]>([
 	["usage", null],
 	["usage.inputTokens", Number.NaN],
 	["usage.outputTokens", "2"],
-	["stopReason", "done"],
 	["data", 1n],
 ])("an answer with another %s than it should have is refused by that name: %o", async (path, value) => {
 	const reference = answering(() => altered(path.split("."), value), "by createProvider");

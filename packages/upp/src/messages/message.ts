@@ -34,7 +34,7 @@ export abstract class Message {
 		if (options?.metadata !== undefined) this.metadata = options.metadata;
 	}
 
-	/** The text blocks of the message, joined by a blank line. */
+	/** The text of the message. Parts of what a user or several tools said are joined by a blank line. */
 	abstract get text(): string;
 
 	/** The message as JSON data. @see messageToJSON */
@@ -58,7 +58,7 @@ export class UserMessage extends Message {
 	}
 
 	get text(): string {
-		return textOf(this.content);
+		return textOf(this.content, "\n\n");
 	}
 }
 
@@ -83,8 +83,12 @@ export class AssistantMessage extends Message {
 		return this.toolCalls !== undefined && this.toolCalls.length > 0;
 	}
 
+	/**
+	 * The text as the model said it. Text blocks that follow each other are one text: a model that cites its sources begins a
+	 * new block within a sentence. A blank line stands where something else is between them.
+	 */
 	get text(): string {
-		return textOf(this.content);
+		return textOf(this.content, "");
 	}
 }
 
@@ -126,12 +130,16 @@ export function isToolResultMessage(value: unknown): value is ToolResultMessage 
 	return isMessage(value) && value.type === "tool_result";
 }
 
-function textOf(content: readonly ContentBlock[]): string {
+/** @param between what stands between text blocks that follow each other. */
+function textOf(content: readonly ContentBlock[], between: string): string {
 	const first = content[0];
 	if (content.length === 1 && first?.type === "text") return first.text;
 	let text: string | undefined;
+	let follows = false;
 	for (const block of content) {
-		if (block.type === "text") text = text === undefined ? block.text : `${text}\n\n${block.text}`;
+		const isText = block.type === "text";
+		if (isText) text = text === undefined ? block.text : text + (follows ? between : "\n\n") + block.text;
+		follows = isText;
 	}
 	return text ?? "";
 }

@@ -3,11 +3,11 @@
 
 import { UPPError } from "../errors/index.ts";
 import { AssistantMessage, asMessage, isPlainRecord, storable, type ToolCall } from "../messages/index.ts";
-import type { TokenUsage } from "../turn/index.ts";
+import { readStopReason, type TokenUsage } from "../turn/index.ts";
 import { readCalls } from "./check-calls.ts";
 import { checkBlock } from "./check-content.ts";
 import { Fault } from "./fault.ts";
-import type { LLMResponse, StopReason } from "./model-port.ts";
+import type { LLMResponse } from "./model-port.ts";
 
 /**
  * The answer, if it is one. Members that the port does not know are left out.
@@ -84,43 +84,6 @@ function withoutHalfCalls(message: AssistantMessage, stopReason: StopReason): As
 		timestamp,
 		...(metadata === undefined ? {} : { metadata }),
 	});
-}
-
-/** What providers of other packages say, in lower case, as they get it from their services. */
-const stopReasons: ReadonlyMap<string, StopReason> = new Map([
-	["end_turn", "stop"],
-	["stop_sequence", "stop"],
-	["completed", "stop"],
-	["max_tokens", "length"],
-	["max_output_tokens", "length"],
-	["tool_use", "tool_calls"],
-	["function_call", "tool_calls"],
-	["content_filtered", "content_filter"],
-	["refusal", "content_filter"],
-	["safety", "content_filter"],
-	["incomplete", "other"],
-	["pause_turn", "other"],
-]);
-
-function readStopReason(value: unknown): StopReason | undefined {
-	if (isStopReason(value)) return value;
-	if (typeof value !== "string") return undefined;
-	const reason = value.toLowerCase().replaceAll("-", "_");
-	return isStopReason(reason) ? reason : stopReasons.get(reason);
-}
-
-function isStopReason(value: unknown): value is StopReason {
-	switch (value) {
-		case "stop":
-		case "length":
-		case "tool_calls":
-		case "content_filter":
-		case "error":
-		case "other":
-			return true;
-		default:
-			return false;
-	}
 }
 
 function checkUsage(usage: unknown): asserts usage is TokenUsage {

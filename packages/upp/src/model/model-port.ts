@@ -3,7 +3,7 @@
 import type { UPPError } from "../errors/index.ts";
 import type { AssistantMessage, JSONSchema, Message, ToolDefinition } from "../messages/index.ts";
 import type { StreamEvent } from "../stream/index.ts";
-import type { TokenUsage } from "../turn/index.ts";
+import type { StopReason, TokenUsage } from "../turn/index.ts";
 import type { ProviderConfig } from "./provider.ts";
 
 /** What a model can do. */
@@ -45,9 +45,6 @@ export interface LLMRequest {
 	/** Called before each retry. Must not throw. */
 	onRetry?(info: RetryInfo): void;
 }
-
-/** Why a model stopped. */
-export type StopReason = "stop" | "length" | "tool_calls" | "content_filter" | "error" | "other";
 
 /** A model's whole answer. */
 export interface LLMResponse {

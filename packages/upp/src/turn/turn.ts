@@ -7,6 +7,7 @@ import {
 	type Message,
 	type ToolExecution,
 } from "../messages/index.ts";
+import type { StopReason } from "./stop-reason.ts";
 import type { TokenUsage } from "./token-usage.ts";
 
 /** The outcome of one `generate` or `stream`. @see UPP Turn */
@@ -20,6 +21,11 @@ export interface Turn<Data = unknown> {
 	readonly usage: TokenUsage;
 	/** How many model calls were made. */
 	readonly cycles: number;
+	/**
+	 * Why the model stopped its last answer: `length` is one that was cut off at the token limit, `content_filter` one that
+	 * the provider refused.
+	 */
+	readonly stopReason: StopReason;
 	/** The parsed output, where a `structure` was asked for. */
 	readonly data?: Data;
 }
@@ -32,6 +38,8 @@ export interface TurnParts<Data = unknown> {
 	toolExecutions?: readonly ToolExecution[];
 	usage: TokenUsage;
 	cycles: number;
+	/** Default: `tool_calls` for a response with calls, otherwise `stop`. */
+	stopReason?: StopReason;
 	data?: Data;
 }
 
@@ -50,6 +58,11 @@ export function createTurn<Data = unknown>(parts: TurnParts<Data>): Turn<Data> {
 		toolExecutions: parts.toolExecutions ?? [],
 		usage: parts.usage,
 		cycles: parts.cycles,
+		stopReason: parts.stopReason ?? (hasCalls(response) ? "tool_calls" : "stop"),
 	};
 	return parts.data === undefined ? turn : { ...turn, data: parts.data };
+}
+
+function hasCalls(response: unknown): boolean {
+	return (response as AssistantMessage).hasToolCalls;
 }
