@@ -63,6 +63,7 @@ export {
 	messageFromJSON,
 	messageToJSON,
 	type ProviderMetadata,
+	type ProviderTool,
 	type ReasoningBlock,
 	type TextBlock,
 	type Tool,

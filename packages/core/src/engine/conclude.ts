@@ -22,7 +22,7 @@ export async function resultOf(
 		return {
 			turn: whole,
 			state: run.state.agent,
-			stopReason: whole.stopReason,
+			...(whole.stopReason === undefined ? {} : { stopReason: whole.stopReason }),
 			...(output === undefined ? {} : { output }),
 		};
 	}

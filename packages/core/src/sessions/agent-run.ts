@@ -333,7 +333,7 @@ function runResult(
 	};
 	if (last !== undefined) {
 		result.turn = last;
-		result.stopReason = last.stopReason;
+		if (last.stopReason !== undefined) result.stopReason = last.stopReason;
 	}
 	if (output !== undefined) result.output = output;
 	if (error !== undefined) result.error = error;

@@ -105,5 +105,7 @@ test("toModelOutput decides what the model sees; the output itself goes to watch
 	const text = { type: "text", text: "a" };
 	const file = { type: "file", data: "aGk=", mediaType: "image/png" };
 	expect(await showing({ type: "content", value: [text, text] })).toMatchObject({ output: "a\na" });
-	expect(await showing({ type: "content", value: [text, file] })).toMatchObject({ output: [text, file] });
+	expect(await showing({ type: "content", value: [text, file] })).toMatchObject({
+		output: [text, { type: "image", source: { type: "base64", data: "aGk=" }, mimeType: "image/png" }],
+	});
 });

@@ -1,8 +1,14 @@
 // What the AI SDK's tools expect beyond arguments: options under its names, messages in its shape, its question
 // about approval, and `toModelOutput`, by which a tool says what the model sees of its output.
 
-import { type AnyMessage, type ContentBlock, isMessage } from "@holdfast/upp";
-import { plainDetails, plainJson } from "./plain-json.ts";
+import {
+	type AnyMessage,
+	type ContentBlock,
+	type DocumentSource,
+	isMessage,
+	type ProviderMetadata,
+} from "@holdfast/upp";
+import { bytesToBase64, plainDetails, plainJson } from "./plain-json.ts";
 import type { EngineTool, ToolContext, ToolOutcome } from "./types.ts";
 
 /** The second argument of the AI SDK's `execute`. `context` is Holdfast's own, for those who want the rest. */
@@ -31,14 +37,62 @@ export async function aiSdkOutcome(
 
 type ModelOutput =
 	| { readonly type: "text" | "json" | "error-text" | "error-json"; readonly value: unknown }
-	| { readonly type: "content"; readonly value: readonly { readonly type: string; readonly text?: string }[] }
+	| { readonly type: "content"; readonly value: readonly OutputPart[] }
 	| { readonly type: "execution-denied"; readonly reason?: string };
+
+interface OutputPart {
+	readonly type: string;
+	readonly text?: unknown;
+	readonly data?: unknown;
+	readonly url?: unknown;
+	readonly fileId?: unknown;
+	readonly mediaType?: string;
+	readonly filename?: string;
+	readonly providerOptions?: ProviderMetadata;
+}
 
 function outputOf(shown: ModelOutput): unknown {
 	if (shown.type === "execution-denied") return shown.reason ?? "The call was denied.";
 	if (shown.type !== "content") return shown.value;
-	const texts = shown.value.map((part) => (part.type === "text" ? part.text : undefined));
-	return texts.includes(undefined) ? shown.value : texts.join("\n");
+	const blocks = shown.value.map(blockOf);
+	const isPlain = blocks.every((block) => block.type === "text" && block.metadata === undefined);
+	return isPlain ? blocks.map((block) => (block as { text: string }).text).join("\n") : blocks;
+}
+
+/** A part of a tool's output as a block of content. The versions of the AI SDK have a name each for a file. */
+function blockOf(part: OutputPart): ContentBlock {
+	const { providerOptions, mediaType = "application/octet-stream", filename } = part;
+	const metadata = providerOptions === undefined ? {} : { metadata: providerOptions };
+	if (part.type === "text") return { type: "text", text: String(part.text ?? ""), ...metadata };
+	const source = sourceOf(part);
+	if (source === undefined) return { type: "text", text: JSON.stringify(part) };
+	const isImage = part.type.startsWith("image") || mediaType.split("/")[0] === "image";
+	if (isImage && source.type !== "text" && source.type !== "reference")
+		return { type: "image", source, mimeType: part.mediaType ?? "image/*", ...metadata };
+	return {
+		type: "document",
+		source,
+		mimeType: mediaType,
+		...(filename === undefined ? {} : { title: filename }),
+		...metadata,
+	};
+}
+
+function sourceOf(part: OutputPart): DocumentSource | undefined {
+	const given = part.data ?? part.url ?? part.fileId;
+	if (given instanceof URL) return { type: "url", url: given.href };
+	if (given instanceof Uint8Array || given instanceof ArrayBuffer)
+		return { type: "base64", data: bytesToBase64(given) };
+	if (typeof given === "string") {
+		const type = part.type.endsWith("-url") ? "url" : "base64";
+		return type === "url" ? { type, url: given } : { type, data: given };
+	}
+	const { type, data, url, text, reference } = (given ?? {}) as Record<string, unknown>;
+	if (type === "data") return sourceOf({ type: "file", data });
+	if (type === "url") return sourceOf({ type: "file-url", url });
+	if (type === "text" && typeof text === "string") return { type: "text", data: text };
+	if (type === "reference") return { type: "reference", reference: reference as Record<string, string> };
+	return undefined;
 }
 
 function toModelMessages(messages: readonly unknown[]): object[] {

@@ -307,9 +307,6 @@ describe("what is not a tool", () => {
 		expect(codeOf(["weather"]).message).toMatch(/^tools\[0\] is of type string, not a tool/);
 		expect(codeOf({ weather: null }).message).toMatch(/^tools\.weather is null/);
 		expect(codeOf("weather")).toMatchObject({ code: "invalid_tool" });
-		expect(codeOf([{ type: "provider", id: "openai.web_search", name: "search", args: {} }]).message).toMatch(
-			/run by its provider/,
-		);
 	});
 
 	test("names used twice are an error", () => {

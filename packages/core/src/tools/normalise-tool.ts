@@ -1,9 +1,9 @@
 // The door for tools: whatever a caller wrote, the engine drives an EngineTool. Never changes the caller's object,
 // and calls its functions as methods at the time of the call, so that a later wrap or spy on them counts.
 
-import { HoldfastError, isHoldfastError } from "@holdfast/upp";
+import { HoldfastError, isHoldfastError, type ProviderMetadata } from "@holdfast/upp";
 import { aiSdkOptions } from "./ai-sdk-tool.ts";
-import { readToolInput } from "./tool-input.ts";
+import { readToolInput, type ToolInput } from "./tool-input.ts";
 import { invalidTool, resolveToolOptions } from "./tool-options.ts";
 import type { AnyTool, EngineTool, ToolForm, ToolSet } from "./types.ts";
 
@@ -77,7 +77,7 @@ function haveSameValues(left: Readonly<Record<string, unknown>>, right: Record<s
 }
 
 function build(source: AnyTool, name: string): EngineTool {
-	const { parameters, validate } = named(name, () => readToolInput(source, name));
+	const { parameters, validate } = named(name, () => inputOf(source, name));
 	const { label } = source;
 	const { toModelOutput } = source as ModelOutputTool;
 	const form = formOf(source);
@@ -90,7 +90,8 @@ function build(source: AnyTool, name: string): EngineTool {
 		parameters,
 		source,
 		form,
-		kind: form === "remote" ? "remote" : "local",
+		kind: form === "remote" && !isRunByProvider(source) ? "remote" : "local",
+		...sentOf(source),
 		...resolveToolOptions(source, name),
 		...(approval === undefined ? {} : { approval }),
 		...(needsApproval === undefined ? {} : { needsApproval }),
@@ -100,6 +101,57 @@ function build(source: AnyTool, name: string): EngineTool {
 		validate,
 		start: starterOf(source, form, name),
 	};
+}
+
+/** The provider knows the schema of a tool that it defines: one that cannot be read here is not checked here. */
+function inputOf(source: AnyTool, name: string): ToolInput {
+	try {
+		return readToolInput(source, name);
+	} catch (error) {
+		if (!isProviderType((source as { type?: unknown }).type)) throw error;
+		return readToolInput({ parameters: { type: "object" } }, name);
+	}
+}
+
+/** What the AI SDK's tools say to their provider. */
+function sentOf(source: AnyTool): Pick<EngineTool, "metadata" | "strict" | "inputExamples" | "provider"> {
+	const { metadata, providerOptions, strict, inputExamples, type, id, args } = source as Record<
+		string,
+		unknown
+	>;
+	const options = isObject(providerOptions)
+		? providerOptions
+		: isObject(metadata) && !isAiSdk(source)
+			? metadata
+			: undefined;
+	return {
+		...(options === undefined ? {} : { metadata: options as ProviderMetadata }),
+		...(typeof strict === "boolean" ? { strict } : {}),
+		...(Array.isArray(inputExamples) ? { inputExamples } : {}),
+		...(isProviderType(type) && typeof id === "string"
+			? { provider: { id, args: isObject(args) ? args : {} } }
+			: {}),
+	};
+}
+
+/** The AI SDK's `metadata` is for watchers; that of other tools is for the provider. */
+function isAiSdk(source: AnyTool): boolean {
+	return source.inputSchema !== undefined;
+}
+
+function isProviderType(type: unknown): boolean {
+	return type === "provider" || type === "provider-defined";
+}
+
+function isRunByProvider(source: AnyTool): boolean {
+	const { type, isProviderExecuted, inputSchema } = source as Record<string, unknown>;
+	if (!isProviderType(type) || formOf(source) !== "remote") return false;
+	// Before the AI SDK said so, those without a schema were the provider's.
+	return isProviderExecuted === true || (isProviderExecuted === undefined && inputSchema === undefined);
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+	return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function formOf(source: AnyTool): ToolForm {
@@ -118,6 +170,8 @@ function starterOf(source: AnyTool, form: ToolForm, name: string): EngineTool["s
 			return (input, context) => call(source, input, aiSdkOptions(context));
 		case "remote":
 			return () => {
+				if (isRunByProvider(source))
+					throw invalidTool(`The tool "${name}" is run by its provider, not here.`);
 				throw new HoldfastError(
 					"remote_tool",
 					`The tool "${name}" has no function here: it is remote. Hand in its result instead of running it.`,
@@ -181,16 +235,13 @@ function assertTool(tool: unknown, place: string): asserts tool is AnyTool {
 				"or give the agent in `subagents`.",
 		);
 	}
-	const { type, inputSchema, isProviderExecuted } = tool as Record<string, unknown>;
-	if (isProviderExecuted === true || (String(type).startsWith("provider") && inputSchema === undefined)) {
-		throw invalidTool(
-			`${place} is run by its provider, which is not supported. Give a tool with a function of its own.`,
-		);
-	}
 }
 
 function nameOf(tool: AnyTool, place: string): string {
 	if (typeof tool.name === "string" && tool.name !== "") return tool.name;
+	const { type, id } = tool as { type?: unknown; id?: unknown };
+	if (isProviderType(type) && typeof id === "string" && id.includes("."))
+		return id.slice(id.indexOf(".") + 1);
 	throw invalidTool(`${place} has no name. Add \`name\`, or give the tools as a record from name to tool.`);
 }
 

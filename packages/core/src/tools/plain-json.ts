@@ -91,7 +91,8 @@ function isBytes(value: unknown): value is Uint8Array | ArrayBuffer | DataView {
 	return value instanceof Uint8Array || value instanceof ArrayBuffer || value instanceof DataView;
 }
 
-function bytesToBase64(data: Uint8Array | ArrayBuffer | DataView): string {
+/** Bytes as base64 text. */
+export function bytesToBase64(data: Uint8Array | ArrayBuffer | DataView): string {
 	const bytes =
 		data instanceof ArrayBuffer
 			? new Uint8Array(data)

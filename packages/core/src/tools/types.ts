@@ -1,7 +1,7 @@
 // The shapes of tools: what a caller may hand in (AnyTool), what the engine drives (EngineTool),
 // what a running tool is given (ToolContext) and what comes out of it (ToolOutcome).
 
-import type { JSONSchema } from "@holdfast/upp";
+import type { JSONSchema, ProviderMetadata, ProviderTool } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
 import type { Issue } from "../schema/index.ts";
 
@@ -110,6 +110,13 @@ export interface EngineTool {
 	readonly label?: string;
 	/** What the model sees. */
 	readonly parameters: JSONSchema;
+	/** Passed to the provider with the tool, keyed by the provider's name. */
+	readonly metadata?: ProviderMetadata;
+	/** Whether the provider makes the model keep to `parameters`. */
+	readonly strict?: boolean;
+	readonly inputExamples?: readonly { readonly input: Record<string, unknown> }[];
+	/** Set for a tool that its provider defines. One that its provider also runs is never called here. */
+	readonly provider?: ProviderTool;
 	/** The caller's own object: hooks get this one. */
 	readonly source: object;
 	/** Remote tools are carried out by someone else, who settles the call; they have no function here. */

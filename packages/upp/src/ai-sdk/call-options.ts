@@ -45,8 +45,11 @@ export function toCallOptions(request: LLMRequest, model: LanguageModel, signal:
 	if (request.config?.headers !== undefined) {
 		options.headers = { ...request.config.headers, ...options.headers };
 	}
-	const { tools } = wireTools(request.tools);
-	if (tools.length > 0) options.tools = tools;
+	const { tools } = wireTools(request.tools, model.specificationVersion);
+	if (tools.length > 0) {
+		options.tools = tools;
+		options.toolChoice ??= { type: "auto" };
+	}
 	if (request.structure !== undefined) {
 		const { title, description } = request.structure;
 		const schema = wellFormed(answerSchema(request.structure));

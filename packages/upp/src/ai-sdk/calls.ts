@@ -23,7 +23,7 @@ export async function generate(
 		const result = await model.doGenerate(toCallOptions(request, model, signal));
 		const parts: unknown = result?.content;
 		if (!Array.isArray(parts)) throw malformed(provider, "its content is no list");
-		const answer = new Answer(ignore, "text", wireTools(request.tools).ownNames);
+		const answer = new Answer(ignore, "text", wireTools(request.tools, model.specificationVersion).ownNames);
 		for (const [index, part] of parts.entries()) takeWhole(answer, part, String(index), provider);
 		take(answer, { type: "response-metadata", ...result.response }, provider);
 		take(answer, { ...result, type: "finish" }, provider);
@@ -55,7 +55,7 @@ export async function follow(
 		const answer = new Answer(
 			emit,
 			request.structure === undefined ? "text" : "structured",
-			wireTools(request.tools).ownNames,
+			wireTools(request.tools, model.specificationVersion).ownNames,
 		);
 		for (;;) {
 			const { done, value } = await reader.read();

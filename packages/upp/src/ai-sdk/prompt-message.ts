@@ -151,14 +151,10 @@ function resultOutput(entry: ToolResult, version: SpecificationVersion): { type:
 	const { result, isError } = entry;
 	if (typeof result === "string") return { type: isError ? "error-text" : "text", value: result };
 	if (result === undefined) return { type: isError ? "error-text" : "text", value: "" };
-	if (Array.isArray(result) && result.some(isFile) && result.every(isContentBlock)) {
+	if (Array.isArray(result) && result.every(isContentBlock) && result.some(isMoreThanText)) {
 		const value = result
 			.filter(isSaid)
-			.map((block) =>
-				isFile(block)
-					? resultFilePart(block, version)
-					: { type: "text", text: (block as { text: string }).text },
-			);
+			.map((block) => (isFile(block) ? resultFilePart(block, version) : contentPart(block, version)));
 		return { type: "content", value };
 	}
 	return jsonOutput(result, isError ? "error-" : "");
@@ -180,6 +176,11 @@ function readable(this: unknown, key: string, value: unknown): unknown {
 	const live = (this as Record<string, unknown>)[key];
 	if (live instanceof Uint8Array) return bytesToBase64(live);
 	return typeof value === "bigint" ? String(value) : value;
+}
+
+/** Text alone is a result like any other list, unless something is said of it to the provider. */
+function isMoreThanText(block: ContentBlock): boolean {
+	return isFile(block) || block.metadata !== undefined;
 }
 
 function isFile(value: unknown): value is FileBlock {

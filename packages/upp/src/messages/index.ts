@@ -36,6 +36,7 @@ export { deepest, isPlainRecord, storable } from "./storable.ts";
 export type {
 	BeforeCallDecision,
 	JSONSchema,
+	ProviderTool,
 	Tool,
 	ToolCall,
 	ToolDefinition,

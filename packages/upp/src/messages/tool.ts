@@ -20,6 +20,20 @@ export interface ToolDefinition {
 	parameters: JSONSchema;
 	/** Passed to the provider with the tool, keyed by the provider's name. */
 	metadata?: ProviderMetadata;
+	/** Whether the provider makes the model keep to `parameters`. Default: as the provider does. */
+	strict?: boolean;
+	/** Examples of arguments, for providers that show them to the model. */
+	inputExamples?: readonly { readonly input: Record<string, unknown> }[];
+	/** Set for a tool that its provider defines, such as a web search; only models of that provider know it. */
+	provider?: ProviderTool;
+}
+
+/** Which tool of its provider a tool is. */
+export interface ProviderTool {
+	/** For example `openai.web_search`. */
+	readonly id: string;
+	/** How the provider sets it up. */
+	readonly args: Readonly<Record<string, unknown>>;
 }
 
 /** A tool that can be run. A throw becomes an error result for the model. */

@@ -3,7 +3,7 @@
 
 import { UPPError } from "../errors/index.ts";
 import { AssistantMessage, asMessage, isPlainRecord, storable, type ToolCall } from "../messages/index.ts";
-import { readStopReason, type TokenUsage } from "../turn/index.ts";
+import { readStopReason, type StopReason, type TokenUsage } from "../turn/index.ts";
 import { readCalls } from "./check-calls.ts";
 import { checkBlock } from "./check-content.ts";
 import { Fault } from "./fault.ts";

@@ -12,7 +12,6 @@ export type {
 	LLMResponse,
 	LLMStreamResult,
 	RetryInfo,
-	StopReason,
 } from "./model-port.ts";
 export { isRetrying, markRetrying } from "./own-retries.ts";
 export type {

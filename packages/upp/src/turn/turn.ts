@@ -23,9 +23,9 @@ export interface Turn<Data = unknown> {
 	readonly cycles: number;
 	/**
 	 * Why the model stopped its last answer: `length` is one that was cut off at the token limit, `content_filter` one that
-	 * the provider refused.
+	 * the provider refused. Absent in a turn that another package made.
 	 */
-	readonly stopReason: StopReason;
+	readonly stopReason?: StopReason;
 	/** The parsed output, where a `structure` was asked for. */
 	readonly data?: Data;
 }
