@@ -47,12 +47,13 @@ async function bothAsk(
 	tools: Json,
 ): Promise<[Json[], Json[]]> {
 	const theirs = recording(replies);
-	await generateText({
+	const options = {
 		model: modelOf(theirs.fetch),
-		tools: tools as never,
+		tools: tools,
 		prompt: "go",
 		stopWhen: isStepCount(3),
-	});
+	};
+	await generateText(options as unknown as Parameters<typeof generateText>[0]);
 	const ours = recording(replies);
 	await agent({ model: modelOf(ours.fetch) as never, tools: tools as never }).generate("go");
 	return [ours.bodies, theirs.bodies];
