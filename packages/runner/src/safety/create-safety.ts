@@ -27,6 +27,7 @@ import { Audit } from "./audit.ts";
 import { type CheckedStep, checkStep, lastingRefusal, type StepRules } from "./check-step.ts";
 import { type CheckedWrite, checkWrite } from "./check-write.ts";
 import { firstMatch } from "./content.ts";
+import { maskedDeltas } from "./masked-deltas.ts";
 import { maskedFact } from "./masked-fact.ts";
 import { RateLimits } from "./rate-limits.ts";
 
@@ -156,7 +157,7 @@ export function createSafety(parts: SafetyParts): SafetyLayer {
 	const secrets: Interceptor = {
 		name: "secrets",
 		begin: () => ({
-			deltas: "as-is",
+			deltas: maskedDeltas(redactor),
 			waits: "never",
 			admit(fact) {
 				const masked = maskedFact(fact, redactor);

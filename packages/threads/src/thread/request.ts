@@ -78,10 +78,13 @@ function requestsOf(parts: RequestParts, { content, rows, tools, hooks }: Common
 	const head: ProviderMessage = { role: "system", content };
 	return ({ item }) => {
 		const images = recentImages(parts, rows, item.definition.capabilities?.supportsImages !== false);
-		const make = (found: ReadonlyMap<string, string>): ProviderRequest | Promise<ProviderRequest> => {
+		const make = (
+			found: ReadonlyMap<string, string>,
+			masked: <Value>(data: Value) => Value,
+		): ProviderRequest | Promise<ProviderRequest> => {
 			const history = (): ProviderMessage[] => {
 				const seen = providerHistory(rows.all(), viewOf(parts, found));
-				return input === undefined ? [head, ...seen] : [head, ...seen, input];
+				return [head, ...masked(input === undefined ? seen : [...seen, input])];
 			};
 			const options = requestOptions(prompt.definition, item.definition);
 			if (hooks === undefined || !hasHooks(hooks, "prefilter_llm_history"))
@@ -90,9 +93,14 @@ function requestsOf(parts: RequestParts, { content, rows, tools, hooks }: Common
 				withTools({ ...options, messages: fromLlmMessages(filtered) }, tools, signal),
 			);
 		};
-		return images instanceof Promise ? images.then(make) : make(images);
+		// Secrets that users typed do not reach a model. The system message is what the project makes it.
+		const redaction = parts.env.redaction?.() ?? asItIs;
+		if (!(images instanceof Promise || redaction instanceof Promise)) return make(images, redaction.redact);
+		return Promise.all([images, redaction]).then(([found, { redact }]) => make(found, redact));
 	};
 }
+
+const asItIs = { redact: <Value>(data: Value): Value => data };
 
 /** Makes the request of a model. A promise only where something needs time. */
 export type Assembled = (model: BoundModel) => ProviderRequest | Promise<ProviderRequest>;

@@ -232,20 +232,40 @@ test("no entry of the log has a secret in it: of hooks, of models, of requests a
 
 test("an entry of the log is withheld where the secrets of its thread cannot be read [SA-092]", async () => {
 	const provider = scripted([{ error: new ProviderError(secrets.INSTANCE, "server_error") }]);
-	let isBroken = false;
+	let reads = Number.NEGATIVE_INFINITY;
 	const { threads, logs } = start(oneAgent(provider), {
 		env: { INSTANCE: secrets.INSTANCE },
 		userEnv: () => {
-			if (isBroken) throw new Error("no accounts");
+			// The first is for the request.
+			if (++reads > 1) throw new Error("no accounts");
 			return {};
 		},
 	});
 	const { threadId } = await threads.createThread({ agentId: "helper", userId: "ann" });
-	isBroken = true;
+	reads = 0;
 	await say(threads, threadId, "Go");
 	expect(logs).toEqual([
 		{ threadId, level: "error", topic: "model", message: expect.stringContaining("withheld") },
 	]);
+	await threads.close();
+});
+
+test("a secret that a user typed is masked for the model, in every message and form, and is on record as it was typed", async () => {
+	const typed = `My key is ${secrets.INSTANCE}, ${encodeURIComponent(secrets.INSTANCE)}.`;
+	const seen: unknown[] = [];
+	const provider = scripted(["One.", "Two."]);
+	const project = oneAgent(provider, { prompt: { prompt: "You help." } });
+	const { threads } = start(project, {
+		env: { INSTANCE: secrets.INSTANCE, SHOWN: { value: "shown-text", type: "text" } },
+	});
+	const { threadId } = await threads.createThread({ agentId: "helper" });
+	await say(threads, threadId, typed);
+	await say(threads, threadId, "It is shown-text");
+	for (const { messages } of provider.requests) seen.push(messages);
+	const text = JSON.stringify(seen);
+	expect(text).not.toContain(secrets.INSTANCE);
+	expect(text).toContain("My key is [REDACTED:secret], [REDACTED:secret].");
+	expect(text).toContain("It is shown-text");
 	await threads.close();
 });
 
