@@ -202,6 +202,7 @@ function migrate(database: DatabaseSync, path: string, kind: DatabaseKind): void
 function configure(database: DatabaseSync, options: DatabaseOptions): void {
 	database.exec(`
 		PRAGMA synchronous = ${options.durability === "power" ? "FULL" : "NORMAL"};
+		PRAGMA secure_delete = ON;
 		PRAGMA journal_size_limit = 16777216;
 		PRAGMA wal_autocheckpoint = 4000;
 		PRAGMA busy_timeout = 0;
