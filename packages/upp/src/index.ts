@@ -17,6 +17,7 @@ export {
 	optionNames,
 	UPPError,
 } from "./errors/index.ts";
+export { type BoundFetchOptions, boundFetch } from "./fetch/index.ts";
 export { uuid } from "./ids/index.ts";
 export {
 	bindModel,

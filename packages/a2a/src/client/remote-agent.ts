@@ -7,7 +7,7 @@ import {
 	JsonRpcTransportFactory,
 	RestTransportFactory,
 } from "@a2a-js/sdk/client";
-import { cutText, HoldfastError, type JSONSchema, messageOf } from "@holdfast/upp";
+import { boundFetch, cutText, HoldfastError, type JSONSchema, messageOf } from "@holdfast/upp";
 import { type AnyTool, type RecordSpace, type ToolContext, tool } from "holdfast";
 import { KeptTasks } from "./kept-tasks.ts";
 import { type FollowOptions, type RemoteCall, RemoteRun } from "./remote-run.ts";
@@ -20,8 +20,20 @@ export interface RemoteAgentOptions extends FollowOptions {
 	readonly name?: string;
 	/** When the model should use it. Default: what its card says, which the model then believes. */
 	readonly description?: string;
-	/** Sent with every request, and with the one for the card. */
+	/**
+	 * Sent with the request for the card and with every other one to the origin of `url`, such as an `Authorization`. A card that names
+	 * an address of another origin does not get them.
+	 */
 	readonly headers?: Readonly<Record<string, string>>;
+	/** Further addresses whose origins get `headers`, for an agent that works at another one than its card. Default: none. */
+	readonly headersFor?: readonly (string | URL)[];
+	/**
+	 * Milliseconds in which the remote agent has to begin an answer, and to send each next piece of it. A stream that falls silent is
+	 * left, and its task asked for. Default 120,000.
+	 */
+	readonly silenceMs?: number;
+	/** Bytes of one answer at most, a stream of events among them; more fails the request. Default 16 MiB. */
+	readonly maxAnswerBytes?: number;
 	/** Makes the requests, for example one that reaches public addresses only. Default: the global `fetch`. */
 	readonly fetch?: typeof globalThis.fetch;
 	/**
@@ -85,12 +97,19 @@ export async function remoteAgent(options: RemoteAgentOptions): Promise<RemoteAg
 	return { ...(made as unknown as RemoteAgent), card };
 }
 
-async function connect({ url, headers, fetch = globalThis.fetch }: RemoteAgentOptions): Promise<{
+async function connect({
+	url,
+	headers,
+	headersFor = [],
+	fetch,
+	silenceMs = 120_000,
+	maxAnswerBytes = 16 * 1024 * 1024,
+}: RemoteAgentOptions): Promise<{
 	readonly client: Client;
 	readonly card: AgentCard;
 }> {
-	const fetchImpl: typeof globalThis.fetch = (input, init = {}) =>
-		fetch(input, { ...init, headers: { ...Object.fromEntries(new Headers(init.headers)), ...headers } });
+	const origins = [url, ...headersFor];
+	const fetchImpl = boundFetch({ fetch, headers, origins, silenceMs, maxBytes: maxAnswerBytes });
 	const factory = new ClientFactory({
 		transports: [new JsonRpcTransportFactory({ fetchImpl }), new RestTransportFactory({ fetchImpl })],
 		cardResolver: new DefaultAgentCardResolver({ fetchImpl }),

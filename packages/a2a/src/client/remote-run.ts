@@ -27,6 +27,9 @@ export interface FollowOptions {
 	readonly maxFailures?: number;
 }
 
+/** Characters that a call may emit over all its streams: they are kept with the session. */
+const mostEmitted = 8 * 1024 * 1024;
+
 export class RemoteRun {
 	readonly #client: Client;
 	readonly #streams: boolean;
@@ -36,6 +39,8 @@ export class RemoteRun {
 	readonly #messageId: string;
 	readonly #kept: KeptTasks | undefined;
 	#taskId: string | undefined;
+	/** Characters that were emitted. */
+	#emitted = 0;
 
 	constructor(
 		client: Client,
@@ -62,7 +67,7 @@ export class RemoteRun {
 			while (isUnderWay(task)) task = await this.#follow(task);
 			return readTask(task);
 		} catch (error) {
-			if (signal.aborted) await this.#cancel();
+			if (signal.aborted || this.#isTooLong) await this.#cancel();
 			throw error;
 		} finally {
 			// One that is cut off by the end of its process is looked for by the next.
@@ -145,6 +150,20 @@ export class RemoteRun {
 		return taskOf(answer);
 	}
 
+	#emit(delta: string): void {
+		this.#emitted += delta.length;
+		if (this.#isTooLong)
+			throw new HoldfastError(
+				"answer_too_large",
+				`The remote agent has streamed more than ${mostEmitted} characters. Its task is cancelled.`,
+			);
+		this.#context.emit(delta);
+	}
+
+	get #isTooLong(): boolean {
+		return this.#emitted > mostEmitted;
+	}
+
 	/** Waits for a task that is under way. */
 	async #follow(task: Task): Promise<Task> {
 		this.#taskId = task.id;
@@ -155,7 +174,10 @@ export class RemoteRun {
 			try {
 				if (this.#streams && failures === 0) {
 					const stream = this.#client.resubscribeTask({ tenant: "", id: task.id }, { signal });
-					const answer = await this.#drain(stream).catch(() => undefined);
+					const answer = await this.#drain(stream).catch((error: unknown) => {
+						if (this.#isTooLong) throw error;
+						return undefined;
+					});
 					signal.throwIfAborted();
 					if (answer !== undefined && "status" in answer && !isUnderWay(answer)) return answer;
 				}
@@ -164,6 +186,7 @@ export class RemoteRun {
 				failures = 0;
 			} catch (error) {
 				signal.throwIfAborted();
+				if (this.#isTooLong) throw error;
 				failures++;
 				if (failures > maxFailures) throw lost(task.id, error);
 			}
@@ -181,13 +204,13 @@ export class RemoteRun {
 				if (payload?.$case === "artifactUpdate") {
 					const { artifact, append, lastChunk } = payload.value;
 					for (const { content } of append || !lastChunk ? (artifact?.parts ?? []) : [])
-						if (content?.$case === "text" && content.value !== "") this.#context.emit(content.value);
+						if (content?.$case === "text" && content.value !== "") this.#emit(content.value);
 				}
 				if (task !== undefined) await this.#know(task.id);
 			}
 		} catch (error) {
-			// What was begun continues without the stream.
-			if (task === undefined || this.#context.signal.aborted) throw error;
+			// What was begun continues without the stream, unless it says more than can be held.
+			if (task === undefined || this.#context.signal.aborted || this.#isTooLong) throw error;
 		}
 		if (task === undefined) throw lost(this.#taskId, undefined);
 		const { signal } = this.#context;

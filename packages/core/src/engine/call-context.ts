@@ -1,5 +1,5 @@
 // What a running tool knows of the call it serves. Rarely used parts are computed when asked for.
-import type { ToolCall } from "@holdfast/upp";
+import { HoldfastError, type ToolCall } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
 import type { Spent } from "../facts/index.ts";
 import type { Approval, EngineTool, RetryPolicy, ToolContext } from "../tools/index.ts";
@@ -13,6 +13,12 @@ export interface StartedCall {
 	readonly idempotencyKey: string;
 	readonly approval?: Approval | undefined;
 }
+
+/**
+ * Characters that the deltas of a call may have. They are kept with the session and joined to the result, and a tool that streams
+ * what a server sends would fill memory and disk.
+ */
+const mostEmitted = 16 * 1024 * 1024;
 
 export class CallContext implements ToolContext {
 	readonly toolCallId: string;
@@ -36,6 +42,8 @@ export class CallContext implements ToolContext {
 	declare readonly messages: readonly unknown[];
 	readonly #run: Run;
 	#over = false;
+	/** Characters of the deltas. */
+	#emitted = 0;
 	#spent: Spent | undefined;
 	// As initialisers: a function that is assigned to a member is allocated among old objects, and then all that it sees
 	// outlives the quick collections of garbage.
@@ -43,6 +51,8 @@ export class CallContext implements ToolContext {
 		const { toolCallId, step } = this;
 		const run = this.#run;
 		if (this.#over || run.stopReason !== undefined) return undefined;
+		this.#emitted += delta.length;
+		if (this.#emitted > mostEmitted) throw tooMuchEmitted(this.toolName);
 		// What may be replaced is not emitted before it was.
 		if (!run.watched || run.interceptors.toolResult !== undefined) return run.agent.fairness.pause();
 		const event = { type: "tool_delta", step, toolCallId, delta } as const;
@@ -114,4 +124,12 @@ export class CallContext implements ToolContext {
 	close(): void {
 		this.#over = true;
 	}
+}
+
+function tooMuchEmitted(tool: string): HoldfastError {
+	return new HoldfastError(
+		"too_much_streamed",
+		`The tool ${tool} has streamed more than ${mostEmitted} characters. Write what is larger to a file, and return where it is.`,
+		{ data: { tool } },
+	);
 }

@@ -103,8 +103,13 @@ async function drain(
 		const delta = deltaOf(tool, value);
 		if (delta !== undefined) {
 			deltas.push(delta);
-			const heard = onDelta(delta);
-			if (isThenable(heard)) await heard;
+			try {
+				const heard = onDelta(delta);
+				if (isThenable(heard)) await heard;
+			} catch (error) {
+				await iterator.return?.();
+				throw error;
+			}
 		} else {
 			last = value;
 		}

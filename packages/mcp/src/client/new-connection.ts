@@ -1,4 +1,6 @@
 // The clients and transports of the official package, as servers are described.
+
+import { boundFetch } from "@holdfast/upp";
 import {
 	Client,
 	type JsonSchemaValidator,
@@ -60,9 +62,10 @@ export function newTransport(server: McpServer): Transport {
 		});
 	}
 	const { url, headers, auth, fetch } = server;
+	// What the server may listen to without an end is silent for long; requests have their own deadlines.
+	const unbound = { silenceMs: Number.POSITIVE_INFINITY, maxBytes: Number.POSITIVE_INFINITY };
 	return new StreamableHTTPClientTransport(new URL(url), {
-		...(headers === undefined ? {} : { requestInit: { headers } }),
 		...(auth === undefined ? {} : { authProvider: auth }),
-		...(fetch === undefined ? {} : { fetch }),
+		fetch: boundFetch({ fetch, headers, origins: [url], ...unbound }),
 	});
 }

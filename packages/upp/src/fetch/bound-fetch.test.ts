@@ -1,0 +1,142 @@
+// What a server that is not trusted gets of its client: no credentials of others, no endless patience, no endless memory.
+import { expect, test } from "vitest";
+import { boundFetch } from "./bound-fetch.ts";
+
+type Answer = (url: URL, init: RequestInit) => Response | Promise<Response>;
+
+/** A bound fetch to a server that answers so, and the headers of each of its requests. */
+function to(answer: Answer, options: Partial<Parameters<typeof boundFetch>[0]> = {}) {
+	const seen: { readonly url: string; readonly method: string; readonly headers: Record<string, string> }[] =
+		[];
+	const bound = boundFetch({
+		fetch: async (input, init = {}) => {
+			seen.push({
+				url: `${input}`,
+				method: init.method ?? "GET",
+				headers: Object.fromEntries(new Headers(init.headers)),
+			});
+			return answer(new URL(`${input}`), init);
+		},
+		headers: { "x-key": "secret", authorization: "Bearer secret" },
+		origins: ["https://good.example/agents"],
+		silenceMs: 50,
+		maxBytes: 1_000,
+		...options,
+	});
+	return { bound, seen };
+}
+
+const redirect = (location: string, status = 307): Response =>
+	new Response(null, { status, headers: { location } });
+
+test.each([
+	"https://evil.example/",
+	"http://good.example/",
+	"https://good.example:8443/",
+	"https://good.example.evil.example/",
+	"https://sub.good.example/",
+	"https://good.example@evil.example/",
+	"https://evil.example/https://good.example/",
+	"https://evil.example#https://good.example/",
+	"https://127.0.0.1/",
+	"https://[::1]/",
+])("credentials do not reach another origin, asked or redirected to: %s", async (address) => {
+	const { bound, seen } = to((url) => (url.pathname === "/away" ? redirect(address) : new Response("ok")));
+	// Addresses with a user are refused by `fetch` itself.
+	await bound(address).catch(() => {});
+	await bound("https://good.example/away", { headers: { cookie: "a=b" }, method: "POST", body: "x" }).catch(
+		() => {},
+	);
+	const others = seen.filter(({ url }) => new URL(url).origin !== "https://good.example");
+	expect(others.length).toBeGreaterThan(0);
+	for (const { headers } of others) {
+		expect(headers).not.toHaveProperty("x-key");
+		expect(headers).not.toHaveProperty("authorization");
+		expect(headers).not.toHaveProperty("cookie");
+	}
+});
+
+test("the origins that they are for get them, also after a redirect, and what was sent is sent again", async () => {
+	const bodies: string[] = [];
+	const { bound, seen } = to(async (url, init) => {
+		bodies.push(init.body === undefined ? "" : await new Response(init.body as BodyInit).text());
+		return url.pathname === "/one" ? redirect("/two") : new Response("ok");
+	});
+	const response = await bound("https://good.example/one", { method: "POST", body: "said" });
+	expect(await response.text()).toBe("ok");
+	expect(seen.map(({ headers }) => headers["x-key"])).toEqual(["secret", "secret"]);
+	expect(bodies).toEqual(["said", "said"]);
+	expect(seen.map(({ method }) => method)).toEqual(["POST", "POST"]);
+});
+
+test("a redirect that means another resource is asked for without what was sent", async () => {
+	const { bound, seen } = to((url) => (url.pathname === "/one" ? redirect("/two", 303) : new Response("ok")));
+	await bound("https://good.example/one", { method: "POST", body: "said" });
+	expect(seen.map(({ method }) => method)).toEqual(["POST", "GET"]);
+});
+
+test("redirects without an end are followed a few times", async () => {
+	const { bound, seen } = to(() => redirect("/again"));
+	await expect(bound("https://good.example/")).rejects.toMatchObject({ code: "too_many_redirects" });
+	expect(seen).toHaveLength(6);
+});
+
+test("a server that never answers is given up, whether its request heeds the signal or not", async () => {
+	const { bound } = to(() => new Promise<Response>(() => {}));
+	await expect(bound("https://good.example/")).rejects.toMatchObject({
+		code: "server_silent",
+		retryable: true,
+	});
+});
+
+test("one that falls silent within its answer is given up, and one that sends now and then is not", async () => {
+	let pieces = 0;
+	const slow = (most: number): Response =>
+		new Response(
+			new ReadableStream({
+				async pull(controller) {
+					if (pieces++ >= most) return new Promise(() => {});
+					await new Promise((resolve) => setTimeout(resolve, 20));
+					controller.enqueue(new TextEncoder().encode("x"));
+				},
+			}),
+		);
+	const { bound } = to(() => slow(5));
+	const response = await bound("https://good.example/");
+	await expect(response.text()).rejects.toMatchObject({ code: "server_silent" });
+	expect(pieces).toBe(6);
+});
+
+test("an answer without an end is cut off, and its source is told", async () => {
+	let isCancelled = false;
+	const { bound } = to(
+		() =>
+			new Response(
+				new ReadableStream({
+					pull: (controller) => controller.enqueue(new Uint8Array(300)),
+					cancel: () => {
+						isCancelled = true;
+					},
+				}),
+			),
+	);
+	const response = await bound("https://good.example/");
+	await expect(response.arrayBuffer()).rejects.toMatchObject({ code: "answer_too_large" });
+	expect(isCancelled).toBe(true);
+});
+
+test("who asks may leave, before the answer and within it", async () => {
+	const { bound } = to((url) =>
+		url.pathname === "/never"
+			? new Promise<Response>(() => {})
+			: new Response(new ReadableStream({ pull: () => new Promise(() => {}) })),
+	);
+	for (const path of ["/never", "/within"]) {
+		const leave = new AbortController();
+		const asked = bound(`https://good.example${path}`, { signal: leave.signal }).then((response) =>
+			response.text(),
+		);
+		setTimeout(() => leave.abort(new Error("left")), 5);
+		await expect(asked).rejects.toThrow("left");
+	}
+});

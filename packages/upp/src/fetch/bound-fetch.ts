@@ -1,0 +1,166 @@
+// Requests to a server that is not trusted: credentials reach the origins they are for and no other, a server that falls silent is
+// not waited for, and an answer without an end is cut off (keeps I7).
+import { HoldfastError } from "../errors/index.ts";
+
+/** How requests are bound. */
+export interface BoundFetchOptions {
+	/** Makes the requests. Default: the global `fetch`. */
+	readonly fetch?: ((url: string, init?: RequestInit) => Promise<Response>) | undefined;
+	/** Sent to `origins`, with every request. */
+	readonly headers?: Readonly<Record<string, string>> | undefined;
+	/** Addresses whose origins get `headers`. */
+	readonly origins: readonly (string | URL)[];
+	/** Milliseconds in which the server has to begin its answer, and to send each next piece of it; Infinity: any time. */
+	readonly silenceMs: number;
+	/** Bytes of one answer at most. */
+	readonly maxBytes: number;
+}
+
+/** Redirects that are followed at most. */
+const mostRedirects = 5;
+/** Headers of a request that name who asks: they stay with the origin that it is for. */
+const naming = ["authorization", "cookie", "proxy-authorization"];
+
+/**
+ * A `fetch` whose requests are bound. It follows redirects itself, so that a server cannot pass credentials on.
+ *
+ * Its requests reject, or their bodies fail, with `server_silent`, `answer_too_large`, `too_many_redirects`.
+ */
+export function boundFetch(
+	options: BoundFetchOptions,
+): (input: string | URL | Request, init?: RequestInit) => Promise<Response> {
+	const { headers = {}, silenceMs, maxBytes } = options;
+	const origins = new Set(options.origins.map((address) => new URL(address).origin));
+	return async (input, init = {}) => {
+		const fetch = options.fetch ?? globalThis.fetch;
+		const request = new Request(input, init);
+		const silence = new Silence(silenceMs, request.signal);
+		const body = request.body === null ? undefined : await request.arrayBuffer();
+		let url = new URL(request.url);
+		const { origin } = url;
+		let { method } = request;
+		try {
+			for (let redirects = 0; ; redirects++) {
+				const own = new Headers(request.headers);
+				if (url.origin !== origin) for (const name of naming) own.delete(name);
+				if (origins.has(url.origin))
+					for (const [name, value] of Object.entries(headers)) own.set(name, value);
+				const sent = body === undefined || method === "GET" ? {} : { body };
+				const response = await silence.until(
+					fetch(`${url}`, { method, headers: own, redirect: "manual", signal: silence.signal, ...sent }),
+				);
+				const location =
+					response.status >= 300 && response.status < 400 ? response.headers.get("location") : null;
+				if (location === null) return silence.bound(response, maxBytes);
+				await response.body?.cancel();
+				if (redirects === mostRedirects)
+					throw new HoldfastError(
+						"too_many_redirects",
+						`${url.origin} redirects again and again. Check the address.`,
+					);
+				// As browsers do: only these two keep what was sent.
+				if (response.status !== 307 && response.status !== 308 && method !== "HEAD") method = "GET";
+				url = new URL(location, url);
+			}
+		} catch (error) {
+			silence.end();
+			throw error;
+		}
+	};
+}
+
+/** Waits for a server, until it has been silent for too long. */
+class Silence {
+	readonly #milliseconds: number;
+	readonly #given: AbortSignal;
+	readonly #abort = new AbortController();
+	#timer: ReturnType<typeof setTimeout> | undefined;
+	readonly #left = (): void => this.#abort.abort(this.#given.reason);
+
+	constructor(milliseconds: number, given: AbortSignal) {
+		this.#milliseconds = milliseconds;
+		this.#given = given;
+		if (given.aborted) this.#left();
+		else given.addEventListener("abort", this.#left);
+	}
+
+	get signal(): AbortSignal {
+		return this.#abort.signal;
+	}
+
+	/** Resolves as `what` does; rejects where that takes too long, also when nobody heeds the signal. */
+	async until<T>(what: Promise<T>): Promise<T> {
+		what.catch(() => {});
+		let giveUp = (): void => {};
+		const silent = new Promise<never>((_, reject) => {
+			giveUp = () => reject(this.signal.reason);
+			this.signal.addEventListener("abort", giveUp);
+			if (this.signal.aborted) giveUp();
+		});
+		if (this.#milliseconds < Number.POSITIVE_INFINITY)
+			this.#timer = setTimeout(() => this.#abort.abort(serverSilent(this.#milliseconds)), this.#milliseconds);
+		try {
+			return await Promise.race([what, silent]);
+		} finally {
+			clearTimeout(this.#timer);
+			this.signal.removeEventListener("abort", giveUp);
+		}
+	}
+
+	end(): void {
+		clearTimeout(this.#timer);
+		this.#given.removeEventListener("abort", this.#left);
+	}
+
+	/** The response, whose body is read within the bounds. */
+	bound(response: Response, maxBytes: number): Response {
+		if (response.body === null) {
+			this.end();
+			return response;
+		}
+		const reader = response.body.getReader();
+		let bytes = 0;
+		const fail = (error: unknown): never => {
+			this.end();
+			reader.cancel(error).catch(() => {});
+			throw error;
+		};
+		const body = new ReadableStream<Uint8Array>(
+			{
+				pull: async (controller) => {
+					const { done, value } = await this.until(reader.read()).catch(fail);
+					if (done) {
+						this.end();
+						controller.close();
+						return;
+					}
+					bytes += value.byteLength;
+					if (bytes > maxBytes) fail(answerTooLarge(maxBytes));
+					controller.enqueue(value);
+				},
+				cancel: (reason) => {
+					this.end();
+					return reader.cancel(reason);
+				},
+			},
+			{ highWaterMark: 0 },
+		);
+		const { status, statusText, headers, url } = response;
+		const bounded = new Response(body, { status, statusText, headers });
+		Object.defineProperty(bounded, "url", { value: url });
+		return bounded;
+	}
+}
+
+function serverSilent(milliseconds: number): HoldfastError {
+	return new HoldfastError("server_silent", `The server has sent nothing for ${milliseconds} ms.`, {
+		retryable: true,
+	});
+}
+
+function answerTooLarge(maxBytes: number): HoldfastError {
+	return new HoldfastError(
+		"answer_too_large",
+		`The server's answer is larger than ${maxBytes} bytes, and was cut off.`,
+	);
+}

@@ -1,0 +1,2 @@
+// Door of fetching from servers that are not trusted.
+export { type BoundFetchOptions, boundFetch } from "./bound-fetch.ts";
