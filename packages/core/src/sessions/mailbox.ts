@@ -34,8 +34,8 @@ export interface QueuedTurn {
 	/** What the session, which it makes, begins with. */
 	readonly values?: Append["values"];
 	/**
-	 * How it came here. `adopted`: from a process that died. `steered`: said to a session whose run was over or elsewhere.
-	 * `left-over`: said to a run that ended without it, so nobody has the handle of this turn. Steers keep their order.
+	 * How it came here. `adopted`: sent to a process that died. `steered`: said to a session whose run was over or elsewhere.
+	 * `left-over`: said to a run that ended without it. Steers keep their order.
 	 */
 	readonly origin: "sent" | "adopted" | "steered" | "left-over";
 	/**

@@ -120,7 +120,7 @@ export async function stop(queue: SessionQueue): Promise<boolean> {
 	return true;
 }
 
-/** Has the run stopped that is open; `over` settles when it is over. `elsewhere`: another worker is busy with it. */
+/** Has the run stopped that is open; `over` settles when it is over. `elsewhere`: it is no run of this worker's. */
 async function stopNow(
 	actor: SessionActor,
 ): Promise<{ readonly over: Promise<unknown> | undefined } | "elsewhere" | "nothing"> {
@@ -135,7 +135,8 @@ async function stopNow(
 		const ended = await settle(actor, stopped, "waiting-or-parked");
 		return { over: ended.result() };
 	} catch (error) {
-		if (isNotWaiting(error)) return "nothing";
+		// A run that is open and does not wait is another worker's, or one that a dead worker left.
+		if (isNotWaiting(error)) return actor.lease.openRunId === undefined ? "nothing" : "elsewhere";
 		if (isBusy(error)) return "elsewhere";
 		throw error;
 	}

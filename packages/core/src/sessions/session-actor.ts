@@ -117,7 +117,7 @@ export class SessionActor {
 	#begun(turn: Turn | undefined, queued: QueuedTurn): boolean {
 		if (turn === undefined) return false;
 		this.#drive(turn);
-		if (queued.origin === "adopted") this.scope.resumed(turn.handle);
+		if (queued.origin === "adopted" || queued.origin === "left-over") this.scope.resumed(turn.handle);
 		return true;
 	}
 

@@ -77,7 +77,8 @@ export class SessionOpening {
 			const runId = input.kind === "message" ? input.runId : undefined;
 			const run = new AgentRun(runId ?? agent.engine.ports.ids.uuid(), this.sessionKey);
 			run.detach();
-			return { run, input: storedMessage(input), inputId: input.id, origin: "adopted", stage: "seen" };
+			const origin = input.kind === "steer" ? "left-over" : "adopted";
+			return { run, input: storedMessage(input), inputId: input.id, origin, stage: "seen" };
 		});
 		return aligning instanceof Promise
 			? aligning.then((alignment) => this.#aligned(alignment))

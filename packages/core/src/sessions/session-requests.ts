@@ -170,6 +170,7 @@ async function startNow(
 	if (watcher !== undefined) turn.run.observe(watcher);
 	const isKnown = (): boolean => insteadOf === undefined || hasSaid(lease.state, insteadOf);
 	let isAwaited = false;
+	let looks = 0;
 	const begins = async (): Promise<boolean> => {
 		await actor.scope.agent.setup?.over();
 		if ((await actor.open()) !== "ours") throw sessionBusy(sessionKey);
@@ -177,7 +178,8 @@ async function startNow(
 		await beforeBegin?.();
 		isAwaited = insteadOf === undefined && awaitsInput(lease.state.run, input);
 		if (isAwaited) return true;
-		refuseWaiting(lease.state, sessionKey);
+		// Others may have ended the wait since this process looked.
+		if (++looks > 1) refuseWaiting(lease.state, sessionKey);
 		return isKnown() && lease.openRunId === undefined && mailbox.first === turn && actor.begin(turn);
 	};
 	const taken = async (): Promise<AgentRun> => {

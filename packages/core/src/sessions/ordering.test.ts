@@ -1,0 +1,39 @@
+// The ordering table is executable: it predicts what becomes of the requests of random schedules, and finds faults of the queue.
+// HOLDFAST_ORDERING_SCHEDULES says how many there are for each store, HOLDFAST_FIRST_SEED names the first.
+import { describe, expect, test } from "vitest";
+import { type OrderingHost, runOrdering } from "./ordering-world.fixture.ts";
+import { queueFaults } from "./queue-faults.fixture.ts";
+
+const schedules = Number(process.env.HOLDFAST_ORDERING_SCHEDULES ?? 150);
+const hosts: readonly OrderingHost[] = ["at-once", "slow", "bare"];
+const atMost = 2_000;
+const minutes = 60_000;
+
+test.each(hosts)(
+	"the ordering table predicts what becomes of requests: %s",
+	async (host) => {
+		const from = Number(process.env.HOLDFAST_FIRST_SEED ?? Math.floor(Math.random() * 1e9));
+		for (let seed = from; seed < from + schedules; seed++) {
+			const { problem, trace } = await runOrdering(seed, host);
+			expect(problem, `seed ${seed} (${host})\n${trace.slice(-60).join("\n")}`).toBeUndefined();
+		}
+	},
+	20 * minutes,
+);
+
+describe("the ordering table finds it when", () => {
+	test.each([...queueFaults.keys()])(
+		"%s",
+		async (fault) => {
+			let found: string | undefined;
+			let seed = 0;
+			while (found === undefined && seed++ < atMost) {
+				const { problem } = await runOrdering(seed, hosts[seed % 2] ?? "slow", queueFaults.get(fault));
+				found = problem;
+			}
+			expect(found, `not found in ${atMost} schedules`).toBeDefined();
+			console.log(`${fault}: found in schedule ${seed}, ${found}`);
+		},
+		5 * minutes,
+	);
+});
