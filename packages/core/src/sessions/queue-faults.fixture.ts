@@ -1,5 +1,4 @@
 // Faults planted in the queue on purpose, to see whether the ordering table finds them. Each returns the way to take it out.
-import { Mailbox } from "./mailbox.ts";
 import { SessionActor } from "./session-actor.ts";
 import { SessionQueue } from "./session-queue.ts";
 import { SessionTable } from "./session-table.ts";
@@ -97,10 +96,6 @@ export const queueFaults: ReadonlyMap<string, () => () => void> = new Map([
 			replace(SessionTable, "fence", {
 				value: (_: SessionQueue, end: (before: undefined) => Promise<void>) => end(undefined),
 			}),
-	],
-	[
-		"a kill does not wait for what is on its way into the inbox",
-		() => replace(Mailbox, "arriving", { get: () => undefined }),
 	],
 	["turns that wait do not begin", () => replace(SessionActor, "ownWork", { value: () => undefined })],
 	[

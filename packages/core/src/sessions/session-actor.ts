@@ -14,10 +14,8 @@
 //   opening → blocked  turns are queued, and another worker has the session; blocked → opening when that changes
 //   running → opening  the run is over and turns are queued
 //   running → idle     the run is over, or was left open: then what is queued stays in the inbox
-//   any → closed, any → killed
-//
 // Opening happens only within the session's queue (session-queue.ts): one request, or the actor's own work, at a time.
-import { type DriveOutcome, type ProcessKey, sessionKilled, waitFor } from "../engine/index.ts";
+import { type DriveOutcome, sessionKilled, waitFor } from "../engine/index.ts";
 import type { AcceptedInput, SessionState } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
 import type { TurnOverlays } from "../policy/index.ts";
@@ -30,7 +28,7 @@ import type { SessionLease } from "./session-lease.ts";
 import { type Opened, SessionOpening } from "./session-opening.ts";
 import type { SessionQueue } from "./session-queue.ts";
 import type { SessionScope } from "./session-scope.ts";
-import type { Settlement } from "./settlement.ts";
+import { type Settlement, waitsForTime } from "./settlement.ts";
 import { driveTurn, isRunning, type Steered, type Turn } from "./turn.ts";
 
 export class SessionActor {
@@ -39,6 +37,10 @@ export class SessionActor {
 	readonly #opening: SessionOpening;
 	#turn: Turn | undefined;
 	#end: "closed" | "killed" | undefined;
+	/** Records the end of a session that was killed, once more where a request that was carried out began a run after it. */
+	#recordEnd: (() => Promise<unknown>) | undefined;
+	/** Settles when what such a request began is over. */
+	#late: Promise<unknown> | undefined;
 	/** Whether the kill is recorded, or failed. */
 	#isKillOver = false;
 	/** Whether it waits for another worker that has the session. */
@@ -54,14 +56,12 @@ export class SessionActor {
 		this.#opening = new SessionOpening(scope, queue.storeKey, queue.key);
 	}
 
-	/** Under what key the session is in the store. */
 	get storeKey(): string {
-		return this.#opening.storeKey;
+		return this.queue.storeKey;
 	}
 
-	/** The caller's key. */
 	get sessionKey(): string {
-		return this.#opening.sessionKey;
+		return this.queue.key;
 	}
 
 	/** The run under way in this process. */
@@ -178,6 +178,7 @@ export class SessionActor {
 	/** Ends all runs: on record first, which is what `recordEnd` does after the kill before it, then in this process. */
 	async kill(before: Promise<unknown> | undefined, recordEnd: () => Promise<unknown>): Promise<void> {
 		this.#end = "killed";
+		this.#recordEnd = recordEnd;
 		this.queue.refuse(sessionKilled());
 		this.scope.later.callOff(this.#look);
 		this.scope.later.callOff(this.#deadline);
@@ -223,14 +224,13 @@ export class SessionActor {
 		return this.queue.waitsFor(this.processKey, async () => turn?.over);
 	}
 
-	/** Resolves when the turn is over. */
+	/** Resolves when the turn is over. Rejects with `session_busy` where that would be never. */
 	over(turn: Turn): Promise<unknown> {
-		return this.wait(this.#opening.processKey, async () => turn.over);
-	}
-
-	/** Waits for what happens in this session; where that would be for ever it rejects with `session_busy`. */
-	wait<T>(processKey: ProcessKey, what: () => Promise<T>): Promise<T> {
-		return waitFor(processKey, what, () => awaitsItself(this.sessionKey));
+		return waitFor(
+			this.processKey,
+			async () => turn.over,
+			() => awaitsItself(this.sessionKey),
+		);
 	}
 
 	/** Begins the first of what is queued, if the session is ours. */
@@ -262,13 +262,13 @@ export class SessionActor {
 		}
 	}
 
-	/** Another worker has the session, or the turn before ours: looks again when that may have changed. Others' requests go on. */
+	/** Another worker has the session, or the turn before ours: looks again when that may have changed. Others' requests continue. */
 	#waitForChange(): void {
 		this.lease.drop();
 		this.#blockUntil(this.lease.changed());
 	}
 
-	/** Turns stay queued, and others' requests go on. */
+	/** Turns stay queued, and others' requests continue. */
 	#blockUntil(changed: Promise<void>): void {
 		this.#isBlocked = true;
 		void changed.then(() => {
@@ -290,9 +290,9 @@ export class SessionActor {
 	 */
 	async resumeOpen(parked: Resumption["parked"], settlement?: Settlement): Promise<AgentRun | undefined> {
 		const steer = (input: AcceptedInput): Promise<AgentRun> => this.scope.steer(this, input);
-		const turn = await this.#opening.resume({ parked, settlement }, steer, (hooks) =>
-			this.queue.waitsFor(this.processKey, hooks),
-		);
+		const whileOpening = <T>(hooks: () => Promise<T>): Promise<T> =>
+			this.queue.waitsFor(this.processKey, hooks);
+		const turn = await this.#opening.resume({ parked, settlement }, steer, whileOpening);
 		if (turn === undefined) return undefined;
 		this.#drive(turn);
 		if (settlement === undefined) this.scope.resumed(turn.handle);
@@ -312,6 +312,16 @@ export class SessionActor {
 		this.lease.driving(over);
 		this.scope.agent.children?.driven(this.storeKey, turn.run, over);
 		if (this.#isBlocked) this.lease.wake();
+		if (this.#end !== "killed") return;
+		// Its commit was under way when the session was killed, and came after that.
+		turn.run.stop("kill");
+		this.#late = over.then(() => this.#recordEnd?.()).catch(() => {});
+	}
+
+	/** Settles when nothing of a session that was killed is under way any more. */
+	async gone(): Promise<void> {
+		await this.#turn?.over;
+		await this.#late;
 	}
 
 	#ended(turn: Turn, outcome: DriveOutcome): void {
@@ -330,10 +340,10 @@ export class SessionActor {
 		}
 		frame.close(outcome);
 		handle.concluded(run, outcome, frame);
-		const continues = outcome.kind === "left" && outcome.reason === "waiting" && waitsForTime(run.state.run);
+		const waits = outcome.kind === "left" && outcome.reason === "waiting";
+		const continues = waits && waitsForTime(run.state.run);
 		if (outcome.kind === "left" && outcome.reason !== "lease_lost" && !continues) {
 			// After a run that was left open the queue must wait, too, until somebody resumes it.
-			const waits = outcome.reason === "waiting";
 			const why = outcome.error ?? (waits ? runBeforeWaits : runBeforeSuspended)(this.sessionKey);
 			this.#leaveQueued(outcome.reason === "waiting" ? "suspended" : outcome.reason, why);
 		} else if (this.#end !== "killed") {
@@ -359,16 +369,17 @@ export class SessionActor {
 	}
 
 	#lookLater(): void {
-		const isUsable = (): boolean => this.#end === undefined;
-		this.scope.later.set(this.#look, () => this.#lookForSteered(), isUsable);
+		this.scope.later.set(
+			this.#look,
+			() => this.#lookForSteered(),
+			() => this.#end === undefined,
+		);
 	}
 
-	/** Names this among what is done later. */
 	get #look(): string {
 		return `look ${this.storeKey}`;
 	}
 
-	/** Names the end of a call's time among what is done later. */
 	get #deadline(): string {
 		return `deadline ${this.storeKey}`;
 	}
@@ -388,9 +399,4 @@ export class SessionActor {
 	restIfIdle(): void {
 		if (this.queue.isIdle) this.scope.rested(this.storeKey);
 	}
-}
-
-/** Whether this process continues the run by itself when a time comes: turns after it stay queued until then. */
-function waitsForTime(run: SessionState["run"]): boolean {
-	return run?.wait?.until !== undefined;
 }

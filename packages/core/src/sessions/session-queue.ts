@@ -103,13 +103,21 @@ export class SessionQueue {
 		if (this.#state === "retired") return this.#table.queueOf(this.storeKey, this.key).ask(kind, carryOut);
 		if (kind !== "fork") this.#actor?.ensureUsable();
 		if (this.#state === "busy") {
-			if (!this.#isAskedInside()) return this.#inLine(carryOut);
+			if (!this.isAskedInside()) return this.#inLine(carryOut);
 			if (storable.has(kind)) return carryOut(this.actor, "inside");
 			throw awaitsItself(this.key);
 		}
 		const moment = kind === "send" ? this.#table.moment(this) : undefined;
 		this.#state = "busy";
 		return moment === undefined ? this.#carryOut(carryOut) : moment.then(() => this.#carryOut(carryOut));
+	}
+
+	/** Whether the code that asks is what the queue waits for: hooks that a request calls, or those of a run that begins. */
+	isAskedInside(): boolean {
+		if (this.#state !== "busy") return false;
+		if (isAwaitedBy(this)) return true;
+		const actor = this.#actor;
+		return actor !== undefined && actor.turn === undefined && isAwaitedBy(actor.processKey);
 	}
 
 	/** Calls functions of the caller's that a request waits for. Where they wait for the run of the session, others know. */
@@ -207,12 +215,5 @@ export class SessionQueue {
 		}
 		this.#state = "idle";
 		if (this.#actor?.isIdle !== false) this.#table.rested(this.storeKey);
-	}
-
-	/** Whether the code that asks is what the queue waits for: hooks that a request calls, or those of a run that begins. */
-	#isAskedInside(): boolean {
-		if (isAwaitedBy(this)) return true;
-		const actor = this.#actor;
-		return actor !== undefined && actor.turn === undefined && isAwaitedBy(actor.processKey);
 	}
 }

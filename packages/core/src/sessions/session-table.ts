@@ -138,11 +138,15 @@ export class SessionTable implements SessionScope, QueueTable {
 	): Promise<void> {
 		const { storeKey } = queue;
 		this.#forget(queue);
+		// A hook that the queue waits for may continue with the next life of the session.
+		const isInside = queue.isAskedInside();
 		const ended = end(this.#fences.get(storeKey));
-		// Its run, which was stopped, still leaves the session: then it can be acquired here again.
+		// What was carried out may still begin a run, and a run that was stopped still leaves the session: then it can be acquired
+		// here again.
 		const over = ended
 			.catch(() => {})
-			.then(() => queue.made?.turn?.over)
+			.then(() => (isInside ? undefined : queue.quiet()))
+			.then(() => queue.made?.gone())
 			.then(() => {
 				if (this.#fences.get(storeKey) === over) this.#fences.delete(storeKey);
 			});

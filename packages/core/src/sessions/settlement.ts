@@ -112,3 +112,8 @@ export async function checkExpired(
 		if (answers.some(({ toolCallId }) => toolCallId === fact.callId)) throw expired(fact.callId);
 	}
 }
+
+/** Whether this process continues the run by itself when a time comes: turns after it stay queued until then. */
+export function waitsForTime(run: SessionState["run"]): boolean {
+	return run?.wait?.until !== undefined;
+}
