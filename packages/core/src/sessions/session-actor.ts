@@ -226,11 +226,8 @@ export class SessionActor {
 
 	/** Resolves when the turn is over. Rejects with `session_busy` where that would be never. */
 	over(turn: Turn): Promise<unknown> {
-		return waitFor(
-			this.processKey,
-			async () => turn.over,
-			() => awaitsItself(this.sessionKey),
-		);
+		const isOver = async (): Promise<unknown> => turn.over;
+		return waitFor(this.processKey, isOver, () => awaitsItself(this.sessionKey));
 	}
 
 	/** Begins the first of what is queued, if the session is ours. */
@@ -369,11 +366,8 @@ export class SessionActor {
 	}
 
 	#lookLater(): void {
-		this.scope.later.set(
-			this.#look,
-			() => this.#lookForSteered(),
-			() => this.#end === undefined,
-		);
+		const isUsable = (): boolean => this.#end === undefined;
+		this.scope.later.set(this.#look, () => this.#lookForSteered(), isUsable);
 	}
 
 	get #look(): string {
