@@ -8,7 +8,8 @@
  * Any of them ── leave ──▶ left: what runs is suspended, what waits keeps waiting.
  */
 
-import type { Agent, AgentRun, Host, RunResult, Session } from "holdfast";
+import type { Agent, AgentRun, Host, RunEvent, RunResult, Session } from "holdfast";
+import { afterEntry } from "holdfast/execute";
 import { proposalLines, type Renderer } from "../render/index.ts";
 import { oneLine, type Questions } from "../terminal/index.ts";
 import {
@@ -52,6 +53,12 @@ export class Conversation {
 	#next: AgentRun[] = [];
 	#answer: ((text: string | undefined) => void) | undefined;
 	#isLeft = false;
+	/** The run that waits for its model or a time, while it is followed. */
+	#waiting: string | undefined;
+	/** Seq of the last wait that was shown. */
+	#waitedAt = 0;
+	/** Fires when the conversation is left. */
+	readonly #leaving = new AbortController();
 	/** Set when the run that asks is being ended: nothing more is asked for it. */
 	#isStopping = false;
 	/** Settles when nothing is under way. */
@@ -122,7 +129,8 @@ export class Conversation {
 
 	/** Ends what is under way. */
 	interrupt(): void {
-		if (this.#answer === undefined) this.#run?.interrupt();
+		if (this.#waiting !== undefined) this.#session.interrupt();
+		else if (this.#answer === undefined) this.#run?.interrupt();
 		else {
 			this.#isStopping = true;
 			this.#answer(undefined);
@@ -150,6 +158,7 @@ export class Conversation {
 	async leave(): Promise<void> {
 		if (this.#isLeft) return;
 		this.#isLeft = true;
+		this.#leaving.abort();
 		this.#approvals.interrupt();
 		this.#answer?.(undefined);
 		this.#run?.suspend();
@@ -177,7 +186,11 @@ export class Conversation {
 		const pending = await this.#session.pending();
 		if (pending.length > 0) return this.#settle(pending);
 		const run = await this.#session.resume();
-		if (run !== null) await this.#follow(run);
+		if (run !== null) return this.#follow(run);
+		const { seq = 0, openRunId } = (await this.host.journal.head(this.#setup.key)) ?? {};
+		if (openRunId === undefined) return;
+		this.#waitedAt = seq;
+		await this.#afterWait(openRunId);
 	}
 
 	async #showPast(): Promise<void> {
@@ -193,6 +206,11 @@ export class Conversation {
 		this.transcript.set({ queued: [...this.transcript.live.queued, text] });
 		const run = await this.#session.steer(await this.#withFiles(text));
 		if (run.runId === this.#run?.runId) return;
+		if (run.runId === this.#waiting) {
+			this.transcript.set({ queued: [] });
+			void run.result(); // it is followed already
+			return;
+		}
 		// The run was over before it heard it, so that it is a turn of its own.
 		this.#next.push(run);
 		if (this.isBusy) return;
@@ -226,8 +244,42 @@ export class Conversation {
 				`It waits for ${elsewhere.map(({ toolName }) => oneLine(toolName, 60)).join(", ")}, which somebody else answers.`,
 				"warning",
 			);
-		if (last?.wait !== undefined)
-			this.transcript.note("It waits for a time, or for its model: holdfast worker continues it.", "warning");
+		if (calls.length === 0 && last?.outcome === "waiting" && last.wait?.until !== undefined)
+			await this.#afterWait(last.runId);
+		else if (last?.wait !== undefined)
+			this.transcript.note("It waits for a message: say something, and it continues.", "warning");
+	}
+
+	/** Shows what a run does when its wait for its model or a time is over, whichever process continues it. */
+	async #afterWait(runId: string): Promise<void> {
+		this.#waiting = runId;
+		const view = new RunView(this.transcript);
+		const { signal } = this.#leaving;
+		let end: RunEvent | undefined;
+		for await (const { event } of this.#session.follow({
+			after: afterEntry(this.#waitedAt),
+			until: "complete",
+			signal,
+		})) {
+			view.event(event);
+			this.#spending.event(event);
+			if (event.type === "message") this.#showFooter();
+			end = event;
+		}
+		view.end();
+		this.#waiting = undefined;
+		if (this.#isLeft) return;
+		if (end?.type === "run_end") this.#noteEnd(end);
+		const pending = await this.#session.pending();
+		if (pending.length > 0) await this.#settle(pending);
+	}
+
+	#noteEnd({ outcome, error }: Pick<RunResult, "outcome" | "error">): void {
+		if (outcome === "aborted" || outcome === "killed") this.transcript.note("Interrupted.", "warning");
+		if (outcome === "suspended" && !this.#isLeft)
+			this.transcript.note("It was left, and can be resumed.", "warning");
+		if (outcome === "error")
+			this.transcript.note(`${error?.message ?? "It failed."} (${error?.code ?? "run_failed"})`, "warning");
 	}
 
 	async #show(run: AgentRun): Promise<RunResult> {
@@ -238,19 +290,12 @@ export class Conversation {
 			view.event(event);
 			this.#spending.event(event);
 			if (event.type === "message") this.#showFooter();
+			if (event.type === "waiting") this.#waitedAt = event.seq;
 		}
 		const result = await run.result();
 		this.#run = undefined;
 		view.end();
-		if (result.outcome === "aborted" || result.outcome === "killed")
-			this.transcript.note("Interrupted.", "warning");
-		if (result.outcome === "suspended" && !this.#isLeft)
-			this.transcript.note("It was left, and can be resumed.", "warning");
-		if (result.outcome === "error")
-			this.transcript.note(
-				`${result.error?.message ?? "It failed."} (${result.error?.code ?? "run_failed"})`,
-				"warning",
-			);
+		this.#noteEnd(result);
 		return result;
 	}
 

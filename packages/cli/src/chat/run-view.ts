@@ -70,13 +70,20 @@ export class RunView {
 				this.#transcript.add({ kind: "tool", text, isDone: event.outcome === "done" });
 				return;
 			}
+			case "waiting": {
+				const { until, tag, model } = event.wait ?? {};
+				if (until === undefined) return;
+				const what = model === undefined ? oneLine(tag ?? "a time", WIDTH) : "the provider";
+				const time = new Date(until).toLocaleTimeString("en-GB");
+				this.#transcript.note(`Waiting for ${what} until ${time}.`, "warning");
+				return;
+			}
 			case "history_cut":
 			case "turn_start":
 			case "step_start":
 			case "tool_delta":
 			case "nested":
 			case "step_end":
-			case "waiting":
 			case "note":
 			case "run_suspended":
 			case "run_end":

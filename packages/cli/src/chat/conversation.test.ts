@@ -1,0 +1,73 @@
+// A conversation whose agent waits for its provider.
+import { join } from "node:path";
+import { memoryHost } from "holdfast";
+import { afterEach, expect, test, vi } from "vitest";
+import { temporaryFolder } from "../temporary-folder.fixture.ts";
+import { Transcript } from "./chat-transcript.ts";
+import { Conversation } from "./conversation.ts";
+
+afterEach(() => {
+	delete process.env.HOLDFAST_TEST_WAIT_MS;
+});
+
+async function open(waitMs: number) {
+	process.env.HOLDFAST_TEST_WAIT_MS = `${waitMs}`;
+	vi.resetModules(); // the agent is made when its module is loaded
+	const dir = temporaryFolder();
+	const transcript = new Transcript();
+	const agent = `${join(import.meta.dirname, "waiting-agent.fixture.ts")}`;
+	const setup = {
+		key: "s",
+		dir,
+		model: { name: "", model: undefined },
+		allowNetwork: false,
+		allowWrite: false,
+		agent,
+	};
+	const parts = { host: memoryHost(), db: join(dir, "chat.db"), transcript, yes: true };
+	const conversation = await Conversation.open({ ...parts, setup: setup as never });
+	const shown = (): string =>
+		transcript
+			.snapshot()
+			.entries.map((entry) => ("text" in entry ? entry.text : ""))
+			.join("\n");
+	return { conversation, transcript, shown };
+}
+
+test("a wait for the provider is shown, and the answer follows by itself", async () => {
+	const { conversation, transcript, shown } = await open(20);
+	await conversation.say("Go.");
+	await conversation.settled();
+	expect(shown()).toMatch(/Waiting for the provider until \d\d:\d\d:\d\d\.\nHere it is\./);
+	expect(transcript.live.status).toBe("idle");
+	await conversation.leave();
+});
+
+test("what is said during the wait ends it", async () => {
+	const said = await open(3_600_000);
+	void said.conversation.say("Go.");
+	await expect.poll(said.shown).toContain("Waiting for the provider");
+	await said.conversation.say("Hurry.");
+	await said.conversation.settled();
+	expect(said.shown()).toContain("Here it is.");
+	await said.conversation.leave();
+});
+
+test("leaving during the wait ends nothing, and does not wait", async () => {
+	const { conversation, shown } = await open(3_600_000);
+	void conversation.say("Go.");
+	await expect.poll(shown).toContain("Waiting for the provider");
+	await conversation.leave();
+	expect(await conversation.session.pending().catch(() => [])).toEqual([]);
+});
+
+test("interrupting ends the run that waits", async () => {
+	const { conversation, shown } = await open(3_600_000);
+	void conversation.say("Go.");
+	await expect.poll(shown).toContain("Waiting for the provider");
+	conversation.interrupt();
+	await conversation.settled();
+	expect(shown()).toContain("Interrupted.");
+	expect(shown()).not.toContain("Here it is.");
+	await conversation.leave();
+});
