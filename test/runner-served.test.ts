@@ -127,8 +127,11 @@ test("the text of a run is its result, without secrets [RUN-129]", async () => {
 const asking: Partial<AgentConfig> = {
 	safety: {
 		policyEngine: {
-			check: ({ point }) =>
-				point === "planner-output" ? { action: "ask", rule: "large-sums" } : { action: "allow" },
+			// Without a target the step calls no tool, and there is nothing to ask a person about.
+			check: ({ point, target }) =>
+				point === "planner-output" && target !== undefined
+					? { action: "ask", rule: "large-sums" }
+					: { action: "allow" },
 		},
 	},
 };
