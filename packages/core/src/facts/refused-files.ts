@@ -89,10 +89,7 @@ function isFile({ type }: ContentBlock): boolean {
 
 function noted(block: ContentBlock): ContentBlock {
 	if (!isFile(block)) return block;
-	const { mimeType, title } = block as { mimeType: string; title?: string };
-	const name = title === undefined ? "" : ` ${title}`;
-	return {
-		type: "text",
-		text: `[file${name} (${mimeType}): the provider refused the request with it, so it is not shown]`,
-	};
+	const { title } = block as { title?: string };
+	const name = title === undefined ? block.type : `${block.type} ${title}`;
+	return { type: "text", text: `[${name}: the provider refused the request with it, so it is not shown]` };
 }

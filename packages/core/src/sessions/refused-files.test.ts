@@ -26,7 +26,7 @@ test("later messages are answered, and the history keeps the file", async () => 
 	expect(first).toMatchObject({ outcome: "error", error: { code: "INVALID_REQUEST" } });
 	const second = await (await session.send("hello?")).result();
 	expect(second.outcome).toBe("completed");
-	expect(second.text).toContain("[file a.pdf (application/pdf): the provider refused the request with it");
+	expect(second.text).toContain("[document a.pdf: the provider refused the request with it");
 	expect(typesOf((await session.state()).messages)).toEqual(["text", "document", "text", "text"]);
 });
 
