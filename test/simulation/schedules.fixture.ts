@@ -10,6 +10,7 @@ const worlds = {
 	memory: {},
 	background: { background: true },
 	nested: { nested: true },
+	nestedInSqlite: { nested: true, store: sqliteStore },
 	sqlite: { store: sqliteStore },
 	bare: { store: bareStore, faults: bareFaults },
 } as const satisfies Record<string, Omit<SimulationOptions, "seed">>;

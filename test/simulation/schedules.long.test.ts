@@ -7,6 +7,7 @@ test.each([
 	["memory", 2_000],
 	["background", 500],
 	["nested", 500],
+	["nestedInSqlite", 150],
 	["sqlite", 300],
 	["bare", 300],
 	["threads", 200],

@@ -23,6 +23,8 @@ export interface AcceptedInput {
 	readonly dedupeKey?: string | undefined;
 	/** Why the run it starts exists; absent: it is a user's turn. */
 	readonly origin?: Pick<RunStarted, "runKind" | "parent" | "caller">;
+	/** Of work for a sub-agent: the message in its history whose place it takes, with all that followed. */
+	readonly insteadOf?: string | undefined;
 }
 
 /**

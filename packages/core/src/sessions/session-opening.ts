@@ -78,7 +78,10 @@ export class SessionOpening {
 			const run = new AgentRun(runId ?? agent.engine.ports.ids.uuid(), this.sessionKey);
 			run.detach();
 			const origin = input.kind === "steer" ? "left-over" : "adopted";
-			return { run, input: storedMessage(input), inputId: input.id, origin, stage: "seen" };
+			const said = storedMessage(input);
+			const { insteadOf } = said;
+			const cut = insteadOf === undefined ? {} : { insteadOf };
+			return { run, input: said, inputId: input.id, origin, stage: "seen", ...cut };
 		});
 		return aligning instanceof Promise
 			? aligning.then((alignment) => this.#aligned(alignment))

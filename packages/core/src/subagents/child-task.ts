@@ -19,6 +19,8 @@ export interface ChildTask {
 	readonly runId: string;
 	readonly prompt: string;
 	readonly origin: Pick<RunStarted, "runKind" | "parent" | "caller">;
+	/** The first of the messages before it that was undone. */
+	readonly insteadOf?: string | undefined;
 }
 
 /** Work as it is followed; with its origin where its parent waits for it. */
@@ -41,7 +43,7 @@ export interface TaskEnd extends TaskState {
  * over: its end, or the removal of its session, then knows all the work.
  */
 export async function submitTask({ journal, askers }: SessionTable, task: ChildTask): Promise<void> {
-	const { storeKey, runId, prompt, origin } = task;
+	const { storeKey, runId, prompt, origin, insteadOf } = task;
 	const key = readChildStoreKey(storeKey)?.parentStoreKey;
 	let asking =
 		key === undefined || origin.parent === undefined ? undefined : { key, runId: origin.parent.runId };
@@ -58,7 +60,7 @@ export async function submitTask({ journal, askers }: SessionTable, task: ChildT
 		dedupeKey: runId,
 		workerId: journal.workerId,
 		...(asking === undefined ? {} : { askedBy: asking }),
-		body: storedInput({ shape: "text", message, origin }),
+		body: storedInput({ shape: "text", message, origin, ...(insteadOf === undefined ? {} : { insteadOf }) }),
 	});
 }
 

@@ -9,6 +9,7 @@ import type { Subagent } from "./check-subagents.ts";
 import { type ChildTask, followTask, submitTask, takeBack } from "./child-task.ts";
 import { recordSpent } from "./spent.ts";
 import { type BackgroundTask, namedKey, readTaskKey, taskIdOf, taskKey } from "./task-key.ts";
+import { firstUndone } from "./undone-work.ts";
 
 /** What a model may say. */
 interface Arguments {
@@ -91,7 +92,8 @@ export function delegateTool(
 		const job = { subagent: name, delegateToolCallId: context.toolCallId };
 		const storeKey = namedKey(parentKey, name, given.sessionKey);
 		emit({ type: "subagent-job-start", run_in_background: false, ...job, ...about(given) });
-		const task = taskOf(storeKey, "subagent", given, context);
+		const work = taskOf(storeKey, "subagent", given, context);
+		const task = { ...work, insteadOf: await firstUndone(child(), parent, parentKey, work) };
 		try {
 			await accept(task, parentKey, context, "starter");
 		} catch (error) {

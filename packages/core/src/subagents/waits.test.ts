@@ -337,3 +337,41 @@ describe("a sub-agent that a deployment removed", () => {
 		},
 	);
 });
+
+test("a sub-agent forgets the delegations that its parent's history no longer has", async () => {
+	const model = scriptedModel(["one", "two", "three", "four"]);
+	const { parent } = family(
+		[
+			...[calls(delegate("worker", "a")), "1", calls(delegate("worker", "b")), "2"],
+			...[calls(delegate("worker", "c")), "3", calls(delegate("worker", "d")), "4"],
+		],
+		[worker([], { model })],
+	);
+	const session = parent.session("s");
+	await (await session.send("first")).result();
+	await (await session.send("second")).result();
+	const second = (await session.state()).messages.findLast(({ type }) => type === "user");
+	await (await session.start("other", { insteadOf: second?.id })).result();
+	await (await session.send("last")).result();
+	const asked = model.requests.map(({ messages }) =>
+		messages.flatMap((message) =>
+			message.type === "user" ? String((message as { text?: string }).text) : [],
+		),
+	);
+	expect(asked).toEqual([["a"], ["a", "b"], ["a", "c"], ["a", "c", "d"]]);
+	await parent.close();
+});
+
+test("the reminder of a task is there for the first request of the next turn", async () => {
+	const { parent, model, journal } = family(
+		[calls(["delegate_to_worker", { prompt: "go", run_in_background: true }]), "started", "next"],
+		[worker(["done"], {})],
+	);
+	const session = parent.session("s");
+	await (await session.send("go")).result();
+	await reminders(journal, "s", 1);
+	await (await session.send("And?")).result();
+	expect(model.requests).toHaveLength(3);
+	expect(JSON.stringify(model.requests[2]?.messages)).toContain("<system-reminder>");
+	await parent.close();
+});

@@ -1,0 +1,48 @@
+// Delegations that the parent's history no longer has, because another turn took the place of the one that made them
+// (`insteadOf`): the sub-agent forgets them with its next work. Read from the journals, so that a crash changes nothing.
+import { entriesBack } from "../facts/index.ts";
+import { readState, type SessionTable } from "../sessions/index.ts";
+import type { ChildTask } from "./child-task.ts";
+
+/**
+ * The id of the first message in a sub-agent's history that was undone, for its next work to take the place of it and of what
+ * follows; undefined where nothing was. Costs what the parent did since it last gave work to that session.
+ */
+export async function firstUndone(
+	child: SessionTable,
+	parent: SessionTable,
+	parentKey: string,
+	{ storeKey, runId }: Pick<ChildTask, "storeKey" | "runId">,
+): Promise<string | undefined> {
+	if ((await child.journal.head(storeKey)) === undefined) return undefined;
+	const { agent } = await readState(child.queue(storeKey));
+	const given = agent.messages.filter(({ type }) => type === "user").map(({ id }) => id);
+	const last = given.at(-1);
+	// It was accepted before.
+	if (last === undefined || given.includes(runId)) return undefined;
+	const undone = await undoneSince(parent, parentKey, last);
+	return given.find((id) => undone.has(id));
+}
+
+/** Keys of the calls that were taken out of the history, from the last one back to `key` and what went with that. */
+async function undoneSince(
+	{ journal }: SessionTable,
+	parentKey: string,
+	key: string,
+): Promise<ReadonlySet<string>> {
+	const undone = new Set<string>();
+	/** Messages in whose place others were put: all from one of them to here was taken out. */
+	const cut = new Set<string>();
+	let isFound = false;
+	const { seq = 0 } = (await journal.head(parentKey)) ?? {};
+	for await (const { fact } of entriesBack(journal, parentKey, seq)) {
+		if (fact.kind === "history.cut") cut.add(fact.messageId);
+		if (fact.kind === "input") cut.delete(fact.message.id);
+		if (fact.kind === "tool.started") {
+			if (cut.size > 0) undone.add(fact.idempotencyKey);
+			isFound ||= fact.idempotencyKey === key;
+		}
+		if (isFound && cut.size === 0) break;
+	}
+	return undone;
+}
