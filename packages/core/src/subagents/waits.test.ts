@@ -233,7 +233,7 @@ describe("the end of a parent that waits", () => {
 			await new Promise((r) => setTimeout(r, 1));
 		wait.resolve();
 		expect(await result).toMatchObject({ outcome: "error" });
-		expect(journal.list({ state: "open" })).toHaveLength(0);
+		await expect.poll(() => journal.list({ state: "open" })).toHaveLength(0);
 		await parent.close();
 	});
 });
