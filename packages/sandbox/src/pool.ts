@@ -104,13 +104,14 @@ export class Pool {
 		const { run, setup, cpuLimitMs, memoryLimitBytes } = execution.order;
 		execution.enter({
 			settle: (id, ok, wire) => {
-				thread.sent++;
-				thread.sentBytes += sizeOf(wire);
+				const sentBytes = thread.sentBytes + sizeOf(wire);
 				// Both count past the largest number of a word.
-				if ((thread.sentBytes - Atomics.load(thread.words, control.taken)) >>> 0 > memoryLimitBytes) {
+				if ((sentBytes - Atomics.load(thread.words, control.taken)) >>> 0 > memoryLimitBytes) {
 					execution.exhaust();
 					return;
 				}
+				thread.sent++;
+				thread.sentBytes = sentBytes;
 				if (thread.isParked) {
 					thread.isParked = false;
 					thread.worker.ref();
