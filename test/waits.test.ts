@@ -8,11 +8,11 @@ import { Chat } from "@ai-sdk/react";
 import { a2aServer, remoteAgent } from "@holdfast/a2a";
 import { createClient } from "@holdfast/client";
 import { HoldfastChatTransport } from "@holdfast/client/ai-sdk";
+import { connectMcp } from "@holdfast/mcp";
 import { mcpServer } from "@holdfast/mcp/server";
 import { createHandler, sessionService } from "@holdfast/server";
 import { type Script, scriptedModel } from "@holdfast/testing";
 import { UPPError } from "@holdfast/upp";
-import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { UIMessage } from "ai";
 import { type AgentOptions, createSession, execute, type Host, memoryHost } from "holdfast";
 import { strategy } from "holdfast/execution";
@@ -119,8 +119,8 @@ const places: Readonly<Record<string, (place: Place) => Promise<Shown>>> = {
 		expect(custom.at(-1)).toEqual(["resumed", undefined]);
 		return { wait: JSON.stringify(custom[0]), answer: JSON.stringify(agent.messages.at(-1)) };
 	},
-	"MCP of 2025": (place) => overMcp(place, "legacy"),
-	"MCP of 2026": (place) => overMcp(place, { pin: "2026-07-28" }),
+	"MCP of 2025": (place) => overMcp(place, "2025"),
+	"MCP of 2026": (place) => overMcp(place, "2026"),
 	async "A2A, streaming"({ fetch }) {
 		const body = {
 			jsonrpc: "2.0",
@@ -154,17 +154,13 @@ const places: Readonly<Record<string, (place: Place) => Promise<Shown>>> = {
 	},
 };
 
-async function overMcp({ fetch }: Place, mode: "legacy" | { pin: string }): Promise<Shown> {
-	const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode } });
-	await client.connect(new StreamableHTTPClientTransport(new URL("http://localhost/mcp"), { fetch }));
+async function overMcp({ fetch }: Place, protocol: "2025" | "2026"): Promise<Shown> {
+	await using mcp = await connectMcp({ clerk: { url: "http://localhost/mcp", protocol, fetch } });
 	const progress: string[] = [];
-	const call = { name: "clerk", arguments: { prompt: "Go." } };
-	const { content, isError } = await client.callTool(call, {
-		onprogress: ({ message = "" }) => void progress.push(message),
-	});
-	await client.close();
-	expect(isError).not.toBe(true);
-	return { wait: progress.join(), answer: JSON.stringify(content) };
+	const { signal } = new AbortController();
+	const context = { signal, idempotencyKey: "k", emit: (text: string) => void progress.push(text) };
+	const answer = await mcp.tools()[0]?.run({ prompt: "Go." }, context as never);
+	return { wait: progress.join(), answer: `${answer}` };
 }
 
 /** Serves an agent in every protocol. */

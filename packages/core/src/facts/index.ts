@@ -76,7 +76,7 @@ export { type MessageEdit, readEdit, storedEdit } from "./message-edit.ts";
 export { costOf, type ModelPrice } from "./model-price.ts";
 export { modelRetryNote, modelRetryOf } from "./model-retry.ts";
 export type { Mutable } from "./mutable.ts";
-export { asChild, continuesByItself, isUnderWay, nestedCalls, waitOf } from "./nested-waits.ts";
+export { asChild, continuesByItself, nestedCalls, waitOf } from "./nested-waits.ts";
 export {
 	answerFacts,
 	dueFacts,
