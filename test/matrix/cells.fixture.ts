@@ -1,6 +1,7 @@
 // The cells of the matrix: each feature in each place, in one process and across restarts.
 import { type Asked, type Came, type Feature, features, modelOf, type Said } from "./features.fixture.ts";
 import { type PlaceName, places } from "./places.fixture.ts";
+import { subagentFeatures } from "./subagent-features.fixture.ts";
 
 /** When a place is restarted. */
 export const restarts = ["never", "before each answer", "after each turn"] as const;
@@ -11,7 +12,7 @@ export interface Cell {
 	readonly restart: (typeof restarts)[number];
 }
 
-export const cells: readonly Cell[] = features.flatMap((feature) =>
+export const cells: readonly Cell[] = [...features, ...subagentFeatures].flatMap((feature) =>
 	(Object.keys(places) as PlaceName[]).flatMap((place) =>
 		restarts
 			.filter((restart) => restart === "never" || place !== "a call")
