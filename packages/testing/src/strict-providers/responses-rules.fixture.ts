@@ -54,7 +54,7 @@ function strictFault(format: Json | undefined): string | undefined {
 
 const unsupported = ["allOf", "not", "if", "then", "else", "dependentRequired", "patternProperties", "oneOf"];
 
-export function closedFault(schema: unknown, at: string, isRoot = false): string | undefined {
+function closedFault(schema: unknown, at: string, isRoot = false): string | undefined {
 	if (typeof schema !== "object" || schema === null) return `${at} is no schema`;
 	const given = schema as Json;
 	if (isRoot && given.type !== "object") return `${at} must be of the type object`;

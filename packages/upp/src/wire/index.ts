@@ -1,7 +1,6 @@
 // The door of what providers accept: names, ids and schemas in the form that all of them document.
 
 export { isClosedSchema } from "./closed-schema.ts";
-export { hashed } from "./hashed.ts";
 export { answerSchema, objectSchema } from "./object-schema.ts";
 export { repairSchema } from "./repair-schema.ts";
 export { nineCharacterId, wireCallId, wireToolName } from "./wire-names.ts";
