@@ -23,7 +23,7 @@ import type { AgentTypes, RunOf, SessionOf, ToolList } from "./agent-types.ts";
 import { checkModel, checkNames, checkOptions } from "./check-options.ts";
 import { checkpointsOf } from "./checkpoints.ts";
 import type { ForeignOptions } from "./foreign-options.ts";
-import { type AgentOptions, knownOptions, opaqueOf, resolveAgent, toolObjects } from "./options.ts";
+import { type AgentOptions, opaqueOf, resolveAgent, toolObjects } from "./options.ts";
 
 /**
  * An agent: a model, tools and instructions.

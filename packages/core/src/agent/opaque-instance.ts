@@ -5,7 +5,13 @@ import type { AgentStreamEvent } from "../engine/index.ts";
 import { type EngineAgent, isSubagentEvent } from "../engine/index.ts";
 import type { DrivenStages } from "../policy/index.ts";
 import { rememberInstance } from "../strategies/index.ts";
-import { type EngineTool, runTool, type ToolContext, type ToolOutcome } from "../tools/index.ts";
+import {
+	type EngineTool,
+	runTool,
+	type ToolContext,
+	type ToolOutcome,
+	withinItsTime,
+} from "../tools/index.ts";
 import type { CallOptions } from "./agent-call.ts";
 import type { OpaqueProgress } from "./opaque-progress.ts";
 
@@ -40,7 +46,14 @@ export function opaqueInstance(given: InstanceOptions): LLMInstance {
 				const { outcome, input } = await intercepted(given, context, params, async (input) => {
 					const checked = await tool.validate(input);
 					if (!checked.ok) throw new Error(checked.message);
-					return runTool(tool, checked.value, context, () => {});
+					const expiring = new AbortController();
+					const limited = { ...context, signal: AbortSignal.any([context.signal, expiring.signal]) };
+					return withinItsTime(
+						tool,
+						runTool(tool, checked.value, tool.timeoutMs === undefined ? context : limited, () => {}),
+						given.engine.ports.timers,
+						{ stopped: context.signal, expire: (reason) => expiring.abort(reason) },
+					);
 				});
 				const { isError, output, error } = await replacedOutcome(given, context, input, outcome);
 				if (!isError) return output;

@@ -161,6 +161,8 @@ export interface Decider<Own = unknown> {
 	readonly name: string;
 	/** Set where it ends runs after a number of steps by itself. */
 	readonly limitsSteps?: true;
+	/** Steps after which a run that would begin another fails. Default: none. */
+	readonly maxSteps?: number;
 	decide(situation: Situation<Own>): Action;
 	/** What it knows before the first fact. Default: undefined. */
 	initial?(): Own;

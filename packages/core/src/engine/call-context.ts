@@ -86,13 +86,20 @@ export class CallContext implements ToolContext {
 		enumerable: true,
 	};
 
-	constructor(run: Run, step: number, tool: EngineTool, started: StartedCall) {
+	/** `expiring` is aborted when the time of the call is over. */
+	constructor(
+		run: Run,
+		step: number,
+		tool: EngineTool,
+		started: StartedCall,
+		expiring?: AbortSignal | undefined,
+	) {
 		const { call, attempt, idempotencyKey, approval } = started;
 		const { toolCallId } = call;
 		this.#run = run;
 		this.toolCallId = toolCallId;
 		this.toolName = call.toolName;
-		this.signal = run.signal;
+		this.signal = expiring === undefined ? run.signal : AbortSignal.any([run.signal, expiring]);
 		this.attempt = attempt;
 		this.idempotencyKey = idempotencyKey;
 		this.retryPolicy = tool.retryPolicy;

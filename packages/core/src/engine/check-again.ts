@@ -38,7 +38,7 @@ export function pendingFact(
 	if (before?.awaits === awaits && (before.basis ?? basis) === basis) return before;
 	const waits: Mutable<PendingCall> = { callId: call.toolCallId, awaits, since, basis };
 	const timeout = awaits === "result" ? (tool.timeoutMs ?? setting.agent.remoteToolTimeoutMs) : undefined;
-	if (timeout !== undefined) waits.deadline = since + timeout;
+	if (timeout !== undefined && timeout !== Number.POSITIVE_INFINITY) waits.deadline = since + timeout;
 	if (input !== call.arguments) waits.input = plainJson(input);
 	if (given !== call.arguments) waits.given = plainJson(given);
 	if (awaits === "approval" && tool.editableApproval) waits.mayEdit = true;

@@ -12,7 +12,7 @@ import { commit, type DriveOutcome, stepOf, stopOrFail } from "./end-run.ts";
 import { type ModelAnswer, ModelCall } from "./model-call.ts";
 import { waitForModel } from "./model-wait.ts";
 import type { Run } from "./run.ts";
-import { beginStep, beginTurn, endStep, mayEndAtOnce, mayStepAtOnce } from "./step.ts";
+import { beginStep, beginTurn, endStep, hasNoStepLeft, mayEndAtOnce, mayStepAtOnce } from "./step.ts";
 import { CommitFailed, CutShort, Stopped } from "./stopped.ts";
 import { untilAnswered } from "./until-answered.ts";
 
@@ -212,7 +212,7 @@ async function modelFailed(
 function finish(run: Run): MaybePromise<DriveOutcome | undefined> {
 	run.checkStopped();
 	const ending = run.lastWords === undefined ? onlyCompleted : [saidAtTheEnd(run, run.lastWords), completed];
-	const committed = run.commit(ending, { onlyIfNothingWaits: true });
+	const committed = run.commit(ending, hasNoStepLeft(run) ? undefined : { onlyIfNothingWaits: true });
 	return committed === true
 		? { kind: "ended", outcome: "completed" }
 		: finishUnlessInputs(run, ending, committed);

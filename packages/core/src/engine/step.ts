@@ -145,7 +145,21 @@ async function afterStepEnd(run: Run, passed: Promise<unknown> | undefined): Pro
 	if (passed !== undefined) await passed;
 	const stop = await isStopAsked(run);
 	// What was said goes before a wish to stop: a run ends only when nothing waits (keeps I4).
-	return run.inputs.any && (await run.inputs.take("step-end")) ? false : stop;
+	if (!run.inputs.any || hasNoStepLeft(run)) return stop;
+	return (await run.inputs.take("step-end")) ? false : stop;
+}
+
+/**
+ * Whether a run has its answer and may begin no step more: what is said to it now is a turn of its own, for it would turn an
+ * answered run into one that failed.
+ */
+export function hasNoStepLeft({ agent, state }: Run): boolean {
+	const { maxSteps } = agent.decider;
+	const { run } = state;
+	if (maxSteps === undefined || run === undefined || run.step < maxSteps) return false;
+	return (
+		run.last.kind === "assistant" && run.assistant?.message.hasToolCalls === false && !stepContinues(run)
+	);
 }
 
 async function isStopAsked(run: Run): Promise<boolean> {

@@ -3,7 +3,14 @@
 import type { Tool, ToolCall } from "@holdfast/upp";
 import type { CallState, Fact, Mutable, ToolCallOutcome, ToolSettled, ToolStarted } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
-import { type EngineTool, orderRound, plainOutcome, runTool, type ToolOutcome } from "../tools/index.ts";
+import {
+	type EngineTool,
+	orderRound,
+	plainOutcome,
+	runTool,
+	type ToolOutcome,
+	withinItsTime,
+} from "../tools/index.ts";
 import type { ToolsAction } from "./action.ts";
 import { type AdmittedResult, admitResult } from "./admit-result.ts";
 import { CallContext } from "./call-context.ts";
@@ -101,7 +108,7 @@ export class ToolRound {
 			facts.push(
 				came === undefined
 					? this.#settledFact(each, outcome, result, undefined)
-					: this.#settledFact(each, came.isError ? "error" : "done", came.output, came.details),
+					: this.#settledFact(each, outcomeOf(came), came.output, came.details),
 			);
 		}
 		return facts;
@@ -243,9 +250,18 @@ export class ToolRound {
 	#startFunction(each: CallInRound): void {
 		const tool = each.tool as EngineTool;
 		each.startedAt = this.#run.agent.ports.clock.monotonic();
-		const context = new CallContext(this.#run, this.#step, tool, each);
+		const expiring = tool.timeoutMs === undefined ? undefined : new AbortController();
+		const context = new CallContext(this.#run, this.#step, tool, each, expiring?.signal);
 		each.context = context;
-		const ran = withinCall(this.#run.processKey, () => runTool(tool, each.input, context, context.emit));
+		const working = withinCall(this.#run.processKey, () => runTool(tool, each.input, context, context.emit));
+		const { signal, agent } = this.#run;
+		const ran =
+			expiring === undefined
+				? working
+				: withinItsTime(tool, working, agent.ports.timers, {
+						stopped: signal,
+						expire: (reason) => expiring.abort(reason),
+					});
 		if (ran instanceof Promise) ran.then((outcome) => this.#finish(each, tool, outcome));
 		else this.#finish(each, tool, ran);
 	}
@@ -266,10 +282,10 @@ export class ToolRound {
 		const failed = (error: unknown): void =>
 			this.#end.failed(error instanceof HookFailed ? error.cause : error);
 		try {
-			const { isError, output, details } = outcome;
+			const { output, details } = outcome;
 			const recorded =
 				hook === undefined
-					? this.#admitAndRecord(each, isError ? "error" : "done", output, details)
+					? this.#admitAndRecord(each, outcomeOf(outcome), output, details)
 					: this.#afterCall(each, tool, outcome);
 			if (recorded instanceof Promise) recorded.catch(failed);
 		} catch (error) {
@@ -294,15 +310,20 @@ export class ToolRound {
 		const { toolStrategy: strategy } = this.#run.agent;
 		const source = tool.source as Tool;
 		const ask = <T>(hook: () => T): T => withinCall(this.#run.processKey, hook);
-		let { output: result, isError } = outcome;
-		if (isError) {
+		let { output: result } = outcome;
+		let came = outcomeOf(outcome);
+		if (outcome.isError) {
 			const error = outcome.error instanceof Error ? outcome.error : new Error(String(outcome.output));
 			await ask(() => strategy.onError?.(source, each.input, error));
 		} else {
 			const replaced = await ask(() => strategy.onAfterCall?.(source, each.input, outcome.output));
-			if (replaced !== undefined) ({ output: result, isError } = plainOutcome(replaced));
+			if (replaced !== undefined) {
+				const plain = plainOutcome(replaced);
+				result = plain.output;
+				came = outcomeOf(plain);
+			}
 		}
-		await this.#admitAndRecord(each, isError ? "error" : "done", result, outcome.details);
+		await this.#admitAndRecord(each, came, result, outcome.details);
 	}
 
 	#record(
@@ -368,4 +389,9 @@ export class ToolRound {
 		else if (!this.#calls.some(({ phase }) => phase === "preparing" || phase === "running"))
 			this.#end.done(leftOver(this.#run, this.#calls));
 	}
+}
+
+function outcomeOf({ isError, expired }: ToolOutcome): ToolCallOutcome {
+	if (expired === true) return "expired";
+	return isError ? "error" : "done";
 }

@@ -45,8 +45,7 @@ export const systemPorts: Ports = {
 	ids: { uuid },
 	timers: {
 		after(milliseconds, wake) {
-			const timer = setTimeout(wake, milliseconds);
-			return () => clearTimeout(timer);
+			return longTimer(milliseconds, wake);
 		},
 	},
 	eventLoop: {
@@ -55,6 +54,24 @@ export const systemPorts: Ports = {
 	},
 	lifetime: systemLifetime,
 };
+
+/** What a platform's timer waits at most: beyond 24.8 days it would fire at once. */
+const longestTimer = 2 ** 31 - 1;
+
+/** A timer for any number of milliseconds; one that is infinite never fires. */
+function longTimer(milliseconds: number, wake: () => void): () => void {
+	if (milliseconds === Number.POSITIVE_INFINITY) return () => {};
+	if (milliseconds <= longestTimer) {
+		const timer = setTimeout(wake, milliseconds);
+		return () => clearTimeout(timer);
+	}
+	let callOff = (): void => {};
+	const timer = setTimeout(() => {
+		callOff = longTimer(milliseconds - longestTimer, wake);
+	}, longestTimer);
+	callOff = () => clearTimeout(timer);
+	return () => callOff();
+}
 
 interface Immediate {
 	unref?(): void;

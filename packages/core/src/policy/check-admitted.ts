@@ -14,7 +14,6 @@ import {
 	type FactKind,
 	type Noted,
 	outputTopic,
-	type PendingCall,
 	readVerdict,
 	type ToolCallOutcome,
 } from "../facts/index.ts";
@@ -34,7 +33,7 @@ const content: Readonly<Record<FactKind, readonly string[]>> = {
 	"tool.settled": ["outcome", "result", "details"],
 	decision: ["answer"],
 	note: ["value"],
-	waiting: ["calls"],
+	waiting: ["calls", "children"],
 	"wait.ended": [],
 	"message.added": ["message"],
 	"message.updated": ["message"],
@@ -105,7 +104,7 @@ function faultOfContent(given: Fact, fact: Fact): string | undefined {
 		case "run.started":
 			return faultOfParent((given as typeof fact).parent, fact.parent);
 		case "waiting":
-			return faultOfPending((given as typeof fact).calls, fact.calls);
+			return faultOfPending(given as typeof fact, fact);
 		case "tool.settled":
 			return outcomes.has(fact.outcome)
 				? undefined
@@ -147,11 +146,17 @@ function faultOfCalls(given: readonly ToolCall[] = [], calls: readonly ToolCall[
 		: "the arguments of a call are no object";
 }
 
+type Waiting = Extract<Fact, { kind: "waiting" }>;
+
 /** What is shown may be masked; which calls wait, and for what, must stay. */
-function faultOfPending(given: readonly PendingCall[], calls: readonly PendingCall[]): string | undefined {
-	const kept = ({ input: _, given: __, ...rest }: PendingCall): string => JSON.stringify(rest);
-	const isSame = Array.isArray(calls) && JSON.stringify(given.map(kept)) === JSON.stringify(calls.map(kept));
-	return isSame ? undefined : "it changed which calls wait, which must stay";
+function faultOfPending(given: Waiting, fact: Waiting): string | undefined {
+	const kept = ({ calls, children }: Waiting): string =>
+		JSON.stringify([calls, children], (name, value) =>
+			name === "input" || name === "given" || name === "arguments" ? undefined : value,
+		);
+	return Array.isArray(fact.calls) && kept(given) === kept(fact)
+		? undefined
+		: "it changed which calls wait, which must stay";
 }
 
 function faultOfError(fact: Fact): string | undefined {

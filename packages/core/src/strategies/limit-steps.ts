@@ -5,12 +5,13 @@ import { withDecision } from "./with-decision.ts";
 
 /** The same decider, whose runs fail where they would begin one step more. */
 export function limitSteps(decider: Decider, maxSteps: number): Decider {
-	return withDecision(decider, (situation) => {
+	const limited = withDecision(decider, (situation) => {
 		const action = decider.decide(situation);
 		const begins = (action?.kind === "model" || action?.kind === "tools") && action.step === "next";
 		if (!begins || situation.step < maxSteps) return action;
 		return { kind: "finish", error: maxStepsExceeded(maxSteps) };
 	});
+	return { ...limited, maxSteps };
 }
 
 function maxStepsExceeded(maxSteps: number): HoldfastError {

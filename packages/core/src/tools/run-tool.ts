@@ -30,6 +30,35 @@ export function runTool(
 	}
 }
 
+/**
+ * What a tool comes to within its `timeoutMs`: after that it has expired, even if its function never returns, and what it still
+ * gives is ignored. `expire` aborts the signal that it was given; `stopped` ends the timer with the run.
+ */
+export function withinItsTime(
+	tool: EngineTool,
+	ran: ToolOutcome | Promise<ToolOutcome>,
+	timers: { after(milliseconds: number, wake: () => void): () => void },
+	{ stopped, expire }: { readonly stopped: AbortSignal; expire(reason: unknown): void },
+): ToolOutcome | Promise<ToolOutcome> {
+	const { timeoutMs } = tool;
+	if (timeoutMs === undefined || !(ran instanceof Promise)) return ran;
+	return new Promise((resolve) => {
+		const callOff = timers.after(timeoutMs, () => {
+			const output = `The tool "${tool.name}" did not finish within ${timeoutMs} ms. It may still have its effect.`;
+			const error = new DOMException(output, "TimeoutError");
+			stopped.removeEventListener("abort", callOff);
+			resolve({ output, isError: true, error, expired: true });
+			expire(error);
+		});
+		stopped.addEventListener("abort", callOff, { once: true });
+		ran.then((outcome) => {
+			callOff();
+			stopped.removeEventListener("abort", callOff);
+			resolve(outcome);
+		});
+	});
+}
+
 async function awaitOutcome(
 	tool: EngineTool,
 	started: unknown,

@@ -140,7 +140,7 @@ export interface EngineTool {
 	readonly needsApproval?: (params: unknown, context: ApprovalContext) => boolean | Promise<boolean>;
 	/** Whether whoever approves a call may change its input. */
 	readonly editableApproval: boolean;
-	/** Milliseconds that somebody outside has for a call of a remote tool. */
+	/** Milliseconds that a call may take: of the function, or of somebody outside for a remote tool. */
 	readonly timeoutMs?: number;
 	/** What the model is shown of an output, where a tool of the AI SDK's says so; `runTool` asks it. */
 	readonly toModelOutput?: (call: { toolCallId: string; input: unknown; output: unknown }) => unknown;
@@ -157,6 +157,8 @@ export interface ToolOutcome {
 	readonly isError: boolean;
 	/** What the tool threw, when it failed. */
 	readonly error?: unknown;
+	/** Set where it did not finish within its `timeoutMs`. */
+	readonly expired?: true;
 }
 
 /** Whether a call with these arguments needs approval. */
@@ -190,8 +192,9 @@ export interface ToolOptions {
 	 */
 	readonly editableApproval?: boolean;
 	/**
-	 * Milliseconds that somebody outside has for a call of this tool, when it is remote; then the call fails.
-	 * Default: the agent's `remoteToolTimeoutMs`, or none.
+	 * Milliseconds that a call may take; then it has expired. A function gets its signal aborted, and what it still returns is
+	 * ignored: it may have had its effect. A function that does not return control is not interrupted. Default: no limit; for a
+	 * remote tool the agent's `remoteToolTimeoutMs`.
 	 */
 	readonly timeoutMs?: number;
 	/** One sentence for the model on how to get at the rest of a result that was cut. */

@@ -3,7 +3,7 @@
 
 import { createRedactor, type Redactor } from "@holdfast/redaction";
 import { HoldfastError } from "@holdfast/upp";
-import type { AgentRun, Entry, Host } from "holdfast";
+import type { AgentRun, Host } from "holdfast";
 import type { ActionResult, AgentResult, AgentSession, RunOptions } from "../contract/index.ts";
 import { noProgress, type Progress, progressAfter } from "../loop/index.ts";
 import { resultOf } from "../result/index.ts";

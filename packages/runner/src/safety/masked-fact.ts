@@ -23,7 +23,7 @@ const members: { readonly [Kind in Fact["kind"]]: Members<Kind> } = {
 	"tool.settled": { result: "data", details: "data" },
 	decision: { answer: "data" },
 	note: { value: "data" },
-	waiting: { calls: "data" },
+	waiting: { calls: "data", children: "data" },
 	"wait.ended": {},
 	"message.added": { message: "message" },
 	"message.updated": { message: "message" },

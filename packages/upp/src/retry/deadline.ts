@@ -29,7 +29,9 @@ export class Deadline {
 		}
 		signal?.addEventListener("abort", this.#cancel);
 		const timeout = config?.timeout;
-		if (timeout !== undefined) this.#timer = setTimeout(() => this.#expire(timeout), timeout);
+		// Beyond 24.8 days a timer would fire at once; no request takes that long.
+		if (timeout !== undefined && timeout <= 2 ** 31 - 1)
+			this.#timer = setTimeout(() => this.#expire(timeout), timeout);
 	}
 
 	/** The call settled: nothing can end it any more. */
