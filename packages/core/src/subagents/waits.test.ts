@@ -3,6 +3,7 @@ import { type Script, scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import type { Agent } from "../agent/agent.ts";
 import type { AgentOptions } from "../agent/options.ts";
+import type { Fact } from "../facts/fact.ts";
 import { memoryJournal } from "../host/memory-journal.ts";
 import { childPrefix } from "../host/session-key.ts";
 import type { AnyTool } from "../tools/types.ts";
@@ -373,5 +374,29 @@ test("the reminder of a task is there for the first request of the next turn", a
 	await (await session.send("And?")).result();
 	expect(model.requests).toHaveLength(3);
 	expect(JSON.stringify(model.requests[2]?.messages)).toContain("<system-reminder>");
+	await parent.close();
+});
+
+test("a policy of the parent may mask the arguments that its record has of a nested call", async () => {
+	const child = worker([calls(["remove", { path: "secret" }]), "removed"], { tools: [deletion()] });
+	const { parent, journal } = family([calls(delegate("worker")), "done"], [child], {
+		middleware: [
+			{
+				name: "mask",
+				begin: () => ({
+					admits: ["waiting"],
+					admit: (fact: Fact) => ({
+						fact: JSON.parse(JSON.stringify(fact).replaceAll("secret", "***")) as Fact,
+					}),
+				}),
+			} as never,
+		],
+	});
+	const session = parent.session("s");
+	const { pending = [] } = await (await session.send("go")).result();
+	expect(pending).toMatchObject([{ arguments: { path: "***" } }]);
+	expect(JSON.stringify(journal.read("s"))).not.toContain("secret");
+	const next = await session.answer([{ toolCallId: pending[0]?.toolCallId ?? "", approved: true }]);
+	expect(await next.result()).toMatchObject({ outcome: "completed" });
 	await parent.close();
 });
