@@ -7,7 +7,7 @@ import {
 	JsonRpcTransportFactory,
 	RestTransportFactory,
 } from "@a2a-js/sdk/client";
-import { boundFetch, cutText, HoldfastError, type JSONSchema, messageOf } from "@holdfast/upp";
+import { boundFetch, checkOptionNames, cutText, HoldfastError, type JSONSchema, messageOf, optionNames } from "@holdfast/upp";
 import { type AnyTool, type RecordSpace, type ToolContext, tool } from "holdfast";
 import { KeptTasks } from "./kept-tasks.ts";
 import { type FollowOptions, type RemoteCall, RemoteRun } from "./remote-run.ts";
@@ -68,6 +68,21 @@ const parameters = {
 	required: ["prompt"],
 } as const satisfies JSONSchema;
 
+const remoteAgentNames = optionNames<RemoteAgentOptions>({
+	url: true,
+	name: true,
+	description: true,
+	headers: true,
+	headersFor: true,
+	silenceMs: true,
+	maxAnswerBytes: true,
+	fetch: true,
+	records: true,
+	needsApproval: true,
+	pollEveryMs: true,
+	maxFailures: true,
+});
+
 /**
  * Makes a tool of a remote agent. Its card is read once, now.
  *
@@ -82,6 +97,7 @@ const parameters = {
  * console.log(clerk.id);
  */
 export async function remoteAgent(options: RemoteAgentOptions): Promise<RemoteAgent> {
+	checkOptionNames(options, remoteAgentNames, { of: "remoteAgent()" });
 	const { client, card } = await connect(options);
 	const { name = nameOf(card), description = describe(card), needsApproval, records } = options;
 	const kept = records === undefined ? undefined : new KeptTasks(records);

@@ -1,8 +1,10 @@
 // `a2aServer`: an agent for other agents, by A2A 1.0 as JSON-RPC and as HTTP+JSON.
+
 import { A2A_VERSION_HEADER, AGENT_CARD_PATH, AgentCard, formatSSEEvent, SSE_HEADERS } from "@a2a-js/sdk";
 import { toJsonRpcError } from "@a2a-js/sdk/errors";
 import { JsonRpcTransportHandler, ServerCallContext, validateVersion } from "@a2a-js/sdk/server";
 import type { ServedCaller } from "@holdfast/server";
+import { checkOptionNames, optionNames } from "@holdfast/upp";
 import { AgentHandler, withCallState } from "./agent-handler.ts";
 import { eventStream } from "./event-stream.ts";
 import { type A2AServerOptions, cardOf } from "./options.ts";
@@ -18,6 +20,21 @@ export interface A2AAgentServer {
 	 */
 	readonly fetch: (request: Request, options?: { readonly caller?: ServedCaller }) => Promise<Response>;
 }
+
+const a2aServerNames = optionNames<A2AServerOptions>({
+	service: true,
+	name: true,
+	description: true,
+	url: true,
+	version: true,
+	skills: true,
+	provider: true,
+	documentationUrl: true,
+	security: true,
+	authenticate: true,
+	caller: true,
+	maxRequestBytes: true,
+});
 
 /**
  * Offers an agent over A2A.
@@ -39,6 +56,7 @@ export interface A2AAgentServer {
  * console.log((await card.json()).name); // Researcher
  */
 export function a2aServer(options: A2AServerOptions): A2AAgentServer {
+	checkOptionNames(options, a2aServerNames, { of: "a2aServer()" });
 	const { service, caller: everybody = { tenant: "local" }, authenticate } = options;
 	const { maxRequestBytes = 4 * 1024 * 1024 } = options;
 	const card = cardOf(options);

@@ -71,8 +71,28 @@ export interface Settings {
 	readonly timers: Timers;
 }
 
+const known: Readonly<Record<keyof ClientOptions, true>> = {
+	url: true,
+	fetch: true,
+	headers: true,
+	maxReconnects: true,
+	reconnectDelayMs: true,
+	maxReconnectDelayMs: true,
+	idleTimeoutMs: true,
+	maxEventCharacters: true,
+	bufferCharacters: true,
+	onReconnect: true,
+	timers: true,
+};
+
 /** @throws ClientError `invalid_option`. */
 export function readOptions(options: ClientOptions): Settings {
+	for (const name of Object.keys(options))
+		if (!Object.hasOwn(known, name))
+			throw new ClientError(
+				"invalid_option",
+				`createClient() has no option \`${name}\`. Known options: ${Object.keys(known).sort().join(", ")}.`,
+			);
 	const { url, headers = {} } = options;
 	if (typeof url !== "string") {
 		throw new ClientError(

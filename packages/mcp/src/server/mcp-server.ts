@@ -1,6 +1,8 @@
 // `mcpServer`: agents as tools of an MCP server, over HTTP and stdio, on both wires. A call is a run of a durable session;
 // there is nothing here that a restart could lose.
+
 import type { ServedCaller } from "@holdfast/server";
+import { checkOptionNames, optionNames } from "@holdfast/upp";
 import {
 	createMcpHandler,
 	hostHeaderValidationResponse,
@@ -32,6 +34,20 @@ export interface McpAgentServer {
 	close(): Promise<void>;
 }
 
+const mcpServerNames = optionNames<McpServerOptions>({
+	service: true,
+	tools: true,
+	name: true,
+	version: true,
+	instructions: true,
+	authenticate: true,
+	caller: true,
+	tasks: true,
+	pollEveryMs: true,
+	resendMs: true,
+	onError: true,
+});
+
 /**
  * Offers agents over MCP.
  *
@@ -47,6 +63,7 @@ export interface McpAgentServer {
  * await mcp.close();
  */
 export function mcpServer(options: McpServerOptions): McpAgentServer {
+	checkOptionNames(options, mcpServerNames, { of: "mcpServer()" });
 	checkTools(options.tools);
 	const { caller: everybody = { tenant: "local" }, authenticate, onError, pollEveryMs = 1000 } = options;
 	const tasks = new Tasks(options.service, pollEveryMs);

@@ -3,6 +3,7 @@
 //
 // observing ── close ──▶ catching up ──▶ closed
 //     └── the store cannot be read ──▶ closed
+import { checkOptionNames, optionNames } from "@holdfast/upp";
 import { metrics as globalMetrics, trace as globalTrace, type Meter, type Tracer } from "@opentelemetry/api";
 import { type ChangeLog, followAll, type Host, isHoldfastError, type StoreEvent } from "holdfast";
 import { readStoreKey } from "holdfast/execute";
@@ -58,6 +59,19 @@ type ObservedHost = Pick<Host, "journal" | "runs" | "records"> & { readonly chan
 /** Runs that are observed at once; of more, those heard of longest ago are let go. */
 const mostTraces = 10_000;
 
+const observeNames = optionNames<ObserverOptions>({
+	tracer: true,
+	meter: true,
+	ids: true,
+	logger: true,
+	content: true,
+	providerOf: true,
+	from: true,
+	name: true,
+	saveEveryMs: true,
+	onProblem: true,
+});
+
 /**
  * Observes all runs of a host, in whichever process they are. Start one for a store, not one for each worker: two of them count twice.
  *
@@ -82,6 +96,7 @@ const mostTraces = 10_000;
  * ```
  */
 export function observe(host: ObservedHost, options: ObserverOptions = {}): Observer {
+	checkOptionNames(options, observeNames, { of: "observe()" });
 	return new HostObserver(host, options);
 }
 

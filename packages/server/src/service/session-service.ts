@@ -3,7 +3,7 @@
 //
 // open: executions are accepted. closing: no more are, and runs may end. closed: runs are suspended, streams have ended;
 // sessions can still be looked at.
-import { HoldfastTypeError } from "@holdfast/upp";
+import { checkOptionNames, HoldfastTypeError, optionNames } from "@holdfast/upp";
 import type { AgentRun, Host, WorkOptions } from "holdfast";
 import {
 	type AgentFor,
@@ -65,6 +65,23 @@ import type {
 import { shownError } from "./shown-errors.ts";
 import { whenBegun } from "./when-begun.ts";
 
+const sessionServiceNames = optionNames<SessionServiceOptions>({
+	host: true,
+	agent: true,
+	agentFor: true,
+	sessionsOf: true,
+	shownError: true,
+	models: true,
+	maxSteps: true,
+	remoteToolTimeoutMs: true,
+	whileRunning: true,
+	deltaFlushMs: true,
+	recoverEveryMs: true,
+	clientsMaySet: true,
+	maxMessages: true,
+	maxTools: true,
+});
+
 /**
  * Serves sessions over a host: what `createHandler`, `createServer` and `listen` put on HTTP.
  * @throws HoldfastError `invalid_option` naming the option that is missing, unknown or wrong, as `new Agent()` does; HoldfastError
@@ -72,6 +89,7 @@ import { whenBegun } from "./when-begun.ts";
  * @see document 3, "HTTP Transport Layer"
  */
 export function sessionService(options: SessionServiceOptions): SessionService {
+	checkOptionNames(options, sessionServiceNames, { of: "sessionService()" });
 	return new Service(options);
 }
 

@@ -7,7 +7,7 @@ import { join, resolve, sep } from "node:path";
 import { setImmediate, setTimeout } from "node:timers/promises";
 import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
-import { HoldfastError } from "@holdfast/upp";
+import { checkOptionNames, HoldfastError, optionNames } from "@holdfast/upp";
 import type { AgentStateJSON } from "holdfast";
 import { agentOfCheckpoint, type CheckpointMetadata, type CheckpointStore } from "holdfast/host";
 import { exists, isAbsence, isStill, replaceFile, sweep } from "./files.ts";
@@ -39,6 +39,8 @@ const deleted = ".deleted-";
 /** How often a save is tried again when another process is at work in the same folder. */
 const attempts = 50;
 
+const fileCheckpointsNames = optionNames<FileCheckpointOptions>({ dir: true, compress: true });
+
 /**
  * A store of checkpoints in files, for one machine: any number of stores and processes may use a directory at once.
  * Session ids may be any text; those that could mean something to a file system are written in an escaped form. Where the
@@ -56,6 +58,7 @@ const attempts = 50;
  * await store.save("my-session", state.withMetadata("sessionId", "my-session").toJSON());
  */
 export function fileCheckpoints(options: FileCheckpointOptions = {}): FileCheckpoints {
+	checkOptionNames(options, fileCheckpointsNames, { of: "fileCheckpoints()" });
 	const { dir = ".checkpoints", compress = false } = options;
 	const root = resolve(dir);
 	const pathOf = (sessionId: string): string => join(root, folderOf(checkId(sessionId)));

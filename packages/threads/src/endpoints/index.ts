@@ -1,5 +1,7 @@
 // Door of the endpoints: routes of threads for a server.
+
 import type { Route } from "@holdfast/server";
+import { checkOptionNames, optionNames } from "@holdfast/upp";
 import { checkThreadFields } from "./client-fields.ts";
 import { customRoutes } from "./custom-endpoints.ts";
 import { fileRoutes } from "./file-routes.ts";
@@ -14,6 +16,13 @@ export { inspectThreads } from "./inspect-threads.ts";
 export type { ThreadRoutesOptions } from "./served-threads.ts";
 export type { ThreadEvent, ThreadWait } from "./thread-events.ts";
 
+const threadRoutesNames = optionNames<ThreadRoutesOptions>({
+	threads: true,
+	env: true,
+	clientsMaySet: true,
+	maxFileBytes: true,
+});
+
 /**
  * The routes of threads, for `createServer` of `@holdfast/server`: threads, messages, files, effects, values, calls and their
  * cost, the stream, what the project has, and last its own endpoints and controllers.
@@ -21,6 +30,7 @@ export type { ThreadEvent, ThreadWait } from "./thread-events.ts";
  * @see SA surface, Routes served
  */
 export function threadRoutes(options: ThreadRoutesOptions): readonly Route[] {
+	checkOptionNames(options, threadRoutesNames, { of: "threadRoutes()" });
 	checkThreadFields(options.clientsMaySet);
 	return [
 		...ownRoutes(options),
