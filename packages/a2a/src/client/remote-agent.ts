@@ -7,7 +7,15 @@ import {
 	JsonRpcTransportFactory,
 	RestTransportFactory,
 } from "@a2a-js/sdk/client";
-import { boundFetch, checkOptionNames, cutText, HoldfastError, type JSONSchema, messageOf, optionNames } from "@holdfast/upp";
+import {
+	boundFetch,
+	checkOptionNames,
+	cutText,
+	HoldfastError,
+	type JSONSchema,
+	messageOf,
+	optionNames,
+} from "@holdfast/upp";
 import { type AnyTool, type RecordSpace, type ToolContext, tool } from "holdfast";
 import { KeptTasks } from "./kept-tasks.ts";
 import { type FollowOptions, type RemoteCall, RemoteRun } from "./remote-run.ts";
