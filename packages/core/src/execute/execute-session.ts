@@ -170,13 +170,13 @@ export class ExecuteSession {
 	 */
 	async steer(
 		input: SendInput,
-		said: Pick<ExecuteSettings, "messageId" | "caller" | "dedupeKey"> = {},
+		{ messageId, caller, dedupeKey }: Pick<ExecuteSettings, "messageId" | "caller" | "dedupeKey"> = {},
 	): Promise<{ readonly runId: string; readonly after: string }> {
 		await this.#mustBe();
 		const { seq = 0 } = (await this.#parts.host.journal.head(this.storeKey)) ?? {};
 		const keyed = this.#parts.keyed();
 		try {
-			const run = await keyed.session(this.key).steer(input, said);
+			const run = await keyed.session(this.key).steer(input, { messageId, caller, dedupeKey });
 			void run.result(); // it waits for nobody
 			return { runId: run.runId, after: afterEntry(seq) };
 		} finally {
