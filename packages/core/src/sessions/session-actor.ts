@@ -17,7 +17,7 @@
 // Opening happens only within the session's queue (session-queue.ts): one request, or the actor's own work, at a time.
 import { type DriveOutcome, sessionKilled, waitFor } from "../engine/index.ts";
 import type { AcceptedInput, SessionState } from "../facts/index.ts";
-import type { MaybePromise } from "../host/index.ts";
+import { after, type MaybePromise } from "../host/index.ts";
 import type { TurnOverlays } from "../policy/index.ts";
 import { AgentRun } from "./agent-run.ts";
 import { watchDeadline } from "./deadlines.ts";
@@ -109,9 +109,7 @@ export class SessionActor {
 	/** Begins the turn that is first. False when another worker was faster. */
 	begin(queued: QueuedTurn): MaybePromise<boolean> {
 		const beginning = this.#opening.begin(queued, (input) => this.scope.steer(this, input));
-		return beginning instanceof Promise
-			? beginning.then((turn) => this.#begun(turn, queued))
-			: this.#begun(beginning, queued);
+		return after(beginning, (turn) => this.#begun(turn, queued));
 	}
 
 	#begun(turn: Turn | undefined, queued: QueuedTurn): boolean {

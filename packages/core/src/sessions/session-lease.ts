@@ -2,7 +2,15 @@
 import type { AssistantMessage } from "@holdfast/upp";
 import type { EngineAgent } from "../engine/index.ts";
 import { type Entry, emptySession, type SessionState } from "../facts/index.ts";
-import type { AcquireResult, Journal, Lease, MaybePromise, StoredInput, Timers } from "../host/index.ts";
+import {
+	type AcquireResult,
+	after,
+	type Journal,
+	type Lease,
+	type MaybePromise,
+	type StoredInput,
+	type Timers,
+} from "../host/index.ts";
 import { cutOff, type KnownSession, readOn } from "./fold-session.ts";
 import type { LocalStore } from "./local-store.ts";
 
@@ -82,10 +90,7 @@ export class SessionLease {
 	#acquire(): MaybePromise<Lease | undefined> {
 		const { journal, local } = this.#store;
 		if (local.driven.has(this.#storeKey)) return undefined;
-		const acquiring = journal.acquire(this.#storeKey);
-		return acquiring instanceof Promise
-			? acquiring.then((acquired) => this.#acquired(acquired))
-			: this.#acquired(acquiring);
+		return after(journal.acquire(this.#storeKey), (acquired) => this.#acquired(acquired));
 	}
 
 	#acquired(acquired: AcquireResult): MaybePromise<Lease | undefined> {

@@ -2,7 +2,7 @@
 // resumed. Who opens it drives what comes of it (keeps I4).
 import type { Caller } from "../caller/index.ts";
 import type { EngineAgent } from "../engine/index.ts";
-import type { Lease, MaybePromise, StoredInput } from "../host/index.ts";
+import { after, type Lease, type MaybePromise, type StoredInput } from "../host/index.ts";
 import { AgentRun } from "./agent-run.ts";
 import { processKey } from "./local-store.ts";
 import { type Alignment, Mailbox, type QueuedTurn, storedMessage } from "./mailbox.ts";
@@ -37,10 +37,7 @@ export class SessionOpening {
 		const { arriving } = this.mailbox;
 		// Hooks store inputs while a session opens, and what is read of the inbox must tell where they are.
 		if (arriving !== undefined) return arriving.then(() => this.open());
-		const acquiring = this.lease.current ?? this.lease.acquire();
-		return acquiring instanceof Promise
-			? acquiring.then((held) => this.#acquired(held))
-			: this.#acquired(acquiring);
+		return after(this.lease.current ?? this.lease.acquire(), (held) => this.#acquired(held));
 	}
 
 	#acquired(held: Lease | undefined): MaybePromise<Opened> {
@@ -66,9 +63,7 @@ export class SessionOpening {
 		const seen = this.lease.takeInbox();
 		// A turn that is stored by now may have been on its way when the session was looked at.
 		const reading = seen === undefined || stored.size > 0 ? held.inbox() : seen;
-		return reading instanceof Promise
-			? reading.then((inbox) => this.#align(inbox, stored))
-			: this.#align(reading, stored);
+		return after(reading, (inbox) => this.#align(inbox, stored));
 	}
 
 	#align(inbox: readonly StoredInput[], stored: ReadonlySet<QueuedTurn>): MaybePromise<Opened> {
@@ -83,9 +78,7 @@ export class SessionOpening {
 			const cut = insteadOf === undefined ? {} : { insteadOf };
 			return { run, input: said, inputId: input.id, origin, stage: "seen", ...cut };
 		});
-		return aligning instanceof Promise
-			? aligning.then((alignment) => this.#aligned(alignment))
-			: this.#aligned(aligning);
+		return after(aligning, (alignment) => this.#aligned(alignment));
 	}
 
 	#aligned({ gone, ahead }: Alignment): Opened {
@@ -107,9 +100,7 @@ export class SessionOpening {
 		if (setup !== undefined) return setup.over().then(() => this.begin(queued, steer));
 		if (queued.stage === "storing" || queued.stage === "stored") return undefined;
 		const agent = this.resolve(queued.input.origin?.caller);
-		return agent instanceof Promise
-			? agent.then((resolved) => this.#beginWith(resolved, queued, steer))
-			: this.#beginWith(agent, queued, steer);
+		return after(agent, (resolved) => this.#beginWith(resolved, queued, steer));
 	}
 
 	#beginWith(
@@ -145,9 +136,8 @@ export class SessionOpening {
 	resolve(caller?: Caller): MaybePromise<EngineAgent> {
 		const { agent } = this.#scope;
 		const { sessionKey } = this;
-		const resolved = agent.resolve?.({ sessionKey, namespace: agent.namespace, caller });
-		if (resolved instanceof Promise) return resolved.then((engine) => engine ?? agent.engine);
-		return resolved ?? agent.engine;
+		const resolving = agent.resolve?.({ sessionKey, namespace: agent.namespace, caller });
+		return after(resolving, (resolved) => resolved ?? agent.engine);
 	}
 
 	#turnSession(steer: FrameSession["steer"]): TurnSession {

@@ -11,7 +11,7 @@ import {
 	storedEdit,
 	type Watcher,
 } from "../facts/index.ts";
-import type { Append, MaybePromise } from "../host/index.ts";
+import { type Append, after, type MaybePromise } from "../host/index.ts";
 import type { AgentRun } from "./agent-run.ts";
 import type { QueuedTurn } from "./mailbox.ts";
 import { continuation, take } from "./outside-requests.ts";
@@ -119,13 +119,9 @@ function beginFirst(actor: SessionActor, turn: QueuedTurn): MaybePromise<boolean
 	const begin = (session: Opened): MaybePromise<boolean> => {
 		actor.ensureNotKilled();
 		const isFirst = session === "ours" && lease.openRunId === undefined && mailbox.first === turn;
-		const beginning = isFirst && actor.begin(turn);
-		return beginning instanceof Promise ? beginning.then(begun) : begun(beginning);
+		return after(isFirst && actor.begin(turn), begun);
 	};
-	const open = (): MaybePromise<boolean> => {
-		const opening = actor.open();
-		return opening instanceof Promise ? opening.then(begin) : begin(opening);
-	};
+	const open = (): MaybePromise<boolean> => after(actor.open(), begin);
 	const { setup } = scope.agent;
 	return setup === undefined ? open() : setup.over().then(open);
 }
