@@ -39,7 +39,6 @@ export class SessionActor {
 	#end: "closed" | "killed" | undefined;
 	/** Records the end of a session that was killed, once more where a request that was carried out began a run after it. */
 	#recordEnd: (() => Promise<unknown>) | undefined;
-	/** Settles when what such a request began is over. */
 	#late: Promise<unknown> | undefined;
 	/** Whether the kill is recorded, or failed. */
 	#isKillOver = false;
@@ -313,10 +312,9 @@ export class SessionActor {
 		this.#late = over.then(() => this.#recordEnd?.()).catch(() => {});
 	}
 
-	/** Settles when nothing of a session that was killed is under way any more. */
-	async gone(): Promise<void> {
-		await this.#turn?.over;
-		await this.#late;
+	/** Settles when a run is over that a request began after the session was killed. */
+	get late(): Promise<unknown> | undefined {
+		return this.#late;
 	}
 
 	#ended(turn: Turn, outcome: DriveOutcome): void {

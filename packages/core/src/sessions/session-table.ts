@@ -141,17 +141,20 @@ export class SessionTable implements SessionScope, QueueTable {
 		// A hook that the queue waits for may continue with the next life of the session.
 		const isInside = queue.isAskedInside();
 		const ended = end(this.#fences.get(storeKey));
-		// What was carried out may still begin a run, and a run that was stopped still leaves the session: then it can be acquired
-		// here again.
-		const over = ended
+		// What was carried out may have begun a run after that, which is ended too.
+		const last = ended
 			.catch(() => {})
 			.then(() => (isInside ? undefined : queue.quiet()))
-			.then(() => queue.made?.gone())
+			.then(() => queue.made?.late);
+		// A run that was stopped still leaves the session: then it can be acquired here again.
+		const over = last
+			.then(() => queue.made?.turn?.over)
 			.then(() => {
 				if (this.#fences.get(storeKey) === over) this.#fences.delete(storeKey);
 			});
 		this.#fences.set(storeKey, over);
 		await ended;
+		await last;
 	}
 
 	steer({ queue }: SessionActor, input: AcceptedInput): Promise<AgentRun> {
