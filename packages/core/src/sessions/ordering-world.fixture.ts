@@ -191,9 +191,14 @@ class World {
 					// Turns that wait here or elsewhere come first.
 					asked.states.add(actor.mailbox.length > 0 ? "blocked" : this.#seenBy(asked.process));
 				}
+				const carriedOut = (): void => {
+					// What waited in the inbox may have been found.
+					if (actor.mailbox.length > 0) asked?.states.add("blocked");
+					over();
+				};
 				const carried = carryOut(actor, where);
-				if (carried instanceof Promise) carried.then(over, over);
-				else over();
+				if (carried instanceof Promise) carried.then(carriedOut, carriedOut);
+				else carriedOut();
 				return carried;
 			});
 		} catch (error) {
