@@ -22,7 +22,7 @@ export interface Pieces {
 }
 
 /** Cuts the text of a value, `{"r":…,"n":[…]}`, into pieces of about so many characters, and measures it. */
-export function piecesOf(text: string, pieceLength = 128 * 1024): Pieces {
+export function piecesOf(text: string, pieceLength: number = 128 * 1024): Pieces {
 	const texts: string[] = [];
 	let [size, level, start, before] = [text.length, 0, 0, ""];
 	let isWide = false;

@@ -1,7 +1,5 @@
 // Names that options do not have here: those of other libraries, and the usual slips. Each is answered with what to write.
 
-const modelSetting = (name: string): string => `Settings of the model belong in \`params: { ${name} }\`.`;
-
 /** Foreign names, each with what to write instead. */
 export const foreignOptions = {
 	checkpoint: "Write `checkpoints`.",
@@ -27,7 +25,7 @@ export const foreignOptions = {
 	plugin: "Write `plugins`.",
 	prompt:
 		"Pass the question to `generate(prompt, state)` or `session(key).send(prompt)`; write instructions as `system`.",
-	providerOptions: modelSetting("providerOptions"),
+	providerOptions: "Settings of the model belong in `params: { providerOptions }`.",
 	responseFormat: "Write `output`.",
 	schema: "Write `output`.",
 	stopWhen: "Write `maxSteps`, or `strategy: { stopCondition }`.",
@@ -45,21 +43,21 @@ export const foreignOptions = {
 	tool: "Write `tools`.",
 	toolset: "Write `tools`.",
 	toolSet: "Write `tools`.",
-	temperature: modelSetting("temperature"),
-	maxTokens: modelSetting("maxTokens"),
-	max_tokens: modelSetting("maxTokens"),
-	maxOutputTokens: modelSetting("maxOutputTokens"),
-	topP: modelSetting("topP"),
-	topK: modelSetting("topK"),
-	seed: modelSetting("seed"),
-	stopSequences: modelSetting("stopSequences"),
-	presencePenalty: modelSetting("presencePenalty"),
-	frequencyPenalty: modelSetting("frequencyPenalty"),
-	reasoningEffort: modelSetting("reasoningEffort"),
+	temperature: "Settings of the model belong in `params: { temperature }`.",
+	maxTokens: "Settings of the model belong in `params: { maxTokens }`.",
+	max_tokens: "Settings of the model belong in `params: { maxTokens }`.",
+	maxOutputTokens: "Settings of the model belong in `params: { maxOutputTokens }`.",
+	topP: "Settings of the model belong in `params: { topP }`.",
+	topK: "Settings of the model belong in `params: { topK }`.",
+	seed: "Settings of the model belong in `params: { seed }`.",
+	stopSequences: "Settings of the model belong in `params: { stopSequences }`.",
+	presencePenalty: "Settings of the model belong in `params: { presencePenalty }`.",
+	frequencyPenalty: "Settings of the model belong in `params: { frequencyPenalty }`.",
+	reasoningEffort: "Settings of the model belong in `params: { reasoningEffort }`.",
 	apiKey: "Give the key to the provider, or write `config: { apiKey }`.",
 	baseURL: "Give the address to the provider, or write `config: { baseUrl }`.",
 	headers: "Write `config: { headers }`.",
-} as const satisfies Readonly<Record<string, string>>;
+} as const;
 
 /** Options under names that they do not have: the compiler shows what to write. */
 export type ForeignOptions = {

@@ -2,8 +2,23 @@
 // where there is none: a release without them wrote the row, or changed it while a newer one had the file open.
 import type { SqlConnection, SqlParameter } from "./connection.ts";
 
+/** A table whose bodies have checksums. */
+export type SummedTable =
+	| "entries"
+	| "inputs"
+	| "chunks"
+	| "session_values"
+	| "records"
+	| "timers"
+	| "file_pieces";
+
+interface SummedColumns {
+	readonly body: string;
+	readonly about: readonly string[];
+}
+
 /** Tables whose bodies have checksums: the column of the body, and those of what it is. */
-export const summed = {
+export const summed: Readonly<Record<SummedTable, SummedColumns>> = {
 	entries: { body: "body", about: ["kind", "version"] },
 	inputs: { body: "body", about: ["kind", "id"] },
 	chunks: { body: "body", about: ["seq", "sub"] },
@@ -11,10 +26,7 @@ export const summed = {
 	records: { body: "body", about: ["shelf", "name"] },
 	timers: { body: "body", about: ["name"] },
 	file_pieces: { body: "bytes", about: [] },
-} as const satisfies Record<string, { readonly body: string; readonly about: readonly string[] }>;
-
-/** A table whose bodies have checksums. */
-export type SummedTable = keyof typeof summed;
+};
 
 /** The checksum of a body: of what is in `about`, in the order of the table's columns, and then of the body. */
 export function checksumOf(
@@ -30,7 +42,7 @@ export function checksumOf(
  * The step that adds the columns. A release without them changes a body and leaves its checksum: then the checksum goes, so that
  * it is not taken for damage.
  */
-export const addChecksums = `
+export const addChecksums: string = `
 	${Object.keys(summed)
 		.map((table) => `ALTER TABLE ${table} ADD COLUMN sum INTEGER;`)
 		.join("\n\t")}

@@ -22,7 +22,9 @@ test("an agent that would fail every request is refused when the service is made
 	expect(make("gpt-5.2")).toThrow("`agent`");
 	expect(make({})).toThrow("`model` must be a model");
 	expect(make({ model: "gpt-5.2" })).toThrow('openai("gpt-5.2")');
-	expect(make({ model, systm: "Be brief." })).toThrow("An agent has no option `systm`. Did you mean `system`?");
+	expect(make({ model, systm: "Be brief." })).toThrow(
+		"An agent has no option `systm`. Did you mean `system`?",
+	);
 	expect(make({ model, maxSteps: 0 })).toThrow("`maxSteps`");
 	expect(make({ model, middleware: [budget] })).toThrow("`middleware[0]` is a function");
 	expect(make({ model, checkpoints: {} })).toThrow("`checkpoints` belongs to calls");
