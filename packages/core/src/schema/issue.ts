@@ -1,7 +1,8 @@
 // What is wrong with a value, in words that a model or a person can act on, and how a place in a value is written.
 
-/** One thing that is wrong with a value. */
 import { cutText } from "@holdfast/upp";
+
+/** One thing that is wrong with a value. */
 export interface Issue {
 	/** Where, as in `items[2].name`; empty for the value itself. */
 	readonly path: string;

@@ -1,11 +1,11 @@
 // Makes what a tool returned into what a journal and a model can hold: a string or plain JSON.
 // Values that are that already, nearly all, are passed on as they are. What JSON would lose all of is refused.
+import { messageOf } from "@holdfast/upp";
 
 /**
  * A value as plain JSON. Throws where it cannot be: functions, circular references, and objects of which JSON would keep
  * nothing, such as a `Response`, a file or a promise.
  */
-import { messageOf } from "@holdfast/upp";
 export function plainJson(value: unknown): unknown {
 	if (value === undefined) return "";
 	if (typeof value === "string" || isPlainJson(value, 0)) return value;

@@ -1,5 +1,6 @@
 // The words of a text: what is indexed and searched, alike for every database. Words are letters, digits and marks in
 // lower case without accents; of scripts written without spaces each character is a word.
+import { cutText } from "@holdfast/upp";
 
 const word =
 	/[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}]|[[\p{L}\p{N}\p{M}]--[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}]]+/gv;
@@ -12,7 +13,6 @@ const longestText = 262_144;
 const mostWords = 128;
 
 /** The words of a text in order. Costs what the text is long, up to a limit. */
-import { cutText } from "@holdfast/upp";
 export function wordsOf(text: string): readonly string[] {
 	const plain = text
 		.slice(0, longestText)
