@@ -1,4 +1,5 @@
 // What a session service is: its options, what it is asked, and what it answers.
+import { optionNames } from "@holdfast/upp";
 import type {
 	AgentOptions,
 	AgentRun,
@@ -120,6 +121,24 @@ export interface SessionServiceOptions extends ClientOptions {
 	/** Milliseconds between two looks for runs that a dead process left. Default 500. */
 	readonly recoverEveryMs?: number;
 }
+
+/** The names of its options. */
+export const sessionServiceNames: ReadonlySet<string> = optionNames<SessionServiceOptions>({
+	host: true,
+	agent: true,
+	agentFor: true,
+	sessionsOf: true,
+	shownError: true,
+	models: true,
+	maxSteps: true,
+	remoteToolTimeoutMs: true,
+	whileRunning: true,
+	deltaFlushMs: true,
+	recoverEveryMs: true,
+	clientsMaySet: true,
+	maxMessages: true,
+	maxTools: true,
+});
 
 /** An execution that was accepted: it is durable. */
 export interface Submitted {

@@ -3,7 +3,7 @@
 //
 // open: executions are accepted. closing: no more are, and runs may end. closed: runs are suspended, streams have ended;
 // sessions can still be looked at.
-import { checkOptionNames, HoldfastTypeError, optionNames } from "@holdfast/upp";
+import { checkOptionNames, HoldfastTypeError } from "@holdfast/upp";
 import type { AgentRun, Host, WorkOptions } from "holdfast";
 import {
 	type AgentFor,
@@ -50,37 +50,21 @@ import {
 	servedKeys,
 	sessionKeyOf,
 } from "./served-key.ts";
-import type {
-	ExecuteRequest,
-	ServedCaller,
-	ServedFollowOptions,
-	ServedRun,
-	SessionInfo,
-	SessionPage,
-	SessionService,
-	SessionServiceOptions,
-	Submitted,
-	WhileRunning,
+import {
+	type ExecuteRequest,
+	type ServedCaller,
+	type ServedFollowOptions,
+	type ServedRun,
+	type SessionInfo,
+	type SessionPage,
+	type SessionService,
+	type SessionServiceOptions,
+	type Submitted,
+	sessionServiceNames,
+	type WhileRunning,
 } from "./service-types.ts";
 import { shownError } from "./shown-errors.ts";
 import { whenBegun } from "./when-begun.ts";
-
-const sessionServiceNames = optionNames<SessionServiceOptions>({
-	host: true,
-	agent: true,
-	agentFor: true,
-	sessionsOf: true,
-	shownError: true,
-	models: true,
-	maxSteps: true,
-	remoteToolTimeoutMs: true,
-	whileRunning: true,
-	deltaFlushMs: true,
-	recoverEveryMs: true,
-	clientsMaySet: true,
-	maxMessages: true,
-	maxTools: true,
-});
 
 /**
  * Serves sessions over a host: what `createHandler`, `createServer` and `listen` put on HTTP.
