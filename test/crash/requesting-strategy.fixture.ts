@@ -30,6 +30,6 @@ export const requestingStrategy = strategy({
 		}
 		const toolCallId = `${task.replaceAll(/[^\w-]/g, "-")}-${step + 1}`;
 		const call = { toolName, arguments: { subject: `s${step}` }, toolCallId };
-		return { kind: "tools", step: "next", calls: [call], afterwards: "goes-on" };
+		return { kind: "tools", step: "next", calls: [call], afterwards: "continues" };
 	},
 });

@@ -73,7 +73,7 @@ function whyNoModel(model: unknown): string {
 /** @throws HoldfastError `invalid_option` naming the option, and the place in it, that is of the wrong kind. */
 export function checkOptions(options: CheckedOptions): void {
 	const { strategy, middleware, checkpoints, prices } = options;
-	const { maxRestarts = 0, onAgentChange = "go-on" } = options;
+	const { maxRestarts = 0, onAgentChange = "continue" } = options;
 	for (const name of ["remoteToolTimeoutMs", "keepDeltasMs"] as const) {
 		const given = options[name];
 		if (given !== undefined && !(typeof given === "number" && given > 0))
@@ -110,8 +110,8 @@ export function checkOptions(options: CheckedOptions): void {
 			"invalid_option",
 			"The option `maxRestarts` must be a whole number from 0, or Infinity.",
 		);
-	if (onAgentChange !== "go-on" && onAgentChange !== "park")
-		throw new HoldfastTypeError("invalid_option", 'The option `onAgentChange` must be "go-on" or "park".');
+	if (onAgentChange !== "continue" && onAgentChange !== "park")
+		throw new HoldfastTypeError("invalid_option", 'The option `onAgentChange` must be "continue" or "park".');
 }
 
 function checkModelWait(given: unknown): void {

@@ -86,9 +86,9 @@ export interface AgentOptions<Tools extends ToolSet = ToolSet, Schema extends Ou
 	readonly maxRestarts?: number;
 	/**
 	 * What becomes of a run that was begun with another model, other instructions or other tools than the agent has now:
-	 * `go-on` (the default) continues with what the agent has now and emits the change, `park` leaves it until somebody releases it.
+	 * `continue` (the default) continues with what the agent has now and emits the change, `park` leaves it until somebody releases it.
 	 */
-	readonly onAgentChange?: "go-on" | "park";
+	readonly onAgentChange?: "continue" | "park";
 	/**
 	 * Keeps what the model says while it says it, for those who follow a session with offsets: deltas are gathered for so
 	 * many milliseconds and then committed. Less: they hear of it earlier; more: fewer commits. Default: deltas are emitted

@@ -72,7 +72,7 @@ export function sessionAgentOf({
 		plugins = [],
 		namespace,
 		maxRestarts = defaultRestarts,
-		onAgentChange = "go-on",
+		onAgentChange = "continue",
 		unread = "continue",
 		modelWait,
 		onWarning = systemWarn,

@@ -26,7 +26,7 @@ export async function toolsStep(run: Run, action: ToolsAction, held: Fact[] = []
 		throw error;
 	}
 	const requested: ToolsRequested = { kind: "tools.requested", step, tag, calls };
-	const continues = action.afterwards === "goes-on";
+	const continues = action.afterwards === "continues";
 	await carryOutCalls(run, continues ? { ...requested, continues } : requested, { before: held, concludes });
 	return continues ? false : endStep(run);
 }

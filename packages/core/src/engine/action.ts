@@ -21,7 +21,7 @@ export interface ModelAction {
 	/** Schema of the answer, or `none` for free text; default: the agent's own `structure`. */
 	readonly structure?: JSONSchema | "none";
 	/** What becomes of the step once the answer and the results of its calls are there. Default `ends-step`. */
-	readonly afterwards?: "ends-step" | "goes-on";
+	readonly afterwards?: "ends-step" | "continues";
 	/**
 	 * What a failing model call does: `fails` (the default) ends the run with its error; `decides` notes the error under
 	 * the topic `model-failed` and asks the decider again.
@@ -61,7 +61,7 @@ export interface ToolsAction {
 	/** At least one. */
 	readonly calls: readonly RequestedCall[];
 	/** What becomes of the step once the results are there. Default `ends-step`. */
-	readonly afterwards?: "ends-step" | "goes-on";
+	readonly afterwards?: "ends-step" | "continues";
 	/**
 	 * Of an action with one call: a decision that follows from its result alone, so that nobody has to be asked. It is
 	 * committed in the append of the result. Pure, and not called for a result that comes after a crash, from outside, or
@@ -90,8 +90,8 @@ export interface NoteAction {
 	readonly kind: "note";
 	readonly topic: string;
 	readonly value: unknown;
-	/** Whether the step ends with this note. Default `goes-on`. */
-	readonly afterwards?: "ends-step" | "goes-on";
+	/** Whether the step ends with this note. Default `continues`. */
+	readonly afterwards?: "ends-step" | "continues";
 }
 
 /** Put a question to user code; the answer is recorded before it is used. */

@@ -219,7 +219,7 @@ function answerOf(
 		resultsId: message.hasToolCalls ? uuid() : undefined,
 		marks: undefined, // added later they take up more room
 	};
-	if (action.afterwards === "goes-on") answer.continues = true;
+	if (action.afterwards === "continues") answer.continues = true;
 	if (cost !== undefined) answer.cost = cost;
 	if (response.data !== undefined) answer.data = response.data;
 	return answer;

@@ -74,7 +74,7 @@ export async function resumeTurn(
 	if (first === "taken") return undefined;
 	if (first !== "committed") {
 		// Who answered hears of it, and the run waits on.
-		if (settlement?.afterwards === "goes-on") {
+		if (settlement?.afterwards === "continues") {
 			lease.drop();
 			throw first.refusal;
 		}

@@ -21,7 +21,7 @@ const recentEntries = 1_000;
 /** What came from outside for a run that waits. */
 export interface Settlement {
 	readonly facts: readonly Fact[];
-	readonly afterwards: "goes-on" | "stops";
+	readonly afterwards: "continues" | "stops";
 	/** Ids of inputs in the store that these facts take in. */
 	readonly drain?: readonly string[];
 	/** Key of what these facts take in, where that was in no inbox. */
@@ -35,19 +35,19 @@ export type Settle = (state: SessionState) => Settlement;
 
 /** The run continues with these answers. */
 export function answered(answers: readonly ToolAnswer[], now: () => number, watcher?: Watcher): Settle {
-	return (state) => ({ facts: answerFacts(state, answers, now()), afterwards: "goes-on", watcher });
+	return (state) => ({ facts: answerFacts(state, answers, now()), afterwards: "continues", watcher });
 }
 
 /** The run continues, for its sub-agents do. */
 export function continued(watcher?: Watcher): Settle {
-	return () => ({ facts: [], afterwards: "goes-on", watcher });
+	return () => ({ facts: [], afterwards: "continues", watcher });
 }
 
 /** What is due is on record: calls whose time is over have failed, and a wait whose time has come is over. */
 export function timedOut(now: () => number): Settle {
 	return ({ run }) => ({
 		facts: run === undefined ? [] : dueFacts(run, now()),
-		afterwards: "goes-on",
+		afterwards: "continues",
 	});
 }
 
@@ -63,7 +63,7 @@ export function taken(
 		const facts = [inputFact(id, input, "step-end")];
 		const { dedupeKey } = input;
 		const own = stage === "stored" ? { drain: [id] } : dedupeKey === undefined ? {} : { dedupeKey };
-		return { facts, afterwards: "goes-on", watcher, ...own };
+		return { facts, afterwards: "continues", watcher, ...own };
 	};
 }
 

@@ -58,7 +58,7 @@ export interface SessionChildren {
 export interface RestartPolicy {
 	/** Deaths of its process since the last finished step, after each of which it is resumed. */
 	readonly maxRestarts: number;
-	readonly onAgentChange: "go-on" | "park";
+	readonly onAgentChange: "continue" | "park";
 }
 
 /** The plugins are being set up. */

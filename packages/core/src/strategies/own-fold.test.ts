@@ -143,7 +143,7 @@ test("a strategy folds for itself under a limit of steps, and with an output, to
 		initial: () => 0,
 		evolve: (own, { fact }) => own + (fact.kind === "assistant" ? 1 : 0),
 		decide: ({ own }) =>
-			own === 2 ? { kind: "finish" } : { kind: "model", tag: "act", step: "next", afterwards: "goes-on" },
+			own === 2 ? { kind: "finish" } : { kind: "model", tag: "act", step: "next", afterwards: "continues" },
 	});
 	const replies = ["one", '{"n":2}'];
 	for (const options of [{ maxSteps: 3 }, { output: { type: "object" } }]) {

@@ -54,7 +54,7 @@ function planner(options: PlanOptions): Decider {
 		prompt,
 		structure,
 		tools: "withheld",
-		afterwards: "goes-on",
+		afterwards: "continues",
 	});
 
 	const planned = ({ state, step, answer, tools }: Situation): Action => {
@@ -80,7 +80,7 @@ function planner(options: PlanOptions): Decider {
 			case "completed":
 				return { kind: "finish" };
 			case "pending":
-				return changed({ id: open.id, at, status: "in_progress" }, "goes-on");
+				return changed({ id: open.id, at, status: "in_progress" }, "continues");
 			case "in_progress":
 				return carryOut(open, "next");
 			case "failed":
@@ -120,10 +120,10 @@ function planner(options: PlanOptions): Decider {
 
 function carryOut(step: PlanStep, which: ModelAction["step"]): ModelAction {
 	const prompt = stepPrompt(step);
-	return { kind: "model", tag: "act", step: which, prompt, afterwards: "goes-on", failure: "decides" };
+	return { kind: "model", tag: "act", step: which, prompt, afterwards: "continues", failure: "decides" };
 }
 
-function changed(value: PlanStepChange, afterwards: "goes-on" | "ends-step"): Action {
+function changed(value: PlanStepChange, afterwards: "continues" | "ends-step"): Action {
 	return { kind: "note", topic: "plan-step", value, afterwards };
 }
 

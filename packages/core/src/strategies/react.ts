@@ -50,7 +50,7 @@ export function react(options: ReactOptions = {}): DecidingStrategy {
 				prompt,
 				tools: "shown",
 				structure: "none",
-				afterwards: "goes-on",
+				afterwards: "continues",
 			};
 		},
 	});

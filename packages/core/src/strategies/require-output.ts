@@ -19,7 +19,7 @@ const longestSchema = 8_000;
 export function requireOutput(decider: Decider, output: EngineOutput): Decider {
 	const { structure, repairs } = output;
 	const asking = (action: ModelAction): ModelAction =>
-		action.structure === undefined && action.afterwards !== "goes-on" ? { ...action, structure } : action;
+		action.structure === undefined && action.afterwards !== "continues" ? { ...action, structure } : action;
 	return withDecision(decider, (situation) => {
 		const { last } = situation;
 		if (last.kind === "decision" && last.tag === outputTopic) return afterCheck(situation);

@@ -29,7 +29,7 @@ const fetchFirst = strategy({
 	name: "fetch-first",
 	decide({ last, step, executions }): Action {
 		if (last.kind === "assistant") return { kind: "finish" };
-		if (step === 0) return { kind: "tools", tag: "fetch", step: "next", calls, afterwards: "goes-on" };
+		if (step === 0) return { kind: "tools", tag: "fetch", step: "next", calls, afterwards: "continues" };
 		const results = executions().map(({ toolName, result, isError }) => ({ toolName, result, isError }));
 		return { kind: "model", tag: "act", step: "same", prompt: `${last.tag}: ${JSON.stringify(results)}` };
 	},
@@ -183,7 +183,7 @@ test("a remote call and an approval wait for somebody outside, as those of a mod
 				arguments: {},
 				toolCallId: toolName,
 			}));
-			return { kind: "tools", step: "next", calls: both, afterwards: "goes-on" };
+			return { kind: "tools", step: "next", calls: both, afterwards: "continues" };
 		},
 	});
 	const one = new Agent({ model: scriptedModel(["done"]), tools: [remote, guarded], execution: asks });
@@ -262,7 +262,7 @@ function moving(plan: readonly Move[]) {
 			tag: `move ${made}`,
 			step: made % 2 === 0 ? "next" : "same",
 			calls: names.map((toolName, at) => ({ toolName, arguments: { at }, toolCallId: `${made}-${at}` })),
-			afterwards: "goes-on",
+			afterwards: "continues",
 		});
 		switch (plan[made]) {
 			case "tools":
@@ -277,7 +277,7 @@ function moving(plan: readonly Move[]) {
 				return { kind: "wait", until: made };
 			case "model":
 			case "reason":
-				return { kind: "model", tag: String(plan[made]), step: "next", afterwards: "goes-on" };
+				return { kind: "model", tag: String(plan[made]), step: "next", afterwards: "continues" };
 			default:
 				return { kind: "finish" };
 		}

@@ -131,7 +131,7 @@ test.each([0, 1, 7, 14])(
 			if (seen++ >= count) child.kill("SIGKILL");
 		await gone;
 		const hosts = [sqliteHost(path), sqliteHost(path)];
-		const agent = slowAgent("goes-on");
+		const agent = slowAgent("continues");
 		const servers = hosts.map((host) => sessionService({ host, agent, deltaFlushMs: 1 }));
 		open.push(...servers, ...hosts);
 		const submit = (server: SessionService): Promise<Submitted> =>

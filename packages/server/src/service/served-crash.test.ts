@@ -39,7 +39,7 @@ async function read(events: AsyncIterable<readonly LoggedEvent[]>): Promise<Logg
 
 async function restarted<T>(path: string, use: (service: SessionService) => Promise<T>): Promise<T> {
 	const host = sqliteHost(path);
-	const service = sessionService({ host, agent: slowAgent("goes-on"), deltaFlushMs: 1 });
+	const service = sessionService({ host, agent: slowAgent("continues"), deltaFlushMs: 1 });
 	try {
 		await service.recover();
 		return await use(service);

@@ -7,7 +7,7 @@ import type { AgentOptions } from "holdfast";
 const never = new Promise(() => {});
 
 /** The same agent in every process. */
-export function slowAgent(second: "stops" | "goes-on"): AgentOptions {
+export function slowAgent(second: "stops" | "continues"): AgentOptions {
 	const model = scriptedModel(({ messages }) => {
 		const isSecond = messages.some(({ type }) => type === "tool_result");
 		if (!isSecond) return { text: "Let me have a look.", toolCalls: [{ name: "look", id: "l" }] };
