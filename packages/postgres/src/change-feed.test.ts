@@ -12,9 +12,17 @@ async function twoHosts() {
 	const pool = new pg.Pool({ connectionString: server.url });
 	let looks = 0;
 	const counting = {
-		query(config: { text: string }) {
-			if (config.text.includes("version, id, epoch")) looks++;
-			return pool.query(config as never);
+		async connect() {
+			const client = await pool.connect();
+			return {
+				query(config: { text: string }) {
+					if (config.text.includes("version, id, epoch")) looks++;
+					return client.query(config as never);
+				},
+				on: client.on.bind(client),
+				off: client.off.bind(client),
+				release: client.release.bind(client),
+			};
 		},
 		on: pool.on.bind(pool),
 		options: pool.options,

@@ -40,7 +40,10 @@ export interface OwnService {
  * Makes the service.
  * @throws HoldfastError `invalid_option`, `conflicting_options`, and what the host says of its file.
  */
-export async function makeService({ host, db, ...options }: ServedAgent): Promise<OwnService> {
+export async function makeService(given: ServedAgent): Promise<OwnService> {
+	// A server is given its own options in the same object.
+	const own = Object.entries(given).filter(([name]) => Object.hasOwn(servedAgentOptions, name));
+	const { host, db, ...options } = Object.fromEntries(own) as unknown as ServedAgent;
 	if (options.agent === undefined)
 		throw new HoldfastError(
 			"invalid_option",
@@ -51,11 +54,11 @@ export async function makeService({ host, db, ...options }: ServedAgent): Promis
 	if (host !== undefined) return { service: sessionService({ ...options, host }), closeHost: async () => {} };
 	// Loaded here: where a host is given, nothing of Node's is needed.
 	const { sqliteHost } = await import("holdfast/sqlite");
-	const own = sqliteHost(db ?? ".holdfast/holdfast.db");
+	const file = sqliteHost(db ?? ".holdfast/holdfast.db");
 	try {
-		return { service: sessionService({ ...options, host: own }), closeHost: () => own.close() };
+		return { service: sessionService({ ...options, host: file }), closeHost: () => file.close() };
 	} catch (error) {
-		await own.close();
+		await file.close();
 		throw error;
 	}
 }
