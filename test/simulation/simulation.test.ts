@@ -63,6 +63,14 @@ test.each([
 	expect(result.ok, report("memory", result)).toBe(true);
 });
 
+test.each([
+	[938_158_643, "a task in the background is parked after its workers lost it twice, and stays so"],
+	[231_125_289, "an answer for a run that has ended comes with one for a task in the background"],
+])("seed %i holds with work in the background, in which %s", async (seed) => {
+	const result = await runSchedule("background", seed);
+	expect(result.ok, report("background", result)).toBe(true);
+});
+
 test.runIf(replayed !== undefined)("replays the seed of HOLDFAST_SEED", async () => {
 	const { world, seed } = replayed ?? { world: "memory", seed: 0 };
 	const result = await runSchedule(world, seed);

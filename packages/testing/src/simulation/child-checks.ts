@@ -1,6 +1,7 @@
 // What must hold of the sessions of sub-agents once all is over: they go with the session whose work they do, and with no
 // other session that has its key.
 import { readChildStoreKey } from "holdfast/host";
+import type { Ledger } from "./ledger.ts";
 import type { Users } from "./users.ts";
 import type { World } from "./world.ts";
 
@@ -22,10 +23,22 @@ export function checkChildren({ ledger }: World, { endings }: Users): void {
 			if (fact.kind !== "run.started" || fact.parent === undefined) continue;
 			const works = parent !== undefined && ledger.lifeOfRun(fact.parent.runId) === parent;
 			if (works && !isLeft) ledger.wrong(`${key} is gone, and its parent is not`);
-			if (isLeft && !ended.has(runId)) ledger.wrong(`run ${runId} of ${key} is left open`);
+			if (isLeft && !ended.has(runId) && !isAtRest(ledger, key))
+				ledger.wrong(`run ${runId} of ${key} is left open`);
 			if (isLeft && !works) ledger.wrong(`${key} is left, and has worked for a session that is gone`);
 		}
 	}
+}
+
+/**
+ * Whether nobody continues with the work of a sub-agent: a task in the background that is parked stays so until its parent's
+ * session ends, and with it the sub-agents that work for the task.
+ */
+export function isAtRest(ledger: Ledger, place: string): boolean {
+	const child = readChildStoreKey(place);
+	if (child === undefined) return false;
+	const last = ledger.current(place)?.entries.at(-1)?.fact.kind;
+	return last === "run.parked" || isAtRest(ledger, child.parentStoreKey);
 }
 
 /** The session at the top. */

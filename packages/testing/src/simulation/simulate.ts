@@ -1,8 +1,8 @@
 // A schedule from its seed to its verdict: things happen in an order that the seed chooses, then all faults end, the
 // workers recover, and what must hold is checked.
 import { messageOf } from "@holdfast/upp";
-import { readChildStoreKey } from "holdfast/host";
 import { undelivered, unreported } from "./background-checks.ts";
+import { isAtRest } from "./child-checks.ts";
 import { checkOutcome, checkView } from "./final-checks.ts";
 import type { PlantedFault } from "./planted-faults.ts";
 import type { SimulatedStore, WorldClock } from "./simulated-store.ts";
@@ -152,10 +152,9 @@ function interruptHanging(world: World, users: Users): void {
 
 async function whatIsOpen(world: World, users: Users): Promise<string | undefined> {
 	const sessions = await world.store.list();
-	for (const { key, openRunId, parked, waiting } of sessions) {
-		// A task in the background that is parked stays so until its parent's session ends.
-		if (openRunId !== undefined && !(parked === true && readChildStoreKey(key) !== undefined))
-			return `a run of ${key} is open`;
+	for (const { key, openRunId, waiting } of sessions) {
+		if (isAtRest(world.ledger, key)) continue;
+		if (openRunId !== undefined) return `a run of ${key} is open`;
 		if (waiting > 0) return `inputs of ${key} wait`;
 	}
 	for (const { what, process } of users.waiting.values()) {
