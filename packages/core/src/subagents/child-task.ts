@@ -85,10 +85,13 @@ export async function followTask(
 	try {
 		// Watching costs: it begins only when there is something to wait for, and then is looked once more.
 		let change: Change | undefined;
+		let isTried = false;
 		for (;;) {
 			await table.agent.engine.fairness.pause();
 			if (signal.aborted) throw signal.reason;
-			const run = await takeOver(table, task);
+			// A store without leases would hand it over, and all who follow it would take it from each other.
+			const run = isTried && (await isHeld(table, task)) ? "held" : await takeOver(table, task);
+			isTried = true;
 			if (run !== undefined && run !== "held") {
 				taken = run;
 				if (signal.aborted) stop();
@@ -146,6 +149,12 @@ export async function endWaiting(table: SessionTable, task: FollowedTask): Promi
 /** Whether nothing more will come of it. */
 export function isSettled({ status }: Pick<TaskState, "status">): boolean {
 	return status !== "queued" && status !== "running";
+}
+
+/** Whether another worker, which lives, works on the session. */
+async function isHeld({ journal }: SessionTable, { storeKey }: FollowedTask): Promise<boolean> {
+	const { holder } = (await journal.head(storeKey)) ?? {};
+	return holder?.alive === true && holder.workerId !== journal.workerId;
 }
 
 /** Works on what is next in a session. Undefined: there is nothing. */
