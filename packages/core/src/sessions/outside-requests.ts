@@ -77,7 +77,9 @@ async function routed(
 	const own = answers.filter((each) => !nested.includes(each));
 	const to = { storeKey: actor.storeKey, run };
 	const runs = await children.answer(to, nested, () => {
-		if (own.length > 0) answerFacts(state, own, now());
+		if (own.length === 0) return;
+		if (run === undefined) throw noPendingToolCalls(actor.sessionKey);
+		answerFacts(state, own, now());
 	});
 	return { own, background: own.length === 0 && runs.foreground === 0 ? runs.background : undefined };
 }

@@ -185,6 +185,7 @@ async function look({ table, storeKey, answers }: Delivery): Promise<"open" | "t
 	const state = await readState(table.queue(storeKey));
 	const isKnown = await Promise.all(answers.map((each) => isOnRecord(table, storeKey, each)));
 	if (state.run?.status !== "waiting" && isKnown.every((known) => known)) return "taken";
+	if (state.run === undefined) throw refusedOf(answers[0] as ToolAnswer, "its run has ended");
 	answerFacts(state, answers, table.agent.engine.ports.clock.now());
 	return "open";
 }

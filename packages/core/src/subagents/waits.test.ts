@@ -290,6 +290,11 @@ describe("a sub-agent that waits in the background", () => {
 			await expect(session.answer([{ toolCallId: "x", approved: true }])).rejects.toMatchObject({
 				code: "no_pending_tool_calls",
 			});
+			const withOther = [{ toolCallId: call?.toolCallId ?? "" }, { toolCallId: "x" }];
+			await expect(
+				session.answer(withOther.map((each) => ({ ...each, approved: true }))),
+			).rejects.toMatchObject({ code: "no_pending_tool_calls" });
+			expect(await session.pending()).toHaveLength(1);
 			const run = await session.answer([{ toolCallId: call?.toolCallId ?? "", approved: true }]);
 			expect(await run.result()).toMatchObject({ outcome: "completed", text: "one is done" });
 			expect(ran).toEqual([{ path: "/tmp" }]);
