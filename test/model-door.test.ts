@@ -32,7 +32,6 @@ const wrong: readonly (readonly [string, unknown])[] = [
 	["text that is a number", saying(7)],
 	["no usage", { ...saying("kept?"), usage: null }],
 	["usage that is no number", { ...saying("kept?"), usage: { ...usage, totalTokens: Number.NaN } }],
-	["another stop reason", { ...saying("kept?"), stopReason: "done" }],
 	["data that JSON cannot say", { ...saying("kept?"), data: () => 1 }],
 ];
 

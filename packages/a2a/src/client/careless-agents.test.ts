@@ -66,7 +66,8 @@ test("a server that never answers is given up: for its card, and for a call", as
 	let says = true;
 	const url = await at((request) => (says ? agent.fetch(request) : new Promise<Response>(() => {})));
 	const agent = await agentAt(url);
-	const remote = await remoteAgent({ url, silenceMs: 50, pollEveryMs: 5, maxFailures: 2 });
+	// Long enough for the card on a busy machine.
+	const remote = await remoteAgent({ url, silenceMs: 1_000, pollEveryMs: 5, maxFailures: 2 });
 	says = false;
 	await expect(remote.run({ prompt: "?" }, context())).rejects.toMatchObject({ code: "server_silent" });
 });
