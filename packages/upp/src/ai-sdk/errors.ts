@@ -2,14 +2,15 @@
 // by their shape, since each provider package brings its own copy of the classes.
 
 import { ErrorCode, isUPPError, UPPError } from "../errors/index.ts";
+import { type Meaning, meaningOf } from "./error-words.ts";
 import { retryAfterMs } from "./retry-after.ts";
 
 interface Fault {
 	name: string;
 	message: string;
 	statusCode: number | undefined;
-	/** The provider's own word for it, such as `overloaded_error`. */
-	type: string;
+	/** What the provider's own word for it means, such as `overloaded_error`. */
+	meaning: Meaning | undefined;
 	body: string;
 	/** Whether the provider says when to come back. */
 	waits: boolean;
@@ -22,7 +23,7 @@ export function toUPPError(thrown: unknown, provider: string): UPPError {
 	const fault: Fault = { ...readFault(thrown), waits: wait !== undefined };
 	const network = fault.statusCode === undefined || fault.statusCode < 300 ? isNetworkFault(thrown) : false;
 	const code = network ? ErrorCode.NETWORK_ERROR : codeOf(fault);
-	const statusCode = fault.statusCode ?? statusOfType(fault.type);
+	const statusCode = statusOf(fault);
 	const message = network
 		? networkMessage(thrown)
 		: fault.message || "The model call failed without a message.";
@@ -44,15 +45,18 @@ function requestIdOf(thrown: unknown): string | undefined {
 }
 
 function codeOf(fault: Fault): ErrorCode {
-	const { name, type } = fault;
+	const { name, meaning } = fault;
 	const words = `${fault.message} ${fault.body}`;
 	if (name === "AbortError") return ErrorCode.CANCELLED;
 	if (name === "AI_LoadAPIKeyError") return ErrorCode.AUTHENTICATION_FAILED;
 	if (name === "AI_NoSuchModelError") return ErrorCode.MODEL_NOT_FOUND;
 	if (isOutOfQuota(fault, words)) return ErrorCode.QUOTA_EXCEEDED;
+	// Some call a request a rate limit that is larger than all that they take in a minute: it is never taken.
+	if (fault.statusCode === 413) return ErrorCode.CONTEXT_LENGTH_EXCEEDED;
+	if (meaning !== undefined && meaning.isCoarse === undefined) return meaning.code;
 	if (isTooLong(fault, words)) return ErrorCode.CONTEXT_LENGTH_EXCEEDED;
-	if (/^content_(filter|policy)/i.test(type)) return ErrorCode.CONTENT_FILTERED;
-	const status = fault.statusCode ?? statusOfType(type);
+	if (isFiltered(fault)) return ErrorCode.CONTENT_FILTERED;
+	const status = statusOf(fault);
 	if (status !== undefined && status >= 300) return codeOfStatus(status, words);
 	if (/^AI_(InvalidPrompt|InvalidArgument|UnsupportedFunctionality|LoadSetting)/.test(name))
 		return ErrorCode.INVALID_REQUEST;
@@ -65,8 +69,9 @@ function codeOf(fault: Fault): ErrorCode {
 }
 
 // Providers speak of plans and billing in mere rate limits too; those come with a time to wait.
-function isOutOfQuota({ type, waits }: Fault, words: string): boolean {
-	return type === "insufficient_quota" || (!waits && /billing|credit balance/i.test(words));
+function isOutOfQuota({ meaning, waits }: Fault, words: string): boolean {
+	if (meaning?.code === ErrorCode.QUOTA_EXCEEDED) return true;
+	return !waits && /billing|credit balance/i.test(words);
 }
 
 function isTooLong({ statusCode }: Fault, words: string): boolean {
@@ -74,6 +79,18 @@ function isTooLong({ statusCode }: Fault, words: string): boolean {
 	return /context.?(length|window)|maximum context|prompt is too long|too many (input )?tokens|maximum number of tokens/i.test(
 		words,
 	);
+}
+
+/** Providers that filter what they are asked, or answer, without a word of their own for it. */
+function isFiltered({ statusCode = 400, message }: Fault): boolean {
+	return statusCode < 429 && /content (filter|management|moderation)|(content|usage) policy/i.test(message);
+}
+
+/** The HTTP status, or the one that the error would have had outside a stream. */
+function statusOf({ statusCode, meaning }: Fault): number | undefined {
+	return statusCode !== undefined && (statusCode >= 300 || meaning === undefined)
+		? statusCode
+		: meaning?.status;
 }
 
 function codeOfStatus(status: number, words: string): ErrorCode {
@@ -86,9 +103,9 @@ function codeOfStatus(status: number, words: string): ErrorCode {
 		case 404:
 			return ErrorCode.MODEL_NOT_FOUND;
 		case 408:
+		case 504:
+		case 524:
 			return ErrorCode.TIMEOUT;
-		case 413:
-			return ErrorCode.CONTEXT_LENGTH_EXCEEDED;
 		case 429:
 			return ErrorCode.RATE_LIMITED;
 		case 400:
@@ -98,64 +115,28 @@ function codeOfStatus(status: number, words: string): ErrorCode {
 	}
 }
 
-// Errors inside a stream come with a word and without a status: this is the status they would have had.
-function statusOfType(type: string): number | undefined {
-	switch (type) {
-		case "overloaded_error":
-			return 529;
-		case "api_error":
-		case "server_error":
-		case "INTERNAL":
-			return 500;
-		case "UNAVAILABLE":
-			return 503;
-		case "rate_limit_error":
-		case "rate_limit_exceeded":
-		case "RESOURCE_EXHAUSTED":
-			return 429;
-		case "authentication_error":
-			return 401;
-		case "permission_error":
-			return 403;
-		case "not_found_error":
-			return 404;
-		case "request_too_large":
-			return 413;
-		case "invalid_request_error":
-			return 400;
-		default:
-			return undefined;
-	}
-}
-
 function readFault(thrown: unknown): Omit<Fault, "waits"> {
 	if (typeof thrown === "string")
-		return { name: "", message: thrown, statusCode: undefined, type: "", body: "" };
+		return { name: "", message: thrown, statusCode: undefined, meaning: undefined, body: "" };
 	const error = asRecord(thrown);
 	// Providers wrap what they say in `error`, the SDK wraps that in `data`.
 	const inner = asRecord(error.error);
-	const wrapped = asRecord(asRecord(error.data).error);
-	const status = error.statusCode ?? inner.statusCode;
+	const data = asRecord(error.data);
+	const wrapped = asRecord(data.error);
+	const said = [wrapped, inner, data, error];
+	// Within a stream, `code` may be the status itself.
+	const status = [error.statusCode, inner.statusCode, ...said.map(({ code }) => code)].find(isStatus);
 	return {
 		name: text(error.name),
 		message: text(error.message) || text(inner.message),
-		statusCode: typeof status === "number" ? status : undefined,
-		type:
-			[
-				wrapped.code,
-				wrapped.type,
-				wrapped.status,
-				inner.code,
-				inner.type,
-				inner.status,
-				error.code,
-				error.type,
-			]
-				.map(text)
-				.find((word) => word !== "" && (statusOfType(word) !== undefined || /quota|content_/.test(word))) ??
-			"",
+		statusCode: status,
+		meaning: meaningOf(said.flatMap(({ code, type, status }) => [text(code), text(type), text(status)])),
 		body: text(error.responseBody),
 	};
+}
+
+function isStatus(value: unknown): value is number {
+	return typeof value === "number" && Number.isInteger(value) && value >= 100 && value < 600;
 }
 
 const networkWords =
