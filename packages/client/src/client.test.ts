@@ -173,6 +173,17 @@ test("the events can be consumed once, and watched besides", async () => {
 	await expect(stream.result()).resolves.toMatchObject({ status: "completed" });
 });
 
+test("an answer that was cut off says so in the result", async () => {
+	const events = [
+		{ type: "session_start", sessionId: "s" },
+		{ type: "execute_complete", status: "completed", stopReason: "length" },
+	];
+	const body = events.map((event, at) => `id: ${at}.0.0\ndata: ${JSON.stringify(event)}\n\n`).join("");
+	const fetch = async () => new Response(body, { headers: { "content-type": "text/event-stream" } });
+	const result = await client({ fetch }).execute({ sessionId: "s", input: "Hi" }).result();
+	expect(result).toMatchObject({ status: "completed", stopReason: "length" });
+});
+
 test("a session that is deleted is found no more, also when it is deleted again", async () => {
 	await client().execute({ input: "Hi" }).result();
 	await client().delete("session-1");

@@ -20,6 +20,7 @@ export type {
 	ExecuteStatus,
 	LoggedEvent,
 	SessionWait,
+	StopReason,
 	ToolTypes,
 } from "./wire/events.ts";
 export type {

@@ -10,7 +10,7 @@
 
 import type { Agent, AgentRun, Host, RunEvent, RunResult, Session } from "holdfast";
 import { afterEntry } from "holdfast/execute";
-import { proposalLines, type Renderer } from "../render/index.ts";
+import { proposalLines, type Renderer, stopNote } from "../render/index.ts";
 import { oneLine, type Questions } from "../terminal/index.ts";
 import {
 	Approvals,
@@ -274,7 +274,9 @@ export class Conversation {
 		if (pending.length > 0) await this.#settle(pending);
 	}
 
-	#noteEnd({ outcome, error }: Pick<RunResult, "outcome" | "error">): void {
+	#noteEnd({ outcome, error, stopReason }: Pick<RunResult, "outcome" | "error" | "stopReason">): void {
+		const stopped = outcome === "completed" ? stopNote(stopReason) : undefined;
+		if (stopped !== undefined) this.transcript.note(stopped, "warning");
 		if (outcome === "aborted" || outcome === "killed") this.transcript.note("Interrupted.", "warning");
 		if (outcome === "suspended" && !this.#isLeft)
 			this.transcript.note("It was left, and can be resumed.", "warning");

@@ -46,6 +46,7 @@ export function jsonRenderer(output: Output): Renderer {
 				session: header.sessionKey,
 				run: result.runId,
 				text: result.text,
+				...(result.stopReason === undefined ? {} : { stopReason: result.stopReason }),
 				steps: result.steps,
 				usage: result.usage,
 				// Unknown is null, never 0.
@@ -92,6 +93,7 @@ function projectEvent(event: RunEvent): object | undefined {
 				model: event.modelId,
 				usage: event.usage,
 				duration: event.duration,
+				stopReason: event.stopReason,
 			};
 		case "tool_start":
 			return {
@@ -121,7 +123,12 @@ function projectEvent(event: RunEvent): object | undefined {
 		case "run_suspended":
 			return { type: "run_suspended", ...at, reason: event.reason };
 		case "run_end":
-			return { type: "run_end", ...at, outcome: event.outcome };
+			return {
+				type: "run_end",
+				...at,
+				outcome: event.outcome,
+				...(event.stopReason === undefined ? {} : { stopReason: event.stopReason }),
+			};
 		case "history_cut":
 		case "turn_start":
 		case "model_start":

@@ -1,6 +1,6 @@
 import { AgentState } from "holdfast";
 import { expect, test } from "vitest";
-import { endLines } from "./lines.ts";
+import { endLines, stopNote } from "./lines.ts";
 
 test("a run that waits for its model says until when, why, and what continues it", () => {
 	const wait = {
@@ -33,4 +33,13 @@ test("a run that waits for its model says until when, why, and what continues it
 		"continue it:  holdfast worker --db a.db",
 		"look back:    holdfast show s --db a.db",
 	]);
+});
+
+test.each([
+	["length", /token limit/],
+	["content_filter", /refused or filtered/],
+	["other", /does not name/],
+] as const)("an answer that the model stopped with %s has a line that says so", (stopReason, line) => {
+	expect(stopNote(stopReason)).toMatch(line);
+	expect(stopNote("stop")).toBeUndefined();
 });

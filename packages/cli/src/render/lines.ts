@@ -1,5 +1,5 @@
 /** The lines that terminals and pipes share: headers, tool calls, endings. */
-import type { RunEvent } from "holdfast";
+import type { RunEvent, RunResult } from "holdfast";
 import {
 	formatArguments,
 	formatCost,
@@ -40,6 +40,23 @@ export function toolLine(event: ToolEnd, input: unknown, attempt: number, width:
 	return `${outcomeMarks[event.outcome]} ${oneLine(head, Math.max(24, width - tail.length - 3))}${tail}`;
 }
 
+/** What a reader has to know of an answer that did not come to an end by itself; undefined for one that did. */
+export function stopNote(stopReason: RunResult["stopReason"]): string | undefined {
+	switch (stopReason) {
+		case "length":
+			return "The answer was cut off at the model's token limit.";
+		case "content_filter":
+			return "The model's provider refused or filtered the answer.";
+		case "error":
+		case "other":
+			return "The model stopped its answer for a reason that it does not name.";
+		case "stop":
+		case "tool_calls":
+		case undefined:
+			return undefined;
+	}
+}
+
 /** The last lines: how it ended, what it cost, how to continue. */
 export function endLines(summary: RunSummary): string[] {
 	const { result, header } = summary;
@@ -49,6 +66,8 @@ export function endLines(summary: RunSummary): string[] {
 		...costParts(summary),
 	];
 	const lines = [parts.join(" · ")];
+	const stopped = stopNote(result.stopReason);
+	if (result.outcome === "completed" && stopped !== undefined) lines.push(stopped);
 	if (result.outcome === "suspended") lines.push(`resume it:      ${summary.resumeCommand}`);
 	else if (result.wait !== undefined) lines.push(`continue it:  ${summary.workCommand}`);
 	else if (result.outcome === "waiting") lines.push(...waitingLines(summary));

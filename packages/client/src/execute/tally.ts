@@ -1,6 +1,12 @@
 // What an execution comes to, gathered from its events.
 
-import type { ExecuteStatus, LoggedEvent, PendingToolCall, SessionMessage } from "../wire/index.ts";
+import type {
+	ExecuteStatus,
+	LoggedEvent,
+	PendingToolCall,
+	SessionMessage,
+	StopReason,
+} from "../wire/index.ts";
 
 /** What an execution came to. */
 export interface ExecuteResult<Output = unknown> {
@@ -14,6 +20,8 @@ export interface ExecuteResult<Output = unknown> {
 	readonly cost?: number;
 	/** With status `completed`: what the answer says, of an agent with the option `output`. */
 	readonly output?: Output;
+	/** With status `completed`: why the model stopped its last answer, where it is not `stop`. `length` is one that was cut off. */
+	readonly stopReason?: StopReason;
 	/** With status `error`: why. */
 	readonly error?: { readonly code: string; readonly message: string };
 }
@@ -23,6 +31,7 @@ export interface Ending {
 	readonly status: ExecuteStatus;
 	readonly pendingToolCalls: readonly PendingToolCall[];
 	readonly output?: unknown;
+	readonly stopReason?: StopReason;
 }
 
 /** Gathers events. */
@@ -66,7 +75,7 @@ export function createTally(): Tally {
 		},
 		ending: () => ending,
 		result(sessionId) {
-			const { status, pendingToolCalls, output }: Ending = ending ?? {
+			const { status, pendingToolCalls, output, stopReason }: Ending = ending ?? {
 				status: "completed",
 				pendingToolCalls: [],
 			};
@@ -77,6 +86,7 @@ export function createTally(): Tally {
 				...(status === "awaiting_tool_execution" && { pendingToolCalls }),
 				...(cost === undefined ? {} : { cost }),
 				...(output !== undefined && { output }),
+				...(stopReason !== undefined && { stopReason }),
 				...(status === "error" && error !== undefined && { error }),
 			};
 		},

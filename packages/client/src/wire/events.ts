@@ -96,7 +96,12 @@ export interface ExecuteComplete {
 	readonly error?: { readonly code: string; readonly message: string };
 	/** With status `completed`: what the answer says, of an agent with the option `output`. */
 	readonly output?: unknown;
+	/** With status `completed`: why the model stopped its last answer, where it is not `stop`. */
+	readonly stopReason?: StopReason;
 }
+
+/** Why a model stopped, where it did not come to an end by itself: `length` is an answer that was cut off at the token limit. */
+export type StopReason = "stop" | "length" | "tool_calls" | "content_filter" | "error" | "other";
 
 /** An event with its place in the session. Compare ids for equality only; hand the last one back to continue after it. */
 export interface LoggedEvent {

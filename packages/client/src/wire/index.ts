@@ -5,6 +5,7 @@ export type {
 	ExecuteStatus,
 	LoggedEvent,
 	SessionWait,
+	StopReason,
 	ToolTypes,
 } from "./events.ts";
 export type { PendingToolCall, SessionMessage } from "./messages.ts";

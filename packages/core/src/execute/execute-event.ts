@@ -1,5 +1,6 @@
 // The events of an execution as document 3 defines them: small, with message boundaries, plain JSON each.
 
+import type { StopReason } from "@holdfast/upp";
 import type { CallPathStep } from "../facts/index.ts";
 import type { KnownTool, KnownTools } from "../tools/index.ts";
 import type { SessionMessage, SessionToolCall } from "./session-message.ts";
@@ -120,4 +121,6 @@ export interface ExecuteComplete {
 	readonly error?: { readonly code: string; readonly message: string };
 	/** What the answer says, of an agent with the option `output`, as JSON. */
 	readonly output?: unknown;
+	/** With status `completed`: why the model stopped its last answer, where it is not `stop`. `length` is one that was cut off. */
+	readonly stopReason?: StopReason;
 }

@@ -185,7 +185,7 @@ export class ExecuteProjection {
 		this.#emit({ type: "execute_complete", status: "awaiting_tool_execution", pendingToolCalls: toolCalls });
 	}
 
-	#ended({ outcome, error, partial, output }: RunEndEvent): void {
+	#ended({ outcome, error, partial, output, stopReason }: RunEndEvent): void {
 		// A killed run leaves open calls, and a history has no call without a result.
 		for (const { call } of this.#calls.values()) {
 			const { toolCallId, toolName } = call;
@@ -206,7 +206,8 @@ export class ExecuteProjection {
 		}
 		if (failure === undefined) {
 			const said = output === undefined ? {} : { output: plainDetails(output) };
-			this.#end({ status: "completed", ...said });
+			const stopped = stopReason === undefined || stopReason === "stop" ? {} : { stopReason };
+			this.#end({ status: "completed", ...said, ...stopped });
 			return;
 		}
 		const about = message === undefined ? {} : { message };

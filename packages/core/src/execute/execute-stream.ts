@@ -2,7 +2,7 @@
 // model's stream and the tools wait too. Once the result is asked for nothing waits any more: adjacent deltas become one, and
 // at the limit no more events are kept, for the consumer finds them in the journal. The last event is emitted when the
 // session shows what it says.
-import { HoldfastError } from "@holdfast/upp";
+import { HoldfastError, type StopReason } from "@holdfast/upp";
 import { EventQueue, waitFor } from "../engine/index.ts";
 import type { BoundaryEvent, ErrorData, RunEvent, Watcher } from "../facts/index.ts";
 import { afterEntry, flat, flatFrom } from "../facts/index.ts";
@@ -25,6 +25,8 @@ export interface ExecuteResult<Output = unknown> {
 	readonly error?: { readonly code: string; readonly message: string };
 	/** What the answer says, of a session with the option `output`, as JSON; present when it completed. */
 	readonly output?: Output;
+	/** Why the model stopped its last answer, where it completed and that is not `stop`. `length` is one that was cut off. */
+	readonly stopReason?: StopReason;
 }
 
 /** Events for one consumer, and the result, which settles whether or not anybody reads them. */
@@ -303,7 +305,7 @@ export class ExecuteEvents implements ExecuteStream, Watcher {
 		this.fail(new HoldfastError(error?.code ?? "run_suspended", message, { retryable: true }));
 	}
 
-	#complete({ status, pendingToolCalls, error, output }: ExecuteComplete): void {
+	#complete({ status, pendingToolCalls, error, output, stopReason }: ExecuteComplete): void {
 		const messages = this.#messages;
 		this.#outcome = {
 			status,
@@ -312,6 +314,7 @@ export class ExecuteEvents implements ExecuteStream, Watcher {
 			...(pendingToolCalls === undefined ? {} : { pendingToolCalls }),
 			...(error === undefined ? {} : { error }),
 			...(output === undefined ? {} : { output }),
+			...(stopReason === undefined ? {} : { stopReason }),
 		};
 	}
 }

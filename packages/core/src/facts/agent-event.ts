@@ -1,4 +1,5 @@
 // The events of keyed sessions: what a run emits to its consumer (keyed sessions, AgentEvent).
+import type { StopReason } from "@holdfast/upp";
 import type { KnownTool, KnownTools } from "../tools/index.ts";
 import type { PendingWait, Placement } from "./fact.ts";
 import type { InputPart } from "./input-part.ts";
@@ -46,7 +47,8 @@ export type AgentEvent<Tools = unknown, Output = unknown> =
 	  }
 	| { readonly type: "turn-start" }
 	/** `output`: what the answer says, of an agent with the option `output`. */
-	| { readonly type: "turn-end"; readonly output?: Output }
+	/** `stopReason`: why the model stopped its last answer, where it is not `stop`. */
+	| { readonly type: "turn-end"; readonly output?: Output; readonly stopReason?: StopReason }
 	| { readonly type: "turn-abort" }
 	/** The turn waits for answers to tool calls; for a time, or its model, where `wait` says so. */
 	| {

@@ -1,7 +1,7 @@
 // The one event union. Watchers see these; every other stream (UAP, session, HTTP) is a projection of it.
 // `seq` is the last entry committed when the event was emitted, `sub` its position after that (keeps I3). Who reads it
 // later finds it under an id: event-id.ts.
-import type { AssistantMessage, Message, StreamEvent, TokenUsage, ToolCall } from "@holdfast/upp";
+import type { AssistantMessage, Message, StopReason, StreamEvent, TokenUsage, ToolCall } from "@holdfast/upp";
 import type { KnownTool, KnownTools } from "../tools/index.ts";
 import type {
 	AgentPart,
@@ -210,6 +210,8 @@ export interface RunEndEvent extends At {
 	readonly partial?: AssistantMessage;
 	readonly usage: TokenUsage;
 	readonly steps: number;
+	/** Why the model stopped its last answer. Absent without an answer, and where the last one has only a `partial`. */
+	readonly stopReason?: StopReason;
 	/** US dollars; absent when the price of any answer is unknown. */
 	readonly cost?: number;
 	/** What its answer says, of an agent with the option `output`. */

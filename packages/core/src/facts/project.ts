@@ -1,5 +1,5 @@
 // project: the event of a committed entry. Pure: following a journal gives the same events as being there.
-import type { ToolCall } from "@holdfast/upp";
+import { readStopReason, type ToolCall } from "@holdfast/upp";
 import type {
 	InputEvent,
 	MessageEvent,
@@ -184,6 +184,7 @@ function endEvent(
 	};
 	if (fact.error !== undefined) event.error = fact.error;
 	if (fact.partial !== undefined) event.partial = fact.partial;
+	else if (run?.assistant !== undefined) event.stopReason = readStopReason(run.assistant.stopReason);
 	if (run !== undefined && run.unpriced === 0) event.cost = run.cost;
 	if (fact.outcome === "completed" && run?.output?.verdict?.ok === true) event.output = run.output.value;
 	return event;

@@ -1,5 +1,11 @@
 // What the fold of a session knows of the run under way: its calls, its answers, and how often it was cut off.
-import { emptyUsage, type TokenUsage, type ToolCall, type ToolExecution } from "@holdfast/upp";
+import {
+	type AssistantMessage,
+	emptyUsage,
+	type TokenUsage,
+	type ToolCall,
+	type ToolExecution,
+} from "@holdfast/upp";
 import { List } from "../state/index.ts";
 import type { Approval } from "../tools/index.ts";
 import type {
@@ -91,6 +97,8 @@ export interface RunState {
 	readonly cost: number;
 	readonly unpriced: number;
 	readonly error?: ErrorData;
+	/** What the model had said of an answer that the end of the run cut off. */
+	readonly partial?: AssistantMessage;
 	/** Set while the run was left open on purpose. */
 	readonly suspended?: true;
 	/** Then the entry after which an answer was begun that never finished. */

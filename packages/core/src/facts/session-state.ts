@@ -230,9 +230,14 @@ function withFact(state: SessionState, entry: Entry, options: FoldOptions): Sess
 			}
 			const over: RunState = { ...(ended.run as RunState), status: fact.outcome };
 			const error = fact.error === undefined ? {} : { error: fact.error };
+			const partial = fact.partial === undefined ? {} : { partial: fact.partial };
 			// What is over is not parked any more.
 			const parked = over.parked === undefined ? {} : { parked: undefined };
-			return { ...withoutRefusedFiles(ended, fact.error), seq, run: { ...over, ...error, ...parked } };
+			return {
+				...withoutRefusedFiles(ended, fact.error),
+				seq,
+				run: { ...over, ...error, ...partial, ...parked },
+			};
 		}
 	}
 }

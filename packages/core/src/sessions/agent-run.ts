@@ -41,9 +41,12 @@ export interface RunResult<Output = unknown> {
 	 * reached.
 	 */
 	readonly wait?: PendingWait;
-	/** Text of the last answer; empty when there was none. */
+	/** Text of the last answer, of one that was cut off as far as it was streamed; empty when there was none. */
 	readonly text: string;
-	/** Why the model stopped its last answer: one that was cut off at the token limit is `length`. Absent without an answer. */
+	/**
+	 * Why the model stopped its last answer: one that was cut off at the token limit is `length`. Absent without an answer, and
+	 * where an interrupt or an error cut the last one off.
+	 */
 	readonly stopReason?: StopReason;
 	/** Absent when the model never answered. */
 	readonly turn?: Turn<Output>;
@@ -323,17 +326,18 @@ function runResult(
 	const isCompleted = outcome.kind === "ended" && outcome.outcome === "completed";
 	const output = isCompleted ? (given === undefined ? outputOf(run) : given.output) : undefined;
 	const last = given?.turn ?? turn;
+	const partial = given === undefined ? state?.partial : undefined;
 	const result: Mutable<RunResult> = {
 		runId: run.runId,
 		outcome: outcome.kind === "ended" ? outcome.outcome : "suspended",
-		text: last?.response.text ?? "",
+		text: (partial ?? last?.response)?.text ?? "",
 		state: given?.state ?? run.state.agent,
 		usage: state?.usage ?? { inputTokens: 0, outputTokens: 0, totalTokens: 0 },
 		steps: state?.step ?? 0,
 	};
 	if (last !== undefined) {
 		result.turn = last;
-		if (last.stopReason !== undefined) result.stopReason = last.stopReason;
+		if (last.stopReason !== undefined && partial === undefined) result.stopReason = last.stopReason;
 	}
 	if (output !== undefined) result.output = output;
 	if (error !== undefined) result.error = error;

@@ -281,7 +281,13 @@ function inputEvent(event: Extract<RunEvent, { type: "input" }>): AgentEvent {
 function endEvent(event: Extract<RunEvent, { type: "run_end" }>): AgentEvent {
 	switch (event.outcome) {
 		case "completed":
-			return event.output === undefined ? { type: "turn-end" } : { type: "turn-end", output: event.output };
+			return {
+				type: "turn-end",
+				...(event.output === undefined ? {} : { output: event.output }),
+				...(event.stopReason === undefined || event.stopReason === "stop"
+					? {}
+					: { stopReason: event.stopReason }),
+			};
 		case "aborted":
 			return { type: "turn-abort" };
 		case "killed":

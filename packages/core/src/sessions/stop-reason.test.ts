@@ -1,8 +1,10 @@
 // Why a model stopped is part of what every way of running gives: an answer that was cut off does not look like a whole one.
+import { scriptedModel } from "@holdfast/testing";
 import { AssistantMessage } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
 import { agent } from "../agent/agent.ts";
-import { play } from "./sessions.fixture.ts";
+import { createSession, execute } from "../execute/create-session.ts";
+import { eventsOf, play } from "./sessions.fixture.ts";
 
 describe.each(["stop", "length", "content_filter", "error", "other"] as const)(
 	"an answer that ended with %s",
@@ -34,4 +36,68 @@ test("a run without an answer has none", async () => {
 test("the text of an answer that cites its sources is what was streamed", () => {
 	const cited = ["The sky is ", "blue", " and wide."].map((text) => ({ type: "text" as const, text }));
 	expect(new AssistantMessage(cited).text).toBe("The sky is blue and wide.");
+});
+
+test.each(["length", "other", "content_filter", "stop"] as const)(
+	"the events of a run that ended with %s say so",
+	async (stopReason) => {
+		const { session } = play(() => ({ text: "half of an answ", stopReason }));
+		const run = await session.send("go");
+		const ends: unknown[] = [];
+		for await (const event of run.watch()) if (event.type === "run_end") ends.push(event);
+		expect(ends).toMatchObject([{ outcome: "completed", stopReason }]);
+		const last = (await eventsOf(await session.send("again"))).at(-1);
+		expect(last).toEqual({ type: "turn-end", ...(stopReason === "stop" ? {} : { stopReason }) });
+	},
+);
+
+test.each([
+	["length", "completed", "length"],
+	["other", "completed", "other"],
+	["stop", "completed", undefined],
+	["content_filter", "error", undefined],
+] as const)(
+	"an execution whose answer ended with %s is %s and has the reason %s",
+	async (given, status, shown) => {
+		const model = scriptedModel([{ text: "half of an answ", stopReason: given }]);
+		const session = createSession("s", {}, { model });
+		const result = await execute(session, { role: "user", content: "go" }).result();
+		expect([result.status, result.stopReason]).toEqual([status, shown]);
+	},
+);
+
+describe("the text of an answer that never finished is what was streamed", () => {
+	test("where the provider failed", async () => {
+		const { session } = play([{ text: "half of an", error: new Error("down") }, "whole"]);
+		const result = await (await session.send("go")).result();
+		expect(result).toMatchObject({ outcome: "error", text: "half of an" });
+		expect(result).not.toHaveProperty("stopReason");
+		expect(await (await session.send("again")).result()).toMatchObject({ text: "whole", stopReason: "stop" });
+	});
+
+	test("where it was interrupted after another answer", async () => {
+		const reached = Promise.withResolvers<void>();
+		const { session } = play(
+			[
+				{ text: "I look.", toolCalls: [{ name: "look" }] },
+				{
+					text: "one two three",
+					beforeDelta: (number) => {
+						if (number < 2) return undefined;
+						reached.resolve();
+						return new Promise(() => {});
+					},
+				},
+			],
+			{ tools: [{ name: "look", description: "Looks.", parameters: {}, run: () => "seen" }] },
+		);
+		const run = await session.send("go");
+		const ended = run.result();
+		await reached.promise;
+		run.interrupt();
+		const result = await ended;
+		expect(result).toMatchObject({ outcome: "aborted", text: "one two" });
+		expect(result).not.toHaveProperty("stopReason");
+		expect(result.turn?.response.text).toBe("I look.");
+	});
 });

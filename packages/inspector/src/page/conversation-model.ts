@@ -29,6 +29,8 @@ export interface Said {
 	readonly tokens?: number;
 	readonly cost?: number;
 	readonly duration?: number;
+	/** Why the model stopped, where the answer did not come to an end by itself. */
+	readonly stopped?: string;
 }
 
 /** A call that waits for somebody outside. */
@@ -195,6 +197,7 @@ export class Conversation {
 			duration: Number(body.duration),
 			...(typeof body.cost === "number" ? { cost: body.cost } : {}),
 			...(thinking === "" ? {} : { thinking }),
+			...stoppedOf(body.stopReason),
 			...(message.id === undefined ? {} : { messageId: message.id }),
 		});
 	}
@@ -270,4 +273,16 @@ function messagesOf(body: Body): readonly MessageBody[] {
 
 function speakerOf({ type }: MessageBody): Said["who"] {
 	return type === "user" ? "user" : type === "assistant" ? "assistant" : "note";
+}
+
+const stops: Readonly<Record<string, string>> = {
+	length: "cut off at the token limit",
+	content_filter: "refused or filtered",
+	error: "stopped by an error",
+	other: "stopped for an unknown reason",
+};
+
+function stoppedOf(stopReason: unknown): Pick<Said, "stopped"> {
+	const stopped = stops[String(stopReason)];
+	return stopped === undefined ? {} : { stopped };
 }

@@ -56,7 +56,7 @@ const speakers: Readonly<Record<Said["who"], string>> = {
 };
 
 function Message({ of }: { readonly of: Said }): JSX.Element {
-	const { who, text, thinking, calls, at, model, tokens, cost, duration } = of;
+	const { who, text, thinking, calls, at, model, tokens, cost, duration, stopped } = of;
 	return (
 		<article class={`message message-${who}`}>
 			<header>
@@ -65,6 +65,7 @@ function Message({ of }: { readonly of: Said }): JSX.Element {
 				{duration === undefined ? null : <span>{formatDuration(duration)}</span>}
 				{tokens === undefined ? null : <span>{formatCount(tokens)} tokens</span>}
 				{cost === undefined ? null : <span>{formatCost(cost)}</span>}
+				{stopped === undefined ? null : <span>{stopped}</span>}
 				<time dateTime={new Date(at).toISOString()}>{formatTime(at)}</time>
 			</header>
 			{thinking === undefined ? null : (

@@ -25,6 +25,7 @@ async function entriesOf(said: readonly string[]): Promise<readonly ShownEntry[]
 			if (last.includes("add"))
 				return { text: "Let me see.", toolCalls: [{ name: "add", arguments: { a: 1 } }] };
 			if (last.includes("ask")) return { toolCalls: [{ name: "ask", arguments: { what: "colour" } }] };
+			if (last.includes("long")) return { text: "Once upon", stopReason: "length" };
 			if (last.includes("fail")) return { error: new Error("It broke.") };
 			return "Very well.";
 		},
@@ -237,4 +238,12 @@ test("entries that are cut, of kinds that are not known, or with anything in the
 			turnsOf(entries);
 		}),
 	);
+});
+
+test("an answer that was cut off at the token limit is marked", async () => {
+	const { said } = conversationOf(await entriesOf(["Hello", "a long one"]));
+	expect(said.filter(({ who }) => who === "assistant").map(({ stopped }) => stopped)).toEqual([
+		undefined,
+		"cut off at the token limit",
+	]);
 });

@@ -39,6 +39,8 @@ export type AgUiEvent =
 	| ({
 			readonly type: "RUN_FINISHED";
 			readonly outcome: AgUiOutcome;
+			/** Set where the model did not stop its last answer by itself. */
+			readonly result?: { readonly stopReason: string };
 			readonly usage?: AgUiUsage[];
 	  } & OfRun)
 	| { readonly type: "RUN_ERROR"; readonly message: string; readonly code: string }

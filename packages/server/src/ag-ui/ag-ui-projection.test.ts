@@ -67,6 +67,10 @@ test("a run ends as a success, an interrupt, cancelled, or with its error", () =
 		project([...begin, { type: "execute_complete", ...complete }]).at(-1);
 	const status = "awaiting_tool_execution";
 	expect(end({ status: "completed" })).toMatchObject({ outcome: { type: "success" } });
+	expect(end({ status: "completed" })).not.toHaveProperty("result");
+	expect(end({ status: "completed", stopReason: "length" })).toMatchObject({
+		result: { stopReason: "length" },
+	});
 	expect(end({ status: "aborted" })).toMatchObject({ outcome: { type: "cancelled" } });
 	expect(end({ status, pendingToolCalls: [toolCall] })).toMatchObject({
 		outcome: { type: "success", pendingToolCallIds: ["c"] },

@@ -185,7 +185,7 @@ export class AgUiProjection {
 		});
 	}
 
-	#ended({ status, pendingToolCalls = [], error }: EventOf<"execute_complete">): void {
+	#ended({ status, pendingToolCalls = [], error, stopReason }: EventOf<"execute_complete">): void {
 		if (status === "error") {
 			const { message = "The run failed.", code = "run_failed" } = error ?? {};
 			this.#emit({ type: "RUN_ERROR", message, code });
@@ -207,7 +207,8 @@ export class AgUiProjection {
 						type: "success",
 						...(pendingToolCallIds.length > 0 ? { pendingToolCallIds } : {}),
 					} as const);
-		this.#emit({ type: "RUN_FINISHED", threadId, runId, outcome, ...usage });
+		const result = stopReason === undefined ? {} : { result: { stopReason } };
+		this.#emit({ type: "RUN_FINISHED", threadId, runId, outcome, ...result, ...usage });
 	}
 
 	/** Emits what tools of the front end get, where hooks or defaults made it differ from the arguments that were streamed. */

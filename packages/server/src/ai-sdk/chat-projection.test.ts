@@ -44,7 +44,7 @@ test("the message is named after the user's, and its parts after the events that
 		{ type: "text_delta", delta: "Hello" },
 		{ type: "text_end", text: "Hello" },
 		{ type: "message_end", message: { ...assistant, stopReason: "length" } },
-		{ type: "execute_complete", status: "completed" },
+		{ type: "execute_complete", status: "completed", stopReason: "length" },
 	]);
 	expect(chunks).toEqual([
 		{ type: "start", messageId: "u.answer" },
@@ -138,5 +138,17 @@ test.each([
 ] as const)("an execution that is %s ends the stream", (status, types, finishReason) => {
 	const chunks = project([...begin, { type: "execute_complete", status }]);
 	expect(typesOf(chunks).slice(2)).toEqual(types);
+	expect(chunks.at(-1)).toEqual({ type: "finish", finishReason });
+});
+
+test.each([
+	[{ status: "completed", stopReason: "length" }, "length"],
+	[{ status: "completed", stopReason: "tool_calls" }, "tool-calls"],
+	[{ status: "completed", stopReason: "content_filter" }, "content-filter"],
+	[{ status: "completed", stopReason: "error" }, "error"],
+	[{ status: "completed", stopReason: "other" }, "other"],
+	[{ status: "error", error: { code: "content_filtered", message: "Refused." } }, "content-filter"],
+] as const)("a model that stopped as in %j finishes with %s", (complete, finishReason) => {
+	const chunks = project([...begin, { type: "execute_complete", ...complete }]);
 	expect(chunks.at(-1)).toEqual({ type: "finish", finishReason });
 });

@@ -17,6 +17,16 @@ const preliminaryCharacters = 4_096;
 /** The output that is shown of a sub-agent's call once it has its answer. */
 const continued = "The sub-agent continued.";
 
+/** Why a model stopped, in the AI SDK's words. */
+const finishReasons = {
+	stop: "stop",
+	length: "length",
+	tool_calls: "tool-calls",
+	content_filter: "content-filter",
+	error: "error",
+	other: "other",
+} as const;
+
 /** What is known of calls beside the events. */
 export interface CallsKnown {
 	/** Calls that have a result already, later in the log: nobody may execute them. */
@@ -53,7 +63,6 @@ export class ChatProjection {
 	#isAnswering = false;
 	#isCut = false;
 	#block = "";
-	#length = false;
 	readonly #writing = new Map<number, Writing>();
 	readonly #calls = new Map<string, Call>();
 
@@ -178,7 +187,6 @@ export class ChatProjection {
 			// What an answer has said before it was cut off goes if another is made in its place.
 			this.#isCut = this.#isAnswering && message.role === "error";
 			this.#isAnswering = false;
-			this.#length = message.role === "assistant" && message.stopReason === "length";
 		}
 	}
 
@@ -306,16 +314,15 @@ export class ChatProjection {
 		else this.#emit({ type: "tool-output-available", toolCallId, output: outputOf(output) });
 	}
 
-	#ended({ status }: EventOf<"execute_complete">): void {
+	#ended({ status, error, stopReason = "stop" }: EventOf<"execute_complete">): void {
 		this.#start(undefined);
 		if (status !== "awaiting_tool_execution") this.#continueNested(() => true);
 		this.#endStep();
 		if (status === "aborted") this.#emit({ type: "abort" });
-		const ended = this.#length ? "length" : "stop";
 		const reasons = {
-			completed: ended,
+			completed: finishReasons[stopReason],
 			awaiting_tool_execution: "tool-calls",
-			error: "error",
+			error: error?.code === "content_filtered" ? "content-filter" : "error",
 			aborted: "interrupted",
 		} as const;
 		this.#emit({ type: "finish", finishReason: reasons[status] });

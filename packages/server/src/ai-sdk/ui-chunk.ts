@@ -9,7 +9,14 @@ export type UiChunk =
 	| { readonly type: "start-step" | "finish-step" | "reset-step" | "abort" }
 	| {
 			readonly type: "finish";
-			readonly finishReason: "stop" | "length" | "tool-calls" | "error" | "interrupted";
+			readonly finishReason:
+				| "stop"
+				| "length"
+				| "content-filter"
+				| "tool-calls"
+				| "error"
+				| "other"
+				| "interrupted";
 	  }
 	| { readonly type: "text-start" | "text-end" | "reasoning-start" | "reasoning-end"; readonly id: string }
 	| { readonly type: "text-delta" | "reasoning-delta"; readonly id: string; readonly delta: string }

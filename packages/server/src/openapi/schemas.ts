@@ -250,7 +250,13 @@ export const schemas: Readonly<Record<string, Schema>> = {
 				isError: { type: "boolean" },
 			}),
 			event("error", ["error", "code"], { error: text, code: text, message: reference("Message") }),
-			event("execute_complete", ["status"], { status, pendingToolCalls, error: {}, output: {} }),
+			event("execute_complete", ["status"], {
+				status,
+				pendingToolCalls,
+				error: {},
+				output: {},
+				stopReason: { enum: ["length", "tool_calls", "content_filter", "error", "other"] },
+			}),
 		],
 	},
 };
