@@ -34,9 +34,10 @@ describe("a schema that refers to the same schema again and again", () => {
 test("what would take too long is refused in words, not carried out", () => {
 	const many = Array.from({ length: 3_000 }, (_, index) => ({ type: "object", required: [`p${index}`] }));
 	const check = compileSchema({ type: "array", items: { anyOf: many } });
-	const began = performance.now();
+	const began = process.cpuUsage();
 	const issues = check(Array.from({ length: 3_000 }, () => ({})));
-	expect(performance.now() - began).toBeLessThan(5_000);
+	// CPU time, in microseconds: others may be using the machine.
+	expect(process.cpuUsage(began).user).toBeLessThan(5_000_000);
 	expect(issues).toEqual([{ path: "", message: "takes too long to be checked against its schema" }]);
 	expect(check([{ p0: 1 }])).toEqual([]);
 });

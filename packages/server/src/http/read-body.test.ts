@@ -46,7 +46,12 @@ test.each([{}, { "content-length": "900" }])(
 				duplex: "half",
 			} as RequestInit);
 			const read = readJsonObject(request, limit).catch((error: unknown) => error);
-			await vi.advanceTimersByTimeAsync(60_000);
+			let isOver = false;
+			void read.then(() => {
+				isOver = true;
+			});
+			// The time begins to count once the stream is read.
+			while (!isOver) await vi.advanceTimersByTimeAsync(60_000);
 			expect(await read).toMatchObject({ code: "invalid_request", retryable: true });
 		} finally {
 			vi.useRealTimers();
