@@ -6,6 +6,7 @@ import type { Journal, MaybePromise, SessionKeys, SessionStore } from "../host/i
 import { awaitedHost, memoryJournal, memoryValues, systemWarn, type ValueStore } from "../host/index.ts";
 import {
 	AgentPolicy,
+	admitWaitingOf,
 	askModel,
 	checkPlugins,
 	type Interceptor,
@@ -95,6 +96,7 @@ export function sessionAgentOf({
 	const agent: Mutable<SessionAgent> = {
 		engine,
 		policy: middleware.length === 0 || plugins.length > 0 ? undefined : policyWith(valuesOf(undefined)),
+		admitWaiting: admitWaitingOf(middleware),
 		setup: undefined,
 		namespace,
 		keys,

@@ -162,7 +162,7 @@ function place(facts: Fact[], { fact, notes }: Passed, step: number): void {
 }
 
 /** An error of an interceptor's own code is what the run fails with; any other names the interceptor. */
-function refusal(name: string, stage: string, error: unknown): unknown {
+export function refusal(name: string, stage: string, error: unknown): unknown {
 	if (isHoldfastError(error)) return error;
 	const why = messageOf(error);
 	return new HoldfastError("policy_failed", `The interceptor "${name}" failed in ${stage}: ${why}`, {

@@ -1,5 +1,7 @@
 // Door of policy.
+
 export type { Admitting } from "./admission.ts";
+export { type AdmitWaiting, admitWaitingOf } from "./admit-waiting.ts";
 export { AgentPolicy, withCallValues } from "./agent-policy.ts";
 export { aroundRun } from "./around-run.ts";
 export type { Delta, DeltaSource, Interceptor, ReplacedResult, ToolCallDecision } from "./interceptor.ts";

@@ -22,3 +22,4 @@ export type {
 	TurnRequest,
 } from "./turn-agent.ts";
 export type { Unread } from "./unread-runs.ts";
+export { waitingInput } from "./waiting-input.ts";

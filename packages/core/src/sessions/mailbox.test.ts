@@ -11,7 +11,10 @@ test("of a worker that dies while the inbox is looked through, all inputs are aw
 	const journal = memoryJournal();
 	const answers = [true, false];
 	journal.isAlive = () => answers.shift() ?? false;
-	const queue = new Mailbox(journal, "s", localStore(journal));
+	const queue = new Mailbox(journal, "s", localStore(journal), {
+		admitWaiting: undefined,
+		engine: {} as never,
+	});
 	const inbox = ["one", "two"].map(
 		(text, order): StoredInput => ({
 			id: new UserMessage(text).id,

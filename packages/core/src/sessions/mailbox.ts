@@ -10,12 +10,12 @@ import {
 	journalCorrupt,
 	type MessageEdit,
 	readEdit,
-	storedEdit,
 	storedInput,
 } from "../facts/index.ts";
 import type { Append, Input, Journal, MaybePromise, StoredInput } from "../host/index.ts";
 import type { AgentRun } from "./agent-run.ts";
 import type { LocalStore } from "./local-store.ts";
+import { type Admits, waitingEdit, waitingInput } from "./waiting-input.ts";
 
 /** Milliseconds that another living worker has for beginning a turn of its own that was accepted before ours. */
 const yieldsFor = 2_000;
@@ -23,7 +23,8 @@ const yieldsFor = 2_000;
 /** A turn that was accepted here, or adopted from a process that died. */
 export interface QueuedTurn {
 	readonly run: AgentRun;
-	readonly input: AcceptedInput;
+	/** As it is stored, once it is. */
+	input: AcceptedInput;
 	readonly inputId: string;
 	/** The session it is for, where it is for no other that has its key. */
 	readonly incarnation?: string | undefined;
@@ -61,6 +62,7 @@ export class Mailbox {
 	readonly #journal: Journal;
 	readonly #storeKey: string;
 	readonly #local: LocalStore;
+	readonly #agent: Admits;
 	#turns: QueuedTurn[] = [];
 	/** Settles when what is on its way into the inbox has arrived or was refused. */
 	#arriving: Promise<unknown> | undefined;
@@ -73,10 +75,11 @@ export class Mailbox {
 	/** The notices of the open or the next run, as the inbox was when it was last read. */
 	notices: readonly StoredInput[] = noNotices;
 
-	constructor(journal: Journal, storeKey: string, local: LocalStore) {
+	constructor(journal: Journal, storeKey: string, local: LocalStore, agent: Admits) {
 		this.#journal = journal;
 		this.#storeKey = storeKey;
 		this.#local = local;
+		this.#agent = agent;
 	}
 
 	get length(): number {
@@ -138,6 +141,7 @@ export class Mailbox {
 		turn.stage = "storing";
 		this.#local.queued.add(turn.inputId);
 		try {
+			turn.input = waitingInput(this.#agent, turn.inputId, turn.input);
 			const { duplicate } = await this.#arrived(
 				this.#journal.submit(this.#storeKey, {
 					id: turn.inputId,
@@ -160,8 +164,19 @@ export class Mailbox {
 		}
 	}
 
-	/** Puts something said to a run that is under way into the inbox. Rejects with `duplicate_input`. */
-	async steer(runId: string, input: AcceptedInput): Promise<void> {
+	/**
+	 * Puts something said to a run that is under way into the inbox; `input` is what is stored. Throws what policy refuses it
+	 * with; `storing` rejects with `duplicate_input`.
+	 */
+	steer(
+		runId: string,
+		given: AcceptedInput,
+	): { readonly input: AcceptedInput; readonly storing: Promise<void> } {
+		const input = waitingInput(this.#agent, given.message.id, given);
+		return { input, storing: this.#steer(runId, input) };
+	}
+
+	async #steer(runId: string, input: AcceptedInput): Promise<void> {
 		const { workerId } = this.#journal;
 		const { id } = input.message;
 		const said = { id, kind: "steer", runId, workerId, ...keyOf(input), body: storedInput(input) } as const;
@@ -169,9 +184,11 @@ export class Mailbox {
 		if (duplicate) throw duplicateInput(this.#storeKey);
 	}
 
-	/** Puts a change of the history into the inbox. */
-	async edit(id: string, edit: MessageEdit): Promise<void> {
-		await this.#arrived(this.#journal.submit(this.#storeKey, { id, kind: "edit", body: storedEdit(edit) }));
+	/** Puts a change of the history into the inbox; resolves to what is stored of it. */
+	async edit(id: string, edit: MessageEdit): Promise<unknown> {
+		const body = waitingEdit(this.#agent, edit);
+		await this.#arrived(this.#journal.submit(this.#storeKey, { id, kind: "edit", body }));
+		return body;
 	}
 
 	/** Settles when nothing is on its way into the inbox, arrived or refused; undefined where nothing is. */

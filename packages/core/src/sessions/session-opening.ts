@@ -29,7 +29,7 @@ export class SessionOpening {
 		this.storeKey = storeKey;
 		this.sessionKey = sessionKey;
 		this.lease = new SessionLease(scope, storeKey, this);
-		this.mailbox = new Mailbox(scope.journal, storeKey, scope.local);
+		this.mailbox = new Mailbox(scope.journal, storeKey, scope.local, scope.agent);
 	}
 
 	/** Brings lease, state and queue up to date; waits only where the journal does. */

@@ -8,7 +8,6 @@ import {
 	type MessageEdit,
 	readEdit,
 	type SessionState,
-	storedEdit,
 	type Watcher,
 } from "../facts/index.ts";
 import { type Append, after, type MaybePromise } from "../host/index.ts";
@@ -221,17 +220,16 @@ async function steerNow(actor: SessionActor, input: AcceptedInput): Promise<Agen
 	if (isTooLate) return accept(actor, queued(actor, input, "steered"), "in-line");
 	if (isOfAnother(turn.run.state.run, input)) return accept(actor, queued(actor, input, "sent"), "in-line");
 	const inputId = input.message.id;
-	const storing = mailbox.steer(turn.run.runId, input);
-	const said: Steered = { inputId, input, storing };
+	const said: Steered = { inputId, ...mailbox.steer(turn.run.runId, input) };
 	turn.steered.push(said);
 	try {
-		await storing;
+		await said.storing;
 	} catch (error) {
 		turn.steered.splice(turn.steered.indexOf(said), 1);
 		throw error;
 	}
 	said.storing = undefined;
-	turn.run.inputs.offer({ inputId, fact: (placement) => inputFact(inputId, input, placement) });
+	turn.run.inputs.offer({ inputId, fact: (placement) => inputFact(inputId, said.input, placement) });
 	if (isRunning(turn)) return turn.handle;
 	await actor.ended(turn);
 	if (turn.run.inputs.took(inputId)) return turn.handle;
@@ -253,7 +251,7 @@ async function editNow(actor: SessionActor, change: MessageEdit): Promise<void> 
 	actor.ensureUsable();
 	const { mailbox, scope } = actor;
 	const inputId = scope.agent.engine.ports.ids.uuid();
-	await mailbox.edit(inputId, change);
+	const body = await mailbox.edit(inputId, change);
 	const { turn } = actor;
 	if (turn === undefined || !isRunning(turn)) {
 		mailbox.mayHoldEdits = true;
@@ -267,7 +265,6 @@ async function editNow(actor: SessionActor, change: MessageEdit): Promise<void> 
 			() => {},
 		);
 	} else {
-		const body = storedEdit(change);
 		turn.run.inputs.offer({ inputId, fact: () => readEdit(body) });
 	}
 }

@@ -3,7 +3,7 @@ import type { Caller } from "../caller/index.ts";
 import type { EngineAgent, ModelWait, Run } from "../engine/index.ts";
 import type { PendingToolCall, SessionState, ToolAnswer } from "../facts/index.ts";
 import type { Host, Journal, MaybePromise, SessionKeys, Warn } from "../host/index.ts";
-import type { AgentPolicy } from "../policy/index.ts";
+import type { AdmitWaiting, AgentPolicy } from "../policy/index.ts";
 import type { AnyTool } from "../tools/index.ts";
 import type { AgentRun } from "./agent-run.ts";
 import type { SessionRecords } from "./session-records.ts";
@@ -94,6 +94,8 @@ export interface SessionAgent {
 	) => MaybePromise<EngineAgent | undefined>;
 	/** Undefined if absent; without the plugins while they are not set up yet. */
 	readonly policy: AgentPolicy | undefined;
+	/** What is put into the inbox of one of its sessions goes through this first; undefined where nothing is changed. */
+	readonly admitWaiting: AdmitWaiting | undefined;
 	/** Absent when there is nothing to set up, or no more. */
 	readonly setup: AgentSetup | undefined;
 	/** Keeps sessions of agents that share a store apart. */

@@ -13,14 +13,12 @@ import {
 	refusedEnd,
 	withinCall,
 } from "../engine/index.ts";
-import type { Mutable } from "../facts/index.ts";
 import {
 	type AcceptedInput,
 	type AgentEvent,
 	cutHistory,
 	type Fact,
 	inputFact,
-	type RunStarted,
 	readEdit,
 	type SessionState,
 } from "../facts/index.ts";
@@ -28,6 +26,7 @@ import type { Lease, MaybePromise, StoredInput } from "../host/index.ts";
 import type { AgentRun } from "./agent-run.ts";
 import { type QueuedTurn, readInput } from "./mailbox.ts";
 import { type Recording, recordingOf } from "./recording.ts";
+import { startOf } from "./run-start.ts";
 import type { SessionLease } from "./session-lease.ts";
 import type { SessionRecords } from "./session-records.ts";
 import type { SessionAgent } from "./turn-agent.ts";
@@ -130,20 +129,6 @@ export function beginTurn(
 		});
 	}
 	return settle(first);
-}
-
-function startOf(agent: EngineAgent, origin: AcceptedInput["origin"]): RunStarted {
-	const started: Mutable<RunStarted> = {
-		kind: "run.started",
-		runKind: origin?.runKind ?? "user-turn",
-		agentId: agent.id,
-		fingerprint: agent.fingerprint(),
-		marks: undefined, // added later they take up more room
-	};
-	if (agent.name !== undefined) started.agentName = agent.name;
-	if (origin?.caller !== undefined) started.caller = origin.caller;
-	if (origin?.parent !== undefined) started.parent = origin.parent;
-	return started;
 }
 
 /** Drives a turn that was begun or resumed; `ended` is called when it is over. Settles after that. */

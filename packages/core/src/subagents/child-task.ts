@@ -5,7 +5,14 @@ import { ChildWaits, stopReasonOf } from "../engine/index.ts";
 import type { RunEvent, RunStarted } from "../facts/index.ts";
 import { type AgentEvent, leaseLost, storedInput } from "../facts/index.ts";
 import { readChildStoreKey } from "../host/index.ts";
-import { type AgentRun, kill, resume, SessionEvents, type SessionTable } from "../sessions/index.ts";
+import {
+	type AgentRun,
+	kill,
+	resume,
+	SessionEvents,
+	type SessionTable,
+	waitingInput,
+} from "../sessions/index.ts";
 import { type Change, journalChange, whileItWaits } from "./journal-change.ts";
 import { readTask, type TaskState } from "./read-task.ts";
 import { groupOf } from "./task-key.ts";
@@ -42,7 +49,7 @@ export interface TaskEnd extends TaskState {
  * Accepts the work durably. The second time nothing happens. Rejects with `lease_lost` when the run that asks for it is
  * over: its end, or the removal of its session, then knows all the work.
  */
-export async function submitTask({ journal, askers }: SessionTable, task: ChildTask): Promise<void> {
+export async function submitTask({ journal, askers, agent }: SessionTable, task: ChildTask): Promise<void> {
 	const { storeKey, runId, prompt, origin, insteadOf } = task;
 	const key = readChildStoreKey(storeKey)?.parentStoreKey;
 	let asking =
@@ -53,6 +60,8 @@ export async function submitTask({ journal, askers }: SessionTable, task: ChildT
 		asking = undefined;
 	}
 	const message = new UserMessage(prompt, { id: runId });
+	const cut = insteadOf === undefined ? {} : { insteadOf };
+	const input = waitingInput(agent, runId, { shape: "text", message, origin, ...cut });
 	await journal.submit(storeKey, {
 		id: runId,
 		kind: "message",
@@ -60,7 +69,7 @@ export async function submitTask({ journal, askers }: SessionTable, task: ChildT
 		dedupeKey: runId,
 		workerId: journal.workerId,
 		...(asking === undefined ? {} : { askedBy: asking }),
-		body: storedInput({ shape: "text", message, origin, ...(insteadOf === undefined ? {} : { insteadOf }) }),
+		body: storedInput(input),
 	});
 }
 

@@ -53,6 +53,7 @@ export function delegatingAgent(
 		...(resolve === undefined
 			? {}
 			: { resolve: (turn: TurnRequest) => resolve(turn, delegation.tools, bind) }),
+		admitWaiting: agent.admitWaiting,
 		namespace: agent.namespace,
 		keys: agent.keys,
 		restarts: agent.restarts,

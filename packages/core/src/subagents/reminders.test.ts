@@ -5,7 +5,7 @@ import { remind } from "./reminders.ts";
 test("a reminder is offered to the run under way when it is new, and not when it is given once more", async () => {
 	const journal = memoryJournal();
 	await journal.submit("s", { id: "m", kind: "message", body: {} });
-	const table = { journal, records: undefined, callersKeyOf: () => "s" } as never;
+	const table = { journal, records: undefined, agent: {}, callersKeyOf: () => "s" } as never;
 	const offered: unknown[] = [];
 	const inputs = { offer: ({ inputId }: { inputId: string }) => void offered.push(inputId) };
 	const run = { inputs } as never;

@@ -4,7 +4,7 @@ import { cutText, type Message, UserMessage } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
 import type { Run } from "../engine/index.ts";
 import { inputFact, saidBy, storedInput } from "../facts/index.ts";
-import { noticeIdentity, type SessionTable } from "../sessions/index.ts";
+import { noticeIdentity, type SessionTable, waitingInput } from "../sessions/index.ts";
 
 /** A task that is over. */
 export interface FinishedTask {
@@ -59,14 +59,16 @@ export async function remind(
 	table: SessionTable,
 	{ storeKey, incarnation, run, caller }: Reminded,
 	key: string,
-	text: string,
+	given: string,
 ): Promise<void> {
-	const { journal, records } = table;
+	const { journal, records, agent } = table;
+	const { id, dedupeKey } = noticeIdentity(key);
+	const message = new UserMessage(given, { id });
+	const input = waitingInput(agent, id, { shape: "text", message });
+	const { text } = input.message;
 	const sessionKey = table.callersKeyOf(storeKey);
 	// Only what a caller has a key of can be resumed from outside. First, for without it nobody may ever look.
 	if (sessionKey !== undefined) await records?.children.notify({ key, sessionKey, incarnation, text });
-	const { id, dedupeKey } = noticeIdentity(key);
-	const input = { shape: "text", message: new UserMessage(text, { id }) } as const;
 	// A run that it begins is for whoever asked for the work.
 	const body = storedInput(saidBy(input, caller));
 	const askedBy = { key: storeKey, incarnation };

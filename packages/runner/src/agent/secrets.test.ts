@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inMemoryClient } from "@holdfast/memory";
 import { createRedactor } from "@holdfast/redaction";
+import { UserMessage } from "@holdfast/upp";
 import { type Host, memoryHost } from "holdfast";
 import { sqliteHost } from "holdfast/sqlite";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -267,6 +268,37 @@ describe("a registered secret", () => {
 		const text = JSON.stringify(await host.journal.read("other"));
 		expect(text).toContain("It is [REDACTED:secret].");
 		expect(formsIn(text)).toEqual([]);
+	});
+
+	test.each([
+		["in memory", inMemory],
+		["in SQLite", inSqlite],
+	])("is masked in an input that waits for its run, with a host %s [RUN-129]", async (_, world) => {
+		const { host, kept } = world();
+		const [begun, released] = [Promise.withResolvers<void>(), Promise.withResolvers<string>()];
+		const work = (): Promise<string> => {
+			begun.resolve();
+			return released.promise;
+		};
+		const hold: ToolDefinition = { id: "hold", run: work };
+		const agent = made([use("hold"), finish], { host, tools: [hold], safety: { secrets: [secret, pin] } });
+		const session = agent.engine.session("first");
+		const run = await session.send("go");
+		const ended = run.result();
+		await begun.promise;
+		const queued = await session.send(`It is ${secret}.`, { messageId: `m ${pin}`, dedupeKey: "k" });
+		await session.edit({ kind: "add", message: new UserMessage(`So it is ${secret}.`) });
+		expect(
+			(await host.journal.inbox("first")).map(({ id, kind }) => (kind === "message" ? id : kind)),
+		).toEqual([`m ${pin}`, "edit"]);
+		const waiting = `${JSON.stringify(await host.journal.inbox("first"))}${await kept()}`;
+		expect(waiting).toContain("t is [REDACTED:secret].");
+		expect(formsIn(waiting.replaceAll(pin, ""))).toEqual([]);
+		released.resolve("done");
+		await ended;
+		await queued.result();
+		expect(formsIn((await kept()).replaceAll(pin, ""))).toEqual([]);
+		await agent.stop();
 	});
 
 	test("that policy brings in is masked, too [RUN-129]", async () => {

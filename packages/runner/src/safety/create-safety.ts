@@ -156,6 +156,7 @@ export function createSafety(parts: SafetyParts): SafetyLayer {
 
 	const secrets: Interceptor = {
 		name: "secrets",
+		admitWaiting: (fact) => maskedFact(fact, redactor),
 		begin: () => ({
 			deltas: maskedDeltas(redactor),
 			waits: "never",

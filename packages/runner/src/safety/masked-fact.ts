@@ -1,6 +1,6 @@
 // Facts without registered secrets: what was said, given and noted is masked before it is on record.
 import type { Redactor } from "@holdfast/redaction";
-import { type Message, messageFromJSON, messageToJSON } from "@holdfast/upp";
+import { type Message, type MessageJSON, messageFromJSON, messageToJSON } from "@holdfast/upp";
 import type { Fact } from "holdfast";
 
 /**
@@ -47,7 +47,9 @@ export function maskedFact(fact: Fact, { maskSecrets }: Redactor): Fact {
 }
 
 function maskedMessage<M extends Message>(message: M, maskSecrets: Redactor["maskSecrets"]): M {
-	const json = messageToJSON(message);
-	const masked = maskSecrets(json);
-	return masked === json ? message : (messageFromJSON(masked) as Message as M);
+	const { id, type, timestamp, ...said } = messageToJSON(message);
+	const masked = maskSecrets(said);
+	return masked === said
+		? message
+		: (messageFromJSON({ ...masked, id, type, timestamp } as MessageJSON) as Message as M);
 }

@@ -1,0 +1,204 @@
+// The stage `admitWaiting`: what it returns is what a store holds of an input before a run takes it in.
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { scriptedModel } from "@holdfast/testing";
+import { messageFromJSON, messageToJSON, UserMessage } from "@holdfast/upp";
+import { describe, expect, test } from "vitest";
+import { Agent } from "../agent/agent.ts";
+import type { AgentOptions } from "../agent/options.ts";
+import type { Fact } from "../facts/fact.ts";
+import { type Host, memoryHost } from "../host/host-port.ts";
+import { sqliteHost } from "../sqlite.ts";
+import { temporaryFolder } from "../temporary-folder.fixture.ts";
+import { held, redacting } from "./interceptor.fixture.ts";
+import type { Interceptor } from "./interceptor.ts";
+
+const secret = "sk-1234567890";
+const masked = (text: string): string => text.replaceAll(secret, "[redacted]");
+
+/** Masks what is committed, and what waits to be. */
+function hiding(asked: Fact[] = []): Interceptor {
+	return {
+		...redacting(secret),
+		admitWaiting(fact) {
+			asked.push(fact);
+			if (fact.kind === "run.started") {
+				const { parent } = fact;
+				return parent?.description === undefined
+					? undefined
+					: { ...fact, parent: { ...parent, description: masked(parent.description) } };
+			}
+			if (!("message" in fact)) return;
+			const { id, type, timestamp, ...said } = messageToJSON(fact.message as UserMessage);
+			const hidden = JSON.parse(masked(JSON.stringify(said)));
+			return { ...fact, message: messageFromJSON({ ...hidden, id, type, timestamp }) } as Fact;
+		},
+	};
+}
+
+/** A run that is under way until `end` is called, and its agent. */
+async function busy(options: Partial<AgentOptions>, host: Host) {
+	const [entered, left] = [Promise.withResolvers<void>(), Promise.withResolvers<string>()];
+	const wait = {
+		name: "wait",
+		description: "Waits.",
+		parameters: { type: "object" },
+		run() {
+			entered.resolve();
+			return left.promise;
+		},
+	};
+	const model = scriptedModel([{ toolCalls: [{ name: "wait" }] }, "one", "two", "three"]);
+	const agent = new Agent({ model, tools: [wait], host, middleware: [hiding()], ...options });
+	const session = agent.session("s");
+	const run = await session.send("go");
+	void run.result();
+	await entered.promise;
+	return { agent, session, run, model, end: () => left.resolve("done") };
+}
+
+interface Kept {
+	readonly host: Host;
+	/** All that the host has stored. */
+	kept(): Promise<string>;
+}
+
+const hosts: Readonly<Record<string, () => Kept>> = {
+	memory() {
+		const host = memoryHost();
+		return {
+			host,
+			kept: async () => JSON.stringify([await host.journal.inbox("s"), await held(host.journal)]),
+		};
+	},
+	SQLite() {
+		const folder = temporaryFolder();
+		const read = (name: string): string => readFileSync(join(folder, name), "latin1");
+		return {
+			host: sqliteHost(join(folder, "s.db")),
+			kept: async () => readdirSync(folder).map(read).join("\n"),
+		};
+	},
+};
+
+describe.each(Object.entries(hosts))("in %s", (_, make) => {
+	test("a secret is in no byte of the store while an input waits, nor when it was taken in", async () => {
+		const { host, kept } = make();
+		const { agent, session, run, model, end } = await busy({}, host);
+		const queued = await session.send(`first ${secret}`, {
+			dedupeKey: `key-${secret.slice(-4)}`,
+			messageId: "m",
+		});
+		const steered = session.steer([{ type: "text", text: `second ${secret}` }]);
+		await session.edit({ kind: "add", message: new UserMessage(`third ${secret}`) });
+		await expect.poll(async () => (await host.journal.inbox("s")).length).toBe(3);
+		const waiting = await kept();
+		for (const text of ["first", "second", "third"]) expect(waiting).toContain(`${text} [redacted]`);
+		expect(waiting).not.toContain(secret);
+		expect((await host.journal.inbox("s")).map(({ id, kind }) => [kind, id === "m"])).toEqual([
+			["message", true],
+			["steer", false],
+			["edit", false],
+		]);
+		end();
+		await steered;
+		await run.result();
+		expect((await queued.result()).text).not.toBe("");
+		await expect(session.send("again", { dedupeKey: "key-7890" })).rejects.toMatchObject({
+			code: "duplicate_input",
+		});
+		const sent = JSON.stringify(model.requests.at(-1)?.messages);
+		for (const text of ["first", "second", "third"]) expect(sent).toContain(`${text} [redacted]`);
+		expect(await kept()).not.toContain(secret);
+		await agent.close();
+		await host.close();
+	});
+
+	test("an input that waited for a process that died is masked for the next one", async () => {
+		const { host, kept } = make();
+		const first = await busy({}, host);
+		void (await first.session.send(`Use ${secret}`)).result();
+		await first.agent.close();
+		const model = scriptedModel(["resumed", "taken"]);
+		const second = new Agent({ model, host, middleware: [hiding()] });
+		await (await second.session("s").resume())?.result();
+		await expect.poll(() => JSON.stringify(model.requests)).toContain("Use [redacted]");
+		await second.close();
+		expect(await kept()).not.toContain(secret);
+		await host.close();
+	});
+});
+
+test("work for a sub-agent, and the notice of its end, are stored masked", async () => {
+	const host = memoryHost();
+	const submitted: unknown[] = [];
+	const { submit } = host.journal;
+	host.journal.submit = (key, input) => {
+		submitted.push(input);
+		return submit.call(host.journal, key, input);
+	};
+	const helper = new Agent({
+		name: "helper",
+		description: "Helps.",
+		model: scriptedModel(["It is done."]),
+		middleware: [hiding()],
+	});
+	const call = { prompt: `Use ${secret}`, description: `with ${secret}`, run_in_background: true };
+	const parent = new Agent({
+		model: scriptedModel([
+			{ toolCalls: [{ name: "delegate_to_helper", arguments: call }] },
+			"begun",
+			"heard",
+		]),
+		subagents: [helper],
+		host,
+		middleware: [{ ...hiding(), begin: () => undefined }],
+	});
+	await (await parent.session("s").send("go")).result();
+	await expect.poll(() => submitted.length).toBe(2);
+	expect(submitted).toMatchObject([{ kind: "message" }, { kind: "notice" }]);
+	const text = JSON.stringify(submitted);
+	expect(text).toContain("Use [redacted]");
+	expect(text.split("with [redacted]").length).toBeGreaterThan(2);
+	expect(text).not.toContain(secret);
+	await parent.close();
+});
+
+test("it is not asked about a turn that begins at once", async () => {
+	const asked: Fact[] = [];
+	const agent = new Agent({ model: scriptedModel(["one"]), middleware: [hiding(asked)] });
+	await (await agent.session("s").send("go")).result();
+	expect(asked).toEqual([]);
+	await agent.close();
+});
+
+test.each([
+	["answers later", () => Promise.reject(new Error("no")) as never, "policy_invalid"],
+	[
+		"fails",
+		(): never => {
+			throw new Error("no");
+		},
+		"policy_failed",
+	],
+	[
+		"changes an id",
+		(fact: Fact) => ({ ...fact, inputId: "other", messageId: "other" }) as unknown as Fact,
+		"policy_invalid",
+	],
+])("one that %s refuses the input, and nothing is stored", async (_, admitWaiting, code) => {
+	const host = memoryHost();
+	const { agent, session, run, end } = await busy(
+		{ middleware: [{ name: "bad", begin: () => undefined, admitWaiting }] },
+		host,
+	);
+	await expect(session.send("more")).rejects.toMatchObject({ code });
+	await expect(session.steer("more")).rejects.toMatchObject({ code });
+	await expect(session.edit({ kind: "add", message: new UserMessage("more") })).rejects.toMatchObject({
+		code,
+	});
+	expect(await host.journal.inbox("s")).toEqual([]);
+	end();
+	expect((await run.result()).text).toBe("one");
+	await agent.close();
+});

@@ -1,0 +1,18 @@
+// The fact that a run starts with: whose work it is, and by which agent.
+import type { EngineAgent } from "../engine/index.ts";
+import type { AcceptedInput, Mutable, RunStarted } from "../facts/index.ts";
+
+/** The start of a run of this agent. */
+export function startOf(agent: EngineAgent, origin: AcceptedInput["origin"]): RunStarted {
+	const started: Mutable<RunStarted> = {
+		kind: "run.started",
+		runKind: origin?.runKind ?? "user-turn",
+		agentId: agent.id,
+		fingerprint: agent.fingerprint(),
+		marks: undefined, // added later they take up more room
+	};
+	if (agent.name !== undefined) started.agentName = agent.name;
+	if (origin?.caller !== undefined) started.caller = origin.caller;
+	if (origin?.parent !== undefined) started.parent = origin.parent;
+	return started;
+}

@@ -1,0 +1,51 @@
+// What is put into a store's inbox goes through policy first, as the facts that it will become: what policy masks is in no
+// store before a run takes it in. A turn that begins at once is in no inbox, and is admitted when it is committed.
+import type { EngineAgent } from "../engine/index.ts";
+import {
+	type AcceptedInput,
+	inputFact,
+	type MessageEdit,
+	type RunStarted,
+	readEdit,
+	storedEdit,
+} from "../facts/index.ts";
+import type { AdmitWaiting } from "../policy/index.ts";
+import { startOf } from "./run-start.ts";
+
+/** What inputs are admitted with. */
+export interface Admits {
+	readonly engine: EngineAgent;
+	/** Undefined where nothing is changed. */
+	readonly admitWaiting: AdmitWaiting | undefined;
+}
+
+/** An input as it may wait. Throws what policy refuses it with. */
+export function waitingInput(agent: Admits, inputId: string, input: AcceptedInput): AcceptedInput {
+	const { admitWaiting } = agent;
+	if (admitWaiting === undefined) return input;
+	const message = admitWaiting(inputFact(inputId, input, "turn")).message as AcceptedInput["message"];
+	const origin = waitingOrigin(agent, admitWaiting, input.origin);
+	return { ...input, message, ...(origin === undefined ? {} : { origin }) };
+}
+
+/** What the model said that a run is for is what is masked; whose work it is stays. */
+function waitingOrigin(
+	{ engine }: Admits,
+	admitWaiting: AdmitWaiting,
+	origin: AcceptedInput["origin"],
+): AcceptedInput["origin"] {
+	if (origin?.parent?.description === undefined) return origin;
+	const { parent }: RunStarted = admitWaiting(startOf(engine, origin));
+	const description = parent?.description;
+	return { ...origin, parent: { ...origin.parent, ...(description === undefined ? {} : { description }) } };
+}
+
+/** The body of a change of the history as it may wait. Throws what policy refuses it with. */
+export function waitingEdit({ admitWaiting }: Pick<Admits, "admitWaiting">, edit: MessageEdit): unknown {
+	const body = storedEdit(edit);
+	if (admitWaiting === undefined || edit.kind === "delete") return body;
+	const fact = readEdit(body);
+	return fact.kind === "message.deleted"
+		? body
+		: storedEdit({ ...edit, message: admitWaiting(fact).message });
+}
