@@ -30,6 +30,8 @@ export interface CallInRound {
 	context?: CallContext;
 	/** What the tool itself came to, while a hook still looks at it. */
 	came?: ToolOutcome;
+	/** Where it threw. */
+	stack?: string | undefined;
 }
 
 /** Most calls wait for no other; they share this. */

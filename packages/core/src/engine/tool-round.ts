@@ -8,6 +8,7 @@ import {
 	orderRound,
 	plainOutcome,
 	runTool,
+	stackOf,
 	type ToolOutcome,
 	withinItsTime,
 } from "../tools/index.ts";
@@ -275,17 +276,16 @@ export class ToolRound {
 			this.#checkDone();
 			return;
 		}
-		const { onAfterCall, onError } = this.#run.agent.toolStrategy;
-		const hook = outcome.isError ? onError : onAfterCall;
+		const hook = this.#run.agent.toolStrategy[outcome.isError ? "onError" : "onAfterCall"];
 		// A raw outcome that may be replaced is not kept, whatever becomes of the run meanwhile.
 		if (hook !== undefined && this.#run.interceptors.toolResult === undefined) each.came = outcome;
 		const failed = (error: unknown): void =>
 			this.#end.failed(error instanceof HookFailed ? error.cause : error);
 		try {
-			const { output, details } = outcome;
+			each.stack = stackOf(outcome.error);
 			const recorded =
 				hook === undefined
-					? this.#admitAndRecord(each, outcomeOf(outcome), output, details)
+					? this.#admitAndRecord(each, outcomeOf(outcome), outcome.output, outcome.details)
 					: this.#afterCall(each, tool, outcome);
 			if (recorded instanceof Promise) recorded.catch(failed);
 		} catch (error) {
@@ -336,8 +336,7 @@ export class ToolRound {
 		if (outcome === "error" && this.#run.stopReason !== undefined && this.#run.stopReason !== "interrupt")
 			return;
 		each.phase = "settled";
-		const facts: Fact[] = this.#traceNotes();
-		facts.push(this.#settledFact(each, outcome, result, details));
+		const facts: Fact[] = [...this.#traceNotes(), this.#settledFact(each, outcome, result, details)];
 		const launches: CallInRound[] = [];
 		this.#settledOne(each, facts, launches);
 		const settled = (): void => {
@@ -377,6 +376,7 @@ export class ToolRound {
 			duration: each.startedAt === 0 ? 0 : this.#run.agent.ports.clock.monotonic() - each.startedAt,
 		};
 		if (details !== undefined) settled.details = details;
+		if (outcome === "error" && each.stack !== undefined) settled.stack = each.stack;
 		if (each.approved !== undefined) settled.approved = each.approved;
 		const spent = each.context?.spent;
 		if (spent !== undefined) settled.spent = spent;

@@ -152,6 +152,8 @@ export interface ToolEndEvent extends At {
 	readonly outcome: ToolCallOutcome;
 	readonly result: unknown;
 	readonly details?: unknown;
+	/** Of a tool that threw: the frames of the stack, for logs. */
+	readonly stack?: string;
 	/** Milliseconds. */
 	readonly duration: number;
 	/** Set where no model asked for the call but the strategy did: the history does not hold it. */

@@ -155,6 +155,8 @@ export interface ToolSettled {
 	readonly outcome: ToolCallOutcome;
 	readonly result: unknown;
 	readonly details?: unknown;
+	/** Of a tool that threw: the frames of the stack, for logs. No model and no client sees it. */
+	readonly stack?: string;
 	/** Milliseconds the tool ran; 0 when it never did. */
 	readonly duration: number;
 	readonly approved?: boolean;

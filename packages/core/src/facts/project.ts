@@ -71,7 +71,7 @@ export function project(
 			return event;
 		}
 		case "tool.settled": {
-			const { step, outcome, result, details, duration } = fact;
+			const { step, outcome, result, details, stack, duration } = fact;
 			const index = indexOf(state, fact.callId);
 			const call = callAt(state, index, fact.callId);
 			const event: Mutable<ToolEndEvent> = {
@@ -88,6 +88,7 @@ export function project(
 				duration,
 			};
 			if (details !== undefined) event.details = details;
+			if (stack !== undefined) event.stack = stack;
 			if (state.run?.requested !== undefined) event.requested = true;
 			return event;
 		}

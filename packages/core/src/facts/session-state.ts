@@ -313,6 +313,7 @@ function closeRound(
 			duration: settled.duration,
 		};
 		if (settled.approved !== undefined) execution.approved = settled.approved;
+		if (settled.stack !== undefined) execution.stack = settled.stack;
 		executions = executions.append(execution);
 	}
 	const identity: MessageOptions = { timestamp: new Date(at) };

@@ -30,7 +30,7 @@ const content: Readonly<Record<FactKind, readonly string[]>> = {
 	assistant: ["message", "data"],
 	"tools.requested": ["calls"],
 	"tool.started": ["input"],
-	"tool.settled": ["outcome", "result", "details"],
+	"tool.settled": ["outcome", "result", "details", "stack"],
 	decision: ["answer"],
 	note: ["value"],
 	waiting: ["calls", "children"],

@@ -92,6 +92,30 @@ describe("plan()", () => {
 		expect(statuses((await stream.result).state.plan)).toEqual(ended[1]);
 	});
 
+	test("emits the start, action, observation and end of each step, also where one fails and the plan is made anew", async () => {
+		const fail: ScriptedReply = { toolCalls: [{ name: "fail" }] };
+		const made = [planOf({ id: "a", tool: "work" }, { id: "b", tool: "fail" }), planOf({ id: "c" })] as const;
+		const model = scriptedModel([made[0], work, "a", fail, "b", made[1], "c"]);
+		const stream = agent({ model, tools, execution: plan() }).stream("go", initial);
+		const emitted = (await collect(stream)).flatMap(({ source, uap }) => {
+			if (source !== "uap") return [];
+			const { plan: shown } = uap.data as { plan?: readonly PlanStep[] };
+			return [[uap.type, uap.step, ...(shown === undefined ? [] : [statuses(shown).join(", ")])].join(" ")];
+		});
+		expect(emitted).toEqual([
+			"step_start 1 a: in_progress, b: pending",
+			"action 1",
+			"observation 1",
+			"step_end 1 a: completed, b: pending",
+			"step_start 2 a: completed, b: in_progress",
+			"action 2",
+			"observation 2",
+			"step_end 2 a: completed, b: failed",
+			"step_start 3 a: completed, c: in_progress",
+			"step_end 3 a: completed, c: completed",
+		]);
+	});
+
 	test("frames each step by onStepStart and onStepEnd; stopCondition leaves the rest pending [UAP-052]", async () => {
 		const log: unknown[] = [];
 		const strategy: AgentStrategy = {

@@ -1,7 +1,7 @@
 // The door of tools: everything the engine and the package's entry points take from this folder.
 export { normaliseTools } from "./normalise-tool.ts";
 export { plainDetails, plainJson } from "./plain-json.ts";
-export { plainOutcome, runTool, withinItsTime } from "./run-tool.ts";
+export { plainOutcome, runTool, stackOf, withinItsTime } from "./run-tool.ts";
 export { shownToModel } from "./shown-to-model.ts";
 export type {
 	OnSubagentEvent,

@@ -1,7 +1,7 @@
 import { UPPError } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
 import { normaliseTool, normaliseTools } from "./normalise-tool.ts";
-import { describeError, runTool } from "./run-tool.ts";
+import { describeError, runTool, stackOf } from "./run-tool.ts";
 import { contextOf } from "./tool-context.fixture.ts";
 import type { AnyTool, EngineTool, ToolOutcome } from "./types.ts";
 
@@ -308,4 +308,25 @@ test("an error whose message cannot be read is an error result like any other", 
 	});
 	expect(outcome).toMatchObject({ isError: true, error: unreadable });
 	expect(outcome.output).toBe("The tool failed with an error that cannot be read.");
+});
+
+describe("the stack of what a tool threw", () => {
+	test("has its frames, and no line of its message", () => {
+		const stack = stackOf(new Error("first line\n    at secret (hidden.ts:1:1)"));
+		expect(stack).toMatch(/run-tool\.test\.ts/);
+		expect(stack).not.toMatch(/first line|secret/);
+	});
+
+	test("is short, and absent where there is none", () => {
+		const long = Object.assign(new Error("x"), {
+			stack: `Error: x\n${"    at f (file.ts:1:1)\n".repeat(1_000)}`,
+		});
+		expect(stackOf(long)?.length).toBeLessThanOrEqual(2_000);
+		const unreadable = Object.defineProperty(new Error("x"), "stack", {
+			get: () => {
+				throw new Error("no");
+			},
+		});
+		for (const thrown of ["text", undefined, {}, unreadable]) expect(stackOf(thrown)).toBeUndefined();
+	});
 });

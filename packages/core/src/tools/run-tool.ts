@@ -1,7 +1,7 @@
 // Carries a started tool to its outcome: a value, a promise, document 3's `{output, details}`, or an async
 // iterable of deltas. A tool that fails has an outcome too; nothing is thrown from here.
 
-import { failureText, isUPPError } from "@holdfast/upp";
+import { cutText, failureText, isUPPError } from "@holdfast/upp";
 import { aiSdkOutcome } from "./ai-sdk-tool.ts";
 import { plainDetails, plainJson } from "./plain-json.ts";
 import type { EngineTool, ToolContext, ToolExecutionEvent, ToolOutcome } from "./types.ts";
@@ -88,6 +88,29 @@ export function describeError(error: unknown): string {
 		return messageOf(error);
 	} catch {
 		return "The tool failed with an error that cannot be read.";
+	}
+}
+
+/** How many characters of a stack are kept. */
+const longestStack = 2_000;
+
+/** Where a stack leaves the tool: what called it differs with the host and says nothing. */
+const ownFrame = /^\s+at (async )?(runTool|awaitOutcome|drain) /;
+
+/** Where an error was thrown: the frames alone, since its message may hold what policy masks. Undefined where there are none. */
+export function stackOf(error: unknown): string | undefined {
+	try {
+		if (!(error instanceof Error) || typeof error.stack !== "string") return undefined;
+		const { stack, message } = error;
+		const said = message === "" ? -1 : stack.indexOf(message);
+		const frames = (said < 0 ? stack : stack.slice(said + message.length))
+			.split("\n")
+			.filter((line) => /^\s+at /.test(line));
+		const ours = frames.findIndex((line) => ownFrame.test(line));
+		if (ours >= 0) frames.length = ours;
+		return frames.length === 0 ? undefined : cutText(frames.join("\n"), longestStack);
+	} catch {
+		return undefined;
 	}
 }
 

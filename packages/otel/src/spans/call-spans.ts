@@ -55,7 +55,7 @@ export class CallSpans {
 	}
 
 	ended(event: ToolEnd, part: Span | undefined): void {
-		const { call, at, toolName, outcome, duration, step, result } = event;
+		const { call, at, toolName, outcome, duration, step, result, stack } = event;
 		const { toolCallId } = call;
 		const { content } = this.#writer.to;
 		const span = this.#spanOf(event, part);
@@ -68,7 +68,8 @@ export class CallSpans {
 		span.end(at);
 		const about = { "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": toolName };
 		this.#writer.count((metrics) => metrics.operation(duration, { ...about, ...failed }));
-		const line = { step, tool: toolName, toolCallId, outcome, durationMs: duration };
+		const thrown = stack === undefined ? {} : { stack };
+		const line = { step, tool: toolName, toolCallId, outcome, durationMs: duration, ...thrown };
 		const texts = content === undefined ? {} : { output: content.masked(result) };
 		this.#writer.log(outcome === "done" ? "info" : "warn", "tool ended", { ...line, ...texts }, span);
 	}

@@ -82,6 +82,8 @@ export interface ToolExecution {
 	duration: number;
 	/** What `approval` or `onBeforeCall` said, where one was asked. */
 	approved?: boolean;
+	/** Of a tool that threw: the frames of the stack, without the message. For logs: no model and no client sees it. */
+	stack?: string;
 }
 
 /** What `onBeforeCall` decides: run the tool, do not, or run it with other arguments. */
