@@ -35,14 +35,18 @@ function repairedList(list: readonly unknown[], levels: number): readonly unknow
 
 function repairedMembers(data: object, levels: number): object {
 	const members = data as Readonly<Record<string, unknown>>;
-	let changed = false;
-	for (const name of Object.keys(members)) {
-		if (name.isWellFormed() && repaired(members[name], levels) === members[name]) continue;
-		changed = true;
-		break;
-	}
-	if (!changed) return data;
-	const copy = Object.create(Object.getPrototypeOf(data));
+	// Unlike `Object.keys()` this makes no list of names, and every fact that is committed comes by here.
+	for (const name in members)
+		if (!name.isWellFormed() || !isRepaired(members[name], levels)) return repairedCopy(members, levels);
+	return data;
+}
+
+function isRepaired(value: unknown, levels: number): boolean {
+	return typeof value === "string" ? value.isWellFormed() : repaired(value, levels) === value;
+}
+
+function repairedCopy(members: Readonly<Record<string, unknown>>, levels: number): object {
+	const copy = Object.create(Object.getPrototypeOf(members));
 	for (const name of Object.keys(members)) {
 		const value = repaired(members[name], levels);
 		// Defined, not assigned: a member may be named `__proto__`.
