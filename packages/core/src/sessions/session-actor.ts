@@ -176,7 +176,7 @@ export class SessionActor {
 	async kill(before: Promise<unknown> | undefined, recordEnd: () => Promise<unknown>): Promise<void> {
 		this.#end = "killed";
 		this.#recordEnd = recordEnd;
-		this.queue.refuse(sessionKilled());
+		this.queue.refuse(sessionKilled);
 		this.scope.later.callOff(this.#look);
 		this.scope.later.callOff(this.#deadline);
 		this.lease.wake();
@@ -197,7 +197,7 @@ export class SessionActor {
 	/** Suspends what is under way, leaves what is queued, and releases the session. */
 	async close(): Promise<void> {
 		this.#end ??= "closed";
-		this.queue.refuse(agentClosed());
+		this.queue.refuse(agentClosed);
 		this.lease.wake();
 		await this.queue.quiet();
 		this.#turn?.handle.suspend();

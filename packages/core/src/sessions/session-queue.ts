@@ -142,11 +142,13 @@ export class SessionQueue {
 		}
 	}
 
-	/** Refuses the requests in line. */
-	refuse(error: Error): void {
+	/** Refuses the requests in line. Closing an agent does it for every session, so the error is made only where one waits. */
+	refuse(why: () => Error): void {
 		const line = this.#line;
+		if (line === undefined || line.length === 0) return;
 		this.#line = undefined;
-		for (const end of line ?? []) end(error);
+		const error = why();
+		for (const end of line) end(error);
 	}
 
 	/** Suspends what is under way and releases the session. */
