@@ -9,7 +9,7 @@ import type { Run } from "./run.ts";
  * asked again after a crash, an answer has the same.
  */
 export class CallIds {
-	readonly #place: string;
+	readonly #place: () => string;
 	#used: IdSet;
 	#answers = 0;
 	/** Ours, by the provider's, within the answer under way. */
@@ -17,7 +17,8 @@ export class CallIds {
 
 	constructor({ state, runId }: Run) {
 		this.#used = callIdsOf(AgentState.partsOf(state.agent));
-		this.#place = `${runId} ${state.run?.cycles} ${state.run?.rounds}`;
+		const { cycles, rounds } = state.run ?? {};
+		this.#place = () => `${runId} ${cycles} ${rounds}`;
 	}
 
 	/** The id under which the call of this id of the provider's is known: that one, where it is new in the session. */
@@ -56,7 +57,7 @@ export class CallIds {
 	}
 
 	#fresh(given: string): string {
-		let text = `${this.#place} ${this.#answers} ${given}`;
+		let text = `${this.#place()} ${this.#answers} ${given}`;
 		for (;;) {
 			const id = `call_${textHash(text).padStart(14, "0")}`;
 			if (!this.#used.has(id)) return id;

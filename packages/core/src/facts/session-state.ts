@@ -271,17 +271,17 @@ function append(
 	const same = state.context === parts.messages && shown === message;
 	return {
 		seq,
-		agent: AgentState.ofParts({ ...parts, messages, step, usage, ...callIdsWith(parts, message) }),
+		agent: AgentState.ofParts({ ...parts, messages, step, usage, callIds: callIdsWith(parts, message) }),
 		context: same ? messages : state.context.append(shown),
 		run,
 	};
 }
 
 /** What a message with calls adds to the ids of all calls there were. */
-function callIdsWith(parts: AgentStateParts, message: Message): Pick<AgentStateParts, "callIds"> {
+function callIdsWith(parts: AgentStateParts, message: Message): AgentStateParts["callIds"] {
 	return (message as { toolCalls?: unknown }).toolCalls === undefined
-		? { callIds: parts.callIds }
-		: { callIds: withCallsOf(callIdsOf(parts), message) };
+		? parts.callIds
+		: withCallsOf(callIdsOf(parts), message);
 }
 
 /** All calls of the step have results: they become one message, in the order of the calls. */

@@ -26,15 +26,19 @@ export class IdSet {
 	}
 
 	has(id: string): boolean {
+		return this.#has(id, hashOf(id));
+	}
+
+	add(id: string): IdSet {
 		const hash = hashOf(id);
+		return this.#has(id, hash) ? this : new IdSet(added(this.#root, hash, id, 0));
+	}
+
+	#has(id: string, hash: number): boolean {
 		let node = this.#root;
 		for (let shift = 0; node !== undefined && isBranch(node); shift += bits)
 			node = node[(hash >>> shift) & mask];
 		return node !== undefined && !isBranch(node) && node.hash === hash && node.ids.includes(id);
-	}
-
-	add(id: string): IdSet {
-		return this.has(id) ? this : new IdSet(added(this.#root, hashOf(id), id, 0));
 	}
 }
 

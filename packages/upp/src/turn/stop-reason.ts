@@ -26,5 +26,5 @@ const reasons: ReadonlyMap<string, StopReason> = new Map<string, StopReason>([
 /** The reason in our words. One that is not known is `other`: it is no fault of the answer. */
 export function readStopReason(given: unknown): StopReason {
 	if (typeof given !== "string") return "other";
-	return reasons.get(given.toLowerCase().replaceAll("-", "_")) ?? "other";
+	return reasons.get(given) ?? reasons.get(given.toLowerCase().replaceAll("-", "_")) ?? "other";
 }
