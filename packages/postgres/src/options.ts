@@ -1,7 +1,7 @@
 // The options of a host in Postgres, checked at the door.
 
 import type { ConnectionOptions } from "node:tls";
-import { HoldfastError } from "@holdfast/upp";
+import { durationFault, HoldfastError, longestForeignWait } from "@holdfast/upp";
 import type { FileLimits } from "holdfast";
 
 /** What is needed of a `Pool` of `pg`. */
@@ -128,12 +128,12 @@ export function resolveOptions(options: PostgresHostOptions): Resolved {
 		throw invalid("workerId", "a name of 1 to 200 characters");
 	const times = {
 		maxConnections: positive(options, "maxConnections", 10),
-		pollMs: positive(options, "pollMs", 100),
-		leaseTtlMs: positive(options, "leaseTtlMs", 1_500),
-		connectTimeoutMs: positive(options, "connectTimeoutMs", 5_000),
-		statementTimeoutMs: positive(options, "statementTimeoutMs", 30_000),
-		lockTimeoutMs: positive(options, "lockTimeoutMs", 10_000),
-		patienceMs: positive(options, "patienceMs", 10_000),
+		pollMs: duration(options, "pollMs", 100),
+		leaseTtlMs: duration(options, "leaseTtlMs", 1_500),
+		connectTimeoutMs: duration(options, "connectTimeoutMs", 5_000),
+		statementTimeoutMs: duration(options, "statementTimeoutMs", 30_000),
+		lockTimeoutMs: duration(options, "lockTimeoutMs", 10_000),
+		patienceMs: duration(options, "patienceMs", 10_000),
 	};
 	const common = {
 		...(ssl === undefined ? {} : { ssl }),
@@ -183,6 +183,14 @@ function positive(options: PostgresHostOptions, name: keyof PostgresHostOptions,
 	if (typeof value !== "number" || !(value > 0) || value > 2_147_483_647)
 		throw invalid(name, "a number above 0");
 	return Math.ceil(value);
+}
+
+/** Drivers and the server count these, in 32 bits. */
+function duration(options: PostgresHostOptions, name: keyof PostgresHostOptions, standard: number): number {
+	const value = options[name] ?? standard;
+	const fault = durationFault(value, { most: longestForeignWait });
+	if (fault !== undefined) throw invalid(name, fault);
+	return Math.ceil(value as number);
 }
 
 function unknown(option: string): HoldfastError {

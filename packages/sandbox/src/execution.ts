@@ -2,6 +2,7 @@
 // guest receives nothing from the host. Whatever happens, it settles once. Values of the guest are read as they arrive, in
 // turns of a few milliseconds, while the guest waits.
 import { randomFillSync } from "node:crypto";
+import { startTimer } from "@holdfast/upp";
 import { decode } from "./decode.ts";
 import { encode, encodeError } from "./encode.ts";
 import { after, type MaybePromise } from "./maybe-promise.ts";
@@ -35,8 +36,6 @@ const nothing: Wire = { text: '{"r":["u"],"n":[]}', buffers: [] };
 const stopped: Reply = { kind: "x", wire: nothing, promises: [] };
 /** The guest may continue. */
 const read: Reply = { kind: "v", wire: nothing, promises: [] };
-/** Milliseconds that a timer of Node can wait. */
-const longestTimer = 2 ** 31 - 1;
 
 /** One run, on the side of the host. */
 export class Execution implements CodeExecution {
@@ -52,7 +51,7 @@ export class Execution implements CodeExecution {
 	readonly #abandon: (execution: Execution) => void;
 	#promises = 0;
 	#thread: ThreadPort | undefined;
-	#timer: NodeJS.Timeout | undefined;
+	#stopTimer: (() => void) | undefined;
 	#stopping: Stopping | undefined;
 	#isSettled = false;
 
@@ -139,9 +138,8 @@ export class Execution implements CodeExecution {
 	enter(thread: ThreadPort): void {
 		this.#thread = thread;
 		const { timeLimitMs } = this.#options;
-		if (this.#timer !== undefined || timeLimitMs > longestTimer) return;
-		this.#timer = setTimeout(() => this.terminate(`The run took longer than ${timeLimitMs} ms`), timeLimitMs);
-		this.#timer.unref();
+		const late = (): void => this.terminate(`The run took longer than ${timeLimitMs} ms`);
+		this.#stopTimer ??= startTimer(timeLimitMs, late, { process: "release" });
 	}
 
 	/** Reads a piece of the guest's next value. */
@@ -232,7 +230,7 @@ export class Execution implements CodeExecution {
 	finish(end: RunEnd, result?: unknown): void {
 		if (this.#isSettled) return;
 		this.#isSettled = true;
-		clearTimeout(this.#timer);
+		this.#stopTimer?.();
 		this.#thread = undefined;
 		this.#functions.length = 0;
 		const durationMs = performance.now() - this.#started;

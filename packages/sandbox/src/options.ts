@@ -1,7 +1,7 @@
 // Options of a sandbox and of a run, read once and checked.
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
-import { HoldfastError } from "@holdfast/upp";
+import { type DurationRange, durationFault, HoldfastError, longestForeignWait } from "@holdfast/upp";
 import { normalizePath } from "./graph.ts";
 import type { CodeExecutionOptions, SandboxOptions } from "./types.ts";
 
@@ -35,8 +35,15 @@ function positive(name: string, value: number | undefined, otherwise: number): n
 	return value;
 }
 
+function duration(name: string, value: number | undefined, otherwise: number, range?: DurationRange): number {
+	if (value === undefined) return otherwise;
+	const fault = durationFault(value, range);
+	if (fault !== undefined) throw invalid(`${name} is ${String(value)}: give ${fault}`);
+	return value;
+}
+
 function timeLimit(value: number | undefined, otherwise: number): number {
-	return value === Number.POSITIVE_INFINITY ? value : positive("timeLimitMs", value, otherwise);
+	return duration("timeLimitMs", value, otherwise, { most: Number.POSITIVE_INFINITY });
 }
 
 /** @throws HoldfastError `invalid_code_options` */
@@ -45,7 +52,7 @@ export function readLimits(options: SandboxOptions): Limits {
 		workers: Math.ceil(positive("workers", options.workers, Math.min(availableParallelism(), 4))),
 		maxRuns: Math.ceil(positive("maxRuns", options.maxRuns, 64)),
 		memoryLimitBytes: positive("memoryLimitBytes", options.memoryLimitBytes, 64 * 1024 * 1024),
-		cpuLimitMs: positive("cpuLimitMs", options.cpuLimitMs, 30_000),
+		cpuLimitMs: duration("cpuLimitMs", options.cpuLimitMs, 30_000, { most: longestForeignWait }),
 		worker: readWorker(options.worker),
 		timeLimitMs: timeLimit(options.timeLimitMs, 600_000),
 	};

@@ -136,15 +136,12 @@ export class Pool {
 	/** Ends the thread if nothing is heard from it in time. */
 	#watch(thread: Thread, ms: number, message: string): void {
 		clearTimeout(thread.timer);
-		thread.timer = setTimeout(
-			() => {
-				const { execution } = thread;
-				void this.#end(thread);
-				execution?.lose("terminated", message);
-				this.#schedule();
-			},
-			Math.min(ms, 2 ** 31 - 1),
-		);
+		thread.timer = setTimeout(() => {
+			const { execution } = thread;
+			void this.#end(thread);
+			execution?.lose("terminated", message);
+			this.#schedule();
+		}, ms);
 	}
 
 	#findProgram(): string | URL {

@@ -1,4 +1,5 @@
 // The options of a handler, parsed once at the door.
+import { readDuration } from "@holdfast/upp";
 import { HoldfastError } from "holdfast";
 import type { StoreStats } from "holdfast/host";
 import type { FailedAttempts, RateLimit } from "./access/index.ts";
@@ -199,7 +200,7 @@ export function resolveOptions(options: HandlerOptions): ResolvedOptions {
 			hosts: allowedHosts(options, authenticator !== undefined || options.allowUnauthenticated === true),
 		},
 		maxBodyBytes: atLeast("maxBodyBytes", 1, options.maxBodyBytes ?? 4 * MiB),
-		heartbeatMs: atLeast("heartbeatMs", 1, options.heartbeatMs ?? 15_000),
+		heartbeatMs: readDuration("heartbeatMs", options.heartbeatMs, 15_000, { least: 1 }),
 		maxBufferedBytes: atLeast("maxBufferedBytes", 1, options.maxBufferedBytes ?? MiB),
 		rateLimit: checkedRate(options.rateLimit),
 		maxConcurrentRuns:
@@ -240,7 +241,7 @@ function checkedRate(limit: RateLimit | undefined): RateLimit | undefined {
 	if (limit === undefined) return undefined;
 	return {
 		requests: atLeast("rateLimit.requests", 1, limit.requests),
-		windowMs: atLeast("rateLimit.windowMs", 1, limit.windowMs),
+		windowMs: readDuration("rateLimit.windowMs", limit.windowMs ?? Number.NaN, 0, { least: 1 }),
 	};
 }
 
@@ -249,7 +250,7 @@ function checkedAttempts(limit: HandlerOptions["failedAttempts"]): FailedAttempt
 	const { attempts, windowMs } = limit ?? { attempts: 100, windowMs: 60_000 };
 	return {
 		attempts: atLeast("failedAttempts.attempts", 1, attempts),
-		windowMs: atLeast("failedAttempts.windowMs", 1, windowMs),
+		windowMs: readDuration("failedAttempts.windowMs", windowMs ?? Number.NaN, 0, { least: 1 }),
 	};
 }
 

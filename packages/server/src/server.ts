@@ -1,4 +1,5 @@
 // A server: a handler, the address it listens on, and how both end without losing anything.
+import { readDuration } from "@holdfast/upp";
 import { HoldfastError } from "holdfast";
 import { isLoopback } from "./access/index.ts";
 import { createHandler, type Handler } from "./handler.ts";
@@ -62,9 +63,10 @@ export function createServer(options: ServerOptions): Server {
 	const handler = createHandler(options);
 	const listeners: NodeListener[] = [];
 	let closing: Promise<void> | undefined;
-	const close = async ({ drainMs = 10_000 }: CloseOptions): Promise<void> => {
+	const close = async ({ drainMs }: CloseOptions): Promise<void> => {
+		const patience = readDuration("drainMs", drainMs, 10_000, { least: 0, most: Number.POSITIVE_INFINITY });
 		handler.drain();
-		await service.close({ drainMs });
+		await service.close({ drainMs: patience });
 		await handler.close(graceMs);
 		await Promise.all(listeners.map((listener) => listener.close(graceMs)));
 	};

@@ -112,11 +112,20 @@ export {
 	exponentialBackoff,
 	noRetry,
 	type Sleep,
-	sleepOnTimers,
 } from "./retry/index.ts";
 export { EventStream, type StreamDelta, type StreamEvent, type StreamEventType } from "./stream/index.ts";
 export { cutText, wellFormed } from "./text/index.ts";
 export { Thread, type ThreadJSON, type ThreadOptions } from "./thread/index.ts";
+export {
+	type DurationRange,
+	delay,
+	durationFault,
+	longestForeignWait,
+	readDuration,
+	startTimer,
+	type TimerOptions,
+	timeoutSignal,
+} from "./time/index.ts";
 export {
 	createTurn,
 	emptyUsage,

@@ -15,6 +15,7 @@ import {
 	type JSONSchema,
 	messageOf,
 	optionNames,
+	readDuration,
 } from "@holdfast/upp";
 import { type AnyTool, type RecordSpace, type ToolContext, tool } from "holdfast";
 import { KeptTasks } from "./kept-tasks.ts";
@@ -106,6 +107,8 @@ const remoteAgentNames = optionNames<RemoteAgentOptions>({
  */
 export async function remoteAgent(options: RemoteAgentOptions): Promise<RemoteAgent> {
 	checkOptionNames(options, remoteAgentNames, { of: "remoteAgent()" });
+	readDuration("pollEveryMs", options.pollEveryMs, 0, { least: 0 });
+	readDuration("silenceMs", options.silenceMs, 0, { most: Number.POSITIVE_INFINITY });
 	const { client, card } = await connect(options);
 	const { name = nameOf(card), description = describe(card), needsApproval, records } = options;
 	const kept = records === undefined ? undefined : new KeptTasks(records);

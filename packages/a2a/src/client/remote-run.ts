@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import type { AgentCard, Message, SendMessageRequest, StreamResponse, Task } from "@a2a-js/sdk";
 import { Role, TaskState } from "@a2a-js/sdk";
 import type { Client } from "@a2a-js/sdk/client";
-import { HoldfastError } from "@holdfast/upp";
+import { delay, HoldfastError } from "@holdfast/upp";
 import type { ToolContext } from "holdfast";
 import { textPart } from "../parts.ts";
 import type { KeptTasks } from "./kept-tasks.ts";
@@ -190,7 +190,7 @@ export class RemoteRun {
 				failures++;
 				if (failures > maxFailures) throw lost(task.id, error);
 			}
-			await wait(pollEveryMs, signal);
+			await delay(pollEveryMs, signal);
 		}
 	}
 
@@ -258,21 +258,6 @@ function lost(taskId: string | undefined, cause: unknown): HoldfastError {
 		"The remote agent cannot be reached any more, and what became of the task is not known.",
 		{ cause, retryable: true, data: { ...(taskId === undefined ? {} : { taskId }) } },
 	);
-}
-
-function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
-	return new Promise((resolve, reject) => {
-		const stop = (): void => {
-			clearTimeout(timer);
-			reject(signal.reason);
-		};
-		const timer = setTimeout(() => {
-			signal.removeEventListener("abort", stop);
-			resolve();
-		}, milliseconds);
-		if (signal.aborted) stop();
-		else signal.addEventListener("abort", stop, { once: true });
-	});
 }
 
 function digest(text: string): string {

@@ -4,7 +4,7 @@
  */
 
 import { type OutboundResponse, outbound, type SendRequest } from "@holdfast/outbound";
-import { cutText } from "@holdfast/upp";
+import { cutText, readDuration, timeoutSignal } from "@holdfast/upp";
 import { type AssistantTool, grouped, ToolRefusal, textArgument } from "./assistant-tool.ts";
 
 const TIME_LIMIT = 20_000;
@@ -22,6 +22,7 @@ export interface FetchUrlOptions {
 /** Makes `fetch_url`. */
 export function createFetchUrl(options: FetchUrlOptions = {}): AssistantTool {
 	const send = outbound(options);
+	const patience = readDuration("timeLimit", options.timeLimit, TIME_LIMIT);
 	return {
 		name: "fetch_url",
 		description:
@@ -38,7 +39,7 @@ export function createFetchUrl(options: FetchUrlOptions = {}): AssistantTool {
 		async run(params, context) {
 			const given = textArgument(params, "url");
 			if (given === undefined) throw new ToolRefusal("tool_input_invalid", '"url" is missing.');
-			const limit = AbortSignal.timeout(options.timeLimit ?? TIME_LIMIT);
+			const limit = timeoutSignal(patience);
 			const signal = context?.signal ? AbortSignal.any([context.signal, limit]) : limit;
 			try {
 				return await fetchText(await send(requestOf(given, signal)));

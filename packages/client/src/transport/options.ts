@@ -110,14 +110,24 @@ export function readOptions(options: ClientOptions): Settings {
 		fetch: options.fetch ?? ((to, init) => fetch(to, init)),
 		headers: async () => (typeof headers === "function" ? headers() : headers),
 		maxReconnects: atLeastZero("maxReconnects", options.maxReconnects, 10),
-		reconnectDelayMs: atLeastZero("reconnectDelayMs", options.reconnectDelayMs, 500),
-		maxReconnectDelayMs: atLeastZero("maxReconnectDelayMs", options.maxReconnectDelayMs, 30_000),
+		reconnectDelayMs: duration("reconnectDelayMs", options.reconnectDelayMs, 500),
+		maxReconnectDelayMs: duration("maxReconnectDelayMs", options.maxReconnectDelayMs, 30_000),
 		idleTimeoutMs: atLeastZero("idleTimeoutMs", options.idleTimeoutMs, 60_000),
 		maxEventCharacters: atLeastZero("maxEventCharacters", options.maxEventCharacters, 33_554_432),
 		bufferCharacters: atLeastZero("bufferCharacters", options.bufferCharacters, 1_048_576),
 		onReconnect: options.onReconnect ?? (() => {}),
 		timers: options.timers ?? platformTimers,
 	};
+}
+
+/** Waiting for ever to reconnect would be a client that hangs. */
+function duration(name: string, given: number | undefined, standard: number): number {
+	const value = atLeastZero(name, given, standard);
+	if (value < Number.POSITIVE_INFINITY) return value;
+	throw new ClientError(
+		"invalid_option",
+		`\`${name}\` must be finite. Use \`maxReconnects\` to stop reconnecting.`,
+	);
 }
 
 function atLeastZero(name: string, given: number | undefined, standard: number): number {

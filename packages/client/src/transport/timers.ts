@@ -10,12 +10,28 @@ export interface Timers {
 	clearTimeout(handle: unknown): void;
 }
 
+/** What a platform's timer waits at most: beyond 24.8 days it would fire at once. */
+const longestTimer = 2 ** 31 - 1;
+
+/** Calls back after a time of any length. Returns the way to call it off. */
+function startTimer(callback: () => void, milliseconds: number): () => void {
+	let timer: unknown;
+	const wait = (left: number): void => {
+		timer =
+			left <= longestTimer
+				? setTimeout(callback, left)
+				: setTimeout(() => wait(left - longestTimer), longestTimer);
+	};
+	wait(milliseconds);
+	return () => clearTimeout(timer as number);
+}
+
 // Wrapped, for browsers refuse timers that are called as methods of another object.
 export const platformTimers: Timers = {
 	now: () => Date.now(),
 	random: () => Math.random(),
-	setTimeout: (callback, milliseconds) => setTimeout(callback, milliseconds),
-	clearTimeout: (handle) => clearTimeout(handle as number),
+	setTimeout: startTimer,
+	clearTimeout: (callOff) => (callOff as (() => void) | undefined)?.(),
 };
 
 /** Waits; rejects with the signal's reason as soon as it fires. */

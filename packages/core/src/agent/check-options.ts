@@ -1,5 +1,12 @@
 // Options of an agent that would fail late or silently when they are of the wrong kind: looked at when it is made.
-import { checkOptionNames, HoldfastTypeError, isHoldfastError, nearest, resolveModel } from "@holdfast/upp";
+import {
+	checkOptionNames,
+	HoldfastTypeError,
+	isHoldfastError,
+	nearest,
+	readDuration,
+	resolveModel,
+} from "@holdfast/upp";
 import { modelWaitDefaults } from "../engine/index.ts";
 import { hookNames } from "../strategies/index.ts";
 import { foreignOptions } from "./foreign-options.ts";
@@ -76,11 +83,7 @@ export function checkOptions(options: CheckedOptions): void {
 	const { maxRestarts = 0, onAgentChange = "continue" } = options;
 	for (const name of ["remoteToolTimeoutMs", "keepDeltasMs"] as const) {
 		const given = options[name];
-		if (given !== undefined && !(typeof given === "number" && given > 0))
-			throw new HoldfastTypeError(
-				"invalid_option",
-				`The option \`${name}\` must be a number of milliseconds above 0.`,
-			);
+		readDuration(name, given as number | undefined, 0, { most: Number.POSITIVE_INFINITY });
 	}
 	const { maxSteps, toolChoice, unread = "continue", modelWait = "never", onWarning } = options;
 	if (toolChoice !== undefined) checkToolChoice(toolChoice);
@@ -120,7 +123,14 @@ function checkModelWait(given: unknown): void {
 	for (const [name, value] of Object.entries(given)) {
 		if (!Object.hasOwn(modelWaitDefaults, name))
 			throw new HoldfastTypeError("invalid_option", `The option \`modelWait.${name}\` is not known.`);
-		if (value !== undefined && !(typeof value === "number" && value > 0))
+		if (name !== "attempts")
+			readDuration(
+				`modelWait.${name}`,
+				value,
+				0,
+				name === "firstMs" ? {} : { most: Number.POSITIVE_INFINITY },
+			);
+		else if (value !== undefined && !(typeof value === "number" && value > 0))
 			throw new HoldfastTypeError(
 				"invalid_option",
 				`The option \`modelWait.${name}\` must be a number above 0.`,

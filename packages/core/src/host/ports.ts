@@ -1,5 +1,5 @@
 // Time, timers, ids and the event loop as ports: the engine reads none of them from the world itself (keeps I6).
-import { uuid } from "@holdfast/upp";
+import { startTimer, uuid } from "@holdfast/upp";
 import { type Lifetime, systemLifetime } from "./lifetime.ts";
 
 /** Where time comes from. */
@@ -43,35 +43,13 @@ export interface Ports {
 export const systemPorts: Ports = {
 	clock: { now: () => Date.now(), monotonic: () => performance.now() },
 	ids: { uuid },
-	timers: {
-		after(milliseconds, wake) {
-			return longTimer(milliseconds, wake);
-		},
-	},
+	timers: { after: (milliseconds, wake) => startTimer(milliseconds, wake) },
 	eventLoop: {
 		nextTurn: (passed) => void soon(passed),
 		whenTurned: (passed) => soon(passed)?.unref?.(),
 	},
 	lifetime: systemLifetime,
 };
-
-/** What a platform's timer waits at most: beyond 24.8 days it would fire at once. */
-const longestTimer = 2 ** 31 - 1;
-
-/** A timer for any number of milliseconds; one that is infinite never fires. */
-function longTimer(milliseconds: number, wake: () => void): () => void {
-	if (milliseconds === Number.POSITIVE_INFINITY) return () => {};
-	if (milliseconds <= longestTimer) {
-		const timer = setTimeout(wake, milliseconds);
-		return () => clearTimeout(timer);
-	}
-	let callOff = (): void => {};
-	const timer = setTimeout(() => {
-		callOff = longTimer(milliseconds - longestTimer, wake);
-	}, longestTimer);
-	callOff = () => clearTimeout(timer);
-	return () => callOff();
-}
 
 interface Immediate {
 	unref?(): void;

@@ -3,7 +3,7 @@
 // The journal and the scheduler are asked at intervals, for a process that died notifies nobody. Here one attempt at a
 // piece of work is under way at a time; who else works on it is for the journal and the records to say. A piece that fails
 // is reported, tried again later and less and less often, and holds up none of the others.
-import { HoldfastTypeError } from "@holdfast/upp";
+import { HoldfastTypeError, readDuration } from "@holdfast/upp";
 import type { AgentRun } from "./agent-run.ts";
 import { DueWork, problemOf } from "./due-work.ts";
 import { orphans, WaitingSessions } from "./store-keys.ts";
@@ -73,7 +73,7 @@ export class Supervisor {
 }
 
 /** @throws HoldfastError `invalid_option` for options that make no sense. */
-function checkWorkOptions({ until = "stopped", atOnce = 1, lookEveryMs = 1 }: WorkOptions): void {
+function checkWorkOptions({ until = "stopped", atOnce = 1, lookEveryMs }: WorkOptions): void {
 	if (until !== "stopped" && until !== "done")
 		throw new HoldfastTypeError(
 			"invalid_option",
@@ -84,9 +84,5 @@ function checkWorkOptions({ until = "stopped", atOnce = 1, lookEveryMs = 1 }: Wo
 			"invalid_option",
 			"The option `atOnce` of work() must be a number from 1 on.",
 		);
-	if (!(lookEveryMs > 0))
-		throw new HoldfastTypeError(
-			"invalid_option",
-			"The option `lookEveryMs` of work() must be a number of milliseconds above 0.",
-		);
+	readDuration("lookEveryMs", lookEveryMs, 500);
 }

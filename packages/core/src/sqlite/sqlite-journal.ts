@@ -1,6 +1,6 @@
 // The journal in a SQLite file (keeps I2, I3, I4): several processes may share the file, each with a worker of its own.
 import { resolve as resolvePath } from "node:path";
-import { HoldfastError } from "@holdfast/upp";
+import { HoldfastError, longestForeignWait, readDuration } from "@holdfast/upp";
 import type { FileLimits } from "../host/index.ts";
 import { ownConnection } from "./node-connection.ts";
 import { openDatabase } from "./open-database.ts";
@@ -88,7 +88,7 @@ function checkOptions(options: SqliteJournalOptions): void {
 	if (typeof path !== "string") throw invalid("path", "the path of a file");
 	if (path.startsWith("file:")) throw invalid("path", "a path, not an address");
 	if (durability !== "process" && durability !== "power") throw invalid("durability", '"process" or "power"');
-	if (!(leaseTtlMs > 0)) throw invalid("leaseTtlMs", "a number of milliseconds above 0");
+	readDuration("leaseTtlMs", leaseTtlMs, 0, { most: longestForeignWait });
 	if (!(maxFileSize > 0)) throw invalid("maxFileSize", "a number of bytes above 0");
 }
 

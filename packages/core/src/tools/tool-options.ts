@@ -1,6 +1,6 @@
 // The options every kind of tool may carry, parsed once into what the engine reads.
 
-import { HoldfastError, nearest } from "@holdfast/upp";
+import { durationFault, HoldfastError, nearest } from "@holdfast/upp";
 import { plainJson } from "./plain-json.ts";
 import type { AnyTool, EngineTool, Reconciliation, RetryPolicy, UnknownCall } from "./types.ts";
 
@@ -70,8 +70,9 @@ export function resolveToolOptions(source: AnyTool, name: string): ResolvedToolO
 	if (typeof maxModelCharacters !== "number" || !(maxModelCharacters > 0)) {
 		throw invalidTool(`The tool "${name}" has a \`maxModelCharacters\` that is not a number above 0.`);
 	}
-	if (timeoutMs !== undefined && !(typeof timeoutMs === "number" && timeoutMs > 0)) {
-		throw invalidTool(`The tool "${name}" has a \`timeoutMs\` that is not a number of milliseconds above 0.`);
+	const timeoutFault = durationFault(timeoutMs ?? 1, { most: Number.POSITIVE_INFINITY });
+	if (timeoutFault !== undefined) {
+		throw invalidTool(`The \`timeoutMs\` of the tool "${name}" must be ${timeoutFault}.`);
 	}
 	if (typeof editableApproval !== "boolean")
 		throw invalidTool(`The tool "${name}" has an \`editableApproval\` that is not a boolean.`);

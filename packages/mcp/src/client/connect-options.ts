@@ -1,6 +1,6 @@
 // What `connectMcp` takes: the servers, and what holds for all of them. Checked once, at the door.
 
-import { HoldfastError } from "@holdfast/upp";
+import { durationFault, HoldfastError, longestForeignWait } from "@holdfast/upp";
 import type { AuthProvider, OAuthClientProvider, Transport } from "@modelcontextprotocol/client";
 import type { RetryPolicy } from "holdfast";
 import type { McpServers } from "./connect-mcp.ts";
@@ -116,8 +116,8 @@ export function checkServers(servers: Readonly<Record<string, McpServer>>): void
 		if ("url" in server && !/^https?:$/.test(URL.parse(server.url)?.protocol ?? ""))
 			throw invalidServer(name, "its `url` is not an address with http or https");
 		for (const limit of ["timeoutMs", "connectTimeoutMs"] as const) {
-			const value = server[limit];
-			if (value !== undefined && !(value > 0)) throw invalidServer(name, `its \`${limit}\` is not above 0`);
+			const fault = durationFault(server[limit] ?? 1, { most: longestForeignWait });
+			if (fault !== undefined) throw invalidServer(name, `its \`${limit}\` must be ${fault}`);
 		}
 	}
 }

@@ -1,6 +1,8 @@
 // Clients that went away in the middle of a call: it is stopped, unless they come back for it in time.
+import { startTimer } from "@holdfast/upp";
+
 export class Leaving {
-	readonly #timers = new Map<string, NodeJS.Timeout>();
+	readonly #timers = new Map<string, () => void>();
 
 	/** Stops after so many milliseconds, or at once. */
 	left(sessionId: string, afterMs: number, stop: () => void): void {
@@ -9,17 +11,16 @@ export class Leaving {
 			stop();
 			return;
 		}
-		const timer = setTimeout(() => {
+		const late = (): void => {
 			this.#timers.delete(sessionId);
 			stop();
-		}, afterMs);
-		timer.unref();
-		this.#timers.set(sessionId, timer);
+		};
+		this.#timers.set(sessionId, startTimer(afterMs, late, { process: "release" }));
 	}
 
 	/** Somebody waits for the call again. */
 	cameBack(sessionId: string): void {
-		clearTimeout(this.#timers.get(sessionId));
+		this.#timers.get(sessionId)?.();
 		this.#timers.delete(sessionId);
 	}
 

@@ -2,7 +2,7 @@
 // there is nothing here that a restart could lose.
 
 import type { ServedCaller } from "@holdfast/server";
-import { checkOptionNames, optionNames } from "@holdfast/upp";
+import { checkOptionNames, optionNames, readDuration } from "@holdfast/upp";
 import {
 	createMcpHandler,
 	hostHeaderValidationResponse,
@@ -65,7 +65,9 @@ const mcpServerNames = optionNames<McpServerOptions>({
 export function mcpServer(options: McpServerOptions): McpAgentServer {
 	checkOptionNames(options, mcpServerNames, { of: "mcpServer()" });
 	checkTools(options.tools);
-	const { caller: everybody = { tenant: "local" }, authenticate, onError, pollEveryMs = 1000 } = options;
+	const { caller: everybody = { tenant: "local" }, authenticate, onError } = options;
+	const pollEveryMs = readDuration("pollEveryMs", options.pollEveryMs, 1000);
+	readDuration("resendMs", options.resendMs, 0, { least: 0, most: Number.POSITIVE_INFINITY });
 	const tasks = new Tasks(options.service, pollEveryMs);
 	const serverFor = (caller: ServedCaller) => newServer(options, tasks, leaving, caller);
 	const leaving = new Leaving();

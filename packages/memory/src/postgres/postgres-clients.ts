@@ -1,8 +1,9 @@
 // Clients over Postgres, through the package `pg` or a pool of the caller's.
-import { HoldfastError } from "@holdfast/upp";
+import { HoldfastError, longestForeignWait } from "@holdfast/upp";
 import { clientsOver } from "../clients/index.ts";
 import type { Clients, PersistentOptions } from "../contract/index.ts";
 import { keyRingOf } from "../encryption/index.ts";
+import { duration } from "../storage/index.ts";
 import { PostgresConnection, type Queryable } from "./postgres-connection.ts";
 import { postgresStorage } from "./postgres-storage.ts";
 
@@ -31,7 +32,9 @@ export interface PostgresOptions extends PersistentOptions {
  */
 export function postgresClients(options: PostgresOptions): Clients {
 	const { url, pool, schema = "holdfast_memory", maxConnections = 10 } = options;
-	const { connectTimeoutMs = 5_000, commandTimeoutMs = 30_000 } = options;
+	const most = longestForeignWait;
+	const connectTimeoutMs = duration("connectTimeoutMs", options.connectTimeoutMs, 5_000, { most });
+	const commandTimeoutMs = duration("commandTimeoutMs", options.commandTimeoutMs, 30_000, { most });
 	if ((url === undefined) === (pool === undefined))
 		throw new HoldfastError("OPTION_INVALID", "Postgres needs either `url` or `pool`.");
 	const connection = new PostgresConnection({

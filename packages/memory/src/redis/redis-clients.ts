@@ -1,8 +1,9 @@
 // Clients over Redis, through the package `redis` or a connection of the caller's.
-import { HoldfastError } from "@holdfast/upp";
+import { HoldfastError, longestForeignWait } from "@holdfast/upp";
 import { clientsOver } from "../clients/index.ts";
 import type { Clients, PersistentOptions } from "../contract/index.ts";
 import { keyRingOf } from "../encryption/index.ts";
+import { duration } from "../storage/index.ts";
 import { type RedisCommand, RedisConnection } from "./redis-connection.ts";
 import { redisStorage } from "./redis-storage.ts";
 
@@ -29,13 +30,10 @@ export interface RedisOptions extends PersistentOptions {
  * const clients = redisClients({ url: "redis://localhost:6379", unencrypted: true });
  */
 export function redisClients(options: RedisOptions): Clients {
-	const {
-		url,
-		command,
-		prefix = "{holdfast}:memory:",
-		connectTimeoutMs = 5_000,
-		commandTimeoutMs = 30_000,
-	} = options;
+	const { url, command, prefix = "{holdfast}:memory:" } = options;
+	const most = longestForeignWait;
+	const connectTimeoutMs = duration("connectTimeoutMs", options.connectTimeoutMs, 5_000, { most });
+	const commandTimeoutMs = duration("commandTimeoutMs", options.commandTimeoutMs, 30_000, { most });
 	if ((url === undefined) === (command === undefined))
 		throw new HoldfastError("OPTION_INVALID", "Redis needs either `url` or `command`.");
 	const connection = new RedisConnection({ url, command, connectTimeoutMs, commandTimeoutMs });

@@ -5,7 +5,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { HoldfastError } from "@holdfast/upp";
 import type { Kind, NewRecord, Storage, StoredRecord } from "../storage/index.ts";
-import { failed, unavailable } from "../storage/index.ts";
+import { duration, failed, unavailable } from "../storage/index.ts";
 import { isBusy, openFile } from "./open-file.ts";
 import { prepared, type Statements } from "./statements.ts";
 import { searchWords } from "./word-search.ts";
@@ -21,7 +21,9 @@ interface Opened {
 
 /** @throws HoldfastError `OPTION_INVALID` for a name of no file. */
 export function sqliteStorage(options: { readonly file: string; readonly busyTimeoutMs?: number }): Storage {
-	const { file, busyTimeoutMs = usualPatience } = options;
+	const { file } = options;
+	const unlimited = { least: 0, most: Number.POSITIVE_INFINITY };
+	const busyTimeoutMs = duration("busyTimeoutMs", options.busyTimeoutMs, usualPatience, unlimited);
 	if (typeof file !== "string" || file === "" || file === ":memory:")
 		throw new HoldfastError(
 			"OPTION_INVALID",

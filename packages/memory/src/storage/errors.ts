@@ -1,5 +1,12 @@
 // Errors of places that are not there or fail.
-import { HoldfastError, isHoldfastError, messageOf } from "@holdfast/upp";
+import {
+	type DurationRange,
+	durationFault,
+	HoldfastError,
+	isHoldfastError,
+	messageOf,
+	startTimer,
+} from "@holdfast/upp";
 
 /** A place that cannot be reached now. */
 export function unavailable(place: string, why: string, cause?: unknown): HoldfastError {
@@ -28,20 +35,32 @@ export function notInstalled(name: string, cause: unknown): HoldfastError {
 	);
 }
 
+/** A duration of the options, in milliseconds. @throws HoldfastError `OPTION_INVALID`. */
+export function duration(
+	name: string,
+	value: number | undefined,
+	standard: number,
+	range?: DurationRange,
+): number {
+	const fault = value === undefined ? undefined : durationFault(value, range);
+	if (fault === undefined) return value ?? standard;
+	throw new HoldfastError("OPTION_INVALID", `\`${name}\` is ${String(value)}. It must be ${fault}.`);
+}
+
 /** What is done, or `DB_UNAVAILABLE` when it took longer than that many milliseconds. */
 export async function withinTime<Result>(
 	milliseconds: number,
 	place: string,
 	work: Promise<Result>,
 ): Promise<Result> {
-	let timer: NodeJS.Timeout | undefined;
+	let callOff = (): void => {};
 	const late = new Promise<never>((_, reject) => {
 		const expire = (): void => reject(unavailable(place, `it did not answer within ${milliseconds} ms`));
-		timer = setTimeout(expire, milliseconds);
+		callOff = startTimer(milliseconds, expire);
 	});
 	try {
 		return await Promise.race([work, late]);
 	} finally {
-		clearTimeout(timer);
+		callOff();
 	}
 }

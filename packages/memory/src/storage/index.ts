@@ -1,5 +1,5 @@
 // Door of what places must be able to do.
-export { failed, notInstalled, unavailable, withinTime } from "./errors.ts";
+export { duration, failed, notInstalled, unavailable, withinTime } from "./errors.ts";
 export type {
 	Expired,
 	FoundRecord,

@@ -1,6 +1,6 @@
 // An agent: what its sessions share, and its life. new → started → stopped; a failed start leaves it new.
 
-import { HoldfastError, messageOf } from "@holdfast/upp";
+import { HoldfastError, messageOf, startTimer } from "@holdfast/upp";
 import type { Agent as EngineAgent, Host } from "holdfast";
 import {
 	type ActionResult,
@@ -285,14 +285,10 @@ export class Agent implements AgentContract {
 function timersOf(clock: FixedClock): { after(milliseconds: number, wake: () => void): () => void } {
 	return {
 		after(milliseconds, wake) {
-			const timer = setTimeout(
-				() => {
-					clock.advance(milliseconds);
-					wake();
-				},
-				Math.min(milliseconds, 2 ** 31 - 1),
-			);
-			return () => clearTimeout(timer);
+			return startTimer(milliseconds, () => {
+				clock.advance(milliseconds);
+				wake();
+			});
 		},
 	};
 }

@@ -1,6 +1,7 @@
 // The configuration of an agent, checked once at the door, with what the environment says where nothing else does.
-import { HoldfastError } from "@holdfast/upp";
+import { durationFault, HoldfastError } from "@holdfast/upp";
 import type { AgentConfig, RuntimeFlags } from "../contract/index.ts";
+import { faultOfDelays } from "../tools/index.ts";
 import { faultsOfProtection } from "./read-protection.ts";
 
 /** What may be set for a runtime as a whole. */
@@ -24,8 +25,12 @@ export function checkConfig(config: AgentConfig): void {
 	else if (config.planner === undefined && config.runner === undefined && config.modelProviders.length === 0)
 		problems.push(["modelProviders", "the model planner needs one at least"]);
 	if (!isLimit(config.maxSteps)) problems.push(["maxSteps", "it is no whole number from 1"]);
-	for (const name of ["abortGraceMs", "shutdownTimeoutMs", "modelTimeoutMs"] as const)
-		if (!isTime(config[name])) problems.push([name, "it is no number of milliseconds from 0"]);
+	for (const name of ["abortGraceMs", "shutdownTimeoutMs", "modelTimeoutMs"] as const) {
+		const fault = durationFault(config[name] ?? 0, { least: 0, most: Number.POSITIVE_INFINITY });
+		if (fault !== undefined) problems.push([name, `it must be ${fault}`]);
+	}
+	const retryFault = faultOfDelays(config.retry);
+	if (retryFault !== undefined) problems.push(["retry", `it has ${retryFault}`]);
 	problems.push(...faultsOfProtection(config));
 	const functions = {
 		planner: "plan",
@@ -48,10 +53,6 @@ export function checkMaxSteps(maxSteps: number | undefined): void {
 
 function isLimit(value: unknown): boolean {
 	return value === undefined || (Number.isInteger(value) && (value as number) >= 1);
-}
-
-function isTime(value: unknown): boolean {
-	return value === undefined || (typeof value === "number" && value >= 0);
 }
 
 /** What is wrong with a configuration, path by path. */

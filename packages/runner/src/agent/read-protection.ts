@@ -1,5 +1,6 @@
 // The options that protect: an unknown name or a value of a wrong type would leave the agent without the protection, so each is
 // refused when the agent is made.
+import { durationFault } from "@holdfast/upp";
 import type { AgentConfig } from "../contract/index.ts";
 
 type Fault = readonly [path: string, why: string];
@@ -11,8 +12,10 @@ const boolean: Check = (value) => (typeof value === "boolean" ? undefined : "mus
 const action: Check = (value) => (typeof value === "function" ? undefined : "must be a function");
 const count: Check = (value) =>
 	Number.isInteger(value) && (value as number) >= 0 ? undefined : "must be a whole number from 0";
-const duration: Check = (value) =>
-	typeof value === "number" && value > 0 ? undefined : "must be a number of milliseconds above 0";
+const duration: Check = (value) => {
+	const fault = durationFault(value, { most: Number.POSITIVE_INFINITY });
+	return fault === undefined ? undefined : `must be ${fault}`;
+};
 const texts: Check = (value) =>
 	Array.isArray(value) && value.every((each) => typeof each === "string")
 		? undefined

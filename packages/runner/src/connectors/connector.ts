@@ -1,5 +1,5 @@
 // What the connectors share: input is checked before anything else, and every failure is an answer with a code.
-import { HoldfastError, isHoldfastError } from "@holdfast/upp";
+import { type DurationRange, durationFault, HoldfastError, isHoldfastError } from "@holdfast/upp";
 import { compileSchema, formatIssues } from "holdfast/execution";
 import type { ExecutionContext, ToolDefinition, ToolOutput } from "../contract/index.ts";
 
@@ -57,6 +57,18 @@ export function limit(name: string, given: number | undefined, otherwise: number
 	if (given === undefined) return otherwise;
 	if (Number.isSafeInteger(given) && given >= 1) return given;
 	throw configInvalid(`\`${name}\` is no whole number from 1`);
+}
+
+/** A duration of a connector's options, in milliseconds. @throws HoldfastError `CONFIG_INVALID`. */
+export function duration(
+	name: string,
+	given: number | undefined,
+	otherwise: number,
+	range?: DurationRange,
+): number {
+	const fault = given === undefined ? undefined : durationFault(given, range);
+	if (fault !== undefined) throw configInvalid(`\`${name}\` must be ${fault}`);
+	return given ?? otherwise;
 }
 
 export function configInvalid(why: string): HoldfastError {

@@ -1,9 +1,17 @@
 // The connector for HTTP: one guarded request, with what the runner needs to know whether trying again may help.
 import { validateHeaderName, validateHeaderValue } from "node:http";
 import { type OutboundOptions, type OutboundResponse, outbound } from "@holdfast/outbound";
-import { isHoldfastError } from "@holdfast/upp";
+import { isHoldfastError, timeoutSignal } from "@holdfast/upp";
 import type { ExecutionContext, ToolOutput } from "../contract/index.ts";
-import { type Connector, configInvalid, connector, failed, inputInvalid, limit } from "./connector.ts";
+import {
+	type Connector,
+	configInvalid,
+	connector,
+	duration,
+	failed,
+	inputInvalid,
+	limit,
+} from "./connector.ts";
 import { bodyOf, retryAfter } from "./http-response.ts";
 
 const allMethods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
@@ -62,7 +70,7 @@ interface HttpInput {
  */
 export function httpConnector(options: HttpConnectorOptions = {}): Connector {
 	const { id = "http", methods = allMethods, credentialHeaders = [] } = options;
-	const timeoutMs = limit("timeoutMs", options.timeoutMs, 10_000);
+	const timeoutMs = duration("timeoutMs", options.timeoutMs, 10_000);
 	const maxResponseBytes = limit("maxResponseBytes", options.maxResponseBytes, 1_048_576);
 	const credentials = readCredentials(options.credentials ?? {});
 	if (methods.length === 0 || !methods.every((method) => allMethods.includes(method)))
@@ -97,7 +105,7 @@ export function httpConnector(options: HttpConnectorOptions = {}): Connector {
 		async carryOut(input: HttpInput, context): Promise<ToolOutput> {
 			const method = input.method ?? (methods.includes("GET") ? "GET" : (methods[0] as HttpMethod));
 			const mayRepeat = method === "GET" || method === "HEAD" || input.idempotencyKey !== undefined;
-			const time = AbortSignal.timeout(timeoutMs);
+			const time = timeoutSignal(timeoutMs);
 			const signal = AbortSignal.any([context.signal, time]);
 			const own = URL.canParse(input.url) ? (credentials.get(new URL(input.url).origin) ?? {}) : {};
 			const { body, type } = bodyToSend(input.body, method);

@@ -160,9 +160,9 @@ describe("its time", () => {
 			ok: false,
 			meta: { code: "HTTP_TIMEOUT", retriable: true },
 		});
-		const asked = vi.spyOn(AbortSignal, "timeout");
+		const asked = vi.spyOn(globalThis, "setTimeout");
 		await call({ url: "http://a.example/" }, { resolve: async () => [] });
-		expect(asked.mock.calls).toEqual([[10_000]]);
+		expect(asked.mock.calls.map(([, milliseconds]) => milliseconds)).toContain(10_000);
 		expect(httpConnector().timeoutMs).toBeGreaterThan(10_000);
 	});
 });

@@ -3,9 +3,17 @@
 import { realpathSync, statSync } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { isAbsolute, relative, resolve, sep } from "node:path";
-import { HoldfastError } from "@holdfast/upp";
+import { HoldfastError, startTimer } from "@holdfast/upp";
 import type { ToolOutput } from "../contract/index.ts";
-import { type Connector, configInvalid, connector, failed, inputInvalid, limit } from "./connector.ts";
+import {
+	type Connector,
+	configInvalid,
+	connector,
+	duration,
+	failed,
+	inputInvalid,
+	limit,
+} from "./connector.ts";
 import { type ProcessGroup, startGroup } from "./process-group.ts";
 
 /** Options of `shellConnector()`. */
@@ -39,7 +47,7 @@ interface ShellInput {
  */
 export function shellConnector(options: ShellConnectorOptions): Connector {
 	const { id = "shell", env: names = ["PATH", "LANG"], variables = {} } = options;
-	const timeoutMs = limit("timeoutMs", options.timeoutMs, 30_000);
+	const timeoutMs = duration("timeoutMs", options.timeoutMs, 30_000);
 	const maxOutputBytes = limit("maxOutputBytes", options.maxOutputBytes, 1_048_576);
 	const root = readRoot(options.root);
 	return connector({
@@ -110,12 +118,12 @@ function untilOver(
 ): Promise<"exit" | "timeout" | "abort" | "output"> {
 	return new Promise((settle) => {
 		const over = (why: "exit" | "timeout" | "abort" | "output"): void => {
-			clearTimeout(timer);
+			callOff();
 			signal.removeEventListener("abort", abort);
 			settle(why);
 		};
 		const abort = (): void => over("abort");
-		const timer = setTimeout(() => over("timeout"), timeoutMs);
+		const callOff = startTimer(timeoutMs, () => over("timeout"));
 		signal.addEventListener("abort", abort, { once: true });
 		if (signal.aborted) abort();
 		output.whenOver(() => over("output"));

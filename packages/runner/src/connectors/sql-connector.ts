@@ -1,7 +1,7 @@
 // The connector for SQL: one statement with bound parameters, read-only unless the agent may change databases.
-import { HoldfastError, isHoldfastError } from "@holdfast/upp";
+import { HoldfastError, isHoldfastError, longestForeignWait, timeoutSignal } from "@holdfast/upp";
 import type { ToolOutput } from "../contract/index.ts";
-import { type Connector, connector, failed, limit } from "./connector.ts";
+import { type Connector, connector, duration, failed, limit } from "./connector.ts";
 import type { SqlDriver, SqlValue } from "./sql-driver.ts";
 import { parseStatement, sqlRefused } from "./sql-statement.ts";
 
@@ -28,7 +28,7 @@ export interface SqlConnectorOptions {
  */
 export function sqlConnector(options: SqlConnectorOptions): Connector {
 	const { driver, id = "sql" } = options;
-	const timeoutMs = limit("timeoutMs", options.timeoutMs, 10_000);
+	const timeoutMs = duration("timeoutMs", options.timeoutMs, 10_000, { most: longestForeignWait });
 	const maxRows = limit("maxRows", options.maxRows, 1_000);
 	const maxCharacters = limit("maxCharacters", options.maxCharacters, 1_048_576);
 	return connector({
@@ -56,7 +56,7 @@ export function sqlConnector(options: SqlConnectorOptions): Connector {
 			if (params.some((value) => typeof value === "string" && value.includes("\0")))
 				throw sqlRefused("a parameter holds a NUL character");
 			if (writes && allowDbWrites !== true) throw sqlReadOnly();
-			const time = AbortSignal.timeout(timeoutMs);
+			const time = timeoutSignal(timeoutMs);
 			try {
 				const { truncated = false, ...output } = await driver.query(
 					{ sql, placeholders, params, readOnly: !writes, maxRows, maxCharacters, timeoutMs },

@@ -1,6 +1,6 @@
 // What a template may cost: its length and nesting when it is read, steps and characters when it is rendered. Rendering is
 // synchronous, so nothing outside can interrupt it: every engine charges what it does here (keeps I7).
-import { HoldfastError } from "@holdfast/upp";
+import { HoldfastError, readDuration } from "@holdfast/upp";
 
 /** Limits of templates. */
 export interface PromptLimits {
@@ -23,8 +23,8 @@ export function readLimits(limits: PromptLimits = {}): Required<PromptLimits> {
 		depth: 50,
 		steps: 250_000,
 		outputLength: 1_000_000,
-		renderMs: 2_000,
 		...Object.fromEntries(Object.entries(limits).filter(([, limit]) => limit !== undefined)),
+		renderMs: readDuration("renderMs", limits.renderMs, 2_000, { most: Number.POSITIVE_INFINITY }),
 	};
 }
 

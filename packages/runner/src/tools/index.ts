@@ -1,3 +1,3 @@
 // Door of the tools: their registry, and how one is run.
 export { runTool, type ToolCall } from "./run-tool.ts";
-export { ToolRegistry } from "./tool-registry.ts";
+export { faultOfDelays, ToolRegistry } from "./tool-registry.ts";

@@ -1,8 +1,8 @@
 // The tools of an agent, by id.
 
-import { HoldfastError } from "@holdfast/upp";
+import { durationFault, HoldfastError } from "@holdfast/upp";
 import { compileSchema } from "holdfast/execution";
-import { executorTool, memoryTool, type ToolDefinition } from "../contract/index.ts";
+import { executorTool, memoryTool, type RetryOptions, type ToolDefinition } from "../contract/index.ts";
 
 const own: ReadonlySet<string> = new Set([memoryTool, executorTool]);
 
@@ -60,8 +60,18 @@ function faultOf(tool: ToolDefinition): string | undefined {
 		return `the \`safeByDefault\` of ${named} is no boolean`;
 	if (idempotent !== undefined && typeof idempotent !== "boolean")
 		return `the \`idempotent\` of ${named} is no boolean`;
-	if (timeoutMs !== undefined && !(typeof timeoutMs === "number" && timeoutMs > 0))
-		return `the \`timeoutMs\` of ${named} is no number of milliseconds above 0`;
+	const timeoutFault = durationFault(timeoutMs ?? 1, { most: Number.POSITIVE_INFINITY });
+	if (timeoutFault !== undefined) return `the \`timeoutMs\` of ${named} must be ${timeoutFault}`;
+	const retryFault = faultOfDelays(tool.retry);
+	return retryFault === undefined ? undefined : `the \`retry\` of ${named} has ${retryFault}`;
+}
+
+/** What is wrong with the delays between attempts. */
+export function faultOfDelays(retry: RetryOptions | undefined): string | undefined {
+	for (const name of ["baseDelayMs", "maxDelayMs"] as const) {
+		const fault = durationFault(retry?.[name] ?? 0, { least: 0 });
+		if (fault !== undefined) return `a \`${name}\` that is not ${fault}`;
+	}
 	return undefined;
 }
 

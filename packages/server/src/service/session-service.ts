@@ -3,7 +3,7 @@
 //
 // open: executions are accepted. closing: no more are, and runs may end. closed: runs are suspended, streams have ended;
 // sessions can still be looked at.
-import { checkOptionNames, HoldfastTypeError } from "@holdfast/upp";
+import { checkOptionNames, delay, HoldfastTypeError, readDuration } from "@holdfast/upp";
 import type { AgentRun, Host, WorkOptions } from "holdfast";
 import {
 	type AgentFor,
@@ -113,7 +113,9 @@ class Service implements SessionService {
 		this.#host = host;
 		const { find, names } = knownModels(models);
 		if (host.stats !== undefined) this.storeStats = host.stats;
-		this.#lookEveryMs = recoverEveryMs;
+		this.#lookEveryMs = readDuration("recoverEveryMs", recoverEveryMs, 500);
+		for (const [name, value] of Object.entries({ deltaFlushMs, remoteToolTimeoutMs }))
+			readDuration(name, value, 0, { most: Number.POSITIVE_INFINITY });
 		this.#sessions = new ExecuteSessions({
 			host,
 			keys: servedKeys,
@@ -308,16 +310,15 @@ class Service implements SessionService {
 	}
 
 	async close({ drainMs = 0 }: { readonly drainMs?: number } = {}): Promise<void> {
+		readDuration("drainMs", drainMs, 0, { least: 0, most: Number.POSITIVE_INFINITY });
 		this.#isClosing = true;
-		let timer: ReturnType<typeof setTimeout> | undefined;
-		const over = new Promise<void>((resolve) => {
-			timer = setTimeout(resolve, drainMs);
-		});
+		const drained = new AbortController();
+		const over = delay(drainMs, drained.signal).catch(() => {});
 		const watched = [...this.#readings].filter(([, session]) => session.isBusy);
 		// Requests from before the close may still finish.
 		await Promise.race([Promise.allSettled(this.#asked), over]);
 		await Promise.race([this.#sessions.quiet().then(() => readToEnd(this.#host, watched)), over]);
-		clearTimeout(timer);
+		drained.abort();
 		await this.#sessions.close();
 		this.#followers.leaveAll();
 	}

@@ -4,7 +4,7 @@
 // Only a look at the files moves it, one look at a time; a change during a look makes another one follow.
 import { type FSWatcher, watch } from "node:fs";
 import { dirname, join, resolve, sep } from "node:path";
-import { HoldfastError, isHoldfastError } from "@holdfast/upp";
+import { HoldfastError, isHoldfastError, longestForeignWait, readDuration } from "@holdfast/upp";
 import { loadProjectWith, type ProjectProblem } from "../load/index.ts";
 import type { LiveProject, Project } from "../types/index.ts";
 import { changedFiles, type FileStamps, foldersIn, stampsOf } from "./file-stamps.ts";
@@ -57,6 +57,7 @@ export async function watchProject(
 	const first = Promise.withResolvers<void>();
 	let current: Project | undefined;
 	let stamps: FileStamps = new Map();
+	const quiet = readDuration("quiet", options.quiet, 15, { least: 0, most: longestForeignWait });
 	let failed: readonly string[] = [];
 	let looking: Promise<void> | undefined;
 	let isDue = false;
@@ -80,7 +81,7 @@ export async function watchProject(
 	};
 	const soon = (): void => {
 		clearTimeout(timer);
-		if (!isClosed) timer = setTimeout(() => void look(), options.quiet ?? 15);
+		if (!isClosed) timer = setTimeout(() => void look(), quiet);
 	};
 	const follow = (folders: readonly string[]): void => {
 		for (const folder of folders) {

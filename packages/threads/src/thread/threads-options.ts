@@ -1,5 +1,5 @@
 // What threads are made with, checked at the door.
-import { HoldfastTypeError } from "@holdfast/upp";
+import { HoldfastTypeError, readDuration } from "@holdfast/upp";
 import type { AgentOptions, Host, Ports } from "holdfast";
 import type { MiddlewareEntry } from "holdfast/middleware";
 import type { Plugin } from "holdfast/plugins";
@@ -113,6 +113,7 @@ export function checkOptions(options: ThreadsOptions): void {
 			"invalid_option",
 			"The option `project` must be a project, such as `loadProject()` returns.",
 		);
+	readDuration("keepDeltasMs", options.keepDeltasMs, 0, { most: Number.POSITIVE_INFINITY });
 	requireMcp(mcp, "current" in project ? project.current : project);
 }
 

@@ -1,6 +1,7 @@
 // Requests to a server that is not trusted: credentials reach the origins they are for and no other, a server that falls silent is
 // not waited for, and an answer without an end is cut off (keeps I7).
 import { HoldfastError } from "../errors/index.ts";
+import { startTimer } from "../time/index.ts";
 
 /** How requests are bound. */
 export interface BoundFetchOptions {
@@ -74,7 +75,7 @@ class Silence {
 	readonly #milliseconds: number;
 	readonly #given: AbortSignal;
 	readonly #abort = new AbortController();
-	#timer: ReturnType<typeof setTimeout> | undefined;
+	#stopTimer: (() => void) | undefined;
 	readonly #left = (): void => this.#abort.abort(this.#given.reason);
 
 	constructor(milliseconds: number, given: AbortSignal) {
@@ -97,18 +98,18 @@ class Silence {
 			this.signal.addEventListener("abort", giveUp);
 			if (this.signal.aborted) giveUp();
 		});
-		if (this.#milliseconds < Number.POSITIVE_INFINITY)
-			this.#timer = setTimeout(() => this.#abort.abort(serverSilent(this.#milliseconds)), this.#milliseconds);
+		const silentFor = this.#milliseconds;
+		this.#stopTimer = startTimer(silentFor, () => this.#abort.abort(serverSilent(silentFor)));
 		try {
 			return await Promise.race([what, silent]);
 		} finally {
-			clearTimeout(this.#timer);
+			this.#stopTimer();
 			this.signal.removeEventListener("abort", giveUp);
 		}
 	}
 
 	end(): void {
-		clearTimeout(this.#timer);
+		this.#stopTimer?.();
 		this.#given.removeEventListener("abort", this.#left);
 	}
 

@@ -5,6 +5,7 @@ import type { JSONSchema, Message, ToolDefinition } from "../messages/index.ts";
 import { type BoundLLMModel, checkedModel, type LLMRequest, type RetryInfo } from "../model/index.ts";
 import { resolveModel } from "../providers/index.ts";
 import { retryingModel } from "../retry/index.ts";
+import { readDuration } from "../time/index.ts";
 import type { LLMOptions } from "./llm-types.ts";
 
 /** What may differ from call to call. */
@@ -49,6 +50,8 @@ export function bindModel(options: LLMOptions): ModelBinding {
 	// One made by hand has not passed `createProvider`.
 	const bound = checkedModel(handler.bind(reference.modelId, reference.options), name);
 	const { retryStrategy, timeout } = options.config ?? {};
+	if (timeout !== undefined)
+		readDuration("config.timeout", timeout, timeout, { most: Number.POSITIVE_INFINITY });
 	const wrapped = retryStrategy !== undefined || timeout !== undefined;
 	const model = wrapped ? retryingModel(bound, name) : bound;
 	const shared: Record<string, unknown> = { config: {} };

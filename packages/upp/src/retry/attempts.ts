@@ -3,6 +3,7 @@
 
 import { isHoldfastError, isUPPError, type UPPError } from "../errors/index.ts";
 import type { LLMRequest, RetryStrategy } from "../model/index.ts";
+import { delay } from "../time/index.ts";
 import { Deadline } from "./deadline.ts";
 
 /** Waits; ends early by rejecting when the signal fires. */
@@ -54,7 +55,7 @@ async function tryAgain<T>(
 ): Promise<T> {
 	const { signal } = deadline;
 	const strategy = request.config?.retryStrategy ?? context.defaultStrategy;
-	const sleep = context.sleep ?? sleepOnTimers;
+	const sleep = context.sleep ?? delay;
 	for (let retry = 1; ; retry++) {
 		if (strategy?.beforeRequest !== undefined) {
 			const pause = await strategy.beforeRequest();
@@ -77,18 +78,3 @@ async function tryAgain<T>(
 		}
 	}
 }
-
-/** Waits on the runtime's timers; rejects with the signal's reason as soon as it is aborted. */
-export const sleepOnTimers: Sleep = (milliseconds, signal) =>
-	new Promise((resolve, reject) => {
-		const stop = (): void => {
-			clearTimeout(timer);
-			reject(signal.reason);
-		};
-		const timer = setTimeout(() => {
-			signal.removeEventListener("abort", stop);
-			resolve();
-		}, milliseconds);
-		if (signal.aborted) stop();
-		else signal.addEventListener("abort", stop, { once: true });
-	});

@@ -1,6 +1,9 @@
 // Ready-made retry strategies.
 
 import type { RetryStrategy } from "../model/index.ts";
+import { readDuration } from "../time/index.ts";
+
+const unlimited = { least: 0, most: Number.POSITIVE_INFINITY };
 
 /** How `exponentialBackoff` waits. */
 export interface BackoffOptions {
@@ -19,12 +22,15 @@ export interface BackoffOptions {
 	random?: () => number;
 }
 
-/** Retries what may be retried, waiting longer each time, or as long as the provider asks for. */
+/**
+ * Retries what may be retried, waiting longer each time, or as long as the provider asks for.
+ * @throws HoldfastError `invalid_option`.
+ */
 export function exponentialBackoff(options: BackoffOptions = {}): RetryStrategy {
 	const maxRetries = options.maxRetries ?? 2;
-	const initialDelayMs = options.initialDelayMs ?? 500;
-	const maxDelayMs = options.maxDelayMs ?? 30_000;
-	const maxRetryAfterMs = options.maxRetryAfterMs ?? 60_000;
+	const initialDelayMs = readDuration("initialDelayMs", options.initialDelayMs, 500, { least: 0 });
+	const maxDelayMs = readDuration("maxDelayMs", options.maxDelayMs, 30_000, unlimited);
+	const maxRetryAfterMs = readDuration("maxRetryAfterMs", options.maxRetryAfterMs, 60_000, unlimited);
 	return {
 		onRetry(error, attempt) {
 			if (!error.retryable || attempt > maxRetries) return null;

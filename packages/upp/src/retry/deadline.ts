@@ -3,6 +3,7 @@
 
 import { UPPError } from "../errors/index.ts";
 import type { LLMRequest } from "../model/index.ts";
+import { startTimer } from "../time/index.ts";
 
 /** The end of one call. */
 export class Deadline {
@@ -13,7 +14,7 @@ export class Deadline {
 	readonly #provider: string;
 	readonly #reached: (error: UPPError) => void;
 	readonly #cancel = (): void => this.#end(cancelled(this.#provider, this.#given?.reason));
-	#timer: ReturnType<typeof setTimeout> | undefined;
+	#stopTimer: (() => void) | undefined;
 	/** Called once when the call must end; costs less than a listener on the signal. */
 	onReached: (() => void) | undefined;
 
@@ -29,14 +30,12 @@ export class Deadline {
 		}
 		signal?.addEventListener("abort", this.#cancel);
 		const timeout = config?.timeout;
-		// Beyond 24.8 days a timer would fire at once; no request takes that long.
-		if (timeout !== undefined && timeout <= 2 ** 31 - 1)
-			this.#timer = setTimeout(() => this.#expire(timeout), timeout);
+		if (timeout !== undefined) this.#stopTimer = startTimer(timeout, () => this.#expire(timeout));
 	}
 
 	/** The call settled: nothing can end it any more. */
 	close(): void {
-		if (this.#timer !== undefined) clearTimeout(this.#timer);
+		this.#stopTimer?.();
 		this.#given?.removeEventListener("abort", this.#cancel);
 	}
 

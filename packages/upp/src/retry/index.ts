@@ -1,6 +1,6 @@
 // The door of retries: attempts with a time limit, strategies, and models that follow them.
 
-export { type CallContext, runAttempts, type Sleep, sleepOnTimers } from "./attempts.ts";
+export { type CallContext, runAttempts, type Sleep } from "./attempts.ts";
 export { type BackoffOptions, exponentialBackoff, noRetry } from "./backoff.ts";
 export { cancelled, type Deadline } from "./deadline.ts";
 export { retryingModel, toUnknownError } from "./retrying-model.ts";

@@ -5,9 +5,10 @@ import {
 	type LLMRequest,
 	type ModelReference,
 	optionNames,
+	readDuration,
 	type Sleep,
-	sleepOnTimers,
 	type UPPError,
+	delay as waitFor,
 } from "@holdfast/upp";
 import { readCount } from "./read-options.ts";
 import { completeWith, findModel, type GivenModel, referenceTo, streamWith } from "./wrapped-model.ts";
@@ -48,7 +49,9 @@ export function retry(model: GivenModel, options: RetryOptions = {}): ModelRefer
 	});
 	const found = findModel(model);
 	const attempts = readCount(options.attempts ?? 3, "attempts", 1);
-	const { delay = defaultDelay, when = (error) => error.retryable, sleep = sleepOnTimers } = options;
+	const { delay: given = defaultDelay } = options;
+	const delay = typeof given === "function" ? given : readDuration("delay", given, given, { least: 0 });
+	const { when = (error) => error.retryable, sleep = waitFor } = options;
 	const next = async (
 		bound: BoundLLMModel,
 		failed: number,
