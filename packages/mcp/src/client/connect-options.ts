@@ -56,6 +56,11 @@ export interface McpHttpServer extends McpServerOptions {
 	readonly auth?: AuthProvider | OAuthClientProvider;
 	/** Makes the requests, for example one that reaches public addresses only. Default: the global `fetch`. */
 	readonly fetch?: (url: string | URL, init?: RequestInit) => Promise<Response>;
+	/**
+	 * Bytes of one answer at most; of an event stream, of one event. What is larger is cut off, and the connection with it, which
+	 * is made again for the next call. Default 16 MiB.
+	 */
+	readonly maxAnswerBytes?: number;
 }
 
 /** A server behind a transport of your own; it is asked for a new one at each connection. */
@@ -119,6 +124,10 @@ export function checkServers(servers: Readonly<Record<string, McpServer>>): void
 			const fault = durationFault(server[limit] ?? 1, { most: longestForeignWait });
 			if (fault !== undefined) throw invalidServer(name, `its \`${limit}\` must be ${fault}`);
 		}
+		const { maxAnswerBytes } = server as Partial<McpHttpServer>;
+		if (maxAnswerBytes === undefined) continue;
+		if (!("url" in server)) throw invalidServer(name, "`maxAnswerBytes` has no effect without `url`");
+		if (!(maxAnswerBytes > 0)) throw invalidServer(name, "its `maxAnswerBytes` is not above 0");
 	}
 }
 

@@ -48,6 +48,9 @@ export function newClient(
 	return client;
 }
 
+/** Bytes of one answer or one event of a server: 16 MiB. */
+const defaultAnswerBytes = 16 * 1024 * 1024;
+
 /** A transport that is not started yet. */
 export function newTransport(server: McpServer): Transport {
 	if ("transport" in server) return server.transport();
@@ -62,10 +65,19 @@ export function newTransport(server: McpServer): Transport {
 		});
 	}
 	const { url, headers, auth, fetch } = server;
-	// What the server may listen to without an end is silent for long; requests have their own deadlines.
-	const unbound = { silenceMs: Number.POSITIVE_INFINITY, maxBytes: Number.POSITIVE_INFINITY };
-	return new StreamableHTTPClientTransport(new URL(url), {
+	const transport = new StreamableHTTPClientTransport(new URL(url), {
 		...(auth === undefined ? {} : { authProvider: auth }),
-		fetch: boundFetch({ fetch, headers, origins: [url], ...unbound }),
+		fetch: boundFetch({
+			fetch,
+			headers,
+			origins: [url],
+			// A stream that the server may write to at any time is silent for long; requests have their own deadlines.
+			silenceMs: Number.POSITIVE_INFINITY,
+			maxBytes: server.maxAnswerBytes ?? defaultAnswerBytes,
+			eventStreams: "each-event",
+			// A call whose stream is cut off would wait for an answer that never comes.
+			onTooLarge: () => void transport.close(),
+		}),
 	});
+	return transport;
 }

@@ -56,6 +56,41 @@ test.each([
 	}
 });
 
+test.each(["\n", "\r\n", "\r"])(
+	"each event of a stream is counted by itself, however it comes in pieces, with lines that end in %j",
+	async (end) => {
+		const event = (length: number): string => `data: ${"x".repeat(length)}${end}${end}`;
+		const answer = (text: string, size: number) => () => {
+			const pieces = text.match(new RegExp(`[\\s\\S]{1,${size}}`, "g")) ?? [];
+			const body = new ReadableStream<Uint8Array>({
+				start(controller) {
+					for (const piece of pieces) controller.enqueue(new TextEncoder().encode(piece));
+					controller.close();
+				},
+			});
+			return new Response(body, { headers: { "content-type": "text/event-stream; charset=utf-8" } });
+		};
+		for (const size of [1, 7, 5_000]) {
+			let cut = 0;
+			const options = { eventStreams: "each-event", onTooLarge: () => void cut++ } as const;
+			const fits = event(900).repeat(5);
+			const { bound } = to(answer(fits, size), options);
+			expect(await (await bound("https://good.example/")).text()).toBe(fits);
+			const { bound: tooLarge } = to(answer(event(900) + event(1_000) + event(1), size), options);
+			expect(cut).toBe(0);
+			await expect((await tooLarge("https://good.example/")).text()).rejects.toMatchObject({
+				code: "answer_too_large",
+			});
+			expect(cut).toBe(1);
+			const lines = `data: x${end}`.repeat(200);
+			const { bound: endless } = to(answer(lines, size), options);
+			await expect((await endless("https://good.example/")).text()).rejects.toMatchObject({
+				code: "answer_too_large",
+			});
+		}
+	},
+);
+
 test("the origins that they are for get them, also after a redirect, and what was sent is sent again", async () => {
 	const bodies: string[] = [];
 	const { bound, seen } = to(async (url, init) => {

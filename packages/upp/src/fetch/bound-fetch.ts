@@ -15,6 +15,13 @@ export interface BoundFetchOptions {
 	readonly silenceMs: number;
 	/** Bytes of one answer at most. */
 	readonly maxBytes: number;
+	/**
+	 * What `maxBytes` counts of an event stream: all of it, or each event, for streams that need not end.
+	 * Default `answer`.
+	 */
+	readonly eventStreams?: "answer" | "each-event" | undefined;
+	/** Called when an answer is cut off, before its body fails. */
+	readonly onTooLarge?: (() => void) | undefined;
 }
 
 /** Redirects that are followed at most. */
@@ -30,7 +37,7 @@ const naming = ["authorization", "cookie", "proxy-authorization"];
 export function boundFetch(
 	options: BoundFetchOptions,
 ): (input: string | URL | Request, init?: RequestInit) => Promise<Response> {
-	const { headers = {}, silenceMs, maxBytes } = options;
+	const { headers = {}, silenceMs } = options;
 	const origins = new Set(options.origins.map((address) => new URL(address).origin));
 	return async (input, init = {}) => {
 		const fetch = options.fetch ?? globalThis.fetch;
@@ -52,7 +59,7 @@ export function boundFetch(
 				);
 				const location =
 					response.status >= 300 && response.status < 400 ? response.headers.get("location") : null;
-				if (location === null) return silence.bound(response, maxBytes);
+				if (location === null) return silence.bound(response, options);
 				await response.body?.cancel();
 				if (redirects === mostRedirects)
 					throw new HoldfastError(
@@ -114,13 +121,14 @@ class Silence {
 	}
 
 	/** The response, whose body is read within the bounds. */
-	bound(response: Response, maxBytes: number): Response {
+	bound(response: Response, { maxBytes, eventStreams, onTooLarge }: BoundFetchOptions): Response {
 		if (response.body === null) {
 			this.end();
 			return response;
 		}
 		const reader = response.body.getReader();
-		let bytes = 0;
+		const isOfEvents = /^text\/event-stream\b/i.test(response.headers.get("content-type") ?? "");
+		const size = eventStreams === "each-event" && isOfEvents ? new EventSize() : new AnswerSize();
 		const fail = (error: unknown): never => {
 			this.end();
 			reader.cancel(error).catch(() => {});
@@ -135,8 +143,10 @@ class Silence {
 						controller.close();
 						return;
 					}
-					bytes += value.byteLength;
-					if (bytes > maxBytes) fail(answerTooLarge(maxBytes));
+					if (size.after(value) > maxBytes) {
+						onTooLarge?.();
+						fail(answerTooLarge(maxBytes));
+					}
 					controller.enqueue(value);
 				},
 				cancel: (reason) => {
@@ -150,6 +160,42 @@ class Silence {
 		const bounded = new Response(body, { status, statusText, headers });
 		Object.defineProperty(bounded, "url", { value: url });
 		return bounded;
+	}
+}
+
+/** Counts the bytes of an answer. */
+class AnswerSize {
+	#bytes = 0;
+
+	/** The bytes so far. */
+	after({ byteLength }: Uint8Array): number {
+		this.#bytes += byteLength;
+		return this.#bytes;
+	}
+}
+
+const [lineFeed, carriageReturn] = [10, 13];
+
+/** Counts the bytes of each event of an event stream: an empty line ends an event. */
+class EventSize {
+	#bytes = 0;
+	#lineBytes = 0;
+	#last = 0;
+
+	/** The most bytes that an event has had within this piece, those before it included. */
+	after(piece: Uint8Array): number {
+		let most = 0;
+		for (const byte of piece) {
+			this.#bytes++;
+			const endsLine = byte === carriageReturn || (byte === lineFeed && this.#last !== carriageReturn);
+			if (endsLine) {
+				if (this.#lineBytes === 0) this.#bytes = 0;
+				this.#lineBytes = 0;
+			} else if (byte !== lineFeed) this.#lineBytes++;
+			if (this.#bytes > most) most = this.#bytes;
+			this.#last = byte;
+		}
+		return most;
 	}
 }
 
