@@ -120,14 +120,11 @@ export function readOptions(options: ClientOptions): Settings {
 	};
 }
 
-/** Waiting for ever to reconnect would be a client that hangs. */
+/** A delay without an end would never reconnect. */
 function duration(name: string, given: number | undefined, standard: number): number {
 	const value = atLeastZero(name, given, standard);
 	if (value < Number.POSITIVE_INFINITY) return value;
-	throw new ClientError(
-		"invalid_option",
-		`\`${name}\` must be finite. Use \`maxReconnects\` to stop reconnecting.`,
-	);
+	throw new ClientError("invalid_option", `\`${name}\` must be finite.`);
 }
 
 function atLeastZero(name: string, given: number | undefined, standard: number): number {
