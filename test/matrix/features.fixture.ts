@@ -16,7 +16,7 @@ export interface Asked {
 /** What is said of a call that waits. */
 export type Said =
 	| { readonly approved: boolean; readonly input?: Record<string, unknown> }
-	| { readonly output: string };
+	| { readonly output: string; readonly isError?: true };
 
 /** What came of a feature in a place. */
 export interface Came {
@@ -25,6 +25,9 @@ export interface Came {
 	/** Inputs that the function was called with, in order. */
 	readonly ran: readonly unknown[];
 }
+
+/** What somebody else does with a session while its calls wait. */
+export type Aside = "send" | "interrupt" | "overlay" | "edit";
 
 export interface Feature {
 	readonly name: string;
@@ -37,24 +40,39 @@ export interface Feature {
 	readonly expected: Came;
 	/** What is expected where nobody can be asked: a plain call. Default: as everywhere. */
 	readonly unasked?: Came;
+	/** What somebody else does whenever calls wait; only places that have such a request are cells. */
+	readonly aside?: Aside;
+	/** How often the model is asked in total. Default: it is not compared. */
+	readonly requests?: number;
+	/** Whether the run fails, which places report in their own ways. */
+	readonly fails?: true;
 	/** Codes of the places that refuse it. */
 	readonly refusals?: Partial<Record<PlaceName, string>>;
 }
 
-const call = (id: string, args: Record<string, unknown>): ScriptedReply => ({
+/** These wires have no field for another input. */
+export const noInput = {
+	useChat: "no_input",
+	"useChat with the transport of the AI SDK": "no_input",
+	"AG-UI": "no_input",
+	"MCP of 2025": "no_input",
+	"MCP of 2026": "no_input",
+} as const;
+
+export const call = (id: string, args: Record<string, unknown>): ScriptedReply => ({
 	toolCalls: [{ name: "act", id, arguments: args }],
 });
-const parameters = z.object({ n: z.number(), to: z.string().optional() });
-const approve = (): Said => ({ approved: true });
-const nothing: Came = { shown: [], ran: [] };
+export const parameters = z.object({ n: z.number(), to: z.string().optional() });
+export const approve = (): Said => ({ approved: true });
+export const nothing: Came = { shown: [], ran: [] };
 
 /** A tool that writes down what it is called with. */
-function act(ran: unknown[], options: Partial<Parameters<typeof tool>[0]> = {}) {
+export function act(ran: unknown[], options: Partial<Parameters<typeof tool>[0]> = {}) {
 	const declared = { name: "act", description: "Acts.", parameters, needsApproval: true, ...options };
 	return tool({ run: (input: unknown) => void ran.push(input), ...declared } as never);
 }
 
-const doubling = definePlugin({
+export const doubling = definePlugin({
 	name: "doubling",
 	setup: (on) =>
 		void on.on("tool.call", ({ input }) => ({ action: "modify", input: { ...input, n: input.n * 2 } })),
@@ -180,8 +198,7 @@ export const features: readonly Feature[] = [
 		say: () => ({ approved: true, input: { n: 9 } }),
 		expected: { shown: [{ n: 1 }], ran: [{ n: 9 }] },
 		unasked: nothing,
-		// Neither wire has a place for another input: the input of the answer is refused.
-		refusals: { useChat: "no_input", "AG-UI": "no_input" },
+		refusals: noInput,
 	},
 ];
 

@@ -1,41 +1,54 @@
 // The places of the matrix: where an agent is used. To add a place, add an entry.
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { HttpAgent } from "@ag-ui/client";
 import { Chat } from "@ai-sdk/react";
 import { createClient } from "@holdfast/client";
 import { HoldfastChatTransport } from "@holdfast/client/ai-sdk";
-import { createHandler, sessionService } from "@holdfast/server";
-import type { UIMessage } from "ai";
-import { Agent, type AgentOptions, createSession, execute, type Host, memoryHost } from "holdfast";
-import { sqliteHost } from "holdfast/sqlite";
-import type { Asked, Said } from "./features.fixture.ts";
+import { UserMessage } from "@holdfast/upp";
+import { type ChatTransport, DefaultChatTransport, type UIMessage } from "ai";
+import { Agent, type AnyTool, createSession, execute, type Host, memoryHost } from "holdfast";
+import { expect } from "vitest";
+import type { Aside, Asked, Said } from "./features.fixture.ts";
+import { overA2a, overMcp } from "./protocol-places.fixture.ts";
+import {
+	askedOf,
+	codeOf,
+	type Deploy,
+	messageOf,
+	onSqlite,
+	type PendingCall,
+	refuseInput,
+	type Served,
+	serve,
+	type Talk,
+} from "./serve.fixture.ts";
 
 export type PlaceName =
 	| "a call"
 	| "a session in memory"
 	| "a session on SQLite"
+	| "a session on Postgres"
 	| "an execute session"
+	| "an execute session on SQLite"
 	| "HTTP"
+	| "HTTP on SQLite"
+	| "a look at a session over HTTP"
 	| "the client"
 	| "useChat"
-	| "AG-UI";
+	| "useChat with the transport of the AI SDK"
+	| "AG-UI"
+	| "A2A"
+	| "MCP of 2025"
+	| "MCP of 2026";
 
-/** A conversation in a place. Each step resolves with the calls that wait when the run does, none when it ended. */
-export interface Talk {
-	say(text: string): Promise<readonly Asked[]>;
-	/** Answers all calls that wait. */
-	answer(answers: readonly (readonly [Asked, Said])[]): Promise<readonly Asked[]>;
-	/** Answers one that has its result; the code of the refusal. Absent where the place has no such request. */
-	answerAgain?(asked: Asked, said: Said): Promise<string>;
-	/** Ends the process's part, and begins again on the same store. Absent where nothing is stored. */
-	restart?(): Promise<void>;
-	close(): Promise<void>;
+/** A store on Postgres, where the tests have one. */
+let postgres: () => Host = () => {
+	throw new Error("there is no Postgres");
+};
+
+/** Says how a place on Postgres gets its store. */
+export function usePostgres(open: () => Host): void {
+	postgres = open;
 }
-
-/** Makes the agent of a deployment. */
-export type Deploy = () => AgentOptions;
 
 export const places: Readonly<Record<PlaceName, (deploy: Deploy) => Promise<Talk>>> = {
 	async "a call"(deploy) {
@@ -52,48 +65,23 @@ export const places: Readonly<Record<PlaceName, (deploy: Deploy) => Promise<Talk
 	},
 	"a session in memory": (deploy) => inSession(deploy, memoryHost()),
 	"a session on SQLite": (deploy) => inSession(deploy, onSqlite()),
-	async "an execute session"(deploy) {
-		const host = memoryHost();
-		const open = () => createSession("s", {}, { ...deploy(), host } as never);
-		let session = open();
-		const told = async (input: Parameters<typeof execute>[1]): Promise<readonly Asked[]> => {
-			const { pendingToolCalls = [], error } = await execute(session, input).result();
-			if (error !== undefined) throw new Error(error.message);
+	"a session on Postgres": (deploy) => inSession(deploy, postgres()),
+	"an execute session": (deploy) => inExecuteSession(deploy, memoryHost()),
+	"an execute session on SQLite": (deploy) => inExecuteSession(deploy, onSqlite()),
+	HTTP: async (deploy) => overHttp(serve(deploy)),
+	"HTTP on SQLite": async (deploy) => overHttp(serve(deploy, onSqlite())),
+	async "a look at a session over HTTP"(deploy) {
+		const served = serve(deploy);
+		const talk = overHttp(served);
+		const look = async (): Promise<readonly Asked[]> => {
+			const response = await served.fetch("http://localhost/api/agent/session/s");
+			const { pendingToolCalls = [] } = (await response.json()) as { pendingToolCalls?: PendingCall[] };
 			return pendingToolCalls.map(askedOf);
 		};
 		return {
-			say: (content) => told({ role: "user", content } as never),
-			answer: (answers) => told(answers.map(messageOf) as never),
-			answerAgain: (asked, said) => codeOf(told([messageOf([asked, said])] as never)),
-			async restart() {
-				session = open();
-			},
-			close: () => host.close(),
-		};
-	},
-	async HTTP(deploy) {
-		const served = serve(deploy);
-		const told = async (input: unknown): Promise<readonly Asked[]> => {
-			const response = await served.fetch("http://localhost/api/agent/execute", {
-				method: "POST",
-				headers: { "content-type": "application/json" },
-				body: JSON.stringify({ sessionId: "s", input, context: {} }),
-			});
-			const text = await response.text();
-			if (!response.ok)
-				throw Object.assign(new Error(text), { code: (JSON.parse(text) as { code: string }).code });
-			const events = text
-				.split("\n")
-				.flatMap((line) => (line.startsWith("data:") ? [JSON.parse(line.slice(5))] : []));
-			const { pendingToolCalls = [] } = events.find(({ type }) => type === "execute_complete") ?? {};
-			return (pendingToolCalls as Parameters<typeof askedOf>[0][]).map(askedOf);
-		};
-		return {
-			say: (content) => told({ role: "user", content }),
-			answer: (answers) => told(answers.map(messageOf)),
-			answerAgain: (asked, said) => codeOf(told([messageOf([asked, said])])),
-			restart: served.restart,
-			close: served.close,
+			...talk,
+			say: (text) => talk.say(text).then(look),
+			answer: (answers) => talk.answer(answers).then(look),
 		};
 	},
 	async "the client"(deploy) {
@@ -113,67 +101,41 @@ export const places: Readonly<Record<PlaceName, (deploy: Deploy) => Promise<Talk
 	},
 	async useChat(deploy) {
 		const served = serve(deploy);
-		const transport = new HoldfastChatTransport<UIMessage>({
-			url: "http://localhost",
-			fetch: (url, init) => served.fetch(url, init),
-			reconnectDelayMs: 1,
-		});
-		const chat = new Chat<UIMessage>({ id: "s", transport });
-		type Part = {
-			state?: string;
-			toolCallId?: string;
-			input?: unknown;
-			type: string;
-			approval?: { id: string };
-		};
-		const waiting = (): readonly (Asked & { readonly part: Part })[] =>
-			(chat.lastMessage?.parts ?? []).flatMap((each): (Asked & { readonly part: Part })[] => {
-				const part = each as Part;
-				const { toolCallId: id = "", input, state } = part;
-				if (state === "approval-requested") return [{ id, input, awaits: "approval", part }];
-				return state === "input-available" ? [{ id, input, awaits: "result", part }] : [];
-			});
-		return {
-			async say(text) {
-				await chat.sendMessage({ text });
-				if (chat.error !== undefined) throw chat.error;
-				return waiting();
-			},
-			async answer(answers) {
-				for (const [asked, said] of answers) {
-					const { part } = waiting().find(({ id }) => id === asked.id) ?? {};
-					if ("output" in said)
-						await chat.addToolOutput({ tool: "act", toolCallId: asked.id, output: said.output } as never);
-					else if (said.input !== undefined) throw Object.assign(new Error(), { code: "no_input" });
-					else await chat.addToolApprovalResponse({ id: part?.approval?.id ?? "", approved: said.approved });
-				}
-				await chat.sendMessage();
-				if (chat.error !== undefined) throw chat.error;
-				return waiting();
-			},
-			restart: served.restart,
-			close: served.close,
-		};
+		const { fetch } = served;
+		return inChat(served, new HoldfastChatTransport({ url: "http://localhost", fetch, reconnectDelayMs: 1 }));
+	},
+	async "useChat with the transport of the AI SDK"(deploy) {
+		const served = serve(deploy);
+		return inChat(
+			served,
+			new DefaultChatTransport({ api: "http://localhost/api/chat", fetch: served.fetch as typeof fetch }),
+		);
 	},
 	async "AG-UI"(deploy) {
 		const served = serve(deploy);
+		const tools = (deploy().tools ?? []) as readonly AnyTool[];
+		const own = new Set(tools.flatMap((each) => ("run" in each ? [] : [each.name ?? ""])));
 		const agent = new HttpAgent({ url: "http://localhost/api/ag-ui", threadId: "s", fetch: served.fetch });
 		const run = async (parameters: Parameters<HttpAgent["runAgent"]>[0]): Promise<readonly Asked[]> => {
 			const asked: Asked[] = [];
 			let failed: Error | undefined;
-			const inputs = new Map<string, unknown>();
+			// The front end runs its own tools: their calls wait for it until they have a result.
+			const open = new Map<string, unknown>();
 			await agent.runAgent(parameters, {
+				onToolCallEndEvent({ event, toolCallName, toolCallArgs }) {
+					if (own.has(toolCallName)) open.set(event.toolCallId, toolCallArgs);
+				},
+				onToolCallResultEvent: ({ event }) => void open.delete(event.toolCallId),
 				onCustomEvent: ({ event: { name, value } }) => {
-					if (name === "tool_input") inputs.set(value.toolCallId, value.input);
+					if (name === "tool_input" && open.has(value.toolCallId)) open.set(value.toolCallId, value.input);
 				},
 				onRunFinishedEvent: ({ event }) => {
-					const { interrupts = [], pendingToolCallIds = [] } = (event.outcome ?? {}) as unknown as {
+					const { interrupts = [] } = (event.outcome ?? {}) as unknown as {
 						interrupts?: { toolCallId: string; metadata: { input: unknown } }[];
-						pendingToolCallIds?: string[];
 					};
 					for (const { toolCallId: id, metadata } of interrupts)
 						asked.push({ id, input: metadata.input, awaits: "approval" });
-					for (const id of pendingToolCallIds) asked.push({ id, input: inputs.get(id), awaits: "result" });
+					for (const [id, input] of open) asked.push({ id, input, awaits: "result" });
 				},
 				onRunFailed: ({ error }) => {
 					failed = error;
@@ -198,7 +160,7 @@ export const places: Readonly<Record<PlaceName, (deploy: Deploy) => Promise<Talk
 						});
 						return [];
 					}
-					if (said.input !== undefined) throw Object.assign(new Error(), { code: "no_input" });
+					refuseInput(said);
 					const interrupt = agent.pendingInterrupts.find(({ toolCallId }) => toolCallId === asked.id);
 					const payload = { approved: said.approved };
 					return [{ interruptId: interrupt?.id ?? "", status: "resolved" as const, payload }];
@@ -209,12 +171,33 @@ export const places: Readonly<Record<PlaceName, (deploy: Deploy) => Promise<Talk
 			close: served.close,
 		};
 	},
+	A2A: overA2a,
+	"MCP of 2025": (deploy) => overMcp(deploy, "2025"),
+	"MCP of 2026": (deploy) => overMcp(deploy, "2026"),
+};
+
+const asides: Readonly<Record<Aside, (session: ReturnType<Agent["session"]>) => unknown>> = {
+	send: (session) => session.send("aside"),
+	interrupt: (session) => session.interrupt(),
+	overlay: (session) => session.overlay("aside"),
+	edit: async (session) => {
+		const [first] = (await session.state()).messages;
+		await session.edit({ kind: "update", message: new UserMessage("edited", { id: first?.id ?? "" }) });
+	},
 };
 
 async function inSession(deploy: Deploy, host: Host): Promise<Talk> {
 	let agent = new Agent({ ...deploy(), host });
-	const told = async (run: Promise<Awaited<ReturnType<ReturnType<Agent["session"]>["send"]>>>) => {
-		const { pending = [] } = await (await run).result();
+	const told = async (begun: Promise<Awaited<ReturnType<ReturnType<Agent["session"]>["send"]>>>) => {
+		const run = await begun;
+		await run.result();
+		// A run that waits for its provider or a time continues by itself.
+		const waits = async (): Promise<boolean> => {
+			const open = await host.journal.list({ state: "open" });
+			return open.length === 0 || (await agent.session("s").pending()).length > 0;
+		};
+		await expect.poll(waits, { interval: 1 }).toBe(true);
+		const pending = await agent.session("s").pending();
 		return pending.map(({ toolCallId: id, arguments: input, awaits }): Asked => ({ id, input, awaits }));
 	};
 	const answersOf = (answers: readonly (readonly [Asked, Said])[]) =>
@@ -223,6 +206,12 @@ async function inSession(deploy: Deploy, host: Host): Promise<Talk> {
 		say: (text) => told(agent.session("s").send(text)),
 		answer: (answers) => told(agent.session("s").answer(answersOf(answers))),
 		answerAgain: (asked, said) => codeOf(agent.session("s").answer(answersOf([[asked, said]]))),
+		async aside(what) {
+			await asides[what](agent.session("s"));
+			if (what !== "interrupt") return;
+			// Until its end is recorded, the run counts as under way, and an answer is refused as `session_busy`.
+			await expect.poll(() => host.journal.list({ state: "open" }), { interval: 1 }).toEqual([]);
+		},
 		async restart() {
 			await agent.close();
 			agent = new Agent({ ...deploy(), host });
@@ -234,56 +223,85 @@ async function inSession(deploy: Deploy, host: Host): Promise<Talk> {
 	};
 }
 
-function serve(deploy: Deploy) {
-	const host = memoryHost();
-	const open = () => {
-		const service = sessionService({ host, agent: deploy(), deltaFlushMs: 1 } as never);
-		return { service, handler: createHandler({ service }) };
-	};
-	let served = open();
-	const end = async (): Promise<void> => {
-		await served.service.close();
-		await served.handler.close();
+async function inExecuteSession(deploy: Deploy, host: Host): Promise<Talk> {
+	const open = () => createSession("s", {}, { ...deploy(), host } as never);
+	let session = open();
+	const told = async (input: Parameters<typeof execute>[1]): Promise<readonly Asked[]> => {
+		const { pendingToolCalls = [], error } = await execute(session, input).result();
+		if (error !== undefined) throw new Error(error.message);
+		return pendingToolCalls.map(askedOf);
 	};
 	return {
-		fetch: (url: string | URL | Request, init?: RequestInit): Promise<Response> =>
-			served.handler.fetch(new Request(url, init)),
+		say: (content) => told({ role: "user", content } as never),
+		answer: (answers) => told(answers.map(messageOf) as never),
+		answerAgain: (asked, said) => codeOf(told([messageOf([asked, said])] as never)),
 		async restart() {
-			await end();
-			served = open();
+			session = open();
 		},
-		async close() {
-			await end();
-			await host.close();
-		},
+		close: () => host.close(),
 	};
 }
 
-function onSqlite(): Host {
-	return sqliteHost({ path: join(mkdtempSync(join(tmpdir(), "holdfast-matrix-")), "store.db") });
+function overHttp(served: Served): Talk {
+	const told = async (input: unknown): Promise<readonly Asked[]> => {
+		const response = await served.fetch("http://localhost/api/agent/execute", {
+			method: "POST",
+			headers: { "content-type": "application/json" },
+			body: JSON.stringify({ sessionId: "s", input, context: {} }),
+		});
+		const text = await response.text();
+		if (!response.ok)
+			throw Object.assign(new Error(text), { code: (JSON.parse(text) as { code: string }).code });
+		const events = text
+			.split("\n")
+			.flatMap((line) => (line.startsWith("data:") ? [JSON.parse(line.slice(5))] : []));
+		const { pendingToolCalls = [] } = events.find(({ type }) => type === "execute_complete") ?? {};
+		return (pendingToolCalls as PendingCall[]).map(askedOf);
+	};
+	return {
+		say: (content) => told({ role: "user", content }),
+		answer: (answers) => told(answers.map(messageOf)),
+		answerAgain: (asked, said) => codeOf(told([messageOf([asked, said])])),
+		restart: served.restart,
+		close: served.close,
+	};
 }
 
-function askedOf({
-	id,
-	arguments: input,
-	approval,
-}: {
-	id: string;
-	arguments: unknown;
-	approval?: true;
-}): Asked {
-	return { id, input, awaits: approval === true ? "approval" : "result" };
-}
-
-function messageOf([{ id: toolCallId }, said]: readonly [Asked, Said]): object {
-	return { role: "output" in said ? "tool" : "approval", toolCallId, ...said };
-}
-
-async function codeOf(refused: Promise<unknown>): Promise<string> {
-	try {
-		await refused;
-		return "taken";
-	} catch (error) {
-		return (error as { code?: string }).code ?? String(error);
-	}
+function inChat(served: Served, transport: ChatTransport<UIMessage>): Talk {
+	const chat = new Chat<UIMessage>({ id: "s", transport });
+	type Part = {
+		state?: string;
+		toolCallId?: string;
+		input?: unknown;
+		type: string;
+		approval?: { id: string };
+	};
+	const waiting = (): readonly (Asked & { readonly part: Part })[] =>
+		(chat.lastMessage?.parts ?? []).flatMap((each): (Asked & { readonly part: Part })[] => {
+			const part = each as Part;
+			const { toolCallId: id = "", input, state } = part;
+			if (state === "approval-requested") return [{ id, input, awaits: "approval", part }];
+			return state === "input-available" ? [{ id, input, awaits: "result", part }] : [];
+		});
+	return {
+		async say(text) {
+			await chat.sendMessage({ text });
+			if (chat.error !== undefined) throw chat.error;
+			return waiting();
+		},
+		async answer(answers) {
+			for (const [asked, said] of answers) {
+				refuseInput(said);
+				const { part } = waiting().find(({ id }) => id === asked.id) ?? {};
+				if ("output" in said)
+					await chat.addToolOutput({ tool: "act", toolCallId: asked.id, output: said.output } as never);
+				else await chat.addToolApprovalResponse({ id: part?.approval?.id ?? "", approved: said.approved });
+			}
+			await chat.sendMessage();
+			if (chat.error !== undefined) throw chat.error;
+			return waiting();
+		},
+		restart: served.restart,
+		close: served.close,
+	};
 }

@@ -42,7 +42,7 @@ function partOf({ content, mediaType, filename }: Part): object {
 }
 
 /**
- * A message as answers to calls that wait: parts with data, `{ toolCallId, approved, reason? }` or
+ * A message as answers to calls that wait: parts with data, `{ toolCallId, approved, reason?, input? }` or
  * `{ toolCallId, output, isError? }`, where the id may be left out of the only one. Text is the result of the only call.
  */
 export function answersOf({ parts }: Message, pending: NonNullable<RunView["pending"]>): readonly object[] {
@@ -67,13 +67,20 @@ type Pending = NonNullable<RunView["pending"]>;
 
 function answerTo(
 	{ id, runId, approval }: Pending[number],
-	{ approved, reason, output, isError }: Record<string, unknown>,
+	{ approved, reason, input, output, isError }: Record<string, unknown>,
 	pending: Pending,
 ): object {
 	const about = { toolCallId: id, ...(runId === undefined ? {} : { runId }) };
 	if (approval === true) {
 		if (typeof approved !== "boolean") throw new RequestMalformedError(howToAnswer(pending));
-		return { role: "approval", ...about, approved, ...(typeof reason === "string" ? { reason } : {}) };
+		const changed = input === undefined ? {} : { input };
+		return {
+			role: "approval",
+			...about,
+			approved,
+			...changed,
+			...(typeof reason === "string" ? { reason } : {}),
+		};
 	}
 	if (output === undefined) throw new RequestMalformedError(howToAnswer(pending));
 	return { role: "tool", ...about, output, ...(isError === true ? { isError } : {}) };

@@ -137,11 +137,21 @@ function callOf({
 	arguments: input,
 	approval,
 	deadline,
+	mayEdit,
 	path,
 }: NonNullable<RunView["pending"]>[number]): object {
 	const awaits = approval === true ? "approval" : "result";
 	const due = deadline === undefined ? {} : { deadline };
-	return { toolCallId: id, name, arguments: input, awaits, ...due, ...(path === undefined ? {} : { path }) };
+	const edit = mayEdit === true ? { mayEdit } : {};
+	return {
+		toolCallId: id,
+		name,
+		arguments: input,
+		awaits,
+		...due,
+		...edit,
+		...(path === undefined ? {} : { path }),
+	};
 }
 
 function textOfUser(content: string | readonly { readonly type: string; readonly text?: string }[]): string {

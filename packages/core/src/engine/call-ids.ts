@@ -31,13 +31,18 @@ export class CallIds {
 		return id;
 	}
 
+	/** The id of a call that has its provider's id from an earlier call of the same answer, by its position among the calls. */
+	repeated(given: string, position: number): string {
+		return this.#fresh(`${given} ${position}`);
+	}
+
 	/** The calls of an answer, each under its own id. The same list where all have one already. The next answer follows. */
 	named(calls: readonly ToolCall[], modelId: string): readonly ToolCall[] {
 		const seen = new Set<string>();
 		let isChanged = false;
 		const named = calls.map((call, index): ToolCall => {
 			const given = call.toolCallId;
-			const id = given === "" || seen.has(given) ? this.#fresh(`${given} ${index}`) : this.ours(given);
+			const id = given === "" || seen.has(given) ? this.repeated(given, index) : this.ours(given);
 			seen.add(given);
 			this.#used = this.#used.add(id);
 			const after = call.after?.map((each) => this.ours(each));

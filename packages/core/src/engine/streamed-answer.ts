@@ -15,6 +15,9 @@ export class StreamedAnswer {
 	readonly #tag: string;
 	readonly #said = new PartialAnswer();
 	readonly #ids: () => CallIds;
+	/** The calls by their indexes: a provider's id is one call's only until another index has it. */
+	readonly #calls = new Map<number, { readonly given: string; readonly id: string }>();
+	readonly #given = new Set<string>();
 	#count = 0;
 
 	/** `ids` names its calls. */
@@ -60,8 +63,20 @@ export class StreamedAnswer {
 	#named(event: StreamEvent): StreamEvent {
 		const given = event.delta.toolCallId;
 		if (given === undefined || given === "") return event;
-		const toolCallId = this.#ids().ours(given);
+		// The index of an execution is not that of a block.
+		const isExecution = event.type === "tool_execution_start" || event.type === "tool_execution_end";
+		const toolCallId = isExecution ? this.#ids().ours(given) : this.#idOf(event.index, given);
 		return toolCallId === given ? event : { ...event, delta: { ...event.delta, toolCallId } };
+	}
+
+	#idOf(index: number, given: string): string {
+		const known = this.#calls.get(index);
+		if (known?.given === given) return known.id;
+		const ids = this.#ids();
+		const id = this.#given.has(given) ? ids.repeated(given, this.#calls.size) : ids.ours(given);
+		this.#given.add(given);
+		this.#calls.set(index, { given, id });
+		return id;
 	}
 
 	/** A promise where the next event must wait. */
