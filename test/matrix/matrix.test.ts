@@ -1,4 +1,4 @@
-// The matrix in reduced form: of every feature a few cells, so that every place, and each restart in it, comes with several features.
+// The matrix in reduced form: about one cell of each feature, spread over the places and restarts.
 import { expect, test } from "vitest";
 import { cells, expectedOf, nameOf, play } from "./cells.fixture.ts";
 
