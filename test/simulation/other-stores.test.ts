@@ -20,8 +20,11 @@ test.each([
 	expect(result.ok, report("sqlite", result)).toBe(true);
 });
 
-test("seed 705155283 holds over a bare session store, in which two workers follow a task that one of them was answered for", async () => {
-	const result = await runSchedule("bare", 705_155_283);
+test.each([
+	[705_155_283, "two workers follow a task that one of them was answered for"],
+	[806_254_215, "workers take a parent from each other whose sub-agents wait for their turn"],
+])("seed %i holds over a bare session store, in which %s", async (seed) => {
+	const result = await runSchedule("bare", seed);
 	expect(result.ok, report("bare", result)).toBe(true);
 });
 

@@ -66,6 +66,7 @@ test.each([
 test.each([
 	[938_158_643, "a task in the background is parked after its workers lost it twice, and stays so"],
 	[231_125_289, "an answer for a run that has ended comes with one for a task in the background"],
+	[71_397_592, "work is queued behind a wait that another worker is answered for"],
 ])("seed %i holds with work in the background, in which %s", async (seed) => {
 	const result = await runSchedule("background", seed);
 	expect(result.ok, report("background", result)).toBe(true);

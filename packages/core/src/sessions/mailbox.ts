@@ -267,8 +267,13 @@ export class Mailbox {
 	}
 
 	/** Whether a living worker's caller waits for that input, so that it is the other's to begin. */
-	async #isAwaited({ workerId }: StoredInput, living: Map<string, MaybePromise<boolean>>): Promise<boolean> {
+	async #isAwaited(
+		{ workerId, body }: StoredInput,
+		living: Map<string, MaybePromise<boolean>>,
+	): Promise<boolean> {
 		if (workerId === undefined || workerId === this.#journal.workerId) return false;
+		// A parent waits for it, and whichever worker continues the parent begins it.
+		if ((body as Partial<AcceptedInput> | null)?.origin?.runKind === "subagent") return false;
 		const lives = living.get(workerId) ?? this.#journal.isAlive(workerId);
 		living.set(workerId, lives);
 		return lives;
