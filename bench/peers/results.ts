@@ -55,23 +55,23 @@ export function tablesOf(results: Results): string {
 		typeof figure === "object" ? shown(figure.wall) : "–";
 	return [
 		`${new Date().toISOString().slice(0, 10)}, Node ${process.version}, ${process.platform} ${process.arch}, ${availableParallelism()} cores (${cpus()[0]?.model ?? "unknown"}), load ${loadBefore.toFixed(1)} before and ${loadAfter.toFixed(1)} after.`,
-		"CPU time in microseconds, and how many times ours it is, the median of three turns:",
+		"CPU time in microseconds and its ratio to Holdfast's, as the median of three rounds:",
 		table(
 			["", ...rows.map((row) => titles[row])],
 			subjects
 				.filter((subject) => subject.rows.length > 0)
 				.map((subject) => [named(subject), ...rows.map((row) => cell(figures.get(row)?.get(subject.name)))]),
 		),
-		"The same by the clock, in microseconds, while other programs had their share of the machine:",
+		"Wall-clock time in microseconds, on a machine shared with other programs:",
 		table(
 			["", ...rows.map((row) => titles[row])],
 			subjects
 				.filter((subject) => subject.rows.length > 0)
 				.map((subject) => [named(subject), ...rows.map((row) => walls(figures.get(row)?.get(subject.name)))]),
 		),
-		"A run of 40 calls of a tool, killed by SIGKILL inside the 20th, and continued by another process:",
+		"A run of 40 tool calls, killed with SIGKILL inside the 20th call and continued by another process:",
 		table(
-			["", "calls of the tool in sum", "to the end of the run, ms", "bytes of the file a durable step"],
+			["", "tool calls in total", "time to the end of the run, ms", "file size per durable step, bytes"],
 			[...takeovers].map(([name, { calls, milliseconds }]) => {
 				const subject = subjects.find((each) => each.name === name) as Subject;
 				const durable = figures.get("durable")?.get(name);
@@ -79,9 +79,9 @@ export function tablesOf(results: Results): string {
 				return [named(subject), String(calls), shown(milliseconds), bytes === undefined ? "–" : shown(bytes)];
 			}),
 		),
-		"What is installed without source maps, and what importing it adds to the start of a process:",
+		"Installed size without source maps, and the time that the import adds to the start of a process:",
 		table(
-			["", "installed, MB", "packages", "import, ms of CPU", "import, ms by the clock"],
+			["", "installed, MB", "packages", "import, CPU ms", "import, wall-clock ms"],
 			subjects.map((subject) => {
 				const { bytes, packages } = sizes.get(subject.name) ?? { bytes: 0, packages: 0 };
 				const { cpu, wall } = imports.get(subject.name) ?? { cpu: 0, wall: 0 };
