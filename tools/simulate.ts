@@ -72,9 +72,12 @@ async function runAll(schedules: number, seed: number, world: WorldName): Promis
 	);
 	await Promise.all(ends);
 	const seconds = ((performance.now() - began) / 1000).toFixed(0);
-	if (!failed)
+	// A process that leaves before its message has arrived would pass for one that found nothing.
+	if (!failed && done < schedules)
+		console.log(`Only ${done} of ${schedules} schedules were reported, after ${seconds} s.`);
+	else if (!failed)
 		console.log(`${done} schedules hold, seeds ${seed} to ${seed + schedules - 1}, in ${seconds} s.`);
-	process.exitCode = failed ? 1 : 0;
+	process.exitCode = failed || done < schedules ? 1 : 0;
 }
 
 const { values } = parseArgs({
