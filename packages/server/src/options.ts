@@ -1,5 +1,5 @@
 // The options of a handler, parsed once at the door.
-import { readDuration } from "@holdfast/upp";
+import { checkOptionNames, readDuration } from "@holdfast/upp";
 import { HoldfastError } from "holdfast";
 import type { StoreStats } from "holdfast/host";
 import type { FailedAttempts, RateLimit } from "./access/index.ts";
@@ -151,16 +151,11 @@ export const handlerOptions: Readonly<Record<keyof HandlerOptions, true>> = {
 };
 
 /**
- * Refuses options that are not known: of one that is misspelt, such as who may call, nothing would be heard.
+ * Refuses options that do not exist: one that is misspelt, such as who may call, would have no effect.
  * @throws HoldfastError `invalid_option`.
  */
 export function refuseUnknown(options: object, known: object): void {
-	const unknown = Object.keys(options).find((name) => !Object.hasOwn(known, name));
-	if (unknown === undefined) return;
-	throw new HoldfastError(
-		"invalid_option",
-		`Unknown option \`${unknown}\`. Known options: ${Object.keys(known).sort().join(", ")}.`,
-	);
+	checkOptionNames(options, new Set(Object.keys(known)), { of: "A server" });
 }
 
 /**

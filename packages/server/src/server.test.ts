@@ -222,7 +222,10 @@ test("an address that others reach needs authentication [API-060]", async () => 
 test("an option that is misspelt is refused, lest a server be open to everybody", async () => {
 	const keys = { "the-key": "acme" };
 	const service = fakeService();
-	const refused = { code: "invalid_option", message: expect.stringContaining("Unknown option `apikeys`") };
+	const refused = {
+		code: "invalid_option",
+		message: expect.stringContaining("no option `apikeys`. Did you mean `apiKeys`?"),
+	};
 	expect(() => createServer({ service, apikeys: keys } as never)).toThrow(expect.objectContaining(refused));
 	await expect(listen({ service, port: 0, apikeys: keys } as never)).rejects.toMatchObject(refused);
 	const where = createServer({ service }).listen({ prot: 0 } as never);

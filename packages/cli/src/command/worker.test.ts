@@ -138,7 +138,7 @@ describe("a worker that cannot work", () => {
 		[["--agent", "other.mjs"], /other\.mjs exports no agent\. Its default export must be/],
 		[["--agent", "throws.mjs"], /throws\.mjs cannot be imported\. No key was given\. \(.*deep\.mjs:2\)/],
 		[["--agent", "empty.mjs"], /empty\.mjs exports no agent: there is no `model` in it\./],
-		[["--agent", "typo.mjs"], /The agent of .*typo\.mjs cannot be made\. Unknown option `systm`/],
+		[["--agent", "typo.mjs"], /The agent of .*typo\.mjs cannot be made\. An agent has no option `systm`/],
 		[["--agent", "models.mjs"], /The models of .*models\.mjs must be an object/],
 		[["--agent", "limits.mjs"], /limits\.mjs has `checkpoints`, which are of calls/],
 		[["--drain", "soon"], /--drain takes a number of seconds, not "soon"/],
