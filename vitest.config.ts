@@ -21,6 +21,7 @@ const alone = [
 	`test/crash/!(${atMoments})`,
 	"test/browser/**/*",
 	"packages/**/*browser",
+	"packages/inspector/src/page",
 	"packages/**/*chaos",
 	"packages/cli/src/command/{signals,worker,postgres-worker}",
 	"packages/cli/src/chat/chat",
