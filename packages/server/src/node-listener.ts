@@ -48,6 +48,10 @@ const answeredMs = 2_000;
 /** Milliseconds that the head of a stream waits for its first piece: one packet costs less than two. */
 const headPatience = 50;
 
+// Where something has replaced the global Response, as Hono's adapter does by default, the adapter would write this one from a
+// cache, although the answer is under way. Reading its body empties the cache.
+void RESPONSE_ALREADY_SENT.body;
+
 type Fetch = (request: Request, connection: Connection) => Promise<Response>;
 
 /**
