@@ -6,6 +6,7 @@ beforeEach(() => {
 	vi.useFakeTimers();
 });
 afterEach(() => {
+	vi.restoreAllMocks();
 	vi.useRealTimers();
 });
 
@@ -68,6 +69,8 @@ const text = (delta: string): RunEvent => ({
 });
 
 test("running tools spin below what stays, and each leaves one line when it ends", async () => {
+	const set = vi.spyOn(globalThis, "setInterval");
+	const cleared = vi.spyOn(globalThis, "clearInterval");
 	const terminal = screen();
 	const renderer = terminalRenderer(
 		{ ...terminal, write: terminal.write, isTerminal: true, hasColours: false, columns: 80, rows: 24 },
@@ -95,7 +98,11 @@ test("running tools spin below what stays, and each leaves one line when it ends
 		"✓ read_file path=a.md · 12 ms · 3 files",
 		"Done.",
 	]);
-	expect(vi.getTimerCount()).toBe(0);
+	const frames = set.mock.results.filter((_, index) => set.mock.calls[index]?.[1] === 80);
+	expect(frames.length).toBeGreaterThan(0);
+	expect(cleared.mock.calls.map(([timer]) => timer)).toEqual(
+		expect.arrayContaining(frames.map(({ value }) => value)),
+	);
 });
 
 test("more tools than the screen has rows are counted, so that the block can always be erased", async () => {

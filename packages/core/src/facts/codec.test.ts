@@ -165,7 +165,7 @@ test("the golden journals hold every kind of fact", () => {
 
 test("the documented table of kinds has every kind of fact, and no other", () => {
 	const design = readFileSync(join(import.meta.dirname, "../../../../docs/design.md"), "utf8");
-	const table = design.slice(design.indexOf("| kind | says |")).split("\n\n", 1)[0] ?? "";
+	const table = design.slice(design.indexOf("| kind | content |")).split("\n\n", 1)[0] ?? "";
 	const kinds = [...table.matchAll(/^\| (?<kinds>`[^|]+`) \|/gm)].flatMap(({ groups }) =>
 		[...(groups?.kinds ?? "").matchAll(/`(?<kind>[^`]+)`/g)].map((found) => found.groups?.kind),
 	);

@@ -13,7 +13,8 @@ export function ReplayTab({ store }: { readonly store: SessionStore }): JSX.Elem
 	const [at, setAt] = useState(1);
 	const count = entries.length;
 	const position = Math.min(at, count);
-	const move = (by: number): void => setAt(Math.max(1, Math.min(count, position + by)));
+	// A key may be pressed again before the page has drawn the last move.
+	const move = (by: number): void => setAt((last) => Math.max(1, Math.min(count, last + by)));
 	useKeys({ "]": () => move(1), "[": () => move(-1), ArrowRight: () => move(1), ArrowLeft: () => move(-1) });
 	const conversation = useMemo(() => {
 		const made = new Conversation();
