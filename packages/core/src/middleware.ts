@@ -43,4 +43,5 @@ export {
 	summarize,
 } from "./policy/middleware/summarise.ts";
 export type { GivenModel } from "./policy/middleware/wrapped-model.ts";
-export type { PolicyRun } from "./policy/policy-run.ts";
+export type { ChangedContext, PolicyRun } from "./policy/policy-run.ts";
+export type { RunMetadata } from "./policy/run-metadata.ts";

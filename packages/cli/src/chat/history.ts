@@ -29,7 +29,7 @@ export class History {
 		this.#texts = [...this.#texts, text];
 		const draft = `${this.#file}.${process.pid}`;
 		try {
-			mkdirSync(dirname(this.#file), { recursive: true });
+			mkdirSync(dirname(this.#file), { recursive: true, mode: 0o700 });
 			writeFileSync(draft, this.#texts.map((each) => `${JSON.stringify(each)}\n`).join(""), { mode: 0o600 });
 			renameSync(draft, this.#file);
 		} catch {

@@ -1,6 +1,6 @@
 /** Puts the events of a run into the transcript. */
 import type { RunEvent } from "holdfast";
-import { toolLine } from "../render/index.ts";
+import { nestedLines, toolLine } from "../render/index.ts";
 import { formatArguments, formatDuration, oneLine, printable } from "../terminal/index.ts";
 import { BlockStream } from "./block-stream.ts";
 import type { Transcript } from "./chat-transcript.ts";
@@ -70,6 +70,9 @@ export class RunView {
 				this.#transcript.add({ kind: "tool", text, isDone: event.outcome === "done" });
 				return;
 			}
+			case "nested":
+				for (const text of nestedLines(event.event)) this.#transcript.note(text, "quiet");
+				return;
 			case "waiting": {
 				const { until, tag, model } = event.wait ?? {};
 				if (until === undefined) return;
@@ -82,7 +85,6 @@ export class RunView {
 			case "turn_start":
 			case "step_start":
 			case "tool_delta":
-			case "nested":
 			case "step_end":
 			case "note":
 			case "run_suspended":

@@ -7,6 +7,7 @@ import { terminalRenderer } from "./terminal.ts";
 
 export type { ChangeLine } from "./change-lines.ts";
 export { outcomeMarks, proposalLines, stopNote, toolLine } from "./lines.ts";
+export { nestedLines } from "./nested-lines.ts";
 export { type Proposal, propose } from "./proposal.ts";
 export type { Renderer, RunHeader, RunSummary } from "./renderer.ts";
 

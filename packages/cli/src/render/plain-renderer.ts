@@ -2,6 +2,7 @@
 import type { RunEvent } from "holdfast";
 import { formatDuration, type Output, oneLine, printable } from "../terminal/index.ts";
 import { endLines, headerLine, proposalLines, toolLine } from "./lines.ts";
+import { nestedLines } from "./nested-lines.ts";
 import type { Renderer } from "./renderer.ts";
 
 const WIDTH = 200;
@@ -41,6 +42,9 @@ export function plainRenderer(output: Output): Renderer {
 					break;
 				case "tool_start":
 					calls.set(event.call.toolCallId, { input: event.input, attempt: event.attempt });
+					break;
+				case "nested":
+					for (const text of nestedLines(event.event)) line(text);
 					break;
 				case "tool_end": {
 					const call = calls.get(event.call.toolCallId);

@@ -7,6 +7,7 @@ import type { RunEvent } from "holdfast";
 import { formatArguments, formatDuration, type Output, oneLine, printable } from "../terminal/index.ts";
 import type { ChangeLine } from "./change-lines.ts";
 import { endLines, headerLine, outcomeMarks, proposalLines, toolLine } from "./lines.ts";
+import { nestedLines } from "./nested-lines.ts";
 import type { Renderer } from "./renderer.ts";
 
 const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
@@ -140,6 +141,9 @@ export function terminalRenderer(output: Output, now: () => number = () => perfo
 					redraw();
 					break;
 				}
+				case "nested":
+					for (const text of nestedLines(event.event, output.columns - 1)) line(colour("dim", text));
+					break;
 				case "tool_end": {
 					const call = calls.get(event.call.toolCallId);
 					calls.delete(event.call.toolCallId);

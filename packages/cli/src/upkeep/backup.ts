@@ -29,7 +29,7 @@ export function backupJournal({ from, to, existing }: BackupOptions): CheckRepor
 	const source = openJournalFile(from, "read");
 	const partial = `${to}.partial-${process.pid}`;
 	try {
-		mkdirSync(dirname(to), { recursive: true });
+		mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
 		refuseItself(from, to);
 		checkPlace(to, existing, instead);
 		// Conversations hold private things: only this user may read the copy.

@@ -137,7 +137,7 @@ export async function writeFile(
 ): Promise<StoreSize> {
 	const partial = `${to}.partial-${process.pid}`;
 	try {
-		mkdirSync(dirname(to), { recursive: true });
+		mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
 		checkPlace(to, "keep", instead);
 		closeSync(openSync(partial, "wx", 0o600));
 		await sqliteHost(partial).close(); // makes the tables

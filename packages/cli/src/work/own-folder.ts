@@ -8,6 +8,6 @@ export const ownFolder = ".holdfast";
 /** Makes a folder where it is missing; ours has git ignore it. */
 export function makeFolder(folder: string): void {
 	if (existsSync(folder)) return;
-	mkdirSync(folder, { recursive: true });
+	mkdirSync(folder, { recursive: true, mode: 0o700 });
 	if (basename(folder) === ownFolder) writeFileSync(join(folder, ".gitignore"), "*\n");
 }

@@ -41,7 +41,7 @@ export function readSettings(db: string, key: string): SessionSettings | undefin
 export function writeSettings(db: string, key: string, settings: SessionSettings): void {
 	const file = fileOf(db, key);
 	makeFolder(dirname(dirname(file)));
-	mkdirSync(dirname(file), { recursive: true });
+	mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
 	// Renamed into place, so that a crash leaves the old file or the new one.
 	const draft = `${file}.${process.pid}`;
 	writeFileSync(draft, `${JSON.stringify({ key, ...settings })}\n`, { mode: 0o600 });

@@ -14,7 +14,7 @@ import {
 } from "../engine/index.ts";
 import { initialSession, type Watcher } from "../facts/index.ts";
 import type { OutputSchema } from "../output/index.ts";
-import { type AgentPolicy, aroundRun, type RunContext } from "../policy/index.ts";
+import { type AgentPolicy, aroundRun, type RunContext, RunMetadata } from "../policy/index.ts";
 import { type AgentSetup, SessionEvents } from "../sessions/index.ts";
 import type { GenerateResult } from "../state/index.ts";
 import { AgentState } from "../state/index.ts";
@@ -143,7 +143,7 @@ export function startCall(
 	const throughPolicy = async (): Promise<GenerateResult> => {
 		await policed.setup?.over();
 		const { policy } = policed;
-		const context: RunContext = { agent: setup.agent, input, state: started, metadata: {} };
+		const context: RunContext = { agent: setup.agent, input, state: started, metadata: new RunMetadata() };
 		if (policy === undefined) return execute(context, undefined);
 		const frame = new CallFrame(policy, runId, context, stopping().signal);
 		try {
@@ -165,7 +165,7 @@ export function startCall(
 	};
 	const executing =
 		policed.policy === undefined && policed.setup === undefined
-			? execute({ agent: setup.agent, input, state: started, metadata: {} }, undefined)
+			? execute({ agent: setup.agent, input, state: started, metadata: new RunMetadata() }, undefined)
 			: new Promise<GenerateResult>((resolve, reject) => {
 					cut = reject; // an interceptor that never answers does not hold up a cancelled call
 					throughPolicy().then(resolve, reject);

@@ -20,7 +20,7 @@ export function executionTrace(execution: Partial<ToolExecution> | null): ToolEx
 		arguments: typeof given === "object" && given !== null ? given : {},
 		result: textOf(result),
 		...(typeof isError === "boolean" ? { isError } : {}),
-		...(typeof duration === "number" ? { duration } : {}),
+		...(typeof duration === "number" ? { duration: Math.round(duration) } : {}),
 	};
 }
 

@@ -4,7 +4,7 @@
 // that is resumed begins inside.
 import type { GenerateResult } from "../state/index.ts";
 import type { Stages } from "./interceptor.ts";
-import type { RunContext } from "./policy-run.ts";
+import type { ChangedContext, RunContext } from "./policy-run.ts";
 
 /** What surrounds a run. */
 export interface Around extends Pick<Stages, "before" | "after" | "onError"> {
@@ -100,7 +100,7 @@ async function throughAll(
 }
 
 /** The context a `before` returned. The metadata stays the one object that everybody shares. */
-function follow(context: RunContext, returned: RunContext): RunContext {
+function follow(context: RunContext, returned: ChangedContext): RunContext {
 	const { metadata } = context;
 	if (returned.metadata !== undefined && returned.metadata !== metadata) {
 		Object.assign(metadata, returned.metadata);

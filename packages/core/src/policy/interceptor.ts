@@ -4,7 +4,7 @@ import type { Message, StreamEvent, TokenUsage } from "@holdfast/upp";
 import type { Entry, Fact } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
 import type { AgentState, GenerateResult } from "../state/index.ts";
-import type { PolicyRun, RunContext } from "./policy-run.ts";
+import type { ChangedContext, PolicyRun, RunContext } from "./policy-run.ts";
 
 /** A value or nothing, at once or later. A function that ends without a `return` gives nothing. */
 // biome-ignore lint/suspicious/noConfusingVoidType: `undefined` alone would refuse functions without a `return`.
@@ -95,7 +95,7 @@ export interface Admission {
 /** The stages of one run. All are optional; one that throws fails the run with what it threw. */
 export interface Stages {
 	/** Before the run. May return a changed context, for whatever comes later. Not called again when a run is resumed. */
-	before?(context: RunContext): Perhaps<RunContext>;
+	before?(context: RunContext): Perhaps<ChangedContext>;
 	/** After a run that completed. What it returns is what the caller gets. */
 	after?(context: RunContext, result: GenerateResult): GenerateResult | Promise<GenerateResult>;
 	/** After a run that failed. A result returned here is what the caller gets. */

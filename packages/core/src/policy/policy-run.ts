@@ -4,6 +4,7 @@ import type { Caller } from "../caller/index.ts";
 import type { Entry, SendInput } from "../facts/index.ts";
 import type { SessionValues } from "../host/index.ts";
 import type { AgentState } from "../state/index.ts";
+import type { RunMetadata } from "./run-metadata.ts";
 
 /** The agent as policy sees it; it is the agent itself. */
 export interface PolicyAgent {
@@ -21,10 +22,15 @@ export interface RunContext {
 	readonly input: Message;
 	/** The state the run starts from; the input is not in it yet. */
 	readonly state: AgentState;
-	/** One object for all functions of a run, to be written to. New for every run, and for a run that is resumed. */
-	readonly metadata: Record<string, unknown>;
+	/** One object for all functions of a run, written to as an object or as a Map. New for every run, and for a run that is resumed. */
+	readonly metadata: RunMetadata;
 	/** Who asks, where that is known. */
 	readonly caller?: Caller;
+}
+
+/** A run as a `before` returns it: its metadata may be a plain object, which is added to the run's own. */
+export interface ChangedContext extends Omit<RunContext, "metadata"> {
+	readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
 /** A run as plugins see it. */

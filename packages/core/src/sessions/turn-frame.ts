@@ -12,7 +12,13 @@ import {
 	saidBy,
 } from "../facts/index.ts";
 import { memoryValues, type SessionValues } from "../host/index.ts";
-import { type AgentPolicy, type PolicyRun, type RunContext, RunPolicy } from "../policy/index.ts";
+import {
+	type AgentPolicy,
+	type PolicyRun,
+	type RunContext,
+	RunMetadata,
+	RunPolicy,
+} from "../policy/index.ts";
 import type { GenerateResult } from "../state/index.ts";
 import type { AgentRun } from "./agent-run.ts";
 import type { SessionLease } from "./session-lease.ts";
@@ -69,7 +75,7 @@ export class TurnFrame implements PolicyRun {
 			const said = input ?? state.agent.messages.find(({ id }) => id === inputId);
 			const { caller } = this;
 			const by = caller === undefined ? {} : { caller };
-			this.#context = { agent, input: said as Message, state: before(), metadata: {}, ...by };
+			this.#context = { agent, input: said as Message, state: before(), metadata: new RunMetadata(), ...by };
 		}
 		// What the run waits for belongs to it while it works.
 		const within = <T>(call: () => T): T => withinCall(this.run.processKey, call);

@@ -115,8 +115,8 @@ function requireSqlite(kind: DatabaseKind): void {
 
 function prepareFile(path: string, kind: DatabaseKind): void {
 	try {
-		mkdirSync(dirname(path), { recursive: true });
-		// Conversations hold private things: only this user may read a new file, and those SQLite makes beside it.
+		// Conversations are private: only this user may read a new folder, a new file, and the files that SQLite adds.
+		mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
 		closeSync(openSync(path, "wx", 0o600));
 	} catch (cause) {
 		if ((cause as { code?: string }).code === "EEXIST" && isWritableFile(path)) return;

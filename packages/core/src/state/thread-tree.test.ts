@@ -19,7 +19,7 @@ describe("a thread tree", () => {
 		const tree = new ThreadTree();
 		expect(tree.root).toBeInstanceOf(ThreadNode);
 		expect(tree.root.id).toMatch(uuid);
-		expect(tree.root).toMatchObject({ parentId: null, children: [] });
+		expect(tree.root).toMatchObject({ parentId: null, name: "root", children: [] });
 		expect(tree.root.state.messages).toEqual([]);
 		expect(tree.current).toBe(tree.root);
 		expect([...tree.nodes]).toEqual([[tree.root.id, tree.root]]);
@@ -51,7 +51,7 @@ describe("a thread tree", () => {
 	test("knows its leaves and the names of its nodes, which may be set later", () => {
 		const tree = new ThreadTree();
 		expect(tree.getLeaves()).toEqual([tree.root.id]);
-		expect(tree.getBranches()).toEqual(new Map([[tree.root.id, undefined]]));
+		expect(tree.getBranches()).toEqual(new Map([[tree.root.id, "root"]]));
 		const named = tree.branch(tree.root.id, "alternative");
 		const below = tree.branch(named);
 		const other = tree.branch(tree.root.id);
@@ -59,7 +59,7 @@ describe("a thread tree", () => {
 		(tree.nodes.get(other) as ThreadNode).name = "other";
 		expect(tree.getBranches()).toEqual(
 			new Map([
-				[tree.root.id, undefined],
+				[tree.root.id, "root"],
 				[named, "alternative"],
 				[below, undefined],
 				[other, "other"],
@@ -165,7 +165,7 @@ describe("a tree that went through JSON text", () => {
 		const { rootId, currentId, nodes } = tree.toJSON();
 		expect([rootId, currentId]).toEqual([tree.root.id, tree.root.id]);
 		expect(nodes).toEqual([
-			{ id: rootId, parentId: null, state: tree.root.state.toJSON(), children: [id] },
+			{ id: rootId, parentId: null, state: tree.root.state.toJSON(), name: "root", children: [id] },
 			{ id, parentId: rootId, state: tree.root.state.toJSON(), name: "name", children: [] },
 		]);
 		expect(ThreadNode.fromJSON(nodes[1] as ThreadNodeJSON).toJSON()).toEqual(nodes[1]);

@@ -26,9 +26,9 @@ export class ThreadTree {
 	#current: ThreadNode;
 	readonly #nodes = new Map<string, ThreadNode>();
 
-	/** A tree of one node with an empty state. */
+	/** A tree of one node with an empty state and the name `root`. */
 	constructor() {
-		this.#root = new ThreadNode(uuid(), null, AgentState.initial());
+		this.#root = new ThreadNode(uuid(), null, AgentState.initial(), "root");
 		this.#nodes.set(this.#root.id, this.#root);
 		this.#current = this.#root;
 	}

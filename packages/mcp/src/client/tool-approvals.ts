@@ -47,7 +47,7 @@ export function fileApprovals(path: string): ToolApprovals {
 		write: (server, approved) =>
 			inOrder(async () => {
 				const servers = { ...(await readServers(path)), [server]: approved };
-				await mkdir(dirname(path), { recursive: true });
+				await mkdir(dirname(path), { recursive: true, mode: 0o700 });
 				await writeFile(`${path}.new`, `${JSON.stringify(servers, undefined, "\t")}\n`, { mode: 0o600 });
 				await rename(`${path}.new`, path);
 			}),

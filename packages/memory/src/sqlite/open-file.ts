@@ -72,7 +72,7 @@ export function openFile(path: string): DatabaseSync {
 
 function makeFile(path: string): void {
 	try {
-		mkdirSync(dirname(path), { recursive: true });
+		mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
 		closeSync(openSync(path, "wx", 0o600));
 	} catch (cause) {
 		if ((cause as { code?: string }).code !== "EEXIST") throw unavailable(path, String(cause), cause);

@@ -25,6 +25,19 @@ export class AgentService {
 		);
 	}
 
+	/**
+	 * The agent of a configuration, in the service that the whole process shares.
+	 * @throws HoldfastError `AGENT_ID_CONFLICT` where the id is in use with another configuration.
+	 */
+	static get(config: AgentConfig): Agent {
+		return shared.get(config);
+	}
+
+	/** Stops the agents of the service that the whole process shares. */
+	static stop(): Promise<void> {
+		return shared.stop();
+	}
+
 	/** Stops all of them. */
 	async stop(): Promise<void> {
 		const agents = [...this.#agents.values()];
@@ -32,6 +45,8 @@ export class AgentService {
 		await Promise.all(agents.map(({ agent }) => agent.stop()));
 	}
 }
+
+const shared = new AgentService();
 
 /** Whether two configurations mean the same: plain data is compared, all else must be the same object. */
 function isSame(a: unknown, b: unknown, depth = 0): boolean {

@@ -120,6 +120,16 @@ describe("a service of agents", () => {
 	});
 });
 
+test("the service of the whole process is reached without making one", async () => {
+	const config = { ...configured([finish]), id: "shared" };
+	const agent = AgentService.get(config);
+	expect(AgentService.get({ ...config })).toBe(agent);
+	expect(new AgentService().get(config)).not.toBe(agent);
+	await AgentService.stop();
+	expect(AgentService.get(config)).not.toBe(agent);
+	await AgentService.stop();
+});
+
 describe("events of an agent", () => {
 	test("reach handlers in the order in which they came, and others are unknown [RUN-010]", async () => {
 		const broken = { id: "broken", run: () => Promise.reject(new Error("no")) };

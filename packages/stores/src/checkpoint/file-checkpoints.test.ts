@@ -96,6 +96,16 @@ describe("checkpoints in files", () => {
 		expect(JSON.parse(readFileSync(join(dir, "s", "checkpoint.json"), "utf8"))).toEqual(state);
 	});
 
+	test.skipIf(process.platform === "win32")("can be read by their user only", async () => {
+		const directory = join(dir, "made", "here");
+		const store = fileCheckpoints({ dir: directory });
+		await store.save("s", AgentState.initial().toJSON());
+		const modes = ["..", ".", "s", "s/checkpoint.json", "s/metadata.json"].map(
+			(path) => statSync(join(directory, path)).mode & 0o777,
+		);
+		expect(modes).toEqual([0o700, 0o700, 0o700, 0o600, 0o600]);
+	});
+
 	test("are in .checkpoints unless it is said where [UAP-136]", async () => {
 		const before = process.cwd();
 		const cwd = vi.spyOn(process, "cwd").mockReturnValue(place);

@@ -121,7 +121,7 @@ function describe(sessionId: string, state: AgentStateJSON): CheckpointMetadata 
 async function writePair(folder: string, metadata: string, checkpoint: string | Uint8Array): Promise<void> {
 	for (let attempt = 1; ; attempt++) {
 		try {
-			await mkdir(folder, { recursive: true });
+			await mkdir(folder, { recursive: true, mode: 0o700 });
 			const mine = await replaceFile(join(folder, metadataFile), metadata);
 			await replaceFile(join(folder, checkpointFile), checkpoint);
 			const isMine = await isStill(join(folder, metadataFile), mine);

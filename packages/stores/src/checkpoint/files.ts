@@ -10,6 +10,9 @@ export interface FileIdentity {
 	readonly mtimeNs: bigint;
 }
 
+/** The mode of new files: conversations are private, so only their user may read them. */
+const ownerOnly = 0o600;
+
 /** A temporary file older than this belongs to a process that died, or to one that will write it again. */
 const abandonedAfterMs = 60_000;
 
@@ -17,7 +20,7 @@ const abandonedAfterMs = 60_000;
 export async function replaceFile(path: string, content: string | Uint8Array): Promise<FileIdentity> {
 	const temporary = `${path}.${randomUUID()}.tmp`;
 	try {
-		const file = await open(temporary, "wx");
+		const file = await open(temporary, "wx", ownerOnly);
 		try {
 			await file.writeFile(content);
 			await file.datasync();

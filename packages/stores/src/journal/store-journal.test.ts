@@ -51,6 +51,19 @@ test("what the first release stored is read as it was said", async () => {
 	expect(await append(lease, "run-2", ended)).toBe(6);
 });
 
+test("a session of another runtime is refused in words that say what it is, and stays as it is", async () => {
+	const store = new MemorySessionStore();
+	const state = { history: [{ role: "user", content: "Hello." }], schemaVersion: 1 };
+	await store.commit("old", { state }, { expectedVersion: null });
+	const agent = new Agent({ model: scriptedModel(["Hi."]), host: { sessionStore: store } });
+	await expect(agent.session("old").send("Go on.")).rejects.toMatchObject({
+		code: "journal_foreign",
+		message: expect.stringContaining("another runtime"),
+	});
+	await agent.close();
+	expect((await store.load("old"))?.state).toEqual(state);
+});
+
 test("a store that repeats its own calls, and hears that it was late, loses and doubles nothing", async () => {
 	const inner = new MemorySessionStore();
 	const store: SessionStore = {

@@ -28,7 +28,7 @@ export async function withLock<T>(
 	own ??= ownIdentity();
 	const owner: Owner = { token: randomUUID().slice(0, 13), ...own };
 	const claim = `${path}.${owner.token}.tmp`;
-	await writeFile(claim, JSON.stringify(owner), { flag: "wx" });
+	await writeFile(claim, JSON.stringify(owner), { flag: "wx", mode: 0o600 });
 	try {
 		await take(path, claim, own, patience);
 		try {

@@ -99,6 +99,15 @@ test("every key has a file of its own in the folder, and its name could not be a
 	expect(new Set(found.map((name) => name.normalize("NFKD").toLowerCase())).size).toBe(oddKeys.length);
 });
 
+test.skipIf(process.platform === "win32")("sessions can be read by their user only", async () => {
+	const directory = join(dir, "made");
+	const store = new FileSessionStore(directory);
+	await store.commit("s", { state: 1 }, { expectedVersion: null });
+	const [file] = readdirSync(directory).filter((name) => name.endsWith(".json"));
+	const modes = ["", file as string].map((path) => statSync(join(directory, path)).mode & 0o777);
+	expect(modes).toEqual([0o700, 0o600]);
+});
+
 test("a file that is damaged, or of another key, is refused and left as it is [SES-088]", async () => {
 	const store = new FileSessionStore(dir);
 	const created = await store.commit("k", { state: { n: 1 } }, { expectedVersion: null });

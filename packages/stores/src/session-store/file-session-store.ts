@@ -115,7 +115,8 @@ export class FileSessionStore implements SessionStore {
 
 	/** Makes the folders, and removes what processes that died have left in the one for work. */
 	async #prepare(): Promise<void> {
-		await mkdir(this.#work, { recursive: true });
+		// Conversations are private: only their user may read the folder and the files in it.
+		await mkdir(this.#work, { recursive: true, mode: 0o700 });
 		for (const name of await readdir(this.#work)) {
 			if (!name.endsWith(".tmp")) continue;
 			const path = join(this.#work, name);
@@ -161,7 +162,7 @@ function readContent(text: string, key: string, path: string): FileContent {
 }
 
 async function writeDurably(path: string, text: string): Promise<void> {
-	const file = await open(path, "wx");
+	const file = await open(path, "wx", 0o600);
 	try {
 		await file.writeFile(text);
 		await file.datasync();

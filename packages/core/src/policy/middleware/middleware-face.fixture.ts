@@ -9,6 +9,7 @@ import {
 } from "@holdfast/upp";
 import { AgentState } from "../../state/agent-state.ts";
 import type { GenerateResult } from "../../state/generate-result.ts";
+import { RunMetadata } from "../run-metadata.ts";
 import type { Middleware, MiddlewareContext } from "./middleware-face.ts";
 
 /** A context of a call with a history. */
@@ -20,7 +21,7 @@ export function contextOf(
 		agent: { id: "agent-1", name: "clerk" },
 		input: new UserMessage("the secret question"),
 		state: AgentState.initial().withContext(messages),
-		metadata: {},
+		metadata: new RunMetadata(),
 		...change,
 	};
 }
@@ -41,7 +42,7 @@ export async function historyAfter(
 	...list: readonly Middleware[]
 ): Promise<readonly Message[]> {
 	let current = context;
-	for (const middleware of list) current = (await middleware.before?.(current)) || current;
+	for (const middleware of list) current = ((await middleware.before?.(current)) || current) as MiddlewareContext;
 	return current.state.messages;
 }
 

@@ -1,7 +1,7 @@
 // What a middleware is: functions around a run of an agent, each of them optional. A face of the one list of policy.
 import type { AgentState, GenerateResult } from "../../state/index.ts";
 import type { Interceptor, Perhaps, Stages } from "../interceptor.ts";
-import type { PolicyAgent, PolicyRun, RunContext } from "../policy-run.ts";
+import type { ChangedContext, PolicyAgent, PolicyRun, RunContext } from "../policy-run.ts";
 
 /** The agent as a middleware sees it; it is the agent itself. */
 export type MiddlewareAgent = PolicyAgent;
@@ -22,7 +22,7 @@ export interface Middleware {
 	 * May return a changed context, which whatever comes later uses. One that throws fails the run. In a session a changed
 	 * input or state is what the model sees in this run, while this process drives it; the journal keeps what was said.
 	 */
-	before?(context: MiddlewareContext): Perhaps<MiddlewareContext>;
+	before?(context: MiddlewareContext): Perhaps<ChangedContext>;
 	/** What it returns is what the caller gets. In a session that is `result()`; the journal keeps what was said. */
 	after?(context: MiddlewareContext, result: GenerateResult): GenerateResult | Promise<GenerateResult>;
 	/**
