@@ -23,6 +23,7 @@ import type { AgentTypes, RunOf, SessionOf, ToolList } from "./agent-types.ts";
 import { checkModel, checkNames, checkOptions } from "./check-options.ts";
 import { checkpointsOf } from "./checkpoints.ts";
 import type { ForeignOptions } from "./foreign-options.ts";
+import { withoutInstance } from "./llm-instance.ts";
 import { type AgentOptions, opaqueOf, resolveAgent, toolObjects } from "./options.ts";
 
 /**
@@ -65,7 +66,7 @@ export class Agent<const Tools extends ToolSet = ToolSet, const Schema extends O
 			throw new HoldfastTypeError("invalid_option", "new Agent() takes an object of options.");
 		checkNames(options);
 		if (!(options instanceof OpenOptions)) checkModel(options);
-		const { ...given } = options;
+		const { ...given } = withoutInstance(options);
 		checkOptions(given);
 		this.#id = (given.ports?.ids ?? { uuid }).uuid();
 		this.#engine = resolveAgent(this.#id, given);

@@ -10,8 +10,8 @@ import {
 import { modelWaitDefaults } from "../engine/index.ts";
 import { hookNames } from "../strategies/index.ts";
 import { foreignOptions } from "./foreign-options.ts";
+import { hasOwnTools, isInstance } from "./llm-instance.ts";
 import { type AgentOptions, knownOptions } from "./options.ts";
-import { isRuntimeLlm } from "./runtime-llm.ts";
 import { checkToolChoice } from "./tool-choice.ts";
 
 const toolStrategyHooks = [
@@ -50,18 +50,23 @@ export function checkNames(options: AgentOptions): void {
 /** @throws HoldfastError `invalid_option` where `model` is not a model, or an option does not go with it. */
 export function checkModel(options: AgentOptions): void {
 	const { model } = options as { model?: unknown };
-	const isModel = (typeof model === "object" && model !== null && "modelId" in model) || isRuntimeLlm(model);
+	const isModel =
+		(typeof model === "object" && model !== null && "modelId" in model) ||
+		hasOwnTools(model) ||
+		isInstance(model);
 	if (!isModel)
 		throw new HoldfastTypeError(
 			"invalid_option",
-			`The option \`model\` must be a model: a reference of a provider, a LanguageModel of the AI SDK, or a function that is one.${whyNoModel(model)}`,
+			`The option \`model\` must be a model: a reference of a provider, a LanguageModel of the AI SDK, an instance of \`llm()\`, or a function that is one.${whyNoModel(model)}`,
 		);
-	if (!isRuntimeLlm(model)) return;
-	for (const name of ["tools", "toolChoice", "subagents"] as const) {
+	if (!hasOwnTools(model)) return;
+	const kind = isInstance(model) ? "an instance of an LLM" : "a function";
+	const own = isInstance(model) ? (["system", "instructions", "params", "config"] as const) : [];
+	for (const name of ["tools", "toolChoice", "subagents", ...own] as const) {
 		if (options[name] === undefined) continue;
 		throw new HoldfastTypeError(
 			"invalid_option",
-			`The option \`${name}\` does not go with a function as \`model\`: the function has tools of its own.`,
+			`The option \`${name}\` does not go with ${kind} as \`model\`: it has ${name.startsWith("tool") || name === "subagents" ? "tools" : "settings"} of its own.`,
 		);
 	}
 }

@@ -10,7 +10,7 @@ import type {
 } from "@holdfast/upp";
 import { plainJson } from "../tools/index.ts";
 
-/** A part of a message: text, reasoning, image, file, tool-call or tool-result, as the AI SDK shapes it. */
+/** A part of a message: text, reasoning, file (images too), tool-call or tool-result, as the AI SDK shapes it. */
 export interface ModelMessagePart {
 	readonly type: string;
 	readonly text?: string;
@@ -86,8 +86,8 @@ function partOf(block: ContentBlock): ModelMessagePart {
 			return { type: block.type, text: block.text, ...options(block.metadata) };
 		case "image":
 			return {
-				type: "image",
-				image: dataOf(block.source),
+				type: "file",
+				data: dataOf(block.source),
 				mediaType: block.mimeType,
 				...options(block.metadata),
 			};

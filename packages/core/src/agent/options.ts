@@ -1,5 +1,11 @@
 // The options of an agent, and their one resolution into what the engine drives.
-import { bindModel, HoldfastError, type LLMOptions, type ModelBinding } from "@holdfast/upp";
+import {
+	bindModel,
+	HoldfastError,
+	type LLMInstance,
+	type LLMOptions,
+	type ModelBinding,
+} from "@holdfast/upp";
 import type { CheckpointStore } from "../checkpoint/index.ts";
 import type {
 	AgentStrategy,
@@ -16,9 +22,17 @@ import { systemPorts, systemWarn } from "../host/index.ts";
 import { type OutputSchema, readOutput } from "../output/index.ts";
 import type { MiddlewareEntry, Plugin } from "../policy/index.ts";
 import type { Unread } from "../sessions/index.ts";
-import { type ExecutionStrategy, isDecider, limitSteps, loop, requireOutput } from "../strategies/index.ts";
+import {
+	type ExecutionStrategy,
+	foreignModel,
+	isDecider,
+	limitSteps,
+	loop,
+	requireOutput,
+} from "../strategies/index.ts";
 import { type AnyTool, normaliseTools, type ToolSet } from "../tools/index.ts";
 import type { Agent } from "./agent.ts";
+import { isInstance } from "./llm-instance.ts";
 import type { OpaqueStrategy } from "./opaque-strategy.ts";
 import type { AgentHost } from "./resolve-host.ts";
 import { isRuntimeLlm, type RuntimeLlm, runtimeLlmModel } from "./runtime-llm.ts";
@@ -31,8 +45,8 @@ import { type AgentToolChoice, withToolChoice } from "./tool-choice.ts";
  */
 export interface AgentOptions<Tools extends ToolSet = ToolSet, Schema extends OutputSchema = OutputSchema>
 	extends Partial<Omit<LLMOptions, "model" | "system" | "tools">> {
-	/** A reference made by a provider, a model of the AI SDK, or a function that is one. */
-	readonly model?: LLMOptions["model"] | RuntimeLlm | undefined;
+	/** A reference made by a provider, a model of the AI SDK, an instance of an LLM, or a function that is a model. */
+	readonly model?: LLMOptions["model"] | LLMInstance | RuntimeLlm | undefined;
 	/** The system prompt of every request; it never is in the history. */
 	readonly system?: string | undefined;
 	/** Tools of any of the known shapes. Default: none. */
@@ -245,6 +259,7 @@ function bind(options: AgentOptions, system: string | undefined): EngineModel {
 		);
 	}
 	if (isRuntimeLlm(options.model)) return runtimeLlmModel(options.model);
+	if (isInstance(options.model)) return foreignModel(options.model);
 	const binding: ModelBinding = bindModel(llmOptionsOf(options, system));
 	const price = options.prices?.[binding.model.modelId];
 	return {

@@ -103,7 +103,7 @@ describe("a function as a model", () => {
 		const { messages } = await turn(({ history }) => {
 			const parts = history.flatMap(({ content }) => content as unknown as Record<string, unknown>[]);
 			for (const part of parts) {
-				if (part.type === "image") (part.image as Uint8Array).fill(9);
+				if (part.type === "file") (part.data as Uint8Array).fill(9);
 				if (part.type === "tool-call") Object.assign((part.input as { deep: object }).deep, { at: 2 });
 				if (part.type === "tool-result") (part.output as { value: { found: unknown[] } }).value.found.push(2);
 			}
@@ -257,8 +257,8 @@ test("every kind of content has its part", () => {
 		{
 			role: "user",
 			content: [
-				{ type: "image", image: new URL("https://x.test/a.png"), mediaType: "image/png" },
-				{ type: "image", image: "AQ==", mediaType: "image/png" },
+				{ type: "file", data: new URL("https://x.test/a.png"), mediaType: "image/png" },
+				{ type: "file", data: "AQ==", mediaType: "image/png" },
 				{ type: "file", data: new Uint8Array([97]), mediaType: "text/plain", filename: "a.txt" },
 				{ type: "file", data, mediaType: "audio/wav" },
 			],

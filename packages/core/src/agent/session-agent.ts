@@ -21,8 +21,8 @@ import { isDecider } from "../strategies/index.ts";
 import { type BindTool, delegatingAgent, type Subagent, workOf } from "../subagents/index.ts";
 import type { AnyTool } from "../tools/index.ts";
 import { journalOfStore, valuesOfStore } from "./foreign-host.ts";
+import { hasOwnTools } from "./llm-instance.ts";
 import { type AgentOptions, resolveAgent } from "./options.ts";
-import { isRuntimeLlm } from "./runtime-llm.ts";
 
 /**
  * A run that kills its process each time would otherwise take every worker down, one after the other, and with them the
@@ -88,7 +88,7 @@ export function sessionAgentOf({
 		const bound = bind === undefined ? own : own.map((tool) => bind(tool, all));
 		return resolveAgent(id, { ...all, tools: [...bound, ...tools] });
 	};
-	const tools = isRuntimeLlm(options.model) ? "own-tools" : "engine-tools";
+	const tools = hasOwnTools(options.model) ? "own-tools" : "engine-tools";
 	const valuesOf = (store: unknown): ValueStore =>
 		withCallValues(valuesBeside(options, keys, store as SessionStore | undefined));
 	const policyWith = (values: ValueStore, set?: PluginSet): AgentPolicy =>
@@ -180,10 +180,10 @@ function checkTogether({ sessionStore, tools }: PluginSet, { host, model }: Agen
 			"A plugin gives a session store, and the option `host` is given too: `host.sessionStore` or the plugin, not both.",
 		);
 	}
-	if (tools.length > 0 && isRuntimeLlm(model)) {
+	if (tools.length > 0 && hasOwnTools(model)) {
 		throw new HoldfastTypeError(
 			"invalid_option",
-			"A plugin gives tools, and the option `model` is a function, which has tools of its own.",
+			"A plugin gives tools, and the option `model` is a function or an instance, which has tools of its own.",
 		);
 	}
 }

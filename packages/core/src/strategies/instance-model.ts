@@ -93,7 +93,8 @@ const anything: LLMCapabilities = {
 	audioInput: true,
 };
 
-function foreignModel(instance: LLMInstance): EngineModel {
+/** An instance that is asked as it is; it carries out its tools itself. */
+export function foreignModel(instance: LLMInstance): EngineModel {
 	const model: BoundLLMModel = {
 		modelId: instance.model?.modelId ?? "llm",
 		capabilities: {

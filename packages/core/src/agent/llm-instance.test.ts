@@ -1,0 +1,62 @@
+import { scriptedModel } from "@holdfast/testing";
+import { AssistantMessage, createTurn, emptyUsage, type LLMInstance, llm } from "@holdfast/upp";
+import { describe, expect, test } from "vitest";
+import { Agent } from "./agent.ts";
+
+const add = {
+	name: "add",
+	description: "Adds.",
+	parameters: { type: "object" as const, properties: {} },
+	run: () => 3,
+};
+
+describe("an instance of llm() as a model", () => {
+	test("stands for the options it was made with, and those of the agent win", async () => {
+		const model = scriptedModel([{ toolCalls: [{ name: "add" }] }, "Three.", "Four."]);
+		const instance = llm({ model, system: "Be brief.", params: { temperature: 0 } });
+		const agent = new Agent({ model: instance, tools: [add] });
+		expect((await agent.generate("1 + 2?")).turn.response.text).toBe("Three.");
+		await new Agent({ model: instance, instructions: "Be exact.", params: { temperature: 1 } }).generate(
+			"2 + 2?",
+		);
+		expect(model.requests.map(({ system, params }) => [system, params])).toEqual([
+			["Be brief.", { temperature: 0 }],
+			["Be brief.", { temperature: 0 }],
+			["Be exact.", { temperature: 1 }],
+		]);
+	});
+
+	test("works in a session", async () => {
+		const agent = new Agent({ model: llm({ model: scriptedModel(["Hello."]) }) });
+		const result = await (await agent.session("s").send("Hi.")).result();
+		await agent.close();
+		expect([result.outcome, result.text]).toEqual(["completed", "Hello."]);
+	});
+});
+
+describe("an instance of another making", () => {
+	const generate = async () =>
+		createTurn({ messages: [new AssistantMessage("From elsewhere.")], usage: emptyUsage(), cycles: 1 });
+	const instance = {
+		generate,
+		stream: () => ({ turn: generate(), abort() {}, async *[Symbol.asyncIterator]() {} }),
+	} as unknown as LLMInstance;
+
+	test("is asked as it is, in a call and in a session", async () => {
+		const agent = new Agent({ model: instance });
+		expect((await agent.generate("Hi.")).turn.response.text).toBe("From elsewhere.");
+		const result = await (await agent.session("s").send("Hi.")).result();
+		expect([result.outcome, result.text]).toEqual(["completed", "From elsewhere."]);
+		await agent.close();
+	});
+
+	test.each([
+		["tools", [add]],
+		["system", "Be brief."],
+		["params", {}],
+	])("refuses the option `%s`, which it would not see", (name, value) => {
+		expect(() => new Agent({ model: instance, [name]: value } as never)).toThrow(
+			expect.objectContaining({ code: "invalid_option", message: expect.stringContaining(`\`${name}\``) }),
+		);
+	});
+});
