@@ -277,6 +277,16 @@ describe.each(bindings)("by %s", (spoken) => {
 			const wrong = [dataPart({ toolCallId: "1", approved: "yes" })];
 			await expect(send(client, say("", { taskId, parts: wrong }))).rejects.toThrow(/approved/);
 			await expect(send(client, say("x", { taskId, contextId: "other" }))).rejects.toThrow(/another context/);
+			for (const [part, why] of [
+				[{ toolCallId: "1", approved: true, inputs: {} }, /"inputs"/],
+				[{ toolCallId: "1", approved: true, output: "x" }, /"output"/],
+				[{ toolCallId: "1", approved: true, reason: 1 }, /reason/],
+				[{ toolCallId: "2", output: "x", input: {} }, /"input"/],
+				[{ toolCallId: "2", output: "x", isError: "yes" }, /isError/],
+			] as const)
+				await expect(send(client, say("", { taskId, parts: [dataPart(part)] }))).rejects.toThrow(why);
+			const mixed = [dataPart({ toolCallId: "1", approved: true }), textPart("and this")];
+			await expect(send(client, say("", { taskId, parts: mixed }))).rejects.toThrow(/not an object/);
 			const parts = [
 				dataPart({ toolCallId: "1", approved: true }),
 				dataPart({ toolCallId: "2", output: "blue" }),

@@ -47,16 +47,16 @@ function partOf({ content, mediaType, filename }: Part): object {
  */
 export function answersOf({ parts }: Message, pending: NonNullable<RunView["pending"]>): readonly object[] {
 	const only = pending.length === 1 ? pending[0] : undefined;
-	const given = parts.flatMap(({ content }) =>
-		content?.$case === "data" && typeof content.value === "object" && content.value !== null
-			? [content.value as Record<string, unknown>]
-			: [],
-	);
-	if (given.length === 0) {
+	if (parts.every(({ content }) => content?.$case === "text")) {
 		if (only === undefined || only.approval === true) throw new RequestMalformedError(howToAnswer(pending));
 		return [answerTo(only, { output: textOf(parts) }, pending)];
 	}
-	return given.map((answer) => {
+	return parts.map(({ content }) => {
+		if (content?.$case !== "data" || !isObject(content.value))
+			throw new RequestMalformedError(
+				`A part that is not an object of data answers no call. ${howToAnswer(pending)}`,
+			);
+		const answer = content.value;
 		const call = answer.toolCallId === undefined ? only : pending.find(({ id }) => id === answer.toolCallId);
 		if (call === undefined) throw new RequestMalformedError(howToAnswer(pending));
 		return answerTo(call, answer, pending);
@@ -65,25 +65,41 @@ export function answersOf({ parts }: Message, pending: NonNullable<RunView["pend
 
 type Pending = NonNullable<RunView["pending"]>;
 
+/** The members of an answer. */
+const membersOf = {
+	approval: ["toolCallId", "approved", "reason", "input"],
+	result: ["toolCallId", "output", "isError"],
+} as const;
+
 function answerTo(
 	{ id, runId, approval }: Pending[number],
-	{ approved, reason, input, output, isError }: Record<string, unknown>,
+	answer: Record<string, unknown>,
 	pending: Pending,
 ): object {
+	const { approved, reason, input, output, isError } = answer;
+	const members: readonly string[] = membersOf[approval === true ? "approval" : "result"];
+	const unknown = Object.keys(answer).find((name) => !members.includes(name));
+	if (unknown !== undefined)
+		throw new RequestMalformedError(
+			`An answer to the call ${JSON.stringify(id)} has no member ${JSON.stringify(unknown)}. Its members are: ${members.join(", ")}.`,
+		);
 	const about = { toolCallId: id, ...(runId === undefined ? {} : { runId }) };
 	if (approval === true) {
 		if (typeof approved !== "boolean") throw new RequestMalformedError(howToAnswer(pending));
+		if (reason !== undefined && typeof reason !== "string")
+			throw new RequestMalformedError("`reason` must be text.");
 		const changed = input === undefined ? {} : { input };
-		return {
-			role: "approval",
-			...about,
-			approved,
-			...changed,
-			...(typeof reason === "string" ? { reason } : {}),
-		};
+		const why = reason === undefined ? {} : { reason };
+		return { role: "approval", ...about, approved, ...changed, ...why };
 	}
 	if (output === undefined) throw new RequestMalformedError(howToAnswer(pending));
+	if (isError !== undefined && typeof isError !== "boolean")
+		throw new RequestMalformedError("`isError` must be true or false.");
 	return { role: "tool", ...about, output, ...(isError === true ? { isError } : {}) };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+	return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** What a task says that waits. */

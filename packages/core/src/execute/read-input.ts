@@ -67,9 +67,32 @@ function readNumber(name: string, given: unknown, least: number): Record<string,
 	throw invalidInput(`options.${name}`, `must be a number from ${least}`);
 }
 
+const membersOfApproval: ReadonlySet<string> = new Set([
+	"role",
+	"toolCallId",
+	"runId",
+	"approved",
+	"reason",
+	"input",
+]);
+/** Those of a tool message too, which is sent back as it was shown. */
+const membersOfResult: ReadonlySet<string> = new Set([
+	"role",
+	"toolCallId",
+	"toolName",
+	"runId",
+	"output",
+	"isError",
+	"details",
+	"timestamp",
+]);
+
 function readAnswer(given: unknown, field: string): ToolAnswer {
 	if (!isRecord(given)) throw invalidInput(field, "must be a tool result");
 	const { role, toolCallId, runId, output, isError, details, approved, reason, input } = given;
+	const known = role === "approval" ? membersOfApproval : membersOfResult;
+	const unknown = Object.keys(given).find((name) => !known.has(name));
+	if (unknown !== undefined) throw invalidInput(`${field}.${cutText(unknown, 50)}`, "is not known");
 	if (typeof toolCallId !== "string" || toolCallId === "")
 		throw invalidInput(`${field}.toolCallId`, "must be the id of a tool call");
 	if (runId !== undefined && typeof runId !== "string")

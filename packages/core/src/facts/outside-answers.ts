@@ -1,6 +1,6 @@
 // What somebody outside says of the calls a run waits for: checked as a whole, then facts (keeps I4).
 // Pure: `answerFacts` looks at the folded run and names the facts, or says why it gives none.
-import { HoldfastError, messageOf } from "@holdfast/upp";
+import { cutText, HoldfastError, messageOf } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
 import { AgentState, callIdsOf } from "../state/index.ts";
 import { plainJson } from "../tools/index.ts";
@@ -145,6 +145,9 @@ export function nextDeadline(run: RunState): number | undefined {
 	return earliestDue({ calls: openCalls(run).map(({ pending }) => pending), children, wait });
 }
 
+const membersOfApproval = ["toolCallId", "runId", "approved", "reason", "basis", "by", "input"];
+const membersOfResult = ["toolCallId", "runId", "output", "isError", "details"];
+
 /** Only a boolean decides: any other value is refused, and never read as yes or no. */
 function checkAnswer(answer: ToolAnswer): void {
 	const given = answer as { toolCallId?: unknown; approved?: unknown; isError?: unknown } | null | undefined;
@@ -153,6 +156,16 @@ function checkAnswer(answer: ToolAnswer): void {
 		throw new HoldfastError(
 			"invalid_input",
 			"An answer must be an object with the `toolCallId` of its call.",
+		);
+	const members: readonly string[] = "approved" in answer ? membersOfApproval : membersOfResult;
+	const unknown = Object.keys(answer).find((name) => !members.includes(name));
+	if (unknown !== undefined)
+		throw new HoldfastError(
+			"invalid_input",
+			...refusal(
+				toolCallId,
+				`it has no member ${JSON.stringify(cutText(unknown, 50))}; its members are ${members.join(", ")}`,
+			),
 		);
 	const { approved, isError } = given as { approved?: unknown; isError?: unknown };
 	if ("approved" in answer && typeof approved !== "boolean")

@@ -83,6 +83,22 @@ describe("only a boolean decides", () => {
 		},
 	);
 
+	test("an answer with an unknown member is refused, for the input that was shown would run", async () => {
+		const { tool, calls } = counted({ needsApproval: true, editableApproval: true });
+		const { session } = play(once, { tools: [tool] });
+		await (await session.send("go")).result();
+		for (const answer of [
+			{ toolCallId: "c", approved: true, inputs: {} },
+			{ toolCallId: "c", approved: true, output: "x" },
+			{ toolCallId: "c", output: "x", reason: "x" },
+		])
+			await expect(session.answer([answer as never])).rejects.toMatchObject({
+				code: "invalid_input",
+				message: expect.stringContaining("has no member"),
+			});
+		expect(calls).toEqual([]);
+	});
+
 	test("an interceptor whose decision on a call is unknown fails the run, and the call does not run", async () => {
 		const { tool, calls } = counted({});
 		const middleware = [{ name: "odd", begin: () => ({ toolCall: () => ({ action: "deny" }) as never }) }];

@@ -242,7 +242,7 @@ describe("a client of 2025 that can ask its user", () => {
 		await Promise.all([calling, stopped.promise]);
 	});
 
-	test("is served without its session by a server that does not know it, or for another caller", async () => {
+	test("has to open another session where the server does not know its own, or for another caller", async () => {
 		const authenticate = (request: Request) => ({ tenant: request.headers.get("x-tenant") ?? "t" });
 		const { url } = await serve({ model: scriptedModel([]) }, { authenticate });
 		const session = (await sessionOf(url, { elicitation: {} })) as string;
@@ -251,18 +251,19 @@ describe("a client of 2025 that can ask its user", () => {
 				...initialize({}, { "mcp-protocol-version": "2025-06-18", ...headers }),
 				body: JSON.stringify({ jsonrpc: "2.0", id: 2, method: "tools/list", params: {} }),
 			});
+		const own = await list({ "mcp-session-id": session });
+		expect([own.status, await own.text()]).toEqual([200, expect.stringContaining("research")]);
 		for (const headers of [
-			{ "mcp-session-id": session },
 			{ "mcp-session-id": "unknown" },
 			{ "mcp-session-id": session, "x-tenant": "other" },
 		]) {
 			const answer = await list(headers);
-			expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining("research")]);
+			expect([answer.status, await answer.json()]).toMatchObject([404, { error: { code: -32_001 } }]);
 		}
 		const end = (headers: Record<string, string>) => fetch(url, { method: "DELETE", headers });
-		expect((await end({ "mcp-session-id": session, "x-tenant": "other" })).status).toBe(405);
+		expect((await end({ "mcp-session-id": session, "x-tenant": "other" })).status).toBe(404);
 		expect((await end({ "mcp-session-id": session })).status).toBe(200);
-		expect((await end({ "mcp-session-id": session })).status).toBe(405);
+		expect((await end({ "mcp-session-id": session })).status).toBe(404);
 	});
 });
 

@@ -2,7 +2,7 @@
 // answer comes as a request of its own, so both must reach the same server object. Other clients are served without a session.
 //
 // A session: opened by `initialize` → used by requests with its id → closed by DELETE, by `close()`, or when others need its place.
-// A process that does not know a session serves its requests without one; a question in flight is lost with the process.
+// A process that does not know a session answers 404, upon which a client opens another; a question in flight is lost with the process.
 import type { ServedCaller } from "@holdfast/server";
 import {
 	isInitializeRequest,
@@ -38,12 +38,15 @@ export class AskingSessions {
 		this.#options = options;
 	}
 
-	/** The answer to a request that belongs to a session, or opens one; undefined for others, whose body is not read. */
+	/**
+	 * The answer to a request that names a session, or opens one; undefined for others, whose body is not read. No client has an
+	 * id but from here: one that is unknown, or another caller's, gets 404.
+	 */
 	async fetch(request: Request, caller: ServedCaller): Promise<Response | undefined> {
 		const id = request.headers.get(sessionHeader);
 		if (id !== null) {
 			const session = this.#sessions.get(id);
-			return session?.caller === nameOf(caller) ? this.#answer(session, id, request) : undefined;
+			return session?.caller === nameOf(caller) ? this.#answer(session, id, request) : notFound();
 		}
 		if (request.method !== "POST") return undefined;
 		const body = await bodyOf(request);
@@ -115,6 +118,12 @@ export class AskingSessions {
 		}
 		return false;
 	}
+}
+
+/** Without it a client would use a session on which nobody can ask it. */
+function notFound(): Response {
+	const error = { code: -32_001, message: "Session not found. Send `initialize` to open another." };
+	return Response.json({ jsonrpc: "2.0", id: null, error }, { status: 404 });
 }
 
 /** The body of a request that others still read; undefined where it is no JSON or too large. */

@@ -5,7 +5,8 @@ import { scriptedModel } from "@holdfast/testing";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
-import { memoryHost } from "holdfast";
+import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import { memoryHost, tool } from "holdfast";
 import { expect, test } from "vitest";
 import { listen } from "../http-server.fixture.ts";
 import { connectMcp } from "../index.ts";
@@ -87,4 +88,52 @@ test("several agents are several tools of one service", async () => {
 		await service.close();
 		await host.close();
 	}
+});
+
+test("a client of the 2025 wire opens another session when the server was restarted, and can be asked on it", async () => {
+	const host = memoryHost();
+	const acting = { name: "act", description: "Acts.", needsApproval: true, run: () => "acted" };
+	const script = [{ toolCalls: [{ name: "act" }] }, "Done."];
+	const open = () => {
+		const agent = { model: scriptedModel(script), tools: [tool(acting)] };
+		const service = sessionService({ host, agent });
+		return { service, mcp: mcpServer({ service, tools: { clerk: { description: "Helps." } } }) };
+	};
+	let served = open();
+	const restart = async (): Promise<void> => {
+		await served.mcp.close();
+		await served.service.close();
+		served = open();
+	};
+	const listening = await listen((request) => served.mcp.fetch(request));
+	const url = new URL(`${listening.url}/mcp`);
+	const connect = async () => {
+		const client = new Client({ name: "older", version: "1" }, { capabilities: { elicitation: {} } });
+		client.setRequestHandler(ElicitRequestSchema, async () => ({
+			action: "accept",
+			content: { approved: true },
+		}));
+		const transport = new StreamableHTTPClientTransport(url);
+		await client.connect(transport as unknown as Transport);
+		return { client, id: transport.sessionId };
+	};
+	const call = { name: "clerk", arguments: { prompt: "?" } };
+	const first = await connect();
+	await restart();
+	// The protocol has a client send `initialize` upon 404; the official client leaves that to its user.
+	await expect(first.client.callTool(call)).rejects.toMatchObject({ code: 404 });
+	await first.client.close();
+	const second = await connect();
+	expect(second.id).not.toBe(first.id);
+	expect(await second.client.callTool(call)).toMatchObject({ content: [{ text: "Done." }] });
+	// Another caller's session is as unknown as none.
+	const headers = { "content-type": "application/json", "mcp-session-id": second.id ?? "" };
+	const ping = { method: "POST", headers, body: '{"jsonrpc":"2.0","id":1,"method":"ping"}' };
+	const caller = { tenant: "other" };
+	expect((await served.mcp.fetch(new Request(url, ping), { caller })).status).toBe(404);
+	await second.client.close();
+	await listening.close();
+	await served.mcp.close();
+	await served.service.close();
+	await host.close();
 });

@@ -28,19 +28,50 @@ test("a message's first text has the message's id, a further one an id of its ow
 	expect(ids).toEqual([...Array(3).fill("message-1.0.0"), ...Array(3).fill("message-1.0.0-1")]);
 });
 
-test("a call belongs to its message, and one without an early id is emitted at its end", () => {
-	expect(
-		project([
-			...begin,
-			{ type: "toolcall_start", index: 0 },
-			{ type: "toolcall_delta", index: 0, delta: "{" },
-			{ type: "toolcall_end", index: 0, toolCall },
-		]),
-	).toEqual([
-		{ type: "TOOL_CALL_START", toolCallId: "c", toolCallName: "add", parentMessageId: "message-1.0.0" },
-		{ type: "TOOL_CALL_ARGS", toolCallId: "c", delta: '{"a":1}' },
-		{ type: "TOOL_CALL_END", toolCallId: "c" },
-	]);
+const made: readonly Event[] = [
+	...begin,
+	{ type: "toolcall_start", index: 0, id: "c", name: "add" },
+	{ type: "toolcall_delta", index: 0, delta: "{" },
+	{ type: "toolcall_end", index: 0, toolCall },
+];
+const withArguments = (delta: string): readonly AgUiEvent[] => [
+	{ type: "TOOL_CALL_START", toolCallId: "c", toolCallName: "add", parentMessageId: "message-1.0.0" },
+	{ type: "TOOL_CALL_ARGS", toolCallId: "c", delta },
+	{ type: "TOOL_CALL_END", toolCallId: "c" },
+];
+const waits: Event = {
+	type: "awaiting_tool_execution",
+	sessionId: "t",
+	toolCalls: [{ ...toolCall, arguments: { a: 2 } }],
+};
+
+test("a call belongs to its message, and is emitted once the arguments are known that run", () => {
+	expect(project(made)).toEqual([]);
+	const runs: Event = { type: "tool_execution_start", toolCallId: "c", toolName: "add", args: { a: 2 } };
+	expect(project([...made, runs])).toEqual(withArguments('{"a":2}'));
+	expect(project([...made, waits])).toEqual(withArguments('{"a":2}'));
+	expect(project([...made, waits, runs])).toEqual(withArguments('{"a":2}'));
+});
+
+test("arguments that an approver changed follow those that were shown", () => {
+	const runs: Event = { type: "tool_execution_start", toolCallId: "c", toolName: "add", args: { a: 9 } };
+	expect(project([...made, waits, runs]).at(-1)).toEqual({
+		type: "CUSTOM",
+		name: "tool_input",
+		value: { toolCallId: "c", input: { a: 9 } },
+	});
+});
+
+test("a call that did not run has the arguments of the model", () => {
+	const message = { role: "tool", toolCallId: "c", toolName: "add", output: "no", isError: true } as const;
+	const events = project([...made, { type: "message_end", message: { ...message, timestamp: 0 } }]);
+	expect(events.slice(0, 3)).toEqual(withArguments('{"a":1}'));
+	expect(events.at(-1)).toMatchObject({ type: "TOOL_CALL_RESULT" });
+});
+
+test("a call of an answer that was cut off is not emitted, for it never runs", () => {
+	const cutOff = project([...made.slice(0, 4), { type: "execute_complete", status: "completed" }]);
+	expect(cutOff.map(({ type }) => type)).toEqual(["RUN_FINISHED"]);
 });
 
 test("a result is emitted once, and not to the front end that sent it", () => {

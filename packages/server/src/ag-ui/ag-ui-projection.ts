@@ -18,11 +18,25 @@ export interface AgUiRun {
 	readonly answered?: ReadonlySet<string>;
 }
 
+/** A call as the model made it. */
+interface MadeCall {
+	readonly name: string;
+	readonly given: unknown;
+	readonly parentMessageId: string;
+}
+
 /** What an approval is answered with. */
 const approvalSchema = {
 	type: "object",
 	required: ["approved"],
 	properties: { approved: { type: "boolean" }, reason: { type: "string" } },
+	additionalProperties: false,
+} as const;
+
+/** The same, of a call whose arguments an approval may change. */
+const editSchema = {
+	...approvalSchema,
+	properties: { ...approvalSchema.properties, input: { type: "object" } },
 } as const;
 
 export class AgUiProjection {
@@ -32,13 +46,11 @@ export class AgUiProjection {
 	#messageId = "";
 	#block = "";
 	#blocks = 0;
-	/** Calls of the message that were begun, by their position. */
-	readonly #begun = new Map<number, string>();
-	/** All calls that were emitted. */
-	readonly #emitted = new Set<string>();
+	/** Calls that the model has made, until their final arguments are known. */
+	readonly #made = new Map<string, MadeCall>();
+	/** The arguments of all calls that were emitted, as JSON. */
+	readonly #emitted = new Map<string, string>();
 	readonly #settled = new Set<string>();
-	/** The arguments of calls as they were streamed, by their ids. */
-	readonly #inputs = new Map<string, string>();
 	#usage = new Map<string, AgUiUsage>();
 
 	constructor(run: AgUiRun) {
@@ -55,7 +67,6 @@ export class AgUiProjection {
 			case "message_start":
 				this.#messageId = `message-${id}`;
 				this.#blocks = 0;
-				this.#begun.clear();
 				break;
 			case "message_end":
 				this.#messageEnded(event.message, id);
@@ -82,18 +93,13 @@ export class AgUiProjection {
 				this.#emit({ type: "REASONING_MESSAGE_END", messageId: this.#block });
 				this.#emit({ type: "REASONING_END", messageId: this.#block });
 				break;
-			case "toolcall_start":
-				if (event.id !== undefined && event.name !== undefined)
-					this.#beginCall(event.index, event.id, event.name);
-				break;
-			case "toolcall_delta": {
-				const toolCallId = this.#begun.get(event.index);
-				if (toolCallId !== undefined && event.delta !== "")
-					this.#emit({ type: "TOOL_CALL_ARGS", toolCallId, delta: event.delta });
+			case "toolcall_end": {
+				const { id: toolCallId, name, arguments: given } = event.toolCall;
+				this.#made.set(toolCallId, { name, given, parentMessageId: this.#messageId });
 				break;
 			}
-			case "toolcall_end":
-				this.#endCall(event);
+			case "tool_execution_start":
+				this.#call(event.toolCallId, event.toolName, event.args);
 				break;
 			case "tool_execution_delta": {
 				const { toolCallId, delta } = event;
@@ -112,14 +118,16 @@ export class AgUiProjection {
 				this.#emit({ type: "CUSTOM", name: "resumed", value: null });
 				break;
 			case "awaiting_tool_execution":
-				for (const call of event.toolCalls) this.#unspoken(call);
+				for (const { id: toolCallId, name, arguments: input } of event.toolCalls)
+					this.#call(toolCallId, name, input);
 				break;
 			case "execute_complete":
 				this.#ended(event);
 				break;
 			case "session_end":
 			case "history_cut":
-			case "tool_execution_start":
+			case "toolcall_start":
+			case "toolcall_delta":
 			case "error":
 				break;
 			default:
@@ -139,35 +147,32 @@ export class AgUiProjection {
 		this.#blocks++;
 	}
 
-	#beginCall(index: number, toolCallId: string, toolCallName: string): void {
-		this.#begun.set(index, toolCallId);
-		this.#emitted.add(toolCallId);
-		const parentMessageId = this.#messageId;
-		this.#emit({ type: "TOOL_CALL_START", toolCallId, toolCallName, parentMessageId });
-	}
-
-	#endCall({ index, toolCall: { id: toolCallId, name, arguments: given } }: EventOf<"toolcall_end">): void {
-		this.#inputs.set(toolCallId, JSON.stringify(given));
-		if (!this.#begun.has(index)) {
-			this.#beginCall(index, toolCallId, name);
-			this.#emit({ type: "TOOL_CALL_ARGS", toolCallId, delta: JSON.stringify(given) });
+	/**
+	 * Emits a call with the arguments that run. Front ends run their own tools with what `TOOL_CALL_ARGS` says, so the
+	 * arguments of the model are held back: hooks and defaults may change them.
+	 */
+	#call(toolCallId: string, toolCallName: string, input: unknown): void {
+		const { parentMessageId = this.#messageId } = this.#made.get(toolCallId) ?? {};
+		this.#made.delete(toolCallId);
+		const delta = JSON.stringify(input);
+		const emitted = this.#emitted.get(toolCallId);
+		this.#emitted.set(toolCallId, delta);
+		if (emitted !== undefined) {
+			// Who approved it has changed them.
+			if (emitted !== delta) this.#emit({ type: "CUSTOM", name: "tool_input", value: { toolCallId, input } });
+			return;
 		}
-		this.#emit({ type: "TOOL_CALL_END", toolCallId });
-	}
-
-	/** A call that no message of the session has: a sub-agent's, or one of the strategy's own. */
-	#unspoken({ id: toolCallId, name: toolCallName, arguments: given }: PendingSessionCall): void {
-		if (this.#emitted.has(toolCallId)) return;
-		this.#emitted.add(toolCallId);
-		const parentMessageId = this.#messageId;
 		this.#emit({ type: "TOOL_CALL_START", toolCallId, toolCallName, parentMessageId });
-		this.#emit({ type: "TOOL_CALL_ARGS", toolCallId, delta: JSON.stringify(given) });
+		this.#emit({ type: "TOOL_CALL_ARGS", toolCallId, delta });
 		this.#emit({ type: "TOOL_CALL_END", toolCallId });
 	}
 
 	#result(toolCallId: string, content: string, id: string): void {
 		if (this.#settled.has(toolCallId)) return;
 		this.#settled.add(toolCallId);
+		// It has its result without having run.
+		const made = this.#made.get(toolCallId);
+		if (made !== undefined) this.#call(toolCallId, made.name, made.given);
 		if (this.#run.answered?.has(toolCallId) === true) return;
 		this.#emit({ type: "TOOL_CALL_RESULT", messageId: `result-${id}`, toolCallId, role: "tool", content });
 	}
@@ -198,7 +203,6 @@ export class AgUiProjection {
 			return;
 		}
 		const interrupts = pendingToolCalls.filter(({ approval }) => approval === true).map(interruptOf);
-		this.#changedInputs(pendingToolCalls);
 		const pendingToolCallIds = pendingToolCalls.map(({ id }) => id);
 		const outcome =
 			interrupts.length > 0
@@ -210,22 +214,15 @@ export class AgUiProjection {
 		const result = stopReason === undefined ? {} : { result: { stopReason } };
 		this.#emit({ type: "RUN_FINISHED", threadId, runId, outcome, ...result, ...usage });
 	}
-
-	/** Emits what tools of the front end get, where hooks or defaults made it differ from the arguments that were streamed. */
-	#changedInputs(calls: readonly PendingSessionCall[]): void {
-		for (const { id: toolCallId, arguments: input } of calls)
-			if (this.#inputs.get(toolCallId) !== JSON.stringify(input))
-				this.#emit({ type: "CUSTOM", name: "tool_input", value: { toolCallId, input } });
-	}
 }
 
-function interruptOf({ id, name, runId, arguments: input }: PendingSessionCall): AgUiInterrupt {
+function interruptOf({ id, name, runId, arguments: input, mayEdit }: PendingSessionCall): AgUiInterrupt {
 	return {
 		id: approvalIdOf(runId, id),
 		reason: "tool_approval",
 		message: `The tool "${name}" waits for approval.`,
 		toolCallId: id,
 		metadata: { toolName: name, input },
-		responseSchema: approvalSchema,
+		responseSchema: mayEdit === true ? editSchema : approvalSchema,
 	};
 }

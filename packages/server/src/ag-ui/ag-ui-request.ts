@@ -1,6 +1,7 @@
 // What a front end sends in AG-UI: of its messages only those count that the session waits for, a last message of the
 // user, or results of its tools and answers to interrupts. The server keeps the history (keeps I2).
 
+import { cutText } from "@holdfast/upp";
 import type { PendingSessionCall } from "holdfast";
 import { HoldfastError } from "holdfast";
 import type { CallAnswer } from "../ai-sdk/index.ts";
@@ -64,12 +65,19 @@ function toolAnswer(message: unknown): CallAnswer[] {
 function interruptAnswer(entry: unknown): CallAnswer {
 	const { interruptId, status, payload } = isRecord(entry) ? entry : {};
 	if (typeof interruptId !== "string") throw invalid("resume", "must name interrupts");
-	const given = isRecord(payload) ? payload : { approved: payload };
-	const approved = status === "cancelled" ? false : given.approved;
+	const { approved: said, reason, input, ...unknown } = isRecord(payload) ? payload : { approved: payload };
+	const [name] = Object.keys(unknown);
+	if (name !== undefined)
+		throw invalid("resume", `has an unknown member in a payload: ${JSON.stringify(cutText(name, 50))}`);
+	const approved = status === "cancelled" ? false : said;
 	if (typeof approved !== "boolean")
-		throw invalid("resume", "must answer with the payload {approved: true} or {approved: false, reason?}");
-	const reason = typeof given.reason === "string" ? { reason: given.reason } : {};
-	return { role: "approval", ...readApprovalId(interruptId), approved, ...reason };
+		throw invalid(
+			"resume",
+			"must answer with the payload {approved: true, input?} or {approved: false, reason?}",
+		);
+	const why = reason === undefined ? {} : { reason };
+	const changed = input === undefined ? {} : { input };
+	return { role: "approval", ...readApprovalId(interruptId), approved, ...why, ...changed };
 }
 
 function toolsOf(tools: unknown): readonly object[] {

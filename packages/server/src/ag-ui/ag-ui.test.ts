@@ -1,6 +1,7 @@
 // The real `HttpAgent` of AG-UI, with its own checks of the protocol, against the route.
 import { type BaseEvent, HttpAgent, type RunAgentParameters } from "@ag-ui/client";
 import { tool } from "holdfast";
+import { definePlugin } from "holdfast/plugins";
 import { expect, test } from "vitest";
 import { type Served, type ServedOptions, serveScript } from "../served.fixture.ts";
 import { refusal } from "../setup.fixture.ts";
@@ -118,6 +119,55 @@ test("a run streams reasoning, text, a tool call and its result, and the next ru
 	expect((await run(agent)).error).toBeUndefined();
 	expect(brief(agent).at(-1)).toEqual({ role: "assistant", content: "You are welcome." });
 	expect((await served.session("thread-1")).messages).toHaveLength(6);
+	await served.close();
+});
+
+test("a front end runs its tool, and asks, with the arguments that hooks have left", async () => {
+	const doubling = definePlugin({
+		name: "doubling",
+		setup: (on) =>
+			void on.on("tool.call", ({ input }) => ({
+				action: "modify",
+				input: { ...input, euros: Number(input.euros) * 2 },
+			})),
+	});
+	const pay = (name: string) => ({ name, id: name, arguments: { euros: 1 } });
+	const made: unknown[] = [];
+	const asking = tool({
+		...{ name: "refund", description: "Refunds.", parameters: { type: "object" }, needsApproval: true },
+		editableApproval: true,
+		run: (input: unknown) => void made.push(input),
+	});
+	const served = serve([{ toolCalls: [pay("pay"), pay("refund")] }, "Done."], {
+		tools: [asking],
+		agent: { plugins: [doubling] },
+	});
+	const agent = agentFor(served);
+	say(agent, "Pay.");
+	const ran: Record<string, unknown> = {};
+	await agent.runAgent(
+		{ tools: [{ name: "pay", description: "Pays.", parameters: { type: "object" } }] },
+		{
+			onToolCallEndEvent({ toolCallName, toolCallArgs }) {
+				ran[toolCallName] = toolCallArgs;
+			},
+		},
+	);
+	expect(ran).toEqual({ pay: { euros: 2 }, refund: { euros: 2 } });
+	const history = agent.messages.flatMap((message) =>
+		message.role === "assistant" ? (message.toolCalls ?? []) : [],
+	);
+	expect(history.map((call) => call.function.arguments)).toEqual(['{"euros":2}', '{"euros":2}']);
+	const [interrupt] = agent.pendingInterrupts;
+	const resume = (payload: object) => ({
+		resume: [{ interruptId: interrupt?.id ?? "", status: "resolved" as const, payload }],
+	});
+	agent.addMessage({ id: "paid", role: "tool", toolCallId: "pay", content: "paid" });
+	const refused = await run(agent, resume({ approved: true, inputs: { euros: 3 } }));
+	expect(refused.error?.message).toMatch(/unknown member in a payload: \\?"inputs/);
+	const second = await run(agent, resume({ approved: true, input: { euros: 3 } }));
+	expect(second.error).toBeUndefined();
+	expect(made).toEqual([{ euros: 3 }]);
 	await served.close();
 });
 

@@ -110,6 +110,11 @@ test("an approval is asked for once, and given when the call runs", () => {
 	expect(denied.at(-1)).toEqual({ type: "tool-output-denied", toolCallId: "c" });
 });
 
+test("a call that runs here is shown with the input that its tool gets", () => {
+	const runs: Event = { type: "tool_execution_start", toolCallId: "c", toolName: "add", args: { a: 9 } };
+	expect(project([...called, runs]).at(-1)).toMatchObject({ type: "tool-input-available", input: { a: 9 } });
+});
+
 test("a tool's output is emitted while it runs, and once when it has ended", () => {
 	const runs: readonly Event[] = [
 		...called,

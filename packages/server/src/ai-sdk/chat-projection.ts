@@ -122,7 +122,7 @@ export class ChatProjection {
 				this.#emitWait({ isOver: true });
 				break;
 			case "tool_execution_start":
-				this.#runs(event.toolCallId);
+				this.#runs(event);
 				break;
 			case "tool_execution_delta":
 				this.#says(event);
@@ -278,9 +278,12 @@ export class ChatProjection {
 		}
 	}
 
-	#runs(toolCallId: string): void {
+	#runs({ toolCallId, args }: EventOf<"tool_execution_start">): void {
+		const call = this.#calls.get(toolCallId);
+		// Hooks and defaults may have made it another than the model's.
+		if (call?.isEmitted === false) call.input = args;
 		this.#emitInput(toolCallId, "others");
-		const { approvalId } = this.#calls.get(toolCallId) ?? {};
+		const { approvalId } = call ?? {};
 		if (approvalId !== undefined)
 			this.#emit({
 				type: "tool-approval-response",

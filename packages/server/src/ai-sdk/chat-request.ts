@@ -21,7 +21,8 @@ export type CallAnswer =
 			readonly toolCallId: string;
 			readonly runId?: string;
 			readonly approved: boolean;
-			readonly reason?: string;
+			readonly reason?: unknown;
+			readonly input?: unknown;
 	  };
 
 /** What is asked for. */
