@@ -144,8 +144,8 @@ export function inspectThreads(threads: Threads): SessionInspection {
 			return [];
 		},
 		async maskOf(given, id) {
-			const { redact } = await threads.redaction((await found(given, id)).id);
-			return redact;
+			const { redactWithin } = await threads.redaction((await found(given, id)).id);
+			return redactWithin;
 		},
 		async agent(given, id) {
 			return turnInfo(system, await found(given, id));

@@ -93,6 +93,6 @@ export async function answerOf(
 	value: unknown,
 	status = 200,
 ): Promise<Response> {
-	const { redact } = await threads.redaction(record.id);
-	return answerJson(redact(value), status);
+	const { redactWithin } = await threads.redaction(record.id);
+	return answerJson(redactWithin(value), status);
 }

@@ -88,8 +88,8 @@ export class ThreadProjection {
 	/** The events of an entry or a chunk. */
 	async project(item: JournalItem): Promise<readonly PlacedThreadEvent[]> {
 		if (item.entry === undefined) return this.#ofChunk(item);
-		const { redact } = await this.#redaction();
-		return redact(await this.#ofEntry(item, item.entry));
+		const { redactWithin } = await this.#redaction();
+		return redactWithin(await this.#ofEntry(item, item.entry));
 	}
 
 	async #ofChunk({ events }: JournalItem): Promise<readonly PlacedThreadEvent[]> {

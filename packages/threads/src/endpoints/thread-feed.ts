@@ -171,7 +171,7 @@ class Feed {
 		this.#waiting = new Set(inbox.map(({ id }) => id));
 		const added = inbox.filter(({ id }) => !before.has(id));
 		if (added.length === 0) return;
-		const [state, { redact }] = [
+		const [state, { redactWithin }] = [
 			await this.#threads.get(this.#threadId),
 			await this.#threads.redaction(this.#threadId),
 		];
@@ -179,7 +179,8 @@ class Feed {
 			const messageId = messageIn(kind, body);
 			if (messageId === undefined || state === null) continue;
 			const data = await state.getMessage(messageId);
-			if (data?.silent !== true) this.#give([{ event: redact({ type: "message_data", messageId, data }) }]);
+			if (data?.silent !== true)
+				this.#give([{ event: redactWithin({ type: "message_data", messageId, data }) }]);
 		}
 	}
 

@@ -51,6 +51,50 @@ test("a value is the thread's, the agent's, the prompt's, the user's or the inst
 	await expect(env.env("KEY")).rejects.toMatchObject({ code: "env_not_set" });
 });
 
+test("a short value is not masked, and one that a thread calls text is shown although others call it a secret", async () => {
+	const env = environment({ agent: () => ({ LANGUAGE: "en", PAGES: "13", MODE: "verbose-mode" }) });
+	expect((await env.redaction()).redact("content of 10 + 3 = 13 in verbose-mode")).toBe(
+		"content of 10 + 3 = 13 in [REDACTED:secret]",
+	);
+	const child = environment({ above: env });
+	await env.setEnv("MODE", "verbose-mode", { type: "text" });
+	for (const each of [env, child])
+		expect((await each.redaction()).redact("verbose-mode")).toBe("verbose-mode");
+});
+
+test("what the runtime made keeps its fields, ids, kinds and numbers, and its data loses secrets in names and values", async () => {
+	const { redact, redactWithin } = await environment({
+		instance: () => ({ A: "content", B: "message_data", C: "1700000000", D: "threadId" }),
+	}).redaction();
+	const made = {
+		type: "message_data",
+		messageId: "content",
+		data: {
+			id: "threadId",
+			role: "assistant",
+			content: "The content.",
+			created_at: 1_700_000_000,
+			tool_calls: [{ id: "content", function: { name: "content", arguments: '{"a":"content"}' } }],
+			metadata: { content: "threadId", threadId: 1_700_000_000 },
+		},
+	};
+	const mark = "[REDACTED:secret]";
+	expect(redactWithin(made)).toEqual({
+		...made,
+		data: {
+			...made.data,
+			content: `The ${mark}.`,
+			tool_calls: [{ id: "content", function: { name: "content", arguments: `{"a":"${mark}"}` } }],
+			metadata: { [mark]: mark, [`${mark} 2`]: mark },
+		},
+	});
+	expect(redact({ content: 1_700_000_000 })).toEqual({ [mark]: mark });
+	const event = { type: "event", event: "content", data: { role: "content" } };
+	expect(redactWithin(event)).toEqual({ ...event, data: { role: mark } });
+	const clean = { id: "content", list: ["nothing"] };
+	expect(redactWithin(clean)).toBe(clean);
+});
+
 test("a name that nobody has is named in the error; an empty text is a value; what every object inherits is no value [SA-087]", async () => {
 	const env = environment({ agent: () => ({ EMPTY: "" }), instance: () => ({ EMPTY: "never used" }) });
 	expect(await env.env("EMPTY")).toBe("");

@@ -1,5 +1,5 @@
 // Door of the environment of a thread.
-export { type Redaction, Redactions } from "./redact.ts";
+export { isTooShort, type Redaction, Redactions, shortestSecret } from "./redact.ts";
 export {
 	type EnvGiven,
 	type EnvironmentParts,

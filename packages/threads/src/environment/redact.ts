@@ -2,32 +2,48 @@
 // JSON, URL-encoded or in base64.
 import { createRedactor } from "@holdfast/redaction";
 
-/** A value that says yes or no reveals nothing, and is in every text. */
-const flags = new Set(["true", "false", "yes", "no", "on", "off", "1", "0"]);
+/** A shorter value is no secret: it is found in words and numbers that mean nothing. */
+export const shortestSecret = 6;
 
-/** The values that are to be masked; empty ones are not. */
+/** Whether a value is too short to be masked. */
+export function isTooShort(value: string): boolean {
+	return value.length < shortestSecret;
+}
+
+/** The values that are to be masked. A thread that calls a value text wins over everyone who calls it a secret. */
 export function secretsAmong(
-	values: Iterable<{ readonly value: string; readonly type: "text" | "secret" }>,
+	values: readonly { readonly value: string; readonly type: "text" | "secret"; readonly isOfThread?: true }[],
 ): readonly string[] {
 	let secrets: Set<string> | undefined;
 	for (const { value, type } of values)
-		if (type === "secret" && value !== "" && !flags.has(value.toLowerCase())) {
+		if (type === "secret" && !isTooShort(value)) {
 			secrets ??= new Set();
 			secrets.add(value);
 		}
-	return secrets === undefined ? [] : [...secrets].sort();
+	if (secrets === undefined) return [];
+	for (const { value, type, isOfThread } of values) if (isOfThread && type === "text") secrets.delete(value);
+	return [...secrets].sort();
 }
 
 /** Masks secrets, in plain data and in text that comes in pieces. */
 export interface Redaction {
-	/** The same data where nothing was masked. */
+	/** For data of tools, models and projects: names of fields and numbers are masked too. The same data where nothing was. */
 	redact<Value>(data: Value): Value;
+	/**
+	 * For what the runtime makes of such data, as messages, events and answers: the runtime's own names of fields, ids, kinds,
+	 * numbers and times stay. The same data where nothing was masked.
+	 */
+	redactWithin<Value>(made: Value): Value;
 	/** For text in pieces: holds what may be the beginning of a secret until more comes. */
 	stream(): { push(piece: string): string; flush(): string };
 }
 
 const nothingHeld = { push: (piece: string): string => piece, flush: (): string => "" };
-const nothing: Redaction = { redact: (data) => data, stream: () => nothingHeld };
+const nothing: Redaction = {
+	redact: (data) => data,
+	redactWithin: (made) => made,
+	stream: () => nothingHeld,
+};
 const mostMade = 64;
 
 /** Redactions by their secrets: making one takes longer than using it. */
@@ -49,5 +65,86 @@ export class Redactions {
 
 function redactionOf(secrets: readonly string[]): Redaction {
 	const redactor = createRedactor({ secrets });
-	return { redact: (data) => redactor.maskSecrets(data), stream: () => redactor.stream({ only: "secrets" }) };
+	const redact = <Value>(data: Value): Value => redactor.maskSecrets(data);
+	return {
+		redact,
+		redactWithin: (made) => within(made, redact) as typeof made,
+		stream: () => redactor.stream({ only: "secrets" }),
+	};
+}
+
+/** Members whose text the runtime chose, or looks things up by. */
+const ownMembers = new Set(
+	[
+		["id", "type", "role", "kind", "status", "event", "code", "reason", "level", "topic", "tag", "outcome"],
+		[
+			"messageId",
+			"threadId",
+			"thread_id",
+			"runId",
+			"run_id",
+			"flowId",
+			"sessionId",
+			"stepId",
+			"parent",
+			"child",
+		],
+		[
+			"parent_id",
+			"parentId",
+			"toolCallId",
+			"tool_call_id",
+			"callId",
+			"toolName",
+			"tool_name",
+			"agentId",
+			"agent_id",
+		],
+		["created_at", "createdAt", "updated_at", "updatedAt", "timestamp", "startedAt", "endedAt"],
+		["model", "modelId", "mediaType", "mimeType", "mime_type", "finishReason", "stopReason", "version"],
+	].flat(),
+);
+
+/** Members that hold data of tools, models and projects, whose names of fields are theirs. */
+const dataMembers = new Set([
+	"metadata",
+	"data",
+	"arguments",
+	"args",
+	"input",
+	"output",
+	"result",
+	"env",
+	"values",
+]);
+
+type Redact = <Value>(data: Value) => Value;
+
+/** The runtime nests what it makes less deep than this; what is deeper is data. */
+const deepest = 20;
+
+function within(made: unknown, redact: Redact, depth = 0, isFunction = false): unknown {
+	if (typeof made === "string") return redact(made);
+	if (typeof made !== "object" || made === null || made instanceof Date || ArrayBuffer.isView(made))
+		return made;
+	if (made instanceof Error || depth > deepest) return redact(made);
+	if (Array.isArray(made)) {
+		const items = made.map((item) => within(item, redact, depth + 1));
+		return items.some((item, at) => item !== made[at]) ? items : made;
+	}
+	// The data of this event is a message, which the runtime made.
+	const isMessage = (made as { readonly type?: unknown }).type === "message_data";
+	let isChanged = false;
+	const entries = Object.entries(made).map(([name, value]): [string, unknown] => {
+		const isOwn = typeof value === "string" && (ownMembers.has(name) || (isFunction && name === "name"));
+		const isData = dataMembers.has(name) && !isMessage;
+		const shown = isOwn
+			? value
+			: isData
+				? redact(value)
+				: within(value, redact, depth + 1, name === "function");
+		isChanged ||= shown !== value;
+		return [name, shown];
+	});
+	return isChanged ? Object.fromEntries(entries) : made;
 }

@@ -10,6 +10,9 @@ export interface EnvValue {
 	readonly type: EnvValueType;
 }
 
+/** A value, and whether a thread itself has it. */
+type FoundValue = EnvValue & { readonly isOfThread?: true };
+
 /** Values given by the program that runs the project: a text alone is a secret. */
 export type EnvGiven = Readonly<Record<string, string | EnvValue>>;
 
@@ -99,14 +102,15 @@ export class ThreadEnvironment {
 	 */
 	redaction(): Redaction | Promise<Redaction> {
 		const found = this.#everything();
-		const redactionOf = (values: readonly EnvValue[]): Redaction => this.#redactions.of(secretsAmong(values));
+		const redactionOf = (values: readonly FoundValue[]): Redaction =>
+			this.#redactions.of(secretsAmong(values));
 		return found instanceof Promise ? found.then(redactionOf) : redactionOf(found);
 	}
 
 	/** What can be read here, and what lies under it: a secret stays one when another source is in front of it. */
-	#everything(): readonly EnvValue[] | Promise<readonly EnvValue[]> {
+	#everything(): readonly FoundValue[] | Promise<readonly FoundValue[]> {
 		const { agent, prompt, masked, user, instance, parent, values } = this.#parts;
-		const found: EnvValue[] = [];
+		const found: FoundValue[] = [];
 		const addGiven = (given: EnvGiven | undefined): void => {
 			for (const name of Object.keys(given ?? {})) found.push(valueIn(given, name) as EnvValue);
 		};
@@ -119,8 +123,9 @@ export class ThreadEnvironment {
 			mine: EnvGiven | undefined,
 			users: EnvGiven | undefined,
 			parents: ThreadEnvironment | undefined,
-		): readonly EnvValue[] | Promise<readonly EnvValue[]> => {
-			for (const { value } of list as readonly { value: EnvValue }[]) found.push(value);
+		): readonly FoundValue[] | Promise<readonly FoundValue[]> => {
+			for (const { value } of list as readonly { value: EnvValue }[])
+				found.push({ ...value, isOfThread: true });
 			addGiven(mine);
 			addGiven(users);
 			if (parents === undefined) return found;

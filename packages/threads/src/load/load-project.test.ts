@@ -58,6 +58,18 @@ describe("what a project has", () => {
 		expect(project.warnings).toEqual([]);
 	});
 
+	test("says which values of `env` are too short to be masked", async () => {
+		const helper = agentSource("helper", "help").replace(
+			"{ name:",
+			'{ env: { LANGUAGE: "en", DEBUG: "true", KEY: "a-long-key" }, name:',
+		);
+		const project = await loadProject(writeProject({ ...smallProject, "agents/agents/helper.ts": helper }));
+		expect(project.agents.get("helper")?.definition.env).toMatchObject({ LANGUAGE: "en" });
+		expect(project.warnings).toEqual([
+			expect.stringMatching(/LANGUAGE .*"helper" is shorter than 6 characters/),
+		]);
+	});
+
 	test("may be nothing at all, and needs no folder but `agents` [SA-216]", async () => {
 		const project = await loadProject(writeProject({ "agents/README.md": "" }));
 		expect(project.agents.size + project.tools.size + project.endpoints.length).toBe(0);

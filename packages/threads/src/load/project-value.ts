@@ -1,4 +1,6 @@
 // The value of a loaded project, and which names of it are taken twice (SA-217).
+
+import { isTooShort, shortestSecret } from "../environment/index.ts";
 import type { ItemKind, NamespaceContext, Project, ProjectEndpoint, ProjectItem } from "../types/index.ts";
 import { isVisibleInNamespace } from "../visibility/index.ts";
 import type { ProjectProblem } from "./problems.ts";
@@ -39,7 +41,7 @@ export function makeProject(parts: ProjectParts): {
 		effects: ofKind("effect"),
 		providers: ofKind("provider"),
 		endpoints: Object.freeze(routes.endpoints),
-		warnings: Object.freeze([...parts.warnings, ...routes.warnings]),
+		warnings: Object.freeze([...parts.warnings, ...routes.warnings, ...parts.items.flatMap(shortSecrets)]),
 		visible: <Kind extends ItemKind>(namespace: NamespaceContext, kind: Kind, name: string) => {
 			const item = ofKind(kind).get(qualified(namespace, name));
 			return item !== undefined && isVisibleInNamespace(item, namespace) ? item : undefined;
@@ -76,6 +78,20 @@ function takenTwice(items: readonly ProjectItem[]): ProjectProblem[] {
 			});
 	}
 	return problems;
+}
+
+/** A value that says yes or no is nobody's secret. */
+const flags = new Set(["", "true", "false", "yes", "no", "on", "off", "1", "0"]);
+
+/** Values of an `env` that are too short to be masked. */
+function shortSecrets({ kind, name, definition }: ProjectItem): readonly string[] {
+	const { env = {} } = definition as { readonly env?: Readonly<Record<string, string>> };
+	return Object.entries(env)
+		.filter(([, value]) => isTooShort(value) && !flags.has(value.toLowerCase()))
+		.map(
+			([variable]) =>
+				`The value of ${variable} in \`env\` of the ${kind} "${name}" is shorter than ${shortestSecret} characters. It is not masked: a text as short is found in words that mean something else.`,
+		);
 }
 
 /** Of several endpoints for one route the project's own answers; two packages may not share one. */

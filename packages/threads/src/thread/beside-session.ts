@@ -12,6 +12,7 @@ import type { ThreadSystem } from "./system.ts";
 const atATime = 500;
 const asItIs: Redaction = {
 	redact: (data) => data,
+	redactWithin: (made) => made,
 	stream: () => ({ push: (text) => text, flush: () => "" }),
 };
 

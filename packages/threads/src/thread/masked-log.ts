@@ -35,12 +35,8 @@ export class MaskedLog {
 			const { index, parts, place, records } = this.#system();
 			const record = (await records.get(threadId)) ?? goneRecord(threadId);
 			const environment = parts.environment(place(record), { masked: index.envsOf(record.agentId) });
-			return {
-				threadId,
-				level,
-				topic,
-				...(await environment.redact(data === undefined ? { message } : { message, data })),
-			};
+			const [shown, shownData] = await environment.redact([message, data]);
+			return { threadId, level, topic, message: shown, ...(data === undefined ? {} : { data: shownData }) };
 		} catch {
 			const withheld = "An entry was withheld: the secrets of its thread could not be read.";
 			return { threadId, level, topic, message: withheld };

@@ -95,12 +95,13 @@ function requestsOf(parts: RequestParts, { content, rows, tools, hooks }: Common
 		};
 		// Secrets that users typed do not reach a model. The system message is what the project makes it.
 		const redaction = parts.env.redaction?.() ?? asItIs;
-		if (!(images instanceof Promise || redaction instanceof Promise)) return make(images, redaction.redact);
-		return Promise.all([images, redaction]).then(([found, { redact }]) => make(found, redact));
+		if (!(images instanceof Promise || redaction instanceof Promise))
+			return make(images, redaction.redactWithin);
+		return Promise.all([images, redaction]).then(([found, { redactWithin }]) => make(found, redactWithin));
 	};
 }
 
-const asItIs = { redact: <Value>(data: Value): Value => data };
+const asItIs = { redactWithin: <Value>(data: Value): Value => data };
 
 /** Makes the request of a model. A promise only where something needs time. */
 export type Assembled = (model: BoundModel) => ProviderRequest | Promise<ProviderRequest>;
