@@ -1,19 +1,23 @@
 // The tests that run per commit: all but the longer ones, which vitest.long.config.ts runs.
+import { availableParallelism } from "node:os";
 import { configDefaults, defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
+import LongestFirst from "./test/longest-first.ts";
 
 /** Crash tests whose processes die at moments and not after times, so that it does not matter who else is busy. */
 const atMoments =
 	"accepted-inputs|every-write|full-disk|graceful-suspend|kill-points|parking|reconcile|runner|threads";
 
-/** Tests that replace modules, or whose fixtures end what they share with the last test of a file: a process for each file. */
+/** Tests that replace modules, that count all timers of a process, or whose fixtures end what they share with the last test of a file: a process for each file. */
 const apart = [
 	`test/crash/@(${atMoments})`,
 	"packages/{memory,postgres}/**/*",
 	"packages/core/src/agent/foreign-host",
-	"packages/cli/src/command/{project,project-init,serve}",
+	"packages/cli/src/command/{postgres-worker,project,project-init,serve}",
 	"packages/cli/src/upkeep/{move,server-upkeep}",
 	"packages/runner/src/prompts/prompt-stores",
+	"packages/core/src/engine/limits",
 	"packages/upp/src/providers/factories",
+	"packages/upp/src/{retry/retry,time/time}",
 ];
 
 /** Tests that end processes, cut connections or drive a browser: they compete with nobody for the machine. */
@@ -23,7 +27,7 @@ const alone = [
 	"packages/**/*browser",
 	"packages/inspector/src/page",
 	"packages/**/*chaos",
-	"packages/cli/src/command/{signals,worker,postgres-worker}",
+	"packages/cli/src/command/{signals,worker}",
 	"packages/cli/src/chat/chat",
 ];
 
@@ -40,13 +44,17 @@ const strictProviders =
 export const settings = {
 	pool: "forks",
 	globalSetup: ["test/temporary-folder.fixture.ts"],
-	setupFiles: ["test/watchdog/watchdog.fixture.ts", ...strictProviders],
+	setupFiles: [
+		"test/watchdog/watchdog.fixture.ts",
+		"test/leftovers/leftovers.fixture.ts",
+		...strictProviders,
+	],
 	provide: { unansweredMs: timeout },
 	testTimeout: timeout,
 	hookTimeout: timeout,
 	expect: { poll: { timeout: 20_000 } },
-	// The runner would leave one processor free, which on a machine with two is half of it.
-	maxWorkers: "100%",
+	// One more than there are processors: half of the time of tests goes by while they wait for timers and other processes.
+	maxWorkers: availableParallelism() + 1,
 	sequence: { groupOrder: 0 },
 } as const satisfies TestProjectInlineConfiguration["test"];
 
@@ -96,6 +104,7 @@ export default defineConfig({
 	test: {
 		reporters: ["default", "json"],
 		outputFile: { json: "test-results.json" },
+		sequence: { sequencer: LongestFirst },
 		projects: projectsOf(".test.ts", ["**/*.long.test.ts"]),
 	},
 });

@@ -1,6 +1,7 @@
 // The longer tests: sweeps over every write and kill point, further schedules, chaos, other runtimes, and what is made from
 // built packages. A test is one of them when its file ends in `.long.test.ts`.
 import { defineConfig } from "vitest/config";
+import LongestFirst from "./test/longest-first.ts";
 import { projectsOf, settings, ssr } from "./vitest.config.ts";
 
 /** Tests of what is built or fetched. */
@@ -12,6 +13,7 @@ export default defineConfig({
 	test: {
 		reporters: ["default", "json"],
 		outputFile: { json: "test-results.long.json" },
+		sequence: { sequencer: LongestFirst },
 		projects: [
 			{
 				ssr,

@@ -160,7 +160,7 @@ export const bundlers: readonly Bundler[] = [
 
 /** Packs the packages, installs them with the bundlers into a new folder, and returns it. */
 export async function makeApplication(): Promise<string> {
-	const app = mkdtempSync(join(tmpdir(), "holdfast-bundled-"));
+	const app = mkdtempSync(join(process.env.HOLDFAST_DISK ?? tmpdir(), "holdfast-bundled-"));
 	const archives = await packPackages(root, readWorkspaces(root), join(app, "packed"));
 	writeFileSync(join(app, "package.json"), JSON.stringify({ private: true }));
 	const packages = [...archives.values(), ...bundlerPackages, "pg@8", "react@19"];

@@ -89,7 +89,7 @@ test("without node_modules, a missing program is an error that says what to conf
 	};
 	const built = join(app, "out/alone");
 	await esm.build(app, writeSources(app, { sqlite: sqliteApp, sandbox: sandboxApp, ...programs }), built);
-	const folder = mkdtempSync(join(tmpdir(), "holdfast-deployed-"));
+	const folder = mkdtempSync(join(process.env.HOLDFAST_DISK ?? tmpdir(), "holdfast-deployed-"));
 	cpSync(built, folder, { recursive: true });
 	const start = (file: string, ...variables: string[]): ReturnType<typeof run> =>
 		run(["env", ...variables, process.execPath, "--no-warnings", `${file}.mjs`], folder);

@@ -28,7 +28,7 @@ export interface Packed {
 
 /** Packs all packages and installs create-holdfast alone. */
 export async function packAll(): Promise<Packed> {
-	const folder = mkdtempSync(join(tmpdir(), "holdfast-templates-"));
+	const folder = mkdtempSync(join(process.env.HOLDFAST_DISK ?? tmpdir(), "holdfast-templates-"));
 	const workspaces = readWorkspaces(root);
 	const unbuilt = workspaces.filter((each) => !existsSync(join(root, "packages", each.folder, "dist")));
 	if (unbuilt.length > 0) throw new Error(`Run npm run build first: ${unbuilt[0]?.name} has no dist.`);

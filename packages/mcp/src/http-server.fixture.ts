@@ -1,12 +1,12 @@
 // An MCP server on loopback whose tools a test may change, that it may stop and start again at the same address.
-import { createServer, type IncomingMessage, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage } from "node:http";
 import {
 	createMcpHandler,
 	fromJsonSchema,
 	McpServer,
 	type ServerContext,
 } from "@modelcontextprotocol/server";
+import { listen } from "../../../test/shared/listen.fixture.ts";
 
 export interface TestTool {
 	readonly description: string;
@@ -24,53 +24,6 @@ export interface TestServer extends AsyncDisposable {
 	changed(): void;
 	stop(): Promise<void>;
 	start(): Promise<void>;
-}
-
-/** A fetch function on a loopback port. */
-export async function listen(
-	fetch: (request: Request) => Response | Promise<Response>,
-	port = 0,
-	heard?: (incoming: IncomingMessage) => void,
-): Promise<{ readonly server: Server; readonly url: string; readonly port: number; close(): Promise<void> }> {
-	const server = createServer((incoming, outgoing) => {
-		heard?.(incoming);
-		const gone = new AbortController();
-		outgoing.on("close", () => gone.abort());
-		outgoing.on("error", () => {});
-		const pieces: Buffer[] = [];
-		incoming.on("error", () => {});
-		incoming.on("data", (piece) => pieces.push(piece));
-		incoming.on("end", async () => {
-			const body = Buffer.concat(pieces);
-			const request = new Request(`http://${incoming.headers.host}${incoming.url}`, {
-				method: incoming.method ?? "GET",
-				headers: incoming.headers as Record<string, string>,
-				signal: gone.signal,
-				...(body.length === 0 ? {} : { body }),
-			});
-			const response = await fetch(request);
-			outgoing.writeHead(response.status, Object.fromEntries(response.headers));
-			outgoing.flushHeaders();
-			try {
-				if (response.body !== null) for await (const piece of response.body) outgoing.write(piece);
-			} catch {
-				// the other side went away
-			}
-			outgoing.end();
-		});
-	});
-	server.on("error", () => {});
-	await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
-	const taken = (server.address() as AddressInfo).port;
-	return {
-		server,
-		port: taken,
-		url: `http://127.0.0.1:${taken}`,
-		async close() {
-			server.closeAllConnections();
-			await new Promise((resolve) => server.close(resolve));
-		},
-	};
 }
 
 export async function startServer(tools: Record<string, TestTool>): Promise<TestServer> {

@@ -3,8 +3,8 @@ import { sessionService } from "@holdfast/server";
 import { scriptedModel } from "@holdfast/testing";
 import { memoryHost, type ToolContext } from "holdfast";
 import { expect, onTestFinished, test } from "vitest";
+import { listen } from "../../../../test/shared/listen.fixture.ts";
 import { a2aServer, remoteAgent } from "../index.ts";
-import { listen } from "../listen.fixture.ts";
 
 const context = (over: Partial<ToolContext> = {}) =>
 	({

@@ -4,8 +4,8 @@ import { scriptedModel } from "@holdfast/testing";
 import { memoryHost, type RecordSpace, type ToolContext } from "holdfast";
 import { memoryRecords } from "holdfast/host";
 import { afterEach, expect, test } from "vitest";
+import { listen } from "../../../../test/shared/listen.fixture.ts";
 import { a2aServer, remoteAgent } from "../index.ts";
-import { listen } from "../listen.fixture.ts";
 import { KeptTasks } from "./kept-tasks.ts";
 
 const ends: (() => Promise<unknown>)[] = [];

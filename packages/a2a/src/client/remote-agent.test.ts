@@ -10,8 +10,8 @@ import fc from "fast-check";
 import { Agent, agent, memoryHost, type ToolContext } from "holdfast";
 import { sqliteHost } from "holdfast/sqlite";
 import { afterEach, describe, expect, test } from "vitest";
+import { type Listening, listen } from "../../../../test/shared/listen.fixture.ts";
 import { a2aServer, remoteAgent } from "../index.ts";
-import { type Listening, listen } from "../listen.fixture.ts";
 import { dataPart, textPart } from "../parts.ts";
 import { readTask } from "./read-task.ts";
 

@@ -15,8 +15,8 @@ import fc from "fast-check";
 import { memoryHost, tool } from "holdfast";
 import { sqliteHost } from "holdfast/sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { listen } from "../../../../test/shared/listen.fixture.ts";
 import { type A2AServerOptions, a2aServer, contextOfSession } from "../index.ts";
-import { listen } from "../listen.fixture.ts";
 import { dataPart, textPart } from "../parts.ts";
 import { readTaskId, sessionIdOf, taskIdOf } from "./task-id.ts";
 

@@ -46,15 +46,18 @@ test("overlays keep their places in their order; what they followed may be gone"
 test("with an overlay at each of many steps, a look at all of them takes time in proportion", () => {
 	const overlays = new TurnOverlays("0");
 	const messages: UserMessage[] = [];
-	const placing = 8_000;
+	const placing = 2_000;
 	// One that follows each message, placed without a look at those before.
 	for (let at = 0; at < placing; at++) {
 		messages.push(said(`${at}`));
 		overlays.accept(said(`after ${at}`));
 		overlays.view(messages.slice(-1));
 	}
-	const before = process.cpuUsage();
-	expect(overlays.view(messages)).toHaveLength(2 * placing);
-	const { user } = process.cpuUsage(before);
-	expect(user / 1_000).toBeLessThan(150);
+	const took = Array.from({ length: 7 }, () => {
+		const began = performance.now();
+		expect(overlays.view(messages)).toHaveLength(2 * placing);
+		return performance.now() - began;
+	});
+	// The best of several, since others may have the processor. Time with the square is above 10 ms.
+	expect(Math.min(...took)).toBeLessThan(5);
 });

@@ -1,7 +1,8 @@
 // Servers that ask who is there: tokens, and the OAuth clients of the official package against an authorisation server.
 import { ClientCredentialsProvider, type OAuthClientProvider } from "@modelcontextprotocol/client";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { listen, startServer, type TestServer } from "../http-server.fixture.ts";
+import { listen } from "../../../../test/shared/listen.fixture.ts";
+import { startServer, type TestServer } from "../http-server.fixture.ts";
 import { connectMcp } from "./index.ts";
 
 let server: TestServer;

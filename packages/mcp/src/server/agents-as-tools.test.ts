@@ -5,7 +5,7 @@ import { scriptedModel } from "@holdfast/testing";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { agent, memoryHost, tool } from "holdfast";
 import { afterEach, describe, expect, test } from "vitest";
-import { listen } from "../http-server.fixture.ts";
+import { listen } from "../../../../test/shared/listen.fixture.ts";
 import { connectMcp } from "../index.ts";
 import { type McpAgentServer, type McpServerOptions, mcpServer, toolOfSession } from "../server.ts";
 

@@ -8,7 +8,7 @@ import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { memoryHost, tool } from "holdfast";
 import { expect, test } from "vitest";
-import { listen } from "../http-server.fixture.ts";
+import { listen } from "../../../../test/shared/listen.fixture.ts";
 import { connectMcp } from "../index.ts";
 import { mcpServer, toolOfSession } from "../server.ts";
 

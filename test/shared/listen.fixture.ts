@@ -1,19 +1,22 @@
 // A fetch function on a loopback port.
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
 export interface Listening {
+	readonly server: Server;
 	readonly url: string;
 	readonly port: number;
 	close(): Promise<void>;
 }
 
-/** Listens; port 0 takes a free one. */
+/** Listens on a port, 0 for any free one, and calls `heard` with each request before it is answered. */
 export async function listen(
 	fetch: (request: Request) => Response | Promise<Response>,
 	port = 0,
+	heard?: (incoming: IncomingMessage) => void,
 ): Promise<Listening> {
 	const server = createServer((incoming, outgoing) => {
+		heard?.(incoming);
 		const gone = new AbortController();
 		outgoing.on("close", () => gone.abort());
 		outgoing.on("error", () => {});
@@ -32,7 +35,12 @@ export async function listen(
 			outgoing.writeHead(response.status, Object.fromEntries(response.headers));
 			outgoing.flushHeaders();
 			try {
-				if (response.body !== null) for await (const piece of response.body) outgoing.write(piece);
+				if (response.body !== null)
+					for await (const piece of response.body) {
+						// Leaving the loop cancels the body: an endless one would keep the process busy for all later tests.
+						if (gone.signal.aborted) break;
+						outgoing.write(piece);
+					}
 			} catch {
 				// the other side went away
 			}
@@ -43,6 +51,7 @@ export async function listen(
 	await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
 	const taken = (server.address() as AddressInfo).port;
 	return {
+		server,
 		port: taken,
 		url: `http://127.0.0.1:${taken}`,
 		async close() {
