@@ -7,7 +7,7 @@ import { abortRun } from "./kill-session.ts";
 import type { SessionActor } from "./session-actor.ts";
 import { noPendingToolCalls, sessionBusy } from "./session-errors.ts";
 import type { SessionQueue } from "./session-queue.ts";
-import type { SessionScope } from "./session-scope.ts";
+import type { SessionTable } from "./session-table.ts";
 import {
 	answered,
 	checkExpired,
@@ -25,7 +25,7 @@ export async function pending({ actor }: SessionQueue): Promise<readonly Pending
 	if (actor.isEnding) await actor.turn?.over;
 	actor.ensureUsable();
 	const own = actor.turn === undefined ? pendingCalls(await actor.lease.read()) : [];
-	const others = (await actor.scope.agent.children?.pendingInBackground(actor.storeKey)) ?? [];
+	const others = (await actor.table.agent.children?.pendingInBackground(actor.storeKey)) ?? [];
 	return others.length === 0 ? own : [...own, ...others];
 }
 
@@ -37,7 +37,7 @@ export async function answer(
 ): Promise<AgentRun> {
 	return queue.ask("answer", async (actor) => {
 		if (actor.isEnding) await actor.ended();
-		const { journal, agent } = actor.scope;
+		const { journal, agent } = actor.table;
 		const now = (): number => agent.engine.ports.clock.now();
 		try {
 			const { own, background } = await routed(actor, answers, now);
@@ -65,7 +65,7 @@ async function routed(
 	answers: readonly ToolAnswer[],
 	now: () => number,
 ): Promise<Routed> {
-	const { children } = actor.scope.agent;
+	const { children } = actor.table.agent;
 	if (children === undefined) return { own: answers };
 	const state = actor.turn?.run.state ?? (await actor.lease.read());
 	const run = state.run?.status === "waiting" ? state.run : undefined;
@@ -85,15 +85,15 @@ async function routed(
 }
 
 /** With what a run that waits continues by itself: what is due, or has happened to its sub-agents. Undefined: it waits on. */
-export async function continuation({ lease, scope }: SessionActor): Promise<Settlement | undefined> {
-	const { clock } = scope.agent.engine.ports;
+export async function continuation({ lease, table }: SessionActor): Promise<Settlement | undefined> {
+	const { clock } = table.agent.engine.ports;
 	const { state } = lease;
 	const settlement = timedOut(() => clock.now())(state);
 	if (settlement.facts.length > 0) return settlement;
-	return (await hasNews(scope, state)) ? settlement : undefined;
+	return (await hasNews(table, state)) ? settlement : undefined;
 }
 
-async function hasNews({ agent }: SessionScope, state: SessionState): Promise<boolean> {
+async function hasNews({ agent }: SessionTable, state: SessionState): Promise<boolean> {
 	const { children = [] } = state.run ?? {};
 	// Where the agent has no sub-agents any more, the call has its result without them.
 	return children.length > 0 && ((await agent.children?.hasNews(state)) ?? true);
@@ -114,9 +114,9 @@ export async function stop(queue: SessionQueue): Promise<boolean> {
 	}
 	if (stopping === "nothing") return false;
 	if (stopping === "elsewhere") {
-		const { scope, lease, storeKey } = queue.actor;
-		const { engine } = scope.agent;
-		return abortRun(scope.journal, storeKey, engine, async () => lease.cutOff(await lease.read()));
+		const { table, lease, storeKey } = queue.actor;
+		const { engine } = table.agent;
+		return abortRun(table.journal, storeKey, engine, async () => lease.cutOff(await lease.read()));
 	}
 	await stopping.over;
 	return true;
@@ -145,10 +145,10 @@ async function stopNow(
 }
 
 /** Ends what a run waits for, first: a crash between the two leaves no work behind whose run is over. */
-async function endChildren({ scope, lease }: SessionActor): Promise<void> {
-	if (scope.agent.children === undefined) return;
+async function endChildren({ table, lease }: SessionActor): Promise<void> {
+	if (table.agent.children === undefined) return;
 	const state = await lease.read();
-	if (state.run?.status === "waiting") await scope.agent.children.end(state);
+	if (state.run?.status === "waiting") await table.agent.children.end(state);
 }
 
 /**
@@ -166,12 +166,12 @@ export function interrupt(queue: SessionQueue, runId?: string): void {
 async function interruptWait(queue: SessionQueue, runId: string | undefined): Promise<void> {
 	await queue.ask("interrupt", async (actor) => {
 		if (actor.isEnding) await actor.ended();
-		const { turn, scope, storeKey, sessionKey } = actor;
+		const { turn, table, storeKey, sessionKey } = actor;
 		if (turn !== undefined) {
 			if (runId === undefined || turn.run.runId === runId) turn.handle.interrupt();
 			return;
 		}
-		const open = (await scope.journal.head(storeKey))?.openRunId;
+		const open = (await table.journal.head(storeKey))?.openRunId;
 		if (open === undefined || (runId !== undefined && open !== runId)) return;
 		await endChildren(actor);
 		const isSame: Settle = (state) => {
@@ -189,8 +189,8 @@ export async function take(
 	stage: "new" | "stored" = "new",
 	watcher?: Watcher,
 ): Promise<AgentRun | null> {
-	const { scope, storeKey, sessionKey } = actor;
-	if ((await scope.journal.head(storeKey))?.openRunId === undefined) return null;
+	const { table, storeKey, sessionKey } = actor;
+	if ((await table.journal.head(storeKey))?.openRunId === undefined) return null;
 	try {
 		return await settle(
 			actor,
@@ -206,14 +206,14 @@ export async function take(
 export async function expire(queue: SessionQueue): Promise<void> {
 	try {
 		await queue.ask("expire", async (actor) => {
-			const { clock } = actor.scope.agent.engine.ports;
+			const { clock } = actor.table.agent.engine.ports;
 			const run = await settle(
 				actor,
 				timedOut(() => clock.now()),
 			);
 			// Nobody asked for it: who works in the background learns that it continues.
 			run.detach();
-			actor.scope.resumed(run);
+			actor.table.resumed(run);
 		});
 	} catch (error) {
 		if (!isNotWaiting(error)) throw error;
@@ -230,18 +230,18 @@ async function settle(
 	of: "waiting" | "waiting-or-parked" = "waiting",
 ): Promise<AgentRun> {
 	actor.ensureUsable();
-	const { lease, scope, sessionKey } = actor;
+	const { lease, table, sessionKey } = actor;
 	if (actor.turn !== undefined) throw sessionBusy(sessionKey);
 	lease.drop();
 	for (;;) {
-		await scope.agent.engine.fairness.pause();
-		await scope.agent.setup?.over();
+		await table.agent.engine.fairness.pause();
+		await table.agent.setup?.over();
 		if ((await actor.open()) === "held") throw sessionBusy(sessionKey);
 		const { isWaiting, state } = lease;
 		const isSettled = isWaiting || (of !== "waiting" && state.run?.parked !== undefined);
 		if (!isSettled) throw noPendingToolCalls(sessionKey);
 		const runId = state.run?.runId ?? "";
-		if (isWaiting && (await scope.records?.take(runId)) === false) {
+		if (isWaiting && (await table.records?.take(runId)) === false) {
 			lease.drop();
 			throw sessionBusy(sessionKey);
 		}

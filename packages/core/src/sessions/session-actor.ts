@@ -1,5 +1,5 @@
 // One session in this process. It owns the session's states and alone moves between them; the pieces it calls (the opening
-// with lease and mailbox, the turns) are handed what they need and never call back (keeps I4).
+// the lease, the mailbox, the turns) are handed what they need and never move it (keeps I4).
 //
 //   idle      no run is under way, no turn is queued; the lease and the folded state may be kept
 //   opening   the session is acquired, the turns are brought in line with the inbox, a run is begun or resumed
@@ -15,26 +15,30 @@
 //   running → opening  the run is over and turns are queued
 //   running → idle     the run is over, or was left open: then what is queued stays in the inbox
 // Opening happens only within the session's queue (session-queue.ts): one request, or the actor's own work, at a time.
-import { type DriveOutcome, sessionKilled, waitFor } from "../engine/index.ts";
+import type { Caller } from "../caller/index.ts";
+import { type DriveOutcome, type EngineAgent, sessionKilled, waitFor } from "../engine/index.ts";
 import type { AcceptedInput, SessionState } from "../facts/index.ts";
 import { after, type MaybePromise } from "../host/index.ts";
 import type { TurnOverlays } from "../policy/index.ts";
 import { AgentRun } from "./agent-run.ts";
 import { watchDeadline } from "./deadlines.ts";
-import type { Mailbox, QueuedTurn } from "./mailbox.ts";
+import { processKey } from "./local-store.ts";
+import { Mailbox, type QueuedTurn } from "./mailbox.ts";
+import { beginOpened, type Opened, openSession, resumeOpened } from "./open-session.ts";
+import { expire, interrupt } from "./outside-requests.ts";
 import type { Resumption } from "./resume-turn.ts";
 import { agentClosed, awaitsItself, isParked, runBeforeSuspended, runBeforeWaits } from "./session-errors.ts";
-import type { SessionLease } from "./session-lease.ts";
-import { type Opened, SessionOpening } from "./session-opening.ts";
+import { SessionLease } from "./session-lease.ts";
 import type { SessionQueue } from "./session-queue.ts";
-import type { SessionScope } from "./session-scope.ts";
+import type { SessionTable } from "./session-table.ts";
 import { type Settlement, waitsForTime } from "./settlement.ts";
 import { driveTurn, isRunning, type Steered, type Turn } from "./turn.ts";
 
 export class SessionActor {
-	readonly scope: SessionScope;
+	readonly table: SessionTable;
 	readonly queue: SessionQueue;
-	readonly #opening: SessionOpening;
+	readonly lease: SessionLease;
+	readonly mailbox: Mailbox;
 	#turn: Turn | undefined;
 	#end: "closed" | "killed" | undefined;
 	/** Records the end of a session that was killed, once more where a request that was carried out began a run after it. */
@@ -49,10 +53,11 @@ export class SessionActor {
 	/** What the run that was left waiting shows its model when it continues here. */
 	#shown: { readonly runId: string; readonly overlays: TurnOverlays } | undefined;
 
-	constructor(scope: SessionScope, queue: SessionQueue) {
-		this.scope = scope;
+	constructor(table: SessionTable, queue: SessionQueue) {
+		this.table = table;
 		this.queue = queue;
-		this.#opening = new SessionOpening(scope, queue.storeKey, queue.key);
+		this.lease = new SessionLease(table, queue.storeKey, this);
+		this.mailbox = new Mailbox(table.journal, queue.storeKey, table.local, table.agent);
 	}
 
 	get storeKey(): string {
@@ -68,17 +73,9 @@ export class SessionActor {
 		return this.#turn;
 	}
 
-	get lease(): SessionLease {
-		return this.#opening.lease;
-	}
-
-	get mailbox(): Mailbox {
-		return this.#opening.mailbox;
-	}
-
 	/** Names the session among all of this process. */
 	get processKey(): string {
-		return this.#opening.processKey;
+		return processKey(this.table.local, this.storeKey);
 	}
 
 	/** Whether no run is under way and no turn is queued. */
@@ -88,7 +85,7 @@ export class SessionActor {
 
 	/** Whether it sees to it that a call fails in time. */
 	get watchesDeadline(): boolean {
-		return this.scope.later.has(this.#deadline);
+		return this.table.later.has(this.#deadline);
 	}
 
 	ensureUsable(): void {
@@ -102,19 +99,25 @@ export class SessionActor {
 
 	/** Brings lease, state and queue up to date. */
 	open(): MaybePromise<Opened> {
-		return this.#opening.open();
+		return openSession(this);
+	}
+
+	/** The agent of the next turn, as far as it is known. */
+	resolve(caller?: Caller): MaybePromise<EngineAgent> {
+		const { agent } = this.table;
+		const resolving = agent.resolve?.({ sessionKey: this.sessionKey, namespace: agent.namespace, caller });
+		return after(resolving, (resolved) => resolved ?? agent.engine);
 	}
 
 	/** Begins the turn that is first. False when another worker was faster. */
 	begin(queued: QueuedTurn): MaybePromise<boolean> {
-		const beginning = this.#opening.begin(queued, (input) => this.scope.steer(this, input));
-		return after(beginning, (turn) => this.#begun(turn, queued));
+		return after(beginOpened(this, queued), (turn) => this.#begun(turn, queued));
 	}
 
 	#begun(turn: Turn | undefined, queued: QueuedTurn): boolean {
 		if (turn === undefined) return false;
 		this.#drive(turn);
-		if (queued.origin === "adopted" || queued.origin === "left-over") this.scope.resumed(turn.handle);
+		if (queued.origin === "adopted" || queued.origin === "left-over") this.table.resumed(turn.handle);
 		return true;
 	}
 
@@ -142,12 +145,12 @@ export class SessionActor {
 	watchDeadline(state: SessionState): void {
 		// What a sub-agent waits for is due for its parent, too, which continues both.
 		if (state.run?.started.runKind === "subagent") return;
-		const { later, agent } = this.scope;
+		const { later, agent } = this.table;
 		watchDeadline(state, {
 			later,
 			clock: agent.engine.ports.clock,
 			purpose: this.#deadline,
-			expire: () => this.scope.expire(this),
+			expire: () => expire(this.queue),
 			isUsable: () => this.#end === undefined,
 		});
 	}
@@ -167,7 +170,7 @@ export class SessionActor {
 	/** Makes room for others, unless there is something to do or to remember. */
 	retire(): boolean {
 		const hasOverlays = this.#shown !== undefined || (this.#overlays?.length ?? 0) > 0;
-		if (!this.isIdle || this.watchesDeadline || hasOverlays || this.scope.later.has(this.#look)) return false;
+		if (!this.isIdle || this.watchesDeadline || hasOverlays || this.table.later.has(this.#look)) return false;
 		this.lease.release(); // stores remember the leases that are held
 		return true;
 	}
@@ -177,8 +180,8 @@ export class SessionActor {
 		this.#end = "killed";
 		this.#recordEnd = recordEnd;
 		this.queue.refuse(sessionKilled);
-		this.scope.later.callOff(this.#look);
-		this.scope.later.callOff(this.#deadline);
+		this.table.later.callOff(this.#look);
+		this.table.later.callOff(this.#deadline);
 		this.lease.wake();
 		try {
 			// What is on its way into the inbox must be there, to be taken out.
@@ -207,8 +210,8 @@ export class SessionActor {
 		await this.lease.released();
 	}
 
-	handle(runId: string = this.scope.agent.engine.ports.ids.uuid()): AgentRun {
-		return new AgentRun(runId, this.sessionKey, this.#opening.processKey);
+	handle(runId: string = this.table.agent.engine.ports.ids.uuid()): AgentRun {
+		return new AgentRun(runId, this.sessionKey, this.processKey);
 	}
 
 	/** Whether the run has come to wait and is not left yet: who is notified of that may say something of it. */
@@ -230,7 +233,7 @@ export class SessionActor {
 	/** Begins the first of what is queued, if the session is ours. */
 	async #beginQueued(): Promise<void> {
 		while (this.mailbox.length > 0 && this.#end === undefined) {
-			const pause = this.scope.agent.engine.fairness.pause();
+			const pause = this.table.agent.engine.fairness.pause();
 			if (pause !== undefined) await pause;
 			const session = await this.open();
 			if (session !== "ours") {
@@ -283,13 +286,12 @@ export class SessionActor {
 	 * another worker was faster.
 	 */
 	async resumeOpen(parked: Resumption["parked"], settlement?: Settlement): Promise<AgentRun | undefined> {
-		const steer = (input: AcceptedInput): Promise<AgentRun> => this.scope.steer(this, input);
 		const whileOpening = <T>(hooks: () => Promise<T>): Promise<T> =>
 			this.queue.waitsFor(this.processKey, hooks);
-		const turn = await this.#opening.resume({ parked, settlement }, steer, whileOpening);
+		const turn = await resumeOpened(this, { parked, settlement, whileOpening });
 		if (turn === undefined) return undefined;
 		this.#drive(turn);
-		if (settlement === undefined) this.scope.resumed(turn.handle);
+		if (settlement === undefined) this.table.resumed(turn.handle);
 		return turn.handle;
 	}
 
@@ -304,7 +306,7 @@ export class SessionActor {
 		const over = driveTurn(turn, this.lease.current, isKilled, (outcome) => this.#ended(turn, outcome));
 		turn.over = over;
 		this.lease.driving(over);
-		this.scope.agent.children?.driven(this.storeKey, turn.run, over);
+		this.table.agent.children?.driven(this.storeKey, turn.run, over);
 		if (this.#isBlocked) this.lease.wake();
 		if (this.#end !== "killed") return;
 		// Its commit was under way when the session was killed, and came after that.
@@ -327,7 +329,7 @@ export class SessionActor {
 		if (outcome.kind === "left" && outcome.reason === "waiting") {
 			const { overlays } = frame.policy;
 			if (overlays !== undefined) this.#shown = { runId, overlays };
-			handle.waits(() => this.scope.interrupt(this, runId));
+			handle.waits(() => interrupt(this.queue, runId));
 			// It was asked to end while it began to wait.
 			if (run.stopReason === "interrupt") handle.interrupt();
 		}
@@ -351,7 +353,7 @@ export class SessionActor {
 		if (this.mailbox.length > 0) this.queue.wake();
 		else if (isResumed && outcome.kind === "ended" && outcome.outcome !== "completed")
 			this.#lookForSteered().catch(() => this.#lookLater());
-		else if (!this.queue.isBusy) this.scope.rested(this.storeKey);
+		else if (!this.queue.isBusy) this.table.rested(this.storeKey);
 	}
 
 	/** What was said to a run that ended without it may still be in the inbox. */
@@ -363,7 +365,7 @@ export class SessionActor {
 
 	#lookLater(): void {
 		const isUsable = (): boolean => this.#end === undefined;
-		this.scope.later.set(this.#look, () => this.#lookForSteered(), isUsable);
+		this.table.later.set(this.#look, () => this.#lookForSteered(), isUsable);
 	}
 
 	get #look(): string {
@@ -380,13 +382,13 @@ export class SessionActor {
 		const left = this.mailbox.removeAll();
 		for (const { run } of left) run.abandon(reason, error, agent);
 		if (reason !== "killed" && left.some(({ stage }) => stage !== "new"))
-			this.scope.local.left.add(this.storeKey);
+			this.table.local.left.add(this.storeKey);
 		// Nobody has the handles of these.
 		if (reason === "journal_failed" && left.some(({ origin }) => origin === "left-over")) this.#lookLater();
 	}
 
 	/** Notes that there is nothing to do, if that is so. */
 	restIfIdle(): void {
-		if (this.queue.isIdle) this.scope.rested(this.storeKey);
+		if (this.queue.isIdle) this.table.rested(this.storeKey);
 	}
 }

@@ -13,11 +13,11 @@ import {
 import { type Append, after, type MaybePromise } from "../host/index.ts";
 import type { AgentRun } from "./agent-run.ts";
 import type { QueuedTurn } from "./mailbox.ts";
+import type { Opened } from "./open-session.ts";
 import { continuation, take } from "./outside-requests.ts";
 import type { Resumption } from "./resume-turn.ts";
 import type { SessionActor } from "./session-actor.ts";
 import { endsRun, sessionBusy, sessionHeld, unknownMessage } from "./session-errors.ts";
-import type { Opened } from "./session-opening.ts";
 import type { Place, SessionQueue } from "./session-queue.ts";
 import { awaitsInput, isOfAnother, refuseWaiting } from "./settlement.ts";
 import { isRunning, type Steered } from "./turn.ts";
@@ -110,7 +110,7 @@ function beginOrStore(actor: SessionActor, turn: QueuedTurn): MaybePromise<void>
 
 /** Begins a turn if it is the first in a session that is ours; a session in memory is opened at once. */
 function beginFirst(actor: SessionActor, turn: QueuedTurn): MaybePromise<boolean> {
-	const { lease, mailbox, scope } = actor;
+	const { lease, mailbox, table } = actor;
 	const begun = (isBegun: boolean): boolean => {
 		if (!isBegun) actor.ensureNotKilled();
 		return isBegun;
@@ -121,17 +121,17 @@ function beginFirst(actor: SessionActor, turn: QueuedTurn): MaybePromise<boolean
 		return after(isFirst && actor.begin(turn), begun);
 	};
 	const open = (): MaybePromise<boolean> => after(actor.open(), begin);
-	const { setup } = scope.agent;
+	const { setup } = table.agent;
 	return setup === undefined ? open() : setup.over().then(open);
 }
 
 /** Accepts a turn that does not begin at once. */
-async function store({ mailbox, scope, sessionKey }: SessionActor, turn: QueuedTurn): Promise<void> {
+async function store({ mailbox, table, sessionKey }: SessionActor, turn: QueuedTurn): Promise<void> {
 	if ((await mailbox.store(turn)) === "duplicate") throw duplicateInput(sessionKey);
 	const { runId } = turn.run;
 	const kind = turn.input.origin?.runKind ?? "user-turn";
 	// The turn is accepted; a record that cannot be made now is made when the run begins.
-	await scope.records?.queued({ runId, sessionKey, kind }).catch(() => {});
+	await table.records?.queued({ runId, sessionKey, kind }).catch(() => {});
 }
 
 /**
@@ -167,7 +167,7 @@ async function startNow(
 	let isAwaited = false;
 	let looks = 0;
 	const begins = async (): Promise<boolean> => {
-		await actor.scope.agent.setup?.over();
+		await actor.table.agent.setup?.over();
 		if ((await actor.open()) !== "ours") throw sessionBusy(sessionKey);
 		actor.ensureNotKilled();
 		await beforeBegin?.();
@@ -249,8 +249,8 @@ export async function edit(queue: SessionQueue, change: MessageEdit): Promise<vo
 
 async function editNow(actor: SessionActor, change: MessageEdit): Promise<void> {
 	actor.ensureUsable();
-	const { mailbox, scope } = actor;
-	const inputId = scope.agent.engine.ports.ids.uuid();
+	const { mailbox, table } = actor;
+	const inputId = table.agent.engine.ports.ids.uuid();
 	const body = await mailbox.edit(inputId, change);
 	const { turn } = actor;
 	if (turn === undefined || !isRunning(turn)) {
@@ -284,7 +284,7 @@ async function resumeNow(actor: SessionActor, parked: Resumption["parked"]): Pro
 	// What others did since this process worked on the session must be seen.
 	lease.drop();
 	for (;;) {
-		await actor.scope.agent.engine.fairness.pause();
+		await actor.table.agent.engine.fairness.pause();
 		if ((await actor.open()) !== "ours") {
 			actor.ensureNotKilled();
 			// Another living worker has the session, or the turn before ours.
@@ -299,7 +299,7 @@ async function resumeNow(actor: SessionActor, parked: Resumption["parked"]): Pro
 			}
 			const continued = await actor.resumeOpen("released", settlement);
 			if (continued === undefined) continue;
-			actor.scope.resumed(continued);
+			actor.table.resumed(continued);
 			return continued;
 		}
 		const begun = await actor.beginNext(parked);
@@ -358,7 +358,7 @@ export async function deliverNotice(
 export async function resumeRun(queue: SessionQueue, runId: string): Promise<AgentRun | null> {
 	for (;;) {
 		const { actor } = queue;
-		await actor.scope.agent.engine.fairness.pause();
+		await actor.table.agent.engine.fairness.pause();
 		const { turn, mailbox } = actor;
 		if (turn?.run.runId === runId || mailbox.find(runId) !== undefined) return null;
 		if (turn === undefined) break;

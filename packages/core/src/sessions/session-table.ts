@@ -1,18 +1,14 @@
 // The sessions of one agent in this process: one queue per session, kept while it works and a while after (keeps I7).
 
 import { type ModelWait, modelWaitDefaults, type ObserveRun } from "../engine/index.ts";
-import type { AcceptedInput } from "../facts/index.ts";
 import type { ExecutionCapabilities, Journal, Timers } from "../host/index.ts";
 import { readChildStoreKey } from "../host/index.ts";
 import type { AgentRun } from "./agent-run.ts";
 import { Later } from "./later.ts";
 import { type LocalStore, localStore } from "./local-store.ts";
-import { expire, interrupt } from "./outside-requests.ts";
 import { SessionActor } from "./session-actor.ts";
 import { type QueueTable, SessionQueue } from "./session-queue.ts";
 import type { SessionRecords } from "./session-records.ts";
-import { steer } from "./session-requests.ts";
-import type { SessionScope } from "./session-scope.ts";
 import type { SessionAgent } from "./turn-agent.ts";
 import { UnreadRuns } from "./unread-runs.ts";
 
@@ -35,7 +31,7 @@ export interface SessionTableOptions {
 	readonly observe?: ObserveRun | undefined;
 }
 
-export class SessionTable implements SessionScope, QueueTable {
+export class SessionTable implements QueueTable {
 	readonly agent: SessionAgent;
 	readonly journal: Journal;
 	readonly local: LocalStore;
@@ -157,18 +153,7 @@ export class SessionTable implements SessionScope, QueueTable {
 		await last;
 	}
 
-	steer({ queue }: SessionActor, input: AcceptedInput): Promise<AgentRun> {
-		return steer(queue, input);
-	}
-
-	expire({ queue }: SessionActor): Promise<void> {
-		return expire(queue);
-	}
-
-	interrupt({ queue }: SessionActor, runId: string): void {
-		interrupt(queue, runId);
-	}
-
+	/** A run that a process left open, or a turn of a dead process, is driven here from now on. */
 	resumed(run: AgentRun): void {
 		for (const notify of this.#listeners) notify(run);
 	}
@@ -250,6 +235,7 @@ export class SessionTable implements SessionScope, QueueTable {
 		this.#idle.delete(queue.storeKey);
 	}
 
+	/** Nothing is under way in a session any more, and nothing is queued. */
 	rested(storeKey: string): void {
 		if (!this.#queues.has(storeKey)) return;
 		this.#idle.delete(storeKey);

@@ -1,0 +1,123 @@
+// Opening a session: its lease is acquired and its queue brought in line with the inbox; then a turn can begin or the open run
+// be resumed (keeps I4).
+import type { Lease, MaybePromise, StoredInput } from "../host/index.ts";
+import { after } from "../host/index.ts";
+import { AgentRun } from "./agent-run.ts";
+import { type Alignment, type QueuedTurn, storedMessage } from "./mailbox.ts";
+import { type Resumption, resumeTurn } from "./resume-turn.ts";
+import type { SessionActor } from "./session-actor.ts";
+import { startedElsewhere } from "./session-errors.ts";
+import { steer } from "./session-requests.ts";
+import { beginTurn, type Turn, type TurnSession } from "./turn.ts";
+
+/** `held`: another living worker works on it; `others-first`: the turn before ours is another worker's to begin. */
+export type Opened = "ours" | "held" | "others-first";
+
+/** Brings lease, state and queue up to date; waits only where the journal does. */
+export function openSession(actor: SessionActor): MaybePromise<Opened> {
+	const { lease, mailbox } = actor;
+	const { arriving } = mailbox;
+	// Hooks store inputs while a session opens, and what is read of the inbox must tell where they are.
+	if (arriving !== undefined) return arriving.then(() => openSession(actor));
+	return after(lease.current ?? lease.acquire(), (held) => acquired(actor, held));
+}
+
+function acquired(actor: SessionActor, held: Lease | undefined): MaybePromise<Opened> {
+	const { lease, mailbox, table } = actor;
+	if (held === undefined) {
+		mailbox.forgetYielding();
+		return "held";
+	}
+	const { openRunId } = lease;
+	const { records } = table;
+	// A run that is parked or waits is not claimed before it continues: whoever looks at it must not hold up who continues it.
+	const isLeft = lease.isWaiting || lease.state.run?.parked !== undefined;
+	if (openRunId === undefined || isLeft || records === undefined) return readInbox(actor, held);
+	return records.take(openRunId).then((isTaken) => {
+		if (isTaken) return readInbox(actor, held);
+		lease.drop();
+		return "held";
+	});
+}
+
+function readInbox(actor: SessionActor, held: Lease): MaybePromise<Opened> {
+	const { stored } = actor.mailbox;
+	const seen = actor.lease.takeInbox();
+	// A turn that is stored by now may have been on its way when the session was looked at.
+	const reading = seen === undefined || stored.size > 0 ? held.inbox() : seen;
+	return after(reading, (inbox) => align(actor, inbox, stored));
+}
+
+function align(
+	actor: SessionActor,
+	inbox: readonly StoredInput[],
+	stored: ReadonlySet<QueuedTurn>,
+): MaybePromise<Opened> {
+	const { ids } = actor.table.agent.engine.ports;
+	const aligning = actor.mailbox.align(inbox, stored, actor.lease.openRunId, (input) => {
+		const runId = input.kind === "message" ? input.runId : undefined;
+		const run = new AgentRun(runId ?? ids.uuid(), actor.sessionKey);
+		run.detach();
+		const origin = input.kind === "steer" ? "left-over" : "adopted";
+		const said = storedMessage(input);
+		const { insteadOf } = said;
+		const cut = insteadOf === undefined ? {} : { insteadOf };
+		return { run, input: said, inputId: input.id, origin, stage: "seen", ...cut };
+	});
+	return after(aligning, (alignment) => aligned(actor, alignment));
+}
+
+function aligned({ lease, mailbox, table, storeKey, sessionKey }: SessionActor, by: Alignment): Opened {
+	table.local.left.delete(storeKey);
+	for (const { run } of by.gone) run.abandon("lease_lost", startedElsewhere(sessionKey), lease.state.agent);
+	if (by.ahead === undefined || lease.openRunId !== undefined) return "ours";
+	return mailbox.yieldsTo(by.ahead, table.agent.engine.ports.clock.monotonic()) ? "others-first" : "ours";
+}
+
+/**
+ * Begins the turn of an opened session, which leaves the queue. Undefined when another worker was faster, or the inbox has to
+ * be read first.
+ */
+export function beginOpened(actor: SessionActor, queued: QueuedTurn): MaybePromise<Turn | undefined> {
+	const { setup } = actor.table.agent;
+	// What another worker has accepted begins here with all plugins, too.
+	if (setup !== undefined) return setup.over().then(() => beginOpened(actor, queued));
+	if (queued.stage === "storing" || queued.stage === "stored") return undefined;
+	return after(actor.resolve(queued.input.origin?.caller), (agent) => {
+		const { mailbox, lease } = actor;
+		if (mailbox.first !== queued || lease.current === undefined) return undefined;
+		return beginTurn(turnSession(actor), agent, queued, () => mailbox.remove(queued));
+	});
+}
+
+/** Resumes the open run. Undefined without one, or when another worker was faster. Rejects with `run_parked`. */
+export async function resumeOpened(
+	actor: SessionActor,
+	how: Omit<Resumption, "resolve">,
+): Promise<Turn | undefined> {
+	const open = actor.lease.state.run;
+	if (open === undefined) return undefined;
+	const resolve: Resumption["resolve"] = () => actor.resolve(open.started.caller);
+	return resumeTurn(turnSession(actor), open, { ...how, resolve });
+}
+
+function turnSession(actor: SessionActor): TurnSession {
+	const { sessionKey, processKey, lease, mailbox, table } = actor;
+	const { agent, records, mayWait, modelWait, unread, journal, observe } = table;
+	return {
+		sessionKey,
+		processKey,
+		steer: (input) => steer(actor.queue, input),
+		agent,
+		policy: agent.policy,
+		state: lease.state,
+		records,
+		mayWait,
+		modelWait,
+		unread,
+		keepsDeltas: journal.readChunks !== undefined,
+		lease,
+		notices: mailbox.notices,
+		observe,
+	};
+}
