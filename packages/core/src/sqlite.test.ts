@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { append, begin, note, notes } from "@holdfast/testing/cases";
 import { expect, test } from "vitest";
+import { temporaryFolder } from "../../../test/shared/temporary-folder.fixture.ts";
 import { sqliteHost } from "./sqlite.ts";
-import { temporaryFolder } from "./temporary-folder.fixture.ts";
 
 test("a host made of a path keeps its sessions for the next host of that path", async () => {
 	const folder = temporaryFolder();

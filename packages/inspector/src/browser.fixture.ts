@@ -1,8 +1,8 @@
 // The system's Chromium, a server that can be killed and started again behind an address that stays, and what pages are held to.
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import { connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { openWay } from "@holdfast/testing/postgres-server";
 import axe from "axe-core";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { type InspectedOptions, type InspectedProcess, startInspected } from "./inspected-agent.fixture.ts";
@@ -35,22 +35,23 @@ export interface Stage {
 export async function openStage(options: Partial<InspectedOptions> = {}): Promise<Stage> {
 	const folder = mkdtempSync(join(tmpdir(), "holdfast-inspector-"));
 	const db = join(folder, "sessions.db");
-	const line = await openLine();
+	// The address stays while servers come and go.
+	const way = await openWay(() => server?.port);
+	const url = `http://127.0.0.1:${way.port}`;
 	const faults: string[] = [];
 	let browser: Browser | undefined;
 	let server: InspectedProcess | undefined;
 	let started = "";
 	const stage: Stage = {
-		url: line.url,
+		url,
 		get server() {
 			if (server === undefined) throw new Error("No server was started.");
 			return server;
 		},
 		async restart(more = {}) {
 			await server?.kill();
-			line.cut();
+			way.cut();
 			server = await startInspected({ db, ...options, ...more });
-			line.lead(server.port);
 			started = JSON.stringify(more);
 		},
 		async serve(more = {}) {
@@ -68,7 +69,7 @@ export async function openStage(options: Partial<InspectedOptions> = {}): Promis
 			return page;
 		},
 		async say(sessionId, input, key) {
-			const response = await fetch(`${line.url}/api/agent/execute`, {
+			const response = await fetch(`${url}/api/agent/execute`, {
 				method: "POST",
 				headers: {
 					"content-type": "application/json",
@@ -82,7 +83,7 @@ export async function openStage(options: Partial<InspectedOptions> = {}): Promis
 		async close() {
 			await browser?.close();
 			await server?.kill();
-			await line.close();
+			await way.close();
 			rmSync(folder, { recursive: true, force: true });
 			if (faults.length > 0) throw new Error(`The page failed:\n${faults.join("\n")}`);
 		},
@@ -120,51 +121,4 @@ export async function violationsOf(page: Page): Promise<readonly string[]> {
 export async function picture(page: Page, name: string): Promise<void> {
 	const folder = process.env.HOLDFAST_SCREENSHOTS;
 	if (folder !== undefined) await page.screenshot({ path: `${folder}/inspector-${name}.png` });
-}
-
-interface Line {
-	readonly url: string;
-	lead(port: number): void;
-	cut(): void;
-	close(): Promise<void>;
-}
-
-/** An address that stays while servers come and go. */
-async function openLine(): Promise<Line> {
-	let target = 0;
-	const sockets = new Set<Socket>();
-	const keep = (socket: Socket): void => {
-		sockets.add(socket);
-		socket.once("close", () => sockets.delete(socket));
-	};
-	const server = createServer((near) => {
-		const far = connect(target, "127.0.0.1");
-		for (const [socket, other] of [
-			[near, far],
-			[far, near],
-		] as const) {
-			keep(socket);
-			socket.setNoDelay(true);
-			socket.on("error", () => other.destroy());
-			socket.on("close", () => other.destroy());
-			socket.pipe(other);
-		}
-	});
-	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-	const { port } = server.address() as { port: number };
-	const cut = (): void => {
-		for (const socket of sockets) socket.destroy();
-	};
-	return {
-		url: `http://127.0.0.1:${port}`,
-		lead(to) {
-			target = to;
-		},
-		cut,
-		async close() {
-			const closed = new Promise((resolve) => server.close(resolve));
-			cut();
-			await closed;
-		},
-	};
 }

@@ -11,9 +11,9 @@ import { Agent, type AnyTool, memoryHost } from "holdfast";
 import { sqliteHost } from "holdfast/sqlite";
 import { pino } from "pino";
 import { expect, onTestFinished, test } from "vitest";
+import { temporaryFolder } from "../../../test/shared/temporary-folder.fixture.ts";
 import { observe, runIds } from "./index.ts";
 import { Telemetry } from "./observed.fixture.ts";
-import { temporaryFolder } from "./temporary-folder.fixture.ts";
 
 interface Received {
 	readonly path: string;

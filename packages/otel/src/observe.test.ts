@@ -6,8 +6,8 @@ import fc from "fast-check";
 import { Agent, type AnyTool, foldHistory, memoryHost } from "holdfast";
 import { sqliteHost } from "holdfast/sqlite";
 import { describe, expect, test } from "vitest";
+import { temporaryFolder } from "../../../test/shared/temporary-folder.fixture.ts";
 import { outline, Telemetry } from "./observed.fixture.ts";
-import { temporaryFolder } from "./temporary-folder.fixture.ts";
 
 const parameters = { type: "object" as const, properties: { key: { type: "string" as const } } };
 const look: AnyTool = {

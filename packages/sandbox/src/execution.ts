@@ -1,11 +1,11 @@
 // A run as its caller holds it. States: waiting for a thread → running → settled; stopping, from `terminate` on, the
 // guest receives nothing from the host. Whatever happens, it settles once. Values of the guest are read as they arrive, in
 // turns of a few milliseconds, while the guest waits.
+
 import { randomFillSync } from "node:crypto";
-import { startTimer } from "@holdfast/upp";
+import { attempt, type MaybePromise, startTimer } from "@holdfast/upp";
 import { decode } from "./decode.ts";
 import { encode, encodeError } from "./encode.ts";
-import { after, type MaybePromise } from "./maybe-promise.ts";
 import type { RunOptions } from "./options.ts";
 import type { GuestWire, LogRecord, Reply, RunEnd, RunOrder, Wire } from "./protocol.ts";
 import type {
@@ -154,7 +154,7 @@ export class Execution implements CodeExecution {
 		const [log, ...rest] = logs;
 		if (log === undefined) return this.#isEnding ? stopped : read;
 		const { level, timestamp, wire } = log;
-		return after(
+		return attempt(
 			() => inTurns(this.#valueOf(wire)),
 			(args) => {
 				if (!this.#isSettled) this.#logs.push({ level, args: args as unknown[], timestamp });
@@ -168,7 +168,7 @@ export class Execution implements CodeExecution {
 	answer(fn: number, wire: GuestWire): MaybePromise<Reply> {
 		if (this.#isEnding) return stopped;
 		const isReport = fn === this.#reportFn;
-		return after(
+		return attempt(
 			() => inTurns(isReport ? this.#reported(wire) : this.#valueOf(wire)),
 			(given) => (this.#isEnding ? stopped : this.#call(fn, given as unknown[])),
 			(error): Reply => ({ kind: "e", wire: encodeError(error), promises: [] }),
@@ -214,7 +214,7 @@ export class Execution implements CodeExecution {
 	end(end: RunEnd): MaybePromise<void> {
 		const wire = end.result;
 		if (wire === undefined || this.#isEnding) return this.finish(end);
-		return after(
+		return attempt(
 			() => inTurns(this.#valueOf(wire)),
 			(result) => this.finish(end, result),
 			() =>
@@ -234,7 +234,7 @@ export class Execution implements CodeExecution {
 		this.#thread = undefined;
 		this.#functions.length = 0;
 		const durationMs = performance.now() - this.#started;
-		void after(
+		void attempt(
 			() => inTurns(allOf(this.#reports)),
 			(reports) => this.#settled.resolve({ ...this.#result(end, result), reports, durationMs }),
 			(error) => this.#settled.reject(error),

@@ -1,9 +1,10 @@
 // The threads of a sandbox. One run is in a thread at a time. A thread is starting, idle, computing, or parked while
 // its run waits for the host; parked threads are not counted against `workers`, so that runs which wait for people do
 // not keep others from computing. A thread that does not stop when asked is ended, and another takes its place.
+
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
+import { attempt, type MaybePromise } from "@holdfast/upp";
 import type { Execution } from "./execution.ts";
-import { after, type MaybePromise } from "./maybe-promise.ts";
 import type { Limits } from "./options.ts";
 import { control, type FromWorker, type Reply, sizeOf, type ToWorker } from "./protocol.ts";
 import { workerProgram } from "./worker-program.ts";
@@ -201,7 +202,7 @@ export class Pool {
 			thread.worker.unref();
 			this.#schedule();
 		} else {
-			void after(
+			void attempt(
 				() => ours.end(message.end),
 				() => {
 					// The thread may have been ended as its run was stopped.
@@ -224,7 +225,7 @@ export class Pool {
 			Atomics.add(thread.words, control.replies, 1);
 			Atomics.notify(thread.words, control.replies);
 		};
-		void after<Reply, void>(
+		void attempt<Reply, void, void>(
 			() => answer() ?? unheard,
 			send,
 			() => send(unheard),

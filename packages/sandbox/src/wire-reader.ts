@@ -1,6 +1,6 @@
 // The pieces of a guest's value, put together as they arrive, and made into a value without keeping the event loop busy.
 // Nothing in them is believed: see `decode.ts`.
-import type { MaybePromise } from "./maybe-promise.ts";
+import type { MaybePromise } from "@holdfast/upp";
 
 /** Nodes of a value as the guest's marshaller writes them, and the token of its root. */
 export interface Nodes {

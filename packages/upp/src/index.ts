@@ -95,6 +95,7 @@ export {
 	type RetryInfo,
 	type RetryStrategy,
 } from "./model/index.ts";
+export { after, attempt, guarded, isThenable, type MaybePromise } from "./promises/index.ts";
 export {
 	anthropic,
 	type FactoryOptions,

@@ -2,8 +2,8 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { type Reply, run, startModelServer } from "../command/spawn.fixture.ts";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { hasTerminal, Terminal } from "./terminal.fixture.ts";
 
 async function server(...replies: readonly Reply[]) {

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { Composer } from "./composer.ts";
 import { History } from "./history.ts";
 

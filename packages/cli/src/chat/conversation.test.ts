@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { memoryHost } from "holdfast";
 import { afterEach, expect, test, vi } from "vitest";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { Transcript } from "./chat-transcript.ts";
 import { Conversation } from "./conversation.ts";
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { sqliteHost } from "holdfast/sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { type ModelServer, type Reply, run, type Started, start, startModelServer } from "./spawn.fixture.ts";
 
 // Every test starts real processes, which takes its time on a busy machine.

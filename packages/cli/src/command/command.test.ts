@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { type ModelServer, run, start, startModelServer } from "./spawn.fixture.ts";
 
 // Every test starts real processes, which takes its time on a busy machine.

@@ -1,6 +1,6 @@
 /** Commands that a test starts in a folder of its own, and its model server: what still runs is ended with the test. */
 import { afterEach, beforeEach } from "vitest";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { type ModelServer, type Reply, type Started, start, startModelServer } from "./spawn.fixture.ts";
 
 /** What the test under way has. */

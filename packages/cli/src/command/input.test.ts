@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { type Reply, run, start, startModelServer } from "./spawn.fixture.ts";
 
 async function server(...replies: readonly Reply[]) {

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { defineModel, definePrompt, defineTool, type Project } from "@holdfast/threads";
 import { expect, test } from "vitest";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { namedEnvironment, readVariables } from "./project-environment.ts";
 
 function items(...definitions: readonly object[]): ReadonlyMap<string, unknown> {

@@ -11,7 +11,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { run, start } from "./spawn.fixture.ts";
 
 const _root = join(import.meta.dirname, "../../../..");

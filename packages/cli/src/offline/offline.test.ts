@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type BoundLLMModel, type Message, ToolResultMessage, UserMessage } from "@holdfast/upp";
 import { beforeEach, describe, expect, test } from "vitest";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { createAssistantTools } from "../tools/index.ts";
 import { offline } from "./index.ts";
 

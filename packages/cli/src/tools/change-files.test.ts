@@ -12,7 +12,7 @@ import {
 import { join } from "node:path";
 import fc from "fast-check";
 import { beforeEach, describe, expect, test } from "vitest";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import type { AssistantTool } from "./assistant-tool.ts";
 import { type AssistantToolsOptions, createAssistantTools, planChange } from "./index.ts";
 import { replaceFile } from "./replace-file.ts";

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { readGlob } from "./glob.ts";
 import { htmlText } from "./html-text.ts";
 import { type IgnoreFile, isIgnored, readIgnoreFile } from "./ignore-rules.ts";

@@ -11,7 +11,7 @@ import {
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import type { AssistantTool } from "./assistant-tool.ts";
 import { createAssistantTools, planChange } from "./index.ts";
 import { openFolder, openInside } from "./open-inside.ts";

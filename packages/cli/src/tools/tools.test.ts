@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import type { AssistantTool } from "./assistant-tool.ts";
 import { createFetchUrl } from "./fetch-url.ts";
 import { createAssistantTools } from "./index.ts";

@@ -5,6 +5,7 @@ import { promisify } from "node:util";
 import { fileCheckpoints } from "@holdfast/stores";
 import { type ScriptedReply, scriptedModel } from "@holdfast/testing";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import type { CheckpointStore } from "../checkpoint/checkpoint-store.ts";
 import type { AgentStreamResult } from "../engine/agent-stream-result.ts";
 import type { AgentStreamEvent } from "../engine/uap-events.ts";
@@ -16,7 +17,6 @@ import type { ExecutionStrategy } from "../strategies/execution-strategy.ts";
 import { loop } from "../strategies/loop.ts";
 import { plan } from "../strategies/plan.ts";
 import { react } from "../strategies/react.ts";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { anyTool, lines, withoutIdentity } from "./agent.fixture.ts";
 import { agent } from "./agent.ts";
 

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { type Script, scriptedModel } from "@holdfast/testing";
 import type { LLMRequest } from "@holdfast/upp";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { atRest } from "../engine/engine.fixture.ts";
 import { reminder } from "../execution-host/execution-host.fixture.ts";
 import { acceptInput, storedInput } from "../facts/input.ts";
@@ -11,7 +12,6 @@ import { noticeIdentity } from "../sessions/child-records.ts";
 import { gate, never } from "../sessions/sessions.fixture.ts";
 import type { WorkOptions, WorkProblem } from "../sessions/supervised.ts";
 import { type SqliteHost, sqliteHost } from "../sqlite.ts";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { Agent } from "./agent.ts";
 import type { AgentOptions } from "./options.ts";
 

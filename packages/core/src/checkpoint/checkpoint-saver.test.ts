@@ -1,8 +1,8 @@
 import { fileCheckpoints } from "@holdfast/stores";
 import { describe, expect, test, vi } from "vitest";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { AgentState } from "../state/agent-state.ts";
 import type { AgentStateJSON } from "../state/agent-state-json.ts";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { checkpointSaver } from "./checkpoint-saver.ts";
 import type { CheckpointStore } from "./checkpoint-store.ts";
 

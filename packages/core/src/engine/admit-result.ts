@@ -1,5 +1,6 @@
 // The result of a tool call as policy leaves it.
-import type { ToolCall } from "@holdfast/upp";
+
+import { attempt, type ToolCall } from "@holdfast/upp";
 import type { ToolCallOutcome } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
 import type { ReplacedResult } from "../policy/index.ts";
@@ -29,11 +30,5 @@ export function admitResult(
 	const failed = (error: unknown): never => {
 		throw new HookFailed(error);
 	};
-	let replaced: MaybePromise<ReplacedResult>;
-	try {
-		replaced = toolResult({ toolCallId, toolName, input, status, output });
-	} catch (error) {
-		return failed(error);
-	}
-	return replaced instanceof Promise ? replaced.then(read, failed) : read(replaced);
+	return attempt(() => toolResult({ toolCallId, toolName, input, status, output }), read, failed);
 }

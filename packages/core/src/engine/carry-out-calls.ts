@@ -1,5 +1,5 @@
 // The calls of one answer or of one request of the strategy, from the hooks before them to those after (keeps I3, I8).
-import { type ToolCall, UPPError } from "@holdfast/upp";
+import { after, guarded, type ToolCall, UPPError } from "@holdfast/upp";
 import type { AssistantSaid, Fact, RunState, ToolsRequested } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
 import type { ToolsAction } from "./action.ts";
@@ -70,12 +70,10 @@ function carryOut(
 		fresh,
 		asked: fresh === undefined ? before : [...before, fresh],
 	};
-	let ended: MaybePromise<LeftOver>;
-	try {
-		ended = begin(run, carried);
-	} catch (error) {
-		ended = Promise.reject(error);
-	}
+	const ended = guarded(
+		() => begin(run, carried),
+		(error) => Promise.reject(error),
+	);
 	const isOver = !(ended instanceof Promise) && !isLeft(ended);
 	return isOver && run.agent.hooks.onObserve === undefined ? undefined : followed(run, carried, ended);
 }
@@ -88,8 +86,7 @@ function begin(run: Run, { round, step, fresh, asked }: CarriedOut): MaybePromis
 	};
 	const start = (): MaybePromise<LeftOver> => {
 		run.checkStopped();
-		const begun = round.begin(asked);
-		return begun === undefined ? finished() : begun.then(finished);
+		return after(round.begin(asked), finished);
 	};
 	const { hooks } = run.agent;
 	if (fresh === undefined || hooks.onAct === undefined) return start();

@@ -1,5 +1,5 @@
 // What becomes of a call before anything is recorded of it: it may start, or it has its result already.
-import { cutText, messageOf, type Tool, type ToolCall } from "@holdfast/upp";
+import { after, attempt, cutText, guarded, messageOf, type Tool, type ToolCall } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
 import type { PendingCall, ToolCallOutcome } from "../facts/index.ts";
 import type { DrivenStages, ToolCallDecision } from "../policy/index.ts";
@@ -134,13 +134,10 @@ export function validated<Value>(
 		message: `The arguments of "${tool.name}" could not be checked: ${messageOf(error)}`,
 		issues: [],
 	});
-	let checked: ValidatedInput | Promise<ValidatedInput>;
-	try {
-		checked = tool.validate(input);
-	} catch (error) {
-		checked = uncheckable(error);
-	}
-	return checked instanceof Promise ? checked.catch(uncheckable).then(then) : then(checked);
+	return after(
+		guarded(() => tool.validate(input), uncheckable),
+		then,
+	);
 }
 
 /** The answer ended before the call did. */
@@ -171,15 +168,11 @@ function askedIfNeeded(
 	way: CallOnItsWay,
 	input: unknown,
 ): CheckedCall | Promise<CheckedCall> {
-	const after = (isNeeded: boolean | undefined): CheckedCall =>
-		isNeeded === true ? asking(setting, way, input) : passed(way, input, undefined);
-	const failed = (error: unknown): Promise<never> => Promise.reject(new HookFailed(error));
-	try {
-		const answer = way.tool.needsApproval?.(input, approvalContext(setting, way.call));
-		return answer instanceof Promise ? answer.then(after, failed) : after(answer);
-	} catch (error) {
-		return failed(error);
-	}
+	return attempt(
+		() => way.tool.needsApproval?.(input, approvalContext(setting, way.call)),
+		(isNeeded) => (isNeeded === true ? asking(setting, way, input) : passed(way, input, undefined)),
+		(error) => Promise.reject(new HookFailed(error)),
+	);
 }
 
 function approvalContext({ sessionKey, caller }: CallSetting, { toolCallId }: ToolCall): ApprovalContext {

@@ -1,6 +1,6 @@
 // The one loop (keeps I1): look at the state, decide, act, commit, continue, until the run ends or is asked to stop.
 // A run that crashed comes through the same door: the state says what is open, and the loop continues from there.
-import { AssistantMessage, emptyUsage, type HoldfastError } from "@holdfast/upp";
+import { AssistantMessage, emptyUsage, type HoldfastError, isThenable } from "@holdfast/upp";
 import { errorData, type Fact, OwnFoldFailed, type RunState, stepContinues } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
 import { invalidAction, toolsStep, waitStep } from "./act-without-model.ts";
@@ -123,10 +123,6 @@ async function askStep(run: Run, action: AskAction): Promise<boolean> {
 }
 
 type Decision = Extract<Fact, { kind: "decision" }>;
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-	return typeof (value as { then?: unknown } | null | undefined)?.then === "function";
-}
 
 function noteOf(run: Run, { topic, value, afterwards }: NoteAction): Fact {
 	const note: Fact = { kind: "note", step: stepOf(run), topic, value };

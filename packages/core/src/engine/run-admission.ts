@@ -1,5 +1,6 @@
 // The way of a run's facts and deltas through policy (keeps I3, I8). Facts are admitted in the order of their commits,
 // also where an interceptor takes its time; what is held back of deltas is released before the fact they belong to.
+import { after } from "@holdfast/upp";
 import { type Fact, modelRetryOf } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
 import type { Admitting, Delta, DeltaSource } from "../policy/index.ts";
@@ -67,9 +68,7 @@ export class RunAdmission {
 	#commit(admitted: readonly Fact[], options: CommitOptions | undefined): MaybePromise<boolean> {
 		const committed = this.#run.commitAsIs(admitted, options);
 		if (!admitted.some(modelRetryOf)) return committed;
-		return committed instanceof Promise
-			? committed.then((isOn) => this.#reportRetries(admitted, isOn))
-			: this.#reportRetries(admitted, committed);
+		return after(committed, (isOn) => this.#reportRetries(admitted, isOn));
 	}
 
 	/** Retries are emitted when they are admitted, and not when they happen. */
@@ -139,12 +138,9 @@ export class RunAdmission {
 
 	/** The facts as they may be committed, once what was held of their deltas is released. */
 	#admitNew(facts: readonly Fact[]): MaybePromise<readonly Fact[]> {
-		const admitted = this.#admitting.facts(facts, stepOf(this.#run));
-		return admitted instanceof Promise ? this.#flushLater(facts, admitted) : this.#flushed(facts, admitted);
-	}
-
-	async #flushLater(facts: readonly Fact[], admitted: Promise<readonly Fact[]>): Promise<readonly Fact[]> {
-		return this.#flushed(facts, await admitted);
+		return after(this.#admitting.facts(facts, stepOf(this.#run)), (admitted) =>
+			this.#flushed(facts, admitted),
+		);
 	}
 
 	#flushed(facts: readonly Fact[], admitted: readonly Fact[]): MaybePromise<readonly Fact[]> {

@@ -1,5 +1,5 @@
 // A run under way: it commits facts, folds them, notifies watchers, and can be stopped at any moment (keeps I1, I3, I8).
-import { UPPError, wellFormed } from "@holdfast/upp";
+import { after, UPPError, wellFormed } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
 import type { BoundaryEvent, BoundaryMark, Entry, Fact, Mutable, RunEvent, Watcher } from "../facts/index.ts";
 import {
@@ -210,10 +210,9 @@ export class Run {
 		const committed = this.#append({ ...batch, onlyIfNothingWaits: true });
 		const alone = (): MaybePromise<false> => {
 			const appended = this.#append({ ...batch, facts: this.#marked([answer]) });
-			return appended instanceof Promise ? appended.then(() => false) : false;
+			return after(appended, (): false => false);
 		};
-		if (committed instanceof Promise) return committed.then((isOver) => isOver || alone());
-		return committed || alone();
+		return after(committed, (isOver) => isOver || alone());
 	}
 
 	/** Whether the end of a step can be committed with what comes after it: it is kept, and nobody may hold the run there. */

@@ -1,6 +1,7 @@
 // The tool calls of one answer: checked, started in order or side by side, settled as they finish (keeps I3, I8).
 // One round is one step's calls; after a crash the same round continues with what the journal holds of it.
-import type { Tool, ToolCall } from "@holdfast/upp";
+
+import { after, guarded, type Tool, type ToolCall } from "@holdfast/upp";
 import type { CallState, Fact, Mutable, ToolCallOutcome, ToolSettled, ToolStarted } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
 import {
@@ -73,7 +74,7 @@ export class ToolRound {
 	}
 
 	/** Starts what may start. What asks for the calls, and what goes before it, is committed with them, where it is not yet. */
-	begin(asked: readonly Fact[]): Promise<void> | undefined {
+	begin(asked: readonly Fact[]): MaybePromise<void> {
 		const facts: Fact[] = [...asked];
 		const ready = this.#calls.filter((each) => each.phase === "waiting" && each.waitsFor.size === 0);
 		const pending: [CallInRound, Promise<CheckedCall>][] = [];
@@ -90,10 +91,7 @@ export class ToolRound {
 			for (const [each, prepared] of pending) this.#follow(each, prepared);
 			this.#checkDone();
 		};
-		const committed = facts.length > 0 ? this.#run.commit(facts) : true;
-		if (committed instanceof Promise) return committed.then(begun);
-		begun();
-		return undefined;
+		return after(facts.length > 0 ? this.#run.commit(facts) : true, begun);
 	}
 
 	/** Gives every call without a result this one: the run was asked to stop. Late outcomes are ignored. */
@@ -146,16 +144,14 @@ export class ToolRound {
 					? checkWaiting(setting, call, pending, each.approval)
 					: checkCall(setting, call);
 		if (interceptors.toolResult === undefined) return checked;
-		if (checked instanceof Promise) return checked.then((found) => this.#admitSettled(call, found));
-		return this.#admitSettled(call, checked);
+		return after(checked, (found) => this.#admitSettled(call, found));
 	}
 
 	/** A result that no tool gave is replaced like any other. A call that starts does so in the append that asks for it. */
 	#admitSettled(call: ToolCall, checked: CheckedCall): MaybePromise<CheckedCall> {
 		if (checked.kind !== "settled") return checked;
 		const admitted = admitResult(this.#run, call, call.arguments, checked.outcome, checked.result);
-		const read = (found: AdmittedResult): CheckedCall => ({ ...checked, ...found });
-		return admitted instanceof Promise ? admitted.then(read) : read(admitted);
+		return after(admitted, (found) => ({ ...checked, ...found }));
 	}
 
 	// Recording and starting.
@@ -263,8 +259,7 @@ export class ToolRound {
 						stopped: signal,
 						expire: (reason) => expiring.abort(reason),
 					});
-		if (ran instanceof Promise) ran.then((outcome) => this.#finish(each, tool, outcome));
-		else this.#finish(each, tool, ran);
+		void after(ran, (outcome) => this.#finish(each, tool, outcome));
 	}
 
 	#finish(each: CallInRound, tool: EngineTool, outcome: ToolOutcome): void {
@@ -281,16 +276,13 @@ export class ToolRound {
 		if (hook !== undefined && this.#run.interceptors.toolResult === undefined) each.came = outcome;
 		const failed = (error: unknown): void =>
 			this.#end.failed(error instanceof HookFailed ? error.cause : error);
-		try {
+		// A store that answers at once throws at once.
+		void guarded(() => {
 			each.stack = stackOf(outcome.error);
-			const recorded =
-				hook === undefined
-					? this.#admitAndRecord(each, outcomeOf(outcome), outcome.output, outcome.details)
-					: this.#afterCall(each, tool, outcome);
-			if (recorded instanceof Promise) recorded.catch(failed);
-		} catch (error) {
-			failed(error); // a store that answers at once throws at once
-		}
+			return hook === undefined
+				? this.#admitAndRecord(each, outcomeOf(outcome), outcome.output, outcome.details)
+				: this.#afterCall(each, tool, outcome);
+		}, failed);
 	}
 
 	#admitAndRecord(
@@ -303,7 +295,7 @@ export class ToolRound {
 			if (!this.#closed) return this.#record(each, outcome, result, result === output ? details : undefined);
 		};
 		const admitted = admitResult(this.#run, each.call, each.input, status, output);
-		return admitted instanceof Promise ? admitted.then(record) : record(admitted);
+		return after(admitted, record);
 	}
 
 	async #afterCall(each: CallInRound, tool: EngineTool, outcome: ToolOutcome): Promise<void> {
@@ -339,12 +331,11 @@ export class ToolRound {
 		const facts: Fact[] = [...this.#traceNotes(), this.#settledFact(each, outcome, result, details)];
 		const launches: CallInRound[] = [];
 		this.#settledOne(each, facts, launches);
-		const settled = (): void => {
+		const committed = this.#concludes === undefined ? this.#run.commit(facts) : this.#concluded(facts);
+		return after(committed, () => {
 			this.#launch(launches);
 			this.#checkDone();
-		};
-		const committed = this.#concludes === undefined ? this.#run.commit(facts) : this.#concluded(facts);
-		return committed instanceof Promise ? committed.then(settled) : settled();
+		});
 	}
 
 	/** Commits a result, the last of these facts, together with what follows from it as it was admitted. */
@@ -357,7 +348,7 @@ export class ToolRound {
 			return this.#run.commit(all);
 		};
 		const prepared = this.#run.admission?.prepare(given) ?? given;
-		return prepared instanceof Promise ? prepared.then(commitWith) : commitWith(prepared);
+		return after(prepared, commitWith);
 	}
 
 	/** What sub-agents did since the last time. */

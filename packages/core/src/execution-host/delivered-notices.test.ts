@@ -2,12 +2,12 @@ import { join } from "node:path";
 import { scriptedModel } from "@holdfast/testing";
 import { UserMessage } from "@holdfast/upp";
 import { expect, test } from "vitest";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { Agent } from "../agent/agent.ts";
 import { storedInput } from "../facts/input.ts";
 import { noticeIdentity } from "../sessions/child-records.ts";
 import { foldHistory } from "../sessions/fold-history.ts";
 import { sqliteHost } from "../sqlite.ts";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
 
 /** A session with a notice in its inbox, which is scheduled beside it, as it is when work in the background is over. */
 async function withNotice() {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { sqliteHost } from "../sqlite.ts";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import type { ToolContext } from "../tools/types.ts";
 import { agentOn, drain } from "./execution-host.fixture.ts";
 import type { ExecutionHost } from "./execution-host.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { sqliteHost } from "../sqlite.ts";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { agentOn, allOf, drain } from "./execution-host.fixture.ts";
 import { createInMemoryExecutionHost } from "./in-memory.ts";
 

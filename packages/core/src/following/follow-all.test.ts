@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { collect } from "../agent/agent.fixture.ts";
 import { Agent } from "../agent/agent.ts";
 import { journalCorrupt } from "../facts/journal-errors.ts";
@@ -9,7 +10,6 @@ import type { Host } from "../host/host-port.ts";
 import { memoryHost } from "../host/memory-host.ts";
 import { drain } from "../sessions/drain.ts";
 import { sqliteHost } from "../sqlite.ts";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { type FollowAllOptions, followAll, type StoreEvent } from "./follow-all.ts";
 import { followSession } from "./follow-session.ts";
 

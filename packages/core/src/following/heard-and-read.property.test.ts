@@ -2,12 +2,12 @@ import { join } from "node:path";
 import { type ScriptedReply, scriptedModel } from "@holdfast/testing";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { collect } from "../agent/agent.fixture.ts";
 import { Agent } from "../agent/agent.ts";
 import type { Host } from "../host/host-port.ts";
 import { drain } from "../sessions/drain.ts";
 import { sqliteHost } from "../sqlite.ts";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { type FollowedEvent, followSession } from "./follow-session.ts";
 
 const tools = [

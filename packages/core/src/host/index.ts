@@ -37,7 +37,6 @@ export type {
 	StoredInput,
 } from "./journal.ts";
 export { type Lifetime, systemWarn, type Warn } from "./lifetime.ts";
-export { after } from "./maybe-promise.ts";
 export { memoryHost } from "./memory-host.ts";
 export { memoryJournal } from "./memory-journal.ts";
 export { memoryRecords } from "./memory-records.ts";

@@ -1,9 +1,10 @@
 // The journal port: what the engine needs of a store (keeps I2, I3, I4).
 // Implementations: memory (memory.ts) and SQLite (sqlite/); `journalContract` in @holdfast/testing holds them alike.
+import type { MaybePromise } from "@holdfast/upp";
 import type { Chunk, Committed, Entry, Fact, SourcePage, StoredChunk } from "../facts/index.ts";
 
 /** A store that need not wait answers at once; the engine awaits only real promises. */
-export type MaybePromise<T> = T | Promise<T>;
+export type { MaybePromise };
 
 /** Something said to a session from outside. Anyone may submit one at any time, without a lease (keeps I4). */
 export interface Input {

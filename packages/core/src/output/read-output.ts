@@ -1,6 +1,6 @@
 // The option `output`, read once at the door: the schema that the model is shown, and the check of its answers. Models want
 // an object at the root, so a schema of anything else is shown as the member `value` of one.
-import { HoldfastError, HoldfastTypeError, type JSONSchema } from "@holdfast/upp";
+import { after, HoldfastError, HoldfastTypeError, type JSONSchema } from "@holdfast/upp";
 import type { EngineOutput } from "../engine/index.ts";
 import type { AssistantSaid, OutputVerdict } from "../facts/index.ts";
 import { isStandardSchema } from "../schema/index.ts";
@@ -116,9 +116,7 @@ function check(form: Form, answer: AssistantSaid): OutputVerdict | Promise<Outpu
 	if (!read.ok) return read;
 	const given = form.isWrapped ? unwrapped(read.value) : read.value;
 	const validated = form.validate(given);
-	return validated instanceof Promise
-		? validated.then((outcome) => verdictOf(outcome, answer))
-		: verdictOf(validated, answer);
+	return after(validated, (outcome) => verdictOf(outcome, answer));
 }
 
 /** A model that does not keep to the wrapping has said the same. */

@@ -4,12 +4,12 @@ import { scriptedModel } from "@holdfast/testing";
 import { HoldfastError, UserMessage } from "@holdfast/upp";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { Agent } from "../agent/agent.ts";
 import type { AgentOptions } from "../agent/options.ts";
 import type { Fact } from "../facts/fact.ts";
 import { type Host, memoryHost } from "../host/host-port.ts";
 import { sqliteHost } from "../sqlite.ts";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { changing, faces, held, redacting, watched } from "./interceptor.fixture.ts";
 import type { Interceptor, Stages } from "./interceptor.ts";
 

@@ -1,6 +1,6 @@
 // The stage `admit`: each fact of an append goes through every interceptor that admits, in order, and comes out as it is
 // committed, with the notes that share the append.
-import { HoldfastError, isHoldfastError, messageOf } from "@holdfast/upp";
+import { guarded, HoldfastError, isHoldfastError, messageOf } from "@holdfast/upp";
 import type { Fact, Noted } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
 import { faultOf, faultOfNote } from "./check-admitted.ts";
@@ -52,21 +52,18 @@ function gateOf(admitting: readonly NamedStages[]): DeltaGate | undefined {
 		if (deltas === undefined) return undefined;
 		if (deltas === "as-is") continue;
 		gated.push({
-			push: (delta) => guarded(name, "deltas", () => deltas.push(delta)),
-			flush: (source) => guarded(name, "deltas", () => deltas.flush(source)),
+			push: (delta) => naming(name, "deltas", () => deltas.push(delta)),
+			flush: (source) => naming(name, "deltas", () => deltas.flush(source)),
 		});
 	}
 	return new DeltaGate(gated);
 }
 
 /** What an interceptor gives, at once or later; what it throws names it. */
-function guarded<T>(name: string, stage: string, call: () => MaybePromise<T>): MaybePromise<T> {
-	try {
-		const given = call();
-		return given instanceof Promise ? named(name, stage, given) : given;
-	} catch (error) {
+function naming<T>(name: string, stage: string, call: () => MaybePromise<T>): MaybePromise<T> {
+	return guarded(call, (error) => {
 		throw refusal(name, stage, error);
-	}
+	});
 }
 
 function named<T>(name: string, stage: string, given: Promise<T>): Promise<T> {
@@ -116,7 +113,7 @@ function admitOne(admitters: readonly Admitter[], from: number, given: Passed): 
 		if (!isAsked(admitter, passed.fact)) continue;
 		const came = admittedBy(admitter, passed.fact);
 		if (came instanceof Promise) return admitLater(admitters, at, passed, came);
-		passed = after(admitter, passed, came);
+		passed = passedBy(admitter, passed, came);
 	}
 	return passed;
 }
@@ -136,10 +133,10 @@ async function admitLater(
 	before: Passed,
 	came: Promise<Admission | undefined>,
 ): Promise<Passed> {
-	return admitOne(admitters, at + 1, after(admitters[at] as Admitter, before, await came));
+	return admitOne(admitters, at + 1, passedBy(admitters[at] as Admitter, before, await came));
 }
 
-function after({ name }: Admitter, passed: Passed, admission: Admission | undefined): Passed {
+function passedBy({ name }: Admitter, passed: Passed, admission: Admission | undefined): Passed {
 	if (admission === undefined || admission === null) return passed;
 	const { fact: given, notes } = passed;
 	const { fact = given, notes: added = noNotes } = admission;

@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { scriptedModel } from "@holdfast/testing";
 import { messageFromJSON, messageToJSON, UserMessage } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { Agent } from "../agent/agent.ts";
 import type { AgentOptions } from "../agent/options.ts";
 import type { Fact } from "../facts/fact.ts";
 import { type Host, memoryHost } from "../host/host-port.ts";
 import { sqliteHost } from "../sqlite.ts";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { held, redacting } from "./interceptor.fixture.ts";
 import type { Interceptor } from "./interceptor.ts";
 

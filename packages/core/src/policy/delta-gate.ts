@@ -1,5 +1,6 @@
 // What deltas go through before they are emitted: each stage in order, in the order in which the deltas came. A stage may
 // hold text back; it is flushed when the source of the deltas has ended.
+import { after } from "@holdfast/upp";
 import type { MaybePromise } from "../host/index.ts";
 import type { Delta, DeltaSource, DeltaStage } from "./interceptor.ts";
 
@@ -75,9 +76,7 @@ function flushAfter(
 	const pushed = pushEach(stage, given);
 	if (pushed instanceof Promise)
 		return pushed.then(async (first) => [...first, ...(await stage.flush(source))]);
-	const held = stage.flush(source);
-	if (held instanceof Promise) return held.then((rest) => [...pushed, ...rest]);
-	return pushed.length === 0 ? held : [...pushed, ...held];
+	return after(stage.flush(source), (held) => (pushed.length === 0 ? held : [...pushed, ...held]));
 }
 
 function pushEach(stage: DeltaStage, deltas: readonly Delta[]): MaybePromise<readonly Delta[]> {

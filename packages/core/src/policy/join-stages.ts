@@ -1,6 +1,6 @@
 // Several interceptors as one: each stage calls those that have it, in order. A stage that nobody has is absent, so that
 // it costs nothing.
-import { HoldfastError, isAssistantMessage, isMessage, type Message } from "@holdfast/upp";
+import { HoldfastError, isAssistantMessage, isMessage, isThenable, type Message } from "@holdfast/upp";
 import type { Entry } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
 import type {
@@ -168,10 +168,6 @@ function replaced(
 		return { status: result.status, output: result.output };
 	};
 	return from(0, given.status === "done" ? given : { ...given, error: given.output });
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-	return typeof (value as { then?: unknown } | null | undefined)?.then === "function";
 }
 
 /** What is committed stays so, whatever those think who hear of it. */

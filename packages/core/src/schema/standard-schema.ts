@@ -1,7 +1,7 @@
 // Standard Schema (zod, valibot, arktype, …), typed structurally so that core depends on none of them.
 // Owns recognising one, validating with it, and getting the JSON Schema that a model is shown.
 
-import { HoldfastError, type JSONSchema, messageOf } from "@holdfast/upp";
+import { after, HoldfastError, type JSONSchema, messageOf } from "@holdfast/upp";
 import { formatPath, type Issue } from "./issue.ts";
 
 /** A schema of any library that follows Standard Schema v1. @see https://standardschema.dev */
@@ -47,7 +47,7 @@ export function validateStandard(
 	value: unknown,
 ): StandardOutcome | Promise<StandardOutcome> {
 	const result = schema["~standard"].validate(value);
-	return result instanceof Promise ? result.then(outcomeOf) : outcomeOf(result);
+	return after(result, outcomeOf);
 }
 
 /**

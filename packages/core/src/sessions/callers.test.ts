@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { scriptedModel } from "@holdfast/testing";
 import { expect, test } from "vitest";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { Agent } from "../agent/agent.ts";
 import { AgentSessions } from "../agent/agent-sessions.ts";
 import type { Caller } from "../caller/caller.ts";
@@ -9,7 +10,6 @@ import { journalHost } from "../host/host-port.ts";
 import { memoryJournal } from "../host/memory-journal.ts";
 import { definePlugin } from "../policy/plugins/plugin.ts";
 import { sqliteHost } from "../sqlite.ts";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import type { ToolContext } from "../tools/types.ts";
 import { gate } from "./sessions.fixture.ts";
 

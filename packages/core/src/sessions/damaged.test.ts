@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { MemorySessionStore } from "@holdfast/stores";
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { Agent } from "../agent/agent.ts";
 import { createInMemoryExecutionHost } from "../execution-host/in-memory.ts";
 import type { WorkProblem } from "../sessions/supervised.ts";
 import { loadSqlite } from "../sqlite/load-sqlite.ts";
 import { sqliteHost } from "../sqlite.ts";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { gate, never } from "./sessions.fixture.ts";
 
 /** What is done to the rows of the session "b". */

@@ -2,13 +2,13 @@ import { join } from "node:path";
 import { manualTime, type ScriptedModel, scriptedModel } from "@holdfast/testing";
 import { HoldfastError } from "@holdfast/upp";
 import { expect, test } from "vitest";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { lines } from "../agent/agent.fixture.ts";
 import { Agent } from "../agent/agent.ts";
 import type { AgentOptions } from "../agent/options.ts";
 import { journalHost, memoryHost } from "../host/host-port.ts";
 import { memoryJournal } from "../host/memory-journal.ts";
 import { sqliteHost } from "../sqlite.ts";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { watchDeadline } from "./deadlines.ts";
 
 const locate = { name: "locate", description: "Where.", parameters: { type: "object" } } as const;

@@ -3,13 +3,13 @@ import { join } from "node:path";
 import { scriptedModel } from "@holdfast/testing";
 import { AssistantMessage, type Message, ToolResultMessage, UserMessage } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { Agent } from "../agent/agent.ts";
 import { foldEntries } from "../facts/journal-fold.ts";
 import { readEdit } from "../facts/message-edit.ts";
 import type { Host } from "../host/host-port.ts";
 import { memoryHost } from "../host/memory-host.ts";
 import { sqliteHost } from "../sqlite.ts";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { tool } from "../tools/tool.ts";
 import type { Session } from "./session.ts";
 

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { manualTime, type Script, type ScriptedReply, scriptedModel } from "@holdfast/testing";
 import { type ErrorCode, UPPError } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { anyTool, collect, lines } from "../agent/agent.fixture.ts";
 import { Agent } from "../agent/agent.ts";
 import type { AgentOptions } from "../agent/options.ts";
@@ -15,7 +16,6 @@ import { sqliteHost } from "../sqlite.ts";
 import { plan } from "../strategies/plan.ts";
 import { react } from "../strategies/react.ts";
 import { strategy } from "../strategies/strategy.ts";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { eventsOf, settled } from "./sessions.fixture.ts";
 
 const began = 1_000_000;

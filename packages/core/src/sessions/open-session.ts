@@ -1,7 +1,7 @@
 // Opening a session: its lease is acquired and its queue brought in line with the inbox; then a turn can begin or the open run
 // be resumed (keeps I4).
+import { after } from "@holdfast/upp";
 import type { Lease, MaybePromise, StoredInput } from "../host/index.ts";
-import { after } from "../host/index.ts";
 import { AgentRun } from "./agent-run.ts";
 import { type Alignment, type QueuedTurn, storedMessage } from "./mailbox.ts";
 import { type Resumption, resumeTurn } from "./resume-turn.ts";

@@ -1,4 +1,5 @@
 // What happens in a schedule, when its seed says so: answers of the store and of tools, and timers. Nothing waits for real time.
+import { after } from "@holdfast/upp";
 import type { Append, AppendResult, Journal, Lease, MaybePromise } from "../host/index.ts";
 import type { Process } from "./ordering-checks.fixture.ts";
 
@@ -133,7 +134,7 @@ export function seenJournal(
 		const acquired = pass(() => inner.acquire(key, options));
 		const given = (result: Awaited<typeof acquired>): Awaited<typeof acquired> =>
 			result.ok ? { ...result, lease: leaseOf(result.lease) } : result;
-		return acquired instanceof Promise ? acquired.then(given) : given(acquired);
+		return after(acquired, given);
 	};
 	return {
 		name: "ordering",

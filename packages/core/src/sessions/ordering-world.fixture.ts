@@ -1,7 +1,9 @@
 // Random schedules of requests to one session, in two processes over one store, and what the ordering table predicts of them:
 // that requests are carried out in call order, one at a time, what each comes to, and in which order inputs are taken in.
+
 import { MemorySessionStore, storeJournal } from "@holdfast/stores";
 import { scriptedModel } from "@holdfast/testing";
+import { after } from "@holdfast/upp";
 import { Agent } from "../agent/agent.ts";
 import { journalHost } from "../host/host-port.ts";
 import type { Append, Journal, Lease } from "../host/journal.ts";
@@ -145,7 +147,7 @@ class World {
 			return result;
 		};
 		const appended = lease.append(batch);
-		return appended instanceof Promise ? appended.then(seen) : seen(appended);
+		return after(appended, seen);
 	}
 
 	#becomes(state: "idle" | "waiting" | "parked" | Process): void {

@@ -15,10 +15,11 @@
 //   running → opening  the run is over and turns are queued
 //   running → idle     the run is over, or was left open: then what is queued stays in the inbox
 // Opening happens only within the session's queue (session-queue.ts): one request, or the actor's own work, at a time.
+import { after } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
 import { type DriveOutcome, type EngineAgent, sessionKilled, waitFor } from "../engine/index.ts";
 import type { AcceptedInput, SessionState } from "../facts/index.ts";
-import { after, type MaybePromise } from "../host/index.ts";
+import type { MaybePromise } from "../host/index.ts";
 import type { TurnOverlays } from "../policy/index.ts";
 import { AgentRun } from "./agent-run.ts";
 import { watchDeadline } from "./deadlines.ts";

@@ -1,16 +1,9 @@
 // The lease of one session in this process: acquired, kept between turns with the folded state, released (keeps I4).
-import type { AssistantMessage } from "@holdfast/upp";
+
+import { type AssistantMessage, after } from "@holdfast/upp";
 import type { EngineAgent } from "../engine/index.ts";
 import { type Entry, emptySession, type SessionState } from "../facts/index.ts";
-import {
-	type AcquireResult,
-	after,
-	type Journal,
-	type Lease,
-	type MaybePromise,
-	type StoredInput,
-	type Timers,
-} from "../host/index.ts";
+import type { AcquireResult, Journal, Lease, MaybePromise, StoredInput, Timers } from "../host/index.ts";
 import { cutOff, type KnownSession, readOn } from "./fold-session.ts";
 import type { LocalStore } from "./local-store.ts";
 

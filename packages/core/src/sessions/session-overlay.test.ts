@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { anyTool, lines } from "../agent/agent.fixture.ts";
 import { allOf } from "../execution-host/execution-host.fixture.ts";
 import { sqliteHost } from "../sqlite.ts";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { drain } from "./drain.ts";
 import { echo, eventsOf, eventsWhile, gate, never, play, settled, shown, types } from "./sessions.fixture.ts";
 

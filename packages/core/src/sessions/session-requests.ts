@@ -1,5 +1,6 @@
 // What callers ask of a session: each request enters its queue and works on its actor, which alone changes state. A turn is
 // durable before its sender hears of it (keeps I3, I4).
+import { after, attempt, guarded } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
 import {
 	type AcceptedInput,
@@ -10,7 +11,7 @@ import {
 	type SessionState,
 	type Watcher,
 } from "../facts/index.ts";
-import { type Append, after, type MaybePromise } from "../host/index.ts";
+import type { Append, MaybePromise } from "../host/index.ts";
 import type { AgentRun } from "./agent-run.ts";
 import type { QueuedTurn } from "./mailbox.ts";
 import type { Opened } from "./open-session.ts";
@@ -79,13 +80,7 @@ function accept(actor: SessionActor, turn: QueuedTurn, place: Place): MaybePromi
 		turn.run.abandon("journal_failed", error, actor.lease.state.agent);
 		return accepted();
 	};
-	try {
-		const accepting = mayBegin ? beginOrStore(actor, turn) : store(actor, turn);
-		if (accepting instanceof Promise) return accepting.then(accepted, refused);
-	} catch (error) {
-		return refused(error);
-	}
-	return accepted();
+	return attempt(() => (mayBegin ? beginOrStore(actor, turn) : store(actor, turn)), accepted, refused);
 }
 
 /** The fast way: where nothing is before this turn, its begin is its acceptance. */
@@ -99,13 +94,10 @@ function beginOrStore(actor: SessionActor, turn: QueuedTurn): MaybePromise<void>
 		mailbox.remove(turn);
 		throw error;
 	};
-	let beginning: MaybePromise<boolean>;
-	try {
-		beginning = beginFirst(actor, turn);
-	} catch (error) {
-		return refused(error);
-	}
-	return beginning instanceof Promise ? beginning.catch(refused).then(next) : next(beginning);
+	return after(
+		guarded(() => beginFirst(actor, turn), refused),
+		next,
+	);
 }
 
 /** Begins a turn if it is the first in a session that is ours; a session in memory is opened at once. */

@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { HoldfastError } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { anyTool, lines } from "../agent/agent.fixture.ts";
 import type { AcquireResult, Lease } from "../host/journal.ts";
 import { memoryJournal } from "../host/memory-journal.ts";
 import { sqliteHost } from "../sqlite.ts";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import type { AgentRun } from "./agent-run.ts";
 import { drain } from "./drain.ts";
 import {

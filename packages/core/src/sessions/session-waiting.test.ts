@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { type ScriptedReply, scriptedModel } from "@holdfast/testing";
 import { expect, test } from "vitest";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { anyTool, lines } from "../agent/agent.fixture.ts";
 import { Agent } from "../agent/agent.ts";
 import { sqliteHost } from "../sqlite.ts";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import type { AnyTool } from "../tools/types.ts";
 import { eventsOf, never, play, shown, types } from "./sessions.fixture.ts";
 

@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { manualTime, scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { anyTool, collect, lines } from "../agent/agent.fixture.ts";
 import { Agent, agent } from "../agent/agent.ts";
 import type { Decider } from "../engine/action.ts";
@@ -12,7 +13,6 @@ import { memoryJournal } from "../host/memory-journal.ts";
 import { sqliteHost } from "../sqlite.ts";
 import { AgentState } from "../state/agent-state.ts";
 import { strategy } from "../strategies/strategy.ts";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
 
 const due = 1_060_000;
 

@@ -1,6 +1,6 @@
 // A turn: a run of one session, made of what the session has come to, begun on record and driven (keeps I3, I4). What it is
 // made with is handed in; nothing here knows of queues or of the states of the session.
-import { UserMessage } from "@holdfast/upp";
+import { attempt, UserMessage } from "@holdfast/upp";
 import {
 	CommitFailed,
 	type CommitOptions,
@@ -245,13 +245,7 @@ function first(lease: SessionLease, commit: () => MaybePromise<boolean>): MaybeP
 		if (code === "session_conflict") lease.left();
 		throw cause;
 	};
-	try {
-		const committing = commit();
-		if (committing instanceof Promise) return committing.then(committed, refused);
-	} catch (error) {
-		return refused(error);
-	}
-	return committed();
+	return attempt(commit, committed, refused);
 }
 
 /** How a run ended that policy did not let begin. */

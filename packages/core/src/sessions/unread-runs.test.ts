@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { manualTime, type Script, scriptedModel } from "@holdfast/testing";
 import type { HoldfastError } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { anyTool } from "../agent/agent.fixture.ts";
 import { Agent } from "../agent/agent.ts";
 import type { AgentOptions } from "../agent/options.ts";
 import { memoryHost } from "../host/memory-host.ts";
 import { sqliteHost } from "../sqlite.ts";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { eventsOf, gate, settled, types } from "./sessions.fixture.ts";
 
 const look = { toolCalls: [{ name: "look" }] };

@@ -7,6 +7,7 @@ import { AssistantMessage, createProvider, emptyUsage, isHoldfastError, UserMess
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { changed, garbage, pathsOf } from "../../../../test/shared/garbage.fixture.ts";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { Agent } from "../agent/agent.ts";
 import type { AgentOptions } from "../agent/options.ts";
 import { createSession, execute } from "../execute/create-session.ts";
@@ -17,7 +18,6 @@ import type { PluginHooks } from "../policy/plugins/plugin.ts";
 import { sqliteHost } from "../sqlite.ts";
 import { AgentState } from "../state/agent-state.ts";
 import { strategy } from "../strategies/strategy.ts";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
 
 const calling: Script = (_, call) => (call === 0 ? { toolCalls: [{ name: "look" }] } : "Done.");
 const look = { name: "look", description: "Looks.", parameters: { type: "object" as const }, run: () => 1 };

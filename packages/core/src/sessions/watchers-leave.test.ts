@@ -2,12 +2,12 @@
 import { join } from "node:path";
 import { scriptedModel } from "@holdfast/testing";
 import { expect, test } from "vitest";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { Agent } from "../agent/agent.ts";
 import { followSession } from "../following/follow-session.ts";
 import type { Host } from "../host/host-port.ts";
 import { memoryHost } from "../host/memory-host.ts";
 import { sqliteHost } from "../sqlite.ts";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { gate } from "./sessions.fixture.ts";
 
 type Events = AsyncIterator<{ readonly type: string }>;

@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { manualTime, type Script, scriptedModel } from "@holdfast/testing";
 import { UPPError } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { anyTool, lines } from "../agent/agent.fixture.ts";
 import { Agent } from "../agent/agent.ts";
 import type { Host } from "../host/host-port.ts";
 import { memoryHost } from "../host/memory-host.ts";
 import { sqliteHost } from "../sqlite.ts";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { settled } from "./sessions.fixture.ts";
 
 const busy = { error: new UPPError("Busy.", "RATE_LIMITED", "scripted", "llm", 429) };

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { input } from "@holdfast/testing/cases";
 import { expect, test } from "vitest";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { sqliteJournal } from "./sqlite-journal.ts";
 
 test("of many sessions, whatever their keys, those that another journal changes are emitted, and no others", async () => {

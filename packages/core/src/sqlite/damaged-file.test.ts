@@ -3,10 +3,10 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { scriptedModel } from "@holdfast/testing";
 import { expect, onTestFinished, test } from "vitest";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { Agent } from "../agent/agent.ts";
 import { drain } from "../sessions/drain.ts";
 import { sqliteHost } from "../sqlite.ts";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
 
 const pageSize = 4096;
 

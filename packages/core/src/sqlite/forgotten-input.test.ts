@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { scriptedModel } from "@holdfast/testing";
 import { expect, test } from "vitest";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { agent, tool } from "../index.ts";
 import { sqliteHost } from "../sqlite.ts";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
 
 test.each([1, 100, 1_000])(
 	"an input of %i needles that waited and was taken leaves no copy behind in the file",

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { append, begin, ended, eventually, note, notes, started } from "@holdfast/testing/cases";
 import { beforeEach, expect, test } from "vitest";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { loadSqlite } from "./load-sqlite.ts";
 import { startRemoteWorker } from "./remote-worker.fixture.ts";
 import { sqliteJournal } from "./sqlite-journal.ts";

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { StatementSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import type { Lease } from "../host/journal.ts";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { type SqliteJournal, sqliteJournal } from "./sqlite-journal.ts";
 
 let folder: string;

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, vi } from "vitest";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import type { RemoteWorker } from "./remote-worker.fixture.ts";
 import { type SqliteJournal, sqliteJournal } from "./sqlite-journal.ts";
 

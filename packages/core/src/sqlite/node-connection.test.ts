@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import type { SqlConnection } from "./connection.ts";
 import { loadSqlite } from "./load-sqlite.ts";
 import { ownConnection } from "./node-connection.ts";

@@ -2,8 +2,8 @@ import { join } from "node:path";
 import { type JournalWorld, journalContract } from "@holdfast/testing";
 import { eventually } from "@holdfast/testing/cases";
 import { test } from "vitest";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import type { Journal } from "../host/journal.ts";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { type RemoteWorker, startRemoteWorker } from "./remote-worker.fixture.ts";
 import { sqliteJournal } from "./sqlite-journal.ts";
 

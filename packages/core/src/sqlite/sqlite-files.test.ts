@@ -5,9 +5,9 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { append, begin, eventually, note } from "@holdfast/testing/cases";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { pieceSize } from "../host/files.ts";
 import { type SqliteHost, type SqliteHostOptions, sqliteHost } from "../sqlite.ts";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { loadSqlite } from "./load-sqlite.ts";
 
 setFlagsFromString("--expose-gc");

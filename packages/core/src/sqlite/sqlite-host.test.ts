@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { type HostWorld, hostContract } from "@holdfast/testing";
 import { test } from "vitest";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { type SqliteHost, sqliteHost } from "../sqlite.ts";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
 
 function make(): HostWorld {
 	const path = join(temporaryFolder(), "host.db");

@@ -2,10 +2,10 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { scriptedModel } from "@holdfast/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { Agent } from "../agent/agent.ts";
 import type { ValueStore } from "../host/values.ts";
 import { sqliteHost } from "../sqlite.ts";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { journalFile } from "./schema.ts";
 import { type SqliteJournal, sqliteJournal } from "./sqlite-journal.ts";
 

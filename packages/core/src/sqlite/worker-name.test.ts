@@ -1,8 +1,8 @@
 // Workers that are given names: one that is started again under the name of a dead one continues in its place.
 import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import type { Input } from "../host/journal.ts";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { startRemoteWorker } from "./remote-worker.fixture.ts";
 import { sqliteJournal } from "./sqlite-journal.ts";
 

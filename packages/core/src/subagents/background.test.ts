@@ -1,10 +1,10 @@
 import { FileSessionStore, MemorySessionStore } from "@holdfast/stores";
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { Agent } from "../agent/agent.ts";
 import type { AgentEvent } from "../facts/agent-event.ts";
 import { type MemoryJournal, memoryJournal } from "../host/memory-journal.ts";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import {
 	calls,
 	eventsOf,

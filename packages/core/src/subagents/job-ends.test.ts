@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { type Script, scriptedModel } from "@holdfast/testing";
 import { HoldfastError } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { Agent } from "../agent/agent.ts";
 import type { AgentEvent } from "../facts/agent-event.ts";
 import { sqliteHost } from "../sqlite.ts";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { calls, eventsOf, family, gate, helper, outputsOf, reminders } from "./delegate.fixture.ts";
 
 const start = (prompt: string): [string, Record<string, unknown>] => [

@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { MemorySessionStore } from "@holdfast/stores";
 import { type Script, scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { Agent } from "../agent/agent.ts";
 import type { AgentOptions } from "../agent/options.ts";
 import { memoryHost } from "../host/memory-host.ts";
 import { type SqliteHost, sqliteHost } from "../sqlite.ts";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { calls, eventsOf, gate, helper, outputsOf, remindersOf } from "./delegate.fixture.ts";
 
 type Host = NonNullable<AgentOptions["host"]>;

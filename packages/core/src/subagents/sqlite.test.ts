@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { type Script, type ScriptedModel, scriptedModel } from "@holdfast/testing";
 import { expect, test } from "vitest";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { Agent } from "../agent/agent.ts";
 import { type SqliteHost, sqliteHost } from "../sqlite.ts";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { calls, eventsOf, helper, outputsOf, remindersOf } from "./delegate.fixture.ts";
 
 const start = (prompt: string): [string, Record<string, unknown>] => [

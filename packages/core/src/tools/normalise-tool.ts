@@ -1,7 +1,7 @@
 // The door for tools: whatever a caller wrote, the engine drives an EngineTool. Never changes the caller's object,
 // and calls its functions as methods at the time of the call, so that a later wrap or spy on them counts.
 
-import { HoldfastError, isHoldfastError, type ProviderMetadata } from "@holdfast/upp";
+import { HoldfastError, isHoldfastError, isThenable, type ProviderMetadata } from "@holdfast/upp";
 import { aiSdkOptions } from "./ai-sdk-tool.ts";
 import { readToolInput, type ToolInput } from "./tool-input.ts";
 import { invalidTool, resolveToolOptions } from "./tool-options.ts";
@@ -204,10 +204,6 @@ function needsApprovalOf(source: AnyTool, name: string): EngineTool["needsApprov
 		const answer: unknown = needsApproval.call(source, params, context);
 		return isThenable(answer) ? Promise.resolve(answer).then((given) => given !== false) : answer !== false;
 	};
-}
-
-function isThenable(value: unknown): boolean {
-	return typeof (value as { then?: unknown } | null | undefined)?.then === "function";
 }
 
 function descriptionOf({ description, label }: AnyTool): string {

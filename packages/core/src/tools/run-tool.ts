@@ -1,7 +1,7 @@
 // Carries a started tool to its outcome: a value, a promise, document 3's `{output, details}`, or an async
 // iterable of deltas. A tool that fails has an outcome too; nothing is thrown from here.
 
-import { cutText, failureText, isUPPError } from "@holdfast/upp";
+import { cutText, failureText, isThenable, isUPPError } from "@holdfast/upp";
 import { aiSdkOutcome } from "./ai-sdk-tool.ts";
 import { plainDetails, plainJson } from "./plain-json.ts";
 import type { EngineTool, ToolContext, ToolExecutionEvent, ToolOutcome } from "./types.ts";
@@ -225,12 +225,6 @@ function plainText(error: unknown): string {
 	} catch {
 		return "The tool failed with a value that cannot be written as text.";
 	}
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-	return (
-		typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function"
-	);
 }
 
 function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {

@@ -1,7 +1,7 @@
 // What a tool takes: the JSON Schema its model is shown and the check its arguments pass, from whatever schema
 // the tool was declared with: JSON Schema, a Standard Schema, or an AI SDK `jsonSchema()` object.
 
-import { HoldfastError, type JSONSchema } from "@holdfast/upp";
+import { HoldfastError, isThenable, type JSONSchema } from "@holdfast/upp";
 import {
 	compileSchema,
 	formatIssues,
@@ -113,10 +113,6 @@ function guarded<Result>(
 function refused(name: string, issues: readonly Issue[]): ValidatedInput {
 	const message = `Invalid arguments for "${name}":\n${formatIssues(issues)}\nCorrect them and call it again.`;
 	return { ok: false, message, issues };
-}
-
-function isThenable<Value>(value: Value | PromiseLike<Value>): value is PromiseLike<Value> {
-	return typeof (value as { then?: unknown } | null)?.then === "function";
 }
 
 // The AI SDK lets a schema be a function that makes it.

@@ -1,6 +1,7 @@
 // What is emitted of one run: events in order, without gaps, redacted; to the bus, the store, the handlers, and the result.
+
 import type { Redactor } from "@holdfast/redaction";
-import { messageOf } from "@holdfast/upp";
+import { guarded, messageOf } from "@holdfast/upp";
 import type {
 	AgentEventName,
 	EventBus,
@@ -147,12 +148,7 @@ export class RunEvents {
 		const warn = (error: unknown): void => {
 			this.#warnings.add(`${whose} failed: ${messageOf(error)}`);
 		};
-		try {
-			const given = call();
-			if (given instanceof Promise) given.catch(warn);
-		} catch (error) {
-			warn(error);
-		}
+		void guarded(call, warn);
 	}
 
 	/** Settles when the store has what was emitted, or said that it has not. */

@@ -4,9 +4,9 @@ import { mkdirSync, readdirSync, readFileSync, realpathSync, symlinkSync, writeF
 import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { finish, made, use } from "../agent/agent.fixture.ts";
 import type { ToolOutput } from "../contract/index.ts";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { contextOf } from "./connectors.fixture.ts";
 import { type ShellConnectorOptions, shellConnector } from "./index.ts";
 

@@ -3,8 +3,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { finish, made, use } from "../agent/agent.fixture.ts";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { contextOf } from "./connectors.fixture.ts";
 import { type SqlDriver, sqlConnector, sqliteDriver } from "./index.ts";
 

@@ -1,7 +1,7 @@
 // The loop as a decider: plan, act, reflect (keeps I1). Each answer is on record before it is used, and no answer is asked
 // for twice (keeps I3): planning and reflecting are questions, acting is a call of a tool, all else follows from the facts.
 
-import { HoldfastError, messageOf } from "@holdfast/upp";
+import { HoldfastError, isThenable, messageOf } from "@holdfast/upp";
 import {
 	type Action,
 	type DecidingStrategy,
@@ -214,10 +214,6 @@ function stepsExhausted(maxSteps: number): HoldfastError {
 		"STEPS_EXHAUSTED",
 		`The run did not finish within ${maxSteps} steps. Raise \`maxSteps\`, or make the task smaller.`,
 	);
-}
-
-function isThenable(value: unknown): boolean {
-	return typeof (value as { then?: unknown } | null | undefined)?.then === "function";
 }
 
 /** An error as data: its own code where it is one of the house's, else the given one. */

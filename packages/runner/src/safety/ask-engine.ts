@@ -1,5 +1,5 @@
 // A policy engine of the caller's: what it does not answer in time, or wrongly, blocks.
-import { messageOf } from "@holdfast/upp";
+import { isThenable, messageOf } from "@holdfast/upp";
 import type { Timers } from "holdfast";
 import type { MaybePromise } from "holdfast/host";
 import type { PolicyDecision, PolicyEngine, PolicyQuestion } from "../contract/index.ts";
@@ -55,12 +55,6 @@ async function inTime(
 	} finally {
 		callOff?.();
 	}
-}
-
-function isThenable(value: unknown): boolean {
-	return (
-		typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function"
-	);
 }
 
 function read(decision: PolicyDecision): PolicyDecision {

@@ -1,4 +1,5 @@
 // Policy on a planned step: in which order rules are asked, and what the first that objects makes of it.
+import { after } from "@holdfast/upp";
 import type { MaybePromise } from "holdfast/host";
 import type {
 	PlanStep,
@@ -122,7 +123,7 @@ function asked(
 				const checked = ofTool(cleaned, "sanitizers");
 				const asking = ({ step, verdict }: CheckedStep): CheckedStep =>
 					verdict?.action === "blocked" ? { step, verdict } : { step, verdict: asks(planned) };
-				return checked instanceof Promise ? checked.then(asking) : asking(checked);
+				return after(checked, asking);
 			}
 			case "modify": {
 				const modified = modifiedStep(planned.subject, cleaned);
@@ -143,10 +144,10 @@ function asked(
 			};
 		const decision = ask({ point: "tool-input", ...target, subject: step.input });
 		const ofInput = (decided: PolicyDecision): CheckedStep => afterInput(rules, decided, given, step, rule);
-		return decision instanceof Promise ? decision.then(ofInput) : ofInput(decision);
+		return after(decision, ofInput);
 	};
 	const planned = ask({ point: "planner-output", ...target, subject: cleaned });
-	return planned instanceof Promise ? planned.then(ofPlan) : ofPlan(planned);
+	return after(planned, ofPlan);
 }
 
 function afterInput(

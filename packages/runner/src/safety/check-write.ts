@@ -1,5 +1,7 @@
 // Policy on what is written: masked, dropped, or as it is.
+
 import type { Redactor } from "@holdfast/redaction";
+import { after } from "@holdfast/upp";
 import type { MaybePromise } from "holdfast/host";
 import type { PolicyDecision, SafetyConfig } from "../contract/index.ts";
 import { firstMatch, maskMatches } from "./content.ts";
@@ -38,8 +40,7 @@ export function checkWrite(
 	};
 	const decision = ask?.(written);
 	if (decision === undefined) return checked;
-	const after = (decided: PolicyDecision): CheckedWrite => afterDecision(decided, redactor, checked);
-	return decision instanceof Promise ? decision.then(after) : after(decision);
+	return after(decision, (decided) => afterDecision(decided, redactor, checked));
 }
 
 function afterDecision(decision: PolicyDecision, redactor: Redactor, checked: CheckedWrite): CheckedWrite {

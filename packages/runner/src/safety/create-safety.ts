@@ -3,7 +3,7 @@
 // whose record could not be written.
 
 import type { Redactor } from "@holdfast/redaction";
-import { HoldfastError } from "@holdfast/upp";
+import { after, HoldfastError } from "@holdfast/upp";
 import type { Clock, Fact, Ids, Timers } from "holdfast";
 import type { MaybePromise } from "holdfast/host";
 import type { Admission, AuditNote, Interceptor } from "holdfast/middleware";
@@ -101,7 +101,7 @@ export function createSafety(parts: SafetyParts): SafetyLayer {
 				verdict: refusal,
 			}));
 		};
-		return checked instanceof Promise ? checked.then(then) : then(checked);
+		return after(checked, then);
 	};
 
 	const admitWrites = (
@@ -111,13 +111,13 @@ export function createSafety(parts: SafetyParts): SafetyLayer {
 		const checks = answer.writes.map(({ key, entry }) =>
 			checkWrite(config, redactor, asking(run, "memory-write", key), entry),
 		);
-		const after = (came: readonly CheckedWrite[]): MaybePromise<Admitted<ReflectAnswer> | undefined> =>
+		const then = (came: readonly CheckedWrite[]): MaybePromise<Admitted<ReflectAnswer> | undefined> =>
 			came.some(({ intervention }) => intervention !== undefined)
 				? changedWrites(answer, came, run)
 				: undefined;
 		return checks.some((check) => check instanceof Promise)
-			? Promise.all(checks).then(after)
-			: after(checks as CheckedWrite[]);
+			? Promise.all(checks).then(then)
+			: then(checks as CheckedWrite[]);
 	};
 
 	const changedWrites = async (
@@ -177,7 +177,7 @@ export function createSafety(parts: SafetyParts): SafetyLayer {
 				admit(fact) {
 					if (fact.kind !== "decision") return undefined;
 					const came = admitDecision(fact, run);
-					return came instanceof Promise ? admittedLater(fact, came) : admissionOf(fact, came);
+					return after(came, (admitted) => admissionOf(fact, admitted));
 				},
 			};
 		},
@@ -279,13 +279,6 @@ type Decided = Extract<Fact, { readonly kind: "decision" }>;
 function admissionOf(fact: Decided, admitted: Admitted<unknown> | undefined): Admission | undefined {
 	if (admitted === undefined) return undefined;
 	return { fact: { ...fact, answer: admitted.answer }, notes: admitted.notes.map(noteOf) };
-}
-
-async function admittedLater(
-	fact: Decided,
-	came: Promise<Admitted<unknown> | undefined>,
-): Promise<Admission | undefined> {
-	return admissionOf(fact, await came);
 }
 
 function noteOf(record: AuditRecord): AuditNote {

@@ -7,9 +7,9 @@ import { agent, memoryHost, tool } from "holdfast";
 import type { Delta } from "holdfast/middleware";
 import { sqliteHost } from "holdfast/sqlite";
 import { describe, expect, test } from "vitest";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { planActReflect } from "../agent/index.ts";
 import { stepsPlanner } from "../loop/index.ts";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { maskedDeltas } from "./masked-deltas.ts";
 
 const secret = 'Kü7/pq+"Zt9 x4Lm';

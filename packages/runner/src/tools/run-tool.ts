@@ -1,5 +1,7 @@
 // Carries one call of a tool to its end: checks the input, then attempts, each with its time, and waits between them.
+
 import type { DatabaseClient, MemoryClient } from "@holdfast/memory";
+import { after, isThenable } from "@holdfast/upp";
 import { compileSchema, formatIssues } from "holdfast/execution";
 import type { MaybePromise } from "holdfast/host";
 import type {
@@ -59,9 +61,7 @@ interface Attempts {
 
 /** Makes the next attempt, and those after it. */
 function attempted(call: ToolCall, so: Attempts): MaybePromise<CallAnswer> {
-	const refusal = call.refuses?.(so.attempt);
-	if (!(refusal instanceof Promise)) return attemptedUnless(refusal, call, so);
-	return refusal.then((found) => attemptedUnless(found, call, so));
+	return after(call.refuses?.(so.attempt), (refusal) => attemptedUnless(refusal, call, so));
 }
 
 function attemptedUnless(
@@ -77,9 +77,7 @@ function attemptedUnless(
 	}
 	call.called(attempt);
 	const began = call.context.clock.now();
-	const came = once(call, attempt);
-	if (!(came instanceof Promise)) return afterAttempt(came, began, call, so);
-	return came.then((given) => afterAttempt(given, began, call, so));
+	return after(once(call, attempt), (came) => afterAttempt(came, began, call, so));
 }
 
 function afterAttempt(came: Attempt, began: number, call: ToolCall, so: Attempts): MaybePromise<CallAnswer> {
@@ -209,11 +207,6 @@ class LateSignal {
 		this.#aborted ??= { reason };
 		this.#controller?.abort(reason);
 	}
-}
-
-function isThenable(value: unknown): boolean {
-	if ((typeof value !== "object" && typeof value !== "function") || value === null) return false;
-	return typeof (value as { then?: unknown }).then === "function";
 }
 
 /** Milliseconds before the next attempt: doubled each time, a little apart for each run, and never before a server wants it. */

@@ -11,7 +11,7 @@ import type { AgentStateJSON } from "holdfast";
 import { AgentState } from "holdfast";
 import type { CheckpointMetadata } from "holdfast/host";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { fileCheckpoints } from "./file-checkpoints.ts";
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;

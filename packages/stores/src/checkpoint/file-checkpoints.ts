@@ -12,7 +12,6 @@ import type { AgentStateJSON } from "holdfast";
 import { agentOfCheckpoint, type CheckpointMetadata, type CheckpointStore } from "holdfast/host";
 import { exists, isAbsence, isStill, replaceFile, sweep } from "./files.ts";
 import { folderOf, isHashed, sessionOf } from "./session-folder.ts";
-import { inTurn, turnsBelow } from "./turns.ts";
 
 /** Options of `fileCheckpoints`. @see UAP 12.4.3 */
 export interface FileCheckpointOptions {
@@ -218,4 +217,25 @@ const inflate = promisify<Uint8Array, Uint8Array>(gunzip);
 async function unpack(content: Uint8Array): Promise<string> {
 	const isPacked = content[0] === 0x1f && content[1] === 0x8b;
 	return new TextDecoder().decode(isPacked ? await inflate(content) : content);
+}
+
+/**
+ * What is under way, by path. Several stores of one process may share a folder, and what they do there never overlaps.
+ */
+const turns = new Map<string, Promise<void>>();
+
+/** Runs a task when those given before for the same path have ended, however they ended. */
+function inTurn<Result>(path: string, task: () => Promise<Result>): Promise<Result> {
+	const result = (turns.get(path) ?? Promise.resolve()).then(task);
+	const over = (): void => {
+		if (turns.get(path) === ended) turns.delete(path);
+	};
+	const ended: Promise<void> = result.then(over, over);
+	turns.set(path, ended);
+	return result;
+}
+
+/** The tasks under way or waiting whose path starts so; settles when they have ended, and never rejects. */
+function turnsBelow(prefix: string): Promise<void>[] {
+	return [...turns].flatMap(([path, ended]) => (path.startsWith(prefix) ? [ended] : []));
 }

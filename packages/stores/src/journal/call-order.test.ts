@@ -5,9 +5,9 @@ import { Agent, type AgentRun } from "holdfast";
 import { createInMemoryExecutionHost } from "holdfast/execution";
 import type { SessionStore } from "holdfast/host";
 import { describe, expect, test } from "vitest";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { FileSessionStore } from "../session-store/file-session-store.ts";
 import { MemorySessionStore } from "../session-store/memory-session-store.ts";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { pausing, randomNumbers, slowTool, ticks } from "./slow-store.fixture.ts";
 import { storeJournal } from "./store-journal.ts";
 

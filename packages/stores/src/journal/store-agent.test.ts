@@ -7,9 +7,9 @@ import type { AgentEvent, AgentRun } from "holdfast";
 import { Agent } from "holdfast";
 import type { SessionStore, StoredSession } from "holdfast/host";
 import { beforeEach, describe, expect, test } from "vitest";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { FileSessionStore } from "../session-store/file-session-store.ts";
 import { MemorySessionStore } from "../session-store/memory-session-store.ts";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
 
 type Message = { readonly text: string };
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { sessionStoreContract } from "@holdfast/testing";
 import { oddKeys } from "@holdfast/testing/cases";
 import { beforeEach, expect, test } from "vitest";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { FileSessionStore } from "./file-session-store.ts";
 
 for (const { name, run } of sessionStoreContract({ name: "files", make })) test(name, run);

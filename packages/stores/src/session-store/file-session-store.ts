@@ -1,13 +1,12 @@
 // Sessions as files: one a key, replaced as a whole under a lock. A process that dies at any moment leaves the old state
 // or the new one, and at most a lock that others see through and a temporary file that a later one sweeps away.
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { HoldfastError, HoldfastTypeError } from "@holdfast/upp";
 import type { CommitResult, SessionStore, StoredSession } from "holdfast/host";
 import { journalCorrupt, named } from "holdfast/host";
 import { withLock } from "./file-lock.ts";
-import { fileNameOf } from "./file-name.ts";
 
 /** Locks and files under way are here, so that the folder itself holds nothing but sessions. */
 const workFolder = ".work";
@@ -169,4 +168,25 @@ async function writeDurably(path: string, text: string): Promise<void> {
 	} finally {
 		await file.close();
 	}
+}
+
+/** Longer names would not fit into every file system, with what is put after them. */
+const longestName = 150;
+
+/**
+ * The name of a key's file, without a suffix. It never is empty, hidden or reserved. Names are in small letters, digits, `-` and
+ * `_`; all else is written as %XXXX (UTF-16), so that two keys never share a file, on file systems that ignore case or normalise
+ * names either, and none leaves the folder.
+ */
+function fileNameOf(key: string): string {
+	const name = key.replaceAll(/[^a-z0-9_-]/g, escapeUnits);
+	if (name.length <= longestName) return `k-${name}`;
+	return `h-${createHash("sha256").update(key, "utf16le").digest("hex")}`;
+}
+
+function escapeUnits(text: string): string {
+	return text
+		.split("")
+		.map((unit) => `%${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+		.join("");
 }

@@ -4,7 +4,7 @@ import { scriptedModel } from "@holdfast/testing";
 import { Agent } from "holdfast";
 import { memory } from "holdfast/plugins";
 import { beforeEach, describe, expect, test } from "vitest";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { FileSessionStore } from "./file-session-store.ts";
 import { MemorySessionStore } from "./memory-session-store.ts";
 import { sessions } from "./sessions-plugin.ts";

@@ -2,8 +2,8 @@ import { join } from "node:path";
 import { memoryValues, type ValueStore } from "holdfast/plugins";
 import { type SqliteJournal, sqliteJournal } from "holdfast/sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { MemorySessionStore } from "../session-store/memory-session-store.ts";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { storedValues } from "./stored-values.ts";
 
 let folder: string;

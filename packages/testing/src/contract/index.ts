@@ -1,2 +1,7 @@
-// Door of what all contracts are made of.
-export type { ContractCase } from "./contract-case.ts";
+// What all contracts are made of.
+
+/** One case: it is kept when `run` resolves. */
+export interface ContractCase {
+	readonly name: string;
+	run(): Promise<void>;
+}

@@ -1,5 +1,5 @@
 // How a process asks the store for something: it is carried out and answered when the scheduler says, or never.
-import { HoldfastError } from "@holdfast/upp";
+import { attempt, HoldfastError } from "@holdfast/upp";
 import type { MaybePromise } from "holdfast/host";
 import type { PlantedFault } from "./planted-faults.ts";
 import type { Owner, Schedule } from "./schedule.ts";
@@ -61,17 +61,15 @@ export function makeOperation(options: OperationsOptions): Operation {
 				schedule.note(`${label}: refused, ${(error as { code?: string }).code}`);
 				answerWith(() => reject(error));
 			};
-			const run = (): MaybePromise<void> => {
-				try {
-					refuseAtTimes(kind);
-					const carried = carryOut();
-					if (carried instanceof Promise)
-						return carried.then((value) => answerWith(() => resolve(value)), refused);
-					answerWith(() => resolve(carried));
-				} catch (error) {
-					refused(error);
-				}
-			};
+			const run = (): MaybePromise<void> =>
+				attempt(
+					() => {
+						refuseAtTimes(kind);
+						return carryOut();
+					},
+					(value) => answerWith(() => resolve(value)),
+					refused,
+				);
 			const answerWith = (answer: () => void): void => {
 				if (isSmall) {
 					answer();

@@ -1,7 +1,7 @@
 // A journal as a process has it: whatever it asks is carried out and answered when the scheduler says, or never.
+import { after, guarded } from "@holdfast/upp";
 import type { Append, AppendResult, Journal, Lease } from "holdfast";
 import type { MaybePromise } from "holdfast/host";
-import { andThen } from "./maybe-promise.ts";
 import type { Lanes, Operation } from "./operations.ts";
 import type { PlantedFault } from "./planted-faults.ts";
 import type { Owner, Schedule } from "./schedule.ts";
@@ -44,14 +44,8 @@ export function simulatedJournal(options: SimulatedJournalOptions): Journal {
 			lost = true;
 			throw error;
 		};
-		const append = (batch: Append): MaybePromise<AppendResult> => {
-			try {
-				const appended = access.append(inner, batch);
-				return appended instanceof Promise ? appended.catch(failed) : appended;
-			} catch (error) {
-				return failed(error);
-			}
-		};
+		const append = (batch: Append): MaybePromise<AppendResult> =>
+			guarded(() => access.append(inner, batch), failed);
 		return {
 			key: inner.key,
 			seq: inner.seq,
@@ -93,7 +87,7 @@ export function simulatedJournal(options: SimulatedJournalOptions): Journal {
 			const acquired = operation(
 				`${mode === "seize" ? "seizes" : "takes"} ${key}`,
 				() =>
-					andThen(access.acquire(key, mode), (result) =>
+					after(access.acquire(key, mode), (result) =>
 						result.ok ? { ...result, lease: leaseOf(result.lease) } : result,
 					),
 				{ kind: "reads" },

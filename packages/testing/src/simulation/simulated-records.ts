@@ -1,10 +1,10 @@
 // The records beside the journal as a process has them: what a host in a file keeps of claims, notifications and what is
 // scheduled. One space for all processes; the state of a run is read from the store.
 
+import { after } from "@holdfast/upp";
 import type { Entry, Journal } from "holdfast";
 import type { MaybePromise, RecordSpace, RecordWrite, RunIndex, RunLocation } from "holdfast/host";
 import type { Ledger } from "./ledger.ts";
-import { all, andThen } from "./maybe-promise.ts";
 import type { Operation } from "./operations.ts";
 import type { PlantedFault } from "./planted-faults.ts";
 import type { Random } from "./random.ts";
@@ -29,9 +29,7 @@ export function simulatedRecords(options: SimulatedRecordsOptions): RecordSpace 
 
 	function locate(runId: string): MaybePromise<RunLocation | undefined> {
 		const place = ledger.lifeOfRun(runId)?.key;
-		return andThen(place === undefined ? [] : store.read(place), (entries) =>
-			locateIn(entries, place, runId),
-		);
+		return after(place === undefined ? [] : store.read(place), (entries) => locateIn(entries, place, runId));
 	}
 
 	function locateIn(
@@ -45,10 +43,10 @@ export function simulatedRecords(options: SimulatedRecordsOptions): RecordSpace 
 			const ended = own.find(({ fact }) => fact.kind === "run.ended")?.seq;
 			return { place, first, ...(ended === undefined ? {} : { ended }) };
 		}
-		const inboxes = andThen(store.list(), (heads) =>
-			all(heads.map(({ key }) => andThen(store.inbox(key), (inbox) => ({ place: key, inbox })))),
+		const inboxes = after(store.list(), (heads) =>
+			all(heads.map(({ key }) => after(store.inbox(key), (inbox) => ({ place: key, inbox })))),
 		);
-		return andThen(inboxes, (every) => {
+		return after(inboxes, (every) => {
 			const waits = every.find(({ inbox }) =>
 				inbox.some((input) => input.kind === "message" && input.runId === runId),
 			);
@@ -76,13 +74,13 @@ export function simulatedRecords(options: SimulatedRecordsOptions): RecordSpace 
 		unfinishedRuns: () =>
 			operation(
 				"looks for unfinished runs",
-				() => andThen(store.list(), (heads) => heads.flatMap(({ openRunId = [] }) => openRunId)),
+				() => after(store.list(), (heads) => heads.flatMap(({ openRunId = [] }) => openRunId)),
 				looks,
 			),
 		isDead: (other) =>
 			operation(
 				`asks whether ${other} is dead`,
-				() => other !== workerId && andThen(store.isAlive(other), (alive) => alive !== true),
+				() => other !== workerId && after(store.isAlive(other), (alive) => alive !== true),
 				looks,
 			),
 	};
@@ -98,4 +96,9 @@ function forAnySession(write: RecordWrite): RecordWrite {
 /** Records in memory answer at once; their port only says that they may. */
 function at<T>(answer: T | Promise<T>): T {
 	return answer as T;
+}
+
+/** All answers, at once where all came at once. */
+function all<T>(values: readonly MaybePromise<T>[]): MaybePromise<readonly T[]> {
+	return values.some((value) => value instanceof Promise) ? Promise.all(values) : (values as readonly T[]);
 }

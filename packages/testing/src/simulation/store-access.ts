@@ -1,5 +1,6 @@
 // What a process does to the store, each thing at one instant, and seen by the ledger. Faults are planted above it.
 
+import { after } from "@holdfast/upp";
 import type {
 	AcquireResult,
 	Append,
@@ -15,7 +16,6 @@ import type {
 } from "holdfast";
 import type { MaybePromise } from "holdfast/host";
 import type { Ledger } from "./ledger.ts";
-import { andThen } from "./maybe-promise.ts";
 import type { News } from "./news.ts";
 
 type Submitted = { readonly duplicate: boolean; readonly order: number };
@@ -74,10 +74,10 @@ export function plainAccess(user: StoreUser, { ledger, holders, observer, news }
 	function seeAppend(lease: Lease, batch: Append): MaybePromise<void> {
 		const { key, epoch } = lease;
 		if (batch.replaces !== undefined)
-			return andThen(observer.read(key), (kept) => ledger.folded(key, user.name, epoch, batch, kept));
+			return after(observer.read(key), (kept) => ledger.folded(key, user.name, epoch, batch, kept));
 		const { length } = ledger.life(key).entries;
-		return andThen(observer.read(key, { after: length }), (added) =>
-			andThen(observer.inbox(key), (waiting) =>
+		return after(observer.read(key, { after: length }), (added) =>
+			after(observer.inbox(key), (waiting) =>
 				ledger.appended(key, user.name, epoch, batch, { added, waiting }),
 			),
 		);
@@ -85,17 +85,17 @@ export function plainAccess(user: StoreUser, { ledger, holders, observer, news }
 	return {
 		acquire: (key, mode) => user.worker.acquire(key, { mode }),
 		append: (lease, batch) =>
-			andThen(lease.append(batch), (result) => {
+			after(lease.append(batch), (result) => {
 				user.wrote();
 				if (!result.ok) return result;
 				holders.set(lease.key, lease);
 				news?.appended(lease);
-				return andThen(seeAppend(lease, batch), () => result);
+				return after(seeAppend(lease, batch), () => result);
 			}),
 		inbox: (key) => user.worker.inbox(key),
 		release: (lease) => lease.release(),
 		submit: (key, input) =>
-			andThen(user.worker.submit(key, input), (submitted) => {
+			after(user.worker.submit(key, input), (submitted) => {
 				user.wrote();
 				if (!submitted.duplicate) news?.changed(key);
 				return submitted;
@@ -107,16 +107,16 @@ export function plainAccess(user: StoreUser, { ledger, holders, observer, news }
 		watch: (key, changed) => (news ?? user.worker).watch(key, changed),
 		whenLost: (lease, lost) => (news === undefined ? lease.whenLost(lost) : news.listen(lease, lost)),
 		fork: (from, to, until) =>
-			andThen(user.worker.fork(from, to, until), () =>
-				andThen(observer.read(to), (kept) => {
+			after(user.worker.fork(from, to, until), () =>
+				after(observer.read(to), (kept) => {
 					user.wrote();
 					news?.changed(to);
 					ledger.forked(from, to, kept);
 				}),
 			),
 		delete: (key, seen) =>
-			andThen(user.worker.delete(key, seen), () =>
-				andThen(observer.head(key), (left) => {
+			after(user.worker.delete(key, seen), () =>
+				after(observer.head(key), (left) => {
 					user.wrote();
 					holders.delete(key);
 					news?.deleted(key);

@@ -1,5 +1,6 @@
 // The environment of one thread: a name is looked for in the thread, in the threads it belongs to, in the definitions of
 // its agent and prompt, with its user and in the instance, in this order.
+import { after, isThenable } from "@holdfast/upp";
 import { HoldfastError } from "holdfast";
 import type { EnvValueType, SetEnvOptions } from "../types/index.ts";
 import { type Redaction, Redactions, secretsAmong } from "./redact.ts";
@@ -104,7 +105,7 @@ export class ThreadEnvironment {
 		const found = this.#everything();
 		const redactionOf = (values: readonly FoundValue[]): Redaction =>
 			this.#redactions.of(secretsAmong(values));
-		return found instanceof Promise ? found.then(redactionOf) : redactionOf(found);
+		return after(found, redactionOf);
 	}
 
 	/** What can be read here, and what lies under it: a secret stays one when another source is in front of it. */
@@ -129,8 +130,7 @@ export class ThreadEnvironment {
 			addGiven(mine);
 			addGiven(users);
 			if (parents === undefined) return found;
-			const more = parents.#everything();
-			return more instanceof Promise ? more.then((those) => [...found, ...those]) : [...found, ...more];
+			return after(parents.#everything(), (more) => [...found, ...more]);
 		};
 		if (isThenable(own) || isThenable(ofInstance) || isThenable(ofUser) || isThenable(above))
 			return Promise.all([own, ofInstance, ofUser, above]).then((all) => gather(...all));
@@ -169,10 +169,6 @@ export class ThreadEnvironment {
 		const all = (await this.#parts.values.list()) as readonly { name: string; value: EnvValue }[];
 		return new Map(all.map(({ name, value }) => [name, value]));
 	}
-}
-
-function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
-	return typeof (value as { then?: unknown } | null | undefined)?.then === "function";
 }
 
 function valueIn(given: EnvGiven | undefined, name: string): EnvValue | undefined {

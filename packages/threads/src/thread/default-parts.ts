@@ -1,4 +1,5 @@
 // The parts of threads as the house has them, over one host.
+import { after } from "@holdfast/upp";
 import type { Host, Ports } from "holdfast";
 import { type EnvGiven, type Redaction, Redactions, ThreadEnvironment } from "../environment/index.ts";
 import { fileMethods, filesOf, storeAttachments } from "../files/index.ts";
@@ -46,7 +47,7 @@ export function defaultParts(options: DefaultPartsOptions): ThreadParts {
 				return redaction.redact(data);
 			};
 			const redaction = made.redaction();
-			return redaction instanceof Promise ? redaction.then(redactWith) : redactWith(redaction);
+			return after(redaction, redactWith);
 		};
 		return {
 			env: (name) => used(made.env(name)),

@@ -1,6 +1,6 @@
 // Carries out one call of a model, or one that was queued or invoked: whatever the prompt that runs means by the name. A call
 // that cannot be carried out has an error for its result, and never ends the loop (SA-039 … SA-047, SA-138).
-import { messageOf } from "@holdfast/upp";
+import { after, isThenable, messageOf } from "@holdfast/upp";
 import type { ToolContext } from "holdfast";
 import type { NamespaceContext, ProjectItem, ThreadState, ToolArgs, ToolResult } from "../types/index.ts";
 import { boundName, boundText, sideOf } from "./flow.ts";
@@ -90,7 +90,7 @@ function carriedOut(
 		}
 	};
 	const offered = listed && isOffered(system, live, listed, env);
-	return offered instanceof Promise ? offered.then(call) : call(offered);
+	return after(offered, call);
 }
 
 /** Another agent takes over the thread. */
@@ -207,10 +207,6 @@ function readToolResult(given: unknown, name: string): ToolResult {
 	if (stack !== undefined) read.stack = text(stack);
 	if (Array.isArray(attachments)) read.attachments = attachments;
 	return read;
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-	return typeof (value as { then?: unknown } | null | undefined)?.then === "function";
 }
 
 function failed(error: unknown): ToolResult {

@@ -1,7 +1,7 @@
 // Threads in the one list of policy: hooks look at what is stored, results are kept as threads have them, and what is committed
 // is followed (keeps I1).
-import type { AssistantMessage } from "@holdfast/upp";
-import { AssistantMessage as Assistant, messageOf } from "@holdfast/upp";
+
+import { AssistantMessage as Assistant, type AssistantMessage, after, messageOf } from "@holdfast/upp";
 import type { Entry, Fact } from "holdfast";
 import type { Admission, InterceptedResult, Interceptor, ReplacedResult } from "holdfast/middleware";
 import type { ToolAttachment, ToolResult } from "../types/index.ts";
@@ -136,7 +136,7 @@ function storedResult(
 	});
 	const keepIt = (hooked: ToolResult): ReplacedResult | Promise<ReplacedResult> => {
 		const kept = keep(system, live, hooked);
-		return kept instanceof Promise ? kept.then(store) : store(kept);
+		return after(kept, store);
 	};
 	if (!live.hasHooks(...resultHooks)) return keepIt(said);
 	const { toolCallId, toolName, input } = result;

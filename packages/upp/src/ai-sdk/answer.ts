@@ -17,7 +17,6 @@ import type { Carried, Source } from "./carried.ts";
 import { fileBlock } from "./file-parts.ts";
 import type { AISDKFinishReason, AISDKMetadata, PromptPart, StreamPart } from "./language-model-types.ts";
 import { toStopReason, toUsage } from "./outcome.ts";
-import { readArguments } from "./read-arguments.ts";
 
 /** A block that is still growing. */
 interface OpenBlock {
@@ -282,4 +281,23 @@ function merge(
 	for (const [provider, members] of Object.entries(added))
 		merged[provider] = { ...merged[provider], ...members };
 	return merged;
+}
+
+/** The arguments of a call from the JSON text that a model wrote, or an empty object and the text that was no JSON object. */
+function readArguments(input: unknown): { value: Record<string, unknown>; invalid?: string } {
+	if (isRecord(input)) return { value: input };
+	const text = typeof input === "string" ? input.trim() : (JSON.stringify(input ?? undefined) ?? "");
+	// Models call tools without parameters with no text at all.
+	if (text === "") return { value: {} };
+	try {
+		const value: unknown = JSON.parse(text);
+		if (isRecord(value)) return { value };
+	} catch {
+		// Whoever answers the call says so to the model.
+	}
+	return { value: {}, invalid: text };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+	return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,8 +1,6 @@
 // Names of tools and ids of calls as providers accept them. Each is a function of the given text alone, so that a name means
 // the same tool in the list of tools and in the history, whichever tools a later request has.
 
-import { hashed } from "./hashed.ts";
-
 /** What OpenAI, Anthropic, Google, Mistral and Groq accept: Google wants a letter or `_` first, OpenAI at most 64 characters. */
 const toolName = /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/;
 const longestName = 64;
@@ -26,4 +24,20 @@ export function wireCallId(id: string): string {
 /** The same for Mistral, which accepts nine letters and digits and nothing else. */
 export function nineCharacterId(id: string): string {
 	return nineCharacters.test(id) ? id : hashed(id).slice(1);
+}
+
+/** A short hash, which tells names apart and protects nothing: ten characters, digits and lower-case letters, the same for the same text (two FNV-1a hashes of its code units). */
+function hashed(text: string): string {
+	let one = 0x811c9dc5;
+	let other = 0x9747b28c;
+	for (let index = 0; index < text.length; index++) {
+		const unit = text.charCodeAt(index);
+		one = Math.imul(one ^ unit, 0x01000193);
+		other = Math.imul(other ^ (unit + index), 0x01000193);
+	}
+	return digits(one) + digits(other);
+}
+
+function digits(hash: number): string {
+	return (hash >>> 0).toString(36).padStart(7, "0").slice(-5);
 }

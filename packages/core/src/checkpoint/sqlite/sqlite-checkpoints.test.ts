@@ -6,6 +6,7 @@ import { stateOf } from "@holdfast/testing/cases";
 import { AssistantMessage, type Message, UserMessage } from "@holdfast/upp";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { temporaryFolder } from "../../../../../test/shared/temporary-folder.fixture.ts";
 import { anyTool } from "../../agent/agent.fixture.ts";
 import { agent } from "../../agent/agent.ts";
 import { loadSqlite } from "../../sqlite/load-sqlite.ts";
@@ -14,7 +15,6 @@ import { AgentState } from "../../state/agent-state.ts";
 import type { AgentStateJSON } from "../../state/agent-state-json.ts";
 import { anyState } from "../../state/random-state.fixture.ts";
 import { react } from "../../strategies/react.ts";
-import { temporaryFolder } from "../../temporary-folder.fixture.ts";
 import { type SqliteCheckpoints, sqliteCheckpoints } from "./sqlite-checkpoints.ts";
 
 let folder: string;

@@ -2,10 +2,10 @@
 // the end of its time.
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { temporaryFolder } from "../../../../../test/shared/temporary-folder.fixture.ts";
 import { ownIdentity } from "../../sqlite/liveness.ts";
 import { loadSqlite } from "../../sqlite/load-sqlite.ts";
 import { type SqliteHost, sqliteHost } from "../../sqlite.ts";
-import { temporaryFolder } from "../../temporary-folder.fixture.ts";
 import { agentOn, reminder } from "../execution-host.fixture.ts";
 import { changeRun } from "../run-access.ts";
 

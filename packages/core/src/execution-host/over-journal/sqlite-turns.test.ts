@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { temporaryFolder } from "../../../../../test/shared/temporary-folder.fixture.ts";
 import { type SqliteHost, sqliteHost } from "../../sqlite.ts";
-import { temporaryFolder } from "../../temporary-folder.fixture.ts";
 import { agentOn, allOf, drain, reminder } from "../execution-host.fixture.ts";
 
 let folder: string;

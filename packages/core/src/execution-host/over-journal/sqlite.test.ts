@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { executionHostContract } from "@holdfast/testing";
 import { test } from "vitest";
+import { temporaryFolder } from "../../../../../test/shared/temporary-folder.fixture.ts";
 import { sqliteHost } from "../../sqlite.ts";
-import { temporaryFolder } from "../../temporary-folder.fixture.ts";
 
 const make = () => {
 	const folder = temporaryFolder();

@@ -3,10 +3,10 @@ import { FileSessionStore, storedValues } from "@holdfast/stores";
 import { type ScriptedCall, scriptedModel } from "@holdfast/testing";
 import { isToolResultMessage } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
+import { temporaryFolder } from "../../../../../test/shared/temporary-folder.fixture.ts";
 import { Agent } from "../../agent/agent.ts";
 import { memoryValues, type ValueStore } from "../../host/values.ts";
 import { sqliteHost } from "../../sqlite.ts";
-import { temporaryFolder } from "../../temporary-folder.fixture.ts";
 import { memory } from "./memory.ts";
 import { eventsOf } from "./plugins.fixture.ts";
 

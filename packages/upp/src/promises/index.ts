@@ -1,0 +1,49 @@
+// Values that come at once or later. What follows is written once, and continues within the same call where the value is there.
+
+/** A value, or a promise of it. */
+export type MaybePromise<T> = T | Promise<T>;
+
+/** Continues with a value: within this call where it is there, else when it comes. `failed` gets what it rejects with. */
+export function after<T, U, F = never>(
+	value: MaybePromise<T>,
+	next: (value: T) => MaybePromise<U>,
+	failed?: (error: unknown) => MaybePromise<F>,
+): MaybePromise<U | F> {
+	return value instanceof Promise ? value.then(next, failed) : next(value);
+}
+
+/**
+ * Continues with what a call returns, as `after` does. `failed` gets what the call throws or rejects with, and nothing that
+ * `next` throws.
+ */
+export function attempt<T, U, F = never>(
+	call: () => MaybePromise<T>,
+	next: (value: T) => MaybePromise<U>,
+	failed: (error: unknown) => MaybePromise<F>,
+): MaybePromise<U | F> {
+	let value: MaybePromise<T>;
+	try {
+		value = call();
+	} catch (error) {
+		return failed(error);
+	}
+	return after(value, next, failed);
+}
+
+/** What a call returns, or what `failed` makes of what it throws or rejects with. */
+export function guarded<T, F = never>(
+	call: () => MaybePromise<T>,
+	failed: (error: unknown) => MaybePromise<F>,
+): MaybePromise<T | F> {
+	try {
+		const value = call();
+		return value instanceof Promise ? value.catch(failed) : value;
+	} catch (error) {
+		return failed(error);
+	}
+}
+
+/** Whether a value is awaited, like a promise. Reads `then` once. */
+export function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
+	return typeof (value as { then?: unknown } | null | undefined)?.then === "function";
+}
