@@ -153,4 +153,22 @@ describe("a tool of the AI SDK is sent as its own loop sends it", () => {
 		const [ours, theirs] = await bothAsk([calling("look", { q: "a" }), anthropicText], anthropic, { look });
 		expect(ours[1]?.messages).toEqual(theirs[1]?.messages);
 	});
+
+	const cached = { anthropic: { cacheControl: { type: "ephemeral" } } };
+	test.each([
+		["a denial with a reason", { type: "execution-denied", reason: "Ask the owner." }],
+		["a denial without a reason", { type: "execution-denied" }],
+		["text with options for its provider", { type: "text", value: "seen", providerOptions: cached }],
+		["data with options for its provider", { type: "json", value: { a: 1 }, providerOptions: cached }],
+		["an error with options for its provider", { type: "error-text", value: "no", providerOptions: cached }],
+	])("with a whole output that is %s", async (_name, output) => {
+		const look = tool({
+			description: "Looks.",
+			inputSchema,
+			execute: async () => "raw",
+			toModelOutput: () => output as never,
+		});
+		const [ours, theirs] = await bothAsk([calling("look", { q: "a" }), anthropicText], anthropic, { look });
+		expect(ours[1]?.messages).toEqual(theirs[1]?.messages);
+	});
 });

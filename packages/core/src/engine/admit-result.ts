@@ -1,9 +1,10 @@
 // The result of a tool call as policy leaves it.
 
 import { attempt, type ToolCall } from "@holdfast/upp";
-import type { ToolCallOutcome } from "../facts/index.ts";
+import type { Mutable, ToolCallOutcome, ToolSettled } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
 import type { ReplacedResult } from "../policy/index.ts";
+import type { ToolOutcome } from "../tools/index.ts";
 import { HookFailed } from "./check-call.ts";
 import type { Run } from "./run.ts";
 
@@ -31,4 +32,21 @@ export function admitResult(
 		throw new HookFailed(error);
 	};
 	return attempt(() => toolResult({ toolCallId, toolName, input, status, output }), read, failed);
+}
+
+/** What belongs to a result and is no part of its value. */
+export type Attached = Pick<ToolOutcome, "details" | "denied" | "metadata">;
+
+/** Adds to the fact of a result what belongs to it. */
+export function attach(settled: Mutable<ToolSettled>, attached: Attached | undefined): void {
+	const { details, denied, metadata } = attached ?? {};
+	if (details !== undefined) settled.details = details;
+	if (denied !== undefined) settled.denied = denied;
+	if (metadata !== undefined) settled.metadata = metadata;
+}
+
+/** How a call ended whose tool came to this. */
+export function outcomeOf({ isError, expired }: ToolOutcome): ToolCallOutcome {
+	if (expired === true) return "expired";
+	return isError ? "error" : "done";
 }

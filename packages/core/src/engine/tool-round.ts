@@ -14,7 +14,7 @@ import {
 	withinItsTime,
 } from "../tools/index.ts";
 import type { ToolsAction } from "./action.ts";
-import { type AdmittedResult, admitResult } from "./admit-result.ts";
+import { type AdmittedResult, type Attached, admitResult, attach, outcomeOf } from "./admit-result.ts";
 import { CallContext } from "./call-context.ts";
 import { type CallInRound, callInRound } from "./call-in-round.ts";
 import { withinCall } from "./call-scope.ts";
@@ -107,7 +107,7 @@ export class ToolRound {
 			facts.push(
 				came === undefined
 					? this.#settledFact(each, outcome, result, undefined)
-					: this.#settledFact(each, outcomeOf(came), came.output, came.details),
+					: this.#settledFact(each, outcomeOf(came), came.output, came),
 			);
 		}
 		return facts;
@@ -280,7 +280,7 @@ export class ToolRound {
 		void guarded(() => {
 			each.stack = stackOf(outcome.error);
 			return hook === undefined
-				? this.#admitAndRecord(each, outcomeOf(outcome), outcome.output, outcome.details)
+				? this.#admitAndRecord(each, outcomeOf(outcome), outcome.output, outcome)
 				: this.#afterCall(each, tool, outcome);
 		}, failed);
 	}
@@ -289,10 +289,10 @@ export class ToolRound {
 		each: CallInRound,
 		status: ToolCallOutcome,
 		output: unknown,
-		details: unknown,
+		attached: Attached,
 	): MaybePromise<void> {
 		const record = ({ outcome, result }: AdmittedResult): MaybePromise<void> => {
-			if (!this.#closed) return this.#record(each, outcome, result, result === output ? details : undefined);
+			if (!this.#closed) return this.#record(each, outcome, result, result === output ? attached : {});
 		};
 		const admitted = admitResult(this.#run, each.call, each.input, status, output);
 		return after(admitted, record);
@@ -304,6 +304,7 @@ export class ToolRound {
 		const ask = <T>(hook: () => T): T => withinCall(this.#run.processKey, hook);
 		let { output: result } = outcome;
 		let came = outcomeOf(outcome);
+		let attached: Attached = outcome;
 		if (outcome.isError) {
 			const error = outcome.error instanceof Error ? outcome.error : new Error(String(outcome.output));
 			await ask(() => strategy.onError?.(source, each.input, error));
@@ -313,22 +314,23 @@ export class ToolRound {
 				const plain = plainOutcome(replaced);
 				result = plain.output;
 				came = outcomeOf(plain);
+				attached = { details: outcome.details };
 			}
 		}
-		await this.#admitAndRecord(each, came, result, outcome.details);
+		await this.#admitAndRecord(each, came, result, attached);
 	}
 
 	#record(
 		each: CallInRound,
 		outcome: ToolCallOutcome,
 		result: unknown,
-		details: unknown,
+		attached: Attached,
 	): MaybePromise<void> {
 		// A tool that gave up because the run was suspended did not fail: it is left open, to be run again.
 		if (outcome === "error" && this.#run.stopReason !== undefined && this.#run.stopReason !== "interrupt")
 			return;
 		each.phase = "settled";
-		const facts: Fact[] = [...this.#traceNotes(), this.#settledFact(each, outcome, result, details)];
+		const facts: Fact[] = [...this.#traceNotes(), this.#settledFact(each, outcome, result, attached)];
 		const launches: CallInRound[] = [];
 		this.#settledOne(each, facts, launches);
 		const committed = this.#concludes === undefined ? this.#run.commit(facts) : this.#concluded(facts);
@@ -357,7 +359,12 @@ export class ToolRound {
 		return this.#run.takeTraces().map((value) => ({ kind: "note", step, topic: "subagent-trace", value }));
 	}
 
-	#settledFact(each: CallInRound, outcome: ToolCallOutcome, result: unknown, details: unknown): ToolSettled {
+	#settledFact(
+		each: CallInRound,
+		outcome: ToolCallOutcome,
+		result: unknown,
+		attached?: Attached,
+	): ToolSettled {
 		const settled: Mutable<ToolSettled> = {
 			kind: "tool.settled",
 			step: this.#step,
@@ -366,7 +373,7 @@ export class ToolRound {
 			result,
 			duration: each.startedAt === 0 ? 0 : this.#run.agent.ports.clock.monotonic() - each.startedAt,
 		};
-		if (details !== undefined) settled.details = details;
+		attach(settled, attached);
 		if (outcome === "error" && each.stack !== undefined) settled.stack = each.stack;
 		if (each.approved !== undefined) settled.approved = each.approved;
 		const spent = each.context?.spent;
@@ -380,9 +387,4 @@ export class ToolRound {
 		else if (!this.#calls.some(({ phase }) => phase === "preparing" || phase === "running"))
 			this.#end.done(leftOver(this.#run, this.#calls));
 	}
-}
-
-function outcomeOf({ isError, expired }: ToolOutcome): ToolCallOutcome {
-	if (expired === true) return "expired";
-	return isError ? "error" : "done";
 }

@@ -46,7 +46,7 @@ export const factFormats: Readonly<Record<FactKind, FactFormat>> = {
 	assistant: format({ messages: ["message"], values: ["data"] }),
 	"tools.requested": format({ values: ["calls"] }),
 	"tool.started": format({ values: ["input"] }),
-	"tool.settled": format({ values: ["result", "details"] }),
+	"tool.settled": format({ values: ["result", "details", "metadata"] }),
 	decision: format({ values: ["answer"] }),
 	note: format({ values: ["value"] }),
 	// Version 1 had no `wait`: a release that knows only that one would wait for ever.

@@ -1,6 +1,6 @@
 // The facts of a journal: what is committed, in order, and folded into state (keeps I2).
 // A fact is plain data plus UPP messages; codec.ts turns one into a row and back.
-import type { AssistantMessage, Message, TokenUsage, ToolCall } from "@holdfast/upp";
+import type { AssistantMessage, Message, ProviderMetadata, TokenUsage, ToolCall } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
 import type { AgentStateJSON } from "../state/index.ts";
 
@@ -157,6 +157,10 @@ export interface ToolSettled {
 	readonly details?: unknown;
 	/** Of a tool that threw: the frames of the stack, for logs. No model and no client sees it. */
 	readonly stack?: string;
+	/** Set where the tool says that the call was denied; `result` is the reason. */
+	readonly denied?: true;
+	/** Passed to the provider with the result. */
+	readonly metadata?: ProviderMetadata;
 	/** Milliseconds the tool ran; 0 when it never did. */
 	readonly duration: number;
 	readonly approved?: boolean;

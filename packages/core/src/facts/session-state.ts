@@ -347,6 +347,8 @@ type SettledCall = CallState & { readonly settled: ToolSettled };
 function resultOf({ call, settled }: SettledCall): ToolResult {
 	const result: ToolResult = { toolCallId: call.toolCallId, result: settled.result };
 	if (settled.outcome !== "done") result.isError = true;
+	if (settled.denied !== undefined && settled.outcome === "error") result.denied = true;
+	if (settled.metadata !== undefined) result.metadata = settled.metadata;
 	return result;
 }
 

@@ -30,7 +30,7 @@ const content: Readonly<Record<FactKind, readonly string[]>> = {
 	assistant: ["message", "data"],
 	"tools.requested": ["calls"],
 	"tool.started": ["input"],
-	"tool.settled": ["outcome", "result", "details", "stack"],
+	"tool.settled": ["outcome", "result", "details", "stack", "metadata"],
 	decision: ["answer"],
 	note: ["value"],
 	waiting: ["calls", "children"],

@@ -101,6 +101,12 @@ test("toModelOutput decides what the model sees; the output itself goes to watch
 	expect(await showing({ type: "execution-denied", reason: "no" })).toMatchObject({
 		output: "no",
 		isError: true,
+		denied: true,
+	});
+	const providerOptions = { anthropic: { cacheControl: { type: "ephemeral" } } };
+	expect(await showing({ type: "text", value: "small", providerOptions })).toMatchObject({
+		output: "small",
+		metadata: providerOptions,
 	});
 	const text = { type: "text", text: "a" };
 	const file = { type: "file", data: "aGk=", mediaType: "image/png" };

@@ -7,6 +7,7 @@ import {
 	type DocumentSource,
 	isMessage,
 	type ProviderMetadata,
+	type ToolResult,
 } from "@holdfast/upp";
 import { bytesToBase64, plainDetails, plainJson } from "./plain-json.ts";
 import type { EngineTool, ToolContext, ToolOutcome } from "./types.ts";
@@ -31,14 +32,22 @@ export async function aiSdkOutcome(
 	outcome: ToolOutcome,
 ): Promise<ToolOutcome> {
 	const shown = (await toModelOutput({ ...call, output: outcome.output })) as ModelOutput;
-	const isError = shown.type.startsWith("error") || shown.type === "execution-denied";
-	return { output: plainJson(outputOf(shown)), details: plainDetails(outcome.output), isError };
+	const denied = shown.type === "execution-denied";
+	const { providerOptions } = shown;
+	return {
+		output: plainJson(outputOf(shown)),
+		details: plainDetails(outcome.output),
+		isError: denied || shown.type.startsWith("error"),
+		...(denied ? { denied } : {}),
+		...(providerOptions === undefined ? {} : { metadata: plainJson(providerOptions) as ProviderMetadata }),
+	};
 }
 
-type ModelOutput =
+type ModelOutput = { readonly providerOptions?: ProviderMetadata } & (
 	| { readonly type: "text" | "json" | "error-text" | "error-json"; readonly value: unknown }
 	| { readonly type: "content"; readonly value: readonly OutputPart[] }
-	| { readonly type: "execution-denied"; readonly reason?: string };
+	| { readonly type: "execution-denied"; readonly reason?: string }
+);
 
 interface OutputPart {
 	readonly type: string;
@@ -52,7 +61,7 @@ interface OutputPart {
 }
 
 function outputOf(shown: ModelOutput): unknown {
-	if (shown.type === "execution-denied") return shown.reason ?? "The call was denied.";
+	if (shown.type === "execution-denied") return shown.reason ?? "";
 	if (shown.type !== "content") return shown.value;
 	const blocks = shown.value.map(blockOf);
 	const isPlain = blocks.every((block) => block.type === "text" && block.metadata === undefined);
@@ -114,17 +123,21 @@ function toModelMessage(message: AnyMessage, toolNames: Map<string, string>): ob
 		case "tool_result":
 			return {
 				role: "tool",
-				content: message.results.map(({ toolCallId, result, isError }) => ({
+				content: message.results.map((entry) => ({
 					type: "tool-result",
-					toolCallId,
-					toolName: toolNames.get(toolCallId) ?? "",
-					output: {
-						type: `${isError === true ? "error-" : ""}${typeof result === "string" ? "text" : "json"}`,
-						value: result,
-					},
+					toolCallId: entry.toolCallId,
+					toolName: toolNames.get(entry.toolCallId) ?? "",
+					output: toOutput(entry),
 				})),
 			};
 	}
+}
+
+function toOutput({ result, isError, denied, metadata }: ToolResult): object {
+	const options = metadata === undefined ? {} : { providerOptions: metadata };
+	if (denied === true) return { type: "execution-denied", reason: result, ...options };
+	const type = `${isError === true ? "error-" : ""}${typeof result === "string" ? "text" : "json"}`;
+	return { type, value: result, ...options };
 }
 
 function toPart(block: ContentBlock): object {

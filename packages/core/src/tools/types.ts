@@ -159,6 +159,10 @@ export interface ToolOutcome {
 	readonly error?: unknown;
 	/** Set where it did not finish within its `timeoutMs`. */
 	readonly expired?: true;
+	/** Set where the tool says that the call was denied; `output` is the reason. */
+	readonly denied?: true;
+	/** Passed to the provider with the whole output. */
+	readonly metadata?: ProviderMetadata;
 }
 
 /** Whether a call with these arguments needs approval. */

@@ -20,7 +20,7 @@ const members: { readonly [Kind in Fact["kind"]]: Members<Kind> } = {
 	assistant: { message: "message", data: "data" },
 	"tools.requested": { calls: "data" },
 	"tool.started": { input: "data" },
-	"tool.settled": { result: "data", details: "data", stack: "data" },
+	"tool.settled": { result: "data", details: "data", stack: "data", metadata: "data" },
 	decision: { answer: "data" },
 	note: { value: "data" },
 	waiting: { calls: "data", children: "data" },

@@ -10,15 +10,22 @@ const mostMessages = 2_000;
 const mostConversations = 50;
 
 const last = new Map<unknown, LLMRequest>();
+/** Requests whose messages are computed when they are read: a test may count how often. */
+const lazy: LLMRequest[] = [];
 requestObservers.add((request) => {
+	if (Object.getOwnPropertyDescriptor(request, "messages")?.get === undefined) keep(request);
+	else if (lazy.push(request) > mostConversations) lazy.shift();
+});
+function keep(request: LLMRequest): void {
 	const { messages } = request;
 	if (messages.length > mostMessages) return;
 	const first = messages[0]?.id;
 	if (last.has(first) || last.size < mostConversations)
 		last.set(first, { ...request, messages: [...messages] });
-});
+}
 const providers = strictProviders();
 afterEach(async ({ task }) => {
+	for (const request of lazy.splice(0)) keep(request);
 	const requests = [...last.values()];
 	last.clear();
 	const refused = [];

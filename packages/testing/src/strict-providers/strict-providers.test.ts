@@ -220,6 +220,12 @@ describe("no provider refuses", () => {
 		);
 	});
 
+	test("a conversation of which nothing can be sent", async () => {
+		const orphans = [new ToolResultMessage([{ toolCallId: "gone", result: "r" }])];
+		expect(await refusals(orphans, { system: "Be brief." })).toEqual([]);
+		expect(await refusals([new AssistantMessage("")])).toEqual([]);
+	});
+
 	const ok = { type: "object", properties: { a: { type: "string" } }, required: ["a"] };
 	const odd: readonly unknown[] = [
 		{ type: "object" },
@@ -265,6 +271,28 @@ describe("no provider refuses", () => {
 				await refusals([new UserMessage("q")], { tools: [tool(`t${at}`, schema)] }),
 				JSON.stringify(schema),
 			).toEqual([]);
+	});
+
+	test("any name of a property, and the call comes back under its own", async () => {
+		const names = fc.string({
+			unit: fc.constantFrom("a", "7", "-", ".", "$", "@", "/", " ", "ö", "😀"),
+			minLength: 1,
+			maxLength: 90,
+		});
+		await fc.assert(
+			fc.asyncProperty(fc.uniqueArray(names, { minLength: 1, maxLength: 4 }), async (given) => {
+				const properties = Object.fromEntries(given.map((name) => [name, { type: "string" }]));
+				const parameters = { type: "object", properties, required: given };
+				const called = Object.fromEntries(given.map((name) => [name, "v"]));
+				const messages = [
+					new UserMessage("q"),
+					new AssistantMessage("", [{ toolCallId: "c", toolName: "t", arguments: called }]),
+					new ToolResultMessage([{ toolCallId: "c", result: "r" }]),
+				];
+				expect(await refusals(messages, { tools: [tool("t", parameters)] })).toEqual([]);
+			}),
+			{ numRuns: 30 },
+		);
 	});
 
 	test("an answer's schema that is not closed, as strict mode demands", async () => {

@@ -17,6 +17,7 @@ import type { Carried, Source } from "./carried.ts";
 import { fileBlock } from "./file-parts.ts";
 import type { AISDKFinishReason, AISDKMetadata, PromptPart, StreamPart } from "./language-model-types.ts";
 import { toStopReason, toUsage } from "./outcome.ts";
+import type { RenamedTool, RenamedTools } from "./wire-tools.ts";
 
 /** A block that is still growing. */
 interface OpenBlock {
@@ -33,20 +34,21 @@ export class Answer {
 	/** Why the model stopped, once it has said so. */
 	finishReason: AISDKFinishReason | undefined;
 	readonly #emit: Emit;
-	/** The names of tools that the provider knows by others. */
-	readonly #ownNames: ReadonlyMap<string, string>;
+	readonly #renamed: RenamedTools;
 	readonly #textEvent: StreamEventType;
 	readonly #content: AssistantContent[] = [];
 	readonly #carried: Carried = {};
 	#calls: AnswerCalls | undefined;
+	/** Calls whose arguments are shown once they are whole: the provider streams them under other names. */
+	#unshown: Set<string> | undefined;
 	#open: OpenBlock[] | undefined;
 	#metadata: ProviderMetadata | undefined;
 	#usage: TokenUsage | undefined;
 
 	/** `structured` answers are emitted as `object_delta` events, others as `text_delta`. */
-	constructor(emit: Emit, kind: "text" | "structured", ownNames: ReadonlyMap<string, string> = new Map()) {
+	constructor(emit: Emit, kind: "text" | "structured", renamed: RenamedTools = new Map()) {
 		this.#emit = emit;
-		this.#ownNames = ownNames;
+		this.#renamed = renamed;
 		this.#textEvent = kind === "structured" ? "object_delta" : "text_delta";
 	}
 
@@ -75,7 +77,7 @@ export class Answer {
 				this.#end(part, "reasoning");
 				break;
 			case "tool-input-start":
-				if (!part.providerExecuted) this.#beginCall(textOf(part, "id"), this.#nameOf(part), "");
+				this.#startCall(part);
 				break;
 			case "tool-input-delta":
 				this.#growCall(part);
@@ -178,8 +180,18 @@ export class Answer {
 		return calls;
 	}
 
+	#startCall(part: StreamPart): void {
+		if (part.providerExecuted) return;
+		const toolCallId = textOf(part, "id");
+		if (this.#ownProperties(part) !== undefined) {
+			this.#unshown ??= new Set();
+			this.#unshown.add(toolCallId);
+		} else this.#beginCall(toolCallId, this.#nameOf(part), "");
+	}
+
 	#growCall(part: StreamPart): void {
 		const toolCallId = textOf(part, "id");
+		if (this.#unshown?.has(toolCallId)) return;
 		const index = this.#calls?.indexOf(toolCallId) ?? -1;
 		if (index < 0) return;
 		this.#emitEvent("tool_call_delta", index, { toolCallId, argumentsJson: textOf(part, "delta") });
@@ -188,7 +200,9 @@ export class Answer {
 	#call(part: StreamPart): void {
 		const toolCallId = textOf(part, "toolCallId");
 		const toolName = this.#nameOf(part);
-		const { value, invalid } = readArguments(part.input);
+		const { value: given, invalid } = readArguments(part.input);
+		const own = this.#ownProperties(part);
+		const value = own === undefined ? given : underOwnNames(given, own);
 		if (part.providerExecuted) {
 			this.#place({ type: "tool-call", toolCallId, toolName, input: value, providerExecuted: true }, part);
 			return;
@@ -198,7 +212,7 @@ export class Answer {
 			calls = this.#beginCall(
 				toolCallId,
 				toolName,
-				typeof part.input === "string" ? part.input : JSON.stringify(value),
+				typeof part.input === "string" && own === undefined ? part.input : JSON.stringify(value),
 			);
 		}
 		const call: ToolCall = { toolCallId, toolName, arguments: value };
@@ -209,7 +223,11 @@ export class Answer {
 
 	#nameOf(part: StreamPart): string {
 		const name = textOf(part, "toolName");
-		return this.#ownNames.get(name) ?? name;
+		return this.#renamed.get(name)?.name ?? name;
+	}
+
+	#ownProperties(part: StreamPart): RenamedTool["properties"] {
+		return this.#renamed.size === 0 ? undefined : this.#renamed.get(textOf(part, "toolName"))?.properties;
 	}
 
 	#providerResult(part: StreamPart): void {
@@ -265,6 +283,13 @@ function textOf(part: StreamPart, name: "delta" | "id" | "toolCallId" | "toolNam
 	if (typeof text === "string") return text;
 	if (text === undefined || text === null) return "";
 	throw new TypeError(`the \`${name}\` of a ${part.type} is no text`);
+}
+
+function underOwnNames(
+	given: Record<string, unknown>,
+	own: ReadonlyMap<string, string>,
+): Record<string, unknown> {
+	return Object.fromEntries(Object.entries(given).map(([name, value]) => [own.get(name) ?? name, value]));
 }
 
 function addMetadata(block: TextBlock | ReasoningBlock, added: AISDKMetadata | undefined): void {

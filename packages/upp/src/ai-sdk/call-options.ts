@@ -37,15 +37,16 @@ const names: Readonly<Record<string, keyof CallOptions>> = {
 
 /** The call options for a request. Parameters the SDK does not know go to the provider under its name. */
 export function toCallOptions(request: LLMRequest, model: LanguageModel, signal: AbortSignal): CallOptions {
+	const dialect = dialectOf(model);
 	const options: CallOptions = {
-		prompt: toPrompt(request.messages, request.system, dialectOf(model)),
+		prompt: toPrompt(request.messages, request.system, dialect),
 		abortSignal: signal,
 	};
 	if (request.params !== undefined) applyParams(options, request.params, model.provider);
 	if (request.config?.headers !== undefined) {
 		options.headers = { ...request.config.headers, ...options.headers };
 	}
-	const { tools } = wireTools(request.tools, model.specificationVersion);
+	const { tools } = wireTools(request.tools, dialect);
 	if (tools.length > 0) {
 		options.tools = tools;
 		options.toolChoice ??= { type: "auto" };

@@ -51,6 +51,8 @@ export class CallOrder {
 
 	/** Appends to a copy of the prompt what it lacks at its end; the conversation may continue with a result. */
 	end(prompt: PromptMessage[]): void {
+		// Where nothing is left of a conversation, such as of results without their calls: providers refuse an empty prompt.
+		if (prompt.length === 0) prompt.push(unasked);
 		if (this.#open.size === 0) return;
 		prompt.push(this.#withMissing());
 		if (this.#turns.answersTools && this.#held.length > 0) prompt.push(unanswered);

@@ -5,6 +5,7 @@ import { checkResponse, type LLMRequest, type LLMResponse } from "../model/index
 import type { Deadline } from "../retry/index.ts";
 import { Answer, type Emit } from "./answer.ts";
 import { toCallOptions } from "./call-options.ts";
+import { dialectOf } from "./dialect.ts";
 import { toUPPError } from "./errors.ts";
 import type { LanguageModelSource } from "./language-model.ts";
 import type { StreamPart } from "./language-model-types.ts";
@@ -23,7 +24,7 @@ export async function generate(
 		const result = await model.doGenerate(toCallOptions(request, model, signal));
 		const parts: unknown = result?.content;
 		if (!Array.isArray(parts)) throw malformed(provider, "its content is no list");
-		const answer = new Answer(ignore, "text", wireTools(request.tools, model.specificationVersion).ownNames);
+		const answer = new Answer(ignore, "text", wireTools(request.tools, dialectOf(model)).renamed);
 		for (const [index, part] of parts.entries()) takeWhole(answer, part, String(index), provider);
 		take(answer, { type: "response-metadata", ...result.response }, provider);
 		take(answer, { ...result, type: "finish" }, provider);
@@ -55,7 +56,7 @@ export async function follow(
 		const answer = new Answer(
 			emit,
 			request.structure === undefined ? "text" : "structured",
-			wireTools(request.tools, model.specificationVersion).ownNames,
+			wireTools(request.tools, dialectOf(model)).renamed,
 		);
 		for (;;) {
 			const { done, value } = await reader.read();

@@ -1,5 +1,5 @@
-// What differs between models in how a prompt is written: the version of the AI SDK's interface, and what Mistral alone
-// demands. One object for each, so that what was converted for one is not taken for another.
+// What differs between models in how a request is written: the version of the AI SDK's interface, and what Mistral or
+// Anthropic alone demand. One object for each, so that what was converted for one is not taken for another.
 
 import { nineCharacterId, wireCallId } from "../wire/index.ts";
 import type { SpecificationVersion } from "./file-parts.ts";
@@ -9,6 +9,8 @@ export interface Dialect {
 	readonly version: SpecificationVersion;
 	/** The id of a call as the provider accepts it. */
 	readonly callId: (id: string) => string;
+	/** Whether the provider accepts any name of a tool's property. Anthropic's models accept some. */
+	readonly properties: "any" | "some";
 	readonly turns: Turns;
 }
 
@@ -22,17 +24,20 @@ export interface Turns {
 
 const userFirst = /^(?:anthropic|google|vertex|amazon-bedrock|bedrock|mistral)\b/i;
 
+const someProperties = /\b(?:anthropic|amazon-bedrock|bedrock)\b/i;
+
 const dialects = new Map<string, Dialect>();
 
 /** The dialect of a model. */
 export function dialectOf({ specificationVersion: version, provider }: LanguageModel): Dialect {
 	const isMistral = /^mistral\b/i.test(provider);
 	const startsWithUser = userFirst.test(provider);
-	const name = `${version} ${startsWithUser} ${isMistral}`;
+	const properties = someProperties.test(provider) ? "some" : "any";
+	const name = `${version} ${startsWithUser} ${isMistral} ${properties}`;
 	let dialect = dialects.get(name);
 	if (dialect === undefined) {
 		const turns = { startsWithUser, answersTools: isMistral };
-		dialect = { version, callId: isMistral ? nineCharacterId : wireCallId, turns };
+		dialect = { version, callId: isMistral ? nineCharacterId : wireCallId, properties, turns };
 		dialects.set(name, dialect);
 	}
 	return dialect;

@@ -13,6 +13,14 @@ export interface LanguageModel {
 	doStream(options: any): PromiseLike<{ stream: ReadableStream<any> }>;
 }
 
+/** What a tool's result is to the model. */
+export interface ResultOutput {
+	type: string;
+	value?: unknown;
+	reason?: string;
+	providerOptions?: AISDKMetadata;
+}
+
 /** One part of a message in the AI SDK's prompt. Which members are set follows from `type`. */
 export interface PromptPart {
 	type: string;
@@ -25,7 +33,7 @@ export interface PromptPart {
 	toolCallId?: string;
 	toolName?: string;
 	input?: unknown;
-	output?: { type: string; value?: unknown };
+	output?: ResultOutput;
 	providerExecuted?: boolean;
 	providerOptions?: AISDKMetadata;
 }

@@ -14,11 +14,11 @@ import {
 	type UserMessage,
 } from "../messages/index.ts";
 import { wellFormed } from "../text/index.ts";
-import { wireToolName } from "../wire/index.ts";
+import { wireArguments, wireToolName } from "../wire/index.ts";
 import { carriedBy } from "./carried.ts";
 import type { Dialect } from "./dialect.ts";
 import { type FileBlock, filePart, resultFilePart, type SpecificationVersion } from "./file-parts.ts";
-import type { AISDKMetadata, PromptMessage, PromptPart } from "./language-model-types.ts";
+import type { AISDKMetadata, PromptMessage, PromptPart, ResultOutput } from "./language-model-types.ts";
 
 const unknownTool = "unknown";
 
@@ -104,12 +104,12 @@ function givenId({ toolCallId, providerCall }: ToolCall): string {
 	return providerCall?.id ?? toolCallId;
 }
 
-function callPart(call: ToolCall, { callId }: Dialect): PromptPart {
+function callPart(call: ToolCall, { callId, properties }: Dialect): PromptPart {
 	const part: PromptPart = {
 		type: "tool-call",
 		toolCallId: callId(call.toolCallId),
 		toolName: wireToolName(call.toolName),
-		input: call.arguments,
+		input: properties === "any" ? call.arguments : wireArguments(call.arguments),
 	};
 	if (call.metadata !== undefined) part.providerOptions = call.metadata as AISDKMetadata;
 	return part;
@@ -147,8 +147,20 @@ function toolNames(
 	return () => undefined;
 }
 
-function resultOutput(entry: ToolResult, version: SpecificationVersion): { type: string; value: unknown } {
-	const { result, isError } = entry;
+function resultOutput(entry: ToolResult, version: SpecificationVersion): ResultOutput {
+	const { metadata } = entry;
+	const output = valueOutput(entry, version);
+	return metadata === undefined ? output : { ...output, providerOptions: metadata };
+}
+
+function valueOutput(entry: ToolResult, version: SpecificationVersion): ResultOutput {
+	const { result, isError, denied } = entry;
+	// Version 2 has no denials.
+	if (denied === true && version !== "v2")
+		return {
+			type: "execution-denied",
+			...(typeof result === "string" && result !== "" ? { reason: result } : {}),
+		};
 	if (typeof result === "string") return { type: isError ? "error-text" : "text", value: result };
 	if (result === undefined) return { type: isError ? "error-text" : "text", value: "" };
 	if (Array.isArray(result) && result.every(isContentBlock) && result.some(isMoreThanText)) {
@@ -161,7 +173,7 @@ function resultOutput(entry: ToolResult, version: SpecificationVersion): { type:
 }
 
 // The model reads plain JSON: times as text, bytes as base64. What cannot be said so must not end the conversation.
-function jsonOutput(result: unknown, prefix: "error-" | ""): { type: string; value: unknown } {
+function jsonOutput(result: unknown, prefix: "error-" | ""): ResultOutput {
 	try {
 		const text = JSON.stringify(result, readable);
 		if (text !== undefined) return { type: `${prefix}json`, value: JSON.parse(text) };

@@ -2,42 +2,64 @@
 
 import type { ToolDefinition } from "../messages/index.ts";
 import { wellFormed } from "../text/index.ts";
-import { objectSchema, wireToolName } from "../wire/index.ts";
-import type { SpecificationVersion } from "./file-parts.ts";
+import {
+	objectSchema,
+	ownPropertyNames,
+	wireArguments,
+	wireToolName,
+	withWireProperties,
+} from "../wire/index.ts";
+import type { Dialect } from "./dialect.ts";
+
+/** A tool that the provider knows by other names. */
+export interface RenamedTool {
+	readonly name: string;
+	/** The tool's own names of properties by those that were sent; undefined where all are its own. */
+	readonly properties?: ReadonlyMap<string, string>;
+}
+
+/** The tools that the provider knows by other names, by the name that it knows. */
+export type RenamedTools = ReadonlyMap<string, RenamedTool>;
 
 export interface WireTools {
 	readonly tools: object[];
-	/** The tool's own name for each that the provider knows by another. */
-	readonly ownNames: ReadonlyMap<string, string>;
+	readonly renamed: RenamedTools;
 }
 
-const none: WireTools = { tools: [], ownNames: new Map() };
-const known = { v2: newCache(), later: newCache() };
-
-function newCache(): WeakMap<readonly ToolDefinition[], WireTools> {
-	return new WeakMap();
-}
+const none: WireTools = { tools: [], renamed: new Map() };
+const known = new WeakMap<Dialect, WeakMap<readonly ToolDefinition[], WireTools>>();
 
 /** The tools as they are sent. Kept with the list; a list that has grown since is converted again. */
-export function wireTools(
-	tools: readonly ToolDefinition[] | undefined,
-	version: SpecificationVersion,
-): WireTools {
+export function wireTools(tools: readonly ToolDefinition[] | undefined, dialect: Dialect): WireTools {
 	if (tools === undefined || tools.length === 0) return none;
-	const cache = version === "v2" ? known.v2 : known.later;
+	let cache = known.get(dialect);
+	if (cache === undefined) {
+		cache = new WeakMap();
+		known.set(dialect, cache);
+	}
 	let made = cache.get(tools);
 	if (made === undefined || made.tools.length !== tools.length) {
-		const renamed = tools.map(({ name }) => [wireToolName(name), name] as const);
-		made = {
-			tools: tools.map((tool) => wireTool(tool, version)),
-			ownNames: new Map(renamed.filter(([sent, name]) => sent !== name)),
-		};
+		made = { tools: tools.map((tool) => wireTool(tool, dialect)), renamed: renamedOf(tools, dialect) };
 		cache.set(tools, made);
 	}
 	return made;
 }
 
-function wireTool(tool: ToolDefinition, version: SpecificationVersion): object {
+function renamedOf(tools: readonly ToolDefinition[], dialect: Dialect): RenamedTools {
+	const renamed = new Map<string, RenamedTool>();
+	for (const { name, parameters, provider } of tools) {
+		const sent = wireToolName(name);
+		const properties =
+			dialect.properties === "any" || provider !== undefined
+				? undefined
+				: ownPropertyNames(objectSchema(parameters));
+		if (properties !== undefined) renamed.set(sent, { name, properties });
+		else if (sent !== name) renamed.set(sent, { name });
+	}
+	return renamed;
+}
+
+function wireTool(tool: ToolDefinition, { version, properties }: Dialect): object {
 	const { description, parameters, metadata, strict, inputExamples, provider } = tool;
 	const name = wireToolName(tool.name);
 	if (provider !== undefined)
@@ -47,13 +69,18 @@ function wireTool(tool: ToolDefinition, version: SpecificationVersion): object {
 			name,
 			args: provider.args,
 		};
+	const schema = objectSchema(parameters);
+	const acceptsAny = properties === "any";
+	const examples = acceptsAny
+		? inputExamples
+		: inputExamples?.map(({ input }) => ({ input: wireArguments(input) }));
 	return wellFormed({
 		type: "function",
 		name,
 		description,
-		inputSchema: objectSchema(parameters),
+		inputSchema: acceptsAny ? schema : withWireProperties(schema),
 		...(strict === undefined ? {} : { strict }),
-		...(inputExamples === undefined ? {} : { inputExamples }),
+		...(examples === undefined ? {} : { inputExamples: examples }),
 		...(metadata === undefined ? {} : { providerOptions: metadata }),
 	});
 }

@@ -69,6 +69,10 @@ export interface ToolResult {
 	toolCallId: string;
 	result: unknown;
 	isError?: boolean;
+	/** Set where the call was denied and not run; `result` is the reason. Providers that know denials receive one. */
+	denied?: true;
+	/** Passed to the provider with the whole result, keyed by the provider's name. */
+	metadata?: ProviderMetadata;
 }
 
 /** One tool call as it was carried out. */

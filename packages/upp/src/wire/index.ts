@@ -2,5 +2,6 @@
 
 export { isClosedSchema } from "./closed-schema.ts";
 export { answerSchema, objectSchema } from "./object-schema.ts";
+export { ownPropertyNames, wireArguments, withWireProperties } from "./property-names.ts";
 export { repairSchema } from "./repair-schema.ts";
 export { nineCharacterId, wireCallId, wireToolName } from "./wire-names.ts";

@@ -6,6 +6,8 @@ const toolName = /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/;
 const longestName = 64;
 /** OpenAI accepts ids up to 40 characters; Anthropic accepts letters, digits, `_` and `-`. */
 const callId = /^[a-zA-Z0-9_-]{1,40}$/;
+/** What Anthropic accepts as the name of a property at the root of a schema. */
+export const acceptedPropertyName: RegExp = /^[a-zA-Z0-9_.-]{1,64}$/;
 const nineCharacters = /^[a-zA-Z0-9]{9}$/;
 
 /** The name if providers accept it, otherwise one that they accept and that no other tool has: `a.b` becomes `a_b_<hash>`. */
@@ -14,6 +16,13 @@ export function wireToolName(name: string): string {
 	const plain = name.replace(/[^a-zA-Z0-9_-]/g, "_").replace(/^(?![a-zA-Z_])/, "_");
 	const hash = hashed(name);
 	return `${plain.slice(0, longestName - hash.length - 1)}_${hash}`;
+}
+
+/** The name if Anthropic accepts it, otherwise one that it accepts and no other property has: `$top` becomes `_top_<hash>`. */
+export function wirePropertyName(name: string): string {
+	if (acceptedPropertyName.test(name)) return name;
+	const hash = hashed(name);
+	return `${name.replace(/[^a-zA-Z0-9_.-]/g, "_").slice(0, longestName - hash.length - 1)}_${hash}`;
 }
 
 /** The id if providers accept it, otherwise one that they accept and that no other call has. */
