@@ -10,7 +10,7 @@ const replaceable: readonly (readonly [name: string, owner: object, member: stri
 	...["log", "info", "warn", "error", "debug"].map(
 		(member) => [`console.${member}`, console, member] as const,
 	),
-	...["cwd", "exit", "kill", "emitWarning", "getBuiltinModule", "hrtime", "nextTick"].map(
+	...["exit", "kill", "emitWarning", "getBuiltinModule", "hrtime", "nextTick"].map(
 		(member) => [`process.${member}`, process, member] as const,
 	),
 	["Date.now", Date, "now"],
@@ -20,6 +20,9 @@ const replaceable: readonly (readonly [name: string, owner: object, member: stri
 
 /** Events of the process whose listeners change how later tests fail. */
 const heard = ["unhandledRejection", "uncaughtException", "uncaughtExceptionMonitor", "SIGINT", "SIGTERM"];
+
+/** Variables that libraries set for themselves when they are first loaded. */
+const ofLibraries: ReadonlySet<string> = new Set(["VIPSHOME"]);
 
 /** What was there before a file of tests. */
 export interface Surroundings {
@@ -50,7 +53,7 @@ export async function findLeftovers(before: Surroundings): Promise<readonly stri
 			now.members[at] === before.members[at] ? [] : [`a replaced ${name}`],
 		),
 		...[...names].flatMap((name) =>
-			now.environment[name] === before.environment[name]
+			now.environment[name] === before.environment[name] || ofLibraries.has(name)
 				? []
 				: [`another value of ${name} in the environment`],
 		),

@@ -1,9 +1,9 @@
 // Sub-agents that wait for somebody outside, under a seeded scheduler.
 import { test } from "vitest";
-import { fewerPerCommit, runSchedules, schedulesTimeout } from "./schedules.fixture.ts";
+import { perCommit, runSchedules, schedulesTimeout } from "./schedules.fixture.ts";
 
 test(
 	"what sub-agents wait for is answered once, and each of them ends with what asked for it",
-	() => runSchedules("nested", fewerPerCommit),
+	() => runSchedules("nested", perCommit),
 	schedulesTimeout,
 );

@@ -1,13 +1,13 @@
 // The engine and its sessions under a seeded scheduler over the stores that are not in memory.
 import { expect, test } from "vitest";
-import { fewerPerCommit, report, runSchedule, runSchedules, schedulesTimeout } from "./schedules.fixture.ts";
+import { perCommit, report, runSchedule, runSchedules, schedulesTimeout } from "./schedules.fixture.ts";
 
 test.each([
 	["a SQLite file", "sqlite"],
 	["a bare session store", "bare"],
 ] as const)(
 	"nothing is lost, doubled, stuck or emitted too early over %s",
-	(_store, world) => runSchedules(world, fewerPerCommit),
+	(_store, world) => runSchedules(world, perCommit),
 	schedulesTimeout,
 );
 

@@ -28,9 +28,6 @@ const { HOLDFAST_SCHEDULES } = process.env;
 /** Schedules of a scenario in the run per commit; HOLDFAST_SCHEDULES changes it. */
 export const perCommit: number = Number(HOLDFAST_SCHEDULES ?? 500);
 
-/** The same where a schedule takes several times as long as one in memory. */
-export const fewerPerCommit: number = Number(HOLDFAST_SCHEDULES ?? 150);
-
 /** Schedules of a world in the longer run; HOLDFAST_SCHEDULES changes it. */
 export function inLongerRun(count: number): number {
 	return Number(HOLDFAST_SCHEDULES ?? count);

@@ -1,6 +1,6 @@
 // Threads under a seeded scheduler. HOLDFAST_FIRST_SEED names the first seed, to run the same ones again.
 import { describe, expect, test } from "vitest";
-import { fewerPerCommit, runSchedules, schedulesTimeout } from "./schedules.fixture.ts";
+import { perCommit, runSchedules, schedulesTimeout } from "./schedules.fixture.ts";
 import { type ThreadsFault, threadsFaults } from "./threads-host.fixture.ts";
 import { runThreadsWorld } from "./threads-world.fixture.ts";
 
@@ -14,7 +14,7 @@ async function firstWrong(from: number, count: number, planted: ThreadsFault): P
 
 test(
 	"killed between any two writes, threads lose no message, do nothing twice, and come to what they come to alone",
-	() => runSchedules("threads", fewerPerCommit),
+	() => runSchedules("threads", perCommit),
 	schedulesTimeout,
 );
 
