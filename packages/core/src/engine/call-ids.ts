@@ -9,23 +9,25 @@ import type { Run } from "./run.ts";
  * asked again after a crash, an answer has the same.
  */
 export class CallIds {
-	readonly #place: () => string;
+	readonly #runId: string;
+	readonly #open: Run["state"]["run"];
 	#used: IdSet;
 	#answers = 0;
-	/** Ours, by the provider's, within the answer under way. */
-	#ours = new Map<string, string>();
+	/** Ours, by the provider's, within the answer under way; made when there is one to remember. */
+	#ours: Map<string, string> | undefined;
 
 	constructor({ state, runId }: Run) {
 		this.#used = callIdsOf(AgentState.partsOf(state.agent));
-		const { cycles, rounds } = state.run ?? {};
-		this.#place = () => `${runId} ${cycles} ${rounds}`;
+		this.#runId = runId;
+		this.#open = state.run;
 	}
 
 	/** The id under which the call of this id of the provider's is known: that one, where it is new in the session. */
 	ours(given: string): string {
-		let id = this.#ours.get(given);
+		let id = this.#ours?.get(given);
 		if (id === undefined) {
 			id = this.#used.has(given) ? this.#fresh(given) : given;
+			this.#ours ??= new Map();
 			this.#ours.set(given, id);
 		}
 		return id;
@@ -38,6 +40,23 @@ export class CallIds {
 
 	/** The calls of an answer, each under its own id. The same list where all have one already. The next answer follows. */
 	named(calls: readonly ToolCall[], modelId: string): readonly ToolCall[] {
+		const named = this.#isNamed(calls) ? calls : this.#renamed(calls, modelId);
+		this.#ours = undefined;
+		this.#answers++;
+		return named;
+	}
+
+	/** Whether they are a single call under an id of its own, as most are: nothing has to be remembered of it. */
+	#isNamed(calls: readonly ToolCall[]): boolean {
+		const [call] = calls;
+		if (call === undefined || calls.length > 1 || call.after !== undefined) return false;
+		const { toolCallId: id } = call;
+		if (id === "" || this.#used.has(id) || (this.#ours?.get(id) ?? id) !== id) return false;
+		this.#used = this.#used.add(id);
+		return true;
+	}
+
+	#renamed(calls: readonly ToolCall[], modelId: string): readonly ToolCall[] {
 		const seen = new Set<string>();
 		let isChanged = false;
 		const named = calls.map((call, index): ToolCall => {
@@ -56,13 +75,11 @@ export class CallIds {
 				...(after === undefined ? {} : { after }),
 			};
 		});
-		this.#ours = new Map();
-		this.#answers++;
 		return isChanged ? named : calls;
 	}
 
 	#fresh(given: string): string {
-		let text = `${this.#place()} ${this.#answers} ${given}`;
+		let text = `${this.#runId} ${this.#open?.cycles} ${this.#open?.rounds} ${this.#answers} ${given}`;
 		for (;;) {
 			const id = `call_${textHash(text).padStart(14, "0")}`;
 			if (!this.#used.has(id)) return id;

@@ -21,13 +21,13 @@ export interface CallInRound {
 	attempt: number;
 	/** Stays the same for every attempt, across restarts. */
 	readonly idempotencyKey: string;
-	tool?: EngineTool;
-	input?: unknown;
+	tool: EngineTool | undefined;
+	input: unknown;
 	approved?: boolean;
 	/** What somebody outside said when it was let run. */
 	approval?: Approval;
 	startedAt: number;
-	context?: CallContext;
+	context: CallContext | undefined;
 	/** What the tool itself came to, while a hook still looks at it. */
 	came?: ToolOutcome;
 	/** Where it threw. */
@@ -55,6 +55,10 @@ export function callInRound(
 		// Joined it is one string; a template would be kept as a tree of its pieces.
 		idempotencyKey: started?.idempotencyKey ?? [...name, index].join("."),
 		startedAt: 0,
+		// Added later they take up more room.
+		tool: undefined,
+		input: undefined,
+		context: undefined,
 	};
 	if (approval !== undefined) {
 		begun.approval = approval;

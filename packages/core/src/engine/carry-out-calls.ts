@@ -106,8 +106,8 @@ async function followed(run: Run, carried: CarriedOut, ended: MaybePromise<LeftO
 		await untilAnswered(run, () => hooks.onObserve?.(carried.step, observations(run)));
 }
 
-function isLeft({ calls, children = [] }: LeftOver): boolean {
-	return calls.length + children.length > 0;
+function isLeft({ calls, children }: LeftOver): boolean {
+	return calls.length > 0 || (children !== undefined && children.length > 0);
 }
 
 /** Ends calls that were stopped or failed. What the run ends with, or is left with. */

@@ -1,5 +1,5 @@
 // A run under way: it commits facts, folds them, notifies watchers, and can be stopped at any moment (keeps I1, I3, I8).
-import { after, UPPError, wellFormed } from "@holdfast/upp";
+import { after, UPPError } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
 import type { BoundaryEvent, BoundaryMark, Entry, Fact, Mutable, RunEvent, Watcher } from "../facts/index.ts";
 import {
@@ -30,6 +30,7 @@ import { RunWatchers } from "./run-watchers.ts";
 import { CommitFailed, Stopped, type StopReason } from "./stopped.ts";
 import { TraceCollector } from "./subagent-events.ts";
 import { refusedCommit } from "./unwritable.ts";
+import { wellFormedFacts } from "./well-formed-facts.ts";
 
 const none: DrivenStages = {};
 const stepEnds: readonly BoundaryMark[] = ["step_end"];
@@ -230,7 +231,7 @@ export class Run {
 	}
 
 	#marked(given: readonly Fact[]): readonly Fact[] {
-		const facts = wellFormed(given);
+		const facts = wellFormedFacts(given);
 		return this.#marks === undefined ? facts : withMarks(facts, this.#marks.take());
 	}
 

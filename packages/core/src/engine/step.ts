@@ -1,5 +1,12 @@
 // The boundaries of a turn and its steps: who may step in there is asked, and what was said meanwhile is taken in.
-import { AssistantMessage, createTurn, HoldfastError, readStopReason, type Turn } from "@holdfast/upp";
+import {
+	AssistantMessage,
+	createTurn,
+	HoldfastError,
+	readStopReason,
+	type Turn,
+	type TurnParts,
+} from "@holdfast/upp";
 import {
 	type AssistantSaid,
 	cycleUsage,
@@ -221,13 +228,14 @@ function turnWith(
 ): Turn {
 	const run = state.run as RunState;
 	const data = outputOf({ state }) ?? answer.data;
-	return createTurn({
+	const parts: TurnParts = {
 		messages: runMessages(state),
 		response: answer.message,
 		toolExecutions: run.executions.toArray(),
 		usage: { ...run.usage, cycles: cycleUsage(run) },
 		cycles: run.cycles,
 		data,
-		...(answer.stopReason === undefined ? {} : { stopReason: readStopReason(answer.stopReason) }),
-	});
+	};
+	if (answer.stopReason !== undefined) parts.stopReason = readStopReason(answer.stopReason);
+	return createTurn(parts);
 }

@@ -278,7 +278,7 @@ export class ToolRound {
 			this.#end.failed(error instanceof HookFailed ? error.cause : error);
 		// A store that answers at once throws at once.
 		void guarded(() => {
-			each.stack = stackOf(outcome.error);
+			if (outcome.error !== undefined) each.stack = stackOf(outcome.error);
 			return hook === undefined
 				? this.#admitAndRecord(each, outcomeOf(outcome), outcome.output, outcome)
 				: this.#afterCall(each, tool, outcome);
@@ -330,7 +330,8 @@ export class ToolRound {
 		if (outcome === "error" && this.#run.stopReason !== undefined && this.#run.stopReason !== "interrupt")
 			return;
 		each.phase = "settled";
-		const facts: Fact[] = [...this.#traceNotes(), this.#settledFact(each, outcome, result, attached)];
+		const facts = this.#traceNotes();
+		facts.push(this.#settledFact(each, outcome, result, attached));
 		const launches: CallInRound[] = [];
 		this.#settledOne(each, facts, launches);
 		const committed = this.#concludes === undefined ? this.#run.commit(facts) : this.#concluded(facts);
@@ -356,7 +357,9 @@ export class ToolRound {
 	/** What sub-agents did since the last time. */
 	#traceNotes(): Fact[] {
 		const step = this.#step;
-		return this.#run.takeTraces().map((value) => ({ kind: "note", step, topic: "subagent-trace", value }));
+		const traces = this.#run.takeTraces();
+		if (traces.length === 0) return [];
+		return traces.map((value) => ({ kind: "note", step, topic: "subagent-trace", value }));
 	}
 
 	#settledFact(

@@ -32,7 +32,8 @@ export interface AcceptedInput {
  * @throws HoldfastError `invalid_input` when it is of no known shape.
  */
 export function acceptInput(input: SendInput, id?: string): AcceptedInput {
-	const accepted = wellFormed(readable(input));
+	const given = readable(input);
+	const accepted = given.shape === "text" ? given : wellFormed(given);
 	if (id === undefined) return accepted;
 	const { content, metadata } = accepted.message;
 	return {
@@ -52,11 +53,11 @@ function readable(input: SendInput): AcceptedInput {
 
 function readInput(input: SendInput): AcceptedInput {
 	if (isUserMessage(input)) return { shape: "message", message: input };
-	if (typeof input === "string") return { shape: "text", message: new UserMessage(input) };
+	if (typeof input === "string") return ofText(input);
 	if (Array.isArray(input)) return fromArray(input);
 	if (typeof input === "object" && input !== null && "type" in input) {
 		if (input.type === "user-text") {
-			if (typeof input.text === "string") return { shape: "text", message: new UserMessage(input.text) };
+			if (typeof input.text === "string") return ofText(input.text);
 			// A copy has no holes: what is missing in a list is undefined in it, and refused.
 			if (Array.isArray(input.text) && [...input.text].every((text) => typeof text === "string"))
 				return fromArray(input.text);
@@ -91,6 +92,10 @@ export function inputFact(inputId: string, input: AcceptedInput, placement: Plac
 	const { shape, wrapped, message } = input;
 	const taken = { kind: "input", inputId, placement, shape, message } as const;
 	return wrapped === undefined ? taken : { ...taken, wrapped };
+}
+
+function ofText(text: string): AcceptedInput {
+	return { shape: "text", message: new UserMessage(text.toWellFormed()) };
 }
 
 function fromArray(given: readonly unknown[]): AcceptedInput {

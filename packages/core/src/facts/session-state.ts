@@ -10,11 +10,12 @@ import {
 	type ToolResult,
 	ToolResultMessage,
 } from "@holdfast/upp";
-import { AgentState, type AgentStateParts, callIdsOf, type List, withCallsOf } from "../state/index.ts";
+import { AgentState, type AgentStateParts, callIdsOf, type List, withCalls } from "../state/index.ts";
 import { cutHistory, editMessage } from "./edit-message.ts";
 import type { Entry, ToolCallOutcome, ToolSettled } from "./fact.ts";
 import { lastOfNote, note } from "./fold-note.ts";
 import { unfold } from "./folded-state.ts";
+import type { Mutable } from "./mutable.ts";
 import { waitingRun, withoutChild, withSpent } from "./nested-waits.ts";
 import { isHidden, type OwnFold, OwnFoldFailed } from "./own-fold.ts";
 import { withoutRefusedFiles } from "./refused-files.ts";
@@ -170,7 +171,7 @@ function withFact(state: SessionState, entry: Entry, options: FoldOptions): Sess
 				unsettled: fact.calls.length,
 			};
 			const parts = AgentState.partsOf(state.agent);
-			const callIds = fact.calls.reduce((ids, { toolCallId }) => ids.add(toolCallId), callIdsOf(parts));
+			const callIds = withCalls(callIdsOf(parts), fact.calls);
 			return { ...state, seq, agent: AgentState.ofParts({ ...parts, step, callIds }), run: requested };
 		}
 		case "tool.started": {
@@ -228,16 +229,12 @@ function withFact(state: SessionState, entry: Entry, options: FoldOptions): Sess
 				);
 				ended = closeRound(state, run, calls, entry, options);
 			}
-			const over: RunState = { ...(ended.run as RunState), status: fact.outcome };
-			const error = fact.error === undefined ? {} : { error: fact.error };
-			const partial = fact.partial === undefined ? {} : { partial: fact.partial };
+			const over: Mutable<RunState> = { ...(ended.run as RunState), status: fact.outcome };
+			if (fact.error !== undefined) over.error = fact.error;
+			if (fact.partial !== undefined) over.partial = fact.partial;
 			// What is over is not parked any more.
-			const parked = over.parked === undefined ? {} : { parked: undefined };
-			return {
-				...withoutRefusedFiles(ended, fact.error),
-				seq,
-				run: { ...over, ...error, ...partial, ...parked },
-			};
+			if (over.parked !== undefined) over.parked = undefined;
+			return { ...withoutRefusedFiles(ended, fact.error), seq, run: over };
 		}
 	}
 }
@@ -279,9 +276,8 @@ function append(
 
 /** What a message with calls adds to the ids of all calls there were. */
 function callIdsWith(parts: AgentStateParts, message: Message): AgentStateParts["callIds"] {
-	return (message as { toolCalls?: unknown }).toolCalls === undefined
-		? parts.callIds
-		: withCallsOf(callIdsOf(parts), message);
+	const { toolCalls } = message as { toolCalls?: readonly ToolCall[] };
+	return toolCalls === undefined ? parts.callIds : withCalls(callIdsOf(parts), toolCalls);
 }
 
 /** All calls of the step have results: they become one message, in the order of the calls. */

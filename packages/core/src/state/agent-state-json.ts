@@ -81,6 +81,7 @@ export function partsFromJSON(given: unknown): { readonly id: string; readonly p
 			plan: readOptional(json.plan, "plan", (plan, path) => readPlan(readValue(plan, path), path)),
 			usage: readOptional(json.usage, "usage", (usage, path) => readUsage(readValue(usage, path), path)),
 			subagentTraces: traces && List.from(traces),
+			callIds: undefined,
 		},
 	};
 }

@@ -22,18 +22,25 @@ export interface AgentStateParts {
 	readonly usage: TokenUsage | undefined;
 	readonly subagentTraces: List<SubagentExecutionTrace> | undefined;
 	/** Ids of all calls there were; undefined until somebody asks. */
-	readonly callIds?: IdSet | undefined;
+	readonly callIds: IdSet | undefined;
 }
 
 /** Ids of all calls there were, those of messages that were taken out since included. */
-export function callIdsOf({ callIds, messages }: AgentStateParts): IdSet {
-	return callIds ?? messages.toArray().reduce(withCallsOf, IdSet.empty());
+export function callIdsOf({ callIds, messages }: Pick<AgentStateParts, "callIds" | "messages">): IdSet {
+	if (callIds !== undefined) return callIds;
+	let all = IdSet.empty();
+	for (const message of messages.toArray()) {
+		const { toolCalls } = message as { toolCalls?: readonly ToolCall[] };
+		if (toolCalls !== undefined) all = withCalls(all, toolCalls);
+	}
+	return all;
 }
 
-/** The ids with those of a message's calls. */
-export function withCallsOf(ids: IdSet, message: Message): IdSet {
-	const { toolCalls = [] } = message as { toolCalls?: readonly ToolCall[] };
-	return toolCalls.reduce((all, { toolCallId }) => all.add(toolCallId), ids);
+/** The ids with those of calls. */
+export function withCalls(ids: IdSet, calls: readonly ToolCall[]): IdSet {
+	let all = ids;
+	for (const { toolCallId } of calls) all = all.add(toolCallId);
+	return all;
 }
 
 const noMetadata: Readonly<Record<string, unknown>> = Object.freeze({});
@@ -62,6 +69,7 @@ export class AgentState {
 			plan: undefined,
 			usage: undefined,
 			subagentTraces: undefined,
+			callIds: undefined,
 		});
 	}
 

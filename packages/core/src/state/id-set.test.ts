@@ -2,30 +2,38 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { IdSet } from "./id-set.ts";
 
-test("a set has what was added to it and nothing else, and older versions stay as they were", () => {
+const id = fc.oneof(fc.string({ maxLength: 2 }), fc.constantFrom("__proto__", "constructor", "0"));
+
+test("a set has what was added to it and nothing else, whichever version it continues", () => {
 	fc.assert(
 		fc.property(
-			fc.array(fc.string({ maxLength: 3 })),
-			fc.array(fc.string({ maxLength: 3 })),
-			(ids, others) => {
-				let set = IdSet.empty();
-				const model = new Set<string>();
-				const versions: [IdSet, Set<string>][] = [];
-				for (const id of ids) {
-					versions.push([set, new Set(model)]);
-					set = set.add(id);
-					model.add(id);
+			fc.array(fc.record({ id, from: fc.nat({ max: 30 }), isNewest: fc.boolean() }), { maxLength: 80 }),
+			(additions) => {
+				const versions: { set: IdSet; has: ReadonlySet<string> }[] = [{ set: IdSet.empty(), has: new Set() }];
+				for (const { id, from, isNewest } of additions) {
+					const at = isNewest ? versions.length - 1 : from % versions.length;
+					const { set, has } = versions[at] as (typeof versions)[number];
+					versions.push({ set: set.add(id), has: new Set([...has, id]) });
 				}
-				versions.push([set, model]);
-				for (const [version, expected] of versions)
-					for (const id of [...ids, ...others]) expect(version.has(id)).toBe(expected.has(id));
+				for (const { set, has } of versions)
+					for (const { id } of additions) expect(set.has(id)).toBe(has.has(id));
 			},
 		),
 	);
 });
 
-test("adding costs the same with many ids, those of one hash included", () => {
-	let set = IdSet.empty();
-	for (let at = 0; at < 100_000; at++) set = set.add(`call_${at}`);
-	expect([set.has("call_99999"), set.has("call_100000")]).toEqual([true, false]);
+test("many ids cost the same each, added in line or each to a fork of the version before", () => {
+	let line = IdSet.empty();
+	for (let at = 0; at < 100_000; at++) line = line.add(`call_${at}`);
+	expect([line.has("call_99999"), line.has("call_100000")]).toEqual([true, false]);
+	let forked = IdSet.empty();
+	for (let at = 0; at < 20_000; at++) {
+		forked.add(`other_${at}`);
+		forked = forked.add(`call_${at}`);
+	}
+	expect([forked.has("call_0"), forked.has("call_19999"), forked.has("other_19999")]).toEqual([
+		true,
+		true,
+		false,
+	]);
 });

@@ -1,24 +1,29 @@
-// A persistent set of ids with shared structure: adding one costs the same however many there are, and leaves older versions
-// as they were (keeps I5). A trie over a hash of the id, 32 children wide.
+// A persistent set of ids with shared structure: adding to the newest version costs the same however many there are, and leaves
+// older versions as they were (keeps I5). Versions of one line share one growing list; an addition to an older version starts
+// a new list after it.
 
-interface Leaf {
-	readonly hash: number;
-	/** Ids of that hash. */
-	readonly ids: readonly string[];
+/** Ids that were added one after the other; those beyond a fork belong to other versions. */
+interface Line {
+	readonly ids: string[];
+	/** Where each id is in `ids`; made when a version with more than a few is asked. */
+	positions: Map<string, number> | undefined;
+	/** What the line continues. */
+	readonly before: IdSet | undefined;
 }
 
-type Node = Leaf | readonly (Node | undefined)[];
-
-const bits = 5;
-const mask = 31;
+/** So few ids are looked through faster than they are looked up. */
+const few = 8;
 
 /** A set of ids. `add` returns a new one. */
 export class IdSet {
-	static readonly #empty: IdSet = new IdSet(undefined);
-	readonly #root: Node | undefined;
+	static readonly #empty: IdSet = new IdSet({ ids: [], positions: undefined, before: undefined }, 0);
+	readonly #line: Line;
+	/** How many ids of the line belong to this version. */
+	readonly #length: number;
 
-	private constructor(root: Node | undefined) {
-		this.#root = root;
+	private constructor(line: Line, length: number) {
+		this.#line = line;
+		this.#length = length;
 	}
 
 	static empty(): IdSet {
@@ -26,50 +31,45 @@ export class IdSet {
 	}
 
 	has(id: string): boolean {
-		return this.#has(id, hashOf(id));
+		for (let set: IdSet | undefined = this; set !== undefined; set = set.#line.before)
+			if (isAmong(set.#line, set.#length, id)) return true;
+		return false;
 	}
 
 	add(id: string): IdSet {
-		const hash = hashOf(id);
-		return this.#has(id, hash) ? this : new IdSet(added(this.#root, hash, id, 0));
+		const line = this.#line;
+		const length = this.#length;
+		// Another version has continued in the same way.
+		if (length > 0 && line.ids[length] === id) return new IdSet(line, length + 1);
+		if (this.has(id)) return this;
+		if (length === 0 || line.ids.length > length) return this.#fork(id);
+		line.positions?.set(id, length);
+		line.ids.push(id);
+		return new IdSet(line, length + 1);
 	}
 
-	#has(id: string, hash: number): boolean {
-		let node = this.#root;
-		for (let shift = 0; node !== undefined && isBranch(node); shift += bits)
-			node = node[(hash >>> shift) & mask];
-		return node !== undefined && !isBranch(node) && node.hash === hash && node.ids.includes(id);
+	/** Lists no longer than the new one are copied into it, so that a chain of forks has few lists: a binary counter. */
+	#fork(id: string): IdSet {
+		let before: IdSet | undefined = this.#length === 0 ? undefined : this;
+		const copied: string[][] = [];
+		let count = 1;
+		for (; before !== undefined && before.#length <= count; before = before.#line.before) {
+			copied.push(before.#line.ids.slice(0, before.#length));
+			count += before.#length;
+		}
+		const ids = copied.reverse().flat();
+		ids.push(id);
+		return new IdSet({ ids, positions: undefined, before }, count);
 	}
 }
 
-function added(node: Node | undefined, hash: number, id: string, shift: number): Node {
-	if (node === undefined) return { hash, ids: [id] };
-	if (isBranch(node)) return withChild(node, (hash >>> shift) & mask, hash, id, shift);
-	if (node.hash === hash) return { hash, ids: [...node.ids, id] };
-	const branch: (Node | undefined)[] = [];
-	branch[(node.hash >>> shift) & mask] = node;
-	return withChild(branch, (hash >>> shift) & mask, hash, id, shift);
-}
-
-function withChild(
-	branch: readonly (Node | undefined)[],
-	at: number,
-	hash: number,
-	id: string,
-	shift: number,
-): readonly (Node | undefined)[] {
-	const copy = branch.slice();
-	copy[at] = added(branch[at], hash, id, shift + bits);
-	return copy;
-}
-
-function isBranch(node: Node): node is readonly (Node | undefined)[] {
-	return Array.isArray(node);
-}
-
-/** FNV-1a of 32 bits. */
-function hashOf(id: string): number {
-	let hash = 0x811c9dc5;
-	for (let at = 0; at < id.length; at++) hash = Math.imul(hash ^ id.charCodeAt(at), 0x01000193);
-	return hash >>> 0;
+function isAmong(line: Line, length: number, id: string): boolean {
+	const { ids } = line;
+	if (length <= few) {
+		for (let at = 0; at < length; at++) if (ids[at] === id) return true;
+		return false;
+	}
+	line.positions ??= new Map(ids.map((each, at) => [each, at]));
+	const position = line.positions.get(id);
+	return position !== undefined && position < length;
 }

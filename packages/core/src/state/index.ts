@@ -1,6 +1,6 @@
 // Door of the state: immutable snapshots with shared structure, and trees of them.
 
-export { AgentState, type AgentStateParts, callIdsOf, withCallsOf } from "./agent-state.ts";
+export { AgentState, type AgentStateParts, callIdsOf, withCalls } from "./agent-state.ts";
 export type { AgentStateJSON } from "./agent-state-json.ts";
 export type { GenerateResult, ResultWith } from "./generate-result.ts";
 export { IdSet } from "./id-set.ts";
