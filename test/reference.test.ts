@@ -14,6 +14,7 @@ test("every page that the site's sidebar names is there", () => {
 
 test.each([
 	["docs/guide/tools.md", "guide/tools.md"],
+	["docs/cookbook/index.md", "cookbook/index.md"],
 	["packages/core/README.md", "packages/core.md"],
 	["examples/README.md", "examples/index.md"],
 	["examples/support-desk/README.md", "examples/support-desk.md"],

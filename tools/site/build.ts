@@ -49,6 +49,7 @@ function configure(pages: readonly Page[]): UserConfig<DefaultTheme.Config> {
 			nav: [
 				{ text: "Tutorial", link: "/tutorial" },
 				{ text: "Guides", link: "/which-call", activeMatch: "^/(?:guide|which-call|deployment)" },
+				{ text: "Cookbook", link: "/cookbook/", activeMatch: "^/cookbook/" },
 				{ text: "Reference", link: "/api/", activeMatch: "^/api/" },
 				{ text: "Concepts", link: "/design", activeMatch: "^/(?:design|glossary|errors|adr)" },
 			],
