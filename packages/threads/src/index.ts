@@ -61,6 +61,8 @@ export {
 	type GivenMcp,
 	type GivenMcpTool,
 	type ListThreads,
+	type ModelFacts,
+	type ModelLists,
 	type ParentLink,
 	type PromptEdits,
 	type PromptVersion,

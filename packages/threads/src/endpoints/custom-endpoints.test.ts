@@ -46,6 +46,19 @@ test("an endpoint gets the request, the thread without an execution, and its par
 	expect([moved.status, moved.response.headers.get("location")]).toEqual([307, "http://localhost/elsewhere"]);
 });
 
+test("a controller finds the definitions of the project by name", async () => {
+	const names = defineController(async ({ agents = {}, models = {}, prompts = {} }) => {
+		const main = (await models.main?.()) as { model: string } | undefined;
+		return { agents: Object.keys(agents), prompts: Object.keys(prompts), model: main?.model };
+	});
+	const { ask } = served(oneAgent(scripted([]), { endpoints: { names } }));
+	expect((await ask("GET", "/api/names")).body).toEqual({
+		agents: ["helper"],
+		prompts: ["help"],
+		model: "m-1",
+	});
+});
+
 test("a controller gets the request and what the program gives it, and is no endpoint of threads [SA-194]", async () => {
 	const hello = defineController(({ req, env, params, url }) => ({
 		method: req.method,

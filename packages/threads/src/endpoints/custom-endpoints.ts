@@ -3,7 +3,7 @@
 import type { Route } from "@holdfast/server";
 import { HoldfastError } from "holdfast";
 import { isThreadEndpoint } from "../define/index.ts";
-import type { ControllerReturn, Project, ProjectEndpoint } from "../types/index.ts";
+import type { ControllerContext, ControllerReturn, Project, ProjectEndpoint } from "../types/index.ts";
 import { THREAD_ENDPOINT_SYMBOL } from "../types/index.ts";
 import { type MatchRoute, routeMatcher } from "./match-route.ts";
 import { requestedThread, statuses, type ThreadRoutesOptions } from "./served-threads.ts";
@@ -62,11 +62,26 @@ export function customRoutes(options: ThreadRoutesOptions): readonly Route[] {
 				params: found.params,
 				url: new URL(request.url),
 				env: { ...options.env },
+				...registriesOf(threads.project),
 			};
 			return guarded(async () => (handler as (given: typeof context) => ControllerReturn)(context));
 		},
 	};
 	return [endpoint, controller];
+}
+
+const registered = ["agents", "prompts", "models", "tools", "hooks", "effects"] as const;
+
+/** Loaders of the definitions of a project, by name. They are loaded already. */
+function registriesOf(project: Project): Pick<ControllerContext, (typeof registered)[number]> {
+	return Object.fromEntries(
+		registered.map((kind) => [
+			kind,
+			Object.fromEntries(
+				[...project[kind].values()].map(({ name, definition }) => [name, async () => definition as unknown]),
+			),
+		]),
+	);
 }
 
 /** HEAD is GET without a body, which the platform leaves out. */

@@ -2,6 +2,7 @@
 // cost, sub-agents (SA-205, SA-207, SA-208).
 import type { Exchange, Route } from "@holdfast/server";
 import { HoldfastError } from "holdfast";
+import { countIn } from "./read-requests.ts";
 import { schemas } from "./schemas.ts";
 import {
 	answerJson,
@@ -154,32 +155,65 @@ function notPending(): HoldfastError {
 	);
 }
 
+const mostOffered = 100;
+
 /** Routes of what the project has. */
 export function projectRoutes({ threads }: ThreadRoutesOptions): readonly Route[] {
 	const kinds = ["agents", "prompts", "models", "tools", "hooks", "effects", "providers"] as const;
-	return kinds.map((kind) => ({
+	const offered: Route = {
 		method: "GET",
-		path: `/api/${kind}`,
-		name: `list${kind[0]?.toUpperCase()}${kind.slice(1)}`,
-		summary: `The ${kind} of the project, by name.`,
-		answers: { 200: schemas.json("Their names.", schemas.any) },
-		handle: () => {
-			const items = [...threads.project[kind].values()].sort((one, other) =>
-				one.name < other.name ? -1 : 1,
-			);
-			return answerJson({
-				[kind]: items.map(({ name, packageId, definition }) => {
-					const { description, title, toolDescription } = definition as unknown as Record<string, unknown>;
-					return {
-						name,
-						package: packageId,
-						...(title === undefined ? {} : { title }),
-						...((description ?? toolDescription) === undefined
-							? {}
-							: { description: description ?? toolDescription }),
-					};
+		path: "/api/models/:name/offered",
+		name: "listOfferedModels",
+		summary: "The models that the provider of a model offers, a page at a time.",
+		parameters: [
+			{ in: "query", name: "search", description: "Words in their names.", schema: schemas.text },
+			{ in: "query", name: "limit", description: "Models of a page.", schema: schemas.limit },
+			{ in: "query", name: "cursor", description: "`nextCursor` of the page before.", schema: schemas.text },
+		],
+		answers: { 200: schemas.json("A page of models.", schemas.any) },
+		statuses: { item_not_found: 404, models_not_listed: 502 },
+		async handle(exchange) {
+			const search = exchange.query("search");
+			const cursor = exchange.query("cursor");
+			return answerJson(
+				await threads.models.offered(exchange.parameter("name") ?? "", {
+					limit: Math.max(1, countIn(exchange.query("limit"), "limit", mostOffered, mostOffered)),
+					...(search === undefined ? {} : { search }),
+					...(cursor === undefined ? {} : { cursor }),
 				}),
-			});
+			);
 		},
-	}));
+	};
+	const lists = kinds.map(
+		(kind): Route => ({
+			method: "GET",
+			path: `/api/${kind}`,
+			name: `list${kind[0]?.toUpperCase()}${kind.slice(1)}`,
+			summary: `The ${kind} of the project, by name.`,
+			answers: { 200: schemas.json("Their names.", schemas.any) },
+			handle: async () => {
+				const items = [...threads.project[kind].values()].sort((one, other) =>
+					one.name < other.name ? -1 : 1,
+				);
+				const facts = new Map(
+					kind === "models" ? (await threads.models.list()).map((each) => [each.name, each]) : [],
+				);
+				return answerJson({
+					[kind]: items.map(({ name, packageId, definition }) => {
+						const { description, title, toolDescription } = definition as unknown as Record<string, unknown>;
+						return {
+							name,
+							package: packageId,
+							...(title === undefined ? {} : { title }),
+							...((description ?? toolDescription) === undefined
+								? {}
+								: { description: description ?? toolDescription }),
+							...facts.get(name),
+						};
+					}),
+				});
+			},
+		}),
+	);
+	return [...lists, offered];
 }

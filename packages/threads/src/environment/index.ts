@@ -5,4 +5,5 @@ export {
 	type EnvironmentParts,
 	type EnvValue,
 	ThreadEnvironment,
+	valueIn,
 } from "./thread-environment.ts";

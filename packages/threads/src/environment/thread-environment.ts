@@ -171,7 +171,8 @@ export class ThreadEnvironment {
 	}
 }
 
-function valueIn(given: EnvGiven | undefined, name: string): EnvValue | undefined {
+/** The value that a name has among those given; undefined without one. */
+export function valueIn(given: EnvGiven | undefined, name: string): EnvValue | undefined {
 	if (given === undefined || !Object.hasOwn(given, name)) return undefined;
 	const value = given[name];
 	if (typeof value === "string") return { value, type: "secret" };

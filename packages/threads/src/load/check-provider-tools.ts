@@ -1,14 +1,26 @@
 // Tools that a model leaves to its provider must be tools that the provider has (SA-034).
 import { messageOf } from "@holdfast/upp";
-import type { Project, ProjectItem } from "../types/index.ts";
+import type { Project, ProjectItem, ProviderInstance } from "../types/index.ts";
 import type { ProjectProblem } from "./problems.ts";
 
 /** What is wrong with the `providerTools` of the models. */
 export async function checkProviderTools(project: Project): Promise<readonly ProjectProblem[]> {
-	const models = [...project.models.values()].filter(
-		({ definition }) => (definition.providerTools ?? []).length > 0,
-	);
-	return (await Promise.all(models.map(checkModel))).flat();
+	const models = [...project.models.values()];
+	const withTools = models.filter(({ definition }) => (definition.providerTools ?? []).length > 0);
+	return [...models.flatMap(checkSupport), ...(await Promise.all(withTools.map(checkModel))).flat()];
+}
+
+/** A model that its provider does not have. A provider that cannot be made without a key is asked when it is used. */
+function checkSupport({ definition, file, name }: ProjectItem<"model">): readonly ProjectProblem[] {
+	let provider: ProviderInstance;
+	try {
+		provider = definition.provider({ apiKey: "" });
+		if (provider.supportsModel?.(definition.model) !== false) return [];
+	} catch {
+		return [];
+	}
+	const message = `The provider "${provider.name}" of the model "${name}" does not have ${JSON.stringify(definition.model)}.`;
+	return [{ file, field: "model", message }];
 }
 
 async function checkModel(model: ProjectItem<"model">): Promise<readonly ProjectProblem[]> {

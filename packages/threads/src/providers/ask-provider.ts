@@ -34,6 +34,8 @@ export interface AnswerMessage {
 	readonly id: string;
 	/** Its metadata, with those that the provider wants back. */
 	metadata(usage: TokenUsage, others: AssistantMessage["metadata"]): AssistantMessage["metadata"];
+	/** Gets the answer as the provider gave it. Must not throw. */
+	answered?(answer: ProviderResponse): void;
 }
 
 /** Asks for the whole answer. Rejects with a UPPError. */
@@ -206,6 +208,7 @@ interface GatheredCall {
 
 /** An answer of a provider as the engine records it; the same whether it came whole or in pieces. */
 function responseOf(answer: ProviderResponse, made: AnswerMessage | undefined): LLMResponse {
+	made?.answered?.(answer);
 	const content: AssistantContent[] = [];
 	const details = answer.reasoningDetails;
 	if ((answer.reasoning ?? "") !== "" || (details?.length ?? 0) > 0) {

@@ -4,6 +4,7 @@ export type { ThreadLog, ThreadLogger } from "./logs.ts";
 export type { GivenMcp, GivenMcpTool } from "./mcp-tools.ts";
 export { dataOf } from "./message-data.ts";
 export { callOf, type ModelCall } from "./model-calls.ts";
+export type { ModelFacts, ModelLists } from "./model-lists.ts";
 export type {
 	EffectsPart,
 	EnvironmentPart,

@@ -1,8 +1,9 @@
 // The models of a project: the provider of each, made with the key of whoever asks, and what it is asked with.
-import type { LLMResponse, StreamEvent, UPPError } from "@holdfast/upp";
-import { mapReasoningLevel } from "../define/index.ts";
+import { delay, type LLMResponse, type StreamEvent, type UPPError } from "@holdfast/upp";
+import { mapReasoningLevel, ProviderError } from "../define/index.ts";
 import { type AnswerMessage, generateWith, providerFailure, streamInto } from "../providers/index.ts";
 import type {
+	ModelCapabilities,
 	ModelDefinition,
 	ProjectItem,
 	PromptDefinition,
@@ -16,6 +17,8 @@ import type { ProjectIndex } from "./project-index.ts";
 export interface BoundModel {
 	readonly item: ProjectItem<"model">;
 	readonly provider: ProviderInstance;
+	/** What it can do, as its definition says, or else its provider. */
+	readonly capabilities: ModelCapabilities | undefined;
 	/** What must appear in no log. */
 	readonly secrets: readonly string[];
 }
@@ -46,18 +49,58 @@ async function boundModels(
 	return models;
 }
 
-const made = new WeakMap<ModelDefinition, Map<string, ProviderInstance>>();
+type Made = Pick<BoundModel, "provider" | "capabilities">;
+
+const made = new WeakMap<ModelDefinition, Map<string, Promise<Made>>>();
 
 async function bound(item: ProjectItem<"model">, env: Pick<EnvironmentPart, "find">): Promise<BoundModel> {
 	const { definition } = item;
 	const { apiKeyEnv } = definition.provider;
 	const key = apiKeyEnv === undefined ? undefined : (await env.find(apiKeyEnv))?.value;
-	const known = made.get(definition) ?? new Map<string, ProviderInstance>();
+	const known = made.get(definition) ?? new Map<string, Promise<Made>>();
 	made.set(definition, known);
 	const name = key ?? "";
-	const provider = known.get(name) ?? definition.provider(key === undefined ? {} : { apiKey: key });
-	known.set(name, provider);
-	return { item, provider, secrets: key === undefined || key === "" ? [] : [key] };
+	const making = known.get(name) ?? make(definition, key);
+	known.set(name, making);
+	making.catch(() => known.delete(name)); // what failed is tried again
+	return { item, ...(await making), secrets: key === undefined || key === "" ? [] : [key] };
+}
+
+/** The provider of a model, with a key. */
+export function providerOf(definition: ModelDefinition, apiKey: string | undefined): ProviderInstance {
+	const { includedProviders } = definition;
+	return definition.provider({
+		...(apiKey === undefined ? {} : { apiKey }),
+		...(includedProviders === undefined ? {} : { includedProviders: [...includedProviders] }),
+	});
+}
+
+async function make(definition: ModelDefinition, apiKey: string | undefined): Promise<Made> {
+	const provider = providerOf(definition, apiKey);
+	return { provider, capabilities: await capabilitiesOf(definition, provider) };
+}
+
+/** How long a provider may take to say what a model can do. */
+const patienceMs = 5_000;
+
+/** What a model can do: what its definition says, or else what its provider says in time. */
+export async function capabilitiesOf(
+	{ capabilities, model }: ModelDefinition,
+	provider: ProviderInstance,
+): Promise<ModelCapabilities | undefined> {
+	if (capabilities !== undefined || provider.getModelCapabilities === undefined) return capabilities;
+	const answered = new AbortController();
+	try {
+		const said = await Promise.race([
+			provider.getModelCapabilities(model),
+			delay(patienceMs, answered.signal).catch(() => undefined),
+		]);
+		return typeof said === "object" && said !== null ? said : undefined;
+	} catch {
+		return undefined; // it is asked all the same
+	} finally {
+		answered.abort();
+	}
 }
 
 /** By the definition of a model. */
@@ -72,8 +115,9 @@ const knownOptions = new WeakMap<PromptDefinition, OptionsByModel>();
  */
 export function requestOptions(
 	prompt: PromptDefinition,
-	model: ModelDefinition,
+	{ item: { definition: model }, capabilities }: BoundModel,
 ): Readonly<Omit<ProviderRequest, "messages">> {
+	if (capabilities !== model.capabilities) return optionsOf(prompt, model, capabilities);
 	let known = knownOptions.get(prompt);
 	if (known === undefined) {
 		known = new WeakMap();
@@ -81,7 +125,7 @@ export function requestOptions(
 	}
 	let options = known.get(model);
 	if (options === undefined) {
-		options = optionsOf(prompt, model);
+		options = optionsOf(prompt, model, capabilities);
 		if (options.reasoning === undefined && options.providerOptions === undefined) known.set(model, options);
 	}
 	return options;
@@ -89,7 +133,8 @@ export function requestOptions(
 
 function optionsOf(
 	{ toolChoice = "auto", parallelToolCalls = false, reasoning, providerOptions }: PromptDefinition,
-	{ model, capabilities, providerOptions: ofModel }: ModelDefinition,
+	{ model, providerOptions: ofModel }: ModelDefinition,
+	capabilities: ModelCapabilities | undefined,
 ): Omit<ProviderRequest, "messages"> {
 	const options = { ...(ofModel as Record<string, unknown> | undefined), ...providerOptions };
 	const level = reasoning?.effort === undefined ? undefined : levels[reasoning.effort];
@@ -151,7 +196,7 @@ export function askStreamed(asking: AskModels, emit: (event: StreamEvent) => voi
 	return ask(
 		asking,
 		(model, request) =>
-			model.item.definition.capabilities?.supportsStreaming === false
+			model.capabilities?.supportsStreaming === false
 				? generateWith(model.provider, request, asking.message?.(model))
 				: streamInto(model.provider, request, said, asking.message?.(model)),
 		() => hasSpoken,
@@ -172,6 +217,11 @@ function ask(asking: AskModels, call: CallModel, hasSpoken: () => boolean): Prom
 			if (isLast) throw error;
 			return from(at + 1);
 		};
+		const { definition } = model.item;
+		if (model.provider.supportsModel?.(definition.model) === false) {
+			const message = `The provider "${model.provider.name}" does not have the model ${JSON.stringify(definition.model)}.`;
+			return Promise.reject(new ProviderError(message, "invalid_request")).catch(refused);
+		}
 		const assembled = request(model);
 		if (assembled instanceof Promise)
 			return assembled.then((made) => call(model, made).then(answered, refused));

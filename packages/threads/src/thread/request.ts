@@ -76,8 +76,8 @@ interface CommonParts {
 function requestsOf(parts: RequestParts, { content, rows, tools, hooks }: CommonParts): Assembled {
 	const { prompt, input, signal } = parts;
 	const head: ProviderMessage = { role: "system", content };
-	return ({ item }) => {
-		const images = recentImages(parts, rows, item.definition.capabilities?.supportsImages !== false);
+	return (model) => {
+		const images = recentImages(parts, rows, model.capabilities?.supportsImages !== false);
 		const make = (
 			found: ReadonlyMap<string, string>,
 			masked: <Value>(data: Value) => Value,
@@ -86,7 +86,7 @@ function requestsOf(parts: RequestParts, { content, rows, tools, hooks }: Common
 				const seen = providerHistory(rows.all(), viewOf(parts, found));
 				return [head, ...masked(input === undefined ? seen : [...seen, input])];
 			};
-			const options = requestOptions(prompt.definition, item.definition);
+			const options = requestOptions(prompt.definition, model);
 			if (hooks === undefined || !hasHooks(hooks, "prefilter_llm_history"))
 				return withTools(lazily(options, history), tools, signal);
 			return prefilterHistory(hooks, llmMessages(history())).then((filtered: LLMMessage[]) =>

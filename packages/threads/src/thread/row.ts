@@ -1,6 +1,7 @@
 // A message of a thread in its list, with what it was made of.
 import type { AnyMessage, AssistantMessage, ToolCall, UserMessage } from "@holdfast/upp";
-import type { AttachmentRef, HookToolCall, Message, ToolResult } from "../types/index.ts";
+import { providerKey } from "../providers/index.ts";
+import type { AttachmentRef, HookToolCall, Message, ProviderResponse, ToolResult } from "../types/index.ts";
 import { dataOf, type MessageData, type Side } from "./message-data.ts";
 
 /** What a finished call leaves for the execution, beside its result. */
@@ -45,6 +46,16 @@ export interface RowOrigin {
 	readonly at: number;
 }
 
+/** What a provider did itself for an answer. */
+type ProviderWork = Pick<ProviderResponse, "providerTools" | "webSearches">;
+
+function workOf({ providerTools, webSearches }: ProviderWork): Record<string, unknown> {
+	return {
+		...(providerTools === undefined ? {} : { provider_tools: providerTools }),
+		...(webSearches === undefined ? {} : { web_searches: webSearches }),
+	};
+}
+
 /** The row of a message of a user or an assistant. */
 export function rowOf(source: UserMessage | AssistantMessage, { seq, runId, at }: RowOrigin): Row {
 	const data = dataOf(source);
@@ -60,6 +71,9 @@ export function rowOf(source: UserMessage | AssistantMessage, { seq, runId, at }
 		tool_call_id: null,
 		...about(data, at),
 	};
+	const done = source.metadata?.[providerKey] as ProviderWork | undefined;
+	if (done?.providerTools !== undefined || done?.webSearches !== undefined)
+		message.metadata = { ...message.metadata, ...workOf(done) };
 	const side = data.side ?? (source.type === "assistant" ? "a" : undefined);
 	return { message, source, sourceId: source.id, seq, runId, side };
 }

@@ -14,17 +14,11 @@ import {
 	type ToolCall,
 } from "@holdfast/upp";
 import type { InterceptedModelCall } from "holdfast/middleware";
-import { providerKey } from "../providers/index.ts";
-import type {
-	AttachmentRef,
-	ModelDefinition,
-	ProjectItem,
-	ProviderExecutedToolResult,
-} from "../types/index.ts";
+import type { AttachmentRef, ModelDefinition, ProjectItem, ProviderResponse } from "../types/index.ts";
 import { queuedTag } from "./flow.ts";
 import type { LiveRun } from "./live-run.ts";
 import { dataOf, type MessageData, type Side, withData } from "./message-data.ts";
-import { askStreamed, modelsOf } from "./model-binding.ts";
+import { askStreamed, type BoundModel, modelsOf } from "./model-binding.ts";
 import { recordCall } from "./model-calls.ts";
 import { callName } from "./project-index.ts";
 import { assembleRequest, logged } from "./request.ts";
@@ -104,9 +98,10 @@ async function answering(
 		{
 			models,
 			signal,
-			message: ({ item }) => ({
+			message: ({ item, provider }) => ({
 				id: messageIdOf(live.runId, scope.call.step),
 				metadata: (usage, others) => withData(dataOfAnswer(side, prompt, item, usage), others),
+				answered: (answer) => void logAnswer(system, threadId, { item, provider, signal }, answer),
 			}),
 			request: (model) => logged(system, threadId, model, assembled(model)),
 			failed({ item }, error, isLast) {
@@ -120,7 +115,6 @@ async function answering(
 		emit,
 	);
 	const { message } = response;
-	if (message.metadata?.[providerKey] !== undefined) logProviderTools(system, threadId, message);
 	return message.content.some(({ type }) => type === "image")
 		? { ...response, message: await withImagesKept(system, live, message) }
 		: response;
@@ -139,13 +133,45 @@ function dataOfAnswer(
 	return side === "b" ? { ...counted, metadata: { side: "b" } } : counted;
 }
 
-function logProviderTools(system: ThreadSystem, threadId: string, { metadata }: AssistantMessage): void {
-	const about = metadata?.[providerKey] as
-		| { readonly providerTools?: readonly ProviderExecutedToolResult[] }
-		| undefined;
-	for (const tool of about?.providerTools ?? []) {
-		const text = `The provider executed its tool "${tool.name}" (${tool.status}).`;
-		system.log({ threadId, level: "info", topic: "provider-tool", message: text, data: tool });
+/** Logs what the provider did for an answer itself, and what else it knows of it. */
+async function logAnswer(
+	system: ThreadSystem,
+	threadId: string,
+	{
+		item,
+		provider,
+		signal,
+	}: Pick<BoundModel, "item" | "provider"> & { readonly signal: AbortSignal | undefined },
+	{ providerTools = [], webSearches = [], finishReason, usage, metadata }: ProviderResponse,
+): Promise<void> {
+	const log = (message: string, data: unknown, topic = "provider-tool"): void =>
+		system.log({ threadId, level: "info", topic, message, data });
+	for (const tool of providerTools)
+		log(`The provider executed its tool "${tool.name}" (${tool.status}).`, { ...tool, type: tool.name });
+	for (const search of webSearches)
+		log(`The provider searched the web (${search.status ?? "completed"}).`, {
+			name: "web_search",
+			...search,
+		});
+	if (provider.getResponseMetadata === undefined) return;
+	const { model } = item.definition;
+	const { responseId } = (metadata ?? {}) as { readonly responseId?: unknown };
+	try {
+		const known = await provider.getResponseMetadata(
+			{
+				model,
+				finishReason,
+				usage,
+				...(typeof responseId === "string" ? { responseId } : {}),
+				...(metadata === undefined ? {} : { metadata }),
+			},
+			signal,
+		);
+		if (known !== null)
+			log(`The provider of the model "${item.name}" told more of its answer.`, known, "model");
+	} catch (error) {
+		const message = `The provider of the model "${item.name}" could not tell more of its answer: ${messageOf(error)}`;
+		system.log({ threadId, level: "warn", topic: "model", message });
 	}
 }
 

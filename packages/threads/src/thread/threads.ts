@@ -1,5 +1,4 @@
-// The threads of a project over one host: sessions whose agent, prompt and model are those that the project says (keeps I1). There
-// is no loop, no lock and no store here.
+// The threads of a project over one host: sessions whose agent, prompt and model the project names. No loop or store (keeps I1).
 import { createSandbox, type Sandbox } from "@holdfast/sandbox";
 import {
 	type AgentRun,
@@ -27,6 +26,7 @@ import { askControl, type StateScope, threadState } from "./make-thread-state.ts
 import { MaskedLog } from "./masked-log.ts";
 import { queueMessage } from "./messages.ts";
 import { type ModelCall, modelCalls } from "./model-calls.ts";
+import { ModelLists } from "./model-lists.ts";
 import { threadNotFound } from "./not-found.ts";
 import type { ThreadParts, ThreadPlace } from "./parts.ts";
 import { threadPolicy } from "./policy.ts";
@@ -49,6 +49,8 @@ import { agentOf, turnOf } from "./turn.ts";
 export class Threads {
 	/** Where they live. */
 	readonly host: Host;
+	/** The project's models, and what their providers offer. */
+	readonly models: ModelLists;
 	/** Versions of the project's prompts, where `editablePrompts` is set. */
 	readonly prompts: PromptEdits | undefined;
 	readonly #system: ThreadSystem;
@@ -68,11 +70,11 @@ export class Threads {
 		checkOptions(options);
 		this.host = host;
 		this.#source = project;
+		this.models = new ModelLists(() => this.project, env);
 		this.#options = options;
 		this.#log = new MaskedLog(onLog, () => this.#system);
 		const ports: Ports = { ...systemPorts, ...options.ports };
 		this.prompts = promptEdits(options, () => this.project, ports.clock);
-		const newId = (): string => ports.ids.uuid();
 		const records = new ThreadRecords(host, namespace);
 		const place = (record: ThreadRecord): ThreadPlace => ({
 			threadId: record.id,
@@ -117,7 +119,7 @@ export class Threads {
 			get index() {
 				return threads.#index();
 			},
-			newId,
+			newId: () => ports.ids.uuid(),
 			now,
 			session: (threadId) => this.session(threadId),
 			storeKeyOf: (threadId) => this.storeKeyOf(threadId),
@@ -131,7 +133,7 @@ export class Threads {
 		};
 		keepSystem(this, this.#system);
 		const policy = threadPolicy(this.#system, this.#lives, () => this.#index());
-		this.#sessions = new AgentSessions(newId(), agentOf(options, policy), {
+		this.#sessions = new AgentSessions(ports.ids.uuid(), agentOf(options, policy), {
 			agentFor: () => this.#turnOptions(),
 		});
 	}
@@ -335,9 +337,7 @@ export class Threads {
 	/** The same project gives the same object, so its agent is made once. */
 	#turnOptions(): TurnOptions {
 		const { project } = this;
-		const known = this.#turns.get(project);
-		if (known !== undefined) return known;
-		const made = turnOf(this.#system, this.#index(), this.#index().stepCap);
+		const made = this.#turns.get(project) ?? turnOf(this.#system, this.#index(), this.#index().stepCap);
 		this.#turns.set(project, made);
 		return made;
 	}

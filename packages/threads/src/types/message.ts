@@ -27,7 +27,10 @@ export interface Message {
 	depth?: number;
 	/** Whether it is for the model only: such messages are listed only on request. */
 	silent?: boolean;
-	/** Data of the project's own, and `queued: true` while the message waits to be injected. */
+	/**
+	 * Data of the project's own; `queued: true` while the message waits to be injected; `provider_tools` and `web_searches` that
+	 * the provider of an answer carried out itself.
+	 */
 	metadata?: Record<string, unknown>;
 	/** How far its processing is. */
 	status?: "pending" | "completed" | "failed";
