@@ -33,3 +33,21 @@ test("the stages after one that failed run, and a stage that is good is no failu
 	expect(output).toMatch(/── bad: FAILED, \d s ──\n\n── good ──\ndone\n── good: ok, \d s ──/);
 	expect(output).toContain("\nbad\n");
 });
+
+test("a stage alongside others ends before its finish, fails by its name when it hangs, and prints its output there", async () => {
+	const output = await stages(
+		'begin "beside" within 20 echo said',
+		'begin "stuck" within 1 sleep 60',
+		'begin "bad" within 5 false',
+		'stage "own" within 5 echo done',
+		'finish "beside"',
+		'finish "stuck"',
+		'finish "bad"',
+	);
+	expect(output).toMatch(
+		/── own ──\ndone\n── own: ok, \d s ──\n\n── beside, .*\nsaid\n── beside: ok, \d s ──/,
+	);
+	expect(output).toMatch(/── stuck: FAILED, it hangs and was ended after \d s ──/);
+	expect(output).toMatch(/── bad: FAILED, \d s ──/);
+	expect(output).toContain("\nstuck bad\n");
+});
