@@ -1,31 +1,14 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { sqliteHost } from "holdfast/sqlite";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
-import { type ModelServer, type Reply, run, type Started, start, startModelServer } from "./spawn.fixture.ts";
+import { describe, expect, test } from "vitest";
+import { double, edit, expectMadeOnce, lampProject } from "./lamp-project.fixture.ts";
+import { run, type Started, start } from "./spawn.fixture.ts";
 
 // Every test starts real processes, which takes its time on a busy machine.
-let folder: string;
-let server: ModelServer;
-
-beforeEach(() => {
-	folder = temporaryFolder();
-	mkdirSync(join(folder, "project"));
-	writeFileSync(file("lamp.txt"), "The lamp is green.\nIt is small.\n");
-});
-afterEach(async () => {
-	await server.close();
-});
-
-const file = (name: string): string => join(folder, "project", name);
-const lamp = (): string => readFileSync(file("lamp.txt"), "utf8");
-const edit = (id: string, find: string, replace: string) => ({
-	id,
-	tool: "edit_file",
-	arguments: { path: "lamp.txt", find, replace },
-});
+const project = lampProject();
+const { file, lamp, lastMessages, task } = project;
 const paint = edit("paint", "green", "red");
 const note = { id: "note", tool: "write_file", arguments: { path: "notes/new.txt", content: "Painted.\n" } };
 const jsonLines = (stdout: string): Record<string, unknown>[] =>
@@ -34,28 +17,11 @@ const jsonLines = (stdout: string): Record<string, unknown>[] =>
 		.split("\n")
 		.map((line) => JSON.parse(line));
 
-async function task(replies: readonly Reply[], ...more: string[]): Promise<string[]> {
-	server = await startModelServer(replies);
-	return [
-		"run",
-		"Paint it.",
-		"--dir",
-		"project",
-		"--session",
-		"s",
-		"--allow-write",
-		"--model",
-		server.model,
-		...more,
-	];
-}
-
-/** What the model last got about its calls. */
-const lastMessages = (): string => JSON.stringify(server.requests.at(-1)?.messages.slice(-2));
-
 describe("without a terminal", () => {
 	test("a change waits: its diff is shown, the file stays, and the exit code is 4", async () => {
-		const { code, stdout } = await run(await task([{ calls: [paint] }, { text: "Done." }]), { folder });
+		const { code, stdout } = await run(await task([{ calls: [paint] }, { text: "Done." }]), {
+			folder: project.folder,
+		});
 		expect(code).toBe(4);
 		expect(lamp()).toContain("green");
 		expect(stdout).toContain(
@@ -63,20 +29,20 @@ describe("without a terminal", () => {
 		);
 		expect(stdout).toContain("waiting for approval of a call");
 		expect(stdout).toMatch(/holdfast resume s --approve paint@[0-9a-f]{12}/);
-		expect((await run(["sessions"], { folder })).stdout).toMatch(/s +waiting for approval /);
-		const shown = (await run(["show", "s"], { folder })).stdout;
+		expect((await run(["sessions"], { folder: project.folder })).stdout).toMatch(/s +waiting for approval /);
+		const shown = (await run(["show", "s"], { folder: project.folder })).stdout;
 		expect(shown).toMatch(/waiting +for approval of edit_file path=lamp\.txt/);
 		expect(shown).toContain("holdfast resume s");
-		expect((await run(["resume"], { folder })).code).toBe(4);
-		const resumed = await run(["resume", "s", "--yes"], { folder });
+		expect((await run(["resume"], { folder: project.folder })).code).toBe(4);
+		const resumed = await run(["resume", "s", "--yes"], { folder: project.folder });
 		expect([resumed.code, lamp()]).toEqual([0, "The lamp is red.\nIt is small.\n"]);
 		expect(resumed.stdout).toContain("Done.");
-		expect((await run(["show", "s"], { folder })).stdout).toMatch(/approved +edit_file/);
+		expect((await run(["show", "s"], { folder: project.folder })).stdout).toMatch(/approved +edit_file/);
 	});
 
 	test("--yes lets every change run, and still shows what it was", async () => {
 		const { code, stdout } = await run(await task([{ calls: [paint, note] }, { text: "Done." }], "--yes"), {
-			folder,
+			folder: project.folder,
 		});
 		expect(code).toBe(0);
 		expect(stdout).toContain("+The lamp is red.");
@@ -86,7 +52,7 @@ describe("without a terminal", () => {
 
 	test("--json lists the calls that wait, and calls are approved and denied by name", async () => {
 		const { code, stdout } = await run(await task([{ calls: [paint, note] }, { text: "Done." }], "--json"), {
-			folder,
+			folder: project.folder,
 		});
 		expect(code).toBe(4);
 		const pending = jsonLines(stdout).filter(({ type }) => type === "pending");
@@ -103,7 +69,7 @@ describe("without a terminal", () => {
 		const approve = String(pending[0]?.approve);
 		const resumed = await run(
 			["resume", "s", "--approve", approve, "--deny", "note", "--reason", "no notes here"],
-			{ folder },
+			{ folder: project.folder },
 		);
 		expect(resumed.code).toBe(0);
 		expect(lamp()).toContain("red");
@@ -112,40 +78,44 @@ describe("without a terminal", () => {
 	});
 
 	test("one of two calls may be answered; the other keeps waiting", async () => {
-		await run(await task([{ calls: [paint, note] }, { text: "Done." }]), { folder });
-		const one = await run(["resume", "s", "--approve", "note"], { folder });
+		await run(await task([{ calls: [paint, note] }, { text: "Done." }]), { folder: project.folder });
+		const one = await run(["resume", "s", "--approve", "note"], { folder: project.folder });
 		expect([one.code, existsSync(file("notes/new.txt")), lamp().includes("green")]).toEqual([4, true, true]);
-		expect((await run(["resume", "s", "--deny", "paint"], { folder })).code).toBe(0);
+		expect((await run(["resume", "s", "--deny", "paint"], { folder: project.folder })).code).toBe(0);
 	});
 
 	test("what was shown is what is approved: another version of the file is shown again instead", async () => {
-		const { stdout } = await run(await task([{ calls: [paint] }, { text: "Done." }]), { folder });
+		const { stdout } = await run(await task([{ calls: [paint] }, { text: "Done." }]), {
+			folder: project.folder,
+		});
 		const [word = ""] = /paint@\w+/.exec(stdout) ?? [];
 		writeFileSync(file("lamp.txt"), "A green lamp.\n");
-		const stale = await run(["resume", "s", "--approve", word], { folder });
+		const stale = await run(["resume", "s", "--approve", word], { folder: project.folder });
 		expect([stale.code, lamp()]).toEqual([4, "A green lamp.\n"]);
 		expect(stale.stdout).toContain("+A red lamp.");
 		const [fresh = ""] = /paint@\w+/.exec(stale.stdout.slice(stale.stdout.indexOf("+A red"))) ?? [];
-		expect((await run(["resume", "s", "--approve", fresh], { folder })).code).toBe(0);
+		expect((await run(["resume", "s", "--approve", fresh], { folder: project.folder })).code).toBe(0);
 		expect(lamp()).toBe("A red lamp.\n");
 	});
 
 	test("a call that does not wait cannot be named, and one that cannot be carried out any more is refused", async () => {
-		await run(await task([{ calls: [paint] }, { text: "Done." }]), { folder });
-		const wrong = await run(["resume", "s", "--approve", "other"], { folder });
+		await run(await task([{ calls: [paint] }, { text: "Done." }]), { folder: project.folder });
+		const wrong = await run(["resume", "s", "--approve", "other"], { folder: project.folder });
 		expect([wrong.code, wrong.stderr]).toEqual([
 			2,
 			'holdfast: No call "other" waits in this session. Waiting: paint.\n',
 		]);
 		writeFileSync(file("lamp.txt"), "Gone.\n");
-		expect((await run(["resume", "s", "--yes"], { folder })).code).toBe(0);
+		expect((await run(["resume", "s", "--yes"], { folder: project.folder })).code).toBe(0);
 		expect(lastMessages()).toContain("not in");
 		expect(lamp()).toBe("Gone.\n");
 	});
 
 	test("several changes of one file follow each other, and what cannot be done needs no answer", async () => {
 		const calls = [paint, edit("size", "small", "large"), edit("no", "nowhere", "x")];
-		const { code, stdout } = await run(await task([{ calls }, { text: "Done." }], "--yes"), { folder });
+		const { code, stdout } = await run(await task([{ calls }, { text: "Done." }], "--yes"), {
+			folder: project.folder,
+		});
 		expect([code, lamp()]).toEqual([0, "The lamp is red.\nIt is large.\n"]);
 		expect(stdout).not.toContain("edit_file lamp.txt needs approval: no");
 		expect(lastMessages()).toContain("is not in");
@@ -153,41 +123,47 @@ describe("without a terminal", () => {
 
 	test("a name means the call that waits now, not one of a later round with the same id", async () => {
 		const later = edit("paint", "small", "large");
-		await run(await task([{ calls: [paint] }, { calls: [later] }, { text: "Done." }]), { folder });
-		const { code, stdout } = await run(["resume", "s", "--approve", "paint"], { folder });
+		await run(await task([{ calls: [paint] }, { calls: [later] }, { text: "Done." }]), {
+			folder: project.folder,
+		});
+		const { code, stdout } = await run(["resume", "s", "--approve", "paint"], { folder: project.folder });
 		expect([code, lamp()]).toEqual([4, "The lamp is red.\nIt is small.\n"]);
 		expect(stdout).toContain("+It is large.");
 	});
 
 	test("a worker takes such a session up and leaves its changes waiting", async () => {
 		const argv = await task(["hang", { calls: [paint] }, { text: "Done." }]);
-		const { child, finished } = start(argv, { folder });
-		await server.asked(1);
+		const { child, finished } = start(argv, { folder: project.folder });
+		await project.server.asked(1);
 		child.kill("SIGKILL");
 		await finished;
-		const worked = await run(["worker", "--once"], { folder });
+		const worked = await run(["worker", "--once"], { folder: project.folder });
 		expect([worked.code, lamp().includes("green")]).toEqual([0, true]);
 		expect(worked.stdout).toMatch(/^waiting +session s/m);
-		expect((await run(["resume", "s", "--yes"], { folder })).code).toBe(0);
+		expect((await run(["resume", "s", "--yes"], { folder: project.folder })).code).toBe(0);
 		expect(lamp()).toContain("red");
 	});
 
 	test("the next task of a session that waits is not begun before", async () => {
-		await run(await task([{ calls: [paint] }, { text: "First." }, { text: "Second." }]), { folder });
-		const waits = await run(["run", "And then?", "--session", "s"], { folder });
-		expect([waits.code, server.requests.length]).toEqual([4, 1]);
-		const { code, stdout } = await run(["run", "And then?", "--session", "s", "--yes"], { folder });
+		await run(await task([{ calls: [paint] }, { text: "First." }, { text: "Second." }]), {
+			folder: project.folder,
+		});
+		const waits = await run(["run", "And then?", "--session", "s"], { folder: project.folder });
+		expect([waits.code, project.server.requests.length]).toEqual([4, 1]);
+		const { code, stdout } = await run(["run", "And then?", "--session", "s", "--yes"], {
+			folder: project.folder,
+		});
 		expect(code).toBe(0);
 		expect(stdout).toMatch(/First\.[\s\S]*Second\./);
 	});
 
 	test("the offline model says that it changes nothing; without --allow-write there is no tool that could", async () => {
-		server = await startModelServer([{ text: "Yes." }]);
+		await project.serve([{ text: "Yes." }]);
 		const ask = ["run", "What is green?", "--dir", "project"];
-		const { code, stdout } = await run([...ask, "--allow-write"], { folder });
+		const { code, stdout } = await run([...ask, "--allow-write"], { folder: project.folder });
 		expect([code, stdout.includes("it will change no file")]).toEqual([0, true]);
-		await run([...ask, "--model", server.model], { folder });
-		expect(JSON.stringify(server.requests)).not.toContain("write_file");
+		await run([...ask, "--model", project.server.model], { folder: project.folder });
+		expect(JSON.stringify(project.server.requests)).not.toContain("write_file");
 	});
 });
 
@@ -200,7 +176,7 @@ describe.skipIf(!existsSync(script))("in a terminal", () => {
 
 	test("each change is shown in colours and asked for; a reason not to reaches the model", async () => {
 		const argv = await task([{ calls: [paint, note] }, { text: "Done." }]);
-		const started = start(argv, { folder, ...terminal });
+		const started = start(argv, { folder: project.folder, ...terminal });
 		await question(started, "edit_file lamp\\.txt");
 		expect(lamp()).toContain("green");
 		started.type("y\n");
@@ -217,7 +193,7 @@ describe.skipIf(!existsSync(script))("in a terminal", () => {
 
 	test("all means all from there on", async () => {
 		const argv = await task([{ calls: [paint] }, { calls: [note] }, { text: "Done." }]);
-		const started = start(argv, { folder, ...terminal });
+		const started = start(argv, { folder: project.folder, ...terminal });
 		await question(started, "edit_file lamp\\.txt");
 		started.type("a\n");
 		expect((await started.finished).code).toBe(0);
@@ -228,13 +204,16 @@ describe.skipIf(!existsSync(script))("in a terminal", () => {
 		["Ctrl-C", "\x03"],
 		["the end of input", "\x04"],
 	])("%s leaves the change waiting and says how to continue; resume asks again", async (_name, keys) => {
-		const started = start(await task([{ calls: [paint] }, { text: "Done." }]), { folder, ...terminal });
+		const started = start(await task([{ calls: [paint] }, { text: "Done." }]), {
+			folder: project.folder,
+			...terminal,
+		});
 		await question(started, "edit_file lamp\\.txt");
 		started.type(keys);
 		const { code, stdout } = await started.finished;
 		expect([code, lamp().includes("green")]).toEqual([4, true]);
 		expect(stdout).toContain("holdfast resume s");
-		const resumed = start(["resume", "s"], { folder, ...terminal });
+		const resumed = start(["resume", "s"], { folder: project.folder, ...terminal });
 		await question(resumed, "edit_file lamp\\.txt");
 		resumed.type("y\n");
 		expect((await resumed.finished).code).toBe(0);
@@ -244,8 +223,8 @@ describe.skipIf(!existsSync(script))("in a terminal", () => {
 	test("what is typed before a question is no answer to it", async () => {
 		const shown = Promise.withResolvers<void>();
 		const argv = await task([{ calls: [paint], after: shown.promise }, { text: "Done." }]);
-		const started = start(argv, { folder, ...terminal });
-		await server.asked(1);
+		const started = start(argv, { folder: project.folder, ...terminal });
+		await project.server.asked(1);
 		started.type("yes\n");
 		await started.until(/yes\r?\n/);
 		shown.resolve();
@@ -256,12 +235,15 @@ describe.skipIf(!existsSync(script))("in a terminal", () => {
 	});
 
 	test("killed while it asks, the change waits and is asked for again", async () => {
-		const started = start(await task([{ calls: [paint] }, { text: "Done." }]), { folder, ...terminal });
+		const started = start(await task([{ calls: [paint] }, { text: "Done." }]), {
+			folder: project.folder,
+			...terminal,
+		});
 		await question(started, "edit_file lamp\\.txt");
 		process.kill(lastDescendant(started.child.pid as number), "SIGKILL");
 		await started.finished;
-		expect((await run(["sessions"], { folder })).stdout).toMatch(/s +waiting for approval /);
-		const { code } = await run(["resume", "s", "--yes"], { folder });
+		expect((await run(["sessions"], { folder: project.folder })).stdout).toMatch(/s +waiting for approval /);
+		const { code } = await run(["resume", "s", "--yes"], { folder: project.folder });
 		expect([code, lamp().includes("red")]).toEqual([0, true]);
 	});
 });
@@ -273,55 +255,23 @@ function lastDescendant(pid: number): number {
 }
 
 describe("a process that is killed", () => {
-	// Made twice, this would show.
-	const double = edit("double", "green", "green green");
-	const hold = (moment: string) => ({
-		folder,
-		environment: {
-			HOLD_FILE_CALL: moment,
-			NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ""} --import=${new URL("./hold-file-calls.fixture.ts", import.meta.url)}`,
-		},
-	});
-	const isClean = (): boolean =>
-		!readdirSync(join(folder, "project")).some((name) => name.startsWith(".holdfast-"));
-
-	async function killedAt(moment: string): Promise<void> {
-		await run(await task([{ calls: [double] }, { text: "Done." }]), { folder });
-		const started = start(["resume", "s", "--yes"], hold(moment));
-		await started.until(/^held /m);
-		started.child.kill("SIGKILL");
-		await started.finished;
-	}
-
-	const draft = ".holdfast-";
-	test.each([`open:before:${draft}`, `open:after:${draft}`, "rename:before", "rename:after", "rm:after"])(
-		"at %s of the write leaves a whole file, and resume makes the approved change once",
-		async (moment) => {
-			await killedAt(moment);
-			expect(["The lamp is green.\nIt is small.\n", "The lamp is green green.\nIt is small.\n"]).toContain(
-				lamp(),
-			);
-			const { code, stdout } = await run(["resume", "s"], { folder });
-			expect([code, lamp(), isClean()]).toEqual([0, "The lamp is green green.\nIt is small.\n", true]);
-			expect(stdout).not.toContain("needs approval");
-			expect(lastMessages()).toMatch(/is now as it was approved|1 place replaced/);
-		},
-	);
+	test("at rename:after of the write leaves a whole file, and resume makes the approved change once", () =>
+		expectMadeOnce(project, "rename:after"));
 
 	test("in the write, with the file changed before it is resumed, overwrites nothing", async () => {
-		await killedAt("rename:before");
+		await project.killedAt("rename:before");
 		writeFileSync(file("lamp.txt"), "Mine is green.\n");
-		expect((await run(["resume", "s"], { folder })).code).toBe(0);
-		expect([lamp(), isClean()]).toEqual(["Mine is green.\n", true]);
+		expect((await run(["resume", "s"], { folder: project.folder })).code).toBe(0);
+		expect([lamp(), project.isClean()]).toEqual(["Mine is green.\n", true]);
 		expect(lastMessages()).toContain("is not what it was when this change was approved");
 	});
 
 	test("after the approval and before the write began makes the change when it is resumed", async () => {
-		await run(await task([{ calls: [double] }, { text: "Done." }]), { folder });
-		const [proposal] = jsonLines((await run(["resume", "s", "--json"], { folder })).stdout).filter(
-			({ type }) => type === "pending",
-		);
-		const host = sqliteHost(join(folder, ".holdfast/holdfast.db"));
+		await run(await task([{ calls: [double] }, { text: "Done." }]), { folder: project.folder });
+		const [proposal] = jsonLines(
+			(await run(["resume", "s", "--json"], { folder: project.folder })).stdout,
+		).filter(({ type }) => type === "pending");
+		const host = sqliteHost(join(project.folder, ".holdfast/holdfast.db"));
 		const runId = (await host.journal.head("s"))?.openRunId as string;
 		const taken = await host.journal.acquire("s");
 		if (!taken.ok) throw new Error("The session is held.");
@@ -342,7 +292,7 @@ describe("a process that is killed", () => {
 			],
 		});
 		await host.close();
-		expect((await run(["resume", "s"], { folder })).code).toBe(0);
+		expect((await run(["resume", "s"], { folder: project.folder })).code).toBe(0);
 		expect(lamp()).toBe("The lamp is green green.\nIt is small.\n");
 	});
 });
