@@ -81,6 +81,15 @@ export class RunView {
 				this.#transcript.note(`Waiting for ${what} until ${time}.`, "warning");
 				return;
 			}
+			case "tools_pending":
+				for (const { call, awaits } of event.calls) {
+					const what = awaits === "approval" ? "requires approval" : "waits for its result";
+					this.#transcript.note(
+						`${oneLine(call.toolName, WIDTH)} ${what}; another call still runs.`,
+						"warning",
+					);
+				}
+				return;
 			case "history_cut":
 			case "turn_start":
 			case "step_start":

@@ -187,6 +187,7 @@ function describe(
 			line("tool", `${outcomeMarks[fact.outcome]} ${head}${tail}`);
 			break;
 		}
+		case "tools.pending":
 		case "waiting":
 			for (const { callId, awaits, input } of fact.calls) {
 				const call = run.calls.get(callId);
@@ -201,7 +202,7 @@ function describe(
 					line("waiting", oneLine(`for ${what} of ${toolName} ${formatArguments(input)} (${of})`, width));
 				}
 			}
-			if (fact.wait !== undefined) {
+			if (fact.kind === "waiting" && fact.wait !== undefined) {
 				const { tag, until, model } = fact.wait;
 				const time = until === undefined ? "an input" : new Date(until).toISOString();
 				const what = model === undefined ? tag : `${tag}: ${model.code}, ${formatCount(model.attempt)} times`;

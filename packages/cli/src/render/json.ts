@@ -133,6 +133,7 @@ function projectEvent(event: RunEvent): object | undefined {
 		case "turn_start":
 		case "model_start":
 		case "nested":
+		case "tools_pending":
 		case "waiting":
 		case "note":
 			return undefined;

@@ -47,6 +47,12 @@ export type ExecuteEvent<Tools = ToolTypes> =
 			readonly sessionId: string;
 			readonly toolCalls: readonly PendingToolCall[];
 	  }
+	/** Calls wait while others of the execution still run: they can be answered, and the execution continues. */
+	| {
+			readonly type: "tools_pending";
+			readonly sessionId: string;
+			readonly toolCalls: readonly PendingToolCall[];
+	  }
 	/**
 	 * The execution waits. It continues by itself, and its events follow, unless `awaiting_tool_execution` comes next: then it
 	 * waits for somebody outside, too.

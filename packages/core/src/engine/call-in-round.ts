@@ -1,9 +1,11 @@
-// One call of a round, and how far it is: waiting → preparing → running or pending → settled. The round moves it.
+// One call of a round, and how far it is: waiting → preparing → running or pending → settled. The round moves it. An answer from
+// outside takes it from pending over answering (it may run, then preparing) or settling (it has its result) while it is recorded.
 import type { ToolCall } from "@holdfast/upp";
 import type { CallState, ToolStarted } from "../facts/index.ts";
 import type { Approval, EngineTool, ToolOutcome } from "../tools/index.ts";
 import type { CallContext } from "./call-context.ts";
 import type { CheckedCall } from "./check-call.ts";
+import type { Run } from "./run.ts";
 import type { ChildWaits } from "./stopped.ts";
 
 export interface CallInRound {
@@ -11,9 +13,9 @@ export interface CallInRound {
 	readonly index: number;
 	/** Ids of calls that must settle first and have not. */
 	readonly waitsFor: Set<string>;
-	/** Set where the journal says that an earlier process started it. */
-	readonly started: ToolStarted | undefined;
-	phase: "waiting" | "preparing" | "running" | "pending" | "settled";
+	/** Set where it was started before, by an earlier process or before it waited. */
+	started: ToolStarted | undefined;
+	phase: "waiting" | "preparing" | "running" | "pending" | "answering" | "settling" | "settled";
 	/** What somebody outside is to say of it, while it is pending. */
 	pending?: Extract<CheckedCall, { kind: "pending" }>;
 	/** Its sub-agent, while it is pending because that one waits. */
@@ -32,6 +34,18 @@ export interface CallInRound {
 	came?: ToolOutcome;
 	/** Where it threw. */
 	stack?: string | undefined;
+}
+
+const underWay: ReadonlySet<CallInRound["phase"]> = new Set([
+	"preparing",
+	"running",
+	"answering",
+	"settling",
+]);
+
+/** Whether something comes of it without anybody outside. */
+export function isUnderWay({ phase }: CallInRound): boolean {
+	return underWay.has(phase);
 }
 
 /** Most calls wait for no other; they share this. */
@@ -65,4 +79,16 @@ export function callInRound(
 		begun.approved = true;
 	}
 	return begun;
+}
+
+/** A call that waited, as it is looked at again. */
+export function takeUp(each: CallInRound, { state }: Pick<Run, "state">): CallInRound {
+	const { started, approval } = state.run?.calls[each.index] ?? {};
+	each.started = started;
+	each.attempt = (started?.attempt ?? 0) + 1;
+	if (approval !== undefined) {
+		each.approval = approval;
+		each.approved = true;
+	}
+	return each;
 }

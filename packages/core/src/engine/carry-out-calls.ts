@@ -70,10 +70,7 @@ function carryOut(
 		fresh,
 		asked: fresh === undefined ? before : [...before, fresh],
 	};
-	const ended = guarded(
-		() => begin(run, carried),
-		(error) => Promise.reject(error),
-	);
+	const ended = begun(run, carried);
 	const isOver = !(ended instanceof Promise) && !isLeft(ended);
 	return isOver && run.agent.hooks.onObserve === undefined ? undefined : followed(run, carried, ended);
 }
@@ -94,16 +91,39 @@ function begin(run: Run, { round, step, fresh, asked }: CarriedOut): MaybePromis
 }
 
 async function followed(run: Run, carried: CarriedOut, ended: MaybePromise<LeftOver>): Promise<void> {
-	let left: LeftOver;
-	try {
-		left = await ended;
-	} catch (error) {
-		throw await cutShort(run, carried, error);
+	let current = carried;
+	let ending = ended;
+	for (;;) {
+		let left: LeftOver;
+		try {
+			left = await ending;
+		} catch (error) {
+			throw await cutShort(run, current, error);
+		}
+		if (!isLeft(left)) break;
+		current = await continued(run, current, left);
+		ending = begun(run, current);
 	}
-	if (isLeft(left)) throw new Waits([{ kind: "waiting", step: stepOf(run), ...left }]);
 	const { hooks } = run.agent;
 	if (hooks.onObserve !== undefined)
 		await untilAnswered(run, () => hooks.onObserve?.(carried.step, observations(run)));
+}
+
+/** Leaves the run to those outside; but where their answers are in the inbox already, gives the calls to continue with. */
+async function continued(run: Run, { step, round }: CarriedOut, left: LeftOver): Promise<CarriedOut> {
+	const waiting = { kind: "waiting", step: stepOf(run), ...left } as const;
+	if (run.stopReason !== undefined || run.answers === undefined) throw new Waits([waiting]);
+	if (await run.commit([waiting], { onlyIfNothingWaits: true })) throw new Waits([]);
+	if (!(await run.answers.take(run, { ...waiting, kind: "tools.pending" }))) throw new Waits([waiting]);
+	return { round: round.again(), step, fresh: undefined, asked: noFacts };
+}
+
+/** The calls as they are begun; what is thrown is a rejection. */
+function begun(run: Run, carried: CarriedOut): MaybePromise<LeftOver> {
+	return guarded(
+		() => begin(run, carried),
+		(error) => Promise.reject(error),
+	);
 }
 
 function isLeft({ calls, children }: LeftOver): boolean {

@@ -93,6 +93,11 @@ function nameOfAction(given: unknown): string {
 
 /** Carries out the calls that were asked for before the run was left. */
 async function finishCalls(run: Run, open: RunState): Promise<boolean> {
+	if (run.hasAnswers) {
+		run.hasAnswers = false;
+		await run.answers?.take(run, undefined);
+	}
+	if (run.state.run?.unsettled === 0) return stepContinues(open) ? false : endStep(run);
 	await carryOutCalls(run, undefined);
 	return stepContinues(open) ? false : endStep(run);
 }

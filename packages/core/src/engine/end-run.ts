@@ -3,6 +3,7 @@ import { HoldfastError } from "@holdfast/upp";
 import type { ErrorData, Fact, RunOutcome, RunState } from "../facts/index.ts";
 import { errorData, stoppedFacts } from "../facts/index.ts";
 import type { Run } from "./run.ts";
+import type { CommitOptions } from "./run-options.ts";
 import { CommitFailed, CutShort, Stopped, Waits } from "./stopped.ts";
 
 /** How the drive of a run came to its end in this process. */
@@ -145,8 +146,8 @@ function lostLease(error: unknown): boolean {
 }
 
 /** Commits, and waits only where the store does. */
-export async function commit(run: Run, facts: readonly Fact[]): Promise<void> {
-	const committed = run.commit(facts);
+export async function commit(run: Run, facts: readonly Fact[], options?: CommitOptions): Promise<void> {
+	const committed = run.commit(facts, options);
 	if (committed instanceof Promise) await committed;
 }
 

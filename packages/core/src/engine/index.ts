@@ -5,7 +5,7 @@ export { isAwaitedBy, type ProcessKey, waitFor, withinCall } from "./call-scope.
 export { cancelled, conclude, notifyComplete, resultOf } from "./conclude.ts";
 export { isTooDeep } from "./deep-arguments.ts";
 export { drive } from "./drive.ts";
-export { type DriveOutcome, refusedEnd, sessionKilled } from "./end-run.ts";
+export { commit, type DriveOutcome, refusedEnd, sessionKilled } from "./end-run.ts";
 export type {
 	AgentStrategy,
 	EngineAgent,
@@ -23,7 +23,7 @@ export type { CommittedFact, Ledger, Mark } from "./ledger.ts";
 export { type ModelWait, type ModelWaitOptions, modelWaitDefaults } from "./model-wait.ts";
 export { Run } from "./run.ts";
 export type { FailedModelCall, ObservedRun, ObserveRun, RunObserver } from "./run-observer.ts";
-export type { CommitOptions, Recorder, RunInput } from "./run-options.ts";
+export type { CommitOptions, OutsideAnswers, Recorder, RunInput } from "./run-options.ts";
 export { outputOf, turnOf } from "./step.ts";
 export { ChildWaits, CommitFailed, stopReasonOf } from "./stopped.ts";
 export { executionTrace, isSubagentEvent, TraceCollector } from "./subagent-events.ts";

@@ -18,6 +18,10 @@ export class RoundEnd {
 	/** Set where somebody waits for the end. */
 	#waiting: PromiseWithResolvers<LeftOver> | undefined;
 
+	get isOver(): boolean {
+		return this.#end !== undefined;
+	}
+
 	/** What is left for others to settle; a promise until the end. Throws or rejects as the round failed. */
 	get(): MaybePromise<LeftOver> {
 		if (this.#end === undefined) {

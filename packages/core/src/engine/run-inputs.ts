@@ -1,5 +1,6 @@
 // What is said to a run while it is under way: offered at any moment, taken in at its boundaries (keeps I1).
 import type { Placement } from "../facts/index.ts";
+import type { StoredInput } from "../host/index.ts";
 import type { Run } from "./run.ts";
 import type { Recorder, RunInput, RunOptions } from "./run-options.ts";
 
@@ -53,12 +54,25 @@ export class RunInputs {
 		return true;
 	}
 
+	/** Answers of others to its calls, in the order in which they were accepted. */
+	async answers(): Promise<readonly StoredInput[]> {
+		const { runId } = this.#run;
+		const inbox = await this.#recorder.inbox();
+		return inbox.filter((input) => input.kind === "tool-result" && input.runId === runId);
+	}
+
 	/** Offers all that waits in the inbox for the run, in its order. */
 	async fetch(): Promise<void> {
 		const read = this.#read;
 		if (read === undefined) return;
 		const { runId } = this.#run;
-		for (const input of await this.#recorder.inbox())
-			if (input.kind !== "message" && (input.runId ?? runId) === runId) this.offer(read(input));
+		const late: string[] = [];
+		for (const input of await this.#recorder.inbox()) {
+			if (input.kind === "message" || (input.runId ?? runId) !== runId) continue;
+			// No call waits here: an answer comes too late.
+			if (input.kind === "tool-result") late.push(input.id);
+			else this.offer(read(input));
+		}
+		if (late.length > 0) await this.#run.commitAsIs([], { drain: late });
 	}
 }

@@ -1,5 +1,5 @@
 // What a run is made of: the agent, where its facts go, what may enter its conversation, and its policy.
-import type { Fact, Placement, SessionState, Watcher } from "../facts/index.ts";
+import type { Fact, Placement, SessionState, ToolsPending, Watcher } from "../facts/index.ts";
 import type { Append, AppendResult, MaybePromise, StoredInput } from "../host/index.ts";
 import type { Admitting, DrivenStages } from "../policy/index.ts";
 import type { AgentState } from "../state/index.ts";
@@ -7,6 +7,7 @@ import type { ToolContext } from "../tools/index.ts";
 import type { EngineAgent } from "./engine-agent.ts";
 import type { Ledger } from "./ledger.ts";
 import type { ModelWait } from "./model-wait.ts";
+import type { Run } from "./run.ts";
 import type { RunObserver } from "./run-observer.ts";
 
 /** Where a run's facts go: a session's lease, or nowhere for a pure call. */
@@ -53,6 +54,10 @@ export interface RunOptions {
 	 * are not kept.
 	 */
 	readonly keepDeltasMs?: number | undefined;
+	/** Absent: nothing comes from outside while the run is under way. */
+	readonly answers?: OutsideAnswers | undefined;
+	/** Whether the inbox held answers when the run was resumed. */
+	readonly hasAnswers?: boolean;
 	/** Whether calls may be left to somebody outside: the run is on record and can continue later. Default: they may not. */
 	readonly mayWait?: boolean;
 	/** Whether the model is asked for whole answers, also where it can stream them. Default `"streamed"`. */
@@ -61,6 +66,16 @@ export interface RunOptions {
 	readonly observer?: RunObserver | undefined;
 	/** How it waits where the provider of its model cannot be reached. Default: it does not, and fails. */
 	readonly modelWait?: ModelWait | undefined;
+}
+
+/** What comes from outside for the calls of a run while others of the same round run. */
+export interface OutsideAnswers {
+	/** Called when calls are shown that wait, before the fact is committed. Must not throw. */
+	shown(fact: ToolsPending): void;
+	/**
+	 * Takes the answers that are in the store's inbox. `shown`: what is committed before the first of them. False: there was none.
+	 */
+	take(run: Run, shown: ToolsPending | undefined): Promise<boolean>;
 }
 
 /** What an append may ask for beside its facts. */

@@ -25,10 +25,11 @@ import type { ModelFailures, ModelWait } from "./model-wait.ts";
 import { RunAdmission } from "./run-admission.ts";
 import { RunInputs } from "./run-inputs.ts";
 import type { RunObserver } from "./run-observer.ts";
-import type { CommitOptions, Recorder, RunOptions } from "./run-options.ts";
+import type { CommitOptions, OutsideAnswers, Recorder, RunOptions } from "./run-options.ts";
 import { RunWatchers } from "./run-watchers.ts";
 import { CommitFailed, Stopped, type StopReason } from "./stopped.ts";
 import { TraceCollector } from "./subagent-events.ts";
+import type { ToolRound } from "./tool-round.ts";
 import { refusedCommit } from "./unwritable.ts";
 import { wellFormedFacts } from "./well-formed-facts.ts";
 
@@ -68,6 +69,12 @@ export class Run {
 	#sub = 0;
 	/** Events that wait for the ledger to have what was committed last, and when they are emitted. */
 	#recording: { readonly pending: RunEvent[]; readonly emitted: Promise<unknown> } | undefined;
+	/** The round of calls that has shown what waits; it takes answers while it is not over. */
+	round: ToolRound | undefined;
+	/** What comes from outside for calls while others run; undefined where nothing can. */
+	readonly answers: OutsideAnswers | undefined;
+	/** Whether the inbox held answers when it was resumed, and they have not been taken. */
+	hasAnswers: boolean;
 	lastWords: string | undefined; // of the strategy, when the run ends now
 	#traces: TraceCollector | undefined;
 	#chunks: ChunkRecorder | undefined;
@@ -92,6 +99,8 @@ export class Run {
 		this.inputs = new RunInputs(this, options);
 		this.#watchers = new RunWatchers(options.watchers);
 		this.observer = options.observer;
+		this.answers = options.answers;
+		this.hasAnswers = options.hasAnswers === true;
 		if (options.observer !== undefined) this.#watchers.keep(options.observer, "last");
 		this.#fold = foldOptions(options.agent);
 		this.#marks = options.recorder.keeps === "nothing" ? undefined : new PendingMarks();

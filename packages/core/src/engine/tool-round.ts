@@ -1,35 +1,29 @@
 // The tool calls of one answer: checked, started in order or side by side, settled as they finish (keeps I3, I8).
 // One round is one step's calls; after a crash the same round continues with what the journal holds of it.
-
-import { after, guarded, type Tool, type ToolCall } from "@holdfast/upp";
-import type { CallState, Fact, Mutable, ToolCallOutcome, ToolSettled, ToolStarted } from "../facts/index.ts";
+import { after, guarded } from "@holdfast/upp";
+import type { CallState, Fact, ToolCallOutcome, ToolSettled } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
-import {
-	type EngineTool,
-	orderRound,
-	plainOutcome,
-	runTool,
-	stackOf,
-	type ToolOutcome,
-	withinItsTime,
-} from "../tools/index.ts";
+import { type EngineTool, orderRound, stackOf, type ToolOutcome } from "../tools/index.ts";
 import type { ToolsAction } from "./action.ts";
-import { type AdmittedResult, type Attached, admitResult, attach, outcomeOf } from "./admit-result.ts";
-import { CallContext } from "./call-context.ts";
-import { type CallInRound, callInRound } from "./call-in-round.ts";
-import { withinCall } from "./call-scope.ts";
-import { checkWaiting, recoverCall } from "./check-again.ts";
-import { type CheckedCall, checkCall, failedCall, HookFailed } from "./check-call.ts";
+import { type AdmittedResult, type Attached, admitResult, outcomeOf } from "./admit-result.ts";
+import { afterCall } from "./after-call.ts";
+import { commitConcluded, isAbout, isResultOf, settledFact, startedFact, traceNotes } from "./call-facts.ts";
+import { type CallInRound, callInRound, isUnderWay, takeUp } from "./call-in-round.ts";
+import { type CheckedCall, HookFailed } from "./check-call.ts";
 import { commit } from "./end-run.ts";
-import { type LeftOver, leftOver, pendingBefore, RoundEnd, settingOf } from "./round-end.ts";
+import { prepareCall } from "./prepare-call.ts";
+import { type LeftOver, leftOver, RoundEnd } from "./round-end.ts";
 import type { Run } from "./run.ts";
-import { ChildWaits } from "./stopped.ts";
+import type { CommitOptions } from "./run-options.ts";
+import { startCall } from "./start-call.ts";
+import { ChildWaits, CommitFailed } from "./stopped.ts";
 
 const nothingLeft: LeftOver = { calls: [] };
 
 export class ToolRound {
 	readonly #run: Run;
 	readonly #step: number;
+	readonly #name: string;
 	/** What follows from the result of the one call: it shares the append. */
 	readonly #concludes: ToolsAction["concludes"] | undefined;
 	readonly #calls: CallInRound[];
@@ -38,6 +32,8 @@ export class ToolRound {
 	#closed = false;
 	/** Calls whose functions are started next, while some are being started. */
 	#starting: CallInRound[] | undefined;
+	/** Whether calls wait that nobody was shown. */
+	#hidesPending = false;
 	readonly #end = new RoundEnd();
 
 	/** `name` is the round's own within the run, and the same after a crash. */
@@ -50,6 +46,7 @@ export class ToolRound {
 	) {
 		this.#concludes = concludes;
 		this.#run = run;
+		this.#name = name;
 		this.#step = step;
 		const order = orderRound(
 			calls.map((each) => each.call),
@@ -73,6 +70,17 @@ export class ToolRound {
 		return this.#end.get();
 	}
 
+	/** The same calls as they are on record now. */
+	again(): ToolRound {
+		return new ToolRound(
+			this.#run,
+			this.#step,
+			this.#name,
+			this.#run.state.run?.calls ?? [],
+			this.#concludes,
+		);
+	}
+
 	/** Starts what may start. What asks for the calls, and what goes before it, is committed with them, where it is not yet. */
 	begin(asked: readonly Fact[]): MaybePromise<void> {
 		const facts: Fact[] = [...asked];
@@ -86,6 +94,7 @@ export class ToolRound {
 				pending.push([each, prepared]);
 			} else this.#decide(each, prepared, facts, launches);
 		}
+		this.#show(facts);
 		const begun = (): void => {
 			this.#launch(launches);
 			for (const [each, prepared] of pending) this.#follow(each, prepared);
@@ -98,9 +107,9 @@ export class ToolRound {
 	close(outcome: ToolCallOutcome, result: string): Fact[] {
 		this.#closed = true;
 		this.#run.traces.cut(result);
-		const facts: Fact[] = this.#traceNotes();
+		const facts = traceNotes(this.#run, this.#step);
 		for (const each of this.#calls) {
-			if (each.phase === "settled") continue;
+			if (each.phase === "settled" || each.phase === "settling") continue;
 			each.phase = "settled";
 			each.context?.close();
 			const { came } = each;
@@ -125,42 +134,73 @@ export class ToolRound {
 		for (const each of this.#calls) each.context?.close();
 	}
 
-	#prepare(each: CallInRound): CheckedCall | Promise<CheckedCall> {
-		each.phase = "preparing";
-		const { call } = each;
-		const cycle = this.#cyclic.get(call.toolCallId);
-		if (cycle !== undefined) return failedCall(cycle);
-		const tool = this.#run.agent.tools.get(call.toolName);
-		if (tool !== undefined) each.tool = tool;
-		const { started } = each;
-		const { interceptors, state } = this.#run;
-		const setting = settingOf(this.#run);
-		const pending = pendingBefore(this.#run, call);
-		const waited = state.run?.children?.some(({ callId }) => callId === call.toolCallId) === true;
-		const checked =
-			started !== undefined
-				? recoverCall(setting, call, started, waited ? "waited" : { pending, approval: each.approval })
-				: pending !== undefined
-					? checkWaiting(setting, call, pending, each.approval)
-					: checkCall(setting, call);
-		if (interceptors.toolResult === undefined) return checked;
-		return after(checked, (found) => this.#admitSettled(call, found));
+	/**
+	 * Takes answers from outside while other calls run: these facts, of calls that wait. False: the round is over, and nothing was
+	 * taken. Rejects where they cannot be recorded.
+	 */
+	async answered(given: readonly Fact[], options?: CommitOptions): Promise<boolean> {
+		if (this.#isOver) return false;
+		const answered = this.#calls.filter(({ call, phase }) => phase === "pending" && isAbout(given, call));
+		for (const each of answered)
+			each.phase = given.some((fact) => isResultOf(fact, each.call)) ? "settling" : "answering";
+		try {
+			await commit(this.#run, given, options);
+		} catch (error) {
+			if (!this.#closed) for (const each of answered) each.phase = "pending";
+			if (error instanceof CommitFailed) this.#end.failed(error);
+			this.#checkDone();
+			throw error;
+		}
+		await this.#continue(answered);
+		return true;
 	}
 
-	/** A result that no tool gave is replaced like any other. A call that starts does so in the append that asks for it. */
-	#admitSettled(call: ToolCall, checked: CheckedCall): MaybePromise<CheckedCall> {
-		if (checked.kind !== "settled") return checked;
-		const admitted = admitResult(this.#run, call, call.arguments, checked.outcome, checked.result);
-		return after(admitted, (found) => ({ ...checked, ...found }));
+	/** Continues calls whose sub-agents have moved on. False: the round is over. */
+	async childrenMoved(callIds: ReadonlySet<string>): Promise<boolean> {
+		if (this.#isOver) return false;
+		const moved = this.#calls.filter((each) => each.phase === "pending" && each.child !== undefined);
+		await this.#continue(moved.filter(({ call }) => callIds.has(call.toolCallId)));
+		return true;
 	}
 
-	// Recording and starting.
+	/** Continues calls that waited, and those that waited for them. */
+	async #continue(waited: readonly CallInRound[]): Promise<void> {
+		if (this.#closed) return;
+		const facts: Fact[] = [];
+		const launches: CallInRound[] = [];
+		try {
+			for (const each of waited) {
+				if (each.phase === "settling") {
+					each.phase = "settled";
+					this.#settledOne(each, facts, launches);
+				} else if (this.#run.stopReason !== undefined) each.phase = "pending";
+				else this.#prepareNext(takeUp(each, this.#run), facts, launches);
+			}
+			this.#show(facts);
+			if (facts.length > 0) await commit(this.#run, facts);
+			this.#launch(launches);
+			this.#checkDone();
+		} catch (error) {
+			this.#end.failed(error);
+		}
+	}
+
+	#prepareNext(each: CallInRound, facts: Fact[], launches: CallInRound[]): void {
+		const prepared = this.#prepare(each);
+		if (prepared instanceof Promise) this.#follow(each, prepared);
+		else this.#decide(each, prepared, facts, launches);
+	}
+
+	#prepare(each: CallInRound): MaybePromise<CheckedCall> {
+		return prepareCall(this.#run, each, this.#cyclic.get(each.call.toolCallId));
+	}
 
 	/** Turns what was found into a fact: the call starts, or it has its result. */
 	#decide(each: CallInRound, prepared: CheckedCall, facts: Fact[], launches: CallInRound[]): void {
 		if (prepared.kind === "pending") {
 			each.phase = "pending";
 			each.pending = prepared;
+			this.#hidesPending = true;
 			return;
 		}
 		if (prepared.approved !== undefined) each.approved = prepared.approved;
@@ -172,16 +212,7 @@ export class ToolRound {
 		}
 		each.phase = "running";
 		each.input = prepared.input;
-		const started: Mutable<ToolStarted> = {
-			kind: "tool.started",
-			step: this.#step,
-			callId: each.call.toolCallId,
-			name: each.call.toolName,
-			attempt: each.attempt,
-			idempotencyKey: each.idempotencyKey,
-		};
-		if (prepared.input !== each.call.arguments) started.input = prepared.input;
-		facts.push(started);
+		facts.push(startedFact(this.#step, each));
 		launches.push(each);
 	}
 
@@ -196,10 +227,27 @@ export class ToolRound {
 				each.phase !== "waiting"
 			)
 				continue;
-			const prepared = this.#prepare(each);
-			if (prepared instanceof Promise) this.#follow(each, prepared);
-			else this.#decide(each, prepared, facts, launches);
+			this.#prepareNext(each, facts, launches);
 		}
+	}
+
+	/** Shows the calls that wait with what is committed, where others still run. Else the end of the round shows them. */
+	#show(facts: Fact[]): void {
+		if (!this.#hidesPending || !this.#isUnderWay || this.#run.stopReason !== undefined) return;
+		this.#hidesPending = false;
+		const shown = { kind: "tools.pending", step: this.#step, ...leftOver(this.#run, this.#calls) } as const;
+		facts.push(shown);
+		this.#run.round = this;
+		this.#run.answers?.shown(shown);
+	}
+
+	get #isUnderWay(): boolean {
+		return this.#calls.some(isUnderWay);
+	}
+
+	/** Whether nothing from outside can be taken any more. */
+	get #isOver(): boolean {
+		return this.#closed || this.#end.isOver || this.#run.stopReason !== undefined;
 	}
 
 	/** A call whose checking takes time joins the others when it is through. */
@@ -210,6 +258,7 @@ export class ToolRound {
 				const facts: Fact[] = [];
 				const launches: CallInRound[] = [];
 				this.#decide(each, found, facts, launches);
+				this.#show(facts);
 				if (facts.length > 0) await commit(this.#run, facts);
 				this.#launch(launches);
 				this.#checkDone();
@@ -246,19 +295,7 @@ export class ToolRound {
 
 	#startFunction(each: CallInRound): void {
 		const tool = each.tool as EngineTool;
-		each.startedAt = this.#run.agent.ports.clock.monotonic();
-		const expiring = tool.timeoutMs === undefined ? undefined : new AbortController();
-		const context = new CallContext(this.#run, this.#step, tool, each, expiring?.signal);
-		each.context = context;
-		const working = withinCall(this.#run.processKey, () => runTool(tool, each.input, context, context.emit));
-		const { signal, agent } = this.#run;
-		const ran =
-			expiring === undefined
-				? working
-				: withinItsTime(tool, working, agent.ports.timers, {
-						stopped: signal,
-						expire: (reason) => expiring.abort(reason),
-					});
+		const ran = startCall(this.#run, this.#step, each, tool);
 		void after(ran, (outcome) => this.#finish(each, tool, outcome));
 	}
 
@@ -268,7 +305,8 @@ export class ToolRound {
 		if (outcome.error instanceof ChildWaits) {
 			each.phase = "pending";
 			each.child = outcome.error;
-			this.#checkDone();
+			this.#hidesPending = true;
+			void this.#continue([]);
 			return;
 		}
 		const hook = this.#run.agent.toolStrategy[outcome.isError ? "onError" : "onAfterCall"];
@@ -298,26 +336,9 @@ export class ToolRound {
 		return after(admitted, record);
 	}
 
-	async #afterCall(each: CallInRound, tool: EngineTool, outcome: ToolOutcome): Promise<void> {
-		const { toolStrategy: strategy } = this.#run.agent;
-		const source = tool.source as Tool;
-		const ask = <T>(hook: () => T): T => withinCall(this.#run.processKey, hook);
-		let { output: result } = outcome;
-		let came = outcomeOf(outcome);
-		let attached: Attached = outcome;
-		if (outcome.isError) {
-			const error = outcome.error instanceof Error ? outcome.error : new Error(String(outcome.output));
-			await ask(() => strategy.onError?.(source, each.input, error));
-		} else {
-			const replaced = await ask(() => strategy.onAfterCall?.(source, each.input, outcome.output));
-			if (replaced !== undefined) {
-				const plain = plainOutcome(replaced);
-				result = plain.output;
-				came = outcomeOf(plain);
-				attached = { details: outcome.details };
-			}
-		}
-		await this.#admitAndRecord(each, came, result, attached);
+	async #afterCall(each: CallInRound, tool: EngineTool, given: ToolOutcome): Promise<void> {
+		const { outcome, result, attached } = await afterCall(this.#run, tool, each.input, given);
+		await this.#admitAndRecord(each, outcome, result, attached);
 	}
 
 	#record(
@@ -330,36 +351,19 @@ export class ToolRound {
 		if (outcome === "error" && this.#run.stopReason !== undefined && this.#run.stopReason !== "interrupt")
 			return;
 		each.phase = "settled";
-		const facts = this.#traceNotes();
+		const facts = traceNotes(this.#run, this.#step);
 		facts.push(this.#settledFact(each, outcome, result, attached));
 		const launches: CallInRound[] = [];
 		this.#settledOne(each, facts, launches);
-		const committed = this.#concludes === undefined ? this.#run.commit(facts) : this.#concluded(facts);
+		this.#show(facts);
+		const committed =
+			this.#concludes === undefined
+				? this.#run.commit(facts)
+				: commitConcluded(this.#run, this.#step, facts, this.#concludes);
 		return after(committed, () => {
 			this.#launch(launches);
 			this.#checkDone();
 		});
-	}
-
-	/** Commits a result, the last of these facts, together with what follows from it as it was admitted. */
-	#concluded(facts: readonly Fact[]): MaybePromise<boolean> {
-		const given = facts.at(-1) as ToolSettled;
-		const commitWith = (settled: ToolSettled): MaybePromise<boolean> => {
-			const { topic, answer } = this.#concludes?.(settled) ?? {};
-			const all: Fact[] = [...facts.slice(0, -1), settled];
-			if (topic !== undefined) all.push({ kind: "decision", step: this.#step, topic, answer });
-			return this.#run.commit(all);
-		};
-		const prepared = this.#run.admission?.prepare(given) ?? given;
-		return after(prepared, commitWith);
-	}
-
-	/** What sub-agents did since the last time. */
-	#traceNotes(): Fact[] {
-		const step = this.#step;
-		const traces = this.#run.takeTraces();
-		if (traces.length === 0) return [];
-		return traces.map((value) => ({ kind: "note", step, topic: "subagent-trace", value }));
 	}
 
 	#settledFact(
@@ -368,26 +372,12 @@ export class ToolRound {
 		result: unknown,
 		attached?: Attached,
 	): ToolSettled {
-		const settled: Mutable<ToolSettled> = {
-			kind: "tool.settled",
-			step: this.#step,
-			callId: each.call.toolCallId,
-			outcome,
-			result,
-			duration: each.startedAt === 0 ? 0 : this.#run.agent.ports.clock.monotonic() - each.startedAt,
-		};
-		attach(settled, attached);
-		if (outcome === "error" && each.stack !== undefined) settled.stack = each.stack;
-		if (each.approved !== undefined) settled.approved = each.approved;
-		const spent = each.context?.spent;
-		if (spent !== undefined) settled.spent = spent;
-		return settled;
+		return settledFact(this.#run, this.#step, each, { outcome, result }, attached);
 	}
 
 	#checkDone(): void {
 		if (this.#closed || this.#run.state.run?.unsettled !== this.#left) return;
 		if (this.#left === 0) this.#end.done(nothingLeft);
-		else if (!this.#calls.some(({ phase }) => phase === "preparing" || phase === "running"))
-			this.#end.done(leftOver(this.#run, this.#calls));
+		else if (!this.#isUnderWay) this.#end.done(leftOver(this.#run, this.#calls));
 	}
 }

@@ -123,6 +123,7 @@ export function uapProjection(
 			case "model_start":
 			case "model_retry":
 			case "tool_delta":
+			case "tools_pending":
 			case "waiting":
 			case "run_suspended":
 			case "run_end":

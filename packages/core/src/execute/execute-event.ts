@@ -68,6 +68,12 @@ export type ExecuteEvent<Tools = unknown> =
 			readonly sessionId: string;
 			readonly toolCalls: readonly PendingSessionCall[];
 	  }
+	/** Calls wait while others of the execution still run: they can be answered, and the execution continues. */
+	| {
+			readonly type: "tools_pending";
+			readonly sessionId: string;
+			readonly toolCalls: readonly PendingSessionCall[];
+	  }
 	/**
 	 * The execution waits. It continues by itself, and its events follow, unless `awaiting_tool_execution` comes next: then it
 	 * waits for somebody outside, too.

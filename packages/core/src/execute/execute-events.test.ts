@@ -457,7 +457,7 @@ test("every event is plain JSON, whatever tools, details and messages hold [API-
 	expect(faultsOf(first)).toEqual([]);
 	expect(faultsOf(second)).toEqual([]);
 	for (const event of seen) expect(JSON.parse(JSON.stringify(event))).toStrictEqual(event);
-	expect(new Set(types(seen)).size).toBe(18);
+	expect(new Set(types(seen)).size).toBe(19);
 	expect(messagesIn(first)[0]).toMatchObject({ content });
 	expect(JSON.parse((messagesIn(first)[2] as { output: string }).output)).toEqual({
 		when: "1970-01-01T00:00:00.000Z",

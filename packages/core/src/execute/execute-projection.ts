@@ -22,6 +22,8 @@ import {
 	userMessage,
 } from "./session-message.ts";
 
+type WaitingEvent = Extract<RunEvent, { type: "waiting" }>;
+
 export class ExecuteProjection {
 	readonly #sessionId: string;
 	readonly #shown: ShownError;
@@ -80,6 +82,9 @@ export class ExecuteProjection {
 				break;
 			case "note":
 				if (event.topic === "model-failed") this.#failed(this.#shown(event.value as ErrorText), undefined);
+				break;
+			case "tools_pending":
+				this.#showPending(event);
 				break;
 			case "waiting":
 				this.#waits(event);
@@ -162,7 +167,7 @@ export class ExecuteProjection {
 		this.#message({ role: "tool", toolCallId, toolName, output, isError, ...more, timestamp: this.#at });
 	}
 
-	#waits({ runId, calls, wait }: Extract<RunEvent, { type: "waiting" }>): void {
+	#waits({ runId, calls, wait }: WaitingEvent): void {
 		// The provider failed in the middle of it: when the run continues, the model is asked anew.
 		if (this.#answer !== undefined) this.#failed(brokenOff, undefined);
 		const isUnderWay = continuesByItself(calls, wait);
@@ -171,18 +176,15 @@ export class ExecuteProjection {
 			this.#emit({ type: "waiting", sessionId: this.#sessionId, ...shown });
 		}
 		if (isUnderWay) return;
-		const toolCalls = calls.map(({ call, awaits, deadline, mayEdit, path }): PendingSessionCall => {
-			const approval = awaits === "approval" ? { approval: true as const, runId } : {};
-			return {
-				...sessionCall(call),
-				...approval,
-				...(deadline === undefined ? {} : { deadline }),
-				...(mayEdit === undefined ? {} : { mayEdit }),
-				...(path === undefined ? {} : { path }),
-			};
-		});
+		const toolCalls = pendingOf(runId, calls);
 		this.#emit({ type: "awaiting_tool_execution", sessionId: this.#sessionId, toolCalls });
 		this.#emit({ type: "execute_complete", status: "awaiting_tool_execution", pendingToolCalls: toolCalls });
+	}
+
+	/** What waits while other calls run; the execution is not complete. */
+	#showPending({ runId, calls }: Pick<WaitingEvent, "runId" | "calls">): void {
+		if (calls.length === 0) return;
+		this.#emit({ type: "tools_pending", sessionId: this.#sessionId, toolCalls: pendingOf(runId, calls) });
 	}
 
 	#ended({ outcome, error, partial, output, stopReason }: RunEndEvent): void {
@@ -313,3 +315,17 @@ const cutOff: ErrorText = {
 	code: "interrupted",
 	message: "This reply was cut off: the process that made it ended. It is made anew.",
 };
+
+/** Calls that wait, as clients see them. */
+function pendingOf(runId: string, calls: WaitingEvent["calls"]): readonly PendingSessionCall[] {
+	return calls.map(({ call, awaits, deadline, mayEdit, path }): PendingSessionCall => {
+		const approval = awaits === "approval" ? { approval: true as const, runId } : {};
+		return {
+			...sessionCall(call),
+			...approval,
+			...(deadline === undefined ? {} : { deadline }),
+			...(mayEdit === undefined ? {} : { mayEdit }),
+			...(path === undefined ? {} : { path }),
+		};
+	});
+}

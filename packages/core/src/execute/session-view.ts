@@ -8,6 +8,8 @@ import {
 	isExpired,
 	type JournalItem,
 	JournalReader,
+	pendingCalls,
+	type SessionState,
 } from "../facts/index.ts";
 import type { Journal } from "../host/index.ts";
 import type { PendingSessionCall, SessionStatus, SessionWait } from "./execute-event.ts";
@@ -147,9 +149,18 @@ export class SessionView {
 				const { type: _, sessionId: __, ...wait } = each;
 				this.waiting = wait;
 			}
+			if (each.type === "tools_pending") this.pendingToolCalls = each.toolCalls;
 			if (each.type !== "execute_complete") continue;
 			this.status = each.status;
 			this.pendingToolCalls = each.pendingToolCalls;
 		}
+		if (this.status === "running" && this.pendingToolCalls !== undefined) this.#keepPending(state);
+	}
+
+	/** Calls that have been answered while others run no longer wait. */
+	#keepPending(state: SessionState): void {
+		const waiting = new Set(pendingCalls(state).map(({ toolCallId }) => toolCallId));
+		const pending = this.pendingToolCalls?.filter(({ id }) => waiting.has(id)) ?? [];
+		this.pendingToolCalls = pending.length === 0 ? undefined : pending;
 	}
 }

@@ -54,6 +54,7 @@ export class CheckpointReader {
 			case "input":
 			case "tools.requested":
 			case "decision":
+			case "tools.pending":
 			case "wait.ended":
 			case "message.added":
 			case "message.updated":
@@ -108,6 +109,7 @@ export function statusAfter(
 			case "tool.started":
 			case "tool.settled":
 			case "decision":
+			case "tools.pending":
 			case "wait.ended":
 			case "message.added":
 			case "message.updated":

@@ -50,6 +50,8 @@ export type AgentEvent<Tools = unknown, Output = unknown> =
 	/** `stopReason`: why the model stopped its last answer, where it is not `stop`. */
 	| { readonly type: "turn-end"; readonly output?: Output; readonly stopReason?: StopReason }
 	| { readonly type: "turn-abort" }
+	/** Calls wait for an answer while others still run: `answer()` takes it now. */
+	| { readonly type: "tools-pending"; readonly toolCalls: readonly PendingToolCall[] }
 	/** The turn waits for answers to tool calls; for a time, or its model, where `wait` says so. */
 	| {
 			readonly type: "turn-waiting";

@@ -89,6 +89,7 @@ const facts: Record<Fact["kind"], fc.Arbitrary<object>> = {
 			optional("wait", fc.record({ tag: word, until: count })),
 		)
 		.map((parts) => Object.assign({}, ...parts)),
+	"tools.pending": fc.record({ step: count, calls: fc.array(word), children: fc.array(word) }),
 	"wait.ended": fc.record({ step: count, tag: word, until: count }),
 	"message.added": fc.record({ message }),
 	"message.updated": fc.record({ messageId: word, message }),
@@ -157,9 +158,9 @@ function expectSameText({ lines, golden }: ReturnType<typeof readGolden>): void 
 }
 
 test("the golden journals hold every kind of fact", () => {
-	const kinds = ["golden-journal-1", "golden-journal-2", "golden-journal-3", "golden-journal-4"].flatMap(
-		(name) => readGolden(name).golden.map(({ kind }) => kind),
-	);
+	const kinds = [1, 2, 3, 4, 6]
+		.map((version) => `golden-journal-${version}`)
+		.flatMap((name) => readGolden(name).golden.map(({ kind }) => kind));
 	expect(new Set(kinds)).toEqual(new Set(Object.keys(factFormats)));
 });
 
@@ -204,6 +205,30 @@ test("the golden journal of a message that was added from outside is read, and w
 		timestamp: new Date("2026-01-02T03:04:05.678Z"),
 	});
 	expect(journal.golden).toEqual([{ kind: "message.added", message }]);
+});
+
+test("the golden journal of calls that wait while others run is read, and written the same", () => {
+	const journal = readGolden("golden-journal-6");
+	expectSameText(journal);
+	const call = { callId: "c1", awaits: "approval", since: 5, input: { euros: 2 }, basis: "b", mayEdit: true };
+	const path = [{ agent: "helper", toolCallId: "c2" }];
+	const nested = { callId: "n1", awaits: "result", since: 6, deadline: 9, id: "c2/n1", path };
+	expect(journal.golden).toEqual([
+		{
+			kind: "tools.pending",
+			step: 1,
+			calls: [call],
+			children: [
+				{
+					callId: "c2",
+					agent: "helper",
+					storeKey: "s/helper",
+					seq: 4,
+					calls: [{ ...nested, toolName: "locate", arguments: { city: "Rome" } }],
+				},
+			],
+		},
+	]);
 });
 
 test("the golden journal of version 1 is still read, fact by fact", () => {

@@ -54,6 +54,7 @@ export const factFormats: Readonly<Record<FactKind, FactFormat>> = {
 	// Version 3 had no `children` and no `input` of calls: a release that knows only that one would not continue the sub-agents,
 	// and would run another input than was approved.
 	waiting: format({ upcasters: [(body) => body, (body) => body, (body) => body] }),
+	"tools.pending": format({}),
 	"wait.ended": format({}),
 	"message.added": format({ messages: ["message"] }),
 	"message.updated": format({ messages: ["message"] }),

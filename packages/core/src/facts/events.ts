@@ -165,6 +165,10 @@ export interface StepEndEvent extends At {
 	/** All model calls of the run so far. */
 	readonly usage: TokenUsage;
 }
+/** Calls wait for somebody outside while others still run: they can be answered, and the run is not left. */
+export interface ToolsPendingEvent extends At, Pick<WaitingEvent, "at" | "runId" | "calls"> {
+	readonly type: "tools_pending";
+}
 /** The run waits for somebody outside. */
 export interface WaitingEvent extends At {
 	readonly type: "waiting";
@@ -256,6 +260,7 @@ export type RunEvent<Tools = unknown> =
 	| NestedEvent
 	| EndOf<KnownTools<Tools>>
 	| StepEndEvent
+	| ToolsPendingEvent
 	| WaitingEvent
 	| NoteEvent
 	| RunSuspendedEvent

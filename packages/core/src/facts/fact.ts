@@ -269,6 +269,17 @@ export interface Waiting {
 	readonly wait?: PendingWait;
 }
 
+/**
+ * Calls wait for somebody outside while others of their round still run: the run is under way, and answers are taken. It names
+ * all that wait then, in place of what an earlier one named.
+ */
+export interface ToolsPending {
+	readonly kind: "tools.pending";
+	readonly step: number;
+	readonly calls: readonly PendingCall[];
+	readonly children?: readonly WaitingChild[];
+}
+
 /** The time came that a strategy waited for. */
 export interface WaitEnded {
 	readonly kind: "wait.ended";
@@ -349,6 +360,7 @@ export type Fact = Marked &
 		| ToolSettled
 		| Decided
 		| Noted
+		| ToolsPending
 		| Waiting
 		| WaitEnded
 		| MessageAdded

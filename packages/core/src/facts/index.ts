@@ -40,6 +40,7 @@ export type {
 	ToolCallOutcome,
 	ToolSettled,
 	ToolStarted,
+	ToolsPending,
 	ToolsRequested,
 	WaitingChild,
 } from "./fact.ts";
@@ -76,7 +77,7 @@ export { type MessageEdit, readEdit, storedEdit } from "./message-edit.ts";
 export { costOf, type ModelPrice } from "./model-price.ts";
 export { modelRetryNote, modelRetryOf } from "./model-retry.ts";
 export type { Mutable } from "./mutable.ts";
-export { asChild, continuesByItself, nestedCalls, waitOf } from "./nested-waits.ts";
+export { asChild, continuesByItself, earliestDue, nestedCalls, waitOf } from "./nested-waits.ts";
 export {
 	answerFacts,
 	dueFacts,
@@ -86,6 +87,7 @@ export {
 	pendingCalls,
 	stoppedFacts,
 	type ToolAnswer,
+	takesAnswers,
 } from "./outside-answers.ts";
 export { OwnFoldFailed, ownOf } from "./own-fold.ts";
 export { PartialAnswer } from "./partial-answer.ts";

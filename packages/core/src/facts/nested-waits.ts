@@ -6,6 +6,7 @@ import type {
 	PendingCall,
 	PendingWait,
 	ToolSettled,
+	ToolsPending,
 	Waiting,
 	WaitingChild,
 } from "./fact.ts";
@@ -118,6 +119,19 @@ export function withSpent(run: RunState, { spent }: ToolSettled): RunState {
 /** The run once it waits. */
 export function waitingRun(run: RunState, { calls: pending, children, wait }: Waiting): RunState {
 	return { ...run, status: "waiting", pending, children, wait, calls: askedAgain(run.calls, pending) };
+}
+
+/** The run once calls wait while others run. What was approved under stays known until the call has its result. */
+export function withPending(run: RunState, { calls, children }: ToolsPending): RunState {
+	const isKept = ({ callId }: PendingCall): boolean =>
+		calls.every((each) => each.callId !== callId) &&
+		run.calls.some(({ call, approval, settled }) => {
+			const isAnswered = approval !== undefined && settled === undefined;
+			return call.toolCallId === callId && isAnswered;
+		});
+	const kept = (run.pending ?? []).filter(isKept);
+	const pending = [...kept, ...calls];
+	return { ...run, shows: "pending", pending, children, calls: askedAgain(run.calls, calls) };
 }
 
 /** An approval does not outlive the question: a call that is asked about again has none. */

@@ -61,9 +61,20 @@ export interface PendingToolCall {
 	readonly mayEdit?: true;
 }
 
-/** The calls a run waits for; none when it does not wait. */
-export function pendingCalls({ run }: SessionState): readonly PendingToolCall[] {
-	if (run?.status !== "waiting") return [];
+/** Whether answers are taken: the run waits, or shows calls that wait while others run. */
+export function takesAnswers({ run }: SessionState): boolean {
+	return run?.status === "waiting" || (run?.status === "running" && showsCalls(run));
+}
+
+function showsCalls(run: RunState): boolean {
+	const isShown = run.shows === "pending" && run.parked === undefined;
+	return isShown && (nestedCalls(run.children).length > 0 || openCalls(run).length > 0);
+}
+
+/** The calls that wait for somebody outside; while others run, those that the run has shown. */
+export function pendingCalls(state: SessionState): readonly PendingToolCall[] {
+	const { run } = state;
+	if (run === undefined || !takesAnswers(state)) return [];
 	const { runId } = run;
 	const own = openCalls(run).map(({ call, pending }) => {
 		const { toolCallId, toolName, arguments: input } = shownCall(call.call, pending);
@@ -185,6 +196,11 @@ function factsOf(state: SessionState, run: RunState, answer: ToolAnswer, now: nu
 		);
 	}
 	if (call?.settled !== undefined) return again(call, answer);
+	if (call?.approval !== undefined && "approved" in answer && run.status === "running") {
+		if (answer.approved && (answer.input === undefined || isSameJson(answer.input, call.approval.input)))
+			return [];
+		throw new HoldfastError("tool_call_settled", ...refusal(toolCallId, "it was approved already"));
+	}
 	if (call === undefined || pending === undefined) {
 		if (call === undefined && callIdsOf(AgentState.partsOf(state.agent)).has(toolCallId)) {
 			throw new HoldfastError(
@@ -261,13 +277,17 @@ function again({ call, settled: fact }: CallState, answer: ToolAnswer): readonly
 		throw new HoldfastError("tool_call_settled", ...refusal(toolCallId, "it has its result already"));
 	}
 	const isSame =
-		sortedJson(plainAnswer(toolCallId, answer.output)) === sortedJson(fact?.result) &&
+		isSameJson(plainAnswer(toolCallId, answer.output), fact?.result) &&
 		(answer.isError === true) === (fact?.outcome === "error");
 	if (isSame) return [];
 	throw new HoldfastError(
 		"tool_result_conflict",
 		...refusal(toolCallId, "it has another result already, which stays"),
 	);
+}
+
+function isSameJson(one: unknown, other: unknown): boolean {
+	return sortedJson(one) === sortedJson(other);
 }
 
 /** JSON text that is the same in whichever order objects have their members. */
@@ -329,6 +349,8 @@ function settled(
 function openCalls(run: RunState): readonly { readonly call: CallState; readonly pending: PendingCall }[] {
 	return (run.pending ?? []).flatMap((pending) => {
 		const call = run.calls.find((each) => each.call.toolCallId === pending.callId);
-		return call === undefined || call.settled !== undefined ? [] : [{ call, pending }];
+		if (call === undefined || call.settled !== undefined) return [];
+		// A call that is asked about again has no approval.
+		return pending.awaits === "approval" && call.approval !== undefined ? [] : [{ call, pending }];
 	});
 }

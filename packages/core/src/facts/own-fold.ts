@@ -23,6 +23,7 @@ export function ownOf(run: RunState | undefined): unknown {
 
 /** Whether a fact says nothing of the work: strategies do not see it. */
 export function isHidden(fact: Fact, before: RunState | undefined): boolean {
+	if (fact.kind === "tools.pending") return true;
 	if (fact.kind === "waiting") return fact.wait?.model !== undefined;
 	if (fact.kind === "wait.ended") return before?.wait?.model !== undefined;
 	if (fact.kind !== "note") return false;

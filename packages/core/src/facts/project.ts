@@ -8,8 +8,9 @@ import type {
 	RunStartEvent,
 	ToolEndEvent,
 	ToolStartEvent,
+	WaitingEvent,
 } from "./events.ts";
-import type { Entry } from "./fact.ts";
+import type { Entry, Waiting } from "./fact.ts";
 import type { Mutable } from "./mutable.ts";
 import { hasWaitedByItself, nestedCalls, waitOf } from "./nested-waits.ts";
 import { shownCall } from "./run-state.ts";
@@ -96,16 +97,17 @@ export function project(
 			// Retries were emitted when they happened.
 			if (fact.topic === "model-retry") return undefined;
 			return { type: "note", at, seq, sub, step: fact.step, topic: fact.topic, value: fact.value };
+		case "tools.pending":
+			return {
+				type: "tools_pending",
+				at,
+				seq,
+				sub,
+				runId: entry.runId,
+				calls: waitingCalls(state, fact),
+			};
 		case "waiting": {
-			const own = fact.calls.map((pending) => ({
-				...pending,
-				call: shownCall(callAt(state, indexOf(state, pending.callId), pending.callId), pending),
-			}));
-			const nested = nestedCalls(fact.children).map(({ call }) => {
-				const { id, toolName, arguments: input, ...pending } = call;
-				return { ...pending, callId: id, call: { toolCallId: id, toolName, arguments: input } };
-			});
-			const calls = nested.length === 0 ? own : [...own, ...nested];
+			const calls = waitingCalls(state, fact);
 			const wait = waitOf(fact);
 			return {
 				type: "waiting",
@@ -135,6 +137,22 @@ export function project(
 			fact satisfies never;
 			return undefined;
 	}
+}
+
+/** The calls that somebody outside settles, those of sub-agents after the run's own. */
+function waitingCalls(
+	state: SessionState,
+	{ calls, children }: Pick<Waiting, "calls" | "children">,
+): WaitingEvent["calls"] {
+	const own = calls.map((pending) => ({
+		...pending,
+		call: shownCall(callAt(state, indexOf(state, pending.callId), pending.callId), pending),
+	}));
+	const nested = nestedCalls(children).map(({ call }) => {
+		const { id, toolName, arguments: input, ...pending } = call;
+		return { ...pending, callId: id, call: { toolCallId: id, toolName, arguments: input } };
+	});
+	return nested.length === 0 ? own : [...own, ...nested];
 }
 
 function startEvent(

@@ -79,6 +79,8 @@ export interface RunState {
 	readonly unsettled: number;
 	/** Calls that somebody outside settles, while the run waits for them and until the next step. */
 	readonly pending?: readonly PendingCall[] | undefined;
+	/** Set while calls wait and others of the round run: those of `pending` and `children` can be answered. */
+	readonly shows?: "pending" | undefined;
 	/** Calls whose sub-agents wait; each until it is started again. */
 	readonly children?: readonly WaitingChild[] | undefined;
 	/** The last answer. */
@@ -139,6 +141,7 @@ export function newRun(runId: string, started: RunStarted, firstMessage: number)
 		calls: noCalls,
 		unsettled: 0,
 		pending: undefined,
+		shows: undefined,
 		children: undefined,
 		assistant: undefined,
 		requested: undefined,
@@ -156,8 +159,16 @@ export function newRun(runId: string, started: RunStarted, firstMessage: number)
 	};
 }
 
+/** The run once it is resumed. */
+export function resumedRun(run: RunState, fact: RunResumed): RunState {
+	const { suspended: _, parked: __, ...left } = run;
+	const { attempt, fingerprint } = fact;
+	const crashes = crashesAfter(run, fact);
+	return { ...left, status: "running", shows: undefined, attempt, fingerprint, crashes };
+}
+
 /** How often its process has died since the last finished step, now that the run is resumed. A release begins anew. */
-export function crashesAfter({ crashes }: RunState, { reason }: RunResumed): number {
+function crashesAfter({ crashes }: RunState, { reason }: RunResumed): number {
 	if (reason === "released") return 0;
 	return reason === "crash" ? crashes + 1 : crashes;
 }

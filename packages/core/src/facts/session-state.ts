@@ -16,18 +16,18 @@ import type { Entry, ToolCallOutcome, ToolSettled } from "./fact.ts";
 import { lastOfNote, note } from "./fold-note.ts";
 import { unfold } from "./folded-state.ts";
 import type { Mutable } from "./mutable.ts";
-import { waitingRun, withoutChild, withSpent } from "./nested-waits.ts";
+import { waitingRun, withoutChild, withPending, withSpent } from "./nested-waits.ts";
 import { isHidden, type OwnFold, OwnFoldFailed } from "./own-fold.ts";
 import { withoutRefusedFiles } from "./refused-files.ts";
 import { uncheckedOutput } from "./run-output.ts";
 import {
 	type CallState,
-	crashesAfter,
 	decided,
 	type LastFact,
 	newRun,
 	noCalls,
 	type RunState,
+	resumedRun,
 	shownCall,
 } from "./run-state.ts";
 
@@ -113,13 +113,8 @@ function withFact(state: SessionState, entry: Entry, options: FoldOptions): Sess
 	const { run } = state;
 	if (run === undefined || run.runId !== entry.runId) throw corrupt(entry, "it belongs to no open run");
 	switch (fact.kind) {
-		case "run.resumed": {
-			const { suspended: _, parked: __, ...left } = run;
-			const { attempt, fingerprint } = fact;
-			const crashes = crashesAfter(run, fact);
-			const resumed: RunState = { ...left, status: "running", attempt, fingerprint, crashes };
-			return { ...state, seq, run: resumed };
-		}
+		case "run.resumed":
+			return { ...state, seq, run: resumedRun(run, fact) };
 		case "run.parked":
 			return { ...state, seq, run: { ...run, parked: fact } };
 		case "input":
@@ -212,6 +207,8 @@ function withFact(state: SessionState, entry: Entry, options: FoldOptions): Sess
 				seq,
 				run: { ...run, wait: undefined, step: fact.step, last: lastOfNote(fact) },
 			};
+		case "tools.pending":
+			return { ...state, seq, run: withPending(run, fact) };
 		case "waiting":
 			return { ...state, seq, run: waitingRun(run, fact) };
 		case "wait.ended": {
@@ -320,6 +317,7 @@ function closeRound(
 		calls,
 		unsettled: 0,
 		pending: undefined,
+		shows: undefined,
 		children: undefined,
 		rounds: run.rounds + 1,
 		crashes: calls.some(({ settled }) => settled?.outcome === "unknown") ? run.crashes : 0,

@@ -48,6 +48,7 @@ export class SuppliedMarks {
 			case "tool.started":
 			case "tool.settled":
 			case "decision":
+			case "tools.pending":
 			case "waiting":
 			case "wait.ended":
 			case "message.added":

@@ -33,6 +33,7 @@ const content: Readonly<Record<FactKind, readonly string[]>> = {
 	"tool.settled": ["outcome", "result", "details", "stack", "metadata"],
 	decision: ["answer"],
 	note: ["value"],
+	"tools.pending": ["calls", "children"],
 	waiting: ["calls", "children"],
 	"wait.ended": [],
 	"message.added": ["message"],
@@ -103,8 +104,9 @@ function faultOfContent(given: Fact, fact: Fact): string | undefined {
 				: "`partial` is no message of an assistant";
 		case "run.started":
 			return faultOfParent((given as typeof fact).parent, fact.parent);
+		case "tools.pending":
 		case "waiting":
-			return faultOfPending(given as typeof fact, fact);
+			return faultOfPending(given as Waiting, fact);
 		case "tool.settled":
 			return outcomes.has(fact.outcome)
 				? undefined
@@ -146,7 +148,7 @@ function faultOfCalls(given: readonly ToolCall[] = [], calls: readonly ToolCall[
 		: "the arguments of a call are no object";
 }
 
-type Waiting = Extract<Fact, { kind: "waiting" }>;
+type Waiting = Extract<Fact, { kind: "waiting" | "tools.pending" }>;
 
 /** What is shown may be masked; which calls wait, and for what, must stay. */
 function faultOfPending(given: Waiting, fact: Waiting): string | undefined {

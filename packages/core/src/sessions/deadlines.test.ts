@@ -113,17 +113,13 @@ test("a deadline further away than a timer reaches is waited for in parts", () =
 	const weeks = 60 * 24 * 60 * 60 * 1_000;
 	const waits: number[] = [];
 	const later = { callOff() {}, set: (...given: unknown[]) => void waits.push(given[3] as number) };
-	const run = { status: "waiting", wait: { tag: "review", until: weeks } };
 	for (const now of [0, weeks - 1_000, weeks + 1_000])
-		watchDeadline(
-			{ run } as never,
-			{
-				later,
-				clock: { now: () => now },
-				purpose: "deadline",
-				expire: async () => {},
-				isUsable: () => true,
-			} as never,
-		);
+		watchDeadline(weeks, {
+			later,
+			clock: { now: () => now },
+			purpose: "deadline",
+			expire: async () => {},
+			isUsable: () => true,
+		} as never);
 	expect(waits).toEqual([2 ** 31 - 1, 1_000, 0]);
 });

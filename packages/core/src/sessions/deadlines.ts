@@ -1,5 +1,4 @@
 // The end of the time that somebody outside has for the calls of a run that waits.
-import { nextDeadline, type SessionState } from "../facts/index.ts";
 import type { Clock } from "../host/index.ts";
 import type { Later } from "./later.ts";
 
@@ -17,13 +16,12 @@ export interface DeadlineWatch {
 	isUsable(): boolean;
 }
 
-/** Has `expire` called when the first of the calls that wait is out of time; never where none has a deadline. */
+/** Has `expire` called when the first of the calls that wait is out of time; never where there is no `deadline`. */
 export function watchDeadline(
-	{ run }: SessionState,
+	deadline: number | undefined,
 	{ later, clock, purpose, expire, isUsable }: DeadlineWatch,
 ): void {
 	later.callOff(purpose);
-	const deadline = run?.status === "waiting" ? nextDeadline(run) : undefined;
 	if (deadline === undefined) return;
 	// Timers do not reach further; what is left is waited for again.
 	const after = Math.min(Math.max(0, deadline - clock.now()), longestTimer);

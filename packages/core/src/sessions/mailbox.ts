@@ -234,6 +234,7 @@ export class Mailbox {
 			({ id, kind, runId }) =>
 				(kind === "notice" && this.#promoted?.has(id) !== true) ||
 				kind === "edit" ||
+				kind === "tool-result" ||
 				// What was said to the open run before its process died is not said too late.
 				(kind === "steer" && runId !== undefined && runId === openRunId),
 		);

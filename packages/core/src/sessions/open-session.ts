@@ -102,7 +102,7 @@ export async function resumeOpened(
 }
 
 function turnSession(actor: SessionActor): TurnSession {
-	const { sessionKey, processKey, lease, mailbox, table } = actor;
+	const { sessionKey, processKey, lease, mailbox, answers, table } = actor;
 	const { agent, records, mayWait, modelWait, unread, journal, observe } = table;
 	return {
 		sessionKey,
@@ -113,6 +113,7 @@ function turnSession(actor: SessionActor): TurnSession {
 		state: lease.state,
 		records,
 		mayWait,
+		answers,
 		modelWait,
 		unread,
 		keepsDeltas: journal.readChunks !== undefined,

@@ -1,11 +1,12 @@
 // What somebody outside asks of a session whose run waits for them: which calls wait, answers to them, the end of the run
 // (keeps I4).
 import type { AcceptedInput, PendingToolCall, SessionState, ToolAnswer, Watcher } from "../facts/index.ts";
-import { answerFacts, nestedCalls, pendingCalls } from "../facts/index.ts";
+import { answerFacts, dueFacts, pendingCalls, takesAnswers } from "../facts/index.ts";
 import type { AgentRun } from "./agent-run.ts";
+import { splitAnswers, withNestedCalls } from "./early-answers.ts";
 import { abortRun } from "./kill-session.ts";
 import type { SessionActor } from "./session-actor.ts";
-import { noPendingToolCalls, sessionBusy } from "./session-errors.ts";
+import { answeredElsewhere, noPendingToolCalls, sessionBusy } from "./session-errors.ts";
 import type { SessionQueue } from "./session-queue.ts";
 import type { SessionTable } from "./session-table.ts";
 import {
@@ -19,17 +20,25 @@ import {
 	taken,
 	timedOut,
 } from "./settlement.ts";
+import { answersInput, newAnswers, readAnswers, storedAnswers } from "./waiting-answers.ts";
 
 /** The calls that wait for somebody outside. */
 export async function pending({ actor }: SessionQueue): Promise<readonly PendingToolCall[]> {
 	if (actor.isEnding) await actor.turn?.over;
 	actor.ensureUsable();
-	const own = actor.turn === undefined ? pendingCalls(await actor.lease.read()) : [];
+	const state = actor.turn?.run.state ?? (await actor.lease.read());
+	let own = pendingCalls(state);
+	if (own.length > 0 && state.run?.status === "running") {
+		// What another process has answered is taken when the round is over.
+		const inbox = await actor.table.journal.inbox(actor.storeKey);
+		const answered = storedAnswers(inbox, state.run.runId).flatMap(readAnswers);
+		own = own.filter((call) => answered.every(({ toolCallId }) => toolCallId !== call.toolCallId));
+	}
 	const others = (await actor.table.agent.children?.pendingInBackground(actor.storeKey)) ?? [];
 	return others.length === 0 ? own : [...own, ...others];
 }
 
-/** The run that waits continues with these answers. */
+/** The run that waits continues with these answers; one that is under way takes them. */
 export async function answer(
 	queue: SessionQueue,
 	answers: readonly ToolAnswer[],
@@ -40,11 +49,15 @@ export async function answer(
 		const { journal, agent } = actor.table;
 		const now = (): number => agent.engine.ports.clock.now();
 		try {
-			const { own, background } = await routed(actor, answers, now);
+			const given = actor.turn === undefined ? await answerElsewhere(actor, answers, now) : answers;
+			if (!Array.isArray(given)) return given as AgentRun;
+			const { own, moved, background } = await routed(actor, given, now);
 			if (background !== undefined) return background;
+			const underWay = await answerUnderWay(actor, { own, moved }, now, watcher);
+			if (underWay !== undefined) return underWay;
 			const settling =
 				own.length > 0 || answers.length === 0 ? answered(own, now, watcher) : continued(watcher);
-			return await settle(actor, settling);
+			return await settle(actor, settling, "waiting-or-shown");
 		} catch (error) {
 			if (isNotWaiting(error)) await checkExpired(journal, actor.storeKey, answers);
 			throw error;
@@ -55,9 +68,13 @@ export async function answer(
 /** Answers that are left for the run of the session itself. */
 interface Routed {
 	readonly own: readonly ToolAnswer[];
+	/** Calls of that run whose sub-agents have their answers. */
+	readonly moved: ReadonlySet<string>;
 	/** The run in the background that continues, where the session's own has nothing to continue for. */
 	readonly background?: AgentRun | undefined;
 }
+
+const nothingMoved: ReadonlySet<string> = new Set();
 
 /** Hands the answers to calls of sub-agents over to them. */
 async function routed(
@@ -66,30 +83,115 @@ async function routed(
 	now: () => number,
 ): Promise<Routed> {
 	const { children } = actor.table.agent;
-	if (children === undefined) return { own: answers };
+	if (children === undefined) return { own: answers, moved: nothingMoved };
 	const state = actor.turn?.run.state ?? (await actor.lease.read());
-	const run = state.run?.status === "waiting" ? state.run : undefined;
-	const theirs = new Set(nestedCalls(run?.children).map(({ call }) => call.id));
-	for (const { toolCallId } of await children.pendingInBackground(actor.storeKey)) theirs.add(toolCallId);
-	for (const { call } of run?.calls ?? []) theirs.delete(call.toolCallId);
-	const nested = answers.filter(({ toolCallId }) => theirs.has(toolCallId));
-	if (nested.length === 0) return { own: answers };
-	const own = answers.filter((each) => !nested.includes(each));
+	const run = takesAnswers(state) ? state.run : undefined;
+	const split = splitAnswers(run, answers);
+	const inBackground = new Set(
+		(await children.pendingInBackground(actor.storeKey)).map(({ toolCallId }) => toolCallId),
+	);
+	const nested = [...split.nested, ...split.own.filter(({ toolCallId }) => inBackground.has(toolCallId))];
+	if (nested.length === 0) return { own: answers, moved: nothingMoved };
+	const own = split.own.filter(({ toolCallId }) => !inBackground.has(toolCallId));
 	const to = { storeKey: actor.storeKey, run };
 	const runs = await children.answer(to, nested, () => {
 		if (own.length === 0) return;
 		if (run === undefined) throw noPendingToolCalls(actor.sessionKey);
 		answerFacts(state, own, now());
 	});
-	return { own, background: own.length === 0 && runs.foreground === 0 ? runs.background : undefined };
+	const background = own.length === 0 && runs.foreground === 0 ? runs.background : undefined;
+	return { own, moved: split.moved, background };
+}
+
+/** The run under way takes the answers. Undefined: there is none, or it has come to wait by now. */
+async function answerUnderWay(
+	actor: SessionActor,
+	{ own, moved }: Routed,
+	now: () => number,
+	watcher: Watcher | undefined,
+): Promise<AgentRun | undefined> {
+	const { turn, answers } = actor;
+	if (turn === undefined || (moved.size === 0 && !takesAnswers(turn.run.state))) return undefined;
+	const { run } = turn;
+	const leave = watcher === undefined ? undefined : run.watch(watcher);
+	let isTaken = false;
+	try {
+		// What was accepted elsewhere before comes first.
+		await answers.take(run, undefined);
+		const hasMoved = moved.size === 0 || (await run.round?.childrenMoved(moved)) === true;
+		isTaken = hasMoved && (own.length === 0 || (await answers.give(run, own, now)));
+	} finally {
+		if (!isTaken) leave?.();
+	}
+	if (isTaken) return turn.handle;
+	await actor.ended(turn);
+	return undefined;
+}
+
+/**
+ * Puts the answers into the inbox, where another worker works on the run. Gives the run; the answers that are not in the inbox
+ * yet, where nobody works on it.
+ */
+async function answerElsewhere(
+	actor: SessionActor,
+	answers: readonly ToolAnswer[],
+	now: () => number,
+): Promise<AgentRun | readonly ToolAnswer[]> {
+	const { table, lease, storeKey, sessionKey } = actor;
+	const { journal, agent } = table;
+	actor.ensureUsable();
+	const state = await lease.read();
+	const { run } = state;
+	if (run === undefined || !takesAnswers(state)) return answers;
+	const fresh = newAnswers(await journal.inbox(storeKey), state, answers);
+	if (run.status !== "running") return fresh;
+	lease.drop();
+	if ((await actor.open()) !== "held") return fresh;
+	if (fresh.length > 0) {
+		answerFacts(withNestedCalls(state), fresh, now());
+		const { uuid } = agent.engine.ports.ids;
+		const { runId } = run;
+		const input = answersInput(agent, { id: uuid(), runId }, fresh);
+		try {
+			await journal.submit(storeKey, { ...input, askedBy: { key: storeKey, runId } });
+		} catch (error) {
+			throw isLeaseLost(error) ? noPendingToolCalls(sessionKey) : error;
+		}
+	}
+	const handle = actor.handle(run.runId);
+	handle.abandon("lease_lost", answeredElsewhere(sessionKey), state.agent);
+	// It may have come to wait in that moment.
+	void continueAnswered(actor.queue);
+	return handle;
+}
+
+/** Continues the run that waits, where the inbox has answers for it; where it cannot, whoever resumes it takes them. Never rejects. */
+export async function continueAnswered(queue: SessionQueue): Promise<void> {
+	try {
+		await queue.ask("look", takeLate);
+	} catch {
+		// The answers stay in the inbox.
+	}
+}
+
+async function takeLate(actor: SessionActor): Promise<void> {
+	const { table, storeKey, lease } = actor;
+	if (actor.turn !== undefined) return;
+	const { run } = await lease.read();
+	if (run?.status !== "waiting") return;
+	if (storedAnswers(await table.journal.inbox(storeKey), run.runId).length === 0) return;
+	const resumed = await settle(actor, continued());
+	resumed.detach();
+	table.resumed(resumed);
 }
 
 /** With what a run that waits continues by itself: what is due, or has happened to its sub-agents. Undefined: it waits on. */
-export async function continuation({ lease, table }: SessionActor): Promise<Settlement | undefined> {
+export async function continuation({ lease, table, mailbox }: SessionActor): Promise<Settlement | undefined> {
 	const { clock } = table.agent.engine.ports;
 	const { state } = lease;
 	const settlement = timedOut(() => clock.now())(state);
 	if (settlement.facts.length > 0) return settlement;
+	if (storedAnswers(mailbox.notices, state.run?.runId).length > 0) return settlement;
 	return (await hasNews(table, state)) ? settlement : undefined;
 }
 
@@ -207,10 +309,10 @@ export async function expire(queue: SessionQueue): Promise<void> {
 	try {
 		await queue.ask("expire", async (actor) => {
 			const { clock } = actor.table.agent.engine.ports;
-			const run = await settle(
-				actor,
-				timedOut(() => clock.now()),
-			);
+			const now = (): number => clock.now();
+			if (actor.isEnding) await actor.ended();
+			if (await expireUnderWay(actor, now)) return;
+			const run = await settle(actor, timedOut(now));
 			// Nobody asked for it: who works in the background learns that it continues.
 			run.detach();
 			actor.table.resumed(run);
@@ -220,6 +322,26 @@ export async function expire(queue: SessionQueue): Promise<void> {
 	}
 }
 
+/** The run under way continues without the calls whose time is over. False: there is none, or it has come to wait by now. */
+async function expireUnderWay(actor: SessionActor, now: () => number): Promise<boolean> {
+	const { turn, answers, table } = actor;
+	if (turn === undefined) return false;
+	const { run } = turn;
+	// What was accepted before counts.
+	await answers.take(run, undefined);
+	const { state } = run;
+	if (state.run === undefined || !takesAnswers(state)) return true;
+	const moved = new Set<string>();
+	for (const child of state.run.children ?? [])
+		if (await hasNews(table, { ...state, run: { ...state.run, children: [child] } })) moved.add(child.callId);
+	const isOpen = (await run.round?.childrenMoved(moved)) === true;
+	const due = dueFacts(run.state.run ?? state.run, now());
+	const isTaken = isOpen && (due.length === 0 || (await run.round?.answered(due)) === true);
+	if (isTaken) actor.watchDeadline(run.state);
+	else await actor.ended(turn);
+	return isTaken;
+}
+
 /**
  * Resumes the run that waits with what came for it from outside. Rejects with what `settling` throws,
  * `no_pending_tool_calls` when no run waits, `session_busy` while one is under way.
@@ -227,7 +349,7 @@ export async function expire(queue: SessionQueue): Promise<void> {
 async function settle(
 	actor: SessionActor,
 	settling: Settle,
-	of: "waiting" | "waiting-or-parked" = "waiting",
+	of: "waiting" | "waiting-or-parked" | "waiting-or-shown" = "waiting",
 ): Promise<AgentRun> {
 	actor.ensureUsable();
 	const { lease, table, sessionKey } = actor;
@@ -238,18 +360,29 @@ async function settle(
 		await table.agent.setup?.over();
 		if ((await actor.open()) === "held") throw sessionBusy(sessionKey);
 		const { isWaiting, state } = lease;
-		const isSettled = isWaiting || (of !== "waiting" && state.run?.parked !== undefined);
+		const isSettled =
+			isWaiting ||
+			(of === "waiting-or-parked" && state.run?.parked !== undefined) ||
+			(of === "waiting-or-shown" && takesAnswers(state));
 		if (!isSettled) throw noPendingToolCalls(sessionKey);
 		const runId = state.run?.runId ?? "";
 		if (isWaiting && (await table.records?.take(runId)) === false) {
 			lease.drop();
 			throw sessionBusy(sessionKey);
 		}
-		const resumed = await actor.resumeOpen("released", settling(state));
+		// A crash that left a call behind counts as one, also where an answer continues the run.
+		const resumed = await actor.resumeOpen(
+			isWaiting || of !== "waiting-or-shown" ? "released" : "stays",
+			settling(state),
+		);
 		if (resumed !== undefined) return resumed;
 	}
 }
 
 function isBusy(error: unknown): boolean {
 	return (error as { code?: unknown }).code === "session_busy";
+}
+
+function isLeaseLost(error: unknown): boolean {
+	return (error as { code?: unknown }).code === "lease_lost";
 }

@@ -1,9 +1,9 @@
 // A run that was found open: it is resumed on record, with what was settled from outside meanwhile, or parked (keeps I3, I4).
-import { agentChange, type EngineAgent, type Run } from "../engine/index.ts";
-import type { Fact, Mutable, RunParked, RunResumed, RunState, Watcher } from "../facts/index.ts";
+import { agentChange, type EngineAgent } from "../engine/index.ts";
+import type { Mutable, RunParked, RunResumed, RunState, Watcher } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
-import type { DrivenStages } from "../policy/index.ts";
 import { AgentRun } from "./agent-run.ts";
+import { replacedResults } from "./replaced-results.ts";
 import { runParked, sessionHeld } from "./session-errors.ts";
 import type { Settlement } from "./settlement.ts";
 import {
@@ -68,7 +68,7 @@ export async function resumeTurn(
 	const resumed: Mutable<RunResumed> = { kind: "run.resumed", attempt, fingerprint, reason, ...change };
 	const partial = settlement === undefined ? await lease.cutOff() : undefined;
 	if (partial !== undefined) resumed.partial = partial;
-	const settled = await admitted(run, settlement?.facts ?? [], whileOpening);
+	const settled = await replacedResults(run, settlement?.facts ?? [], whileOpening);
 	const options = commitOptions(settlement?.drain ?? [], settlement?.dedupeKey);
 	const first = await commitFirst(lease, run, [resumed, ...settled], options);
 	if (first === "taken") return undefined;
@@ -113,38 +113,6 @@ function makeAgain(
 	const handle = new AgentRun(open.runId, session.sessionKey);
 	if (watcher !== undefined) handle.observe(watcher);
 	return { handle, ...makeRun(session, engine, handle, { inputId, origin, begin }) };
-}
-
-/** Results from outside are replaced like any other before they are recorded. */
-async function admitted(
-	run: Run,
-	facts: readonly Fact[],
-	whileOpening: Resumption["whileOpening"],
-): Promise<readonly Fact[]> {
-	const { toolResult } = run.interceptors;
-	if (toolResult === undefined) return facts;
-	return whileOpening(() => replaced(run, facts, toolResult));
-}
-
-/** Results from outside as hooks replace them. */
-function replaced(
-	run: Run,
-	facts: readonly Fact[],
-	toolResult: NonNullable<DrivenStages["toolResult"]>,
-): Promise<readonly Fact[]> {
-	return Promise.all(
-		facts.map(async (fact) => {
-			if (fact.kind !== "tool.settled") return fact;
-			const { callId: toolCallId, outcome, result: output } = fact;
-			const call = run.state.run?.calls.find((each) => each.call.toolCallId === toolCallId)?.call;
-			const status = outcome === "done" || outcome === "cancelled" ? outcome : "error";
-			const { toolName = "", arguments: input } = call ?? {};
-			const given = await toolResult({ toolCallId, toolName, input, status, output });
-			const { details: _, ...rest } = fact;
-			const kept = given.output === output ? fact : { ...rest, result: given.output };
-			return given.status === status ? kept : { ...kept, outcome: given.status };
-		}),
-	);
 }
 
 /** Why an open run is resumed. */

@@ -18,15 +18,16 @@
 import { after } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
 import { type DriveOutcome, type EngineAgent, sessionKilled, waitFor } from "../engine/index.ts";
-import type { AcceptedInput, SessionState } from "../facts/index.ts";
+import { type AcceptedInput, nextDeadline, type SessionState } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
 import type { TurnOverlays } from "../policy/index.ts";
 import { AgentRun } from "./agent-run.ts";
 import { watchDeadline } from "./deadlines.ts";
+import { EarlyAnswers } from "./early-answers.ts";
 import { processKey } from "./local-store.ts";
 import { Mailbox, type QueuedTurn } from "./mailbox.ts";
 import { beginOpened, type Opened, openSession, resumeOpened } from "./open-session.ts";
-import { expire, interrupt } from "./outside-requests.ts";
+import { continueAnswered, expire, interrupt } from "./outside-requests.ts";
 import type { Resumption } from "./resume-turn.ts";
 import { agentClosed, awaitsItself, isParked, runBeforeSuspended, runBeforeWaits } from "./session-errors.ts";
 import { SessionLease } from "./session-lease.ts";
@@ -40,6 +41,7 @@ export class SessionActor {
 	readonly queue: SessionQueue;
 	readonly lease: SessionLease;
 	readonly mailbox: Mailbox;
+	readonly answers: EarlyAnswers;
 	#turn: Turn | undefined;
 	#end: "closed" | "killed" | undefined;
 	/** Records the end of a session that was killed, once more where a request that was carried out began a run after it. */
@@ -59,6 +61,7 @@ export class SessionActor {
 		this.queue = queue;
 		this.lease = new SessionLease(table, queue.storeKey, this);
 		this.mailbox = new Mailbox(table.journal, queue.storeKey, table.local, table.agent);
+		this.answers = new EarlyAnswers(table.agent, queue.storeKey, (due) => this.#watchDue(due));
 	}
 
 	get storeKey(): string {
@@ -143,13 +146,16 @@ export class SessionActor {
 	}
 
 	/** Sees to it that the calls of a run that waits fail in time. */
-	watchDeadline(state: SessionState): void {
+	watchDeadline({ run }: SessionState): void {
 		// What a sub-agent waits for is due for its parent, too, which continues both.
-		if (state.run?.started.runKind === "subagent") return;
-		const { later, agent } = this.table;
-		watchDeadline(state, {
-			later,
-			clock: agent.engine.ports.clock,
+		if (run?.started.runKind === "subagent" && run.status === "waiting") return;
+		this.#watchDue(run && nextDeadline(run));
+	}
+
+	#watchDue(due: number | undefined): void {
+		watchDeadline(due, {
+			later: this.table.later,
+			clock: this.table.agent.engine.ports.clock,
 			purpose: this.#deadline,
 			expire: () => expire(this.queue),
 			isUsable: () => this.#end === undefined,
@@ -301,8 +307,7 @@ export class SessionActor {
 		if (this.#shown?.runId === run.runId) frame.policy.showAgain(this.#shown.overlays);
 		this.#shown = undefined;
 		for (const overlay of this.#overlays?.splice(0) ?? []) void frame.overlay(overlay);
-		// Its first hooks are called before this returns.
-		this.#turn = turn;
+		this.#turn = turn; // its first hooks are called before this returns
 		const isKilled = (): boolean => this.#end === "killed";
 		const over = driveTurn(turn, this.lease.current, isKilled, (outcome) => this.#ended(turn, outcome));
 		turn.over = over;
@@ -323,7 +328,7 @@ export class SessionActor {
 	#ended(turn: Turn, outcome: DriveOutcome): void {
 		const { run, handle, frame, steered, isResumed } = turn;
 		this.#turn = undefined;
-		if (run.state.run?.status === "waiting") this.watchDeadline(run.state);
+		if (run.state.run?.status === "waiting" || run.round !== undefined) this.watchDeadline(run.state);
 		if (outcome.kind === "ended" && outcome.outcome !== "killed") this.lease.ended(run.state);
 		else this.lease.left();
 		const { runId } = run;
@@ -331,8 +336,7 @@ export class SessionActor {
 			const { overlays } = frame.policy;
 			if (overlays !== undefined) this.#shown = { runId, overlays };
 			handle.waits(() => interrupt(this.queue, runId));
-			// It was asked to end while it began to wait.
-			if (run.stopReason === "interrupt") handle.interrupt();
+			if (run.stopReason === "interrupt") handle.interrupt(); // asked for while it began to wait
 		}
 		frame.close(outcome);
 		handle.concluded(run, outcome, frame);
@@ -351,6 +355,7 @@ export class SessionActor {
 				said.turn.detach(); // the caller has the run's own handle
 			}
 		}
+		if (waits && run.round !== undefined) void continueAnswered(this.queue); // while it began to wait
 		if (this.mailbox.length > 0) this.queue.wake();
 		else if (isResumed && outcome.kind === "ended" && outcome.outcome !== "completed")
 			this.#lookForSteered().catch(() => this.#lookLater());

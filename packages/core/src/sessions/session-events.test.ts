@@ -148,7 +148,7 @@ describe("the events of a turn", () => {
 			{ reasoning: "Hm.", text: "I look.", toolCalls: calls },
 			{ text: "Done.", gate: jobOver.promise },
 			{ error: new Error("no line") },
-			{ toolCalls: [{ name: "locate" }] },
+			{ toolCalls: [{ name: "locate" }, { name: "look", arguments: input }] },
 			{ gate: never },
 		];
 		const helper = new Agent({ name: "helper", description: "Helps.", model: scriptedModel(["Four."]) });
@@ -209,6 +209,7 @@ const carried: Record<AgentEvent["type"], readonly string[]> = {
 	"turn-start": [],
 	"turn-end": [],
 	"turn-abort": [],
+	"tools-pending": ["toolCalls"],
 	"turn-waiting": ["toolCalls"],
 	"events-dropped": ["count"],
 	"turn-error": ["code", "message"],

@@ -2,7 +2,7 @@
 // the run passes turn-start, step-start and step-end when the consumer asks for the event after it.
 import type { ToolCall, UserContent } from "@holdfast/upp";
 import { EventQueue } from "../engine/index.ts";
-import type { AgentEvent, BoundaryEvent, RunEvent, Watcher } from "../facts/index.ts";
+import type { AgentEvent, BoundaryEvent, PendingToolCall, RunEvent, Watcher } from "../facts/index.ts";
 import { isJobEvent } from "../facts/index.ts";
 import { plainDetails, plainJson } from "../tools/index.ts";
 import { partOf } from "./shown-part.ts";
@@ -82,19 +82,13 @@ export class SessionEvents implements Watcher, AsyncIterator<AgentEvent> {
 				this.#push({ type: "tool-result", toolCallId, toolName, output: event.result, ...isError });
 				break;
 			}
+			case "tools_pending":
+				this.#push({ type: "tools-pending", toolCalls: pendingOf(event) });
+				break;
 			case "waiting":
 				this.#push({
 					type: "turn-waiting",
-					toolCalls: event.calls.map(({ call, awaits, deadline, mayEdit, path }) => ({
-						runId: event.runId,
-						toolCallId: call.toolCallId,
-						toolName: call.toolName,
-						arguments: plainJson(call.arguments) as Record<string, unknown>,
-						awaits,
-						...(deadline === undefined ? {} : { deadline }),
-						...(path === undefined ? {} : { path }),
-						...(mayEdit === undefined ? {} : { mayEdit }),
-					})),
+					toolCalls: pendingOf(event),
 					...(event.wait === undefined ? {} : { wait: event.wait }),
 				});
 				break;
@@ -303,4 +297,21 @@ function endEvent(event: Extract<RunEvent, { type: "run_end" }>): AgentEvent {
 				message: event.error?.message ?? "The run failed.",
 			};
 	}
+}
+
+/** Calls that wait, as callers see them. */
+function pendingOf({
+	runId,
+	calls,
+}: Extract<RunEvent, { type: "waiting" | "tools_pending" }>): readonly PendingToolCall[] {
+	return calls.map(({ call, awaits, deadline, mayEdit, path }) => ({
+		runId,
+		toolCallId: call.toolCallId,
+		toolName: call.toolName,
+		arguments: plainJson(call.arguments) as Record<string, unknown>,
+		awaits,
+		...(deadline === undefined ? {} : { deadline }),
+		...(path === undefined ? {} : { path }),
+		...(mayEdit === undefined ? {} : { mayEdit }),
+	}));
 }

@@ -26,7 +26,7 @@ test("a run waits for its remote calls, and continues when all are answered [API
 	);
 	const run = await session.send("go");
 	const events = await eventsOf(run);
-	expect(types(events).slice(3)).toEqual(["tool-call", "tool-result", "turn-waiting"]);
+	expect(types(events).slice(3)).toEqual(["tool-call", "tools-pending", "tool-result", "turn-waiting"]);
 	const { outcome, pending, error } = await run.result();
 	expect({ outcome, error }).toEqual({ outcome: "waiting", error: undefined });
 	expect(pending).toEqual([

@@ -24,6 +24,7 @@ import {
 } from "../facts/index.ts";
 import type { Lease, MaybePromise, StoredInput } from "../host/index.ts";
 import type { AgentRun } from "./agent-run.ts";
+import type { EarlyAnswers } from "./early-answers.ts";
 import { type QueuedTurn, readInput } from "./mailbox.ts";
 import { type Recording, recordingOf } from "./recording.ts";
 import { startOf } from "./run-start.ts";
@@ -32,6 +33,7 @@ import type { SessionRecords } from "./session-records.ts";
 import type { SessionAgent } from "./turn-agent.ts";
 import { type About, type FrameSession, TurnFrame } from "./turn-frame.ts";
 import type { UnreadRuns } from "./unread-runs.ts";
+import { storedAnswers } from "./waiting-answers.ts";
 
 /** A run under way in this process. */
 export interface Turn {
@@ -67,6 +69,8 @@ export interface TurnSession extends FrameSession {
 	/** Whether the journal keeps deltas. */
 	readonly keepsDeltas: boolean;
 	readonly mayWait: boolean;
+	/** What comes for the calls of a run that is under way. */
+	readonly answers: EarlyAnswers;
 	/** How runs wait for the provider of their model; undefined: they do not. */
 	readonly modelWait: ModelWait | undefined;
 	readonly unread: UnreadRuns;
@@ -96,6 +100,8 @@ export function beginTurn(
 	const edits = session.notices.filter(({ kind }) => kind === "edit");
 	const isPlain = insteadOf === undefined && edits.length === 0;
 	const notices = session.notices.filter(({ kind }) => kind !== "edit");
+	// Answers to calls of a run that has ended.
+	const late = session.notices.filter(({ kind }) => kind === "tool-result");
 	const { run, frame } = makeRun(isPlain ? session : { ...session, state, notices }, agent, handle, {
 		inputId,
 		origin,
@@ -108,7 +114,7 @@ export function beginTurn(
 		...edits.map(({ body }) => readEdit(body)),
 		inputFact(inputId, input, origin?.runKind === "notification" ? "turn-start" : "turn"),
 	];
-	const taken = [...edits.map(({ id }) => id), ...(stage === "seen" ? [inputId] : [])];
+	const taken = [...[...edits, ...late].map(({ id }) => id), ...(stage === "seen" ? [inputId] : [])];
 	// What is in the inbox has its key there.
 	const dedupeKey = stage === "seen" ? undefined : given.dedupeKey;
 	const options = commitOptions(taken, dedupeKey, values);
@@ -182,13 +188,16 @@ export function makeRun(
 		interceptors: frame.policy.stages,
 		admitting: frame.policy.admitting,
 		mayWait,
+		answers: session.answers,
+		hasAnswers: storedAnswers(session.notices, handle.runId).length > 0,
 		modelWait,
 		readInput,
 		observer: session.observe?.({ sessionKey, runId: handle.runId, caller: origin?.caller }),
 		keepDeltasMs,
 	});
 	frame.run = run;
-	for (const notice of session.notices) run.inputs.offer(readInput(notice));
+	for (const notice of session.notices)
+		if (notice.kind !== "tool-result") run.inputs.offer(readInput(notice));
 	// The run waits for whoever looks on.
 	const lookOn = (event: AgentEvent): unknown => withinCall(processKey, () => policy?.notify(event, frame));
 	handle.attach(run, session.unread, policy?.looksOn === true ? lookOn : undefined);

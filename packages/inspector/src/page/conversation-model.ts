@@ -89,7 +89,9 @@ export class Conversation {
 		const put = (said: Omit<Said, "seq" | "at" | "runId" | "calls"> & Partial<Pick<Said, "calls">>): void => {
 			this.said.push({ calls: [], ...said, seq, at, runId });
 		};
-		if (kind === "waiting") this.#waits(body, runId);
+		if (kind === "waiting" || kind === "tools.pending") this.#waits(body, runId);
+		else if (kind === "tool.started" || kind === "tool.settled") this.#continues(String(body.callId));
+		else if (kind === "decision") this.#continues(String((body.answer as Body | undefined)?.callId));
 		else if (kind !== "note" && kind !== "run.parked") {
 			this.pending = [];
 			this.wait = undefined;
@@ -169,6 +171,7 @@ export class Conversation {
 			case "run.parked":
 			case "decision":
 			case "note":
+			case "tools.pending":
 			case "waiting":
 			case "wait.ended":
 				break;
@@ -216,6 +219,12 @@ export class Conversation {
 			this.#calls.set(toolCallId, call);
 			return call;
 		});
+	}
+
+	/** A call was answered, or its sub-agent continues: others may wait on. */
+	#continues(callId: string): void {
+		const isOf = (id: string): boolean => id === callId || id.startsWith(`${callId}/`);
+		this.pending = this.pending.filter((pending) => !isOf(pending.callId));
 	}
 
 	#waits(body: Body, runId: string): void {

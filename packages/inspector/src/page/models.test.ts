@@ -197,6 +197,7 @@ test("entries that are cut, of kinds that are not known, or with anything in the
 		"tool.settled",
 		"note",
 		"decision",
+		"tools.pending",
 		"waiting",
 		"run.ended",
 		"run.started",

@@ -149,6 +149,7 @@ export class Timeline {
 				this.#run = undefined;
 				break;
 			}
+			case "tools.pending":
 			case "wait.ended":
 			case "message.added":
 			case "message.updated":

@@ -28,6 +28,11 @@ const factsWith = (text: string): readonly Fact[] => {
 			attempt: 1,
 			idempotencyKey: "k",
 		},
+		{
+			kind: "tools.pending",
+			step: 1,
+			calls: [{ callId: "c", awaits: "approval", since: 1, input: { text } }],
+		},
 		{ kind: "tool.settled", step: 1, callId: "c", outcome: "done", result: text, duration: 1 },
 		{ kind: "tool.settled", step: 1, callId: "c", outcome: "done", result: 1, details: [text], duration: 1 },
 		{ kind: "decision", step: 1, topic: "plan", answer: { text } },

@@ -23,6 +23,7 @@ const members: { readonly [Kind in Fact["kind"]]: Members<Kind> } = {
 	"tool.settled": { result: "data", details: "data", stack: "data", metadata: "data" },
 	decision: { answer: "data" },
 	note: { value: "data" },
+	"tools.pending": { calls: "data", children: "data" },
 	waiting: { calls: "data", children: "data" },
 	"wait.ended": {},
 	"message.added": { message: "message" },

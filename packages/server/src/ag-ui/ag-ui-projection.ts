@@ -117,6 +117,7 @@ export class AgUiProjection {
 			case "resumed":
 				this.#emit({ type: "CUSTOM", name: "resumed", value: null });
 				break;
+			case "tools_pending":
 			case "awaiting_tool_execution":
 				for (const { id: toolCallId, name, arguments: input } of event.toolCalls)
 					this.#call(toolCallId, name, input);

@@ -106,6 +106,7 @@ export class ChatProjection {
 			case "toolcall_end":
 				this.#callEnds(event);
 				break;
+			case "tools_pending":
 			case "awaiting_tool_execution":
 				this.#waits(event);
 				break;
@@ -226,7 +227,7 @@ export class ChatProjection {
 		});
 	}
 
-	#waits({ toolCalls }: EventOf<"awaiting_tool_execution">): void {
+	#waits({ toolCalls }: EventOf<"awaiting_tool_execution" | "tools_pending">): void {
 		const waiting = new Set(toolCalls.map(({ id }) => id));
 		this.#continueNested((id) => !waiting.has(id));
 		for (const pending of toolCalls) {

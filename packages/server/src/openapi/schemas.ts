@@ -223,6 +223,7 @@ export const schemas: Readonly<Record<string, Schema>> = {
 				sessionId: text,
 				toolCalls: pendingToolCalls,
 			}),
+			event("tools_pending", ["sessionId", "toolCalls"], { sessionId: text, toolCalls: pendingToolCalls }),
 			event("waiting", ["sessionId", "reason", "tag"], { sessionId: text, ...wait }),
 			event("resumed", ["sessionId"], { sessionId: text }),
 			event("history_cut", ["messageId"], { messageId: text }),

@@ -122,6 +122,7 @@ function viewAfter(view: RunView, event: LoggedEvent["event"]): RunView {
 		}
 		case "session_end":
 		case "awaiting_tool_execution":
+		case "tools_pending":
 		case "history_cut":
 		case "message_start":
 		case "text_start":

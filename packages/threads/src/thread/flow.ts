@@ -137,6 +137,7 @@ export function evolveFlow(rules: FlowRules, flow: Flow, { seq, fact }: Entry): 
 		case "run.parked":
 		case "tools.requested":
 		case "tool.started":
+		case "tools.pending":
 		case "waiting":
 		case "wait.ended":
 		case "message.added":

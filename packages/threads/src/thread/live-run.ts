@@ -240,6 +240,7 @@ function hasFiles({ fact }: Entry): boolean {
 		case "tool.started":
 		case "decision":
 		case "note":
+		case "tools.pending":
 		case "waiting":
 		case "wait.ended":
 		case "message.deleted":

@@ -126,6 +126,7 @@ export class ThreadView {
 			case "tool.started":
 			case "decision":
 			case "note":
+			case "tools.pending":
 			case "waiting":
 			case "wait.ended":
 				return;

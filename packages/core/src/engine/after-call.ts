@@ -1,0 +1,27 @@
+// What a tool came to, as it is recorded: hooks after the call look at it, and may replace a result.
+import type { Tool } from "@holdfast/upp";
+import { type EngineTool, plainOutcome, type ToolOutcome } from "../tools/index.ts";
+import { type AdmittedResult, type Attached, outcomeOf } from "./admit-result.ts";
+import { withinCall } from "./call-scope.ts";
+import type { Run } from "./run.ts";
+
+/** Asks the hooks of the tool strategy. Rejects with what they throw. */
+export async function afterCall(
+	{ agent: { toolStrategy: strategy }, processKey }: Run,
+	tool: EngineTool,
+	input: unknown,
+	outcome: ToolOutcome,
+): Promise<AdmittedResult & { readonly attached: Attached }> {
+	const source = tool.source as Tool;
+	const ask = <T>(hook: () => T): T => withinCall(processKey, hook);
+	const came = { outcome: outcomeOf(outcome), result: outcome.output, attached: outcome };
+	if (outcome.isError) {
+		const error = outcome.error instanceof Error ? outcome.error : new Error(String(outcome.output));
+		await ask(() => strategy.onError?.(source, input, error));
+		return came;
+	}
+	const replaced = await ask(() => strategy.onAfterCall?.(source, input, outcome.output));
+	if (replaced === undefined) return came;
+	const plain = plainOutcome(replaced);
+	return { outcome: outcomeOf(plain), result: plain.output, attached: { details: outcome.details } };
+}

@@ -1,0 +1,89 @@
+// The facts of one call: made, and recognised.
+import { after, type ToolCall } from "@holdfast/upp";
+import type { Fact, Mutable, ToolSettled, ToolStarted } from "../facts/index.ts";
+import type { MaybePromise } from "../host/index.ts";
+import type { ToolsAction } from "./action.ts";
+import { type AdmittedResult, type Attached, attach } from "./admit-result.ts";
+import type { CallInRound } from "./call-in-round.ts";
+import type { Run } from "./run.ts";
+
+/** That a call starts, with its input. */
+export function startedFact(
+	step: number,
+	{ call, attempt, idempotencyKey, input }: CallInRound,
+): ToolStarted {
+	const started: Mutable<ToolStarted> = {
+		kind: "tool.started",
+		step,
+		callId: call.toolCallId,
+		name: call.toolName,
+		attempt,
+		idempotencyKey,
+	};
+	if (input !== call.arguments) started.input = input;
+	return started;
+}
+
+/** How a call came to its result. */
+export function settledFact(
+	run: Run,
+	step: number,
+	each: CallInRound,
+	{ outcome, result }: AdmittedResult,
+	attached: Attached | undefined,
+): ToolSettled {
+	const settled: Mutable<ToolSettled> = {
+		kind: "tool.settled",
+		step,
+		callId: each.call.toolCallId,
+		outcome,
+		result,
+		duration: each.startedAt === 0 ? 0 : run.agent.ports.clock.monotonic() - each.startedAt,
+	};
+	attach(settled, attached);
+	if (outcome === "error" && each.stack !== undefined) settled.stack = each.stack;
+	if (each.approved !== undefined) settled.approved = each.approved;
+	const spent = each.context?.spent;
+	if (spent !== undefined) settled.spent = spent;
+	return settled;
+}
+
+/** What sub-agents did since the last time. */
+export function traceNotes(run: Run, step: number): Fact[] {
+	const traces = run.takeTraces();
+	if (traces.length === 0) return [];
+	return traces.map((value) => ({ kind: "note", step, topic: "subagent-trace", value }));
+}
+
+/** Commits a result, the last of these facts, together with what follows from it as it was admitted. */
+export function commitConcluded(
+	run: Run,
+	step: number,
+	facts: readonly Fact[],
+	concludes: NonNullable<ToolsAction["concludes"]>,
+): MaybePromise<boolean> {
+	const given = facts.at(-1) as ToolSettled;
+	const commitWith = (settled: ToolSettled): MaybePromise<boolean> => {
+		const { topic, answer } = concludes(settled) ?? {};
+		const all: Fact[] = [...facts.slice(0, -1), settled];
+		if (topic !== undefined) all.push({ kind: "decision", step, topic, answer });
+		return run.commit(all);
+	};
+	const prepared = run.admission?.prepare(given) ?? given;
+	return after(prepared, commitWith);
+}
+
+/** Whether one of these facts from outside is about the call. */
+export function isAbout(facts: readonly Fact[], call: ToolCall): boolean {
+	return facts.some((fact) => isResultOf(fact, call) || isApprovalOf(fact, call));
+}
+
+/** Whether the fact is the result of the call. */
+export function isResultOf(fact: Fact, { toolCallId }: ToolCall): boolean {
+	return fact.kind === "tool.settled" && fact.callId === toolCallId;
+}
+
+function isApprovalOf(fact: Fact, { toolCallId }: ToolCall): boolean {
+	if (fact.kind !== "decision" || fact.topic !== "approval") return false;
+	return (fact.answer as { readonly callId?: unknown }).callId === toolCallId;
+}

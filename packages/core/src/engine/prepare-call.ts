@@ -1,0 +1,43 @@
+// What becomes of one call of a round: it starts, waits, or has its result already (keeps I3).
+import { after, type ToolCall } from "@holdfast/upp";
+import type { MaybePromise } from "../host/index.ts";
+import { admitResult } from "./admit-result.ts";
+import type { CallInRound } from "./call-in-round.ts";
+import { checkWaiting, recoverCall } from "./check-again.ts";
+import { type CheckedCall, checkCall, failedCall } from "./check-call.ts";
+import { pendingBefore, settingOf } from "./round-end.ts";
+import type { Run } from "./run.ts";
+
+/** Looks at a call; `cycle` says why it cannot be ordered among the others. */
+export function prepareCall(
+	run: Run,
+	each: CallInRound,
+	cycle: string | undefined,
+): MaybePromise<CheckedCall> {
+	each.phase = "preparing";
+	const { call } = each;
+	if (cycle !== undefined) return failedCall(cycle);
+	const tool = run.agent.tools.get(call.toolName);
+	if (tool !== undefined) each.tool = tool;
+	const { started } = each;
+	const { interceptors, state } = run;
+	const setting = settingOf(run);
+	const pending = pendingBefore(run, call);
+	const waited =
+		each.child !== undefined || state.run?.children?.some(({ callId }) => callId === call.toolCallId);
+	const checked =
+		started !== undefined
+			? recoverCall(setting, call, started, waited === true ? "waited" : { pending, approval: each.approval })
+			: pending !== undefined
+				? checkWaiting(setting, call, pending, each.approval)
+				: checkCall(setting, call);
+	if (interceptors.toolResult === undefined) return checked;
+	return after(checked, (found) => admitSettled(run, call, found));
+}
+
+/** A result that no tool gave is replaced like any other. A call that starts does so in the append that asks for it. */
+function admitSettled(run: Run, call: ToolCall, checked: CheckedCall): MaybePromise<CheckedCall> {
+	if (checked.kind !== "settled") return checked;
+	const admitted = admitResult(run, call, call.arguments, checked.outcome, checked.result);
+	return after(admitted, (found) => ({ ...checked, ...found }));
+}

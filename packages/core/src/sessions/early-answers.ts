@@ -1,0 +1,114 @@
+// Answers to calls of a run that is under way, for other calls of the same round still run. The process that works on the run hands
+// them to the round at once. Any other puts them into the inbox, where the run finds them when its round is over, and whoever
+// resumes it after a crash (keeps I3, I4).
+import { HoldfastError } from "@holdfast/upp";
+import { CommitFailed, commit, type OutsideAnswers, type Run, withinCall } from "../engine/index.ts";
+import {
+	answerFacts,
+	earliestDue,
+	type Fact,
+	nestedCalls,
+	type RunState,
+	type SessionState,
+	type ToolAnswer,
+	type ToolsPending,
+} from "../facts/index.ts";
+import type { StoredInput } from "../host/index.ts";
+import { replacedResults } from "./replaced-results.ts";
+import type { SessionAgent } from "./turn-agent.ts";
+import { readAnswers } from "./waiting-answers.ts";
+
+/** The answers that come for the runs of one session. */
+export class EarlyAnswers implements OutsideAnswers {
+	readonly #agent: SessionAgent;
+	readonly #storeKey: string;
+	readonly #watchDue: (due: number | undefined) => void;
+
+	constructor(agent: SessionAgent, storeKey: string, watchDue: (due: number | undefined) => void) {
+		this.#agent = agent;
+		this.#storeKey = storeKey;
+		this.#watchDue = watchDue;
+	}
+
+	shown(fact: ToolsPending): void {
+		this.#watchDue(earliestDue(fact));
+	}
+
+	async take(run: Run, shown: ToolsPending | undefined): Promise<boolean> {
+		const stored = await run.inputs.answers();
+		if (stored.length === 0) return false;
+		if (shown !== undefined) await commit(run, [shown]);
+		for (const input of stored) await this.#takeStored(run, input);
+		return true;
+	}
+
+	/** What was accepted is taken, unless another answer to the same call was first. */
+	async #takeStored(run: Run, input: StoredInput): Promise<void> {
+		const drain = [input.id];
+		try {
+			await this.give(run, readAnswers(input), () => input.at, drain);
+		} catch (error) {
+			if (error instanceof CommitFailed || !(error instanceof HoldfastError) || error.retryable) throw error;
+			await run.commitAsIs([], { drain });
+		}
+	}
+
+	/**
+	 * Commits answers to calls that wait, where the round that is open takes them. False: it is over, and has taken none of them.
+	 * Rejects with what `answerFacts` throws, and what policy refuses them with.
+	 */
+	async give(
+		run: Run,
+		answers: readonly ToolAnswer[],
+		now: () => number,
+		drain: readonly string[] = [],
+	): Promise<boolean> {
+		const { children } = this.#agent;
+		const { state } = run;
+		const { own, nested, moved } = splitAnswers(state.run, answers);
+		const check = (): readonly Fact[] => (own.length === 0 ? [] : answerFacts(state, own, now()));
+		if (nested.length > 0)
+			await children?.answer({ storeKey: this.#storeKey, run: state.run }, nested, check);
+		const facts = await replacedResults(run, check(), (hooks) => withinCall(run.processKey, hooks));
+		const { round } = run;
+		const isOpen = round !== undefined && (await round.childrenMoved(moved));
+		if (facts.length + drain.length === 0) return isOpen;
+		const options = drain.length === 0 ? {} : { drain };
+		if (isOpen) return round.answered(facts, options);
+		// Between two rounds, the next one begins with them.
+		if (drain.length > 0) await run.commit(facts, options);
+		return false;
+	}
+}
+
+/** Answers for the run itself and for its sub-agents, and the calls of the run whose sub-agents they are. */
+export function splitAnswers(
+	run: RunState | undefined,
+	answers: readonly ToolAnswer[],
+): {
+	readonly own: readonly ToolAnswer[];
+	readonly nested: readonly ToolAnswer[];
+	readonly moved: ReadonlySet<string>;
+} {
+	const moved = new Set<string>();
+	const theirs = new Map(nestedCalls(run?.children).map(({ call, child }) => [call.id, child.callId]));
+	for (const { call } of run?.calls ?? []) theirs.delete(call.toolCallId);
+	const nested = answers.filter(({ toolCallId }) => theirs.has(toolCallId));
+	for (const { toolCallId } of nested) moved.add(theirs.get(toolCallId) ?? "");
+	return { own: answers.filter((each) => !nested.includes(each)), nested, moved };
+}
+
+/** The state as if the calls of sub-agents were the run's own: answers to both are looked at as a whole. */
+export function withNestedCalls(state: SessionState): SessionState {
+	const { run } = state;
+	if (run === undefined) return state;
+	const nested = nestedCalls(run.children).map(({ call }) => call);
+	const calls = nested.map(({ id: toolCallId, toolName, arguments: given }) => ({
+		call: { toolCallId, toolName, arguments: given },
+	}));
+	const pending = nested.map((call) => ({ ...call, callId: call.id }));
+	return {
+		...state,
+		run: { ...run, calls: [...run.calls, ...calls], pending: [...(run.pending ?? []), ...pending] },
+	};
+}
