@@ -5,7 +5,7 @@ import LongestFirst from "./test/longest-first.ts";
 
 /** Crash tests whose processes die at moments and not after times, so that it does not matter who else is busy. */
 const atMoments =
-	"accepted-inputs|every-write|full-disk|graceful-suspend|kill-points|parking|reconcile|runner|threads";
+	"accepted-inputs|busy-model|every-write|full-disk|graceful-suspend|kill-points|parking|reconcile|runner|threads";
 
 /** Tests that replace modules, that count all timers of a process, or whose fixtures end what they share with the last test of a file: a process for each file. */
 const apart = [

@@ -8,7 +8,8 @@ import { openJournalFile, type SqliteHost, sqliteHost } from "holdfast/sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { run, start } from "../command/spawn.fixture.ts";
-import { type CheckReport, checkJournal, type PruneStep, pruneJournal, vacuumJournal } from "./index.ts";
+import { checkFile } from "./check-file.fixture.ts";
+import { type CheckReport, type PruneStep, pruneJournal, vacuumJournal } from "./index.ts";
 import { addRun, childKey, day, factsOfRun, take } from "./old-sessions.fixture.ts";
 import { type Family, readFamilies } from "./prune-plan.ts";
 import { beginRemoval, finishRemovals } from "./remove-session.ts";
@@ -46,14 +47,7 @@ async function writing(work: (host: SqliteHost) => Promise<unknown>): Promise<vo
 
 const db = (...words: string[]) => run(["db", ...words, "--db", path], { folder });
 
-function checked(file = path): CheckReport {
-	const journal = openJournalFile(file, "read");
-	try {
-		return checkJournal(journal, "full");
-	} finally {
-		journal.database.close();
-	}
-}
+const checked = (file = path): CheckReport => checkFile(file);
 
 function changed(...statements: string[]): void {
 	const database = new DatabaseSync(path);
@@ -191,7 +185,7 @@ describe("check", () => {
 		const found = { whole: 0, damaged: 0, refused: new Set<string>() };
 		let seed = 7;
 		const next = (): number => (seed = (seed * 48_271) % 2_147_483_647);
-		for (let each = 0; each < 150; each++) {
+		for (let each = 0; each < 80; each++) {
 			const damaged = Buffer.from(whole);
 			const at = each < 30 ? each * 4 : next() % whole.length;
 			for (let index = 0; index < 8 && at + index < damaged.length; index++)
@@ -207,7 +201,7 @@ describe("check", () => {
 			rmSync(copy);
 		}
 		expect([...found.refused].filter((code) => !code.startsWith("journal_"))).toEqual([]);
-		expect(found.damaged).toBeGreaterThan(50);
+		expect(found.damaged).toBeGreaterThan(25);
 		const broken = Buffer.from(whole);
 		broken.fill(255, 4096 * 3, 4096 * 6);
 		writeFileSync(path, broken);
@@ -690,39 +684,6 @@ describe("beside processes that write", () => {
 		for (const copy of copies) expect(checked(copy).problems).toEqual([]);
 	});
 
-	test("folding that is killed in the middle leaves all entries, or the one that replaces them", async () => {
-		const runs = 2_000;
-		await writing(async ({ journal }) => {
-			const lease = await take(journal, "s");
-			const facts = factsOfRun("much", "x".repeat(1_000));
-			const at = now - 50 * day;
-			await Promise.all(
-				Array.from({ length: runs }, async (_, index) => lease.append({ at, runId: `r${index}`, facts })),
-			);
-		});
-		const sizeOfLog = (): number => statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
-		const found = { whole: 0, folded: 0 };
-		for (let each = 0; each < 4; each++) {
-			await writing(async () => {}); // the last to close the file leaves no log
-			expect(sizeOfLog()).toBe(0);
-			const folding = start(["db", "prune", "--fold-older-than", "30d", "--db", path], { folder });
-			const end = Date.now() + 10_000;
-			// The log grows while the transaction is still open, for it is larger than what is kept in memory.
-			while (sizeOfLog() < 100_000 + each * 400_000 && folding.child.exitCode === null && Date.now() < end)
-				await new Promise((wake) => setImmediate(wake));
-			folding.child.kill("SIGKILL");
-			await folding.finished;
-			const { problems, counts } = checked();
-			expect(problems).toEqual([]);
-			expect([1, runs * 7]).toContain(counts.entries);
-			found[counts.entries === 1 ? "folded" : "whole"]++;
-			if (found.folded > 0) break;
-		}
-		expect((await db("prune", "--fold-older-than", "30d")).code).toBe(0);
-		const [entry] = await open().journal.read("s");
-		expect(entry).toMatchObject({ seq: runs * 7, fact: { kind: "folded" } });
-	});
-
 	test("a prune that is killed at any moment leaves a whole file, and the next one continues", async () => {
 		await writing(async ({ journal }) => {
 			for (let each = 0; each < 12; each++) {
@@ -739,7 +700,7 @@ describe("beside processes that write", () => {
 		});
 		let killed = 0;
 		let halves = 0;
-		for (let each = 0; each < 8; each++) {
+		for (let each = 0; each < 5; each++) {
 			const pruning = start(
 				["db", "prune", "--older-than", "30d", "--fold-older-than", "30d", "--db", path],
 				{ folder },
@@ -751,7 +712,7 @@ describe("beside processes that write", () => {
 			const end = Date.now() + 10_000;
 			// From its first change on, a little later each time.
 			while (count() === begun && pruning.child.exitCode === null && Date.now() < end) await setTimeout(1);
-			await setTimeout(each * 3);
+			await setTimeout(each * 5);
 			if (pruning.child.exitCode === null) killed++;
 			pruning.child.kill("SIGKILL");
 			await pruning.finished;
@@ -760,7 +721,7 @@ describe("beside processes that write", () => {
 			expect(problems).toEqual([]);
 			halves += counts.hidden;
 		}
-		expect(killed).toBeGreaterThan(2);
+		expect(killed).toBeGreaterThan(1);
 		expect(halves).toBeGreaterThan(0);
 		expect((await db("prune", "--older-than", "30d", "--fold-older-than", "30d")).code).toBe(0);
 		expect(checked()).toMatchObject({ problems: [], counts: { sessions: 1, hidden: 0, folded: 1 } });

@@ -55,25 +55,24 @@ const shapes: Readonly<Record<string, (n: number) => readonly [schema: object, v
 	],
 };
 
-/** Milliseconds of processor time, the best of three. */
+/** Milliseconds of processor time. */
 function timeOf(shape: (n: number) => readonly [object, unknown], n: number): number {
-	return Math.min(
-		...list(3, () => {
-			const [schema, value] = shape(n);
-			const before = process.cpuUsage();
-			compileSchema(schema)(value);
-			const { user, system } = process.cpuUsage(before);
-			return (user + system) / 1_000;
-		}),
-	);
+	const [schema, value] = shape(n);
+	const before = process.cpuUsage();
+	compileSchema(schema)(value);
+	const { user, system } = process.cpuUsage(before);
+	return (user + system) / 1_000;
 }
 
 describe("at twice the size, no more than two and a half times the time:", () => {
 	test.each(Object.entries(shapes))("%s", (_, shape) => {
 		timeOf(shape, 1_000);
-		const [small, large] = [timeOf(shape, 1_500), timeOf(shape, 24_000)];
+		const small = Math.min(...list(3, () => timeOf(shape, 1_500)));
 		// Four times twice the size. Short times are not judged by a noisy clock; a square would take 256 times as long.
-		expect([small, large, large < 150 || large <= 2.5 ** 4 * small]).toEqual([small, large, true]);
+		const isInProportion = (large: number): boolean => large < 150 || large <= 2.5 ** 4 * small;
+		let large = timeOf(shape, 24_000);
+		for (let again = 0; again < 2 && !isInProportion(large); again++) large = timeOf(shape, 24_000);
+		expect([small, large, isInProportion(large)]).toEqual([small, large, true]);
 	});
 });
 
