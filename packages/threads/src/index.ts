@@ -63,6 +63,7 @@ export {
 	type ListThreads,
 	type ModelFacts,
 	type ModelLists,
+	mcpProblems,
 	type ParentLink,
 	type PromptEdits,
 	type PromptVersion,

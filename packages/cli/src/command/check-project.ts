@@ -1,10 +1,18 @@
 /** The command that loads a project, says what is wrong with it, and writes the types of its names. */
 import { relative } from "node:path";
-import { loadProject, type Project, type ProjectProblem, problemLine, writeTypes } from "@holdfast/threads";
+import {
+	loadProject,
+	mcpProblems,
+	type Project,
+	type ProjectProblem,
+	problemLine,
+	writeTypes,
+} from "@holdfast/threads";
 import { isHoldfastError } from "holdfast";
 import type { CommandIo } from "../terminal/index.ts";
 import { exitCodes, UsageError } from "../work/index.ts";
 import { lendPackages } from "./lend-packages.ts";
+import { namedServers } from "./project-servers.ts";
 
 /** Checks a project; gives the exit code. */
 export async function checkProject(
@@ -12,16 +20,21 @@ export async function checkProject(
 	io: CommandIo,
 ): Promise<number> {
 	lendPackages();
+	const failed = (problems: readonly ProjectProblem[]): number => {
+		if (json) io.stdout.write(`${JSON.stringify({ type: "check", ok: false, problems })}\n`);
+		else io.stderr.write(describeProblems(directory, problems));
+		return exitCodes.failed;
+	};
 	let project: Project;
 	try {
 		project = await loadProject(directory);
 	} catch (error) {
 		const problems = problemsOf(error);
 		if (problems === undefined) throw asUsage(error);
-		if (json) io.stdout.write(`${JSON.stringify({ type: "check", ok: false, problems })}\n`);
-		else io.stderr.write(describeProblems(directory, problems));
-		return exitCodes.failed;
+		return failed(problems);
 	}
+	const missing = mcpProblems(await namedServers(directory), project);
+	if (missing.length > 0) return failed(missing);
 	const types = await writeTypes(project);
 	const { warnings } = project;
 	if (json)

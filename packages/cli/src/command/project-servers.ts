@@ -18,6 +18,7 @@ interface McpPackage {
 }
 
 const packageName = "@holdfast/mcp";
+const fileName = "mcp.json";
 
 /**
  * Connects the servers of a project; undefined where it names none. `${NAME}` in a text of the file is a value of the environment.
@@ -28,13 +29,10 @@ export async function connectServers(
 	variables: Variables,
 	load: (directory: string) => Promise<McpPackage> = loadPackage,
 ): Promise<ProjectServers | undefined> {
-	const path = join(directory, "mcp.json");
-	const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
-		if (error.code === "ENOENT") return undefined;
-		throw new UsageError(`${path} cannot be read: ${error.message}`);
-	});
+	const path = join(directory, fileName);
+	const text = await textOf(path);
 	if (text === undefined) return undefined;
-	const servers = readServers(path, text, variables);
+	const servers = readServers(path, text, (value) => withValues(path, value, variables));
 	const { connectMcp } = await load(directory);
 	try {
 		return await connectMcp(servers);
@@ -43,12 +41,32 @@ export async function connectServers(
 	}
 }
 
-function readServers(path: string, text: string, variables: Variables): Readonly<Record<string, unknown>> {
+/**
+ * The servers of a project by name alone, without connecting them: as if all were away for now.
+ * @throws UsageError for a file that cannot be used.
+ */
+export async function namedServers(directory: string): Promise<GivenMcp> {
+	const path = join(directory, fileName);
+	const text = await textOf(path);
+	const names = text === undefined ? [] : Object.keys(readServers(path, text, (value) => value));
+	return { tools: () => [], servers: () => names.map((name) => ({ name, status: "away" })) };
+}
+
+async function textOf(path: string): Promise<string | undefined> {
+	return readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+		if (error.code === "ENOENT") return undefined;
+		throw new UsageError(`${path} cannot be read: ${error.message}`);
+	});
+}
+
+function readServers(
+	path: string,
+	text: string,
+	filled: (text: string) => string,
+): Readonly<Record<string, unknown>> {
 	let read: unknown;
 	try {
-		read = JSON.parse(text, (_, value) =>
-			typeof value === "string" ? withValues(path, value, variables) : value,
-		);
+		read = JSON.parse(text, (_, value) => (typeof value === "string" ? filled(value) : value));
 	} catch (error) {
 		if (error instanceof UsageError) throw error;
 		throw new UsageError(`${path} is not JSON: ${(error as Error).message}`);

@@ -3,6 +3,7 @@ import {
 	existsSync,
 	mkdirSync,
 	mkdtempSync,
+	readdirSync,
 	readFileSync,
 	renameSync,
 	rmSync,
@@ -75,6 +76,15 @@ describe("check", () => {
 		const none = await run(["check", folder], { folder });
 		expect([none.code, none.stderr]).toEqual([2, expect.stringContaining("holdfast init")]);
 	});
+});
+
+test("check reports tools of MCP servers that the project does not name, as serving it would", async () => {
+	const prompt = join(project, "agents/prompts", readdirSync(join(project, "agents/prompts"))[0] as string);
+	writeFileSync(prompt, readFileSync(prompt, "utf8").replace("tools: [", 'tools: ["mcp:nothing", '));
+	const checked = await run(["check", "shop"], { folder });
+	expect([checked.code, checked.stderr]).toEqual([1, expect.stringContaining('no MCP server "nothing"')]);
+	write("mcp.json", JSON.stringify({ mcpServers: { nothing: { url: "https://a.example" } } }));
+	expect((await run(["check", "shop"], { folder })).code).toBe(0);
 });
 
 /** A thread of the template's agent, over HTTP. */

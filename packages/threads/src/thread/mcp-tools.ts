@@ -63,14 +63,18 @@ const asks = (needsApproval: unknown): boolean => needsApproval !== undefined &&
 export function mcpProblems(
 	mcp: GivenMcp | undefined,
 	{ prompts }: Pick<Project, "prompts">,
-): readonly string[] {
-	const problems: string[] = [];
+): readonly { readonly file: string; readonly field: string; readonly message: string }[] {
+	const problems: { file: string; field: string; message: string }[] = [];
 	for (const prompt of prompts.values())
 		for (const entry of prompt.definition.tools ?? []) {
 			const name = typeof entry === "string" ? entry : entry.name;
 			const problem = name.startsWith("mcp:") ? problemOf(mcp, name) : undefined;
 			if (problem !== undefined)
-				problems.push(`The prompt "${prompt.name}" names the tool "${name}": ${problem}`);
+				problems.push({
+					file: prompt.file,
+					field: "tools",
+					message: `The prompt "${prompt.name}" names the tool "${name}": ${problem}`,
+				});
 		}
 	return problems;
 }
@@ -93,7 +97,7 @@ function problemOf(mcp: GivenMcp | undefined, name: string): string | undefined 
 
 /** @throws HoldfastError `mcp_tools_missing`. */
 export function requireMcp(mcp: GivenMcp | undefined, project: Pick<Project, "prompts">): void {
-	const problems = mcpProblems(mcp, project);
+	const problems = mcpProblems(mcp, project).map(({ message }) => message);
 	if (problems.length > 0)
 		throw new HoldfastError("mcp_tools_missing", problems.join("\n"), { data: { problems } });
 }

@@ -179,7 +179,7 @@ export class ProjectIndex implements FlowRules {
 
 	/** Why tools of MCP servers that prompts name are not offered. */
 	mcpProblems(): readonly string[] {
-		return mcpProblems(this.#mcp, this.project);
+		return mcpProblems(this.#mcp, this.project).map(({ message }) => message);
 	}
 
 	/** Every name under which anything can be called in the project, and what may be done with a call after a crash. */
