@@ -126,11 +126,11 @@ async function runSubAgent(work: SubAgentWork, context: Partial<ToolContext>): P
 	const progress = watchProgress();
 	emit({ type: "subagent_start", ...identity, prompt, timestamp: Date.now() });
 	try {
-		const { turn } = await carryOut(work, context, (innerEvent) => {
+		const { turn, output } = await carryOut(work, context, (innerEvent) => {
 			progress.see(innerEvent);
 			emit({ type: "subagent_event", ...identity, innerEvent });
 		});
-		const result = turn.response.text;
+		const result = output === undefined ? turn.response.text : JSON.stringify(output);
 		emit({
 			type: "subagent_end",
 			...identity,

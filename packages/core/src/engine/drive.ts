@@ -1,7 +1,14 @@
 // The one loop (keeps I1): look at the state, decide, act, commit, continue, until the run ends or is asked to stop.
 // A run that crashed comes through the same door: the state says what is open, and the loop continues from there.
 import { AssistantMessage, emptyUsage, type HoldfastError, isThenable } from "@holdfast/upp";
-import { errorData, type Fact, OwnFoldFailed, type RunState, stepContinues } from "../facts/index.ts";
+import {
+	errorData,
+	type Fact,
+	finalOutputTag,
+	OwnFoldFailed,
+	type RunState,
+	stepContinues,
+} from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
 import { invalidAction, toolsStep, waitStep } from "./act-without-model.ts";
 import type { Action, AskAction, ModelAction, NoteAction } from "./action.ts";
@@ -32,6 +39,11 @@ export async function drive(run: Run): Promise<DriveOutcome> {
 				done = advanced;
 			}
 			if (done && owesOutput(run)) {
+				if (run.lastWords !== undefined) {
+					// The tag keeps the strategy from saying them again after a crash.
+					await commit(run, [saidAtTheEnd(run, run.lastWords, finalOutputTag)]);
+					run.lastWords = undefined;
+				}
 				await checkOutput(run);
 				done = false;
 			}
@@ -223,12 +235,12 @@ const completed: Fact = { kind: "run.ended", outcome: "completed", marks: undefi
 const onlyCompleted: readonly Fact[] = [completed];
 
 /** What a strategy says for itself. No model was asked, so it costs nothing. */
-function saidAtTheEnd(run: Run, text: string): Fact {
+function saidAtTheEnd(run: Run, text: string, tag = "answer"): Fact {
 	const { clock, ids } = run.agent.ports;
 	return {
 		kind: "assistant",
 		step: stepOf(run),
-		tag: "answer",
+		tag,
 		message: new AssistantMessage(text, undefined, { id: ids.uuid(), timestamp: new Date(clock.now()) }),
 		usage: emptyUsage(),
 		stopReason: "stop",

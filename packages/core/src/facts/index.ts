@@ -92,7 +92,13 @@ export {
 export { OwnFoldFailed, ownOf } from "./own-fold.ts";
 export { PartialAnswer } from "./partial-answer.ts";
 export { project } from "./project.ts";
-export { type OutputVerdict, outputTopic, type RunOutput, readVerdict } from "./run-output.ts";
+export {
+	finalOutputTag,
+	type OutputVerdict,
+	outputTopic,
+	type RunOutput,
+	readVerdict,
+} from "./run-output.ts";
 export { type CallState, type LastFact, type RunState, stepContinues } from "./run-state.ts";
 export {
 	cycleUsage,

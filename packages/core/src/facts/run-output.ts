@@ -5,6 +5,9 @@ import type { Decided } from "./fact.ts";
 /** Topic of the decisions that record how an answer was held against the agent's `output`. */
 export const outputTopic = "output-check";
 
+/** Tag of the answers that are given because an output is owed. */
+export const finalOutputTag = "final-output";
+
 /** What a check said of an answer. */
 export type OutputVerdict =
 	/** `value`: the output, where it is not the `data` of the answer itself. */

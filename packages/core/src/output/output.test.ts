@@ -204,6 +204,25 @@ test("where a strategy ends with something else than an answer, the model is ask
 	expect(asked).toEqual([["steps"], undefined, ["city", "celsius"]]);
 });
 
+test("a text that a strategy finishes with is its answer: it is checked, and asked for again where it is wrong", async () => {
+	const saying = (text: string) => ({ name: "saying", decide: () => ({ kind: "finish", text }) as const });
+	const unasked = scriptedModel([]);
+	const told = await agent({ model: unasked, output, execution: saying(right) }).generate("go");
+	expect(told.output).toEqual(found);
+	expect(told.turn.response.text).toBe(right);
+	expect(unasked.requests).toHaveLength(0);
+	expect(lines(told.state.messages)).toEqual(["user: go", `assistant: ${right}`]);
+
+	const asked = scriptedModel([right]);
+	const repaired = await agent({ model: asked, output, execution: saying(wrong) }).generate("go");
+	expect(repaired.output).toEqual(found);
+	expect(lines(asked.requests[0]?.messages ?? [])).toEqual([
+		"user: go",
+		`assistant: ${wrong}`,
+		expect.stringMatching(again),
+	]);
+});
+
 test("react() thinks in free text and answers with the output", async () => {
 	const model = scriptedModel(["Hm.", wrong, right]);
 	const one = agent({ model, output, execution: react() });

@@ -2,19 +2,16 @@
 // How often it was wrong and what was wrong is in the facts, so a crash forgets none of it (keeps I2).
 import { HoldfastError } from "@holdfast/upp";
 import type { Action, Decider, EngineOutput, ModelAction, Situation } from "../engine/index.ts";
-import { outputTopic } from "../facts/index.ts";
+import { outputTopic, finalOutputTag as tag } from "../facts/index.ts";
 import { formatIssues } from "../schema/index.ts";
 import { withDecision } from "./with-decision.ts";
-
-/** Tag of the answers that this asks for. */
-const tag = "final-output";
 
 /** A schema longer than this is not repeated in words: the model has it with the request. */
 const longestSchema = 8_000;
 
 /**
  * The same decider, whose runs complete with an output. The schema goes with every request whose answer may be the last.
- * Where the strategy finishes with something else than an answer, the model is asked for one.
+ * A text that the strategy finishes with is checked like an answer. Where it finishes without either, the model is asked.
  */
 export function requireOutput(decider: Decider, output: EngineOutput): Decider {
 	const { structure, repairs } = output;
@@ -28,6 +25,7 @@ export function requireOutput(decider: Decider, output: EngineOutput): Decider {
 		const action = decider.decide(situation);
 		if (action?.kind === "model") return asking(action);
 		if (action?.kind !== "finish" || action.error !== undefined || last.kind === "assistant") return action;
+		if (action.text !== undefined) return action;
 		return { kind: "model", tag, step: "next", structure, prompt: lastPrompt, tools: "shown" };
 	});
 

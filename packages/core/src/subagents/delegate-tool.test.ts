@@ -1,6 +1,8 @@
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
+import { z } from "zod";
 import { Agent } from "../agent/agent.ts";
+import { createSubAgentTool } from "../agent/create-sub-agent-tool.ts";
 import { memoryJournal } from "../host/memory-journal.ts";
 import { calls, eventsOf, family, gate, helper, outputsOf, until } from "./delegate.fixture.ts";
 
@@ -51,6 +53,27 @@ describe("the tool of a sub-agent", () => {
 		const kept = JSON.stringify([events, journal.read("default"), await parent.session("default").state()]);
 		expect(kept).not.toContain("secret trace");
 		expect(kept).not.toContain("I look.");
+	});
+
+	test("gives the checked output of a sub-agent that has one, with the defaults of its schema", async () => {
+		const output = z.object({ sum: z.number(), unit: z.string().default("apples") });
+		const child = (): Agent => helper("helper", ['{"sum":4}'], { output });
+		const { parent } = family([calls(ask("2+2?")), "said"], [child()]);
+		const sum = { sum: 4, unit: "apples" };
+		expect(outputsOf(await eventsOf(await parent.send("go")))).toEqual([
+			{ status: "completed", output: sum },
+		]);
+
+		const parameters = { type: "object", properties: { query: { type: "string" } } } as const;
+		const count = createSubAgentTool({ agent: child(), name: "count", description: "Counts.", parameters });
+		const inSession = family([calls(["count", { query: "2+2?" }]), "said"], [], { tools: [count] });
+		const events = await eventsOf(await inSession.parent.send("go"));
+		expect(outputsOf(events)).toEqual([JSON.stringify(sum)]);
+		const called = await new Agent({
+			model: scriptedModel([calls(["count", { query: "2+2?" }]), "said"]),
+			tools: [createSubAgentTool({ agent: child(), name: "count", description: "Counts.", parameters })],
+		}).generate("go");
+		expect(called.turn.toolExecutions[0]?.result).toBe(JSON.stringify(sum));
 	});
 
 	test("emits between call and result that the job began and how it ended [SES-054]", async () => {

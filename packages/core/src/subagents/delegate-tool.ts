@@ -100,11 +100,11 @@ export function delegateTool(
 			takeBack(child(), task, context.signal, error);
 			throw error;
 		}
-		const { status, text, error, eventCount } = await followTask(child(), task, context.signal);
+		const { status, text, output, error, eventCount } = await followTask(child(), task, context.signal);
 		await recordSpent(child(), task, context);
 		const why = error === undefined ? {} : { error };
 		emit({ type: "subagent-job-end", status, eventCount, ...why, ...job });
-		if (status === "completed") return { status, text };
+		if (status === "completed") return output === undefined ? { status, text } : { status, output };
 		if (status === "cancelled") {
 			throw new HoldfastError("subagent_cancelled", `The work of the sub-agent "${name}" was cancelled.`);
 		}

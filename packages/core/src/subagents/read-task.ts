@@ -1,13 +1,22 @@
 // The state of a sub-agent's work, read from the end of its session's journal: short, however long the session is.
 import { failureText } from "@holdfast/upp";
-import { type Entry, entriesBack, type JobStatus } from "../facts/index.ts";
+import {
+	type Entry,
+	entriesBack,
+	type JobStatus,
+	type OutputVerdict,
+	outputTopic,
+	readVerdict,
+} from "../facts/index.ts";
 import type { Journal } from "../host/index.ts";
 
 /** The state of a sub-agent's work. */
 export interface TaskState {
 	readonly status: JobStatus;
-	/** The last answer, once it is completed; else empty. */
+	/** The last answer, once it is completed; else empty. Of an agent with an `output`: the checked output, as JSON. */
 	readonly text: string;
+	/** What the answer says, of an agent with an `output`. */
+	readonly output?: unknown;
 	/** Why it failed. */
 	readonly error?: string;
 }
@@ -19,6 +28,7 @@ export async function readTask(journal: Journal, storeKey: string, runId: string
 	const head = await journal.head(storeKey);
 	if (head?.openRunId === runId) return { status: "running", text: "" };
 	let ended: Entry | undefined;
+	let verdict: OutputVerdict | undefined;
 	for await (const entry of entriesBack(journal, storeKey, head?.seq ?? 0, pageSize)) {
 		if (entry.runId !== runId) continue;
 		const { fact } = entry;
@@ -31,8 +41,11 @@ export async function readTask(journal: Journal, storeKey: string, runId: string
 			if (fact.outcome !== "completed") return { status: "cancelled", text: "" };
 			ended = entry;
 		}
+		if (fact.kind === "decision" && fact.topic === outputTopic) verdict ??= readVerdict(fact.answer);
 		if (ended !== undefined && fact.kind === "assistant") {
-			return { status: "completed", text: fact.message.text };
+			if (verdict?.ok !== true) return { status: "completed", text: fact.message.text };
+			const output = Object.hasOwn(verdict, "value") ? verdict.value : fact.data;
+			return { status: "completed", text: JSON.stringify(output), output };
 		}
 		if (fact.kind === "run.started")
 			return { status: ended === undefined ? "running" : "completed", text: "" };
