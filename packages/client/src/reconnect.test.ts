@@ -163,6 +163,21 @@ test("an address where nobody listens is reported after the last try", async () 
 	await server.restart();
 });
 
+test("a server that never answered is reported within five seconds, one that did is waited for", async () => {
+	await server.close();
+	await expect(client().execute({ input: "Hi" }).result()).rejects.toMatchObject({
+		code: "connection_failed",
+	});
+	expect(timers.waits).toEqual([500, 1_000, 2_000]);
+	await server.restart();
+	const known = client();
+	await known.execute({ input: "Hi" }).result();
+	await server.close();
+	await expect(known.execute({ input: "Hi" }).result()).rejects.toMatchObject({ code: "connection_failed" });
+	expect(timers.waits).toHaveLength(3 + 10);
+	await server.restart();
+});
+
 test("a silent connection is taken for dead after the idle time", async () => {
 	timers.hold(60_000);
 	server.faults.push("fall-silent");

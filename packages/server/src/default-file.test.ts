@@ -3,7 +3,10 @@ import { fork } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { scriptedModel } from "@holdfast/testing";
+import { Agent, memoryHost } from "holdfast";
 import { expect, test } from "vitest";
+import { listen } from "./server.ts";
 
 /** A server in a process of its own in that folder: begins a session, or says which it has. */
 function inFolder(cwd: string, what: "begin" | "list"): Promise<unknown> {
@@ -26,4 +29,28 @@ test("sessions are in .holdfast/holdfast.db where nothing else is said, over a k
 	} finally {
 		rmSync(folder, { recursive: true, force: true });
 	}
+});
+
+test("sessions are on the host of the agent where it has one, and no file is made", async () => {
+	const host = memoryHost();
+	const agent = new Agent({ model: scriptedModel(["hello"]), host });
+	await expect(listen({ agent, port: 0, db: "other.db" })).rejects.toMatchObject({
+		code: "conflicting_options",
+	});
+	const server = await listen({ agent, port: 0 });
+	try {
+		const body = JSON.stringify({ sessionId: "s", input: "hi", context: {} });
+		const headers = { "content-type": "application/json" };
+		const response = await fetch(`${server.url}/api/agent/execute`, {
+			method: "POST",
+			headers,
+			body,
+		});
+		await response.text();
+		expect((await host.journal.list()).map(({ key }) => key)).toHaveLength(1);
+	} finally {
+		await server.close();
+	}
+	// The host is the caller's: it stays open.
+	expect(await host.journal.list()).toHaveLength(1);
 });

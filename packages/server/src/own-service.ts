@@ -1,11 +1,11 @@
-// The session service of a server that was given an agent and no service: over the host it was given, else over a
-// database file of its own, so that sessions survive without any configuration.
+// The session service of a server that was given an agent and no service: over the host it was given, else over the
+// agent's, else over a database file of its own, so that sessions survive without any configuration.
 import { HoldfastError, type Host } from "holdfast";
 import { type SessionService, type SessionServiceOptions, sessionService } from "./service/index.ts";
 
 /** What a service is made of. */
 export interface ServedAgent extends Omit<SessionServiceOptions, "host"> {
-	/** Where sessions live. The caller closes it. Default: a host of the server's own over `db`. */
+	/** Where sessions live. The caller closes it. Default: the agent's own `host`, else one of the server's own over `db`. */
 	readonly host?: Host;
 	/** Path of the SQLite file where no `host` is given. Default `.holdfast/holdfast.db` in the current folder. */
 	readonly db?: string;
@@ -40,17 +40,23 @@ export interface OwnService {
  * Makes the service.
  * @throws HoldfastError `invalid_option`, `conflicting_options`, and what the host says of its file.
  */
-export async function makeService(given: ServedAgent): Promise<OwnService> {
+export async function makeService(all: ServedAgent): Promise<OwnService> {
 	// A server is given its own options in the same object.
-	const own = Object.entries(given).filter(([name]) => Object.hasOwn(servedAgentOptions, name));
-	const { host, db, ...options } = Object.fromEntries(own) as unknown as ServedAgent;
+	const own = Object.entries(all).filter(([name]) => Object.hasOwn(servedAgentOptions, name));
+	const { host: given, db, ...options } = Object.fromEntries(own) as unknown as ServedAgent;
 	if (options.agent === undefined)
 		throw new HoldfastError(
 			"invalid_option",
 			"There is nothing to serve. Give `agent`, or a `service` that `sessionService()` returned.",
 		);
+	const host = given ?? hostOf(options.agent);
 	if (host !== undefined && db !== undefined)
-		throw new HoldfastError("conflicting_options", "Both `host` and `db` say where sessions live. Give one.");
+		throw new HoldfastError(
+			"conflicting_options",
+			given === undefined
+				? "The agent has a `host` of its own, and `db` names another store. Give one."
+				: "Both `host` and `db` say where sessions live. Give one.",
+		);
 	if (host !== undefined) return { service: sessionService({ ...options, host }), closeHost: async () => {} };
 	// Loaded here: where a host is given, nothing of Node's is needed.
 	const { sqliteHost } = await import("holdfast/sqlite");
@@ -61,4 +67,15 @@ export async function makeService(given: ServedAgent): Promise<OwnService> {
 		await file.close();
 		throw error;
 	}
+}
+
+/** The agent's own host. */
+function hostOf(agent: ServedAgent["agent"]): Host | undefined {
+	const { host } = agent as { readonly host?: unknown };
+	if (host === undefined) return undefined;
+	if (typeof (host as Partial<Host> | null)?.journal === "object") return host as Host;
+	throw new HoldfastError(
+		"invalid_option",
+		"The `host` of the agent cannot be served: it has no journal. Give the server a `host`, such as `sqliteHost(path)`.",
+	);
 }

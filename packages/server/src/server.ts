@@ -104,8 +104,8 @@ export type ListeningServerOptions = ListenOptions &
 	);
 
 /**
- * Makes a server and listens on Node. Given an agent it makes the session service too: over the given host, else over a
- * database file.
+ * Makes a server and listens on Node. Given an agent it makes the session service too: over the given host, else over the
+ * agent's, else over a database file.
  *
  * @throws HoldfastError `invalid_option`, `conflicting_options`, `unauthenticated_address`, `address_unavailable`;
  * what `sessionService` says of the agent, and the host of its file.

@@ -54,6 +54,13 @@ describe("run in a pipe", () => {
 		expect(events.at(-1)?.text).toContain("The lamp is green.");
 	});
 
+	test("exits with a code of its own when nothing answers for the model", async () => {
+		const model = "openai-compatible:llama@http://127.0.0.1:9/v1";
+		const { code, stdout } = await run([...question, "--model", model, "--json"], { folder });
+		expect(jsonLines(stdout).at(-1)).toMatchObject({ type: "end", exitCode: 5 });
+		expect(code).toBe(5);
+	});
+
 	test("is not a crash when the reader has gone", async () => {
 		const { child, finished } = start(question, { folder });
 		child.stdout?.destroy();

@@ -25,7 +25,8 @@ const general = `holdfast: an assistant that works on a folder of files, durably
 The assistant only reads, and only inside its folder; with --allow-write it changes files there, each change approved
 by you. Without a model and without a key it uses "offline", which searches and cites and needs no network.
 
-Exit codes: 0 completed, 1 failed, 2 wrong usage, 3 interrupted and resumable, 4 waiting for approval.
+Exit codes: 0 completed, 1 failed, 2 wrong usage, 3 interrupted and resumable, 4 waiting for approval,
+5 the model is unavailable.
 `;
 
 const readOptions = `  --dir PATH         the folder to work in (default: here); links that lead out are refused

@@ -138,7 +138,7 @@ export function startWork(
 			const result = last as RunResult;
 			const exitCode = exitCodeOf(result);
 			const waiting = result.outcome === "waiting" ? await approvals.leave(result.pending ?? []) : [];
-			if (result.error !== undefined && exitCode === exitCodes.failed)
+			if (result.error !== undefined && (exitCode === exitCodes.failed || result.outcome === "error"))
 				io.stderr.write(`${describeFailure(result)}\n`);
 			summarise(result, exitCode, waiting);
 			return exitCode;
@@ -161,10 +161,15 @@ async function waitingResult(session: Session, pending: readonly PendingToolCall
 	return { runId, outcome: "waiting", pending, text: "", state, usage: noUsage, steps: 0 };
 }
 
+/** Codes of errors of a provider that is down, or too busy. */
+const unavailable: ReadonlySet<string> = new Set(["NETWORK_ERROR", "RATE_LIMITED"]);
+
 function exitCodeOf(result: RunResult): number {
-	if (result.outcome === "waiting") return exitCodes.waiting;
+	if (result.outcome === "waiting")
+		return result.wait?.model === undefined ? exitCodes.waiting : exitCodes.unavailable;
 	if (result.outcome === "completed") return exitCodes.completed;
 	// A run that the store could not keep is left open, but it failed here.
+	if (result.outcome === "error" && unavailable.has(result.error?.code ?? "")) return exitCodes.unavailable;
 	const broken = result.error !== undefined && !/^(?:run_suspended|lease_lost)$/.test(result.error.code);
 	return result.outcome === "suspended" && !broken ? exitCodes.interrupted : exitCodes.failed;
 }

@@ -12,6 +12,8 @@ export const exitCodes = {
 	interrupted: 3,
 	/** Calls wait for approval. */
 	waiting: 4,
+	/** The model cannot be reached, or is busy: a run that waits for it is to be resumed. */
+	unavailable: 5,
 } as const;
 
 /** A command ends within a second of a signal, and of the milliseconds that it gives the work under way. */

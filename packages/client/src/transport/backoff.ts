@@ -13,11 +13,13 @@ export interface Backoff {
 }
 
 export function createBackoff(settings: Settings, signal?: AbortSignal): Backoff {
-	const { timers, reconnectDelayMs, maxReconnectDelayMs, maxReconnects } = settings;
+	const { timers, reconnectDelayMs, maxReconnectDelayMs, maxReconnects, unansweredMs, contact } = settings;
 	let failures = 0;
+	let waited = 0;
 	return {
 		reset() {
 			failures = 0;
+			waited = 0;
 		},
 		async afterFailure(failure) {
 			signal?.throwIfAborted();
@@ -28,6 +30,9 @@ export function createBackoff(settings: Settings, signal?: AbortSignal): Backoff
 			// Half by chance: clients that lost the same server must not come back all at once.
 			const chosen = longest / 2 + (timers.random() * longest) / 2;
 			const delayMs = Math.round(Math.max(chosen, retryAfterOf(failure)));
+			waited += delayMs;
+			if (failure.code === "connection_failed" && !contact.hasAnswered && waited > unansweredMs)
+				throw failure;
 			settings.onReconnect({ attempt: failures, delayMs, error: failure });
 			await sleep(timers, delayMs, signal);
 		},

@@ -30,7 +30,8 @@ export interface ClientOptions {
 	/** Headers for every request, for example to authenticate. Default: none. */
 	readonly headers?: ClientHeaders;
 	/**
-	 * How many failures in a row, without one event in between, are met by another try. Default 10, about two minutes.
+	 * How many failures in a row, without one event in between, are met by another try. Default 10, about two minutes, and
+	 * less than five seconds while the server has never answered this client: then it is down, or the address is wrong.
 	 * `Infinity` never gives up, and never reports a wrong address either; 0 reports the first failure.
 	 */
 	readonly maxReconnects?: number;
@@ -62,6 +63,10 @@ export interface Settings {
 	readonly fetch: Fetch;
 	readonly headers: () => Promise<Readonly<Record<string, string>>>;
 	readonly maxReconnects: number;
+	/** How long the waits may be in all while the server has never answered. */
+	readonly unansweredMs: number;
+	/** Whether the server has ever answered; it is set with the first answer. */
+	readonly contact: { hasAnswered: boolean };
 	readonly reconnectDelayMs: number;
 	readonly maxReconnectDelayMs: number;
 	readonly idleTimeoutMs: number;
@@ -84,6 +89,9 @@ const known: Readonly<Record<keyof ClientOptions, true>> = {
 	onReconnect: true,
 	timers: true,
 };
+
+/** Waits for a server that never answered, with the time that tries take, stay below five seconds. */
+const longestUnanswered = 4_500;
 
 /** @throws ClientError `invalid_option`. */
 export function readOptions(options: ClientOptions): Settings {
@@ -110,6 +118,8 @@ export function readOptions(options: ClientOptions): Settings {
 		fetch: options.fetch ?? ((to, init) => fetch(to, init)),
 		headers: async () => (typeof headers === "function" ? headers() : headers),
 		maxReconnects: atLeastZero("maxReconnects", options.maxReconnects, 10),
+		unansweredMs: options.maxReconnects === undefined ? longestUnanswered : Number.POSITIVE_INFINITY,
+		contact: { hasAnswered: false },
 		reconnectDelayMs: duration("reconnectDelayMs", options.reconnectDelayMs, 500),
 		maxReconnectDelayMs: duration("maxReconnectDelayMs", options.maxReconnectDelayMs, 30_000),
 		idleTimeoutMs: atLeastZero("idleTimeoutMs", options.idleTimeoutMs, 60_000),

@@ -69,9 +69,11 @@ async function headersOf(settings: Settings, call: Call): Promise<Headers> {
 
 type Request = Omit<Call, "headers"> & RequestInit;
 
-async function reach({ fetch, url }: Settings, { path, ...init }: Request): Promise<Response> {
+async function reach({ fetch, url, contact }: Settings, { path, ...init }: Request): Promise<Response> {
 	try {
-		return await fetch(url + path, init);
+		const response = await fetch(url + path, init);
+		contact.hasAnswered = true;
+		return response;
 	} catch (cause) {
 		// Outside of a page an address without an origin leads nowhere, however often it is tried.
 		const { code } = ((cause as Error)?.cause ?? {}) as { code?: unknown };

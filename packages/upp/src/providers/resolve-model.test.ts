@@ -56,4 +56,12 @@ describe("what is no model", () => {
 			expect.objectContaining({ code: "invalid_model", message: expect.stringContaining(words) }),
 		);
 	});
+
+	test.each(["doGenerate", "doStream"])(
+		"without `%s` is refused in words that name what is missing",
+		(name) => {
+			const { [name]: _, ...half } = languageModel("v3") as Record<string, unknown>;
+			expect(() => resolveModel(half as never)).toThrow(`no function \`${name}\``);
+		},
+	);
 });

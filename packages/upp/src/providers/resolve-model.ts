@@ -40,12 +40,15 @@ export function isModelReference(value: unknown): value is ModelReference {
 export function isLanguageModel(value: unknown): value is LanguageModel {
 	if (typeof value !== "object" || value === null) return false;
 	const model = value as Partial<LanguageModel>;
-	const version: unknown = model.specificationVersion;
 	return (
-		(version === "v2" || version === "v3" || version === "v4") &&
+		isKnownVersion(model.specificationVersion) &&
 		typeof model.doGenerate === "function" &&
 		typeof model.doStream === "function"
 	);
+}
+
+function isKnownVersion(version: unknown): boolean {
+	return version === "v2" || version === "v3" || version === "v4";
 }
 
 function referenceTo(model: LanguageModel): ModelReference {
@@ -80,6 +83,10 @@ function notCalled(given: Partial<Provider> & { languageModel?: unknown }): Hold
 function describe(value: unknown): string {
 	if (value === undefined || value === null) return `A model is needed: ${value}`;
 	if (typeof value !== "object") return `A ${typeof value}`;
-	const version = (value as { specificationVersion?: unknown }).specificationVersion;
+	const model = value as Partial<Record<"specificationVersion" | "doGenerate" | "doStream", unknown>>;
+	const version = model.specificationVersion;
+	const missing = (["doGenerate", "doStream"] as const).find((name) => typeof model[name] !== "function");
+	if (isKnownVersion(version) && missing !== undefined)
+		return `An object with specificationVersion "${version}" and no function \`${missing}\``;
 	return version === undefined ? "The object given" : `An object with specificationVersion "${version}"`;
 }
