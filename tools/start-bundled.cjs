@@ -17,6 +17,8 @@ const programs = [
 	command,
 	"packages/core/src/sqlite/worker-process.fixture.ts",
 	"packages/postgres/src/worker-process.fixture.ts",
+	"packages/server/src/server-process.fixture.ts",
+	"packages/server/src/service/service-process.fixture.ts",
 	"packages/stores/src/checkpoint/interrupted-process.fixture.ts",
 	"packages/stores/src/session-store/store-process.fixture.ts",
 	"test/bundled-program.fixture.ts",
