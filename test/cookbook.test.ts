@@ -41,6 +41,7 @@ const parsers: Readonly<Record<string, (text: string) => unknown>> = {
 test("the index links to every recipe", () => {
 	const index = read("index.md");
 	expect(recipes.filter((page) => !index.includes(`](${page})`))).toEqual([]);
+	expect(recipes.length).toBeGreaterThanOrEqual(25);
 });
 
 describe.each(recipes)("the recipe %s", (page) => {

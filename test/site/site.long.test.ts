@@ -124,6 +124,8 @@ const pages = [
 	"/tutorial",
 	"/which-call",
 	"/guide/serving",
+	"/cookbook/",
+	"/cookbook/slack",
 	"/migrate/ai-sdk",
 	"/api/",
 	"/api/holdfast",
