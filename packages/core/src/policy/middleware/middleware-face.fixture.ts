@@ -42,7 +42,8 @@ export async function historyAfter(
 	...list: readonly Middleware[]
 ): Promise<readonly Message[]> {
 	let current = context;
-	for (const middleware of list) current = ((await middleware.before?.(current)) || current) as MiddlewareContext;
+	for (const middleware of list)
+		current = ((await middleware.before?.(current)) || current) as MiddlewareContext;
 	return current.state.messages;
 }
 
