@@ -27,6 +27,7 @@ const notAllowed = {
 	"a look at a session over HTTP": "invalid_input",
 	"the client": "invalid_input",
 	A2A: "a2a -32602",
+	"AG-UI": "invalid_input",
 	...noInput,
 };
 

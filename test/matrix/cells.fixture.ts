@@ -1,8 +1,10 @@
 // The cells of the matrix: each feature in each place, in one process and across restarts.
 
+import type { Host } from "holdfast";
 import { expect } from "vitest";
 import { answerFeatures } from "./answer-features.fixture.ts";
 import { asideFeatures } from "./aside-features.fixture.ts";
+import { backgroundFeatures } from "./background-features.fixture.ts";
 import { type Asked, type Came, type Feature, features, modelOf, type Said } from "./features.fixture.ts";
 import { type PlaceName, places } from "./places.fixture.ts";
 import { subagentFeatures } from "./subagent-features.fixture.ts";
@@ -22,6 +24,7 @@ export const allFeatures: readonly Feature[] = [
 	...answerFeatures,
 	...waitFeatures,
 	...subagentFeatures,
+	...backgroundFeatures,
 	...asideFeatures,
 ];
 
@@ -60,8 +63,11 @@ export function expectedOf({ feature, place }: Cell): Came | string {
 export async function play({ feature, place, restart }: Cell): Promise<Came | string> {
 	const ran: unknown[] = [];
 	const shown: unknown[] = [];
-	const model = modelOf(feature);
+	const waiting = Promise.withResolvers<void>();
+	const model = modelOf(feature, waiting.promise);
 	const talk = await places[place](() => feature.agent(ran, model));
+	if (talk.host === undefined) waiting.resolve();
+	else if (feature.background !== undefined) void tasksWait(talk.host, feature.background, waiting.resolve);
 	const settled: (readonly [Asked, Said])[] = [];
 	try {
 		for (let turn = 0; turn < feature.turns; turn++) {
@@ -75,9 +81,11 @@ export async function play({ feature, place, restart }: Cell): Promise<Came | st
 				asked = await talk.answer(answers);
 				settled.push(...answers);
 			}
+			// What was answered in the background is not waited for, and a call that a restart cuts off has no known outcome.
+			if (feature.background !== undefined && talk.host !== undefined) await quiet(talk.host);
 			if (restart === "after each turn") await talk.restart?.();
 		}
-		if (feature.requests !== undefined && place !== "a call")
+		if (feature.requests !== undefined && talk.host !== undefined)
 			await expect.poll(() => model.requests.length, { interval: 1 }).toBe(feature.requests);
 		return { shown, ran };
 	} catch (error) {
@@ -88,6 +96,18 @@ export async function play({ feature, place, restart }: Cell): Promise<Came | st
 	} finally {
 		await talk.close();
 	}
+}
+
+/** Resolves once so many sessions of tasks wait. */
+async function tasksWait(host: Host, count: number, resolve: () => void): Promise<void> {
+	const isTask = ({ key }: { readonly key: string }): boolean => key.includes("bg_");
+	const waiting = async () => (await host.journal.list({ state: "waiting" })).filter(isTask).length;
+	while ((await waiting()) < count) await new Promise((over) => setTimeout(over, 1));
+	resolve();
+}
+
+async function quiet({ journal }: Host): Promise<void> {
+	await expect.poll(async () => (await journal.list({ state: "open" })).length, { interval: 1 }).toBe(0);
 }
 
 async function refuses(answered: Promise<string> | undefined): Promise<void> {

@@ -42,6 +42,11 @@ export interface Feature {
 	readonly unasked?: Came;
 	/** What somebody else does whenever calls wait; only places that have such a request are cells. */
 	readonly aside?: Aside;
+	/**
+	 * How many tasks in the background wait: the second answer of the model comes once they do, so that every place has them to
+	 * show as the turn ends.
+	 */
+	readonly background?: number;
 	/** How often the model is asked in total. Default: it is not compared. */
 	readonly requests?: number;
 	/** Whether the run fails, which places report in their own ways. */
@@ -54,7 +59,6 @@ export interface Feature {
 export const noInput = {
 	useChat: "no_input",
 	"useChat with the transport of the AI SDK": "no_input",
-	"AG-UI": "no_input",
 	"MCP of 2025": "no_input",
 	"MCP of 2026": "no_input",
 } as const;
@@ -202,6 +206,12 @@ export const features: readonly Feature[] = [
 	},
 ];
 
-export function modelOf({ script }: Feature): ScriptedModel {
-	return scriptedModel([...script]);
+/** Follows the script; the second answer comes after `waiting`. */
+export function modelOf({ script, background }: Feature, waiting: Promise<unknown>): ScriptedModel {
+	if (background === undefined) return scriptedModel([...script]);
+	const answers = [...script];
+	return scriptedModel(async () => {
+		if (answers.length === script.length - 1) await waiting;
+		return answers.shift() ?? "nothing is left to say";
+	});
 }

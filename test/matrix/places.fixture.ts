@@ -10,16 +10,16 @@ import { expect } from "vitest";
 import type { Aside, Asked, Said } from "./features.fixture.ts";
 import { overA2a, overMcp } from "./protocol-places.fixture.ts";
 import {
-	askedOf,
+	callsOf,
 	codeOf,
 	type Deploy,
 	messageOf,
 	onSqlite,
-	type PendingCall,
 	refuseInput,
 	type Served,
 	serve,
 	type Talk,
+	type Waiting,
 } from "./serve.fixture.ts";
 
 export type PlaceName =
@@ -75,8 +75,7 @@ export const places: Readonly<Record<PlaceName, (deploy: Deploy) => Promise<Talk
 		const talk = overHttp(served);
 		const look = async (): Promise<readonly Asked[]> => {
 			const response = await served.fetch("http://localhost/api/agent/session/s");
-			const { pendingToolCalls = [] } = (await response.json()) as { pendingToolCalls?: PendingCall[] };
-			return pendingToolCalls.map(askedOf);
+			return callsOf((await response.json()) as Waiting);
 		};
 		return {
 			...talk,
@@ -88,15 +87,13 @@ export const places: Readonly<Record<PlaceName, (deploy: Deploy) => Promise<Talk
 		const served = serve(deploy);
 		const client = createClient({ url: "http://localhost", fetch: served.fetch, reconnectDelayMs: 1 });
 		const told = async (input: never): Promise<readonly Asked[]> => {
-			const { pendingToolCalls = [] } = await client.execute({ sessionId: "s", input, context: {} }).result();
-			return pendingToolCalls.map(askedOf);
+			return callsOf(await client.execute({ sessionId: "s", input, context: {} }).result());
 		};
 		return {
 			say: (content) => told({ role: "user", content } as never),
 			answer: (answers) => told(answers.map(messageOf) as never),
 			answerAgain: (asked, said) => codeOf(told([messageOf([asked, said])] as never)),
-			restart: served.restart,
-			close: served.close,
+			...kept(served),
 		};
 	},
 	async useChat(deploy) {
@@ -116,6 +113,8 @@ export const places: Readonly<Record<PlaceName, (deploy: Deploy) => Promise<Talk
 		const tools = (deploy().tools ?? []) as readonly AnyTool[];
 		const own = new Set(tools.flatMap((each) => ("run" in each ? [] : [each.name ?? ""])));
 		const agent = new HttpAgent({ url: "http://localhost/api/ag-ui", threadId: "s", fetch: served.fetch });
+		/** Ids of interrupts of tasks in the background, by those of their calls. */
+		const background = new Map<string, string>();
 		const run = async (parameters: Parameters<HttpAgent["runAgent"]>[0]): Promise<readonly Asked[]> => {
 			const asked: Asked[] = [];
 			let failed: Error | undefined;
@@ -127,7 +126,11 @@ export const places: Readonly<Record<PlaceName, (deploy: Deploy) => Promise<Talk
 				},
 				onToolCallResultEvent: ({ event }) => void open.delete(event.toolCallId),
 				onCustomEvent: ({ event: { name, value } }) => {
-					if (name === "tool_input" && open.has(value.toolCallId)) open.set(value.toolCallId, value.input);
+					if (name !== "background_calls") return;
+					for (const { toolCallId: id, input, interruptId } of value as BackgroundCall[]) {
+						asked.push({ id, input, awaits: interruptId === undefined ? "result" : "approval" });
+						if (interruptId !== undefined) background.set(id, interruptId);
+					}
 				},
 				onRunFinishedEvent: ({ event }) => {
 					const { interrupts = [] } = (event.outcome ?? {}) as unknown as {
@@ -160,21 +163,25 @@ export const places: Readonly<Record<PlaceName, (deploy: Deploy) => Promise<Talk
 						});
 						return [];
 					}
-					refuseInput(said);
 					const interrupt = agent.pendingInterrupts.find(({ toolCallId }) => toolCallId === asked.id);
-					const payload = { approved: said.approved };
-					return [{ interruptId: interrupt?.id ?? "", status: "resolved" as const, payload }];
+					const interruptId = interrupt?.id ?? background.get(asked.id) ?? "";
+					return [{ interruptId, status: "resolved" as const, payload: said }];
 				});
 				return run(resume.length === 0 ? {} : { resume });
 			},
-			restart: served.restart,
-			close: served.close,
+			...kept(served),
 		};
 	},
 	A2A: overA2a,
 	"MCP of 2025": (deploy) => overMcp(deploy, "2025"),
 	"MCP of 2026": (deploy) => overMcp(deploy, "2026"),
 };
+
+interface BackgroundCall {
+	readonly toolCallId: string;
+	readonly input: unknown;
+	readonly interruptId?: string;
+}
 
 const asides: Readonly<Record<Aside, (session: ReturnType<Agent["session"]>) => unknown>> = {
 	send: (session) => session.send("aside"),
@@ -212,6 +219,7 @@ async function inSession(deploy: Deploy, host: Host): Promise<Talk> {
 			// Until its end is recorded, the run counts as under way, and an answer is refused as `session_busy`.
 			await expect.poll(() => host.journal.list({ state: "open" }), { interval: 1 }).toEqual([]);
 		},
+		host,
 		async restart() {
 			await agent.close();
 			agent = new Agent({ ...deploy(), host });
@@ -227,19 +235,29 @@ async function inExecuteSession(deploy: Deploy, host: Host): Promise<Talk> {
 	const open = () => createSession("s", {}, { ...deploy(), host } as never);
 	let session = open();
 	const told = async (input: Parameters<typeof execute>[1]): Promise<readonly Asked[]> => {
-		const { pendingToolCalls = [], error } = await execute(session, input).result();
+		const { error, ...result } = await execute(session, input).result();
 		if (error !== undefined) throw new Error(error.message);
-		return pendingToolCalls.map(askedOf);
+		return callsOf(result);
 	};
 	return {
 		say: (content) => told({ role: "user", content } as never),
 		answer: (answers) => told(answers.map(messageOf) as never),
 		answerAgain: (asked, said) => codeOf(told([messageOf([asked, said])] as never)),
+		host,
 		async restart() {
 			session = open();
 		},
 		close: () => host.close(),
 	};
+}
+
+/** What every place on a server has of it. */
+function kept({
+	host,
+	restart,
+	close,
+}: Served): Pick<Talk, "host" | "close"> & Required<Pick<Talk, "restart">> {
+	return { host, restart, close };
 }
 
 function overHttp(served: Served): Talk {
@@ -255,15 +273,13 @@ function overHttp(served: Served): Talk {
 		const events = text
 			.split("\n")
 			.flatMap((line) => (line.startsWith("data:") ? [JSON.parse(line.slice(5))] : []));
-		const { pendingToolCalls = [] } = events.find(({ type }) => type === "execute_complete") ?? {};
-		return (pendingToolCalls as PendingCall[]).map(askedOf);
+		return callsOf(events.find(({ type }) => type === "execute_complete") ?? {});
 	};
 	return {
 		say: (content) => told({ role: "user", content }),
 		answer: (answers) => told(answers.map(messageOf)),
 		answerAgain: (asked, said) => codeOf(told([messageOf([asked, said])])),
-		restart: served.restart,
-		close: served.close,
+		...kept(served),
 	};
 }
 
@@ -301,7 +317,6 @@ function inChat(served: Served, transport: ChatTransport<UIMessage>): Talk {
 			if (chat.error !== undefined) throw chat.error;
 			return waiting();
 		},
-		restart: served.restart,
-		close: served.close,
+		...kept(served),
 	};
 }

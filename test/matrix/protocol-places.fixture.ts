@@ -9,8 +9,13 @@ interface Task {
 	readonly contextId: string;
 	readonly status: {
 		readonly state: string;
-		readonly message?: { readonly parts: readonly { readonly data?: { pendingCalls?: PendingCall[] } }[] };
+		readonly message?: { readonly parts: readonly { readonly data?: Calls }[] };
 	};
+}
+
+interface Calls {
+	readonly pendingCalls?: PendingCall[];
+	readonly backgroundCalls?: PendingCall[];
 }
 
 interface PendingCall {
@@ -37,7 +42,11 @@ export async function overA2a(deploy: Deploy): Promise<Talk> {
 		};
 		if (error !== undefined) throw Object.assign(new Error(error.message), { code: `a2a ${error.code}` });
 		task = result?.task;
-		const calls = task?.status.message?.parts.flatMap(({ data }) => data?.pendingCalls ?? []) ?? [];
+		const calls =
+			task?.status.message?.parts.flatMap(({ data }) => [
+				...(data?.pendingCalls ?? []),
+				...(data?.backgroundCalls ?? []),
+			]) ?? [];
 		return calls.map(({ toolCallId: id, arguments: input, awaits }) => ({ id, input, awaits }));
 	};
 	return {
@@ -47,6 +56,7 @@ export async function overA2a(deploy: Deploy): Promise<Talk> {
 				answers.map(([{ id: toolCallId }, said]) => ({ data: { toolCallId, ...said } })),
 				{ taskId: task?.id },
 			),
+		host: served.host,
 		restart: served.restart,
 		close: served.close,
 	};
@@ -57,7 +67,7 @@ export async function overMcp(deploy: Deploy, protocol: "2025" | "2026"): Promis
 	const served = serve(deploy);
 	const clerk = { url: "http://localhost/mcp", protocol, fetch: served.fetch };
 	const connect = () => connectMcp({ clerk }, { allow: { elicitation: true } });
-	let mcp = await connect();
+	const mcp = await connect();
 	let calling: Promise<"ended"> | undefined;
 	let turn = 0;
 	const asked = async (): Promise<readonly Asked[]> => {
@@ -102,12 +112,9 @@ export async function overMcp(deploy: Deploy, protocol: "2025" | "2026"): Promis
 			}
 			return asked();
 		},
+		host: served.host,
 		async restart() {
 			await served.restart();
-			if (protocol === "2026") return;
-			// A server that does not know the session of a client serves it, but cannot ask it.
-			await mcp.close();
-			mcp = await connect();
 		},
 		async close() {
 			await mcp.close();

@@ -16,6 +16,8 @@ export interface Talk {
 	answer(answers: readonly (readonly [Asked, Said])[]): Promise<readonly Asked[]>;
 	/** Answers one that has its result; the code of the refusal. Absent where the place has no such request. */
 	answerAgain?(asked: Asked, said: Said): Promise<string>;
+	/** Where its sessions are; absent where nothing is stored. */
+	readonly host?: Host;
 	/** Does what somebody else does while calls wait. Absent where the place has no such request. */
 	aside?(what: Aside): Promise<void>;
 	/** Ends the process's part, and begins again on the same store. Absent where nothing is stored. */
@@ -28,6 +30,7 @@ export type Deploy = () => AgentOptions;
 
 /** A server that can be restarted. */
 export interface Served {
+	readonly host: Host;
 	fetch(url: string | URL | Request, init?: RequestInit): Promise<Response>;
 	restart(): Promise<void>;
 	close(): Promise<void>;
@@ -50,6 +53,7 @@ export function serve(deploy: Deploy, host: Host = memoryHost()): Served {
 		await served.handler.close();
 	};
 	return {
+		host,
 		fetch(url, init) {
 			const request = new Request(url, init);
 			const { pathname } = new URL(request.url);
@@ -70,6 +74,17 @@ export function serve(deploy: Deploy, host: Host = memoryHost()): Served {
 /** A store in a file. */
 export function onSqlite(): Host {
 	return sqliteHost({ path: join(mkdtempSync(join(tmpdir(), "holdfast-matrix-")), "store.db") });
+}
+
+/** What ends an execution, or a look at its session. */
+export interface Waiting {
+	readonly pendingToolCalls?: readonly PendingCall[] | undefined;
+	readonly backgroundToolCalls?: readonly PendingCall[] | undefined;
+}
+
+/** The calls that wait, those of tasks in the background too. */
+export function callsOf({ pendingToolCalls = [], backgroundToolCalls = [] }: Waiting): readonly Asked[] {
+	return [...pendingToolCalls, ...backgroundToolCalls].map(askedOf);
 }
 
 /** A call of an execution that waits. */

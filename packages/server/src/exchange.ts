@@ -2,6 +2,7 @@
 // and nothing else of the server.
 import { HoldfastTypeError } from "@holdfast/upp";
 import { HoldfastError } from "holdfast";
+import type { LoggedEvent } from "holdfast/execute";
 import type { ReleaseSlot } from "./access/index.ts";
 import { type JsonObject, readJsonObject, readNothing } from "./http/index.ts";
 import { type Parts, partsOfRequest } from "./parts.ts";
@@ -12,6 +13,7 @@ import {
 	looksLikeEventId,
 	type ProjectionOptions,
 	project,
+	recordOf,
 	type StartSource,
 	type StreamEnd,
 	sourceLater,
@@ -141,7 +143,10 @@ export class Exchange {
 	}
 
 	/** Streams the execution that was submitted, up to its end. */
-	async streamRun({ sessionId, after, attached, begun }: Submitted): Promise<Response> {
+	async streamRun(submitted: Submitted): Promise<Response> {
+		const end = await this.endOf(submitted);
+		const { sessionId, after, attached, begun } = submitted;
+		if (end !== undefined) return this.closed(sessionId, recordOf(end));
 		const watch = (from: string) => this.#watch(sessionId, from, "complete");
 		if (begun === undefined)
 			return this.stream(sessionId, attached ? await watchFrom(...watch(after)) : watchNew(...watch(after)));
@@ -152,6 +157,28 @@ export class Exchange {
 				return from === undefined ? undefined : watchFrom(...watch(from));
 			}, this.#parts.report),
 		);
+	}
+
+	/**
+	 * The end of a request whose answers tasks in the background have: the session emits nothing of what comes of them, so it
+	 * ends at once. Undefined for other requests.
+	 */
+	async endOf({ sessionId, after, inBackground }: Submitted): Promise<LoggedEvent | undefined> {
+		if (inBackground !== true) return undefined;
+		const info = await this.service.get(this.caller, sessionId);
+		const { pendingToolCalls, backgroundToolCalls } = info ?? {};
+		const background = backgroundToolCalls === undefined ? {} : { backgroundToolCalls };
+		// The session's own run may wait as before.
+		const own =
+			info?.status === "awaiting_tool_execution" && pendingToolCalls !== undefined
+				? { status: info.status, pendingToolCalls }
+				: { status: "completed" as const };
+		return { id: after, event: { type: "execute_complete", ...own, ...background } };
+	}
+
+	/** A stream that has ended already. */
+	closed(sessionId: string, text: string, headers: Readonly<Record<string, string>> = {}): Response {
+		return new Response(text, { headers: { ...streamHeaders(sessionId), ...headers } });
 	}
 
 	/**
@@ -211,14 +238,7 @@ export class Exchange {
 		const stream = this.#open(sessionId, start);
 		this.#connection.carry?.(stream);
 		return new Response(this.#connection.carry === undefined ? bodyOf(stream) : null, {
-			headers: {
-				"content-type": "text/event-stream",
-				"cache-control": "no-cache",
-				// A proxy that gathers answers would hold events back.
-				"x-accel-buffering": "no",
-				"x-session-id": sessionId,
-				...headers,
-			},
+			headers: { ...streamHeaders(sessionId), ...headers },
 		});
 	}
 
@@ -293,7 +313,10 @@ export class Exchange {
 	}
 
 	/** A run counts until it has ended, also one that waits for another one. */
-	#releaseAtEnd({ sessionId, after, attached, begun, over }: Submitted, release: ReleaseSlot): void {
+	#releaseAtEnd(
+		{ sessionId, after, attached, begun, over, inBackground }: Submitted,
+		release: ReleaseSlot,
+	): void {
 		const releaseAfter = (from: string | undefined): void => {
 			if (from === undefined) {
 				release();
@@ -304,7 +327,7 @@ export class Exchange {
 			const readNow = (): void => feed.readNow();
 			over?.then(readNow, readNow);
 		};
-		if (attached) release();
+		if (attached || inBackground === true) release();
 		else if (begun === undefined) releaseAfter(after);
 		else begun(new AbortController().signal).then(releaseAfter, release);
 	}
@@ -323,4 +346,14 @@ export class Exchange {
 		const sent = (events: number): void => metrics.countEvents(events);
 		return [this.#parts, { caller: this.caller, sessionId, after, until, sent, failed: report }];
 	}
+}
+
+function streamHeaders(sessionId: string): Readonly<Record<string, string>> {
+	return {
+		"content-type": "text/event-stream",
+		"cache-control": "no-cache",
+		// A proxy that gathers answers would hold events back.
+		"x-accel-buffering": "no",
+		"x-session-id": sessionId,
+	};
 }

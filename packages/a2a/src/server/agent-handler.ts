@@ -168,11 +168,14 @@ export class AgentHandler implements A2ARequestHandler {
 			const sessionId = sessionIdOf(place.contextId);
 			if (message.contextId !== "" && message.contextId !== place.contextId)
 				throw new RequestMalformedError("The task is of another context.");
-			if (view.pending === undefined)
+			const { backgroundToolCalls = [] } = (await this.#service.get(caller, sessionId)) ?? {};
+			if (view.pending === undefined && backgroundToolCalls.length === 0)
 				throw new UnsupportedOperationError(
 					`The task is ${view.status}; it takes a message only while it waits. Send one without \`taskId\` to begin another in its context.`,
 				);
-			const input = view.pending.length === 0 ? inputOf(message) : answersOf(message, view.pending);
+			const { pending = backgroundToolCalls } = view;
+			const calls = pending === backgroundToolCalls ? pending : [...pending, ...backgroundToolCalls];
+			const input = pending.length === 0 ? inputOf(message) : answersOf(message, calls);
 			await this.#service.submit(caller, sessionId, { input }, { idempotencyKey: messageId });
 			return place;
 		}

@@ -1,5 +1,13 @@
 // A run as a task: what its log says so far, and what of it is new.
-import { type Message, Role, type StreamResponse, type Task, TaskState, type TaskStatus } from "@a2a-js/sdk";
+import {
+	type Message,
+	type Part,
+	Role,
+	type StreamResponse,
+	type Task,
+	TaskState,
+	type TaskStatus,
+} from "@a2a-js/sdk";
 import { type RunProgress, type RunView, waitText } from "@holdfast/server";
 import { dataPart, textPart } from "../parts.ts";
 import { howToAnswer } from "./read-message.ts";
@@ -12,6 +20,8 @@ const states = {
 	failed: TaskState.TASK_STATE_FAILED,
 	cancelled: TaskState.TASK_STATE_CANCELED,
 } as const;
+
+const inBackground = "Tasks in the background wait. This task does not wait for them, but takes the answers.";
 
 /** Id of the one artifact of a task: what the agent answers. */
 const artifactId = "answer";
@@ -69,8 +79,8 @@ export class TaskLog {
 	}
 
 	#status(): TaskStatus {
-		const { status, error, pending = [], updatedAt, waiting } = this.view;
-		const said =
+		const { status, error, pending = [], background = [], updatedAt, waiting } = this.view;
+		const said: Part[] =
 			status === "failed"
 				? [textPart(error?.message ?? "It failed.")]
 				: status === "input_required"
@@ -78,6 +88,11 @@ export class TaskLog {
 					: waiting === undefined
 						? []
 						: [textPart(`${waitText(waiting)}.`), dataPart({ waiting })];
+		if (background.length > 0)
+			said.push(
+				textPart(`${inBackground} ${howToAnswer(background)}`),
+				dataPart({ backgroundCalls: background.map(callOf) }),
+			);
 		return {
 			state: states[status],
 			message: said.length === 0 ? undefined : this.#message(Role.ROLE_AGENT, `${this.taskId}.status`, said),
@@ -139,6 +154,7 @@ function callOf({
 	deadline,
 	mayEdit,
 	path,
+	taskId,
 }: NonNullable<RunView["pending"]>[number]): object {
 	const awaits = approval === true ? "approval" : "result";
 	const due = deadline === undefined ? {} : { deadline };
@@ -151,6 +167,7 @@ function callOf({
 		...due,
 		...edit,
 		...(path === undefined ? {} : { path }),
+		...(taskId === undefined ? {} : { taskId }),
 	};
 }
 

@@ -13,7 +13,7 @@ import {
 	getSession,
 	type ReceivedEvent,
 } from "../transport/index.ts";
-import type { Answer, SessionInfo } from "../wire/index.ts";
+import type { Answer, PendingToolCall, SessionInfo } from "../wire/index.ts";
 import type { Ending, Tally } from "./tally.ts";
 
 /** What an execution needs. */
@@ -48,12 +48,13 @@ export async function* runRounds(execution: Execution): Events {
 	yield* gather(followExecution(following, body, idempotencyKey), execution, place);
 	for (let round = 1; ; round++) {
 		const ending = execution.tally.ending();
-		if (ending?.status !== "awaiting_tool_execution") return;
+		const calls = ending === undefined ? [] : callsOf(ending);
+		if (ending === undefined || calls.length === 0) return;
 		if (execution.keyIsShared && (await wasAnsweredBefore(execution, place, ending))) {
 			yield* rejoin(execution, place);
 			continue;
 		}
-		const found = answerer.answer(place.sessionId, ending.pendingToolCalls);
+		const found = answerer.answer(place.sessionId, calls);
 		const answers = await orAborted(found, following.signal);
 		if (answers.length === 0) return;
 		yield* handIn(execution, answers, place, `${idempotencyKey}:${round}`);
@@ -75,13 +76,18 @@ async function* gather(events: Events, { tally }: Execution, place: Place): Even
 }
 
 /** Whether the calls were answered long ago: a tool must not run again for what an earlier process has done. */
-async function wasAnsweredBefore(
-	execution: Execution,
-	place: Place,
-	{ pendingToolCalls }: Ending,
-): Promise<boolean> {
+async function wasAnsweredBefore(execution: Execution, place: Place, ending: Ending): Promise<boolean> {
 	const open = openCalls(await currentSession(execution, place));
-	return !pendingToolCalls.some(({ id }) => open.has(id));
+	return !callsOf(ending).some(({ id }) => open.has(id));
+}
+
+/** The calls that wait for the session, and those of its tasks in the background. */
+function callsOf({
+	status,
+	pendingToolCalls = [],
+	backgroundToolCalls = [],
+}: Ending): readonly PendingToolCall[] {
+	return [...(status === "awaiting_tool_execution" ? pendingToolCalls : []), ...backgroundToolCalls];
 }
 
 async function* handIn(execution: Execution, answers: readonly Answer[], place: Place, key: string): Events {
@@ -127,13 +133,15 @@ function currentSession({ following }: Execution, { sessionId }: Place): Promise
 	return getSession(following.settings, sessionId, following.signal);
 }
 
-function openCalls({ pendingToolCalls = [] }: SessionInfo): ReadonlySet<string> {
-	return new Set(pendingToolCalls.map(({ id }) => id));
+function openCalls({ pendingToolCalls = [], backgroundToolCalls = [] }: SessionInfo): ReadonlySet<string> {
+	return new Set([...pendingToolCalls, ...backgroundToolCalls].map(({ id }) => id));
 }
 
-function endingOf({ status, pendingToolCalls = [] }: SessionInfo): Ending {
-	if (status === "idle" || status === "running") return { status: "completed", pendingToolCalls: [] };
-	return { status, pendingToolCalls };
+function endingOf({ status, pendingToolCalls = [], backgroundToolCalls }: SessionInfo): Ending {
+	const background = backgroundToolCalls === undefined ? {} : { backgroundToolCalls };
+	if (status === "idle" || status === "running")
+		return { status: "completed", pendingToolCalls: [], ...background };
+	return { status, pendingToolCalls, ...background };
 }
 
 function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {

@@ -16,6 +16,8 @@ export interface ExecuteResult<Output = unknown> {
 	readonly messages: readonly SessionMessage[];
 	/** With status `awaiting_tool_execution`: the calls that are still open, for others to answer. */
 	readonly pendingToolCalls?: readonly PendingToolCall[];
+	/** Calls of tasks in the background that wait. The session does not wait for them. Present where there are any. */
+	readonly backgroundToolCalls?: readonly PendingToolCall[];
 	/** US dollars; absent when the price of some model call is unknown. */
 	readonly cost?: number;
 	/** With status `completed`: what the answer says, of an agent with the option `output`. */
@@ -30,6 +32,7 @@ export interface ExecuteResult<Output = unknown> {
 export interface Ending {
 	readonly status: ExecuteStatus;
 	readonly pendingToolCalls: readonly PendingToolCall[];
+	readonly backgroundToolCalls?: readonly PendingToolCall[];
 	readonly output?: unknown;
 	readonly stopReason?: StopReason;
 }
@@ -75,7 +78,7 @@ export function createTally(): Tally {
 		},
 		ending: () => ending,
 		result(sessionId) {
-			const { status, pendingToolCalls, output, stopReason }: Ending = ending ?? {
+			const { status, pendingToolCalls, backgroundToolCalls, output, stopReason }: Ending = ending ?? {
 				status: "completed",
 				pendingToolCalls: [],
 			};
@@ -84,6 +87,7 @@ export function createTally(): Tally {
 				status,
 				messages,
 				...(status === "awaiting_tool_execution" && { pendingToolCalls }),
+				...(backgroundToolCalls !== undefined && { backgroundToolCalls }),
 				...(cost === undefined ? {} : { cost }),
 				...(output !== undefined && { output }),
 				...(stopReason !== undefined && { stopReason }),

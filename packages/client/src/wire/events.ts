@@ -98,6 +98,8 @@ export interface ExecuteComplete {
 	readonly type: "execute_complete";
 	readonly status: ExecuteStatus;
 	readonly pendingToolCalls?: readonly PendingToolCall[];
+	/** Calls of tasks in the background that wait. The session does not wait for them. Present where there are any. */
+	readonly backgroundToolCalls?: readonly PendingToolCall[];
 	/** With status `error`: why. */
 	readonly error?: { readonly code: string; readonly message: string };
 	/** With status `completed`: what the answer says, of an agent with the option `output`. */

@@ -30,6 +30,8 @@ export interface PendingToolCall extends ToolCall {
 	readonly path?: readonly { readonly agent: string; readonly toolCallId: string }[];
 	/** Set where an approval may change the arguments. */
 	readonly mayEdit?: true;
+	/** Of a call of a task in the background: the id of the task. The session does not wait for it. */
+	readonly taskId?: string;
 }
 
 /** A part of what a user says. */

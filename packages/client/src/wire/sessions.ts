@@ -77,6 +77,8 @@ export interface SessionInfo {
 	/** US dollars, of all answers whose price is known. */
 	readonly totalCost: number;
 	readonly pendingToolCalls?: readonly PendingToolCall[];
+	/** Calls of tasks in the background that wait. The session does not wait for them. Present where there are any. */
+	readonly backgroundToolCalls?: readonly PendingToolCall[];
 	/** What the execution that is under way waits for, other than answers to its calls. */
 	readonly waiting?: SessionWait;
 	/** The model that answered last, else the one that will. */

@@ -158,6 +158,12 @@ export class AgentSession<Output = unknown, Event = ExecuteEvent> {
 		return this.#status === "awaiting_tool_execution" ? this.#view.pendingToolCalls : undefined;
 	}
 
+	/** The calls of tasks in the background that wait for an answer: `execute` takes it. The session does not wait for them. */
+	async backgroundToolCalls(): Promise<readonly PendingSessionCall[]> {
+		await this.ready;
+		return this.#isMade ? this.#session.backgroundCalls() : [];
+	}
+
 	/**
 	 * Ends the execution that is under way or waits: its calls without a result get one that says so. Resolves when that is
 	 * on record: false without one.
@@ -197,11 +203,17 @@ export class AgentSession<Output = unknown, Event = ExecuteEvent> {
 		const input = readInput(given);
 		const chosen = readOptions({ temperature, maxTokens });
 		await this.ready;
-		const { run } = await this.#session.inTurn(async () => {
+		const { run, inBackground } = await this.#session.inTurn(async () => {
 			await this.#make(model);
 			await this.#finish();
 			return this.#session.execute(input, { options: chosen, model, watcher: events });
 		});
+		if (inBackground === true) {
+			events.handedOver();
+			await this.#look();
+			events.close(undefined, await this.#session.backgroundCalls());
+			return;
+		}
 		let isStopped = false;
 		const stop = (): void => {
 			isStopped = true;
@@ -218,7 +230,7 @@ export class AgentSession<Output = unknown, Event = ExecuteEvent> {
 		signal?.removeEventListener("abort", stop);
 		await events.keptUp();
 		await this.#look();
-		events.close(error);
+		events.close(error, await this.#session.backgroundCalls());
 	}
 
 	/** Emits what the run does after it waited for a time or its model, whichever process continues it. */

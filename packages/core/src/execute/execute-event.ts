@@ -17,6 +17,8 @@ export interface PendingSessionCall extends SessionToolCall {
 	readonly path?: readonly CallPathStep[];
 	/** Set where an approval may change the arguments. */
 	readonly mayEdit?: true;
+	/** Of a call of a task in the background: the id of the task. The session does not wait for it. */
+	readonly taskId?: string;
 }
 
 /** A session's state. `idle`: nothing was executed yet. */
@@ -124,6 +126,11 @@ export interface ExecuteComplete {
 	readonly type: "execute_complete";
 	readonly status: Exclude<SessionStatus, "idle" | "running">;
 	readonly pendingToolCalls?: readonly PendingSessionCall[];
+	/**
+	 * Calls of tasks in the background that wait as this is sent, with any status. The session does not wait for them. Present
+	 * where there are any; the log has none.
+	 */
+	readonly backgroundToolCalls?: readonly PendingSessionCall[];
 	readonly error?: { readonly code: string; readonly message: string };
 	/** What the answer says, of an agent with the option `output`, as JSON. */
 	readonly output?: unknown;

@@ -11,14 +11,14 @@ import type {
 } from "../facts/index.ts";
 import { continuesByItself } from "../facts/index.ts";
 import { plainDetails, plainJson } from "../tools/index.ts";
-import type { ExecuteComplete, ExecuteEvent, PendingSessionCall, SessionWait } from "./execute-event.ts";
+import type { ExecuteComplete, ExecuteEvent, SessionWait } from "./execute-event.ts";
 import { OpenAnswer } from "./open-answer.ts";
+import { pendingCallsOf } from "./pending-call.ts";
 import {
 	type AssistantSessionMessage,
 	assistantMessage,
 	outputText,
 	type SessionMessage,
-	sessionCall,
 	userMessage,
 } from "./session-message.ts";
 
@@ -176,7 +176,7 @@ export class ExecuteProjection {
 			this.#emit({ type: "waiting", sessionId: this.#sessionId, ...shown });
 		}
 		if (isUnderWay) return;
-		const toolCalls = pendingOf(runId, calls);
+		const toolCalls = pendingCallsOf(runId, calls);
 		this.#emit({ type: "awaiting_tool_execution", sessionId: this.#sessionId, toolCalls });
 		this.#emit({ type: "execute_complete", status: "awaiting_tool_execution", pendingToolCalls: toolCalls });
 	}
@@ -184,7 +184,11 @@ export class ExecuteProjection {
 	/** What waits while other calls run; the execution is not complete. */
 	#showPending({ runId, calls }: Pick<WaitingEvent, "runId" | "calls">): void {
 		if (calls.length === 0) return;
-		this.#emit({ type: "tools_pending", sessionId: this.#sessionId, toolCalls: pendingOf(runId, calls) });
+		this.#emit({
+			type: "tools_pending",
+			sessionId: this.#sessionId,
+			toolCalls: pendingCallsOf(runId, calls),
+		});
 	}
 
 	#ended({ outcome, error, partial, output, stopReason }: RunEndEvent): void {
@@ -315,17 +319,3 @@ const cutOff: ErrorText = {
 	code: "interrupted",
 	message: "This reply was cut off: the process that made it ended. It is made anew.",
 };
-
-/** Calls that wait, as clients see them. */
-function pendingOf(runId: string, calls: WaitingEvent["calls"]): readonly PendingSessionCall[] {
-	return calls.map(({ call, awaits, deadline, mayEdit, path }): PendingSessionCall => {
-		const approval = awaits === "approval" ? { approval: true as const, runId } : {};
-		return {
-			...sessionCall(call),
-			...approval,
-			...(deadline === undefined ? {} : { deadline }),
-			...(mayEdit === undefined ? {} : { mayEdit }),
-			...(path === undefined ? {} : { path }),
-		};
-	});
-}

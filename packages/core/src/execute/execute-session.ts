@@ -7,8 +7,10 @@ import type { Host, MaybePromise, SessionValues } from "../host/index.ts";
 import type { AgentRun } from "../sessions/index.ts";
 import { normaliseTools } from "../tools/index.ts";
 import { sessionNotFound } from "./execute-errors.ts";
+import type { PendingSessionCall } from "./execute-event.ts";
 import type { ShownError } from "./execute-projection.ts";
 import type { ExecuteSettings, Execution, SessionContext } from "./execute-settings.ts";
+import { backgroundCall } from "./pending-call.ts";
 import type { ChosenOptions, ExecuteInput } from "./read-input.ts";
 import { seed, seeded } from "./seed-history.ts";
 import type { ForkSettings, SessionAgentInfo, SessionOrigin } from "./session-fork.ts";
@@ -25,6 +27,7 @@ export interface SharedParts {
 	/** The agent that a session has beside what it keeps, where that depends on whose it is. */
 	agentOf(key: string, caller: Caller | undefined): MaybePromise<TurnOptions | undefined>;
 	keyed(): AgentSessions;
+	isClosed(): boolean;
 	/** Settles when the last execution that was asked for is accepted or refused, by key. */
 	readonly accepting: Map<string, Promise<unknown>>;
 	newId(): string;
@@ -129,6 +132,12 @@ export class ExecuteSession {
 		try {
 			const run = await this.#begin(input, settings);
 			void run.events().return?.(); // it waits for nobody, and keeps no events for anybody: watchers have them
+			// Only work in the background continues: the session has nothing of it.
+			if (run.sessionKey !== this.key) {
+				void run.result();
+				const { seq = 0 } = (await this.#parts.host.journal.head(this.storeKey)) ?? {};
+				return { run, after: afterEntry(seq), over: Promise.resolve(), inBackground: true };
+			}
 			return { run, after: afterEntry(run.from ?? 0), over: run.result() };
 		} catch (error) {
 			const { code } = error as { code?: unknown };
@@ -251,6 +260,17 @@ export class ExecuteSession {
 			void run?.events().return?.(); // nobody has its handle
 			void run?.result();
 			return run;
+		} finally {
+			keyed.unused(this.key);
+		}
+	}
+
+	/** The calls of its tasks in the background that wait; none once the sessions are closed. */
+	async backgroundCalls(): Promise<readonly PendingSessionCall[]> {
+		if (this.#parts.isClosed()) return [];
+		const keyed = this.#parts.keyed();
+		try {
+			return (await keyed.session(this.key).pendingInBackground()).flatMap(backgroundCall);
 		} finally {
 			keyed.unused(this.key);
 		}

@@ -70,6 +70,7 @@ export class ExecuteSessions {
 			setups: this.#setups,
 			agentOf: (key, caller) => options.agentFor?.({ sessionKey: key, namespace: undefined, caller }),
 			keyed: () => this.#keyed(),
+			isClosed: () => this.#isClosed,
 			accepting: new Map(),
 			newId: () => ids?.uuid() ?? globalThis.crypto.randomUUID(),
 			now: () => clock?.now() ?? Date.now(),

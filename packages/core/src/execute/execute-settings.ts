@@ -53,4 +53,6 @@ export interface Execution {
 	readonly after: string;
 	/** Settles when this process has ended or left the execution. */
 	readonly over: Promise<unknown>;
+	/** Set for answers to tasks in the background alone: `run` is a task's, and the session has no events of it. */
+	readonly inBackground?: true;
 }

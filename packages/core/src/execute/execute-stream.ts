@@ -20,6 +20,8 @@ export interface ExecuteResult<Output = unknown> {
 	/** Messages of this execution, its input included. */
 	readonly messages: readonly SessionMessage[];
 	readonly pendingToolCalls?: readonly PendingSessionCall[];
+	/** Calls of tasks in the background that wait as this is given. The session does not wait for them. */
+	readonly backgroundToolCalls?: readonly PendingSessionCall[];
 	/** US dollars of this execution's answers, as far as prices are known. */
 	readonly cost: number;
 	readonly error?: { readonly code: string; readonly message: string };
@@ -183,10 +185,16 @@ export class ExecuteEvents implements ExecuteStream, Watcher {
 		return this.#seq;
 	}
 
-	/** The execution is over, and the session shows it. */
-	close(error: ErrorData | undefined): void {
+	/** The answers were handed to tasks in the background. */
+	handedOver(): void {
+		this.#complete({ status: "completed" });
+	}
+
+	/** The execution is over, and the session shows it. `background`: calls of its tasks in the background that wait. */
+	close(error: ErrorData | undefined, background: readonly PendingSessionCall[] = []): void {
+		const waiting = background.length === 0 ? {} : { backgroundToolCalls: background };
 		if (this.#outcome === undefined) this.#suspended(error);
-		else this.#settle(this.#outcome);
+		else this.#settle({ ...this.#outcome, ...waiting });
 		this.#end({});
 	}
 
@@ -305,7 +313,13 @@ export class ExecuteEvents implements ExecuteStream, Watcher {
 		this.fail(new HoldfastError(error?.code ?? "run_suspended", message, { retryable: true }));
 	}
 
-	#complete({ status, pendingToolCalls, error, output, stopReason }: ExecuteComplete): void {
+	#complete({
+		status,
+		pendingToolCalls,
+		error,
+		output,
+		stopReason,
+	}: Omit<ExecuteComplete, "type" | "backgroundToolCalls">): void {
 		const messages = this.#messages;
 		this.#outcome = {
 			status,

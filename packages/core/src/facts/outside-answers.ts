@@ -59,6 +59,8 @@ export interface PendingToolCall {
 	readonly path?: readonly CallPathStep[];
 	/** Set where an approval may change the input: `{ approved: true, input }`. */
 	readonly mayEdit?: true;
+	/** Of a call of a task in the background: the id of the task. The session does not wait for it. */
+	readonly taskId?: string;
 }
 
 /** Whether answers are taken: the run waits, or shows calls that wait while others run. */

@@ -38,6 +38,11 @@ export async function pending({ actor }: SessionQueue): Promise<readonly Pending
 	return others.length === 0 ? own : [...own, ...others];
 }
 
+/** Those of them that work in the background waits for. */
+export async function inBackground({ actor }: SessionQueue): Promise<readonly PendingToolCall[]> {
+	return (await actor.table.agent.children?.pendingInBackground(actor.storeKey)) ?? [];
+}
+
 /** The run that waits continues with these answers; one that is under way takes them. */
 export async function answer(
 	queue: SessionQueue,

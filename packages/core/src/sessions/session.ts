@@ -171,9 +171,14 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 		return typed(outside.answer(this.#queue(), answers, options.watcher));
 	}
 
-	/** The tool calls that wait for somebody outside. */
+	/** The tool calls that wait for somebody outside, those of tasks in the background too: they have a `taskId`. */
 	async pending(): Promise<readonly PendingToolCall[]> {
 		return outside.pending(this.#queue());
+	}
+
+	/** Those with a `taskId`: the session's own state is not read. @internal */
+	async pendingInBackground(): Promise<readonly PendingToolCall[]> {
+		return outside.inBackground(this.#queue());
 	}
 
 	/**

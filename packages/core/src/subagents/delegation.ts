@@ -6,6 +6,7 @@ import { readChildStoreKey } from "../host/index.ts";
 import {
 	type AgentRun,
 	kill,
+	readState,
 	resume,
 	type SessionAgent,
 	type SessionChildren,
@@ -142,9 +143,18 @@ class Delegation implements SessionChildren {
 		const table = this.tableOf(agent);
 		if (task === undefined || table === undefined) return undefined;
 		this.#jobs.start(task);
-		const run = await resume(table.queue(storeKey));
-		run?.detach();
-		return run ?? undefined;
+		const queue = table.queue(storeKey);
+		try {
+			const run = await resume(queue);
+			run?.detach();
+			return run ?? undefined;
+		} catch (error) {
+			// Another worker has it, and continues it.
+			if ((error as { code?: unknown }).code !== "session_held") throw error;
+			const left = queue.actor.handle(task.runId);
+			left.abandon("suspended", error, (await readState(queue)).agent);
+			return left;
+		}
 	}
 
 	async pendingInBackground(storeKey: string): Promise<readonly PendingToolCall[]> {

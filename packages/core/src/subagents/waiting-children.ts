@@ -97,13 +97,16 @@ export async function waitingTasks(
 
 /** Those calls as callers see them. */
 export function pendingOf({ child, runId }: WaitingWork): readonly PendingToolCall[] {
-	return child.calls.map(({ id, toolName, arguments: input, awaits, deadline, path }) => ({
+	const { taskId } = readTaskKey(child.storeKey) ?? {};
+	return child.calls.map(({ id, toolName, arguments: input, awaits, deadline, mayEdit, path }) => ({
 		runId,
 		toolCallId: id,
 		toolName,
 		arguments: input,
 		awaits,
 		...(deadline === undefined ? {} : { deadline }),
+		...(mayEdit === undefined ? {} : { mayEdit }),
+		...(taskId === undefined ? {} : { taskId }),
 		path,
 	}));
 }

@@ -71,9 +71,34 @@ async function beginOf({ begun, after }: Submitted, signal: AbortSignal): Promis
 	return begins ?? after;
 }
 
+/** A run that is over waits here for answers to its tasks in the background: nobody can be asked after the call. */
+export function askingView(view: RunView): RunView {
+	const { background = [], pending = [] } = view;
+	return background.length === 0
+		? view
+		: { ...view, status: "input_required", pending: [...pending, ...background] };
+}
+
 /** What a client gets of a run that is over. */
-export function resultOf({ status, text, output, error }: RunView, sessionId: string): CallToolResult {
+export function resultOf(
+	{ status, text, output, error, background = [] }: RunView,
+	sessionId: string,
+): CallToolResult {
 	const _meta = { [sessionMember]: sessionId };
+	if (background.length > 0) {
+		const names = background.map(({ name }) => name).join(", ");
+		const waits = `Tasks in the background wait for somebody to answer ${names}. The session is ${sessionId}.`;
+		const result = resultOf(
+			{
+				status,
+				text,
+				...(output === undefined ? {} : { output }),
+				...(error === undefined ? {} : { error }),
+			},
+			sessionId,
+		);
+		return { ...result, content: [...result.content, { type: "text", text: waits }] };
+	}
 	if (status === "input_required") {
 		// Its strategy waits for a message, which is the next call.
 		const asks = text === "" ? `It waits for a message: call it with the session ${sessionId}.` : text;
@@ -121,8 +146,8 @@ export async function answerCalls(
 	sessionId: string,
 	responses: Readonly<Record<string, unknown>>,
 ): Promise<void> {
-	const { pendingToolCalls = [] } = (await service.get(caller, sessionId)) ?? {};
-	const input = pendingToolCalls.flatMap(({ id, runId, approval }): object[] => {
+	const { pendingToolCalls = [], backgroundToolCalls = [] } = (await service.get(caller, sessionId)) ?? {};
+	const input = [...pendingToolCalls, ...backgroundToolCalls].flatMap(({ id, runId, approval }): object[] => {
 		const given = Object.hasOwn(responses, id) ? (responses[id] as Partial<ElicitResult> | null) : undefined;
 		if (given === undefined || given === null) return [];
 		const content = given.action === "accept" ? (given.content ?? {}) : {};

@@ -14,6 +14,7 @@ import {
 import { idempotencyKeyMember } from "../idempotency-key.ts";
 import {
 	answerCalls,
+	askingView,
 	beginCall,
 	callParameters,
 	questionsOf,
@@ -192,9 +193,10 @@ async function followCall(
 			if (event.type === "tool_execution_start") notify(`[${event.toolName}]`);
 			if (event.type === "waiting") notify(`[${waitText(event)}]`);
 		});
+		const { pending = [] } = askingView(view);
+		if (pending.length > 0 && capabilitiesOf(server, context).elicitation !== undefined)
+			return inputRequired({ inputRequests: questionsOf(pending), requestState: taskIdOf(place) });
 		if (view.pending === undefined || view.pending.length === 0) return resultOf(view, sessionId);
-		if (capabilitiesOf(server, context).elicitation !== undefined)
-			return inputRequired({ inputRequests: questionsOf(view.pending), requestState: taskIdOf(place) });
 		const names = view.pending.map(({ name }) => name).join(", ");
 		const text = `It waits for somebody to answer ${names}, and continues when that was done. Its session is ${sessionId}.`;
 		return {

@@ -2,7 +2,7 @@
 // `io.modelcontextprotocol/tasks`, where a client says that it understands them.
 import { type RunView, readRun, type ServedCaller, type SessionService, waitText } from "@holdfast/server";
 import { type InputRequests, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
-import { answerCalls, questionsOf, resultOf } from "./call-agent.ts";
+import { answerCalls, askingView, questionsOf, resultOf } from "./call-agent.ts";
 import { readTaskId, sessionPrefix, type TaskPlace, taskIdOf, toolOfSession } from "./task-id.ts";
 
 /** Name of the extension on the newer wire. */
@@ -38,7 +38,7 @@ export class Tasks {
 	/** A task as it is now. On the newer wire with its result, or what it waits for. */
 	async get(caller: ServedCaller, taskId: unknown, wire: TaskWire): Promise<TaskData> {
 		const place = this.#place(taskId);
-		const view = await this.#view(caller, place, "now");
+		const view = askingView(await this.#view(caller, place, "now"));
 		const data = this.#data(place, view, wire);
 		if (wire === "2025") return data;
 		if (view.status === "completed") return { ...data, result: resultOf(view, place.sessionId) };
@@ -57,8 +57,11 @@ export class Tasks {
 		const place = this.#place(taskId);
 		for (;;) {
 			const view = await this.#view(caller, place, "rest", signal);
-			if (view.pending === undefined || view.pending.length === 0) return resultOf(view, place.sessionId);
-			const responses = await ask?.(questionsOf(view.pending));
+			const { pending = [] } = askingView(view);
+			if (pending.length === 0) return resultOf(view, place.sessionId);
+			const responses = await ask?.(questionsOf(pending));
+			// Without anybody to ask, a task has its result, which says what its tasks in the background wait for.
+			if (responses === undefined && view.pending === undefined) return resultOf(view, place.sessionId);
 			if (responses === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidRequest, messageOf(view));
 			await answerCalls(this.#service, caller, place.sessionId, responses);
 		}
@@ -96,7 +99,7 @@ export class Tasks {
 			const { lastRun } = (await this.#service.get(caller, sessionId)) ?? {};
 			if (lastRun === undefined) continue;
 			const place = { sessionId, after: lastRun.after, createdAt };
-			tasks.push(this.#data(place, await this.#view(caller, place, "now"), wire));
+			tasks.push(this.#data(place, askingView(await this.#view(caller, place, "now")), wire));
 		}
 		return { tasks, ...(next?.startsWith(sessionPrefix) ? { nextCursor: next } : {}) };
 	}

@@ -14,6 +14,17 @@ export interface AgUiInterrupt {
 	readonly responseSchema: Readonly<Record<string, unknown>>;
 }
 
+/** A call of a task in the background that waits. The thread does not wait for it. */
+export interface AgUiBackgroundCall {
+	readonly toolCallId: string;
+	readonly toolName: string;
+	readonly input: Readonly<Record<string, unknown>>;
+	readonly taskId: string;
+	/** Set where it waits for approval: the `interruptId` of its entry in `resume`. Others are answered by a tool message. */
+	readonly interruptId?: string;
+	readonly responseSchema?: Readonly<Record<string, unknown>>;
+}
+
 /** Tokens of a model in a run. */
 export interface AgUiUsage {
 	readonly model?: string;
@@ -77,7 +88,13 @@ export type AgUiEvent =
 			readonly name: "waiting";
 			readonly value: SessionWait & { readonly text: string };
 	  }
-	/** What a tool of the front end gets, where hooks or defaults made it differ from the arguments that were streamed. */
+	/** Calls of tasks in the background that wait as the run ends. */
+	| {
+			readonly type: "CUSTOM";
+			readonly name: "background_calls";
+			readonly value: readonly AgUiBackgroundCall[];
+	  }
+	/** What the tool of a call gets that was emitted before, where its approval changed the arguments. */
 	| {
 			readonly type: "CUSTOM";
 			readonly name: "tool_input";

@@ -5,7 +5,7 @@ import type { PendingSessionCall, SessionMessage } from "holdfast";
 import type { LoggedEvent } from "holdfast/execute";
 import { approvalIdOf } from "../ai-sdk/index.ts";
 import { waitText } from "../service/index.ts";
-import type { AgUiEvent, AgUiInterrupt, AgUiUsage } from "./ag-ui-event.ts";
+import type { AgUiBackgroundCall, AgUiEvent, AgUiInterrupt, AgUiUsage } from "./ag-ui-event.ts";
 
 type Event = LoggedEvent["event"];
 type EventOf<Type extends Event["type"]> = Extract<Event, { readonly type: Type }>;
@@ -191,7 +191,20 @@ export class AgUiProjection {
 		});
 	}
 
-	#ended({ status, pendingToolCalls = [], error, stopReason }: EventOf<"execute_complete">): void {
+	#ended({
+		status,
+		pendingToolCalls = [],
+		backgroundToolCalls = [],
+		error,
+		stopReason,
+	}: EventOf<"execute_complete">): void {
+		// The thread does not wait for them: as interrupts they would keep the front end from its next message.
+		if (backgroundToolCalls.length > 0)
+			this.#emit({
+				type: "CUSTOM",
+				name: "background_calls",
+				value: backgroundToolCalls.map(backgroundCallOf),
+			});
 		if (status === "error") {
 			const { message = "The run failed.", code = "run_failed" } = error ?? {};
 			this.#emit({ type: "RUN_ERROR", message, code });
@@ -215,6 +228,15 @@ export class AgUiProjection {
 		const result = stopReason === undefined ? {} : { result: { stopReason } };
 		this.#emit({ type: "RUN_FINISHED", threadId, runId, outcome, ...result, ...usage });
 	}
+}
+
+/** A call of a task in the background: answered by the entry `interruptId` of `resume`, or by a tool message. */
+function backgroundCallOf(call: PendingSessionCall): AgUiBackgroundCall {
+	const { id: toolCallId, name: toolName, arguments: input, approval, taskId = "" } = call;
+	const of = { toolCallId, toolName, input, taskId };
+	if (approval !== true) return of;
+	const { id: interruptId, responseSchema } = interruptOf(call);
+	return { ...of, interruptId, responseSchema };
 }
 
 function interruptOf({ id, name, runId, arguments: input, mayEdit }: PendingSessionCall): AgUiInterrupt {

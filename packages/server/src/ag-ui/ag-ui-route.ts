@@ -1,10 +1,12 @@
 // The route for front ends that speak AG-UI: a thread is a session, under the thread's id.
 import { HoldfastError, type PendingSessionCall } from "holdfast";
+import type { LoggedEvent } from "holdfast/execute";
+import type { Exchange } from "../exchange.ts";
 import type { DescribedAnswer, Route } from "../http/index.ts";
 import { executeErrors, fieldErrors, submitToKnown } from "../routes/index.ts";
 import { projectedRun } from "../streams/index.ts";
 import type { AgUiEvent } from "./ag-ui-event.ts";
-import { AgUiProjection } from "./ag-ui-projection.ts";
+import { AgUiProjection, type AgUiRun } from "./ag-ui-projection.ts";
 import { awaitedOf, readAgUiRequest } from "./ag-ui-request.ts";
 
 const events: DescribedAnswer = {
@@ -49,7 +51,7 @@ export const agUi: Route = {
 			if (submitted.begun !== undefined) {
 				const { pendingToolCalls = [] } = (await exchange.service.get(exchange.caller, threadId)) ?? {};
 				if (pendingToolCalls.length > 0)
-					return stillWaits(stream.opening, { threadId, runId }, pendingToolCalls);
+					return stillWaits(exchange, stream.opening, { threadId, runId }, pendingToolCalls);
 			}
 			return exchange.streamRunAs(submitted, (after) => {
 				const projection = new AgUiProjection({ threadId, runId });
@@ -59,7 +61,8 @@ export const agUi: Route = {
 		}
 		const info = await exchange.service.get(exchange.caller, threadId);
 		if (info === undefined) throw new HoldfastError("session_not_found", "Session not found");
-		const input = awaitedOf(request, info.pendingToolCalls);
+		const { pendingToolCalls = [], backgroundToolCalls = [] } = info;
+		const input = awaitedOf(request, [...pendingToolCalls, ...backgroundToolCalls]);
 		if (input.length === 0)
 			throw new HoldfastError(
 				"invalid_input",
@@ -68,7 +71,10 @@ export const agUi: Route = {
 					data: { field: "messages" },
 				},
 			);
-		const { after: from } = await submitToKnown(exchange, threadId, { input }, key);
+		const submitted = await submitToKnown(exchange, threadId, { input }, key);
+		const end = await exchange.endOf(submitted);
+		if (end !== undefined) return endedBy(exchange, stream.opening, { threadId, runId }, end);
+		const { after: from } = submitted;
 		const results = input.flatMap(({ role, toolCallId }) => (role === "tool" ? [toolCallId] : []));
 		const projection = new AgUiProjection({ threadId, runId, answered: new Set(results) });
 		const project = projection.add.bind(projection);
@@ -79,18 +85,18 @@ export const agUi: Route = {
 
 /** The run of a message that waits for answers to calls: it ends with what they ask, so that the front end can answer. */
 function stillWaits(
+	exchange: Exchange,
 	opening: string,
-	run: { readonly threadId: string; readonly runId: string },
+	run: AgUiRun,
 	pendingToolCalls: readonly PendingSessionCall[],
 ): Response {
 	const event = { type: "execute_complete", status: "awaiting_tool_execution", pendingToolCalls } as const;
-	const ended = new AgUiProjection(run).add({ id: "0.0.0", event });
+	return endedBy(exchange, opening, run, { id: "0.0.0", event });
+}
+
+/** A run of which there is nothing but its end. */
+function endedBy(exchange: Exchange, opening: string, run: AgUiRun, end: LoggedEvent): Response {
+	const ended = new AgUiProjection(run).add(end);
 	const text = opening + ended.map((each) => `data: ${JSON.stringify(each)}\n\n`).join("");
-	return new Response(text, {
-		headers: {
-			"content-type": "text/event-stream",
-			"cache-control": "no-cache",
-			"x-session-id": run.threadId,
-		},
-	});
+	return exchange.closed(run.threadId, text);
 }

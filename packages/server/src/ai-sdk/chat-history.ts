@@ -40,7 +40,7 @@ export function chatHistory(
 			answer().push({ type: "step-start" }, ...answerParts(message.partial, calls));
 		}
 	}
-	for (const { id, name, arguments: input, approval, runId, path } of pending) {
+	for (const { id, name, arguments: input, approval, runId, path, taskId } of pending) {
 		const known = calls.get(id);
 		// No message has the calls of sub-agents, and those of a strategy.
 		const part: UiToolPart = known ?? {
@@ -51,7 +51,8 @@ export function chatHistory(
 		};
 		if (known === undefined) answer().push(part);
 		const outer = calls.get(path?.[0]?.toolCallId ?? "");
-		if (outer !== undefined) Object.assign(outer, { state: "output-available", output: waitsOutput });
+		if (outer !== undefined && taskId === undefined)
+			Object.assign(outer, { state: "output-available", output: waitsOutput });
 		delete part.providerExecuted;
 		// What is shown is what runs.
 		part.input = input;

@@ -15,7 +15,7 @@ type EventOf<Type extends Event["type"]> = Extract<Event, { readonly type: Type 
 /** How many of the last characters of a running tool's output are emitted; every delta emits them again. */
 const preliminaryCharacters = 4_096;
 /** The output that is shown of a sub-agent's call once it has its answer. */
-const continued = "The sub-agent continued.";
+export const continued = "The sub-agent continued.";
 
 /** Why a model stopped, in the AI SDK's words. */
 const finishReasons = {
@@ -230,6 +230,10 @@ export class ChatProjection {
 	#waits({ toolCalls }: EventOf<"awaiting_tool_execution" | "tools_pending">): void {
 		const waiting = new Set(toolCalls.map(({ id }) => id));
 		this.#continueNested((id) => !waiting.has(id));
+		this.#ask(toolCalls);
+	}
+
+	#ask(toolCalls: readonly PendingSessionCall[]): void {
 		for (const pending of toolCalls) {
 			const { id: toolCallId, approval, runId, arguments: input } = pending;
 			const call = this.#calls.get(toolCallId) ?? this.#unspoken(pending);
@@ -248,14 +252,15 @@ export class ChatProjection {
 	}
 
 	/** A call that no message of the session has: a sub-agent's, or one of the strategy's own. */
-	#unspoken({ id: toolCallId, name: toolName, arguments: input, path }: PendingSessionCall): Call {
+	#unspoken({ id: toolCallId, name: toolName, arguments: input, path, taskId }: PendingSessionCall): Call {
 		const state = { isEmitted: false, approvalId: undefined, isSettled: false, said: "" };
-		const call: Call = { toolName, input, ...state, within: path?.[0]?.toolCallId };
+		// A delegation to the background has its result already.
+		const within = taskId === undefined ? path?.[0]?.toolCallId : undefined;
+		const call: Call = { toolName, input, ...state, within };
 		this.#calls.set(toolCallId, call);
-		const outer = path?.[0]?.toolCallId;
 		// Pages send answers once each call of the step has an output. It gets its own when the sub-agent is done.
-		if (outer !== undefined)
-			this.#emit({ type: "tool-output-available", toolCallId: outer, output: waitsOutput });
+		if (within !== undefined)
+			this.#emit({ type: "tool-output-available", toolCallId: within, output: waitsOutput });
 		this.#emit({ type: "tool-input-start", toolCallId, toolName });
 		return call;
 	}
@@ -318,8 +323,14 @@ export class ChatProjection {
 		else this.#emit({ type: "tool-output-available", toolCallId, output: outputOf(output) });
 	}
 
-	#ended({ status, error, stopReason = "stop" }: EventOf<"execute_complete">): void {
+	#ended({
+		status,
+		error,
+		stopReason = "stop",
+		backgroundToolCalls = [],
+	}: EventOf<"execute_complete">): void {
 		this.#start(undefined);
+		this.#ask(backgroundToolCalls);
 		if (status !== "awaiting_tool_execution") this.#continueNested(() => true);
 		this.#endStep();
 		if (status === "aborted") this.#emit({ type: "abort" });

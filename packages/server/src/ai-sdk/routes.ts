@@ -1,5 +1,6 @@
 // Routes for pages that use the AI SDK's `useChat`: a chat is a session, under the chat's id.
 import { HoldfastError, isHoldfastError, type PendingSessionCall } from "holdfast";
+import type { LoggedEvent } from "holdfast/execute";
 import type { Exchange, Projection } from "../exchange.ts";
 import type { DescribedAnswer, Route } from "../http/index.ts";
 import { answerJson, idempotencyKeyOf, isSessionId, sessionIdOfPath } from "../http/index.ts";
@@ -14,7 +15,7 @@ import {
 import type { SessionInfo, Submitted } from "../service/index.ts";
 import { compareEventIds, projectedRun } from "../streams/index.ts";
 import { chatHistory } from "./chat-history.ts";
-import { type CallsKnown, ChatProjection } from "./chat-projection.ts";
+import { type CallsKnown, ChatProjection, continued } from "./chat-projection.ts";
 import { askedOf } from "./chat-repeat.ts";
 import { awaitedAnswers, type CallAnswer, readChatRequest } from "./chat-request.ts";
 import { answerIdOf, type UiChunk } from "./ui-chunk.ts";
@@ -69,7 +70,8 @@ export const chat: Route = {
 		if (submitted.begun !== undefined) {
 			// A stream that stays open would keep the page from answering the calls.
 			const { pendingToolCalls = [] } = (await exchange.service.get(exchange.caller, sessionId)) ?? {};
-			if (pendingToolCalls.length > 0) return queued(sessionId, pendingToolCalls, request.messageId);
+			if (pendingToolCalls.length > 0)
+				return queued(exchange, sessionId, pendingToolCalls, request.messageId);
 		}
 		return exchange.streamRunAs(submitted, (after) => chatRun(sessionId, after, after), headers);
 	},
@@ -159,7 +161,7 @@ export const loadChat: Route = {
 		const info = isSessionId(id) ? await exchange.service.get(exchange.caller, id) : undefined;
 		return answerJson({
 			id,
-			messages: info === undefined ? [] : chatHistory(info.messages, info.pendingToolCalls),
+			messages: info === undefined ? [] : chatHistory(info.messages, callsOf(info)),
 			isOpen: info !== undefined && isOpen(info),
 		});
 	},
@@ -167,6 +169,7 @@ export const loadChat: Route = {
 
 /** The stream of a message that waits for answers to calls: it ends at once, and the page resumes the chat after its answers. */
 function queued(
+	exchange: Exchange,
 	sessionId: string,
 	calls: readonly PendingSessionCall[],
 	messageId: string | undefined,
@@ -181,15 +184,47 @@ function queued(
 		{ type: "data-queued", id: "queued", data },
 		{ type: "finish", finishReason: "stop" },
 	];
-	const text = said.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join("") + closing;
-	return new Response(text, {
-		headers: {
-			"content-type": "text/event-stream",
-			"cache-control": "no-cache",
-			"x-session-id": sessionId,
-			...headers,
-		},
+	return streamOf(exchange, sessionId, said);
+}
+
+/** The stream of answers that tasks in the background have: it says so of their calls, and what else waits. */
+function handedOver(
+	exchange: Exchange,
+	info: SessionInfo,
+	answers: readonly CallAnswer[],
+	end: LoggedEvent,
+): Response {
+	const calls = new Map(callsOf(info).map((call) => [call.id, call]));
+	const settled = answers.flatMap((answer): UiChunk[] => {
+		const { toolCallId, role } = answer;
+		const { name = "", arguments: input = {} } = calls.get(toolCallId) ?? {};
+		// The page has the results it gave itself.
+		if (role === "tool") return [];
+		const made = { type: "tool-input-available", toolCallId, toolName: name, input } as const;
+		const outcome: UiChunk = answer.approved
+			? { type: "tool-output-available", toolCallId, output: continued }
+			: { type: "tool-output-denied", toolCallId };
+		return [{ ...made, providerExecuted: true }, outcome];
 	});
+	return streamOf(exchange, info.sessionId, [
+		{ type: "start" },
+		...settled,
+		...new ChatProjection().add(end).filter(({ type }) => type !== "start"),
+	]);
+}
+
+/** A stream that has ended already. */
+function streamOf(exchange: Exchange, sessionId: string, chunks: readonly UiChunk[]): Response {
+	const text = chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join("") + closing;
+	return exchange.closed(sessionId, text, headers);
+}
+
+/** The calls that wait, of the session and of its tasks in the background. */
+function callsOf({
+	pendingToolCalls = [],
+	backgroundToolCalls = [],
+}: SessionInfo): readonly PendingSessionCall[] {
+	return [...pendingToolCalls, ...backgroundToolCalls];
 }
 
 function isOpen({ status }: SessionInfo): boolean {
@@ -205,7 +240,7 @@ async function answerCalls(
 ): Promise<Response> {
 	const info = await exchange.service.get(exchange.caller, sessionId);
 	if (info === undefined) throw new HoldfastError("session_not_found", "Session not found");
-	const answers = awaitedAnswers(given, info.pendingToolCalls);
+	const answers = awaitedAnswers(given, callsOf(info));
 	if (answers.length === 0)
 		throw new HoldfastError("no_pending_tool_calls", "The last message answers no call. Send a message.");
 	let submitted: Submitted;
@@ -222,6 +257,8 @@ async function answerCalls(
 	const denied = answers.flatMap((answer) =>
 		answer.role === "approval" && !answer.approved ? [answer.toolCallId] : [],
 	);
+	const end = await exchange.endOf(submitted);
+	if (end !== undefined) return handedOver(exchange, info, answers, end);
 	const { after } = submitted;
 	const run = chatRun(sessionId, info.lastRun?.after ?? after, after, { denied: new Set(denied) });
 	return exchange.streamAs({ ...run, headers });

@@ -133,6 +133,7 @@ export const schemas: Readonly<Record<string, Schema>> = {
 				runId: text,
 				deadline: number,
 				mayEdit: { const: true },
+				taskId: { ...text, description: "Of a call of a task in the background: the id of the task." },
 				path: {
 					...list(shape(["agent", "toolCallId"], { agent: text, toolCallId: text })),
 					description: "Of a call of a sub-agent: the delegations that lead to it.",
@@ -196,6 +197,7 @@ export const schemas: Readonly<Record<string, Schema>> = {
 		messages: list(reference("Message")),
 		totalCost: number,
 		pendingToolCalls,
+		backgroundToolCalls: pendingToolCalls,
 		waiting: shape(["reason", "tag"], wait),
 		model: text,
 		lastEventId: text,
@@ -254,6 +256,7 @@ export const schemas: Readonly<Record<string, Schema>> = {
 			event("execute_complete", ["status"], {
 				status,
 				pendingToolCalls,
+				backgroundToolCalls: pendingToolCalls,
 				error: {},
 				output: {},
 				stopReason: { enum: ["length", "tool_calls", "content_filter", "error", "other"] },

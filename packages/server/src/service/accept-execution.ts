@@ -60,8 +60,9 @@ async function accept(
 	{ whileRunning, whilePending }: Pick<WantedExecution, "whileRunning" | "whilePending">,
 ): Promise<Accepted> {
 	try {
-		const { run, after, over } = await session.execute(input, settings);
-		return { runId: run.runId, after, attached: false, over };
+		const { run, after, over, inBackground } = await session.execute(input, settings);
+		const accepted = { runId: run.runId, after, attached: false, over };
+		return inBackground === undefined ? accepted : { ...accepted, inBackground };
 	} catch (error) {
 		const code = codeOf(error);
 		const isPending = code === "pending_tool_calls";

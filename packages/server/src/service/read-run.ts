@@ -15,6 +15,8 @@ export interface RunView {
 	/** Why it failed, in the words that clients may read. */
 	readonly error?: { readonly code: string; readonly message: string };
 	readonly pending?: readonly PendingSessionCall[];
+	/** Calls of tasks in the background that wait since. The run does not wait for them. */
+	readonly background?: readonly PendingSessionCall[];
 	/** While it is `working`: what it waits for. It continues by itself. */
 	readonly waiting?: SessionWait;
 	/** Milliseconds since the epoch of the last message. */
@@ -93,7 +95,7 @@ function viewAfter(view: RunView, event: LoggedEvent["event"]): RunView {
 		case "session_start":
 		case "resumed": {
 			// What it waited for is over, and it continues.
-			const { pending: _, waiting: __, ...rest } = view;
+			const { pending: _, waiting: __, background: ___, ...rest } = view;
 			return { ...rest, status: "working" };
 		}
 		case "waiting": {
@@ -108,13 +110,15 @@ function viewAfter(view: RunView, event: LoggedEvent["event"]): RunView {
 			return { ...view, ...at, text };
 		}
 		case "execute_complete": {
-			const { status, pendingToolCalls: pending = [], error, output } = event;
+			const { status, pendingToolCalls: pending = [], error, output, backgroundToolCalls } = event;
+			const background = backgroundToolCalls === undefined ? {} : { background: backgroundToolCalls };
 			if (status === "awaiting_tool_execution") {
 				const { waiting: _, ...rest } = view;
-				return { ...rest, status: "input_required", pending };
+				return { ...rest, status: "input_required", pending, ...background };
 			}
 			return {
 				...view,
+				...background,
 				status: status === "completed" ? "completed" : status === "aborted" ? "cancelled" : "failed",
 				...(output === undefined ? {} : { output }),
 				...(error === undefined ? {} : { error }),

@@ -21,6 +21,8 @@ export interface Accepted {
 	readonly over?: Promise<unknown>;
 	/** The run it will begin, or the message that will enter the run under way, where it has to wait. */
 	readonly waitsFor?: string;
+	/** Set for answers to tasks in the background alone. */
+	readonly inBackground?: true;
 }
 
 /** A request that was seen under an idempotency key, as it is kept. */

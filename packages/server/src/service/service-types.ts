@@ -152,6 +152,8 @@ export interface Submitted {
 	readonly attached: boolean;
 	/** Settles when this process has ended or left the execution. Absent where it is not known to work on it. */
 	readonly over?: Promise<unknown>;
+	/** Set for answers to tasks in the background alone: the session has no events of what comes of them. */
+	readonly inBackground?: true;
 	/**
 	 * Set where the message waits for a run that is under way: resolves when it is taken in, with the id after which its
 	 * events begin; undefined where it will not be, for the session was deleted or killed. The signal ends the wait.
@@ -169,6 +171,8 @@ export interface SessionInfo {
 	/** US dollars of all answers whose price is known. */
 	readonly totalCost: number;
 	readonly pendingToolCalls?: readonly PendingSessionCall[];
+	/** Calls of tasks in the background that wait. The session does not wait for them. Present where there are any. */
+	readonly backgroundToolCalls?: readonly PendingSessionCall[];
 	/** What the run that is under way waits for, other than answers to its calls. */
 	readonly waiting?: SessionWait;
 	/** The model that answered last, else the one that will. */

@@ -24,6 +24,7 @@ import {
 import type { StoreStats } from "holdfast/host";
 import { acceptExecution, type WantedExecution } from "./accept-execution.ts";
 import { acceptWhole } from "./accept-whole.ts";
+import { backgroundOf, withBackground } from "./background-calls.ts";
 import {
 	codeOf,
 	contextRequired,
@@ -227,6 +228,7 @@ class Service implements SessionService {
 			totalCost,
 			model: view.model ?? setup.model ?? this.#sessions.agents.modelId ?? "",
 			...(pendingToolCalls === undefined ? {} : { pendingToolCalls }),
+			...(await backgroundOf(session)),
 			...(waiting === undefined ? {} : { waiting }),
 			...(lastEventId === undefined ? {} : { lastEventId }),
 			...(lastRun === undefined ? {} : { lastRun }),
@@ -277,7 +279,7 @@ class Service implements SessionService {
 				// Where nothing is read it may be gone again.
 				if (!hasRead && events.length === 0) await this.#found(owner, sessionId);
 				hasRead = true;
-				yield events;
+				yield await withBackground(this.#host, this.#session(owner, sessionId), events);
 			}
 		} catch (error) {
 			if (!hasRead) await this.#found(owner, sessionId);
@@ -330,8 +332,7 @@ class Service implements SessionService {
 		try {
 			return await answering;
 		} catch (error) {
-			const code = codeOf(error);
-			if (this.#isClosing && code === "agent_closed") throw shuttingDown();
+			if (this.#isClosing && codeOf(error) === "agent_closed") throw shuttingDown();
 			// Another request has deleted it meanwhile.
 			if (isGone(error)) throw sessionNotFound();
 			throw forCaller(error, key, sessionId);

@@ -10,7 +10,7 @@ export {
 export { FeedTable } from "./feed-table.ts";
 export { type ProjectionOptions, project } from "./projected.ts";
 export { projectedRun } from "./projected-run.ts";
-export { heartbeat } from "./record.ts";
+export { heartbeat, recordOf } from "./record.ts";
 export { sourceLater } from "./source-later.ts";
 export { StreamTable } from "./stream-table.ts";
 export { type Until, watchFrom, watchNew } from "./watch.ts";
