@@ -15,8 +15,8 @@ export interface Watching {
 	readonly events: boolean;
 }
 
-/** Facts that are emitted, and as which event. */
-const emittedAs: Readonly<Partial<Record<FactKind, RunEvent["type"]>>> = {
+/** As which event each fact is emitted; undefined for those that are not. */
+const emittedAs: Readonly<Record<FactKind, RunEvent["type"] | undefined>> = {
 	"run.started": "run_start",
 	"run.resumed": "run_start",
 	"run.parked": "run_suspended",
@@ -28,6 +28,14 @@ const emittedAs: Readonly<Partial<Record<FactKind, RunEvent["type"]>>> = {
 	"tool.settled": "tool_end",
 	note: "note",
 	"run.ended": "run_end",
+	"tools.pending": "tools_pending",
+	"tools.requested": undefined,
+	decision: undefined,
+	"wait.ended": undefined,
+	"message.added": undefined,
+	"message.updated": undefined,
+	"message.deleted": undefined,
+	folded: undefined,
 };
 
 /** One who sees a run down to the pieces: each event once, in order, after it was committed, and none left out. */
