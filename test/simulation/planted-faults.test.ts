@@ -10,6 +10,7 @@ const atMost = 2_000;
 const searchedFrom: Partial<Record<PlantedFault, number>> = {
 	"reminded-by-namesake": 840,
 	"hidden-child": 170,
+	"lost-answer": 885,
 };
 const minutes = 60_000;
 

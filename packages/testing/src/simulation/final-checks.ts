@@ -2,7 +2,7 @@
 import { checkBackground } from "./background-checks.ts";
 import { checkChildren } from "./child-checks.ts";
 import { type SaidMessage, said, sameConversation } from "./conversation.ts";
-import type { GivenInput, Users } from "./users.ts";
+import { type GivenInput, isOnRecord, type Users } from "./users.ts";
 import type { World } from "./world.ts";
 
 /** Milliseconds that one worker waits at most for an input accepted before its own by another. */
@@ -20,6 +20,14 @@ export async function checkOutcome(world: World, users: Users): Promise<void> {
 		if (input.isRepeated === true && ledger.mayRefuse) continue;
 		if (!wasRefused(world, users, input) && !mayHaveEnded(users, input))
 			ledger.wrong(`"${input.text}" was accepted by ${input.key} and never taken in`);
+	}
+	for (const given of users.answers) {
+		const entries = ledger.lifeOfRun(given.runId)?.entries ?? [];
+		const isCompleted = entries.some(
+			({ runId, fact }) => runId === given.runId && fact.kind === "run.ended" && fact.outcome === "completed",
+		);
+		if (isCompleted && !isOnRecord(ledger, given))
+			ledger.wrong(`an answer for ${given.answer.toolCallId} was accepted and never used`);
 	}
 	checkOrder(world, users);
 	checkDeletions(world, users);

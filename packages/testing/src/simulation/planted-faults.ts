@@ -20,6 +20,7 @@ export const plantedFaults: Readonly<Record<PlantedFault, string>> = {
 	"key-reused-by-fork": "a fork continues with an open run of its parent, under the same idempotency keys",
 	"attempt-not-recorded": "a call is started without its fact",
 	"lost-inbox-entry": "an input is acknowledged and not kept",
+	"lost-answer": "an answer to a call of a run that another process works on is acknowledged and not kept",
 	"doubled-append": "an append is committed twice",
 	"reordered-appends": "appends are committed in another order than they were made",
 	"forgotten-open-run": "sessions with an open run are not found by who recovers",
@@ -49,6 +50,7 @@ export type PlantedFault =
 	| "key-reused-by-fork"
 	| "attempt-not-recorded"
 	| "lost-inbox-entry"
+	| "lost-answer"
 	| "doubled-append"
 	| "reordered-appends"
 	| "forgotten-open-run"
@@ -145,6 +147,12 @@ export function withFault(
 				...access,
 				submit: (key, input) =>
 					random.chance(0.3) ? { duplicate: false, order: 0 } : access.submit(key, input),
+			};
+		case "lost-answer":
+			return {
+				...access,
+				submit: (key, input) =>
+					input.kind === "tool-result" ? { duplicate: false, order: 0 } : access.submit(key, input),
 			};
 		case "doubled-append":
 			return {

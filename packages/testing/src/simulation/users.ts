@@ -1,7 +1,8 @@
 // Users of the world: they send, steer, answer, interrupt, suspend, stop, fork, fold, kill and delete at moments that the seed chooses.
 
-import { type AgentRun, type Fact, foldHistory, type ToolAnswer } from "holdfast";
+import { type AgentRun, type Fact, foldHistory, type StoredInput, type ToolAnswer } from "holdfast";
 import { rootOf } from "./child-checks.ts";
+import type { Ledger } from "./ledger.ts";
 import type { Process } from "./process.ts";
 import { type Pace, WatchedRun } from "./watched-run.ts";
 import type { World } from "./world.ts";
@@ -19,6 +20,14 @@ export interface GivenInput {
 	run?: AgentRun;
 	/** It was said again under its key, by whomever. */
 	isRepeated?: true;
+}
+
+/** An answer that was accepted for a run of another process. */
+export interface GivenAnswer {
+	readonly runId: string;
+	readonly answer: ToolAnswer;
+	/** Whether it is for a call of a sub-agent. */
+	readonly isNested: boolean;
 }
 
 /** The end of a session's runs, from when it was asked for. */
@@ -85,6 +94,7 @@ const oneOfAll = spread([...deeds, ...deedsBeside]);
 
 export class Users {
 	readonly inputs: GivenInput[] = [];
+	readonly answers: GivenAnswer[] = [];
 	readonly endings: EndOfSession[] = [];
 	readonly runs: WatchedRun[] = [];
 	/** Calls that have not settled, by what they are. */
@@ -262,16 +272,14 @@ export class Users {
 				: { runId, toolCallId, output: `${process.name} answered at ${schedule.now}` };
 		});
 		const run = await session.answer(answers);
-		const entries = ledger.lifeOfRun(run.runId)?.entries.filter(({ runId }) => runId === run.runId) ?? [];
+		const inbox = await this.#world.store.inbox(key);
 		for (const answer of answers) {
 			const call = some.find(({ toolCallId }) => toolCallId === answer.toolCallId);
-			const isRecorded =
-				call?.path === undefined
-					? entries.some(({ fact }) => saysSame(fact, answer))
-					: ledger.allLives.some((life) =>
-							life.entries.some(({ fact }) => saysSame(fact, { ...answer, toolCallId: ownId(answer) })),
-						);
-			if (!isRecorded) ledger.wrong(`an answer for ${answer.toolCallId} was accepted, and is not on record`);
+			const given: GivenAnswer = { runId: run.runId, answer, isNested: call?.path !== undefined };
+			// Where another process works on the run, it waits in the inbox.
+			if (inbox.some((input) => holds(input, answer))) this.answers.push(given);
+			else if (!isOnRecord(ledger, given))
+				ledger.wrong(`an answer for ${answer.toolCallId} was accepted, and is not on record`);
 		}
 		this.#look(run, process);
 	}
@@ -360,6 +368,24 @@ export class Users {
 function ownId({ toolCallId }: ToolAnswer): string {
 	const own = toolCallId.split("/").at(-1) ?? "";
 	return own.replaceAll("%2F", "/").replaceAll("%25", "%");
+}
+
+/** Whether an accepted answer is among the facts. */
+export function isOnRecord(ledger: Ledger, { runId, answer, isNested }: GivenAnswer): boolean {
+	if (isNested) {
+		const own = { ...answer, toolCallId: ownId(answer) };
+		return ledger.allLives.some(({ entries }) => entries.some(({ fact }) => saysSame(fact, own)));
+	}
+	const entries = ledger.lifeOfRun(runId)?.entries ?? [];
+	return entries.some((entry) => entry.runId === runId && saysSame(entry.fact, answer));
+}
+
+/** Whether an input of the inbox has the answer. */
+function holds({ kind, body }: StoredInput, { toolCallId }: ToolAnswer): boolean {
+	if (kind !== "tool-result") return false;
+	return (body as { readonly answers: readonly ToolAnswer[] }).answers.some(
+		(each) => each.toolCallId === toolCallId,
+	);
 }
 
 function saysSame(fact: Fact, answer: ToolAnswer): boolean {
