@@ -12,6 +12,7 @@ import type { Agent, AgentRun, Host, RunEvent, RunResult, Session } from "holdfa
 import { afterEntry } from "holdfast/execute";
 import { proposalLines, type Renderer, stopNote } from "../render/index.ts";
 import { oneLine, type Questions } from "../terminal/index.ts";
+import { agentsFiles } from "../tools/index.ts";
 import {
 	Approvals,
 	assistantsFolder,
@@ -170,6 +171,9 @@ export class Conversation {
 	async #begin(to: "same conversation" | "another conversation"): Promise<void> {
 		this.#spending = await spendingOf(this.host, this.#setup.key).catch(() => new Spending());
 		this.#showFooter();
+		const guides = this.#setup.agent === undefined ? agentsFiles(this.#setup.dir) : [];
+		if (to === "same conversation" && guides.length > 0)
+			this.transcript.note(`Following ${guides.map(({ path }) => path).join(", ")}.`, "quiet");
 		const head = await this.host.journal.head(this.#setup.key);
 		if (head === undefined || (head.seq === 0 && head.waiting === 0)) return;
 		if (to === "another conversation") await this.#showPast();

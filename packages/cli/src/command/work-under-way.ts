@@ -13,6 +13,7 @@ import {
 } from "holdfast";
 import { chooseRenderer, type Renderer } from "../render/index.ts";
 import { type CommandIo, quoted } from "../terminal/index.ts";
+import { agentsFiles } from "../tools/index.ts";
 import { Approvals, assistantsFolder, ending, exitCodes, type OpenAgent, type Setup } from "../work/index.ts";
 import type { Command } from "./arguments.ts";
 
@@ -46,6 +47,7 @@ export function startWork(
 		model: modelName,
 		reason: setup.model.reason,
 		dir: setup.dir,
+		instructions: setup.agent === undefined ? agentsFiles(setup.dir).map(({ path }) => path) : [],
 	};
 	const mayAsk = setup.allowWrite || setup.agent !== undefined;
 	// JSON has no reader who could answer; without a tool that asks there is no question.

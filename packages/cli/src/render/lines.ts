@@ -26,8 +26,10 @@ export const outcomeMarks: Readonly<Record<ToolEnd["outcome"], string>> = {
 };
 
 /** What runs where, in one line. */
-export function headerLine({ sessionKey, model, reason, dir }: RunHeader): string {
-	return `session ${oneLine(sessionKey, 80)} · model ${model}${reason === undefined ? "" : ` (${reason})`} · in ${dir}`;
+export function headerLine({ sessionKey, model, reason, dir, instructions = [] }: RunHeader): string {
+	const why = reason === undefined ? "" : ` (${reason})`;
+	const by = instructions.length === 0 ? "" : ` · following ${instructions.join(", ")}`;
+	return `session ${oneLine(sessionKey, 80)} · model ${model}${why} · in ${dir}${by}`;
 }
 
 /** A call that has ended: name, arguments, duration, outcome. */

@@ -9,6 +9,8 @@ export interface RunHeader {
 	/** Why the model was chosen, when it was not asked for. */
 	readonly reason: string | undefined;
 	readonly dir: string;
+	/** Files of the repository whose instructions the assistant follows, relative to `dir`. */
+	readonly instructions?: readonly string[];
 }
 
 /** How a run ended, for its last lines. */

@@ -7,6 +7,7 @@ import { createReadFile } from "./read-file.ts";
 import { createSearchText } from "./search-text.ts";
 import { createTextFiles } from "./text-files.ts";
 
+export { agentsFiles, agentsInstructions } from "./agents-md.ts";
 export { ToolRefusal } from "./assistant-tool.ts";
 export { walkFiles } from "./file-walk.ts";
 export { endsWithReturns, isChangingTool, type PlannedChange, planChange } from "./planned-change.ts";

@@ -1,7 +1,7 @@
 /** The built-in assistant: a model, tools for one folder, and its instructions. */
 import { existsSync, statSync } from "node:fs";
 import { Agent, type AgentOptions, type Host } from "holdfast";
-import { createAssistantTools } from "../tools/index.ts";
+import { agentsFiles, agentsInstructions, createAssistantTools } from "../tools/index.ts";
 import { chatSummaries } from "./chat-summary.ts";
 import type { ChosenModel } from "./models.ts";
 import { UsageError } from "./usage-error.ts";
@@ -39,7 +39,7 @@ export function assistantOptions(options: AssistantOptions): AgentOptions {
 	const { dir: root, allowNetwork, allowWrite } = options;
 	return {
 		model: options.model.reference,
-		instructions: allowWrite ? WRITING_INSTRUCTIONS : INSTRUCTIONS,
+		instructions: `${allowWrite ? WRITING_INSTRUCTIONS : INSTRUCTIONS}${agentsInstructions(agentsFiles(root))}`,
 		tools: createAssistantTools({ root, allowNetwork, allowWrite }),
 		host: options.host,
 		plugins: [chatSummaries()],

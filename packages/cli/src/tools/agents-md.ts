@@ -1,0 +1,78 @@
+/**
+ * What a repository tells agents: the files AGENTS.md from its root down to the folder at hand. The root is the nearest folder
+ * above that has `.git`; outside of a repository only the folder at hand counts.
+ */
+import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { dirname, join, relative, sep } from "node:path";
+import { cutText } from "@holdfast/upp";
+
+const fileName = "AGENTS.md";
+/** Characters of one file; what is longer is cut, and says so. */
+const mostCharacters = 16_000;
+/** Bytes of a file that is read at all. */
+const mostBytes = 1_000_000;
+
+/** A file with instructions for agents. */
+export interface AgentsFile {
+	/** Relative to the folder at hand, with forward slashes. */
+	readonly path: string;
+	readonly text: string;
+}
+
+/** The files that count in a folder, the nearest last. One that cannot be read, or leads out of the repository, is left out. */
+export function agentsFiles(folder: string): readonly AgentsFile[] {
+	const root = repositoryOf(folder);
+	const found: AgentsFile[] = [];
+	for (let at = folder; ; at = dirname(at)) {
+		const text = readInside(root, join(at, fileName));
+		if (text !== undefined) found.unshift({ path: shownPath(folder, join(at, fileName)), text });
+		if (at === root || dirname(at) === at) return found;
+	}
+}
+
+/** Those files as a part of a system prompt; "" without one. */
+export function agentsInstructions(files: readonly AgentsFile[]): string {
+	return files
+		.map(({ path, text }) => {
+			const cut = cutText(text, mostCharacters);
+			const rest =
+				cut === text ? "" : `\n(${text.length - cut.length} more characters of ${path} are left out.)`;
+			return `\n\nThe repository's instructions in ${path}:\n${cut}${rest}`;
+		})
+		.join("");
+}
+
+/**
+ * The AGENTS.md that is nearest to a file or folder, below the folder at hand. A model that works there is told of it, and
+ * reads it itself.
+ */
+export function agentsFileBelow(folder: string, path: string): string | undefined {
+	for (let at = dirname(path); at !== "." && at !== "" && !at.startsWith(".."); at = dirname(at)) {
+		const own = `${at}/${fileName}`;
+		if (own !== path && readInside(folder, join(folder, own)) !== undefined) return own;
+	}
+	return undefined;
+}
+
+function repositoryOf(folder: string): string {
+	for (let at = folder; ; at = dirname(at)) {
+		if (existsSync(join(at, ".git"))) return at;
+		if (dirname(at) === at) return folder;
+	}
+}
+
+function readInside(root: string, path: string): string | undefined {
+	try {
+		const real = realpathSync(path);
+		if (!`${real}${sep}`.startsWith(`${realpathSync(root)}${sep}`)) return undefined;
+		const { size } = statSync(real);
+		const text = size > mostBytes ? "" : readFileSync(real, "utf8").trim();
+		return text === "" ? undefined : text;
+	} catch {
+		return undefined;
+	}
+}
+
+function shownPath(folder: string, path: string): string {
+	return relative(folder, path).split(sep).join("/");
+}
