@@ -112,3 +112,19 @@ export function withNestedCalls(state: SessionState): SessionState {
 		run: { ...run, calls: [...run.calls, ...calls], pending: [...(run.pending ?? []), ...pending] },
 	};
 }
+
+/** Whether the round has taken what came; not where another worker has taken the run over. Rejects as the store does. */
+export async function taking(take: () => Promise<boolean>): Promise<boolean> {
+	try {
+		return await take();
+	} catch (error) {
+		if (!(error instanceof CommitFailed)) throw error;
+		if (isLost(error.cause)) return false;
+		throw error.cause;
+	}
+}
+
+/** Whether somebody else has the session now, or its run is over. */
+export function isLost(error: unknown): boolean {
+	return (error as { code?: unknown } | undefined)?.code === "lease_lost";
+}

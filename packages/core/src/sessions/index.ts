@@ -2,7 +2,7 @@
 export { AgentRun } from "./agent-run.ts";
 export { type ChildRecords, noticeIdentity, type RecordedTask } from "./child-records.ts";
 export { localStore, processKey } from "./local-store.ts";
-export { answer } from "./outside-requests.ts";
+export { answer, answeredElsewhere } from "./outside-requests.ts";
 export { ReminderSearch, recoverSession, takeOver } from "./recover-session.ts";
 export { kill, remove } from "./remove-session.ts";
 export { Session } from "./session.ts";

@@ -3,10 +3,10 @@
 import type { AcceptedInput, PendingToolCall, SessionState, ToolAnswer, Watcher } from "../facts/index.ts";
 import { answerFacts, dueFacts, pendingCalls, takesAnswers } from "../facts/index.ts";
 import type { AgentRun } from "./agent-run.ts";
-import { splitAnswers, withNestedCalls } from "./early-answers.ts";
+import { isLost, splitAnswers, taking, withNestedCalls } from "./early-answers.ts";
 import { abortRun } from "./kill-session.ts";
 import type { SessionActor } from "./session-actor.ts";
-import { answeredElsewhere, noPendingToolCalls, sessionBusy } from "./session-errors.ts";
+import { continuesElsewhere, noPendingToolCalls, sessionBusy } from "./session-errors.ts";
 import type { SessionQueue } from "./session-queue.ts";
 import type { SessionTable } from "./session-table.ts";
 import {
@@ -121,10 +121,12 @@ async function answerUnderWay(
 	const leave = watcher === undefined ? undefined : run.watch(watcher);
 	let isTaken = false;
 	try {
-		// What was accepted elsewhere before comes first.
-		await answers.take(run, undefined);
-		const hasMoved = moved.size === 0 || (await run.round?.childrenMoved(moved)) === true;
-		isTaken = hasMoved && (own.length === 0 || (await answers.give(run, own, now)));
+		isTaken = await taking(async () => {
+			// What was accepted elsewhere before comes first.
+			await answers.take(run, undefined);
+			const hasMoved = moved.size === 0 || (await run.round?.childrenMoved(moved)) === true;
+			return hasMoved && (own.length === 0 || (await answers.give(run, own, now)));
+		});
 	} finally {
 		if (!isTaken) leave?.();
 	}
@@ -160,14 +162,20 @@ async function answerElsewhere(
 		try {
 			await journal.submit(storeKey, { ...input, askedBy: { key: storeKey, runId } });
 		} catch (error) {
-			throw isLeaseLost(error) ? noPendingToolCalls(sessionKey) : error;
+			throw isLost(error) ? noPendingToolCalls(sessionKey) : error;
 		}
 	}
-	const handle = actor.handle(run.runId);
-	handle.abandon("lease_lost", answeredElsewhere(sessionKey), state.agent);
+	const handle = answeredElsewhere(actor, run.runId);
 	// It may have come to wait in that moment.
 	void continueAnswered(actor.queue);
 	return handle;
+}
+
+/** The handle of a run that has its answers, and that this process does not work on. */
+export function answeredElsewhere(actor: SessionActor, runId: string): AgentRun {
+	const run = actor.handle(runId);
+	run.abandon("lease_lost", continuesElsewhere(actor.sessionKey), actor.lease.state.agent);
+	return run;
 }
 
 /** Continues the run that waits, where the inbox has answers for it; where it cannot, whoever resumes it takes them. Never rejects. */
@@ -332,16 +340,19 @@ async function expireUnderWay(actor: SessionActor, now: () => number): Promise<b
 	const { turn, answers, table } = actor;
 	if (turn === undefined) return false;
 	const { run } = turn;
-	// What was accepted before counts.
-	await answers.take(run, undefined);
-	const { state } = run;
-	if (state.run === undefined || !takesAnswers(state)) return true;
-	const moved = new Set<string>();
-	for (const child of state.run.children ?? [])
-		if (await hasNews(table, { ...state, run: { ...state.run, children: [child] } })) moved.add(child.callId);
-	const isOpen = (await run.round?.childrenMoved(moved)) === true;
-	const due = dueFacts(run.state.run ?? state.run, now());
-	const isTaken = isOpen && (due.length === 0 || (await run.round?.answered(due)) === true);
+	const isTaken = await taking(async () => {
+		// What was accepted before counts.
+		await answers.take(run, undefined);
+		const { state } = run;
+		if (state.run === undefined || !takesAnswers(state)) return true;
+		const moved = new Set<string>();
+		for (const child of state.run.children ?? [])
+			if (await hasNews(table, { ...state, run: { ...state.run, children: [child] } }))
+				moved.add(child.callId);
+		if ((await run.round?.childrenMoved(moved)) !== true) return false;
+		const due = dueFacts(run.state.run ?? state.run, now());
+		return due.length === 0 || (await run.round?.answered(due)) === true;
+	});
 	if (isTaken) actor.watchDeadline(run.state);
 	else await actor.ended(turn);
 	return isTaken;
@@ -386,8 +397,4 @@ async function settle(
 
 function isBusy(error: unknown): boolean {
 	return (error as { code?: unknown }).code === "session_busy";
-}
-
-function isLeaseLost(error: unknown): boolean {
-	return (error as { code?: unknown }).code === "lease_lost";
 }

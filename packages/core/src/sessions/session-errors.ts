@@ -84,7 +84,7 @@ export function startedElsewhere(key: string): HoldfastError {
 }
 
 /** Another worker has the answers to calls of its run. */
-export function answeredElsewhere(key: string): HoldfastError {
+export function continuesElsewhere(key: string): HoldfastError {
 	return new HoldfastError(
 		"lease_lost",
 		`Another worker works on session "${key}". It has the answers and continues the run; follow the session to see what it does.`,

@@ -5,8 +5,8 @@ import type { PendingToolCall, SessionState, ToolAnswer, WaitingChild } from "..
 import { readChildStoreKey } from "../host/index.ts";
 import {
 	type AgentRun,
+	answeredElsewhere,
 	kill,
-	readState,
 	resume,
 	type SessionAgent,
 	type SessionChildren,
@@ -137,24 +137,19 @@ class Delegation implements SessionChildren {
 		return { foreground: continued.length - tasks.length, background };
 	}
 
-	/** Work in the background continues that was answered, and with it the work it waited for. */
+	/**
+	 * Work in the background continues that was answered, and with it the work it waited for. The answers are on record: where
+	 * this process cannot continue it, another one does.
+	 */
 	async #continue({ agent, storeKey }: WaitingChild): Promise<AgentRun | undefined> {
 		const task = readTaskKey(storeKey);
 		const table = this.tableOf(agent);
 		if (task === undefined || table === undefined) return undefined;
 		this.#jobs.start(task);
 		const queue = table.queue(storeKey);
-		try {
-			const run = await resume(queue);
-			run?.detach();
-			return run ?? undefined;
-		} catch (error) {
-			// Another worker has it, and continues it.
-			if ((error as { code?: unknown }).code !== "session_held") throw error;
-			const left = queue.actor.handle(task.runId);
-			left.abandon("suspended", error, (await readState(queue)).agent);
-			return left;
-		}
+		const run = await resume(queue).catch(() => null);
+		run?.detach();
+		return run ?? answeredElsewhere(queue.actor, task.runId);
 	}
 
 	async pendingInBackground(storeKey: string): Promise<readonly PendingToolCall[]> {

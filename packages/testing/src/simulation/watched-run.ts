@@ -21,7 +21,6 @@ const emittedAs: Readonly<Record<FactKind, RunEvent["type"] | undefined>> = {
 	"run.resumed": "run_start",
 	"run.parked": "run_suspended",
 	"history.cut": "history_cut",
-	"tools.pending": "tools_pending",
 	waiting: "waiting",
 	input: "input",
 	assistant: "message",
