@@ -61,6 +61,7 @@ const doings: fc.Arbitrary<Doing[]> = fc.array(
 /** A policy that takes its time, notes each call, and lets pieces of output out one later than they come. */
 const slowPolicy: Interceptor = {
 	name: "slow",
+	admitWaiting: "as-is",
 	begin() {
 		const held: Delta[] = [];
 		return {

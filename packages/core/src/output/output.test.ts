@@ -325,6 +325,7 @@ test("policy may take out of an output what must not be recorded, and cannot mak
 	const changing = (answer: (given: unknown) => unknown): Interceptor => ({
 		name: "changing",
 		begin: () => ({
+			admits: ["decision"],
 			admit: (fact) =>
 				fact.kind === "decision" ? { fact: { ...fact, answer: answer(fact.answer) } } : undefined,
 		}),

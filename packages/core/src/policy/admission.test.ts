@@ -14,7 +14,11 @@ import { changing, faces, held, redacting, watched } from "./interceptor.fixture
 import type { Interceptor, Stages } from "./interceptor.ts";
 
 const secret = "sk-1234567890";
-const by = (name: string, stages: Stages): Interceptor => ({ name, begin: () => stages });
+const by = (name: string, stages: Stages): Interceptor => ({
+	name,
+	admitWaiting: "as-is",
+	begin: () => stages,
+});
 
 const fetchKey = {
 	name: "fetch_key",

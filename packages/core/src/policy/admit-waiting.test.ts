@@ -63,6 +63,15 @@ interface Kept {
 	kept(): Promise<string>;
 }
 
+function inSQLite(): Kept {
+	const folder = temporaryFolder();
+	const read = (name: string): string => readFileSync(join(folder, name), "latin1");
+	return {
+		host: sqliteHost(join(folder, "s.db")),
+		kept: async () => readdirSync(folder).map(read).join("\n"),
+	};
+}
+
 const hosts: Readonly<Record<string, () => Kept>> = {
 	memory() {
 		const host = memoryHost();
@@ -71,14 +80,7 @@ const hosts: Readonly<Record<string, () => Kept>> = {
 			kept: async () => JSON.stringify([await host.journal.inbox("s"), await held(host.journal)]),
 		};
 	},
-	SQLite() {
-		const folder = temporaryFolder();
-		const read = (name: string): string => readFileSync(join(folder, name), "latin1");
-		return {
-			host: sqliteHost(join(folder, "s.db")),
-			kept: async () => readdirSync(folder).map(read).join("\n"),
-		};
-	},
+	SQLite: inSQLite,
 };
 
 describe.each(Object.entries(hosts))("in %s", (_, make) => {
@@ -169,6 +171,44 @@ test("it is not asked about a turn that begins at once", async () => {
 	const agent = new Agent({ model: scriptedModel(["one"]), middleware: [hiding(asked)] });
 	await (await agent.session("s").send("go")).result();
 	expect(asked).toEqual([]);
+	await agent.close();
+});
+
+const admitting = (more: Partial<Interceptor>, admits?: readonly Fact["kind"][]): Interceptor => ({
+	name: "plain",
+	begin: () => ({ admit: () => undefined, deltas: "as-is", ...(admits && { admits }) }),
+	...more,
+});
+
+test("an admit that is asked about inputs, without admitWaiting, refuses each input, and nothing of it is stored", async () => {
+	const { host, kept } = inSQLite();
+	const model = scriptedModel(["one"]);
+	const { admitWaiting, ...plainly } = redacting(secret);
+	const agent = new Agent({ model, host, middleware: [plainly] });
+	const result = await (await agent.session("s").send(`Use ${secret}`)).result();
+	expect(result).toMatchObject({ outcome: "error", error: { code: "policy_invalid" } });
+	expect(result.error?.message).toContain("admitWaiting");
+	expect(model.requests).toEqual([]);
+	expect(await kept()).not.toContain(secret);
+	await agent.close();
+	await host.close();
+});
+
+test.each([
+	["states that it changes no input", admitting({ admitWaiting: "as-is" })],
+	["is not asked about inputs", admitting({}, ["assistant", "tool.settled"])],
+])("an admit that %s needs no function", async (_, plain) => {
+	const { agent, session, run, end } = await busy({ middleware: [plain] }, memoryHost());
+	const queued = await session.send("more");
+	end();
+	await run.result();
+	expect((await queued.result()).text).toBe("two");
+	await agent.close();
+});
+
+test("a call keeps nothing waiting, and an admit needs no admitWaiting there", async () => {
+	const agent = new Agent({ model: scriptedModel(["one"]), middleware: [admitting({})] });
+	expect((await agent.generate("go")).turn.response.text).toBe("one");
 	await agent.close();
 });
 

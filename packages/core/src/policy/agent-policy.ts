@@ -2,6 +2,7 @@
 // the order in which they were registered.
 import type { RunOutcome } from "../facts/index.ts";
 import { memoryValues, type SessionValues, type ValueStore } from "../host/index.ts";
+import { withWaitingAdmitted } from "./admit-waiting.ts";
 import type { NamedStages } from "./join-stages.ts";
 import { type MiddlewareEntry, middlewareStages } from "./middleware/middleware-face.ts";
 import type { PluginSet } from "./plugins/plugin-set.ts";
@@ -34,7 +35,9 @@ export class AgentPolicy {
 	begin(run: PolicyRun): readonly NamedStages[] {
 		const { middleware, plugins, tools } = this.#options;
 		const list = middleware.map((entry): NamedStages => {
-			const { toolCall, toolResult, ...stages } = middlewareStages(entry, run);
+			const own = middlewareStages(entry, run);
+			const { toolCall, toolResult, ...stages } =
+				run.kind === "session" ? withWaitingAdmitted(entry, own) : own;
 			const ofTools =
 				tools === "own-tools" ? {} : { ...(toolCall && { toolCall }), ...(toolResult && { toolResult }) };
 			return { name: entry.name, stages: { ...stages, ...ofTools } };

@@ -15,6 +15,7 @@ test.each(Object.entries(faces))(
 		const heard: Entry[] = [];
 		const audit: Interceptor = {
 			name: "audit",
+			admitWaiting: "as-is",
 			begin: () => ({
 				admit: (fact) => (fact.kind === "assistant" ? { notes: [{ topic: "seen", value: 1 }] } : undefined),
 				deltas: "as-is",

@@ -105,6 +105,7 @@ export function changing({ change, holdBack = () => 0, answers = "at-once" }: Te
 		answers === "at-once" ? value : new Promise((resolve) => setImmediate(() => resolve(value)));
 	return {
 		name: "changing",
+		admitWaiting: (fact) => changed(fact, change),
 		begin: () => {
 			const deltas = changedDeltas(change, holdBack);
 			return {

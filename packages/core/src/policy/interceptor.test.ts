@@ -22,7 +22,11 @@ function looking(middleware: AgentOptions["middleware"], plugins: AgentOptions["
 	return { model, options: { model, tools: [look], middleware, plugins } as AgentOptions };
 }
 
-const by = (name: string, stages: Stages): Interceptor => ({ name, begin: () => stages });
+const by = (name: string, stages: Stages): Interceptor => ({
+	name,
+	admitWaiting: "as-is",
+	begin: () => stages,
+});
 
 /** What the model was shown of the result of its call. */
 function shownResult(model: ReturnType<typeof scriptedModel>): unknown {

@@ -149,9 +149,10 @@ export interface Interceptor {
 	 * Called before anything is stored that waits for a run to take it in, with the fact that it will become: a message that
 	 * is queued or steered, a change of the history, work for a sub-agent, a notice. What it returns is what is stored, and
 	 * what `admit` gets when a run commits it; with nothing, the fact is stored as it is. It may replace what `admit` may
-	 * replace, and must return at once. What it throws refuses the input. Give it wherever `admit` masks: without it, the
-	 * input is stored as it was given until a run commits it.
+	 * replace, and must return at once. What it throws refuses the input. `"as-is"` states that `admit` changes no input. An
+	 * `admit` that is asked about inputs needs one of the two in sessions: without it each input is refused with
+	 * `policy_invalid`, since one that waits would be stored in clear.
 	 */
 	// biome-ignore lint/suspicious/noConfusingVoidType: `undefined` alone would refuse functions without a `return`.
-	admitWaiting?(fact: Fact): Fact | void;
+	admitWaiting?: "as-is" | ((fact: Fact) => Fact | void);
 }

@@ -86,6 +86,7 @@ test("a fold of its own works in pure calls, too, and does not see the notes of 
 	const received: Seen[] = [];
 	const audit: Interceptor = {
 		name: "audit",
+		admitWaiting: "as-is",
 		begin: () => ({ admit: () => ({ notes: [{ topic: "audit", value: 1 }] }), deltas: "as-is" }),
 	};
 	await agent({

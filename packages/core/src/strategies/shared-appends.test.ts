@@ -128,6 +128,7 @@ test.each([
 		const admitted: string[] = [];
 		const policy: Interceptor = {
 			name: "policy",
+			admitWaiting: "as-is",
 			begin: () => ({
 				deltas: "as-is",
 				admit(fact) {
@@ -345,7 +346,10 @@ test("who watches the run sees the end of its last step between the answer and i
 
 test.each<[string, Partial<AgentOptions>, ((run: AgentRun) => unknown)?]>([
 	["a condition may stop the run", { strategy: { stopCondition: () => false } }],
-	["policy looks at facts", { middleware: [{ name: "policy", begin: () => ({ admit: () => undefined }) }] }],
+	[
+		"policy looks at facts",
+		{ middleware: [{ name: "policy", admitWaiting: "as-is", begin: () => ({ admit: () => undefined }) }] },
+	],
 	[
 		"policy is asked at the end of a step",
 		{ middleware: [{ name: "policy", begin: () => ({ stepAfter() {} }) }] },

@@ -168,6 +168,7 @@ test("a session whose first message policy refuses is there all the same, and co
 		middleware: [
 			{
 				name: "refusing",
+				admitWaiting: "as-is",
 				begin: () => ({
 					admit: () => {
 						if (refuses) throw new HoldfastError("not_here", "Not here.");

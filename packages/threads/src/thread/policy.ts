@@ -38,7 +38,13 @@ export function threadPolicy(
 				...(looks ? { stepBefore: async () => void (await live.hooksDone()) } : {}),
 				modelCall: (call, next) => forModelCall(live, call, next),
 				toolResult: (result) => storedResult(system, live, result),
-				...(creates ? { admit: (fact: Fact) => created(live, fact), deltas: "as-is" as const } : {}),
+				...(creates
+					? {
+							admits: ["assistant" as const],
+							admit: (fact: Fact) => created(live, fact),
+							deltas: "as-is" as const,
+						}
+					: {}),
 				committed: (entry) => committed(system, lives, live, entry),
 			};
 		},

@@ -155,6 +155,7 @@ function sessionBudget(run: PolicyRun, { limits, scope, clock, price: given }: S
 			check();
 			return next();
 		},
+		admits: ["assistant", "tool.settled", "run.ended"],
 		admit(fact) {
 			if (fact.kind === "assistant") add(fact.usage, fact.cost);
 			else if (fact.kind === "tool.settled" && fact.spent !== undefined)

@@ -128,7 +128,13 @@ describe("setup", () => {
 			onAgentChange: "park",
 			host,
 			plugins: [noting("p", [])],
-			middleware: [{ name: "m", begin: () => ({ admit: ({ kind }) => void admitted.push(kind) }) }],
+			middleware: [
+				{
+					name: "m",
+					admitWaiting: "as-is",
+					begin: () => ({ admit: ({ kind }) => void admitted.push(kind) }),
+				},
+			],
 		});
 		await expect(agent.session("s").resume()).rejects.toMatchObject({ code: "run_parked" });
 		expect(admitted).toEqual(["run.parked"]);
