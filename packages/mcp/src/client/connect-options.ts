@@ -23,9 +23,15 @@ export interface McpServerOptions {
 	 * "as-annotated".
 	 */
 	readonly retryPolicy?: RetryPolicy | "as-annotated";
-	/** Milliseconds that a call may take without progress. Default: no limit. */
+	/**
+	 * Milliseconds that a call may take without progress; then it fails with `server_silent`. Time in which a request of the
+	 * server waits for an answer does not count. Default 600,000; Infinity: no limit.
+	 */
 	readonly timeoutMs?: number;
-	/** Milliseconds for connecting and for listing tools. Default 60,000. */
+	/**
+	 * Milliseconds for one request while connecting, which as a whole may take twice as long, and for listing all tools.
+	 * Default 60,000.
+	 */
 	readonly connectTimeoutMs?: number;
 	/** Which wire is spoken: 2026-07-28 where the server knows it ("auto", the default), or one of the two alone. */
 	readonly protocol?: "auto" | "2025" | "2026";
@@ -121,7 +127,8 @@ export function checkServers(servers: Readonly<Record<string, McpServer>>): void
 		if ("url" in server && !/^https?:$/.test(URL.parse(server.url)?.protocol ?? ""))
 			throw invalidServer(name, "its `url` is not an address with http or https");
 		for (const limit of ["timeoutMs", "connectTimeoutMs"] as const) {
-			const fault = durationFault(server[limit] ?? 1, { most: longestForeignWait });
+			const most = limit === "timeoutMs" ? Number.POSITIVE_INFINITY : longestForeignWait;
+			const fault = durationFault(server[limit] ?? 1, { most });
 			if (fault !== undefined) throw invalidServer(name, `its \`${limit}\` must be ${fault}`);
 		}
 		const { maxAnswerBytes } = server as Partial<McpHttpServer>;

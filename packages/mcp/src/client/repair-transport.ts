@@ -16,10 +16,16 @@ const repaired: ReadonlySet<string> = new Set(["tools/list", "tools/call"]);
 /** The transport, which repairs the results of `tools/list` and `tools/call`. */
 export function repairing(transport: Transport, leftOut: LeftOut): Transport {
 	const methods = new Map<unknown, string>();
+	const list = new ToolList(leftOut);
 	const send = transport.send.bind(transport);
 	transport.send = (message, options) => {
 		for (const each of [message].flat()) {
-			const { id, method } = each as { id?: unknown; method?: string };
+			const { id, method, params } = each as {
+				id?: unknown;
+				method?: string;
+				params?: { cursor?: unknown };
+			};
+			if (method === "tools/list" && params?.cursor === undefined) list.begin();
 			if (id !== undefined && method !== undefined && repaired.has(method)) methods.set(id, method);
 		}
 		return send(message, options);
@@ -30,7 +36,7 @@ export function repairing(transport: Transport, leftOut: LeftOut): Transport {
 		enumerable: true,
 		get: () => receive,
 		set: (given: Receive | undefined) => {
-			receive = given && ((message, extra) => given(repair(message, methods, leftOut), extra));
+			receive = given && ((message, extra) => given(repair(message, methods, list), extra));
 		},
 	});
 	return transport;
@@ -39,13 +45,37 @@ export function repairing(transport: Transport, leftOut: LeftOut): Transport {
 function repair<Message extends JSONRPCMessage>(
 	message: Message,
 	methods: Map<unknown, string>,
-	leftOut: LeftOut,
+	list: ToolList,
 ): Message {
 	if (!("id" in message) || "method" in message) return message;
 	const method = methods.get(message.id);
 	methods.delete(message.id);
 	if (method === undefined || !("result" in message)) return message;
 	const result: unknown = message.result;
-	const made = method === "tools/list" ? repairTools(result, leftOut) : repairCallResult(result);
+	const made = method === "tools/list" ? list.page(result) : repairCallResult(result);
 	return made === result ? message : ({ ...message, result: made } as Message);
+}
+
+/** Characters of all pages of a list of tools, as JSON. */
+const longestList = 16 * 1024 * 1024;
+
+/** The pages of a list of tools. Those after the longest list are left out, and the list ends (keeps I7). */
+class ToolList {
+	readonly #leftOut: LeftOut;
+	#length = 0;
+
+	constructor(leftOut: LeftOut) {
+		this.#leftOut = leftOut;
+	}
+
+	begin(): void {
+		this.#length = 0;
+	}
+
+	page(result: unknown): unknown {
+		this.#length += JSON.stringify(result)?.length ?? 0;
+		if (this.#length <= longestList) return repairTools(result, this.#leftOut);
+		this.#leftOut("the rest of its list", `the list is longer than ${longestList} characters`);
+		return { tools: [] };
+	}
 }

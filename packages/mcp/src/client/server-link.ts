@@ -24,6 +24,7 @@ import { handleAsking } from "./handle-asking.ts";
 import { LastLines } from "./last-lines.ts";
 import { newClient, newTransport } from "./new-connection.ts";
 import { repairing } from "./repair-transport.ts";
+import { notInTime, silentInCall, type Watch, whileHeard, within } from "./while-heard.ts";
 
 export type LinkStatus = "idle" | "connecting" | "connected" | "disconnected" | "unauthorized" | "closed";
 
@@ -57,8 +58,11 @@ export interface ServerUse {
 	readonly again: boolean;
 }
 
-// The longest that a timer takes. The official client has a limit of a minute, which nobody asked for (keeps I10).
+// The longest that a timer takes. The official client has a limit of a minute, which does not stop while a user is asked.
 const noLimit = 2 ** 31 - 1;
+/** Milliseconds without an answer or progress, after which a call is given up. */
+const defaultSilenceMs = 600_000;
+const defaultConnectMs = 60_000;
 const relistenAfterMs = [1000, 2000, 5000, 10_000, 30_000];
 const attempts = 3;
 
@@ -135,12 +139,18 @@ export class ServerLink {
 
 	/** Reads a resource. Rejects like `call`. */
 	read(uri: string, use: ServerUse): Promise<ReadResourceResult> {
-		return this.#do(uri, use, (client) => client.readResource({ uri }, this.#optionsOf(use)));
+		return this.#do(uri, use, (client) =>
+			this.#whileHeard(uri, use, ({ signal }) => client.readResource({ uri }, { signal, timeout: noLimit })),
+		);
 	}
 
 	/** Lists the resources there are. Rejects like `call`. */
 	resources(use: ServerUse): Promise<ListResourcesResult> {
-		return this.#do("resources", use, (client) => client.listResources(undefined, this.#optionsOf(use)));
+		return this.#do("resources", use, (client) =>
+			this.#whileHeard("resources", use, ({ signal }) =>
+				client.listResources(undefined, { signal, timeout: noLimit }),
+			),
+		);
 	}
 
 	/** Whether the server has resources; undefined while there is no connection. */
@@ -148,8 +158,23 @@ export class ServerLink {
 		return this.#client && this.#client.getServerCapabilities()?.resources !== undefined;
 	}
 
-	#optionsOf({ context }: ServerUse): { readonly signal: AbortSignal; readonly timeout: number } {
-		return { signal: context.signal, timeout: this.#server.timeoutMs ?? noLimit };
+	/** A request that is given up when the server is silent for too long. */
+	#whileHeard<Value>(
+		what: string,
+		{ context: { signal }, again }: ServerUse,
+		request: (watch: Watch) => Promise<Value>,
+	): Promise<Value> {
+		const { timeoutMs = defaultSilenceMs } = this.#server;
+		const { desk } = this.#allowance;
+		return whileHeard(
+			{
+				silenceMs: timeoutMs,
+				signal,
+				isAsking: () => desk.list().some(({ server }) => server === this.name),
+				silent: () => silentInCall(this.name, what, timeoutMs, again),
+			},
+			request,
+		);
 	}
 
 	async #do<Value>(
@@ -195,7 +220,8 @@ export class ServerLink {
 		return [...this.#underWay.keys()].at(-1)?.parentModel;
 	}
 
-	async #call(client: Client, { tool, params, context }: ServerCall): Promise<CallToolResult> {
+	async #call(client: Client, call: ServerCall): Promise<CallToolResult> {
+		const { tool, params, context } = call;
 		const { toolCallId, sessionKey, runId } = context;
 		this.#underWay.set(context, {
 			toolCallId,
@@ -204,23 +230,29 @@ export class ServerLink {
 			runId,
 		});
 		try {
-			return await client.callTool(
-				{
-					name: tool.name,
-					arguments: params,
-					_meta: { [idempotencyKeyMember]: context.idempotencyKey },
-				},
-				{
-					signal: context.signal,
-					timeout: this.#server.timeoutMs ?? noLimit,
-					resetTimeoutOnProgress: true,
-					// Whether a result has the data that its server promised is for the model to judge.
-					toolDefinition: withoutOutput(tool),
-					onprogress: ({ progress, total, message }) => {
-						const count = total === undefined ? `${progress}` : `${progress}/${total}`;
-						context.emit(message === undefined ? `${count}\n` : `${count} ${message}\n`);
+			return await this.#whileHeard(tool.name, call, ({ signal, heard, giveUp }) =>
+				client.callTool(
+					{
+						name: tool.name,
+						arguments: params,
+						_meta: { [idempotencyKeyMember]: context.idempotencyKey },
 					},
-				},
+					{
+						signal,
+						timeout: noLimit,
+						// Whether a result has the data that its server promised is for the model to judge.
+						toolDefinition: withoutOutput(tool),
+						onprogress: ({ progress, total, message }) => {
+							heard();
+							const count = total === undefined ? `${progress}` : `${progress}/${total}`;
+							try {
+								context.emit(message === undefined ? `${count}\n` : `${count} ${message}\n`);
+							} catch (error) {
+								giveUp(error); // the official client drops what a listener throws
+							}
+						},
+					},
+				),
 			);
 		} finally {
 			this.#underWay.delete(context);
@@ -248,7 +280,11 @@ export class ServerLink {
 		if (transport instanceof StdioClientTransport && transport.stderr instanceof Readable)
 			this.#output.follow(transport.stderr);
 		try {
-			await client.connect(transport, { timeout: this.#server.connectTimeoutMs ?? 60_000 });
+			const { connectTimeoutMs: timeout = defaultConnectMs } = this.#server;
+			// Finding out which wire is spoken may take as long as connecting.
+			await within(2 * timeout, client.connect(transport, { timeout }), () =>
+				notInTime(this.name, 2 * timeout),
+			);
 			if ((this.#status as LinkStatus) === "closed") throw this.#closed();
 			await this.#list(client);
 		} catch (error) {
@@ -268,8 +304,10 @@ export class ServerLink {
 	/** One listing at a time: the last one to begin is the last one to be reported. */
 	#list(client: Client): Promise<void> {
 		const listing = this.#listing.then(async () => {
-			const timeout = this.#server.connectTimeoutMs ?? 60_000;
-			const { tools } = await client.listTools(undefined, { timeout, cacheMode: "refresh" });
+			const { connectTimeoutMs: timeout = defaultConnectMs } = this.#server;
+			// Page after page may come in time.
+			const listed = client.listTools(undefined, { timeout, cacheMode: "refresh" });
+			const { tools } = await within(timeout, listed, () => notInTime(this.name, timeout));
 			await this.#listener.listed(tools);
 		});
 		this.#listing = listing.catch(() => {});
