@@ -84,7 +84,7 @@ function rows(
 
 const table: Readonly<Record<string, readonly Row[]>> = {
 	upp: [
-		...rows(["timeout"], "orNever", (config) => llm({ model: model(), config })),
+		...rows(["timeout", "silenceMs"], "orNever", (config) => llm({ model: model(), config })),
 		...rows(["initialDelayMs"], "fromZero", exponentialBackoff),
 		...rows(["maxDelayMs", "maxRetryAfterMs"], "fromZeroOrNever", exponentialBackoff),
 	],
@@ -146,9 +146,8 @@ const table: Readonly<Record<string, readonly Row[]>> = {
 		),
 	],
 	mcp: [
-		...rows(["timeoutMs", "connectTimeoutMs"], "foreign", (options) =>
-			connectMcp({ a: { ...nowhere, ...options } }),
-		),
+		...rows(["timeoutMs"], "orNever", (options) => connectMcp({ a: { ...nowhere, ...options } })),
+		...rows(["connectTimeoutMs"], "foreign", (options) => connectMcp({ a: { ...nowhere, ...options } })),
 		...rows(["pollEveryMs"], "finite", (options) => mcpServer({ service: service(), tools: {}, ...options })),
 		...rows(["resendMs"], "fromZeroOrNever", (options) =>
 			mcpServer({ service: service(), tools: {}, ...options }),

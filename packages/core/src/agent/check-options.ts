@@ -7,7 +7,7 @@ import {
 	readDuration,
 	resolveModel,
 } from "@holdfast/upp";
-import { modelWaitDefaults } from "../engine/index.ts";
+import { modelWaitDefaults, streamLimits } from "../engine/index.ts";
 import { hookNames } from "../strategies/index.ts";
 import { foreignOptions } from "./foreign-options.ts";
 import { hasOwnTools, isInstance } from "./llm-instance.ts";
@@ -37,6 +37,7 @@ interface CheckedOptions {
 	readonly onAgentChange?: unknown;
 	readonly keepDeltasMs?: unknown;
 	readonly maxSteps?: unknown;
+	readonly maxStreamed?: unknown;
 	readonly unread?: unknown;
 	readonly modelWait?: unknown;
 	readonly onWarning?: unknown;
@@ -98,6 +99,7 @@ export function checkOptions(options: CheckedOptions): void {
 			"invalid_option",
 			"The option `maxSteps` must be a whole number above 0, or Infinity.",
 		);
+	if (options.maxStreamed !== undefined) checkMaxStreamed(options.maxStreamed);
 	if (unread !== "continue" && unread !== "wait")
 		throw new HoldfastTypeError("invalid_option", 'The option `unread` must be "continue" or "wait".');
 	if (modelWait !== "never") checkModelWait(modelWait);
@@ -120,6 +122,18 @@ export function checkOptions(options: CheckedOptions): void {
 		);
 	if (onAgentChange !== "continue" && onAgentChange !== "park")
 		throw new HoldfastTypeError("invalid_option", 'The option `onAgentChange` must be "continue" or "park".');
+}
+
+function checkMaxStreamed(given: unknown): void {
+	for (const [name, value] of Object.entries(readObject(given, "maxStreamed", "of numbers"))) {
+		if (!Object.hasOwn(streamLimits, name))
+			throw new HoldfastTypeError("invalid_option", `The option \`maxStreamed.${name}\` is not known.`);
+		if (value === undefined || (typeof value === "number" && value >= 0)) continue;
+		throw new HoldfastTypeError(
+			"invalid_option",
+			`The option \`maxStreamed.${name}\` must be a number of characters from 0, or Infinity.`,
+		);
+	}
 }
 
 function checkModelWait(given: unknown): void {

@@ -15,7 +15,7 @@ import type {
 	EngineOutput,
 	ModelWaitOptions,
 } from "../engine/index.ts";
-import { fairnessOf, fingerprintOf } from "../engine/index.ts";
+import { fairnessOf, fingerprintOf, streamLimits } from "../engine/index.ts";
 import type { ModelPrice } from "../facts/index.ts";
 import type { Host, Ports } from "../host/index.ts";
 import { systemPorts, systemWarn } from "../host/index.ts";
@@ -110,6 +110,12 @@ export interface AgentOptions<Tools extends ToolSet = ToolSet, Schema extends Ou
 	 */
 	readonly keepDeltasMs?: number;
 	/**
+	 * How many characters tools may stream, in one call (`perCall`) and in a session (`perSession`); a call that exceeds one ends
+	 * with an error result, `too_much_streamed`. Where deltas are kept, the session's count starts again when its history is
+	 * folded; elsewhere with each run. Default: 16,777,216 and 268,435,456. `Infinity`: no limit.
+	 */
+	readonly maxStreamed?: { readonly perCall?: number; readonly perSession?: number };
+	/**
 	 * How many steps a run may take, over all its suspensions; then it fails with `max_steps_exceeded`. Default: no limit,
 	 * and a warning, `many_steps`, of a run that passes 100. `Infinity`: no limit and no warning.
 	 */
@@ -170,6 +176,7 @@ const ownOptions: ReadonlySet<string> = new Set([
 	"remoteToolTimeoutMs",
 	"keepDeltasMs",
 	"maxSteps",
+	"maxStreamed",
 	"output",
 	"outputRepairs",
 	"unread",
@@ -230,6 +237,7 @@ export function resolveAgent(id: string, options: AgentOptions): EngineAgent {
 		...(options.remoteToolTimeoutMs === undefined
 			? {}
 			: { remoteToolTimeoutMs: options.remoteToolTimeoutMs }),
+		maxStreamed: { ...streamLimits, ...options.maxStreamed },
 		...(options.keepDeltasMs === undefined ? {} : { keepDeltasMs: options.keepDeltasMs }),
 	};
 }
@@ -293,6 +301,11 @@ export function opaqueOf(options: AgentOptions): OpaqueStrategy | undefined {
 		);
 	}
 	if (options.output !== undefined) throw hasNoOutput(execution.name);
+	if (options.maxStreamed !== undefined)
+		throw new HoldfastError(
+			"conflicting_options",
+			`\`maxStreamed\` is given, and the strategy "${execution.name}" has its own \`execute\`, which runs its tools itself. Leave \`maxStreamed\` out.`,
+		);
 	return { strategy: execution, llmOptions: llmOptionsOf(options, options.system ?? options.instructions) };
 }
 

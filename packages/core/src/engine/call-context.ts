@@ -14,12 +14,6 @@ export interface StartedCall {
 	readonly approval?: Approval | undefined;
 }
 
-/**
- * Characters that the deltas of a call may have. They are kept with the session and joined to the result, and a tool that streams
- * what a server sends would fill memory and disk.
- */
-const mostEmitted = 16 * 1024 * 1024;
-
 export class CallContext implements ToolContext {
 	readonly toolCallId: string;
 	readonly toolName: string;
@@ -43,7 +37,7 @@ export class CallContext implements ToolContext {
 	readonly #run: Run;
 	#over = false;
 	/** Characters of the deltas. */
-	#emitted = 0;
+	#streamed = 0;
 	#spent: Spent | undefined;
 	// As initialisers: a function that is assigned to a member is allocated among old objects, and then all that it sees
 	// outlives the quick collections of garbage.
@@ -51,8 +45,11 @@ export class CallContext implements ToolContext {
 		const { toolCallId, step } = this;
 		const run = this.#run;
 		if (this.#over || run.stopReason !== undefined) return undefined;
-		this.#emitted += delta.length;
-		if (this.#emitted > mostEmitted) throw tooMuchEmitted(this.toolName);
+		const { perCall, perSession } = run.agent.maxStreamed;
+		const most = this.#streamed + delta.length;
+		if (most > perCall) throw tooMuchStreamed(this.toolName, "call", perCall);
+		if (run.toldMore(delta.length) > perSession) throw tooMuchStreamed(this.toolName, "session", perSession);
+		this.#streamed = most;
 		// What may be replaced is not emitted before it was.
 		if (!run.watched || run.interceptors.toolResult !== undefined) return run.agent.fairness.pause();
 		const event = { type: "tool_delta", step, toolCallId, delta } as const;
@@ -127,16 +124,23 @@ export class CallContext implements ToolContext {
 		return this.#spent;
 	}
 
+	/** Characters of its deltas so far. */
+	get streamed(): number {
+		return this.#streamed;
+	}
+
 	/** The call has its result: what its tool still says is dropped. */
 	close(): void {
 		this.#over = true;
 	}
 }
 
-function tooMuchEmitted(tool: string): HoldfastError {
+function tooMuchStreamed(tool: string, limit: "call" | "session", most: number): HoldfastError {
+	const where = limit === "call" ? "in one call" : "with what its session has streamed before";
+	const option = limit === "call" ? "perCall" : "perSession";
 	return new HoldfastError(
 		"too_much_streamed",
-		`The tool ${tool} has streamed more than ${mostEmitted} characters. Write what is larger to a file, and return where it is.`,
-		{ data: { tool } },
+		`The tool ${tool} has streamed more than ${most} characters ${where}, the limit set by \`maxStreamed.${option}\`. Write what is larger to a file, and return where it is.`,
+		{ data: { tool, limit } },
 	);
 }

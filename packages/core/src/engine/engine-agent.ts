@@ -86,6 +86,9 @@ export interface EngineOutput {
 	check(answer: AssistantSaid): MaybePromise<OutputVerdict>;
 }
 
+/** How many characters tools may stream in one call and in a session, where an agent states nothing. */
+export const streamLimits = { perCall: 16 * 1024 * 1024, perSession: 256 * 1024 * 1024 } as const;
+
 /** An agent as the engine drives it. */
 export interface EngineAgent {
 	readonly id: string;
@@ -102,6 +105,8 @@ export interface EngineAgent {
 	readonly toolStrategy: ToolUseStrategy;
 	/** Milliseconds that somebody outside has for a remote call; undefined: for ever. A tool's own limit goes before. */
 	readonly remoteToolTimeoutMs?: number;
+	/** Characters that tools may stream. */
+	readonly maxStreamed: { readonly perCall: number; readonly perSession: number };
 	/** Milliseconds for which deltas are gathered before they are kept; undefined: they are not kept. */
 	readonly keepDeltasMs?: number;
 	readonly ports: Ports;

@@ -14,6 +14,7 @@ export type {
 	EngineResponse,
 	Observation,
 } from "./engine-agent.ts";
+export { streamLimits } from "./engine-agent.ts";
 export { ephemeralRecorder } from "./ephemeral.ts";
 export { EventQueue } from "./event-queue.ts";
 export { fairnessOf } from "./fairness.ts";

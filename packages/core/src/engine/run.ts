@@ -78,6 +78,8 @@ export class Run {
 	lastWords: string | undefined; // of the strategy, when the run ends now
 	#traces: TraceCollector | undefined;
 	#chunks: ChunkRecorder | undefined;
+	/** Characters that tools have streamed: of its session, with what is under way. */
+	#streamed: number;
 	/** Boundaries that wait for something to be committed with; undefined where nothing is kept. */
 	readonly #marks: PendingMarks | undefined;
 
@@ -90,6 +92,7 @@ export class Run {
 		this.streams = options.asks !== "whole";
 		this.modelWait = options.modelWait;
 		this.state = options.state;
+		this.#streamed = options.state.streamed;
 		this.parentContext = options.parentContext;
 		this.afterStep = options.afterStep;
 		this.interceptors = options.interceptors ?? none;
@@ -124,6 +127,17 @@ export class Run {
 	get traces(): TraceCollector {
 		this.#traces ??= new TraceCollector();
 		return this.#traces;
+	}
+
+	/** Whether deltas are kept with the session. */
+	get keepsDeltas(): boolean {
+		return this.#chunks !== undefined;
+	}
+
+	/** A tool streams so many characters more; gives how many it is in all. */
+	toldMore(characters: number): number {
+		this.#streamed += characters;
+		return this.#streamed;
 	}
 
 	/** The traces finished since the last time. */

@@ -166,6 +166,8 @@ export interface ToolSettled {
 	readonly approved?: boolean;
 	/** Of a call whose work was a sub-agent's. */
 	readonly spent?: Spent;
+	/** Characters of its deltas, where they are kept. */
+	readonly streamed?: number;
 }
 
 /** A question of the engine to user code was answered; asked once, never again. */

@@ -52,7 +52,8 @@ export function unfold(seq: number, { state, tools, refused }: Folded, { show }:
 		cut ||= visible !== message;
 		return visible;
 	});
-	return { seq, agent, context: cut ? List.from(visible) : messages, run: undefined };
+	// The deltas of folded entries are deleted with them.
+	return { seq, agent, context: cut ? List.from(visible) : messages, run: undefined, streamed: 0 };
 }
 
 function withShown(

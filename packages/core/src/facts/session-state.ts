@@ -40,6 +40,8 @@ export interface SessionState {
 	readonly context: List<Message>;
 	/** The last run. @internal */
 	readonly run: RunState | undefined;
+	/** Characters of the deltas of its tools that are kept. */
+	readonly streamed: number;
 }
 
 /** What a fold must know of the agent: how much of a result a tool shows to the model. */
@@ -52,7 +54,7 @@ export interface FoldOptions {
 
 /** A session that begins with a given state. */
 export function initialSession(agent: AgentState): SessionState {
-	return { seq: 0, agent, context: AgentState.partsOf(agent).messages, run: undefined };
+	return { seq: 0, agent, context: AgentState.partsOf(agent).messages, run: undefined, streamed: 0 };
 }
 
 /** The message that carries an interrupted call's lack of a result. */
@@ -99,6 +101,7 @@ function withFact(state: SessionState, entry: Entry, options: FoldOptions): Sess
 			agent: AgentState.ofParts({ ...parts, step: 0, usage: undefined }),
 			context: state.context,
 			run: newRun(entry.runId, fact, parts.messages.length),
+			streamed: state.streamed,
 		};
 	}
 	if (fact.kind === "message.added") return { ...append(state, state.run, seq, fact.message), seq };
@@ -180,9 +183,11 @@ function withFact(state: SessionState, entry: Entry, options: FoldOptions): Sess
 			});
 			const unsettled = run.unsettled - 1;
 			const spent = withSpent(run, fact);
+			const told =
+				fact.streamed === undefined ? state : { ...state, streamed: state.streamed + fact.streamed };
 			if (unsettled > 0)
-				return { ...state, seq, run: withoutChild({ ...spent, calls, unsettled }, fact.callId) };
-			return closeRound(state, spent, calls, entry, options);
+				return { ...told, seq, run: withoutChild({ ...spent, calls, unsettled }, fact.callId) };
+			return closeRound(told, spent, calls, entry, options);
 		}
 		case "decision":
 			// A call that may run is still to be run: deciders are not asked before it was.
@@ -268,6 +273,7 @@ function append(
 		agent: AgentState.ofParts({ ...parts, messages, step, usage, callIds: callIdsWith(parts, message) }),
 		context: same ? messages : state.context.append(shown),
 		run,
+		streamed: state.streamed,
 	};
 }
 

@@ -169,7 +169,7 @@ test("a hook that the queue waits for can send, and is refused what would wait f
 	const agent: Agent = new Agent({
 		model: scriptedModel(echo),
 		host: journalHost(journal),
-		middleware: [{ name: "asking", begin: () => ({ admit }) }],
+		middleware: [{ name: "asking", admitWaiting: "as-is", begin: () => ({ admit }) }],
 	});
 	await (await agent.session("s").send("one")).result();
 	expect(found).toEqual(["asked", "session_busy", "session_busy", "sent"]);

@@ -206,7 +206,9 @@ describe("garbage", () => {
 					const names = Object.keys(fact);
 					return { fact: { ...fact, [names[at % names.length] as string]: value } };
 				};
-				await survives({ middleware: [{ name: "odd", begin: () => ({ admit }) } as never] });
+				await survives({
+					middleware: [{ name: "odd", admitWaiting: "as-is", begin: () => ({ admit }) } as never],
+				});
 			},
 		));
 

@@ -12,6 +12,7 @@ import {
 	fairnessOf,
 	joinDeltas,
 	Run,
+	streamLimits,
 	uapProjection,
 } from "../engine/index.ts";
 import { initialSession, type Watcher } from "../facts/index.ts";
@@ -86,6 +87,7 @@ function engineAgentOf(decider: Decider, context: ExecutionContext, backing: Ins
 		warn: systemWarn,
 		// Who calls a strategy by itself watches over it.
 		stepsAre: "limited",
+		maxStreamed: streamLimits,
 		fairness: fairnessOf(ports),
 		fingerprint: () => "",
 		toolContext: { parentModel: agent.model, parentConfig: agent.config },

@@ -2,7 +2,7 @@
 
 import { isHoldfastError, messageOf, UPPError } from "../errors/index.ts";
 import { checkResponse, type LLMRequest, type LLMResponse } from "../model/index.ts";
-import type { Deadline } from "../retry/index.ts";
+import { charactersOf, type Deadline } from "../retry/index.ts";
 import { Answer, type Emit } from "./answer.ts";
 import { toCallOptions } from "./call-options.ts";
 import { dialectOf } from "./dialect.ts";
@@ -16,15 +16,17 @@ import { wireTools } from "./wire-tools.ts";
 export async function generate(
 	source: LanguageModelSource,
 	request: LLMRequest,
-	signal: AbortSignal,
+	deadline: Deadline,
 ): Promise<LLMResponse> {
 	const { provider } = source;
+	const { signal } = deadline;
 	try {
 		const model = await source.load(request.config ?? {});
 		const result = await model.doGenerate(toCallOptions(request, model, signal));
 		const parts: unknown = result?.content;
 		if (!Array.isArray(parts)) throw malformed(provider, "its content is no list");
 		const answer = new Answer(ignore, "text", wireTools(request.tools, dialectOf(model)).renamed);
+		deadline.heard(charactersOf(parts), true);
 		for (const [index, part] of parts.entries()) takeWhole(answer, part, String(index), provider);
 		take(answer, { type: "response-metadata", ...result.response }, provider);
 		take(answer, { ...result, type: "finish" }, provider);
@@ -62,6 +64,7 @@ export async function follow(
 			const { done, value } = await reader.read();
 			if (done) break;
 			if (value?.type === "error") throw value.error;
+			hear(deadline, value);
 			take(answer, value, provider);
 		}
 		signal.throwIfAborted();
@@ -76,6 +79,25 @@ export async function follow(
 }
 
 function ignore(): void {}
+
+/** Parts that say nothing of the answer: they do not end the silence of a provider. */
+const contentless: ReadonlySet<string> = new Set([
+	"stream-start",
+	"response-metadata",
+	"raw",
+	"text-start",
+	"text-end",
+	"reasoning-start",
+	"reasoning-end",
+	"tool-input-start",
+	"tool-input-end",
+]);
+
+function hear(deadline: Deadline, part: StreamPart): void {
+	const { delta } = part as { delta?: unknown };
+	if (typeof delta === "string") deadline.heard(delta.length, delta !== "");
+	else deadline.heard(charactersOf(part), !contentless.has(part?.type));
+}
 
 function take(answer: Answer, part: StreamPart, provider: string): void {
 	try {

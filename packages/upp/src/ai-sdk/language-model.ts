@@ -67,7 +67,7 @@ export function bindLanguageModelSource(source: LanguageModelSource): BoundLLMMo
 		capabilities,
 		complete: (request) =>
 			runAttempts(request, context, {
-				run: async (signal) => (calls ?? (await loadCalls())).generate(source, request, signal),
+				run: async (_, deadline) => (calls ?? (await loadCalls())).generate(source, request, deadline),
 				started: () => false,
 			}),
 		stream: (request) =>

@@ -1,10 +1,16 @@
 // The one path from a model with its options to a request: `llm()` and every engine build requests here.
 
-import { HoldfastError } from "../errors/index.ts";
+import { HoldfastError, HoldfastTypeError } from "../errors/index.ts";
 import type { JSONSchema, Message, ToolDefinition } from "../messages/index.ts";
-import { type BoundLLMModel, checkedModel, type LLMRequest, type RetryInfo } from "../model/index.ts";
+import {
+	type BoundLLMModel,
+	checkedModel,
+	type LLMRequest,
+	type ProviderConfig,
+	type RetryInfo,
+} from "../model/index.ts";
 import { resolveModel } from "../providers/index.ts";
-import { retryingModel } from "../retry/index.ts";
+import { retryingModel, watchedModel } from "../retry/index.ts";
 import { readDuration } from "../time/index.ts";
 import type { LLMOptions } from "./llm-types.ts";
 
@@ -49,11 +55,10 @@ export function bindModel(options: LLMOptions): ModelBinding {
 	const { name } = reference.provider;
 	// One made by hand has not passed `createProvider`.
 	const bound = checkedModel(handler.bind(reference.modelId, reference.options), name);
-	const { retryStrategy, timeout } = options.config ?? {};
-	if (timeout !== undefined)
-		readDuration("config.timeout", timeout, timeout, { most: Number.POSITIVE_INFINITY });
-	const wrapped = retryStrategy !== undefined || timeout !== undefined;
-	const model = wrapped ? retryingModel(bound, name) : bound;
+	const { config = {} } = options;
+	checkLimits(config);
+	const wrapped = config.retryStrategy !== undefined || config.timeout !== undefined;
+	const model = wrapped ? retryingModel(bound, name) : watchedModel(bound, name);
 	const shared: Record<string, unknown> = { config: {} };
 	for (const [name, value] of Object.entries(options)) {
 		if (!optionNames.has(name) && value !== undefined) shared[name] = value;
@@ -66,6 +71,19 @@ export function bindModel(options: LLMOptions): ModelBinding {
 			return request;
 		},
 	};
+}
+
+/** @throws HoldfastError `invalid_option`. */
+function checkLimits({ timeout, silenceMs, maxAnswerCharacters = 1 }: ProviderConfig): void {
+	const range = { most: Number.POSITIVE_INFINITY };
+	readDuration("config.timeout", timeout, 1, range);
+	readDuration("config.silenceMs", silenceMs, 1, range);
+	if (maxAnswerCharacters > 0) return;
+	throw new HoldfastTypeError(
+		"invalid_option",
+		`The option \`config.maxAnswerCharacters\` is ${String(maxAnswerCharacters)}. It must be a number above 0, or Infinity.`,
+		{ data: { option: "config.maxAnswerCharacters" } },
+	);
 }
 
 function build(messages: Messages, shared: object): LLMRequest {

@@ -26,6 +26,17 @@ export interface ProviderConfig {
 	baseUrl?: string;
 	/** Milliseconds for a whole model call, retries included. Default: no limit. */
 	timeout?: number;
+	/**
+	 * Milliseconds without any content, after which one attempt fails with `TIMEOUT`; it is tried again as `retryStrategy`
+	 * decides, unless something of it was emitted. A model that is not streamed sends its content at once. Default 600,000;
+	 * Infinity: no limit.
+	 */
+	silenceMs?: number;
+	/**
+	 * Characters of one answer: text, reasoning, arguments of calls and files. Each piece counts for at least 16, also an empty
+	 * one. A longer answer is left and fails with `INVALID_RESPONSE`. Default 16,777,216; Infinity: no limit.
+	 */
+	maxAnswerCharacters?: number;
 	/** Default: the runtime's `fetch`. */
 	fetch?: typeof fetch;
 	/** Sent with every request. */

@@ -53,28 +53,28 @@ async function tryAgain<T>(
 	attempt: Attempt<T>,
 	deadline: Deadline,
 ): Promise<T> {
-	const { signal } = deadline;
 	const strategy = request.config?.retryStrategy ?? context.defaultStrategy;
 	const sleep = context.sleep ?? delay;
 	for (let retry = 1; ; retry++) {
 		if (strategy?.beforeRequest !== undefined) {
 			const pause = await strategy.beforeRequest();
-			if (pause > 0) await sleep(pause, signal);
+			if (pause > 0) await sleep(pause, deadline.signal);
 		}
-		signal.throwIfAborted();
+		deadline.signal.throwIfAborted();
 		try {
-			const outcome = await attempt.run(signal, deadline);
+			const outcome = await deadline.attempt(() => attempt.run(deadline.signal, deadline));
 			strategy?.reset?.();
 			return outcome;
 		} catch (thrown) {
 			// Errors of our own say that the call was set up wrongly: another try would end the same.
 			const isOurs = isHoldfastError(thrown) && !isUPPError(thrown);
-			if (isOurs || signal.aborted || attempt.started() || strategy === undefined) throw thrown;
+			if (isOurs || deadline.isOver || attempt.started() || strategy === undefined) throw thrown;
+			deadline.renew();
 			const error = context.toError(thrown);
 			const delayMs = await strategy.onRetry(error, retry);
 			if (delayMs === null || delayMs === undefined) throw error;
 			request.onRetry?.({ attempt: retry, delayMs, error });
-			await sleep(delayMs, signal);
+			await sleep(delayMs, deadline.signal);
 		}
 	}
 }

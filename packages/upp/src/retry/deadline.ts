@@ -1,15 +1,17 @@
-// When a model call has to end before it is done: its time is over, or its caller cancelled it. Each call has a signal
-// of its own, so that listeners which a provider leaves on it go with the call.
+// When a model call has to end before it is done: its time is over, its caller cancelled it, or its provider is silent or sends too
+// much. Each attempt has a signal of its own, so that listeners which a provider leaves on it go with the attempt.
 
 import { UPPError } from "../errors/index.ts";
-import type { LLMRequest } from "../model/index.ts";
+import type { LLMRequest, ProviderConfig } from "../model/index.ts";
 import { startTimer } from "../time/index.ts";
+import { AnswerWatch } from "./answer-watch.ts";
 
 /** The end of one call. */
 export class Deadline {
-	/** Fires when the call must end. */
-	readonly signal: AbortSignal;
-	readonly #controller = new AbortController();
+	#controller = new AbortController();
+	readonly #config: ProviderConfig | undefined;
+	#watch: AnswerWatch | undefined;
+	#isOver = false;
 	readonly #given: AbortSignal | undefined;
 	readonly #provider: string;
 	readonly #reached: (error: UPPError) => void;
@@ -20,7 +22,7 @@ export class Deadline {
 
 	/** `reached` is called at most once, with the reason, before the signal fires. */
 	constructor({ signal, config }: LLMRequest, provider: string, reached: (error: UPPError) => void) {
-		this.signal = this.#controller.signal;
+		this.#config = config;
 		this.#given = signal;
 		this.#provider = provider;
 		this.#reached = reached;
@@ -33,8 +35,43 @@ export class Deadline {
 		if (timeout !== undefined) this.#stopTimer = startTimer(timeout, () => this.#expire(timeout));
 	}
 
+	/** Fires when the attempt must end. */
+	get signal(): AbortSignal {
+		return this.#controller.signal;
+	}
+
+	/** Whether the call as a whole has ended. */
+	get isOver(): boolean {
+		return this.#isOver;
+	}
+
+	/** The outcome of one attempt, or the reason for which it was left. */
+	attempt<T>(run: () => PromiseLike<T>): Promise<T> {
+		return new Promise((resolve, reject) => {
+			this.#watch = new AnswerWatch(this.#config, this.#provider, (error) => {
+				reject(error);
+				this.#controller.abort(error);
+				this.onReached?.();
+			});
+			run().then(resolve, reject);
+		});
+	}
+
+	/** The provider has sent something: see `AnswerWatch`. */
+	heard(characters: number, content: boolean): void {
+		this.#watch?.heard(characters, content);
+	}
+
+	/** After an attempt that failed: the next one gets a signal that has not fired. */
+	renew(): void {
+		this.#watch?.close();
+		this.onReached = undefined;
+		if (this.#controller.signal.aborted) this.#controller = new AbortController();
+	}
+
 	/** The call settled: nothing can end it any more. */
 	close(): void {
+		this.#watch?.close();
 		this.#stopTimer?.();
 		this.#given?.removeEventListener("abort", this.#cancel);
 	}
@@ -45,6 +82,7 @@ export class Deadline {
 	}
 
 	#end(error: UPPError): void {
+		this.#isOver = true;
 		this.close();
 		this.#reached(error);
 		this.#controller.abort(error);

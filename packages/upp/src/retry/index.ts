@@ -2,5 +2,7 @@
 
 export { type CallContext, runAttempts, type Sleep } from "./attempts.ts";
 export { type BackoffOptions, exponentialBackoff, noRetry } from "./backoff.ts";
+export { charactersOf } from "./characters-of.ts";
 export { cancelled, type Deadline } from "./deadline.ts";
 export { retryingModel, toUnknownError } from "./retrying-model.ts";
+export { watchedModel } from "./watched-model.ts";

@@ -8,8 +8,10 @@ import {
 	type LLMResponse,
 	markRetrying,
 } from "../model/index.ts";
-import { EventStream } from "../stream/index.ts";
+import { EventStream, type StreamEvent } from "../stream/index.ts";
 import { type CallContext, runAttempts, type Sleep } from "./attempts.ts";
+import { charactersOf } from "./characters-of.ts";
+import type { Deadline } from "./deadline.ts";
 
 /** The model with the retries and the time limit of each request's config; one that has its own is returned as it is. */
 export function retryingModel(model: BoundLLMModel, provider: string, sleep?: Sleep): BoundLLMModel {
@@ -25,13 +27,13 @@ export function retryingModel(model: BoundLLMModel, provider: string, sleep?: Sl
 		capabilities: model.capabilities,
 		complete: (request) =>
 			runAttempts(request, context, {
-				run: (signal) => model.complete(withSignal(request, signal)),
+				run: (signal, deadline) => whole(model, withSignal(request, signal), deadline),
 				started: () => false,
 			}),
 		stream: (request) =>
 			new EventStream<LLMResponse>((stream) =>
 				runAttempts(request, context, {
-					run: (signal) => forward(model, withSignal(request, signal), stream),
+					run: (signal, deadline) => forward(model, withSignal(request, signal), deadline, stream),
 					started: () => stream.started,
 				}),
 			),
@@ -41,16 +43,30 @@ export function retryingModel(model: BoundLLMModel, provider: string, sleep?: Sl
 async function forward(
 	model: BoundLLMModel,
 	request: LLMRequest,
+	deadline: Deadline,
 	target: EventStream<LLMResponse>,
 ): Promise<LLMResponse> {
+	const { signal } = deadline;
 	const source = model.stream(request);
 	source.response.catch(() => {});
-	for await (const event of source) target.push(event);
+	for await (const event of source) {
+		if (signal.aborted) break; // a model that does not heed its signal would continue
+		const characters = charactersOf((event as StreamEvent | null)?.delta);
+		deadline.heard(characters, characters > 0);
+		target.push(event);
+	}
 	return source.response;
 }
 
-// Copies the request without computing its lazy messages.
-function withSignal(request: LLMRequest, signal: AbortSignal): LLMRequest {
+async function whole(model: BoundLLMModel, request: LLMRequest, deadline: Deadline): Promise<LLMResponse> {
+	const response = await model.complete(request);
+	const { content, toolCalls } = response?.message ?? {};
+	deadline.heard(charactersOf([content, toolCalls]), true);
+	return response;
+}
+
+/** Copies the request without computing its lazy messages. */
+export function withSignal(request: LLMRequest, signal: AbortSignal): LLMRequest {
 	const copy = Object.defineProperties({}, Object.getOwnPropertyDescriptors(request)) as LLMRequest;
 	copy.signal = signal;
 	return copy;

@@ -1,0 +1,13 @@
+// How much a provider has sent, about: texts by their characters, bytes by their number.
+
+const deepest = 8;
+
+/** The characters of all texts and the bytes in a value; what is nested deeper than 8 levels is not counted. */
+export function charactersOf(value: unknown, depth = 0): number {
+	if (typeof value === "string") return value.length;
+	if (typeof value !== "object" || value === null || depth > deepest) return 0;
+	if (ArrayBuffer.isView(value)) return value.byteLength;
+	let sum = 0;
+	for (const name in value) sum += charactersOf((value as Record<string, unknown>)[name], depth + 1);
+	return sum;
+}
