@@ -71,7 +71,8 @@ export class Listing {
 			return await submit();
 		} finally {
 			this.#submitting--;
-			await this.note();
+			// What was accepted stays so: the directory is notified again with the next change, or by the alarm.
+			await this.note().catch(console.error);
 		}
 	}
 
@@ -83,8 +84,12 @@ export class Listing {
 	/** The session was deleted. */
 	async remove(owner: SessionOwner, sessionId: string): Promise<void> {
 		this.#tenant = owner.tenant;
-		await this.#directory(owner)?.remove(sessionId);
-		if (this.#options.maxConcurrentRuns !== undefined) await this.#inTurn(() => this.#count(0));
+		// After what was said before: a note that arrives later would list the session again.
+		await this.#inTurn(async () => {
+			await this.#directory(owner)?.remove(sessionId);
+			this.#isOpen = undefined;
+			if (this.#options.maxConcurrentRuns !== undefined) await this.#count(0);
+		});
 	}
 
 	#inTurn<Value>(say: () => Promise<Value>): Promise<Value> {

@@ -5,10 +5,33 @@ import type { ObjectStorage, SqlCursor } from "./platform.ts";
 /** The storage of an object as a connection. */
 export function objectConnection(storage: ObjectStorage): SqlConnection {
 	return {
-		exec: (text) => void storage.sql.exec(text),
+		exec: (text) => coded(() => void storage.sql.exec(text)),
 		prepare: (text) => new Statement(storage, text),
-		atomically: (work) => storage.transactionSync(work),
+		atomically: (work) => coded(() => storage.transactionSync(work)),
 	};
+}
+
+/** SQLite's result codes by the names that end the platform's messages. */
+const resultCodes: Readonly<Record<string, number>> = {
+	BUSY: 5,
+	LOCKED: 6,
+	NOMEM: 7,
+	READONLY: 8,
+	IOERR: 10,
+	CORRUPT: 11,
+	FULL: 13,
+	TOOBIG: 18,
+};
+
+/** What a call gives; its error has SQLite's result code, which the platform states in the message alone. */
+function coded<Value>(call: () => Value): Value {
+	try {
+		return call();
+	} catch (error) {
+		const name = error instanceof Error ? /: SQLITE_([A-Z]+)/.exec(error.message)?.[1] : undefined;
+		const errcode = name === undefined ? undefined : resultCodes[name];
+		throw errcode === undefined ? error : Object.assign(error as Error, { errcode });
+	}
 }
 
 /** A name in a statement: the platform takes parameters by their places only. */

@@ -10,7 +10,7 @@ import {
 	sessionService,
 	whenBegun,
 } from "@holdfast/server";
-import { HoldfastError } from "holdfast";
+import { HoldfastError, isHoldfastError } from "holdfast";
 import type { SqlHost } from "holdfast/sql";
 import { answerWith } from "./answers.ts";
 import { batchLines } from "./lines.ts";
@@ -80,6 +80,12 @@ export function sessionObject<Env>(
 		#staying = new AbortController();
 		#awake: Promise<Awake> | undefined;
 		#requests = 0;
+		/** Requests under way that may write to the storage, or read what must be there until they have. */
+		#acting = 0;
+		/** Resolves when there are none. */
+		#acted = Promise.withResolvers<void>();
+		/** Settles when the object has let go of what it had. */
+		#sleeping: Promise<void> = Promise.resolve();
 		#linger: ReturnType<typeof setTimeout> | undefined;
 		#unwatch: (() => void) | undefined;
 		/** Whether a directory could not be notified. */
@@ -114,6 +120,7 @@ export function sessionObject<Env>(
 
 		async #answer(path: string, question: SessionQuestion): Promise<unknown> {
 			const { caller, sessionId } = question;
+			await this.#sleeping;
 			// A session that was never begun leaves nothing behind.
 			if (path !== "/submit" && !this.#isKnown()) {
 				if (path === "/get") return null;
@@ -122,13 +129,13 @@ export function sessionObject<Env>(
 			const { host, service, listing } = await this.#wake();
 			switch (path) {
 				case "/submit":
-					return this.#submit(listing, service, question);
+					return this.#act(() => this.#submit(listing, service, question));
 				case "/begun":
 					return (await this.#whenBegun(host, listing, question)) ?? null;
 				case "/get":
-					return (await service.get(caller, sessionId)) ?? null;
+					return (await this.#act(() => service.get(caller, sessionId))) ?? null;
 				case "/stop":
-					return service.stop(caller, sessionId);
+					return this.#act(() => service.stop(caller, sessionId));
 				case "/delete":
 					return this.#delete(listing, service, question);
 				default:
@@ -170,11 +177,15 @@ export function sessionObject<Env>(
 			service: SessionService,
 			{ caller, sessionId }: SessionQuestion,
 		): Promise<void> {
-			await service.delete(caller, sessionId);
+			const gone = await service.delete(caller, sessionId).then(
+				() => undefined,
+				(error: unknown) => ({ error }),
+			);
+			if (gone !== undefined && !isUnknown(gone.error)) throw gone.error;
+			// A deletion that ended in between is completed by the next, which finds no session.
 			await listing.remove(caller, sessionId);
-			await this.#sleep();
-			await this.#storage.deleteAlarm();
-			await this.#storage.deleteAll();
+			await this.#clear();
+			if (gone !== undefined) throw gone.error;
 		}
 
 		#follow(service: SessionService, { caller, sessionId, after, until }: SessionQuestion): Response {
@@ -192,11 +203,41 @@ export function sessionObject<Env>(
 			return new Response(batchLines(batches, { leaving, over }));
 		}
 
-		#wake(): Promise<Awake> {
-			this.#awake ??= this.#open().catch((error: unknown) => {
-				this.#awake = undefined;
-				throw error;
+		/** Empties the storage, unless the session was begun again. What asks meanwhile waits, and finds an object that was never used. */
+		async #clear(): Promise<void> {
+			while (this.#acting > 0) await this.#acted.promise;
+			const awake = this.#awake;
+			if (awake === undefined) return;
+			const { host } = await awake;
+			const isBegunAgain = (await host.journal.list({ limit: 1 })).length > 0;
+			if (isBegunAgain || this.#acting > 0 || this.#awake !== awake) return;
+			await this.#sleep(async () => {
+				await this.#storage.deleteAlarm();
+				await this.#storage.deleteAll();
 			});
+		}
+
+		/** Lets nobody clear the storage under a request that may write to it. */
+		async #act<Value>(act: () => Promise<Value>): Promise<Value> {
+			this.#acting++;
+			try {
+				return await act();
+			} finally {
+				this.#acting--;
+				if (this.#acting === 0) {
+					this.#acted.resolve();
+					this.#acted = Promise.withResolvers();
+				}
+			}
+		}
+
+		#wake(): Promise<Awake> {
+			this.#awake ??= this.#sleeping
+				.then(() => this.#open())
+				.catch((error: unknown) => {
+					this.#awake = undefined;
+					throw error;
+				});
 			return this.#awake;
 		}
 
@@ -262,23 +303,35 @@ export function sessionObject<Env>(
 			if (awake === undefined || this.#requests > 0) return;
 			const { host } = await awake;
 			await this.#watchOver(host);
-			if (this.#requests > 0 || (await isAtWork(host))) return;
+			if ((await isAtWork(host)) || this.#requests > 0 || this.#awake !== awake) return;
 			await this.#sleep();
 		}
 
-		async #sleep(): Promise<void> {
+		/** Lets go of host and service, and then does the rest; whoever wakes the object waits for both. */
+		#sleep(rest: () => Promise<void> = async () => {}): Promise<void> {
 			const awake = this.#awake;
 			this.#awake = undefined;
 			clearTimeout(this.#linger);
 			this.#unwatch?.();
 			this.#staying.abort();
 			this.#staying = new AbortController();
-			if (awake === undefined) return;
-			const { service, host } = await awake;
-			await service.close();
-			await host.close();
+			const sleep = async (): Promise<void> => {
+				if (awake !== undefined) {
+					const { service, host } = await awake;
+					await service.close();
+					await host.close();
+				}
+				await rest();
+			};
+			const asleep = this.#sleeping.then(sleep);
+			this.#sleeping = asleep.catch(() => {});
+			return asleep;
 		}
 	};
+}
+
+function isUnknown(error: unknown): boolean {
+	return isHoldfastError(error) && error.code === "session_not_found";
 }
 
 /** Whether a run is driven here, or waits to be. */

@@ -5,6 +5,7 @@ import { errorData, stoppedFacts } from "../facts/index.ts";
 import type { Run } from "./run.ts";
 import type { CommitOptions } from "./run-options.ts";
 import { CommitFailed, CutShort, Stopped, Waits } from "./stopped.ts";
+import { isTooLarge } from "./unwritable.ts";
 
 /** How the drive of a run came to its end in this process. */
 export type DriveOutcome =
@@ -42,10 +43,10 @@ export async function stopOrFail(run: Run, thrown: unknown): Promise<DriveOutcom
 	return { kind: "ended", outcome, error: interrupted ? undefined : error };
 }
 
-/** Policy refuses the end of a run as it refused what came before: it ends without a word of what was said. */
+/** Policy or the store refuses the end of a run as it refused what came before: it ends without a word of what was said. */
 async function endedBare(run: Run, outcome: RunOutcome, error: unknown): Promise<DriveOutcome> {
 	try {
-		const committed = run.commitAsIs([refusedEnd(outcome)]);
+		const committed = run.commitAsIs([refusedEnd(outcome, error)]);
 		if (committed instanceof Promise) await committed;
 	} catch (failure) {
 		const cause = failure instanceof CommitFailed ? failure.cause : failure;
@@ -55,7 +56,8 @@ async function endedBare(run: Run, outcome: RunOutcome, error: unknown): Promise
 }
 
 /** The end of a run whose facts were refused; it says nothing of their content, and so needs nobody's leave. */
-export function refusedEnd(outcome: RunOutcome): Fact {
+export function refusedEnd(outcome: RunOutcome, refusal: unknown): Fact {
+	if (isTooLarge(refusal)) return { kind: "run.ended", outcome, error: errorData(refusal) };
 	const message = "Policy refused what the run was to record; see `policy_refused` in the documentation.";
 	const error = errorData(new HoldfastError("policy_refused", message));
 	return { kind: "run.ended", outcome, ...(outcome === "aborted" ? {} : { error }) };

@@ -9,7 +9,13 @@ import { CommitFailed } from "./stopped.ts";
 export function refusedCommit({ facts, chunks = [] }: Append, refusal: unknown): never {
 	for (const fact of facts) check(fact.kind, () => encodeFact(fact));
 	for (const { event } of chunks) check("what the model said", () => JSON.stringify(event));
+	if (isTooLarge(refusal)) throw refusal;
 	throw new CommitFailed(refusal);
+}
+
+/** Whether a store refused content because of its size: it would refuse it again. */
+export function isTooLarge(error: unknown): boolean {
+	return isHoldfastError(error) && error.code === "value_too_large";
 }
 
 function check(kind: string, write: () => unknown): void {

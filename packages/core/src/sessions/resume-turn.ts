@@ -78,7 +78,7 @@ export async function resumeTurn(
 			lease.drop();
 			throw first.refusal;
 		}
-		if ((await commitBare(lease, run, [], undefined)) === "taken") return undefined;
+		if ((await commitBare(lease, run, [], undefined, first.refusal)) === "taken") return undefined;
 	}
 	if (settlement?.afterwards === "stops") run.stop("interrupt");
 	return { run, ...made, isResumed: true, refused: refusedOf(first), steered: [] };

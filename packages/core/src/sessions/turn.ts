@@ -131,7 +131,9 @@ export function beginTurn(
 			// What was changed in the history may be what was refused: it waits for the next turn.
 			const bare = startOf(run.agent, plainOrigin(origin));
 			const own = commitOptions(stage === "seen" ? [inputId] : [], dedupeKey, values);
-			return (await commitBare(lease, run, [bare], own)) === "taken" ? undefined : settle(known);
+			return (await commitBare(lease, run, [bare], own, known.refusal)) === "taken"
+				? undefined
+				: settle(known);
 		});
 	}
 	return settle(first);
@@ -220,8 +222,9 @@ export function commitBare(
 	run: Run,
 	facts: readonly Fact[],
 	options: CommitOptions | undefined,
+	refusal: unknown,
 ): MaybePromise<FirstCommit> {
-	const bare = [...facts, refusedEnd("error")];
+	const bare = [...facts, refusedEnd("error", refusal)];
 	return first(lease, () => run.commitAsIs(bare, options));
 }
 

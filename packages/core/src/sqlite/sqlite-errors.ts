@@ -10,6 +10,7 @@ const inputOutput = 10;
 const corrupt = 11;
 const full = 13;
 const cannotOpen = 14;
+const tooLarge = 18;
 const notADatabase = 26;
 /** The shared memory file could not grow: where a full disk shows first. */
 const noRoomForSharedMemory = inputOutput | (19 << 8);
@@ -58,6 +59,12 @@ export function journalError(error: unknown): HoldfastError {
 			return journalCorrupt("SQLite cannot read the file", error);
 		case full:
 			return diskFull(error);
+		case tooLarge:
+			return new HoldfastError(
+				"value_too_large",
+				"A single value is larger than the store can hold. Keep large content in files, and refer to it.",
+				{ cause: error },
+			);
 		case cannotOpen:
 		case readOnly:
 			return new HoldfastError(

@@ -42,6 +42,7 @@ export const statusByCode: ReadonlyMap<string, number> = new Map([
 	["events_expired", 410],
 	["changes_expired", 410],
 	["body_too_large", 413],
+	["value_too_large", 413],
 	["unsupported_media_type", 415],
 	["rate_limited", 429],
 	["internal_error", 500],
