@@ -87,7 +87,10 @@ export interface EngineOutput {
 }
 
 /** How many characters tools may stream in one call and in a session, where an agent states nothing. */
-export const streamLimits = { perCall: 16 * 1024 * 1024, perSession: 256 * 1024 * 1024 } as const;
+export const streamLimits: EngineAgent["maxStreamed"] = {
+	perCall: 16 * 1024 * 1024,
+	perSession: 256 * 1024 * 1024,
+};
 
 /** An agent as the engine drives it. */
 export interface EngineAgent {

@@ -3,11 +3,11 @@
 import { join } from "node:path";
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { Agent } from "../agent/agent.ts";
 import type { AgentOptions } from "../agent/options.ts";
 import { memoryHost } from "../host/host-port.ts";
 import { sqliteHost } from "../sqlite.ts";
-import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { tool } from "../tools/index.ts";
 
 const piece = "x".repeat(1024 * 1024);

@@ -54,6 +54,7 @@ const sources: { readonly [Kind in Frequent]: Readonly<Record<Members<Kind>, Sou
 		duration: "ours",
 		approved: "ours",
 		spent: "outside",
+		streamed: "ours",
 	},
 	"run.ended": { outcome: "ours", error: "outside", partial: "outside" },
 };
