@@ -1,6 +1,11 @@
 // The only door of the model layer.
 
-export type { LanguageModel } from "./ai-sdk/index.ts";
+export {
+	type LanguageModel,
+	type PlacedProviderPart,
+	type ProviderPart,
+	providerParts,
+} from "./ai-sdk/index.ts";
 export {
 	checkOptionNames,
 	ErrorCode,

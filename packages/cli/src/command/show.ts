@@ -1,5 +1,6 @@
 /** The command `show`: the timeline of a session, read from its journal. */
 
+import { type ProviderPart, providerParts } from "@holdfast/upp";
 import { AgentState, type Entry, type ErrorData, type Fact } from "holdfast";
 import { outcomeMarks } from "../render/index.ts";
 import {
@@ -152,6 +153,7 @@ function describe(
 			);
 			for (const text of printable(fact.message.text).split("\n"))
 				if (fact.message.text !== "") line("", text);
+			for (const { part } of providerParts(fact.message)) line(...providerLine(part, width));
 			break;
 		}
 		case "tools.requested":
@@ -252,5 +254,17 @@ function describe(
 		default:
 			fact satisfies never;
 			break;
+	}
+}
+
+/** What a provider did by itself: a tool that it ran, its result, or a source. */
+function providerLine(part: ProviderPart, width: number): [string, string] {
+	switch (part.type) {
+		case "call":
+			return ["provider", oneLine(`${part.toolName} ${formatArguments(part.input)}`, width)];
+		case "result":
+			return ["", oneLine(`${part.isError ? "error: " : ""}${summarise(part.output)}`, width)];
+		case "source":
+			return ["source", oneLine([part.title ?? part.filename, part.url].filter(Boolean).join(" "), width)];
 	}
 }

@@ -46,7 +46,29 @@ export type UserPart =
 export type AssistantPart =
 	| { readonly type: "text"; readonly text: string }
 	| { readonly type: "thinking"; readonly thinking: string }
-	| ({ readonly type: "toolCall" } & ToolCall);
+	| ({ readonly type: "toolCall" } & ToolCall)
+	/** A tool that the model's provider ran by itself. */
+	| ({ readonly type: "providerToolCall" } & ToolCall)
+	| {
+			readonly type: "providerToolResult";
+			readonly toolCallId: string;
+			readonly name: string;
+			readonly output: string;
+			readonly isError: boolean;
+	  }
+	/** A page or a document that the model names as its source. */
+	| {
+			readonly type: "source";
+			readonly id: string;
+			/** `url`, `document`, or another word of the provider's. */
+			readonly sourceType: string;
+			readonly url?: string;
+			readonly title?: string;
+			readonly mediaType?: string;
+			readonly filename?: string;
+	  }
+	/** A file that the model made: base64, or a URL. */
+	| { readonly type: "file"; readonly data: string; readonly mediaType: string };
 
 /** What a user says. */
 export interface UserMessage {

@@ -75,6 +75,14 @@ function historyMessage(given: unknown, index: number): Message[] {
 					return [];
 				}
 				if (part?.type === "text") return [{ type: "text", text: String(part.text) }];
+				// What a provider ran by itself, and named, is its own to know.
+				if (
+					part?.type === "providerToolCall" ||
+					part?.type === "providerToolResult" ||
+					part?.type === "source"
+				)
+					return [];
+				if (part?.type === "file") return [fileBlock(part, `${field}.content`)];
 				if (part?.type === "thinking") return [{ type: "reasoning", text: String(part.thinking) }];
 				throw invalidInput(`${field}.content`, "has a part of an unknown type");
 			});
@@ -91,6 +99,18 @@ function historyMessage(given: unknown, index: number): Message[] {
 			return [];
 		default:
 			throw invalidInput(`${field}.role`, "must be user, assistant, tool, error or aborted");
+	}
+}
+
+function fileBlock(part: AssistantPart, field: string): AssistantContent {
+	try {
+		const { data, mediaType } = part as { readonly data: string; readonly mediaType: string };
+		const isImage = mediaType.startsWith("image/");
+		const given = isImage ? { type: "image", image: data, mediaType } : { type: "file", data, mediaType };
+		const [block] = acceptInput({ type: "user-message", content: [given as UserPart] }).message.content;
+		return block as AssistantContent;
+	} catch {
+		throw invalidInput(field, "has a file without `data` and `mediaType`");
 	}
 }
 

@@ -8,6 +8,7 @@ import type {
 	UserContent,
 	UserMessage,
 } from "@holdfast/upp";
+import { type PlacedProviderPart, type ProviderPart, providerParts } from "@holdfast/upp";
 import type { MessageEvent } from "../facts/index.ts";
 import { plainJson } from "../tools/index.ts";
 
@@ -29,7 +30,32 @@ export interface SessionToolCall {
 export type AssistantPart =
 	| { readonly type: "text"; readonly text: string }
 	| { readonly type: "thinking"; readonly thinking: string }
-	| (SessionToolCall & { readonly type: "toolCall" });
+	| (SessionToolCall & { readonly type: "toolCall" })
+	/** A tool that the model's provider ran by itself. */
+	| (SessionToolCall & { readonly type: "providerToolCall" })
+	| {
+			readonly type: "providerToolResult";
+			readonly toolCallId: string;
+			readonly name: string;
+			readonly output: string;
+			readonly isError: boolean;
+	  }
+	/** A page or a document that the model names as its source. */
+	| SourcePart
+	/** A file that the model made, in base64, or its URL. */
+	| { readonly type: "file"; readonly data: string; readonly mediaType: string };
+
+/** A page or a document that the model names as its source. */
+export interface SourcePart {
+	readonly type: "source";
+	readonly id: string;
+	/** `url`, `document`, or another word of the provider's. */
+	readonly sourceType: string;
+	readonly url?: string;
+	readonly title?: string;
+	readonly mediaType?: string;
+	readonly filename?: string;
+}
 
 /** Tokens of one model call, and its price. */
 export interface MessageUsage {
@@ -126,7 +152,7 @@ export function assistantMessage(
 	return {
 		role: "assistant",
 		id: message.id,
-		content: [...message.content.flatMap(assistantPart), ...calls],
+		content: [...contentParts(message), ...calls],
 		model: modelId,
 		stopReason: message.hasToolCalls ? "tool_calls" : stopReason === "length" ? "length" : "stop",
 		usage: { ...usage, ...(cost === undefined ? {} : { cost }) },
@@ -177,8 +203,54 @@ function sourceText(source: {
 	return typeof source.data === "string" ? source.data : (plainJson(source.data) as string);
 }
 
+/** The content of an answer, with what its provider did by itself where it did it. */
+function contentParts(message: AssistantMessage): AssistantPart[] {
+	const placed = providerParts(message);
+	if (placed.length === 0) return message.content.flatMap(assistantPart);
+	const parts: AssistantPart[] = [];
+	let next = 0;
+	for (let at = 0; at <= message.content.length; at++) {
+		for (; next < placed.length && (placed[next]?.at ?? 0) <= at; next++)
+			parts.push(providerPart((placed[next] as PlacedProviderPart).part));
+		const block = message.content[at];
+		if (block !== undefined) parts.push(...assistantPart(block));
+	}
+	return parts;
+}
+
+function providerPart(part: ProviderPart): AssistantPart {
+	switch (part.type) {
+		case "call": {
+			const { toolCallId: id, toolName: name, input } = part;
+			return {
+				type: "providerToolCall",
+				id,
+				name,
+				arguments: plainJson(input ?? {}) as Record<string, unknown>,
+			};
+		}
+		case "result": {
+			const { toolCallId, toolName: name, output, isError } = part;
+			return { type: "providerToolResult", toolCallId, name, output: outputText(output), isError };
+		}
+		case "source": {
+			const { id, sourceType, url, title, mediaType, filename } = part;
+			return {
+				type: "source",
+				id,
+				sourceType,
+				...(url === undefined ? {} : { url }),
+				...(title === undefined ? {} : { title }),
+				...(mediaType === undefined ? {} : { mediaType }),
+				...(filename === undefined ? {} : { filename }),
+			};
+		}
+	}
+}
+
 function assistantPart(part: AssistantContent): AssistantPart[] {
 	if (part.type === "text") return part.text === "" ? [] : [{ type: "text", text: part.text }];
 	if (part.type === "reasoning") return part.text === "" ? [] : [{ type: "thinking", thinking: part.text }];
-	return [];
+	const data = "source" in part ? sourceText(part.source) : (plainJson(part.data) as string);
+	return [{ type: "file", data, mediaType: part.mimeType }];
 }

@@ -25,6 +25,8 @@ export interface Said {
 	text: string;
 	readonly thinking?: string;
 	readonly calls: readonly Call[];
+	/** Pages and documents that the answer names. */
+	readonly sources?: readonly { readonly title: string; readonly url?: string }[];
 	readonly model?: string;
 	readonly tokens?: number;
 	readonly cost?: number;
@@ -69,6 +71,20 @@ interface MessageBody {
 	readonly type?: string;
 	readonly content?: readonly { readonly type: string; readonly text?: string }[];
 	readonly toolCalls?: readonly CallBody[];
+	readonly metadata?: { readonly upp?: Carried };
+}
+/** What the provider did by itself. */
+interface Carried {
+	readonly parts?: readonly {
+		readonly part: {
+			readonly type: string;
+			readonly toolCallId?: string;
+			readonly toolName?: string;
+			readonly input?: unknown;
+			readonly output?: { readonly type: string; readonly value?: unknown };
+		};
+	}[];
+	readonly sources?: readonly { readonly id: string; readonly url?: string; readonly title?: string }[];
 }
 interface CallBody {
 	readonly toolCallId: string;
@@ -194,7 +210,8 @@ export class Conversation {
 		put({
 			who: "assistant",
 			text: textOf(message),
-			calls: this.#called(message.toolCalls ?? []),
+			calls: [...providerCalls(message), ...this.#called(message.toolCalls ?? [])],
+			...sourcesOf(message),
 			model: String(body.modelId),
 			tokens: inputTokens + outputTokens,
 			duration: Number(body.duration),
@@ -266,6 +283,31 @@ export class Conversation {
 				? `It waits for ${until} (${wait.tag}).`
 				: `It waits for its model until ${until}: ${wait.model.code}, attempt ${wait.model.attempt}.`);
 	}
+}
+
+/** The tools that the provider ran by itself. */
+function providerCalls({ metadata }: MessageBody): readonly Call[] {
+	const calls = new Map<string, Call>();
+	for (const { part } of metadata?.upp?.parts ?? []) {
+		const { type, toolCallId: callId = "", toolName: name = "", input, output } = part;
+		if (type === "tool-call") calls.set(callId, { callId, name, input, attempts: 1 });
+		const call = type === "tool-result" ? calls.get(callId) : undefined;
+		if (call === undefined) continue;
+		call.outcome = output?.type.startsWith("error") === true ? "error" : "done";
+		call.result = output?.value;
+	}
+	return [...calls.values()];
+}
+
+function sourcesOf({ metadata }: MessageBody): Pick<Said, "sources"> {
+	const { sources = [] } = metadata?.upp ?? {};
+	if (sources.length === 0) return {};
+	return {
+		sources: sources.map(({ id, url, title }) => ({
+			title: title ?? url ?? id,
+			...(url === undefined ? {} : { url }),
+		})),
+	};
 }
 
 /** The text of a message. */

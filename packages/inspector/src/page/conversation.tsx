@@ -56,7 +56,7 @@ const speakers: Readonly<Record<Said["who"], string>> = {
 };
 
 function Message({ of }: { readonly of: Said }): JSX.Element {
-	const { who, text, thinking, calls, at, model, tokens, cost, duration, stopped } = of;
+	const { who, text, thinking, calls, sources = [], at, model, tokens, cost, duration, stopped } = of;
 	return (
 		<article class={`message message-${who}`}>
 			<header>
@@ -78,7 +78,26 @@ function Message({ of }: { readonly of: Said }): JSX.Element {
 			{calls.map((call) => (
 				<CallDetails key={call.callId} of={call} />
 			))}
+			{sources.length === 0 ? null : <Sources of={sources} />}
 		</article>
+	);
+}
+
+function Sources({ of }: { readonly of: NonNullable<Said["sources"]> }): JSX.Element {
+	return (
+		<ul class="sources">
+			{of.map(({ title, url }) => (
+				<li key={url ?? title}>
+					{url !== undefined && /^https?:/.test(url) ? (
+						<a href={url} rel="noreferrer noopener" target="_blank">
+							{title}
+						</a>
+					) : (
+						title
+					)}
+				</li>
+			))}
+		</ul>
 	);
 }
 

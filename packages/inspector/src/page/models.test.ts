@@ -58,6 +58,23 @@ test("a conversation has what was said in order, and calls with their results", 
 	expect(pending).toEqual([]);
 });
 
+test("an answer has the calls that its provider ran by itself, and its sources", async () => {
+	const entry = (await entriesOf(["Hello"])).find(({ kind }) => kind === "assistant") as ShownEntry;
+	const { message, ...rest } = entry.body as { readonly message: object };
+	const call = { toolCallId: "w", toolName: "web_search" };
+	const parts = [
+		{ at: 0, part: { type: "tool-call", ...call, input: { query: "a" }, providerExecuted: true } },
+		{ at: 0, part: { type: "tool-result", ...call, output: { type: "json", value: { hits: 1 } } } },
+	];
+	const sources = [{ sourceType: "url", id: "1", url: "https://example.com", title: "A" }];
+	const body = { ...rest, message: { ...message, metadata: { upp: { parts, sources } } } };
+	const [said] = conversationOf([{ ...entry, body }]).said;
+	expect(said?.calls).toMatchObject([
+		{ name: "web_search", input: { query: "a" }, outcome: "done", result: { hits: 1 } },
+	]);
+	expect(said?.sources).toEqual([{ title: "A", url: "https://example.com" }]);
+});
+
 test("a message that was added from outside is shown, changed and taken out by its id", async () => {
 	const entries = await entriesOf(["Hello"]);
 	const first = entries[0] as ShownEntry;

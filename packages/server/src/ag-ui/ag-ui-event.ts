@@ -100,4 +100,10 @@ export type AgUiEvent =
 			readonly name: "tool_input";
 			readonly value: { readonly toolCallId: string; readonly input: unknown };
 	  }
+	/** A page or a document that an answer names, or a file that its model made. */
+	| {
+			readonly type: "CUSTOM";
+			readonly name: "source" | "file";
+			readonly value: Readonly<Record<string, unknown>>;
+	  }
 	| { readonly type: "CUSTOM"; readonly name: "resumed"; readonly value: null };

@@ -8,6 +8,7 @@ import { waitText } from "../service/index.ts";
 import type { AgUiBackgroundCall, AgUiEvent, AgUiInterrupt, AgUiUsage } from "./ag-ui-event.ts";
 
 type Event = LoggedEvent["event"];
+type AssistantPart = Extract<SessionMessage, { readonly role: "assistant" }>["content"][number];
 type EventOf<Type extends Event["type"]> = Extract<Event, { readonly type: Type }>;
 
 /** The run that is projected, and its thread. */
@@ -181,6 +182,7 @@ export class AgUiProjection {
 	#messageEnded(message: SessionMessage, id: string): void {
 		if (message.role === "tool") this.#result(message.toolCallId, message.output, id);
 		if (message.role !== "assistant") return;
+		for (const part of message.content) this.#providerDid(part, id);
 		const { model, usage } = message;
 		const sum = this.#usage.get(model);
 		this.#usage.set(model, {
@@ -189,6 +191,17 @@ export class AgUiProjection {
 			outputTokens: (sum?.outputTokens ?? 0) + usage.outputTokens,
 			totalTokens: (sum?.totalTokens ?? 0) + usage.totalTokens,
 		});
+	}
+
+	/** What the provider did by itself is known once its answer is whole. */
+	#providerDid(part: AssistantPart, id: string): void {
+		if (part.type === "providerToolCall") this.#call(part.id, part.name, part.arguments);
+		else if (part.type === "providerToolResult")
+			this.#result(part.toolCallId, part.output, `${id}-${part.toolCallId}`);
+		else if (part.type === "source" || part.type === "file") {
+			const { type: name, ...value } = part;
+			this.#emit({ type: "CUSTOM", name, value });
+		}
 	}
 
 	#ended({

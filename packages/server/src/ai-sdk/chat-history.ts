@@ -6,9 +6,11 @@ import {
 	approvalIdOf,
 	idOfPlace,
 	outputOf,
+	sourcePart,
 	type UiMessage,
 	type UiPart,
 	type UiToolPart,
+	urlOf,
 	waitsOutput,
 } from "./ui-chunk.ts";
 
@@ -77,14 +79,17 @@ function userParts({ content }: MessageOf<"user">): UiPart[] {
 	});
 }
 
-function urlOf(data: string, mediaType: string): string {
-	return /^(?:https?|data):/.test(data) ? data : `data:${mediaType};base64,${data}`;
-}
-
 function answerParts({ content }: MessageOf<"assistant">, calls: Map<string, UiToolPart>): UiPart[] {
-	return content.map((part): UiPart => {
-		if (part.type === "text") return { type: "text", text: part.text, state: "done" };
-		if (part.type === "thinking") return { type: "reasoning", text: part.thinking, state: "done" };
+	return content.flatMap((part): UiPart[] => {
+		if (part.type === "text") return [{ type: "text", text: part.text, state: "done" }];
+		if (part.type === "thinking") return [{ type: "reasoning", text: part.thinking, state: "done" }];
+		if (part.type === "source") return [sourcePart(part)];
+		if (part.type === "file")
+			return [{ type: "file", mediaType: part.mediaType, url: urlOf(part.data, part.mediaType) }];
+		if (part.type === "providerToolResult") {
+			settle(calls.get(part.toolCallId), part);
+			return [];
+		}
 		const call: UiToolPart = {
 			type: `tool-${part.name}`,
 			toolCallId: part.id,
@@ -93,11 +98,14 @@ function answerParts({ content }: MessageOf<"assistant">, calls: Map<string, UiT
 			providerExecuted: true,
 		};
 		calls.set(part.id, call);
-		return call;
+		return [call];
 	});
 }
 
-function settle(part: UiToolPart | undefined, { output, isError }: MessageOf<"tool">): void {
+function settle(
+	part: UiToolPart | undefined,
+	{ output, isError }: Pick<MessageOf<"tool">, "output" | "isError">,
+): void {
 	if (part === undefined) return;
 	part.state = isError ? "output-error" : "output-available";
 	if (isError) part.errorText = output;

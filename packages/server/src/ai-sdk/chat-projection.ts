@@ -7,9 +7,19 @@
 import type { PendingSessionCall, SessionMessage } from "holdfast";
 import type { LoggedEvent } from "holdfast/execute";
 import { waitText } from "../service/index.ts";
-import { answerIdOf, approvalIdOf, outputOf, type UiChunk, type UiWait, waitsOutput } from "./ui-chunk.ts";
+import {
+	answerIdOf,
+	approvalIdOf,
+	outputOf,
+	sourcePart,
+	type UiChunk,
+	type UiWait,
+	urlOf,
+	waitsOutput,
+} from "./ui-chunk.ts";
 
 type Event = LoggedEvent["event"];
+type AssistantPart = Extract<SessionMessage, { readonly role: "assistant" }>["content"][number];
 type EventOf<Type extends Event["type"]> = Extract<Event, { readonly type: Type }>;
 
 /** How many of the last characters of a running tool's output are emitted; every delta emits them again. */
@@ -188,6 +198,44 @@ export class ChatProjection {
 			// What an answer has said before it was cut off goes if another is made in its place.
 			this.#isCut = this.#isAnswering && message.role === "error";
 			this.#isAnswering = false;
+			if (message.role === "assistant") for (const part of message.content) this.#providerDid(part);
+		}
+	}
+
+	/** What the provider did by itself is known once its answer is whole. */
+	#providerDid(part: AssistantPart): void {
+		const providerExecuted = true;
+		switch (part.type) {
+			case "providerToolCall": {
+				const { id: toolCallId, name: toolName, arguments: input } = part;
+				this.#emit({ type: "tool-input-available", toolCallId, toolName, input, providerExecuted });
+				break;
+			}
+			case "providerToolResult": {
+				const { toolCallId, output, isError } = part;
+				if (isError)
+					this.#emit({ type: "tool-output-error", toolCallId, errorText: output, providerExecuted });
+				else
+					this.#emit({
+						type: "tool-output-available",
+						toolCallId,
+						output: outputOf(output),
+						providerExecuted,
+					});
+				break;
+			}
+			case "source":
+				this.#emit(sourcePart(part));
+				break;
+			case "file":
+				this.#emit({ type: "file", mediaType: part.mediaType, url: urlOf(part.data, part.mediaType) });
+				break;
+			case "text":
+			case "thinking":
+			case "toolCall":
+				break;
+			default:
+				part satisfies never;
 		}
 	}
 

@@ -1,7 +1,10 @@
 // What this server says in the AI SDK's UI message stream protocol, version v1: chunks that build one message, and the
 // message itself. The types need no package; a type test compares them with the real package.
 
-import type { SessionWait } from "holdfast";
+import type { SessionMessage, SessionWait } from "holdfast";
+
+type AssistantPart = Extract<SessionMessage, { readonly role: "assistant" }>["content"][number];
+type SourcePart = Extract<AssistantPart, { readonly type: "source" }>;
 
 /** A chunk of a message. */
 export type UiChunk =
@@ -43,8 +46,17 @@ export type UiChunk =
 			readonly output: unknown;
 			/** Set while the tool has not ended. */
 			readonly preliminary?: true;
+			/** Set where the model's provider ran the tool. */
+			readonly providerExecuted?: true;
 	  }
-	| { readonly type: "tool-output-error"; readonly toolCallId: string; readonly errorText: string }
+	| {
+			readonly type: "tool-output-error";
+			readonly toolCallId: string;
+			readonly errorText: string;
+			readonly providerExecuted?: true;
+	  }
+	| UiSourcePart
+	| { readonly type: "file"; readonly mediaType: string; readonly url: string }
 	| { readonly type: "tool-output-denied"; readonly toolCallId: string }
 	/** The message of the user waits for answers to these calls, and is answered after them. */
 	| { readonly type: "data-queued"; readonly id: "queued"; readonly data: UiQueued }
@@ -61,6 +73,36 @@ export type UiWait =
 export interface UiQueued {
 	readonly toolCallIds: readonly string[];
 	readonly text: string;
+}
+
+/** A source that an answer names. */
+export type UiSourcePart =
+	| { readonly type: "source-url"; readonly sourceId: string; readonly url: string; readonly title?: string }
+	| {
+			readonly type: "source-document";
+			readonly sourceId: string;
+			readonly mediaType: string;
+			readonly title: string;
+			readonly filename?: string;
+	  };
+
+/** A source as pages show it. */
+export function sourcePart(source: SourcePart): UiSourcePart {
+	const { id: sourceId, url, title, mediaType, filename } = source;
+	if (url !== undefined)
+		return { type: "source-url", sourceId, url, ...(title === undefined ? {} : { title }) };
+	return {
+		type: "source-document",
+		sourceId,
+		mediaType: mediaType ?? "application/octet-stream",
+		title: title ?? filename ?? sourceId,
+		...(filename === undefined ? {} : { filename }),
+	};
+}
+
+/** The address of a file: its own, or one that holds its data. */
+export function urlOf(data: string, mediaType: string): string {
+	return /^(?:https?|data):/.test(data) ? data : `data:${mediaType};base64,${data}`;
 }
 
 /** A tool call in a message. */
@@ -80,6 +122,7 @@ export type UiPart =
 	| { readonly type: "step-start" }
 	| { readonly type: "text" | "reasoning"; readonly text: string; readonly state?: "done" }
 	| { readonly type: "file"; readonly mediaType: string; readonly url: string; readonly filename?: string }
+	| UiSourcePart
 	| UiToolPart;
 
 /** A message as a page shows it: all that an agent did for one message of the user is one message. */

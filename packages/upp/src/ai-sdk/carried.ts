@@ -1,7 +1,7 @@
 // What an AI SDK answer holds that UPP's message has no place for. It is kept in
 // `message.metadata.upp` and sent back with the message.
 
-import type { AnyMessage } from "../messages/index.ts";
+import type { AnyMessage, AssistantMessage } from "../messages/index.ts";
 import type { PromptPart } from "./language-model-types.ts";
 
 /** A part to be put back into the prompt before the content block at this index. */
@@ -36,4 +36,46 @@ export interface Carried {
 /** What a message made by an AI SDK model carries; `undefined` for messages made elsewhere. */
 export function carriedBy(message: AnyMessage): Carried | undefined {
 	return message.metadata?.upp as Carried | undefined;
+}
+
+/** What a provider did by itself while it answered: a tool that it ran, the result of one, or a source that it names. */
+export type ProviderPart =
+	| {
+			readonly type: "call";
+			readonly toolCallId: string;
+			readonly toolName: string;
+			readonly input: unknown;
+	  }
+	| {
+			readonly type: "result";
+			readonly toolCallId: string;
+			readonly toolName: string;
+			readonly output: unknown;
+			readonly isError: boolean;
+	  }
+	| ({ readonly type: "source" } & Readonly<Source>);
+
+/** A part, and the index of the content block before which it stands. */
+export interface PlacedProviderPart {
+	readonly at: number;
+	readonly part: ProviderPart;
+}
+
+/**
+ * What the provider did by itself while it gave an answer, in order; sources stand at the end. Empty for most answers.
+ */
+export function providerParts(message: AssistantMessage): readonly PlacedProviderPart[] {
+	const { parts = [], sources = [] } = carriedBy(message) ?? {};
+	const placed: PlacedProviderPart[] = [];
+	for (const { at, part } of parts) {
+		const { type, toolCallId = "", toolName = "", input, output } = part;
+		if (type === "tool-call") placed.push({ at, part: { type: "call", toolCallId, toolName, input } });
+		else if (type === "tool-result") {
+			const isError = output?.type.startsWith("error") === true;
+			placed.push({ at, part: { type: "result", toolCallId, toolName, output: output?.value, isError } });
+		}
+	}
+	const at = message.content.length;
+	for (const source of sources) placed.push({ at, part: { type: "source", ...source } });
+	return placed;
 }
