@@ -26,6 +26,7 @@ const notAllowed = {
 	"HTTP on SQLite": "invalid_input",
 	"a look at a session over HTTP": "invalid_input",
 	"the client": "invalid_input",
+	"the inspector": "invalid_input",
 	A2A: "a2a -32602",
 	"AG-UI": "invalid_input",
 	...noInput,

@@ -1,5 +1,29 @@
 // Features of the matrix in which somebody else uses the session while its calls wait.
-import { act, approve, call, type Feature } from "./features.fixture.ts";
+import type { ScriptedReply } from "@holdfast/testing";
+import { UPPError } from "@holdfast/upp";
+import { type Aside, act, approve, call, type Feature, nothing } from "./features.fixture.ts";
+
+const modelWait = { firstMs: 100, longestMs: 100 } as const;
+const busy: ScriptedReply = { error: new UPPError("Busy.", "RATE_LIMITED", "scripted", "llm", 429) };
+
+/** A request while the run waits for its provider. */
+function whileBusy(what: string, asideOfProvider: Aside): Feature {
+	return {
+		name: `${what} while the provider is busy`,
+		turns: 1,
+		script: [busy, call("c", { n: 1 }), "done"],
+		agent: (ran, model) => ({ model, modelWait, tools: [act(ran, { needsApproval: false })] }),
+		asideOfProvider,
+		expected: { shown: [], ran: [{ n: 1 }] },
+		requests: 3,
+	};
+}
+
+const refusedWith = (code: string): NonNullable<Feature["refusals"]> => ({
+	"a session in memory": code,
+	"a session on SQLite": code,
+	"a session on Postgres": code,
+});
 
 const asked = { shown: [{ n: 1 }], ran: [{ n: 1 }] };
 
@@ -47,5 +71,37 @@ export const asideFeatures: readonly Feature[] = [
 		aside: "edit",
 		expected: asked,
 		requests: 2,
+	},
+	{
+		...whileBusy("a message", "send"),
+		script: [busy, call("c", { n: 1 }), "done", "answered"],
+		requests: 4,
+	},
+	whileBusy("a steer, which ends the wait", "steer"),
+	whileBusy("an overlay", "overlay"),
+	whileBusy("an edit", "edit"),
+	{
+		...whileBusy("an interrupt, which ends the run", "interrupt"),
+		expected: nothing,
+		requests: 1,
+	},
+	{
+		...whileBusy("a kill, which ends the run", "kill"),
+		expected: nothing,
+		requests: 1,
+	},
+	{
+		...whileBusy("a fork, which needs a run that has ended", "fork"),
+		refusals: refusedWith("fork_unsettled"),
+	},
+	{
+		name: "an approval after a steer while the provider is busy",
+		turns: 1,
+		script: [busy, call("c", { n: 1 }), "done"],
+		agent: (ran, model) => ({ model, modelWait, tools: [act(ran)] }),
+		say: approve,
+		asideOfProvider: "steer",
+		expected: asked,
+		requests: 3,
 	},
 ];

@@ -5,8 +5,17 @@ import { expect } from "vitest";
 import { answerFeatures } from "./answer-features.fixture.ts";
 import { asideFeatures } from "./aside-features.fixture.ts";
 import { backgroundFeatures } from "./background-features.fixture.ts";
-import { type Asked, type Came, type Feature, features, modelOf, type Said } from "./features.fixture.ts";
+import {
+	type Aside,
+	type Asked,
+	type Came,
+	type Feature,
+	features,
+	modelOf,
+	type Said,
+} from "./features.fixture.ts";
 import { type PlaceName, places } from "./places.fixture.ts";
+import type { Talk } from "./serve.fixture.ts";
 import { subagentFeatures } from "./subagent-features.fixture.ts";
 import { waitFeatures } from "./wait-features.fixture.ts";
 
@@ -36,7 +45,7 @@ const sessions: readonly PlaceName[] = [
 
 export const cells: readonly Cell[] = allFeatures.flatMap((feature) =>
 	(Object.keys(places) as PlaceName[])
-		.filter((place) => feature.aside === undefined || sessions.includes(place))
+		.filter((place) => !("aside" in feature || "asideOfProvider" in feature) || sessions.includes(place))
 		.flatMap((place) =>
 			restarts.filter((restart) => isCell(place, restart)).map((restart) => ({ feature, place, restart })),
 		),
@@ -71,7 +80,10 @@ export async function play({ feature, place, restart }: Cell): Promise<Came | st
 	const settled: (readonly [Asked, Said])[] = [];
 	try {
 		for (let turn = 0; turn < feature.turns; turn++) {
-			let asked = await talk.say(`turn ${turn}`);
+			const saying = talk.say(`turn ${turn}`);
+			if (feature.asideOfProvider !== undefined && turn === 0)
+				await aside(talk, feature.asideOfProvider).finally(() => saying.catch(() => {}));
+			let asked = await saying;
 			while (asked.length > 0) {
 				shown.push(...asked.map(({ input }) => input));
 				if (feature.aside !== undefined) await talk.aside?.(feature.aside);
@@ -104,6 +116,12 @@ async function tasksWait(host: Host, count: number, resolve: () => void): Promis
 	const waiting = async () => (await host.journal.list({ state: "waiting" })).filter(isTask).length;
 	while ((await waiting()) < count) await new Promise((over) => setTimeout(over, 1));
 	resolve();
+}
+
+/** Does it once the run waits. */
+async function aside({ host, aside: does }: Talk, what: Aside): Promise<void> {
+	await expect.poll(() => host?.journal.list({ state: "waiting" }), { interval: 1 }).toHaveLength(1);
+	await does?.(what);
 }
 
 async function quiet({ journal }: Host): Promise<void> {

@@ -27,7 +27,7 @@ export interface Came {
 }
 
 /** What somebody else does with a session while its calls wait. */
-export type Aside = "send" | "interrupt" | "overlay" | "edit";
+export type Aside = "send" | "steer" | "interrupt" | "overlay" | "edit" | "fork" | "kill";
 
 export interface Feature {
 	readonly name: string;
@@ -42,6 +42,8 @@ export interface Feature {
 	readonly unasked?: Came;
 	/** What somebody else does whenever calls wait; only places that have such a request are cells. */
 	readonly aside?: Aside;
+	/** What somebody else does once, while the run waits for its provider; only places that have such a request are cells. */
+	readonly asideOfProvider?: Aside;
 	/**
 	 * How many tasks in the background wait: the second answer of the model comes once they do, so that every place has them to
 	 * show as the turn ends.

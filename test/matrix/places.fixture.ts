@@ -8,6 +8,7 @@ import { type ChatTransport, DefaultChatTransport, type UIMessage } from "ai";
 import { Agent, type AnyTool, createSession, execute, type Host, memoryHost } from "holdfast";
 import { expect } from "vitest";
 import type { Aside, Asked, Said } from "./features.fixture.ts";
+import { overInspector } from "./inspector-place.fixture.ts";
 import { overA2a, overMcp } from "./protocol-places.fixture.ts";
 import {
 	callsOf,
@@ -33,6 +34,7 @@ export type PlaceName =
 	| "HTTP on SQLite"
 	| "a look at a session over HTTP"
 	| "the client"
+	| "the inspector"
 	| "useChat"
 	| "useChat with the transport of the AI SDK"
 	| "AG-UI"
@@ -96,6 +98,7 @@ export const places: Readonly<Record<PlaceName, (deploy: Deploy) => Promise<Talk
 			...kept(served),
 		};
 	},
+	"the inspector": overInspector,
 	async useChat(deploy) {
 		const served = serve(deploy);
 		const { fetch } = served;
@@ -185,6 +188,9 @@ interface BackgroundCall {
 
 const asides: Readonly<Record<Aside, (session: ReturnType<Agent["session"]>) => unknown>> = {
 	send: (session) => session.send("aside"),
+	steer: (session) => session.steer("aside"),
+	fork: (session) => session.fork("fork"),
+	kill: (session) => session.kill(),
 	interrupt: (session) => session.interrupt(),
 	overlay: (session) => session.overlay("aside"),
 	edit: async (session) => {
@@ -260,7 +266,7 @@ function kept({
 	return { host, restart, close };
 }
 
-function overHttp(served: Served): Talk {
+export function overHttp(served: Served): Talk {
 	const told = async (input: unknown): Promise<readonly Asked[]> => {
 		const response = await served.fetch("http://localhost/api/agent/execute", {
 			method: "POST",

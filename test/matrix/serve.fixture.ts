@@ -3,6 +3,7 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { a2aServer } from "@holdfast/a2a";
+import { inspector } from "@holdfast/inspector";
 import { mcpServer } from "@holdfast/mcp/server";
 import { createHandler, sessionService } from "@holdfast/server";
 import { type AgentOptions, type Host, memoryHost } from "holdfast";
@@ -40,7 +41,7 @@ export interface Served {
 export function serve(deploy: Deploy, host: Host = memoryHost()): Served {
 	const open = () => {
 		const service = sessionService({ host, agent: deploy(), deltaFlushMs: 1, recoverEveryMs: 5 });
-		const handler = createHandler({ service });
+		const handler = createHandler({ service, ...inspector() });
 		const mcp = mcpServer({ service, tools: { clerk: { description: "Helps." } } });
 		const a2a = a2aServer({ service, name: "Clerk", description: "Helps.", url: "http://localhost/a2a" });
 		void service.recover();

@@ -10,12 +10,12 @@ afterEach(() => {
 	delete process.env.HOLDFAST_TEST_WAIT_MS;
 });
 
-async function open(waitMs: number) {
+async function open(waitMs: number, fixture = "waiting-agent") {
 	process.env.HOLDFAST_TEST_WAIT_MS = `${waitMs}`;
-	vi.resetModules(); // the agent is made when its module is loaded
+	if (waitMs > 0) vi.resetModules(); // the agent is made when its module is loaded
 	const dir = temporaryFolder();
 	const transcript = new Transcript();
-	const agent = `${join(import.meta.dirname, "waiting-agent.fixture.ts")}`;
+	const agent = `${join(import.meta.dirname, `${fixture}.fixture.ts`)}`;
 	const setup = {
 		key: "s",
 		dir,
@@ -33,6 +33,20 @@ async function open(waitMs: number) {
 			.join("\n");
 	return { conversation, transcript, shown };
 }
+
+test("a call of a task in the background is asked about when a turn ends", async () => {
+	const { conversation, shown } = await open(0, "background-agent");
+	await conversation.say("Go.");
+	await conversation.settled();
+	if (!shown().includes("continues in the background")) {
+		await expect.poll(() => conversation.session.pending()).toHaveLength(1);
+		await conversation.say("And?");
+		await conversation.settled();
+	}
+	expect(shown()).toMatch(/The task bg_\S+ continues in the background\./);
+	expect(await conversation.session.pending()).toEqual([]);
+	await conversation.leave();
+});
 
 test("a wait for the provider is shown, and the answer follows by itself", async () => {
 	const { conversation, transcript, shown } = await open(20);

@@ -177,7 +177,10 @@ export class Conversation {
 		const head = await this.host.journal.head(this.#setup.key);
 		if (head === undefined || (head.seq === 0 && head.waiting === 0)) return;
 		if (to === "another conversation") await this.#showPast();
-		if (head.openRunId === undefined) return;
+		if (head.openRunId === undefined) {
+			this.#working = this.#try(() => this.#settleBackground()).finally(() => this.#rest());
+			return;
+		}
 		if (head.parked === true) {
 			this.transcript.note("Its last run is parked. To continue it: holdfast release KEY.", "warning");
 			return;
@@ -225,7 +228,14 @@ export class Conversation {
 	/** Shows a run, and those that come after it, until nothing is to be done. */
 	async #follow(run: AgentRun): Promise<void> {
 		const result = await this.#show(run);
-		if (result.outcome === "waiting") await this.#settle(result.pending ?? [], result);
+		if (result.outcome === "waiting") await this.#settle(await this.#session.pending(), result);
+		else if (!this.#isLeft) await this.#settleBackground();
+	}
+
+	/** Asks about the calls of tasks in the background that wait. */
+	async #settleBackground(): Promise<void> {
+		const pending = await this.#session.pending();
+		if (pending.length > 0) await this.#settle(pending);
 	}
 
 	async #settle(pending: RunResult["pending"] & object, result?: RunResult): Promise<void> {
@@ -235,8 +245,14 @@ export class Conversation {
 			const answer = await this.#approvals.next(calls);
 			if (answer === undefined) break;
 			this.transcript.set({ status: "working" });
-			last = await this.#show(await this.#session.answer([answer]));
-			calls = last.outcome === "waiting" ? (last.pending ?? []) : [];
+			const run = await this.#session.answer([answer]);
+			const { taskId } = calls.find(({ toolCallId }) => toolCallId === answer.toolCallId) ?? {};
+			if (taskId === undefined) last = await this.#show(run);
+			else {
+				void run.result(); // it continues by itself
+				this.transcript.note(`The task ${taskId} continues in the background.`, "quiet");
+			}
+			calls = await this.#session.pending();
 		}
 		if (this.#isStopping) {
 			this.#isStopping = false;

@@ -41,10 +41,12 @@ export interface Pending {
 	readonly name: string;
 	readonly input: unknown;
 	readonly awaits: "result" | "approval";
-	readonly runId: string;
+	readonly runId?: string;
 	readonly deadline?: number;
 	/** Names of the sub-agents on the way to it. */
 	readonly agents?: readonly string[];
+	/** Set where a task in the background waits for it, and not the run. */
+	readonly taskId?: string;
 }
 
 /** A sub-agent that the run waits for. */

@@ -9,7 +9,10 @@ import type { SessionStore } from "./session-store.ts";
 
 export function PendingCalls({ store }: { readonly store: SessionStore }): JSX.Element | null {
 	void store.version.value;
-	const { pending } = store.conversation;
+	const pending: readonly Pending[] = [
+		...store.conversation.pending,
+		...(store.info.value?.background ?? []),
+	];
 	if (pending.length === 0) return null;
 	return (
 		<section class="pending" aria-label="Waiting calls">
@@ -21,7 +24,8 @@ export function PendingCalls({ store }: { readonly store: SessionStore }): JSX.E
 }
 
 function PendingCall({ of, store }: { readonly of: Pending; readonly store: SessionStore }): JSX.Element {
-	const { callId, name, input, awaits, runId, deadline, agents } = of;
+	const { callId, name, input, awaits, runId, deadline, agents, taskId } = of;
+	const about = { toolCallId: callId, ...(runId === undefined ? {} : { runId }) };
 	const [text, setText] = useState("");
 	const { sessionId } = store;
 	const look = async (done: Promise<void>): Promise<void> => {
@@ -31,20 +35,19 @@ function PendingCall({ of, store }: { readonly of: Pending; readonly store: Sess
 	const decide = (approved: boolean): Promise<void> =>
 		look(
 			client.answer(sessionId, [
-				{ role: "approval", toolCallId: callId, runId, approved, ...(text === "" ? {} : { reason: text }) },
+				{ role: "approval", ...about, approved, ...(text === "" ? {} : { reason: text }) },
 			]),
 		);
 	const answer = (isError: boolean): Promise<void> =>
 		look(
-			client.answer(sessionId, [
-				{ role: "tool", toolCallId: callId, runId, output: text, ...(isError ? { isError } : {}) },
-			]),
+			client.answer(sessionId, [{ role: "tool", ...about, output: text, ...(isError ? { isError } : {}) }]),
 		);
 	return (
 		<fieldset>
 			<legend>
 				<code>{name}</code> {awaits === "approval" ? "asks whether it may run" : "waits for its result"}
 				{agents === undefined ? "" : ` for ${agents.join(" › ")}`}
+				{taskId === undefined ? "" : " in the background"}
 				{deadline === undefined ? "" : ` until ${formatTime(deadline)}`}
 			</legend>
 			<pre class="value">{formatValue(input)}</pre>

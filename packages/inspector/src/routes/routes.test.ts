@@ -332,3 +332,26 @@ describe("what is done", () => {
 		);
 	});
 });
+
+test("the calls of tasks in the background that wait are part of a session, masked", async () => {
+	const worker = new Agent({
+		name: "worker",
+		description: "Works.",
+		model: scriptedModel([{ toolCalls: [{ name: "remove", arguments: { apiKey: "hunter2-hunter2" } }] }]),
+		tools: [tool({ name: "remove", description: "Removes.", needsApproval: true, run: () => "removed" })],
+	});
+	const delegation = { name: "delegate_to_worker", arguments: { prompt: "go", run_in_background: true } };
+	const { get, say } = open([{ toolCalls: [delegation] }, "It has begun."], {
+		agent: { subagents: [worker] },
+	});
+	await say("s", "Go.");
+	await expect.poll(async () => (await get("session/s")).body.background).toHaveLength(1);
+	const [call] = (await get("session/s")).body.background;
+	expect(call).toMatchObject({
+		name: "remove",
+		awaits: "approval",
+		agents: ["worker"],
+		taskId: expect.stringMatching(/^bg_/),
+	});
+	expect(JSON.stringify(call)).not.toContain("hunter2");
+});

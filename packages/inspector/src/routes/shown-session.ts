@@ -1,8 +1,8 @@
 // A session as it is looked at.
 import type { Exchange, SessionInspection } from "@holdfast/server";
-import { HoldfastError } from "holdfast";
+import { HoldfastError, type PendingSessionCall } from "holdfast";
 import { statusOf } from "../looks/index.ts";
-import type { SessionLook, ShownSession } from "../wire/index.ts";
+import type { SessionLook, ShownSession, ShownWaitingCall } from "../wire/index.ts";
 import { maskOf, type RouteParts, sessionIdOf } from "./route-parts.ts";
 
 /** Rejects with `session_not_found`. */
@@ -39,6 +39,7 @@ export async function shownSession(
 
 	async function shown(of: NonNullable<typeof head>): Promise<Omit<ShownSession, "children">> {
 		const origin = await inspection.origin(caller, sessionId);
+		const background = (await inspection.backgroundCalls?.(caller, sessionId)) ?? [];
 		const agent = await inspection.agent(caller, sessionId).catch(() => undefined);
 		const { counts } = await looks.counted(inspection, caller, of);
 		const { agent: agentName, ...session } = await looks.session(inspection, caller, of);
@@ -48,7 +49,22 @@ export async function shownSession(
 			counts,
 			forks: await inspection.forks(caller, sessionId),
 			...(origin === undefined ? {} : { origin }),
+			...(background.length === 0 ? {} : { background: mask(background.map(waitingCall)) }),
 			...(agent === undefined ? {} : { agent: mask(JSON.parse(JSON.stringify(agent))) }),
 		};
 	}
+}
+
+function waitingCall(call: PendingSessionCall): ShownWaitingCall {
+	const { id: callId, name, arguments: input, approval, runId, deadline, path = [], taskId = "" } = call;
+	return {
+		callId,
+		name,
+		input,
+		awaits: approval === true ? "approval" : "result",
+		...(runId === undefined ? {} : { runId }),
+		...(deadline === undefined ? {} : { deadline }),
+		agents: path.map(({ agent }) => agent),
+		taskId,
+	};
 }

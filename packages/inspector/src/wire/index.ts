@@ -11,5 +11,6 @@ export type {
 	ShownSession,
 	ShownStatus,
 	ShownStep,
+	ShownWaitingCall,
 	UsageBucket,
 } from "./types.ts";

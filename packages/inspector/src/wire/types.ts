@@ -114,6 +114,20 @@ export interface SessionLook {
 	readonly updatedAt: number;
 }
 
+/** A call of a task in the background that waits for somebody outside. */
+export interface ShownWaitingCall {
+	readonly callId: string;
+	readonly name: string;
+	readonly input: unknown;
+	readonly awaits: "result" | "approval";
+	/** The run that an approval is for. */
+	readonly runId?: string;
+	readonly deadline?: number;
+	/** Names of the sub-agents on the way to it. */
+	readonly agents: readonly string[];
+	readonly taskId: string;
+}
+
 /** A session that is looked at. */
 export interface ShownSession extends Omit<InspectedSession, "agent"> {
 	/** Name of the agent that works on it; absent where all have the same. */
@@ -124,6 +138,8 @@ export interface ShownSession extends Omit<InspectedSession, "agent"> {
 	/** What was forked of it, and from which entry. */
 	readonly forks: readonly { readonly sessionId: string; readonly seq: number }[];
 	readonly children: readonly SessionLook[];
+	/** Calls of its tasks in the background that wait. */
+	readonly background?: readonly ShownWaitingCall[];
 	/** What its next turn is worked on with; absent where that cannot be said. */
 	readonly agent?: {
 		readonly model?: string;

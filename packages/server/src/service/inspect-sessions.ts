@@ -64,6 +64,9 @@ export function inspectSessions(service: InspectedService): SessionInspection {
 			const { storeKey } = await service.found(owner, sessionId);
 			return childrenOf(journal, storeKey);
 		},
+		async backgroundCalls(owner, sessionId) {
+			return (await service.found(owner, sessionId)).backgroundCalls();
+		},
 		async origin(owner, sessionId) {
 			const origin = await (await service.found(owner, sessionId)).origin();
 			return origin && { sessionId: readSessionKey(origin.key).sessionId, seq: origin.seq };

@@ -1,6 +1,6 @@
 // What those who look after sessions ask of a service beside what its clients do: entries of journals, what a session's turns are
 // worked on with, forks, and runs that are parked. An owner sees its own sessions only, as everywhere (keeps I9).
-import type { Entry } from "holdfast";
+import type { Entry, PendingSessionCall } from "holdfast";
 import type { ChosenOptions, SessionAgentInfo } from "holdfast/execute";
 import type { SessionOwner } from "./served-key.ts";
 import type { ServedCaller, Submitted } from "./service-types.ts";
@@ -90,6 +90,8 @@ export interface SessionInspection {
 	): Promise<readonly Entry[]>;
 	/** The sessions of its sub-agents and of theirs, at most 500. Rejects with `session_not_found`. */
 	children(owner: string | SessionOwner, sessionId: string): Promise<readonly InspectedChild[]>;
+	/** The calls of its tasks in the background that wait. Absent: it has no such tasks. Rejects with `session_not_found`. */
+	backgroundCalls?(owner: string | SessionOwner, sessionId: string): Promise<readonly PendingSessionCall[]>;
 	/** Where it was forked from; undefined where it was not. Rejects with `session_not_found`. */
 	origin(
 		owner: string | SessionOwner,
