@@ -20,7 +20,7 @@ const apart = [
 	"packages/upp/src/{retry/retry,time/time}",
 ];
 
-/** Tests that end processes, cut connections or drive a browser: they compete with nobody for the machine. */
+/** Tests that end processes, cut connections or drive a browser within a promised time: they run last, with a processor each. */
 const alone = [
 	`test/crash/!(${atMoments})`,
 	"test/browser/**/*",
@@ -93,7 +93,7 @@ export function projectsOf(ending: string, others: readonly string[] = []): Test
 				name: "alone",
 				include: named(alone),
 				exclude,
-				maxWorkers: 1,
+				maxWorkers: availableParallelism(),
 				sequence: { groupOrder: 1 },
 			},
 		},
