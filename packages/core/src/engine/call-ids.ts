@@ -51,9 +51,10 @@ export class CallIds {
 		const [call] = calls;
 		if (call === undefined || calls.length > 1 || call.after !== undefined) return false;
 		const { toolCallId: id } = call;
-		if (id === "" || this.#used.has(id) || (this.#ours?.get(id) ?? id) !== id) return false;
-		this.#used = this.#used.add(id);
-		return true;
+		if (id === "" || (this.#ours?.get(id) ?? id) !== id) return false;
+		const before = this.#used;
+		this.#used = before.add(id);
+		return this.#used !== before;
 	}
 
 	#renamed(calls: readonly ToolCall[], modelId: string): readonly ToolCall[] {

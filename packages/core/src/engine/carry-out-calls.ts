@@ -77,17 +77,17 @@ function carryOut(
 
 /** Starts the calls; what is left for others, once every other call has its result. */
 function begin(run: Run, { round, step, fresh, asked }: CarriedOut): MaybePromise<LeftOver> {
-	const finished = (): MaybePromise<LeftOver> => {
+	const { hooks } = run.agent;
+	if (fresh === undefined || hooks.onAct === undefined) return start(run, round, asked);
+	return untilAnswered(run, () => hooks.onAct?.(step, callsOf(fresh))).then(() => start(run, round, asked));
+}
+
+function start(run: Run, round: ToolRound, asked: readonly Fact[]): MaybePromise<LeftOver> {
+	run.checkStopped();
+	return after(round.begin(asked), () => {
 		const pending = round.finished();
 		return pending instanceof Promise ? run.untilStopped(pending) : pending;
-	};
-	const start = (): MaybePromise<LeftOver> => {
-		run.checkStopped();
-		return after(round.begin(asked), finished);
-	};
-	const { hooks } = run.agent;
-	if (fresh === undefined || hooks.onAct === undefined) return start();
-	return untilAnswered(run, () => hooks.onAct?.(step, callsOf(fresh))).then(start);
+	});
 }
 
 async function followed(run: Run, carried: CarriedOut, ended: MaybePromise<LeftOver>): Promise<void> {

@@ -129,15 +129,18 @@ export function validated<Value>(
 	input: unknown,
 	then: (checked: ValidatedInput) => Value | Promise<Value>,
 ): Value | Promise<Value> {
-	const uncheckable = (error: unknown): ValidatedInput => ({
-		ok: false,
-		message: `The arguments of "${tool.name}" could not be checked: ${messageOf(error)}`,
-		issues: [],
-	});
 	return after(
-		guarded(() => tool.validate(input), uncheckable),
+		guarded(
+			() => tool.validate(input),
+			(error) => uncheckable(tool, error),
+		),
 		then,
 	);
+}
+
+function uncheckable({ name }: EngineTool, error: unknown): ValidatedInput {
+	const message = `The arguments of "${name}" could not be checked: ${messageOf(error)}`;
+	return { ok: false, message, issues: [] };
 }
 
 /** The answer ended before the call did. */

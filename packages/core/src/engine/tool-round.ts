@@ -83,11 +83,12 @@ export class ToolRound {
 
 	/** Starts what may start. What asks for the calls, and what goes before it, is committed with them, where it is not yet. */
 	begin(asked: readonly Fact[]): MaybePromise<void> {
-		const facts: Fact[] = [...asked];
-		const ready = this.#calls.filter((each) => each.phase === "waiting" && each.waitsFor.size === 0);
+		const facts: Fact[] = [];
+		facts.push(...asked); // a copy would have room for these alone
 		const pending: [CallInRound, Promise<CheckedCall>][] = [];
 		const launches: CallInRound[] = [];
-		for (const each of ready) {
+		for (const each of this.#calls) {
+			if (each.phase !== "waiting" || each.waitsFor.size > 0) continue;
 			const prepared = this.#prepare(each);
 			if (prepared instanceof Promise) {
 				prepared.catch(() => {}); // followed after the commit; a failure until then must not count as unhandled
@@ -267,7 +268,7 @@ export class ToolRound {
 	}
 
 	/** Starts the functions of calls whose start is on record and was emitted. */
-	#launch(launches: readonly CallInRound[]): void {
+	#launch(launches: CallInRound[]): void {
 		if (launches.length === 0) return;
 		const heard = this.#run.ready("heard");
 		if (heard === undefined) this.#startFunctions(launches);
@@ -275,12 +276,13 @@ export class ToolRound {
 	}
 
 	/** A call that settles at once may let others start: they do after it, and not inside it. */
-	#startFunctions(launches: readonly CallInRound[]): void {
+	#startFunctions(launches: CallInRound[]): void {
 		if (this.#starting !== undefined) {
 			this.#starting.push(...launches);
 			return;
 		}
-		const starting = [...launches];
+		// Nobody else has the list, and it may grow.
+		const starting = launches;
 		this.#starting = starting;
 		try {
 			this.#run.checkLease();
@@ -351,8 +353,10 @@ export class ToolRound {
 		if (outcome === "error" && this.#run.stopReason !== undefined && this.#run.stopReason !== "interrupt")
 			return;
 		each.phase = "settled";
-		const facts = traceNotes(this.#run, this.#step);
-		facts.push(this.#settledFact(each, outcome, result, attached));
+		const notes = traceNotes(this.#run, this.#step);
+		const settled = this.#settledFact(each, outcome, result, attached);
+		// A list that grew has room for sixteen more.
+		const facts: Fact[] = notes.length === 0 ? [settled] : [...notes, settled];
 		const launches: CallInRound[] = [];
 		this.#settledOne(each, facts, launches);
 		this.#show(facts);

@@ -1,71 +1,37 @@
 // Makes the text of facts well-formed where they are committed. Of the facts that every run commits, only the members that
 // hold text from outside are checked; facts of other kinds are checked whole.
-import { type AnyMessage, wellFormed } from "@holdfast/upp";
+import { type AnyMessage, type Message, wellFormed } from "@holdfast/upp";
 import type { Fact } from "../facts/index.ts";
 
-/** Kinds that every run commits. */
-type Frequent = "run.started" | "input" | "assistant" | "tool.started" | "tool.settled" | "run.ended";
+/** The members that are checked, by kind. */
+interface Outside {
+	"run.started": "agentName" | "caller" | "parent";
+	input: "inputId" | "message";
+	assistant: "message" | "usage" | "modelId" | "data";
+	"tool.started": "callId" | "name" | "input";
+	"tool.settled": "callId" | "result" | "details" | "stack" | "metadata" | "spent";
+	"run.ended": "error" | "partial";
+}
 
-/** `ours`: numbers, and text that the runtime makes. */
-type Source = "outside" | "ours";
+/** The others: numbers, and words of the runtime. */
+interface Ours {
+	"run.started": "runKind" | "agentId" | "fingerprint";
+	input: "placement" | "shape" | "wrapped";
+	assistant: "step" | "continues" | "tag" | "stopReason" | "duration" | "cost" | "resultsId";
+	"tool.started": "step" | "attempt" | "idempotencyKey";
+	"tool.settled": "step" | "outcome" | "denied" | "duration" | "approved" | "streamed";
+	"run.ended": "outcome";
+}
 
-type Members<Kind extends Frequent> = Exclude<keyof Extract<Fact, { kind: Kind }>, "kind" | "marks">;
+type Unlisted = {
+	[Kind in keyof Outside]: Exclude<
+		keyof Extract<Fact, { kind: Kind }>,
+		"kind" | "marks" | Outside[Kind] | Ours[Kind]
+	>;
+}[keyof Outside];
 
-const sources: { readonly [Kind in Frequent]: Readonly<Record<Members<Kind>, Source>> } = {
-	"run.started": {
-		runKind: "ours",
-		agentId: "ours",
-		agentName: "outside",
-		fingerprint: "ours",
-		caller: "outside",
-		parent: "outside",
-	},
-	input: { inputId: "outside", placement: "ours", shape: "ours", wrapped: "ours", message: "outside" },
-	assistant: {
-		step: "ours",
-		continues: "ours",
-		tag: "outside",
-		message: "outside",
-		usage: "outside",
-		stopReason: "outside",
-		modelId: "outside",
-		duration: "ours",
-		cost: "ours",
-		data: "outside",
-		resultsId: "ours",
-	},
-	"tool.started": {
-		step: "ours",
-		callId: "outside",
-		name: "outside",
-		input: "outside",
-		attempt: "ours",
-		idempotencyKey: "ours",
-	},
-	"tool.settled": {
-		step: "ours",
-		callId: "outside",
-		outcome: "ours",
-		result: "outside",
-		details: "outside",
-		stack: "outside",
-		denied: "ours",
-		metadata: "outside",
-		duration: "ours",
-		approved: "ours",
-		spent: "outside",
-		streamed: "ours",
-	},
-	"run.ended": { outcome: "ours", error: "outside", partial: "outside" },
-};
-
-/** The members to check, by kind. */
-const checked: ReadonlyMap<string, readonly string[]> = new Map(
-	Object.entries(sources).map(([kind, members]) => [
-		kind,
-		Object.entries(members).flatMap(([name, source]) => (source === "ours" ? [] : [name])),
-	]),
-);
+/** Fails to compile where a fact has a member that neither list names: `isWellFormed` has to check it, or it is ours. */
+true satisfies [Unlisted] extends [never] ? true : Unlisted;
 
 /** The facts with `U+FFFD` in place of each lone surrogate; the same list where there is none. */
 export function wellFormedFacts(facts: readonly Fact[]): readonly Fact[] {
@@ -74,18 +40,33 @@ export function wellFormedFacts(facts: readonly Fact[]): readonly Fact[] {
 }
 
 function isWellFormed(fact: Fact): boolean {
-	const names = checked.get(fact.kind);
-	if (names === undefined) return isSame(fact);
-	for (const name of names) {
-		const value = (fact as unknown as Readonly<Record<string, unknown>>)[name];
-		if (value === undefined) continue;
-		if (name === "message" || name === "partial" ? !isMessage(value as AnyMessage) : !isSame(value))
-			return false;
+	switch (fact.kind) {
+		case "run.started":
+			return isSame(fact.agentName) && isSame(fact.caller) && isSame(fact.parent);
+		case "input":
+			return isSame(fact.inputId) && isMessage(fact.message);
+		case "assistant":
+			return isMessage(fact.message) && isSame(fact.usage) && isSame(fact.modelId) && isSame(fact.data);
+		case "tool.started":
+			return isSame(fact.callId) && isSame(fact.name) && isSame(fact.input);
+		case "tool.settled":
+			return (
+				isSame(fact.callId) &&
+				isSame(fact.result) &&
+				isSame(fact.details) &&
+				isSame(fact.stack) &&
+				isSame(fact.metadata) &&
+				isSame(fact.spent)
+			);
+		case "run.ended":
+			return isSame(fact.error) && (fact.partial === undefined || isMessage(fact.partial));
+		default:
+			return isSame(fact);
 	}
-	return true;
 }
 
-function isMessage(message: AnyMessage): boolean {
+function isMessage(given: Message): boolean {
+	const message = given as AnyMessage;
 	if (!isSame(message.id) || !isSame(message.metadata)) return false;
 	switch (message.type) {
 		case "user":
@@ -98,5 +79,6 @@ function isMessage(message: AnyMessage): boolean {
 }
 
 function isSame(value: unknown): boolean {
+	if (value === undefined) return true;
 	return typeof value === "string" ? value.isWellFormed() : wellFormed(value) === value;
 }

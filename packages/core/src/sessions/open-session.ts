@@ -103,7 +103,7 @@ export async function resumeOpened(
 
 function turnSession(actor: SessionActor): TurnSession {
 	const { sessionKey, processKey, lease, mailbox, answers, table } = actor;
-	const { agent, records, mayWait, modelWait, unread, journal, observe } = table;
+	const { agent, records, modelWait, unread, journal, observe } = table;
 	return {
 		sessionKey,
 		processKey,
@@ -112,7 +112,6 @@ function turnSession(actor: SessionActor): TurnSession {
 		policy: agent.policy,
 		state: lease.state,
 		records,
-		mayWait,
 		answers,
 		modelWait,
 		unread,

@@ -48,6 +48,8 @@ export class SessionTable implements QueueTable {
 	readonly #queues = new Map<string, SessionQueue>();
 	/** Store keys of sessions with nothing to do, the oldest first. */
 	readonly #idle = new Set<string>();
+	/** Goes through them, kept: what is before it was removed, and a new one would pass all those again. */
+	readonly #oldest = this.#idle.values();
 	/** Kills and deletions that are not over, by store key. What is asked from then on waits for the last of them. */
 	readonly #fences = new Map<string, Promise<unknown>>();
 	readonly #listeners = new Set<(run: AgentRun) => void>();
@@ -103,11 +105,6 @@ export class SessionTable implements QueueTable {
 	rootKeyOf(storeKey: string): string | undefined {
 		const child = readChildStoreKey(storeKey);
 		return child === undefined ? this.keyOf(storeKey) : this.rootKeyOf(child.parentStoreKey);
-	}
-
-	/** Where the run of a sub-agent waits, its parent waits with it and can be answered. */
-	get mayWait(): boolean {
-		return true;
 	}
 
 	get modelWait(): ModelWait | undefined {
@@ -241,10 +238,8 @@ export class SessionTable implements QueueTable {
 		this.#idle.delete(storeKey);
 		this.#idle.add(storeKey);
 		if (this.#idle.size <= idleSessions) return;
-		for (const oldest of this.#idle) {
-			this.#idle.delete(oldest);
-			if (this.#queues.get(oldest)?.retire() === true) this.#queues.delete(oldest);
-			break;
-		}
+		const oldest = this.#oldest.next().value as string;
+		this.#idle.delete(oldest);
+		if (this.#queues.get(oldest)?.retire() === true) this.#queues.delete(oldest);
 	}
 }

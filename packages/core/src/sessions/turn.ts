@@ -68,7 +68,6 @@ export interface TurnSession extends FrameSession {
 	readonly records: SessionRecords | undefined;
 	/** Whether the journal keeps deltas. */
 	readonly keepsDeltas: boolean;
-	readonly mayWait: boolean;
 	/** What comes for the calls of a run that is under way. */
 	readonly answers: EarlyAnswers;
 	/** How runs wait for the provider of their model; undefined: they do not. */
@@ -171,7 +170,7 @@ export function makeRun(
 	handle: AgentRun,
 	about: About,
 ): { readonly run: Run; readonly frame: TurnFrame } {
-	const { lease, records, processKey, sessionKey, mayWait, modelWait, policy } = session;
+	const { lease, records, processKey, sessionKey, modelWait, policy } = session;
 	const { origin } = about;
 	const held = lease.current as Lease;
 	const { recorder, ledger }: Recording =
@@ -189,7 +188,7 @@ export function makeRun(
 		ledger,
 		interceptors: frame.policy.stages,
 		admitting: frame.policy.admitting,
-		mayWait,
+		mayWait: true,
 		answers: session.answers,
 		hasAnswers: storedAnswers(session.notices, handle.runId).length > 0,
 		modelWait,

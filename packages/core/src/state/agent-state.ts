@@ -29,7 +29,7 @@ export interface AgentStateParts {
 export function callIdsOf({ callIds, messages }: Pick<AgentStateParts, "callIds" | "messages">): IdSet {
 	if (callIds !== undefined) return callIds;
 	let all = IdSet.empty();
-	for (const message of messages.toArray()) {
+	for (const message of messages.from(0)) {
 		const { toolCalls } = message as { toolCalls?: readonly ToolCall[] };
 		if (toolCalls !== undefined) all = withCalls(all, toolCalls);
 	}
@@ -69,7 +69,7 @@ export class AgentState {
 			plan: undefined,
 			usage: undefined,
 			subagentTraces: undefined,
-			callIds: undefined,
+			callIds: IdSet.empty(),
 		});
 	}
 

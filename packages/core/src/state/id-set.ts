@@ -50,7 +50,8 @@ export class IdSet {
 
 	/** Lists no longer than the new one are copied into it, so that a chain of forks has few lists: a binary counter. */
 	#fork(id: string): IdSet {
-		let before: IdSet | undefined = this.#length === 0 ? undefined : this;
+		if (this.#length === 0) return new IdSet({ ids: [id], positions: undefined, before: undefined }, 1);
+		let before: IdSet | undefined = this;
 		const copied: string[][] = [];
 		let count = 1;
 		for (; before !== undefined && before.#length <= count; before = before.#line.before) {
