@@ -105,6 +105,17 @@ const table: Readonly<Record<string, readonly Row[]>> = {
 				.work({ until: "done", ...options })
 				.next(),
 		),
+		...rows(
+			["lookEveryMs"],
+			"finite",
+			async (options) => {
+				const supervised = agent({ model: model(), host: memoryHost() });
+				await supervised.supervise(options);
+				await supervised.close();
+			},
+			"supervise: ",
+		),
+		...rows(["drainMs"], "fromZeroOrNever", (options) => agent({ host: memoryHost() }).close(options)),
 		...rows(["leaseTtlMs"], "foreign", (options) => sqliteHost({ path: join(folder, "a.db"), ...options })),
 	],
 	server: [

@@ -175,7 +175,7 @@ function serve(agent: AgentOptions, makeHost: () => Host): Place & { readonly ho
 		const mcp = mcpServer({ service, tools: { clerk: { description: "Helps." } } });
 		const card = { name: "Clerk", description: "Helps.", url: "http://localhost/a2a" };
 		const a2a = a2aServer({ service, ...card });
-		void service.recover();
+		void service.supervise();
 		fetch = async (input, init) => {
 			const request = new Request(input, init);
 			const { pathname } = new URL(request.url);

@@ -37,7 +37,7 @@ const talker = {
 	async *follow() {
 		yield* batches();
 	},
-	async recover() {},
+	async supervise() {},
 	async close() {},
 } as unknown as SessionService;
 

@@ -13,7 +13,7 @@ export async function start(port: number): Promise<{ readonly url: string; close
 	// A rule in place of a language model. Put `openai("gpt-5.2")` of "@ai-sdk/openai" here.
 	const model = scriptedModel(({ messages }) => `You said: ${messages.at(-1)?.text}`);
 	const service = sessionService({ host, agent: { model } });
-	await service.recover(); // what an earlier process left
+	await service.supervise(); // what an earlier process left
 	const handler = createHandler({
 		service,
 		// Whoever your application knows. This one believes a header, as behind a proxy that sets it.

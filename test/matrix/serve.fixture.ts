@@ -44,7 +44,7 @@ export function serve(deploy: Deploy, host: Host = memoryHost()): Served {
 		const handler = createHandler({ service, ...inspector() });
 		const mcp = mcpServer({ service, tools: { clerk: { description: "Helps." } } });
 		const a2a = a2aServer({ service, name: "Clerk", description: "Helps.", url: "http://localhost/a2a" });
-		void service.recover();
+		void service.supervise();
 		return { service, handler, mcp, a2a };
 	};
 	let served = open();

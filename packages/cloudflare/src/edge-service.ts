@@ -1,6 +1,7 @@
 // The sessions of objects as a service: what `@holdfast/server` puts on HTTP in the Worker before them.
 import type { SessionInfo, SessionOwner, SessionPage, SessionService, Submitted } from "@holdfast/server";
 import { isHoldfastError } from "holdfast";
+import { recovery } from "holdfast/execute";
 import { readAnswer } from "./answers.ts";
 import { directoryOf } from "./directory.ts";
 import { readLines } from "./lines.ts";
@@ -104,7 +105,8 @@ export function edgeService({
 		stop: async (owner, sessionId) => (await ask(owner, "/stop", { sessionId })) as { stopped: boolean },
 		delete: async (owner, sessionId) => void (await ask(owner, "/delete", { sessionId })),
 		// Each object looks after its own session, by its alarm.
-		recover: async () => {},
+		recover: () => recovery(async function* () {}),
+		supervise: async () => {},
 		async *work() {},
 		close: async () => {},
 	};

@@ -248,7 +248,7 @@ export function sessionObject<Env>(
 				const id = this.#state.id.toString();
 				const listing = new Listing({ host, id, directory, maxConcurrentRuns });
 				const service = sessionService({ recoverEveryMs: lookMs, ...options, host });
-				await service.recover();
+				await service.supervise();
 				this.#unwatch = host.changes.watch(() => this.#state.waitUntil(this.#changed(listing)));
 				return { host, service, listing };
 			} catch (error) {

@@ -20,3 +20,5 @@ export type { PlacedEvent } from "./facts/journal-fold.ts";
 export type { JournalItem } from "./facts/journal-reader.ts";
 export { type EventPage, followPages, type PagesOptions, placeAfter } from "./following/follow-pages.ts";
 export { readStoreKey, type SessionKeys, storeKeyOf } from "./host/session-key.ts";
+export { Lifecycle, type Living, type OwnLife } from "./sessions/lifecycle.ts";
+export { recovery } from "./sessions/recovery.ts";

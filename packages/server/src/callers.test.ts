@@ -139,7 +139,7 @@ test("who asked is known to the worker that takes the run over", async () => {
 		agentFor: (turn) => void chosen.push(turn),
 		recoverEveryMs: 1,
 	});
-	await second.recover();
+	await second.supervise();
 	await until("it is done", async () => (await second.get(asAlice as never, "s"))?.status === "completed");
 	expect(seen).toEqual([asAlice, asAlice]);
 	expect(chosen).toContainEqual({ ...asAlice, sessionId: "s" });

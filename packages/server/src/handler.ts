@@ -7,7 +7,7 @@ import { Hono } from "hono";
 import { addressInHeader, answerPreflight, checkOrigin, corsHeaders, peerName } from "./access/index.ts";
 import { type Connection, Exchange } from "./exchange.ts";
 import type { Route } from "./http/index.ts";
-import { refusalOf, refuse } from "./http/index.ts";
+import { refusalOf, refuse, shuttingDown } from "./http/index.ts";
 import { type HandlerOptions, resolveOptions } from "./options.ts";
 import { makeParts, type Parts } from "./parts.ts";
 import { routeTable } from "./route-table.ts";
@@ -62,11 +62,7 @@ export function createHandler(given: HandlerOptions): Handler {
 		const preflight = answerPreflight(request);
 		if (preflight !== undefined) return preflight;
 		visit.caller = await callerOf(visit, parts);
-		if (isDraining && request.method === "POST")
-			throw new HoldfastError("shutting_down", "The server is shutting down. Send the request again soon.", {
-				retryable: true,
-				data: { retryAfterMs: 2000 },
-			});
+		if (isDraining && request.method === "POST") throw shuttingDown();
 		if (visit.caller !== undefined) parts.rate?.count(visit.caller.tenant);
 		return app.fetch(request, { visit });
 	};

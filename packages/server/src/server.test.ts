@@ -247,7 +247,7 @@ test("an address in use is refused, and nothing is started there", async () => {
 	const { port } = await start(fakeService());
 	const service = fakeService();
 	let recovered = 0;
-	service.recover = async () => {
+	service.supervise = async () => {
 		recovered++;
 	};
 	const second = createServer({ service });

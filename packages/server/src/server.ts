@@ -84,7 +84,7 @@ export function createServer(options: ServerOptions): Server {
 			// First the address: where it is taken, another server may be at work on the same sessions.
 			const listener = await listenOnNode(handler.fetch, { ...where, hostname });
 			listeners.push(listener);
-			await service.recover();
+			await service.supervise();
 			const name = hostname.includes(":") ? `[${hostname}]` : hostname;
 			return { port: listener.port, url: `http://${name}:${listener.port}` };
 		},

@@ -1,6 +1,8 @@
 // A session service in memory that a test controls: nothing durable, and every event at the test's moment.
+
 import { HoldfastError } from "holdfast";
 import type { LoggedEvent } from "holdfast/execute";
+import { recovery } from "holdfast/execute";
 import type { ExecuteRequest, SessionOwner, SessionService, Submitted } from "./service/index.ts";
 
 type Event = LoggedEvent["event"];
@@ -170,7 +172,8 @@ export function fakeService({ say, holds = false, batch = 64 }: FakeOptions = {}
 			find(tenant, sessionId);
 			sessions.delete(keyOf(tenant, sessionId));
 		},
-		async recover() {},
+		recover: () => recovery(async function* () {}),
+		async supervise() {},
 		async *work() {},
 		async close() {
 			isClosed = true;

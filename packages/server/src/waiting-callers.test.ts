@@ -100,7 +100,7 @@ test.each(["queue", "steer"] as const)(
 			messages.at(-1)?.type === "user" ? { toolCalls: [{ name: "look" }] } : "Seen.",
 		);
 		const living = make("living", { agent: { model, tools: [look] } });
-		await living.service.recover();
+		await living.service.supervise();
 		await until("all is done", async () => {
 			const last = (await runs()).at(-1);
 			const { status } = (await living.service.get("acme", "s")) ?? {};

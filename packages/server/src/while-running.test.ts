@@ -125,7 +125,7 @@ test("a message that waits survives its server, and the same request at the next
 	expect(await waiting.begun?.(new AbortController().signal)).toBeUndefined();
 	const again = await other.submit("t", "s", request, { idempotencyKey: "k" });
 	expect([again.attached, again.runId]).toEqual([true, waiting.runId]);
-	await other.recover();
+	await other.supervise();
 	const after = await again.begun?.(new AbortController().signal);
 	const events: string[] = [];
 	for await (const batch of other.follow("t", "s", { after, until: "complete" }))

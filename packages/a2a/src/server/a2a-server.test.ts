@@ -483,7 +483,7 @@ test("a task survives the process that began it", async () => {
 	});
 	const { client } = await serve({ model: hanging }, {}, two);
 	expect((await get(client, task)).status?.state).toBe(TaskState.TASK_STATE_WORKING);
-	await two.recover();
+	await two.supervise();
 	await expect.poll(async () => textsOf(await get(client, task))).toEqual(["Still here."]);
 });
 

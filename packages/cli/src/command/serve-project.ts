@@ -61,8 +61,9 @@ export async function openProjectServer(options: ProjectServerOptions): Promise<
 		...(host.stats === undefined ? {} : { storeStats: host.stats }),
 	});
 	const close = async (drainMs: number): Promise<void> => {
-		await server.close({ drainMs });
-		await running.close();
+		// What watches executions stays open until they have ended.
+		await running.close({ drainMs });
+		await server.close({ drainMs: 0 });
 		await servers?.close();
 		await host.close();
 	};

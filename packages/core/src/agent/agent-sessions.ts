@@ -7,15 +7,13 @@ import { type Host, type Journal, keysOf, memoryHost, type SessionKeys } from ".
 import type { PolicyAgent } from "../policy/index.ts";
 import {
 	type AgentRun,
-	type RecoverOptions,
+	type Living,
 	ReminderSearch,
 	Session,
 	type SessionAgent,
 	SessionTable,
 	Supervisor,
 	takeOver,
-	type WorkHooks,
-	type WorkOptions,
 } from "../sessions/index.ts";
 import { checkSubagents } from "../subagents/index.ts";
 import { adaptExecutionHost } from "./foreign-host.ts";
@@ -44,7 +42,7 @@ export const sessionAgent: unique symbol = Symbol("session agent");
  * A service of sessions makes one of it, not one a session: `agentFor` gives each turn the model, instructions,
  * tools and parameters that its session has now.
  */
-export class AgentSessions {
+export class AgentSessions implements Living {
 	/** The agent as its sessions see it. @internal */
 	readonly agent: SessionAgent;
 	readonly #engine: EngineAgent;
@@ -56,8 +54,8 @@ export class AgentSessions {
 	#table: SessionTable | undefined;
 	#supervises: Supervisor | undefined;
 	#execution: AgentExecution | undefined;
-	/** Ends the work that continues until the agent is closed. */
-	#closing: AbortController | undefined;
+	/** What a table that is made from now on is told. */
+	#stage: "open" | "refusing" | "suspended" = "open";
 
 	/** @throws HoldfastError `invalid_option` naming the option that is wrong; what `resolveAgent` throws. */
 	constructor(
@@ -93,10 +91,6 @@ export class AgentSessions {
 		return new Session(this.#open(), key);
 	}
 
-	async *recover(options?: RecoverOptions): AsyncGenerator<AgentRun, void, void> {
-		yield* this.#supervisor().recover(options);
-	}
-
 	async resume(runId: string): Promise<AgentRun | null> {
 		const table = this.#readyTable();
 		if (this.#execution === undefined) {
@@ -108,27 +102,23 @@ export class AgentSessions {
 		return this.#execution.resume(table, runId);
 	}
 
-	work({ signal, ...options }: WorkOptions & WorkHooks = {}): AsyncGenerator<AgentRun, void, void> {
-		this.#closing ??= new AbortController();
-		const closing = this.#closing.signal;
-		const either = signal === undefined ? closing : AbortSignal.any([closing, signal]);
-		return this.#supervisor().work({ ...options, signal: either });
+	get ports(): Living["ports"] {
+		return this.#engine.ports;
 	}
 
-	/**
-	 * Works in the background until it is closed, and retries what fails. Resolves when it has looked for what is due for the
-	 * first time, whatever came of that.
-	 */
-	async supervise(options: Pick<WorkOptions, "lookEveryMs"> = {}): Promise<void> {
-		const { promise, resolve } = Promise.withResolvers<void>();
-		const working = async (): Promise<void> => {
-			for await (const run of this.work({ ...options, onProblem: () => {}, onLook: resolve })) void run;
-		};
-		void working().finally(resolve);
-		await promise;
+	warn(warning: HoldfastError): void {
+		this.agent.warn(warning);
 	}
 
-	/** Resolves when no run is under way. */
+	check(): void {
+		this.agent.setup?.check();
+	}
+
+	refuse(): void {
+		this.#stage = "refusing";
+		this.#table?.drain();
+	}
+
 	async quiet(): Promise<void> {
 		await this.#table?.quiet();
 	}
@@ -143,17 +133,18 @@ export class AgentSessions {
 		this.#table?.unused(key);
 	}
 
-	/**
-	 * Suspends the runs under way and closes the host if it is this agent's own. `before` is done in between.
-	 * @throws HoldfastError `agent_not_ready` within a plugin's setup.
-	 */
-	async close(before?: () => Promise<void>): Promise<void> {
-		this.agent.setup?.check();
-		this.#closing?.abort();
-		const isOwn = this.#host !== this.#options.host;
-		await this.#table?.close(isOwn && this.#host?.journal.volatile === true ? "lost" : "kept");
-		await before?.();
-		if (isOwn) await this.#host?.close();
+	async suspend(): Promise<void> {
+		this.#stage = "suspended";
+		await this.#table?.close(this.#isOwn && this.#host?.journal.volatile === true ? "lost" : "kept");
+	}
+
+	/** Closes the host if it is this agent's own. */
+	async release(): Promise<void> {
+		if (this.#isOwn) await this.#host?.close();
+	}
+
+	get #isOwn(): boolean {
+		return this.#host !== this.#options.host;
 	}
 
 	/** For what a plugin's setup must not do, for the agent waits for it. */
@@ -162,7 +153,7 @@ export class AgentSessions {
 		return this.#open();
 	}
 
-	#supervisor(): Supervisor {
+	supervisor(): Supervisor {
 		const table = this.#readyTable();
 		if (this.#supervises !== undefined) return this.#supervises;
 		const search = new ReminderSearch(table);
@@ -203,12 +194,15 @@ export class AgentSessions {
 		if (!this.#isResolved) this.#engine.model(); // throws without one
 		this.#host ??= this.agent.host ?? memoryHost();
 		const { journal, capabilities = inProcess } = this.#host;
-		this.#table ??= new SessionTable(this.agent, journal, {
+		if (this.#table !== undefined) return this.#table;
+		this.#table = new SessionTable(this.agent, journal, {
 			background: capabilities.backgroundSubagents,
 			records: this.#execution?.records,
 			store: this.#home(this.#host).store,
 			observe: this.#observe,
 		});
+		if (this.#stage === "refusing") this.#table.drain();
+		if (this.#stage === "suspended") void this.#table.close();
 		return this.#table;
 	}
 }

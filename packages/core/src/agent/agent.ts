@@ -12,7 +12,15 @@ import {
 import type { AgentStreamEvent, AgentStreamResult, EngineAgent } from "../engine/index.ts";
 import type { SendInput } from "../facts/index.ts";
 import type { OutputOf, OutputSchema } from "../output/index.ts";
-import type { RecoverOptions, SessionAgent, WorkOptions } from "../sessions/index.ts";
+import {
+	type DrainOptions,
+	Lifecycle,
+	type RecoverOptions,
+	type Recovery,
+	type SessionAgent,
+	type SuperviseOptions,
+	type WorkOptions,
+} from "../sessions/index.ts";
 import type { ResultWith } from "../state/index.ts";
 import { AgentState } from "../state/index.ts";
 import type { ToolSet } from "../tools/index.ts";
@@ -49,6 +57,7 @@ export class Agent<const Tools extends ToolSet = ToolSet, const Schema extends O
 	readonly #engine: EngineAgent;
 	readonly #calls: CallSetup;
 	readonly #sessions: AgentSessions;
+	readonly #life: Lifecycle;
 	#outputs: WeakMap<object, EngineAgent> | undefined;
 
 	static {
@@ -72,6 +81,7 @@ export class Agent<const Tools extends ToolSet = ToolSet, const Schema extends O
 		this.#engine = resolveAgent(this.#id, given);
 		const { checkpoints, sessionId } = given;
 		this.#sessions = new AgentSessions(this.#id, given, { owner: this, engine: this.#engine });
+		this.#life = new Lifecycle(this.#sessions, { release: () => this.flush() });
 		this.#calls = {
 			agent: this,
 			engine: this.#engine,
@@ -181,14 +191,26 @@ export class Agent<const Tools extends ToolSet = ToolSet, const Schema extends O
 	}
 
 	/**
-	 * Finds the runs and the accepted turns that nobody alive works on, and finishes them: each session's first is
-	 * yielded as it is resumed.
+	 * Finishes, once, what dead processes left: runs that nobody alive works on, and accepted turns. Iterate over it to get each
+	 * run as it is resumed, or await it until all of them have ended.
 	 * Runs that another living worker holds are left alone, and so are parked ones. A run that is parked now is yielded
 	 * once, with the outcome `suspended` and the error `run_parked`. A session that fails holds up none of the others:
-	 * `onProblem` is called with it, else its error is thrown when all were tried.
+	 * `onProblem` is called with it, else its error is thrown when all were tried. Two recoveries at once share what they resume.
+	 *
+	 * Rejects with `agent_closed` after `close()`.
 	 */
-	recover(options?: RecoverOptions): AsyncGenerator<RunOf<Tools, Schema>, void, void> {
-		return this.#sessions.recover(options) as AsyncGenerator<RunOf<Tools, Schema>, void, void>;
+	recover(options?: RecoverOptions): Recovery<RunOf<Tools, Schema>> {
+		return this.#life.recover(options) as unknown as Recovery<RunOf<Tools, Schema>>;
+	}
+
+	/**
+	 * Does the same in the background until the agent is closed, with what the host has scheduled, and tries again what fails.
+	 * Resolves when it has looked for work for the first time.
+	 *
+	 * Rejects with `agent_closed` after `close()`, and with `invalid_option`.
+	 */
+	supervise(options?: SuperviseOptions): Promise<void> {
+		return this.#life.supervise(options);
 	}
 
 	/**
@@ -225,7 +247,7 @@ export class Agent<const Tools extends ToolSet = ToolSet, const Schema extends O
 	 * await host.close();
 	 */
 	work(options: WorkOptions = {}): AsyncGenerator<RunOf<Tools, Schema>, void, void> {
-		return this.#sessions.work(options) as AsyncGenerator<RunOf<Tools, Schema>, void, void>;
+		return this.#life.work(options) as AsyncGenerator<RunOf<Tools, Schema>, void, void>;
 	}
 
 	/** Settles when every checkpoint saved so far is stored: for an orderly end. @see UAP 12.4.7 */
@@ -233,9 +255,14 @@ export class Agent<const Tools extends ToolSet = ToolSet, const Schema extends O
 		await this.#calls.checkpoints?.flush();
 	}
 
-	/** Suspends the runs under way, so that any worker can resume them, and closes the host if it is this agent's own. */
-	async close(): Promise<void> {
-		await this.#sessions.close(() => this.flush());
+	/**
+	 * Refuses requests with `agent_closed`, gives the runs under way `drainMs` to end, suspends the others, so that any worker can
+	 * resume them, and closes the host if it is this agent's own. A second call waits for the first.
+	 *
+	 * Rejects with `invalid_option`, and with `agent_not_ready` in the setup of one of its plugins.
+	 */
+	close(options?: DrainOptions): Promise<void> {
+		return this.#life.close(options);
 	}
 }
 

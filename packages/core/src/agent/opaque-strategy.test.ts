@@ -188,7 +188,8 @@ test("in a session it is refused by every door, and no other strategy runs in it
 	const refused = expect.objectContaining({ code: "strategy_not_durable" });
 	expect(() => one.session("s")).toThrow(refused);
 	await expect(collect(one.recover())).rejects.toEqual(refused);
-	expect(() => one.work({ until: "done" })).toThrow(refused);
+	await expect(collect(one.work({ until: "done" }))).rejects.toEqual(refused);
+	await expect(one.supervise()).rejects.toEqual(refused);
 	expect(() => new AgentSessions("id", { model, host, execution: once() }).session("s")).toThrow(refused);
 	expect(model.requests).toEqual([]);
 	await left.close();

@@ -1,7 +1,5 @@
 // The sessions of document 3 over one host: one table of keyed sessions, whose turns are worked on by the agent that each
 // session has at that time (keeps I1: there is no loop here). Of a session nothing is kept here but while it is used.
-//
-// open: sessions are made, executed, stopped and deleted. closed: runs are suspended, and nothing is begun any more.
 import { HoldfastTypeError } from "@holdfast/upp";
 import {
 	type AgentFor,
@@ -16,8 +14,8 @@ import {
 import type { Caller } from "../caller/index.ts";
 import type { ObserveRun } from "../engine/index.ts";
 import type { Host, SessionKeys } from "../host/index.ts";
-import { keysOf } from "../host/index.ts";
-import { type AgentRun, agentClosed, type WorkOptions } from "../sessions/index.ts";
+import { keysOf, systemPorts, systemWarn } from "../host/index.ts";
+import { agentClosed, Lifecycle, type Living, type OwnLife } from "../sessions/index.ts";
 import { sessionNotFound } from "./execute-errors.ts";
 import { ExecuteSession, type SharedParts } from "./execute-session.ts";
 import { readSetup } from "./session-setup.ts";
@@ -37,6 +35,8 @@ export interface ExecuteSessionsOptions extends TurnAgentParts {
 	readonly agentFor?: AgentFor | undefined;
 	/** Looks on at each run that is driven in this process. Default: nobody does. */
 	readonly observe?: ObserveRun | undefined;
+	/** What the owner of the sessions adds to their life. Default: nothing. */
+	readonly life?: OwnLife | undefined;
 }
 
 /**
@@ -52,8 +52,9 @@ export class ExecuteSessions {
 	readonly #keys: SessionKeys;
 	readonly #setups = new TurnSetups();
 	readonly #parts: SharedParts;
+	#lifecycle: Lifecycle | undefined;
 	#sessions: AgentSessions | undefined;
-	#isClosed = false;
+	#isSuspended = false;
 
 	/** @throws HoldfastError `invalid_option` naming the option that is missing, unknown or wrong; `invalid_tool`, `duplicate_tool`. */
 	constructor(options: ExecuteSessionsOptions) {
@@ -70,11 +71,17 @@ export class ExecuteSessions {
 			setups: this.#setups,
 			agentOf: (key, caller) => options.agentFor?.({ sessionKey: key, namespace: undefined, caller }),
 			keyed: () => this.#keyed(),
-			isClosed: () => this.#isClosed,
+			isClosed: () => this.#isSuspended,
 			accepting: new Map(),
 			newId: () => ids?.uuid() ?? globalThis.crypto.randomUUID(),
 			now: () => clock?.now() ?? Date.now(),
 		};
+	}
+
+	/** Recovers, supervises and closes them. Made when first needed, for a session of its own needs none. */
+	get lifecycle(): Lifecycle {
+		this.#lifecycle ??= new Lifecycle(this.#living(), this.#options.life);
+		return this.#lifecycle;
 	}
 
 	/** The session of a key, whether or not it is there. Costs nothing until it is used. */
@@ -82,32 +89,25 @@ export class ExecuteSessions {
 		return new ExecuteSession(this.#parts, key, this.#keys.storeKeyOf(key));
 	}
 
-	/**
-	 * Works in the background until it is closed: resumes what dead processes left, and lets calls fail whose time is over.
-	 * Resolves when it has looked for such work once. `lookEveryMs`: milliseconds between two looks, by default 500.
-	 */
-	supervise(options: { readonly lookEveryMs?: number | undefined } = {}): Promise<void> {
-		return this.#keyed().supervise(options);
-	}
-
-	/** Works on what is due until the signal fires or the sessions are closed; yields each run as it is resumed. */
-	work(options?: WorkOptions): AsyncGenerator<AgentRun, void, void> {
-		return this.#keyed().work(options);
-	}
-
-	/** Resolves when no run is under way in this process. */
-	async quiet(): Promise<void> {
-		await this.#sessions?.quiet();
-	}
-
-	/** Suspends the runs under way, to be resumed elsewhere. Nothing is begun here any more. */
-	async close(): Promise<void> {
-		this.#isClosed = true;
-		await this.#sessions?.close();
+	#living(): Living {
+		const { ports, onWarning = systemWarn } = this.#options.agent;
+		return {
+			ports: { ...systemPorts, ...ports },
+			warn: onWarning,
+			check: () => this.#sessions?.check(),
+			supervisor: () => this.#keyed().supervisor(),
+			refuse: () => this.#sessions?.refuse(),
+			quiet: async () => this.#sessions?.quiet(),
+			suspend: async () => {
+				this.#isSuspended = true;
+				await this.#sessions?.suspend();
+			},
+			release: async () => this.#sessions?.release(),
+		};
 	}
 
 	#keyed(): AgentSessions {
-		if (this.#isClosed) throw agentClosed();
+		if (this.#isSuspended) throw agentClosed();
 		if (this.#sessions !== undefined) return this.#sessions;
 		const { namespace: _, instructions, ...given } = this.#options.agent;
 		const system = given.system ?? instructions;

@@ -26,7 +26,7 @@ async function said(agent: AgentOptions): Promise<readonly [asItIs: string, show
 		await view.refresh();
 		texts.push(JSON.stringify([events, view.messages]));
 	}
-	await sessions.close();
+	await sessions.lifecycle.close();
 	return texts as [string, string];
 }
 

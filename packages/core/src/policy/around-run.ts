@@ -41,7 +41,7 @@ export class AroundRun {
 			try {
 				result = (await this.#list[this.#entered]?.after?.(this.context, result)) ?? result;
 			} catch (error) {
-				result = await this.#recover(this.#entered, error);
+				result = await this.#afterError(this.#entered, error);
 			}
 		}
 		return result;
@@ -50,11 +50,11 @@ export class AroundRun {
 	/** What the caller gets of a run that failed. Rejects with that error, unless an `onError` gave a result. */
 	async failed(error: unknown): Promise<GenerateResult> {
 		// Those that were not reached are asked as well: an error handler may be anywhere in the list.
-		return this.completed(await this.#recover(this.#list.length, error));
+		return this.completed(await this.#afterError(this.#list.length, error));
 	}
 
 	/** The first result that those before `end` have for an error, from the last to the first. */
-	async #recover(end: number, error: unknown): Promise<GenerateResult> {
+	async #afterError(end: number, error: unknown): Promise<GenerateResult> {
 		const said = error instanceof Error ? error : new Error(String(error), { cause: error });
 		for (let at = end - 1; at >= 0; at--) {
 			try {

@@ -156,6 +156,11 @@ export class AgentRun<Event = AgentEvent, Output = unknown, Watched = RunEvent> 
 		return this.#over ? ended() : this.#wait(this.#processKey, ended);
 	}
 
+	/** Settles when it is over; the run waits for its consumer all the same. @internal */
+	get over(): Promise<unknown> {
+		return this.#result;
+	}
+
 	/** Lets the run continue by itself. @internal */
 	detach(): void {
 		this.#events.detach();

@@ -69,7 +69,7 @@ test("a turn that was queued keeps its caller for the worker that begins it, and
 		.read("s")
 		.flatMap(({ fact }) => (fact.kind === "run.started" ? [fact.caller] : []));
 	expect(callers).toEqual([bob, alice]);
-	await second.close();
+	await second.suspend();
 });
 
 test("what was approved names who approved it, and the run keeps who began it", async () => {

@@ -1,9 +1,11 @@
 // Door of the sessions: durable conversations under keys.
 export { AgentRun } from "./agent-run.ts";
 export { type ChildRecords, noticeIdentity, type RecordedTask } from "./child-records.ts";
+export { type DrainOptions, Lifecycle, type Living, type OwnLife } from "./lifecycle.ts";
 export { localStore, processKey } from "./local-store.ts";
 export { answer, answeredElsewhere } from "./outside-requests.ts";
 export { ReminderSearch, recoverSession, takeOver } from "./recover-session.ts";
+export { type Recovery, recovery } from "./recovery.ts";
 export { kill, remove } from "./remove-session.ts";
 export { Session } from "./session.ts";
 export { agentClosed, awaitsItself, awaitsOwnSetup } from "./session-errors.ts";
@@ -12,7 +14,7 @@ export type { RecordedRun, SessionRecords } from "./session-records.ts";
 export { deliver, deliverNotice, readState, resume, resumeRun } from "./session-requests.ts";
 export { SessionTable } from "./session-table.ts";
 export { storeKeysWith } from "./store-keys.ts";
-export type { RecoverOptions, WorkHooks, WorkOptions } from "./supervised.ts";
+export type { RecoverOptions, SuperviseOptions, WorkOptions } from "./supervised.ts";
 export { Supervisor } from "./supervisor.ts";
 export type {
 	AgentSetup,

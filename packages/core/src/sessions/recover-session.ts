@@ -18,7 +18,7 @@ export async function recoverSession(root: SessionTable, storeKey: string): Prom
 	if (table === undefined) return recoverRemoved(root, storeKey);
 	const child = readChildStoreKey(storeKey);
 	if (child === undefined) return resume(table.queue(table.keyOf(storeKey) ?? storeKey));
-	const found = await root.tableOf(child.parentStoreKey)?.agent.children?.recover(storeKey);
+	const found = await root.tableOf(child.parentStoreKey)?.agent.children?.adopt(storeKey);
 	if (found === "abandoned") await kill(table, table.queue(storeKey));
 	if (found === "under-way") return resume(table.queue(storeKey));
 	return found === "with-parent" ? recoverSession(root, child.parentStoreKey) : null;

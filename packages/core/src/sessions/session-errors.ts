@@ -4,7 +4,10 @@ import type { RunParked } from "../facts/index.ts";
 
 /** The agent was closed. */
 export function agentClosed(): HoldfastError {
-	return new HoldfastError("agent_closed", "The agent was closed. Make a new one to continue.");
+	return new HoldfastError(
+		"agent_closed",
+		"It was closed, and accepts no requests. Create a new one to continue.",
+	);
 }
 
 /** The run before this turn was left open, so this turn was not started. */

@@ -10,7 +10,7 @@
 import { isAwaitedBy, waitFor, withinCall } from "../engine/index.ts";
 import type { MaybePromise } from "../host/index.ts";
 import type { SessionActor } from "./session-actor.ts";
-import { awaitsItself } from "./session-errors.ts";
+import { agentClosed, awaitsItself } from "./session-errors.ts";
 
 /** What is asked of a session. `look` and `expire` come from the process itself. */
 export type RequestKind =
@@ -33,8 +33,13 @@ export type Place = "in-line" | "inside";
 /** Requests that only put something into the inbox: code that the queue waits for may make them. */
 const storable: ReadonlySet<RequestKind> = new Set(["send", "edit", "deliver"]);
 
+/** Requests that begin work, for which there is no time where the sessions are drained. */
+const begins: ReadonlySet<RequestKind> = new Set(["send", "start", "steer", "answer", "resume"]);
+
 /** What a queue needs of the table it is in. */
 export interface QueueTable {
+	/** Whether what is under way may end, and nothing else begins. */
+	readonly isDraining: boolean;
 	makeActor(queue: SessionQueue): SessionActor;
 	/** The queue that the session has now. */
 	queueOf(storeKey: string, key: string): SessionQueue;
@@ -102,6 +107,7 @@ export class SessionQueue {
 	): MaybePromise<T> {
 		if (this.#state === "retired") return this.#table.queueOf(this.storeKey, this.key).ask(kind, carryOut);
 		if (kind !== "fork") this.#actor?.ensureUsable();
+		if (this.#table.isDraining && begins.has(kind)) throw agentClosed();
 		if (this.#state === "busy") {
 			if (!this.isAskedInside()) return this.#inLine(carryOut);
 			if (storable.has(kind)) return carryOut(this.actor, "inside");

@@ -53,7 +53,8 @@ export class SessionTable implements QueueTable {
 	/** Kills and deletions that are not over, by store key. What is asked from then on waits for the last of them. */
 	readonly #fences = new Map<string, Promise<unknown>>();
 	readonly #listeners = new Set<(run: AgentRun) => void>();
-	#isClosed = false;
+	/** `draining`: what is under way may end, and nothing else begins. */
+	#state: "open" | "draining" | "closed" = "open";
 
 	constructor(agent: SessionAgent, journal: Journal, options: SessionTableOptions = {}) {
 		this.journal = journal;
@@ -174,13 +175,13 @@ export class SessionTable implements QueueTable {
 			return known;
 		}
 		const queue = new SessionQueue(this, storeKey, key, this.#fences.get(storeKey));
-		if (!this.#isClosed) this.#queues.set(storeKey, queue);
+		if (this.#state !== "closed") this.#queues.set(storeKey, queue);
 		return queue;
 	}
 
 	makeActor(queue: SessionQueue): SessionActor {
 		const actor = new SessionActor(this, queue);
-		if (this.#isClosed) void actor.close();
+		if (this.#state === "closed") void actor.close();
 		return actor;
 	}
 
@@ -215,9 +216,18 @@ export class SessionTable implements QueueTable {
 		if (this.#queues.get(storeKey)?.isIdle === true) this.rested(storeKey);
 	}
 
+	/** Refuses requests that would begin work, from now on. */
+	drain(): void {
+		if (this.#state === "open") this.#state = "draining";
+	}
+
+	get isDraining(): boolean {
+		return this.#state === "draining";
+	}
+
 	/** Suspends all runs under way and waits until they are left. `what`: whether they can be resumed after that. */
 	async close(what: "kept" | "lost" = "kept"): Promise<void> {
-		this.#isClosed = true;
+		this.#state = "closed";
 		this.unread.close(what);
 		this.later.close();
 		await Promise.all([...this.#queues.values()].map((queue) => queue.close()));

@@ -18,6 +18,15 @@ export interface RecoverOptions {
 	readonly onProblem?: ((problem: WorkProblem) => void) | undefined;
 }
 
+/** Options of `supervise()`. */
+export interface SuperviseOptions extends Pick<WorkOptions, "lookEveryMs"> {
+	/**
+	 * Called with work that could not be continued; it is tried again later, and less and less often. Default: a warning with
+	 * the code `recovery_failed`, for which see `onWarning`. Must not throw.
+	 */
+	readonly onProblem?: ((problem: WorkProblem) => void) | undefined;
+}
+
 /** Options of `agent.work()`. */
 export interface WorkOptions {
 	/** Ends the work: nothing more is begun. Runs under way continue; `agent.close()` suspends them. */

@@ -18,8 +18,15 @@ export class Supervisor {
 		this.#waiting = new WaitingSessions(supervised.journal, supervised.ports.clock);
 	}
 
-	/** Looks once at all there is; each session's first run is yielded as it is resumed. */
-	async *recover({ onProblem }: RecoverOptions = {}): AsyncGenerator<AgentRun, void, void> {
+	/**
+	 * Looks once at all there is; each session's first run is yielded as it is resumed. Nothing more is resumed when the signal
+	 * fires. `others` finishes what is not of sessions.
+	 */
+	async *recover(
+		{ onProblem }: RecoverOptions,
+		signal: AbortSignal,
+		others: () => Promise<void>,
+	): AsyncGenerator<AgentRun, void, void> {
 		const { remind, keyOf, takeOver } = this.#supervised;
 		let failure: { readonly error: unknown } | undefined;
 		const report = (problem: WorkProblem): void => {
@@ -27,11 +34,13 @@ export class Supervisor {
 			else failure ??= problem;
 		};
 		for await (const storeKey of orphans(this.#supervised)) {
+			if (signal.aborted) return;
 			const run = await takeOver(storeKey).catch((error) => report(problemOf(error, keyOf(storeKey))));
 			if (run) yield run;
 		}
 		await this.#watchDeadlines("ever", () => true, report);
-		await remind?.().catch((error) => report({ error }));
+		for (const finish of [remind, others])
+			if (!signal.aborted) await finish?.().catch((error) => report({ error }));
 		if (failure !== undefined) throw failure.error;
 	}
 

@@ -31,7 +31,7 @@ export interface SessionChildren {
 	 * `none`: no such run, or the parent's own run sees to it. `with-parent`: the parent waits for it, and continues with it.
 	 * `abandoned`: the parent waited for it, and is over.
 	 */
-	recover(storeKey: string): Promise<"under-way" | "none" | "with-parent" | "abandoned">;
+	adopt(storeKey: string): Promise<"under-way" | "none" | "with-parent" | "abandoned">;
 	/** Whether something has happened to a sub-agent that the run waits for, or its time has come. */
 	hasNews(state: SessionState): Promise<boolean>;
 	/**

@@ -118,7 +118,7 @@ const doors: readonly (readonly [string, (agent: Agent) => Promise<unknown>])[] 
 	["kill()", (agent) => agent.session("s").kill()],
 	["delete()", (agent) => agent.session("s").delete()],
 	["agent.resume()", (agent) => agent.resume("notice")],
-	["recover()", (agent) => agent.recover().next()],
+	["recover()", (agent) => agent.recover()[Symbol.asyncIterator]().next()],
 	["work()", async (agent) => agent.work({ until: "done" }).next()],
 	["close()", (agent) => agent.close()],
 ];

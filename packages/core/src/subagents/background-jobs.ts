@@ -163,7 +163,7 @@ export class BackgroundJobs {
 	}
 
 	/** Follows a task that a process left, or gives the reminder that it did not give. */
-	async recover(task: BackgroundTask): Promise<"under-way" | "none"> {
+	async adopt(task: BackgroundTask): Promise<"under-way" | "none"> {
 		if (!this.#isLasting || this.#jobs.has(task.storeKey)) return "none";
 		const state = await readTask(this.#journalOf(task), task.storeKey, task.runId);
 		if (!isSettled(state)) {

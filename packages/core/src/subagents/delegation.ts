@@ -168,9 +168,9 @@ class Delegation implements SessionChildren {
 		);
 	}
 
-	async recover(storeKey: string): Promise<"under-way" | "none" | "abandoned" | "with-parent"> {
+	async adopt(storeKey: string): Promise<"under-way" | "none" | "abandoned" | "with-parent"> {
 		const task = readTaskKey(storeKey);
-		if (task !== undefined) return this.#jobs.recover(task);
+		if (task !== undefined) return this.#jobs.adopt(task);
 		const { journal } = this.#parent;
 		const parentKey = readChildStoreKey(storeKey)?.parentStoreKey ?? "";
 		const parent = await journal.head(parentKey);
@@ -185,7 +185,7 @@ class Delegation implements SessionChildren {
 		const table = this.tableOf(readChildStoreKey(storeKey)?.subagent ?? "");
 		if (table === undefined || (await table.journal.head(storeKey))?.openRunId === undefined) return;
 		// Its parent ended while it waited, and died before it ended it.
-		if ((await this.recover(storeKey)) === "abandoned") await kill(table, table.queue(storeKey));
+		if ((await this.adopt(storeKey)) === "abandoned") await kill(table, table.queue(storeKey));
 	}
 
 	async close(): Promise<void> {

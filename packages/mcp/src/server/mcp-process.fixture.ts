@@ -20,7 +20,7 @@ const model =
 			});
 const host = file === undefined ? memoryHost() : sqliteHost(file);
 const service = sessionService({ host, agent: { model, tools: [act] }, recoverEveryMs: 50 });
-await service.recover();
+await service.supervise();
 const tools = { research: { description: "Researches facts." } };
 mcpServer({ service, tools, pollEveryMs: 10 }).stdio();
 // Whoever started it is gone: it ends, whatever still waits, and whoever still reads its input.

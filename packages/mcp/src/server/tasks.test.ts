@@ -167,7 +167,7 @@ describe.each(["2025", "2026"] as const)("on the wire of %s", (wire) => {
 		);
 		const { ask, until, outcome } = speaker(two, wire);
 		expect(await ask("tasks/get", { taskId })).toMatchObject({ status: "working" });
-		await two.recover();
+		await two.supervise();
 		await until(taskId, "completed");
 		expect(await outcome(taskId)).toMatchObject({ content: [{ text: "Still here." }] });
 		expect(answering.requests).toHaveLength(1);

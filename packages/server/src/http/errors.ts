@@ -59,7 +59,9 @@ export interface Refusal {
 }
 
 /** The answer that a caller gets for an error. */
-export function refusalOf(error: unknown, statuses: Readonly<Record<string, number>> = {}): Refusal {
+export function refusalOf(given: unknown, statuses: Readonly<Record<string, number>> = {}): Refusal {
+	// Callers learn nothing of what serves them but whether to ask another server.
+	const error = isHoldfastError(given) && given.code === "agent_closed" ? shuttingDown() : given;
 	const status = isHoldfastError(error)
 		? (statusByCode.get(error.code) ??
 			(Object.hasOwn(statuses, error.code) ? statuses[error.code] : undefined))
@@ -76,6 +78,14 @@ export function refusalOf(error: unknown, statuses: Readonly<Record<string, numb
 		message: known.message,
 		headers: headersOf(known),
 	};
+}
+
+/** Nothing more begins here. */
+export function shuttingDown(): HoldfastError {
+	return new HoldfastError("shutting_down", "The server is shutting down. Send the request again.", {
+		retryable: true,
+		data: { retryAfterMs: 2000 },
+	});
 }
 
 /** The answer to a refused request. */

@@ -16,13 +16,6 @@ export function contextRequired(): HoldfastError {
 	return new HoldfastError("context_required", "Context required for new session");
 }
 
-/** Nothing more is begun here. */
-export function shuttingDown(): HoldfastError {
-	return new HoldfastError("shutting_down", "The server is shutting down. Send the request again.", {
-		retryable: true,
-	});
-}
-
 /** The key was used for another request. */
 export function idempotencyKeyReused(): HoldfastError {
 	return new HoldfastError(

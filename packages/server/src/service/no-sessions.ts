@@ -1,5 +1,6 @@
 // The sessions of a server that has none: its routes serve something else, and what is asked for is not there.
 import { HoldfastError } from "holdfast";
+import { recovery } from "holdfast/execute";
 import type { SessionService } from "./service-types.ts";
 
 function notFound(): HoldfastError {
@@ -16,7 +17,8 @@ export const noSessions: SessionService = {
 	},
 	stop: async () => Promise.reject(notFound()),
 	delete: async () => Promise.reject(notFound()),
-	recover: async () => {},
+	recover: () => recovery(async function* () {}),
+	supervise: async () => {},
 	async *work() {},
 	close: async () => {},
 };

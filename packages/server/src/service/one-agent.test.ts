@@ -125,7 +125,7 @@ test("sessions of agents with a namespace do not belong to a service, also where
 	dying.worker.die();
 	const model = scriptedModel(() => "not mine");
 	const service = sessionService({ host: hostOf("serving").host, agent: { model }, recoverEveryMs: 1 });
-	await service.recover();
+	await service.supervise();
 	expect(await service.get("t", "s")).toBeUndefined();
 	await execute(service, "t", "other");
 	expect(model.requests).toHaveLength(1);

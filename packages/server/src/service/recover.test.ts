@@ -52,7 +52,7 @@ test.each([[undefined, 500] as const, [2_000, 2_000] as const])(
 	"with recoverEveryMs %s a service looks for what was left every %s ms, until it is closed",
 	async (recoverEveryMs, every) => {
 		const { service, time, looks } = looking(sharedHosts()("one"), recoverEveryMs);
-		await service.recover();
+		await service.supervise();
 		for (let count = 1; count <= 4; count++) {
 			await expect.poll(() => time.timers.size).toBe(1);
 			expect(looks).toHaveLength(count);
@@ -69,7 +69,7 @@ test.each([[undefined, 500] as const, [2_000, 2_000] as const])(
 test("what a process leaves after the first look is resumed at the next", async () => {
 	const hostOf = sharedHosts();
 	const { service, time } = looking(hostOf("one"));
-	await service.recover();
+	await service.supervise();
 	await leave(hostOf, "two", "late");
 	expect((await service.get("t", "late"))?.status).toBe("running");
 	time.pass(2_000);
@@ -81,7 +81,7 @@ test("a look that fails is followed by another", async () => {
 	const hostOf = sharedHosts();
 	const one = hostOf("one");
 	const { service, time } = looking(one);
-	await service.recover();
+	await service.supervise();
 	await leave(hostOf, "two", "late");
 	const { list } = one.host.journal;
 	one.host.journal.list = () => {
@@ -112,7 +112,7 @@ test("a session that cannot be read keeps back none of the others", async () => 
 		},
 	};
 	const { service } = looking({ host });
-	await service.recover();
+	await service.supervise();
 	await isDone(service, "b-whole");
 	await service.close();
 });
@@ -144,7 +144,7 @@ test("a service that closes takes in what was asked for before, and refuses late
 	const early = service.submit("t", "early", { input: says("go"), context: {} });
 	const closed = service.close({ drainMs: 60_000 });
 	await expect(service.submit("t", "late", { input: says("go"), context: {} })).rejects.toMatchObject({
-		code: "shutting_down",
+		code: "agent_closed",
 	});
 	find();
 	expect((await early).created).toBe(true);
@@ -161,7 +161,7 @@ test("what was asked for and not accepted in time is refused, and never begun", 
 	const model = scriptedModel(() => "Too late.");
 	const service = sessionService({ host, agent: { model } });
 	const asked = service.submit("t", "s", { input: says("continue") }, { idempotencyKey: "k" });
-	const refused = expect(asked).rejects.toMatchObject({ code: "shutting_down", retryable: true });
+	const refused = expect(asked).rejects.toMatchObject({ code: "agent_closed" });
 	await expect.poll(() => service.get("t", "s")).toBeDefined();
 	await service.close();
 	find();

@@ -136,7 +136,10 @@ test.each([0, 1, 7, 14])(
 		open.push(...servers, ...hosts);
 		const submit = (server: SessionService): Promise<Submitted> =>
 			server.submit("t", "s", { input: "go" }, { idempotencyKey: "k" });
-		const atOnce = await Promise.all([...servers.map(submit), ...servers.map((server) => server.recover())]);
+		const atOnce = await Promise.all([
+			...servers.map(submit),
+			...servers.map((server) => server.supervise()),
+		]);
 		await Promise.all(servers.map((server) => read(server.follow("t", "s", { until: "complete" }))));
 		const submitted = [...atOnce.slice(0, 2), ...(await Promise.all(servers.map(submit)))] as Submitted[];
 		const [first] = submitted;

@@ -41,7 +41,7 @@ async function restarted<T>(path: string, use: (service: SessionService) => Prom
 	const host = sqliteHost(path);
 	const service = sessionService({ host, agent: slowAgent("continues"), deltaFlushMs: 1 });
 	try {
-		await service.recover();
+		await service.supervise();
 		return await use(service);
 	} finally {
 		await service.close();

@@ -3,12 +3,16 @@ import { optionNames } from "@holdfast/upp";
 import type {
 	AgentOptions,
 	AgentRun,
+	DrainOptions,
 	FollowOptions,
 	Host,
 	PendingSessionCall,
+	RecoverOptions,
+	Recovery,
 	SessionMessage,
 	SessionStatus,
 	SessionWait,
+	SuperviseOptions,
 	WorkOptions,
 } from "holdfast";
 import type { LoggedEvent, RunObserver, TurnOptions } from "holdfast/execute";
@@ -210,7 +214,7 @@ export interface SessionService {
 	 * Rejects with `field_not_allowed`, `too_many_messages`, `too_many_tools`, `invalid_input`, `forbidden_option`, `unknown_model`,
 	 * `unknown_message`, `context_required`, `tool_name_conflict`,
 	 * `session_busy`, `pending_tool_calls`, `no_pending_tool_calls`, `unknown_tool_call_id`, `tool_call_settled`,
-	 * `duplicate_input`, `duplicate_tool_result`, `tool_result_conflict`, `tool_result_expired`, `idempotency_key_reused`, `shutting_down`.
+	 * `duplicate_input`, `duplicate_tool_result`, `tool_result_conflict`, `tool_result_expired`, `idempotency_key_reused`, `agent_closed`.
 	 */
 	submit(
 		caller: string | ServedCaller,
@@ -255,13 +259,21 @@ export interface SessionService {
 	readonly storeStats?: () => Promise<StoreStats>;
 	/** Looks into sessions, for those who look after them. Absent: they cannot be looked into. */
 	readonly inspection?: SessionInspection;
-	/** Resumes what dead processes left, now and whenever there is more of it. Resolves when it has looked once. */
-	recover(): Promise<void>;
+	/** Finishes, once, what dead processes left. Iterate over it to get each run as it is resumed, or await it. */
+	recover(options?: RecoverOptions): Recovery;
+	/**
+	 * Does the same in the background until the service is closed, and tries again what fails. Resolves when it has looked once.
+	 * A server that listens calls it.
+	 */
+	supervise(options?: SuperviseOptions): Promise<void>;
 	/**
 	 * Works on what is due in the served sessions as `agent.work()` does in an agent's own: for a process that serves nobody. Its
 	 * runs are yielded as they are resumed, under the keys that `readSessionKey` reads.
 	 */
 	work(options?: WorkOptions): AsyncIterable<AgentRun>;
-	/** Accepts no more; runs may finish for so many milliseconds (default 0), then they are left to be resumed. */
-	close(options?: { readonly drainMs?: number }): Promise<void>;
+	/**
+	 * Refuses requests with `agent_closed`, which callers over HTTP get as 503 `shutting_down`. Runs may finish for `drainMs`, then
+	 * they are left to be resumed. A second call waits for the first.
+	 */
+	close(options?: DrainOptions): Promise<void>;
 }

@@ -191,7 +191,7 @@ test("a time limit holds over a restart of the service, which resumes the run by
 	await before.close();
 	time.pass(4_000);
 	const service = serve(["Never mind."]);
-	await service.recover();
+	await service.supervise();
 	time.pass(1_000);
 	const rest = await read(service.follow("t", "s", { after: asked.at(-1)?.id ?? "", until: "complete" }));
 	const messages = rest.flatMap(({ event }) => (event.type === "message_end" ? [event.message] : []));

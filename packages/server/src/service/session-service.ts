@@ -1,10 +1,16 @@
 // Sessions served to others, by owner and id, over one host (keeps I1, I7): one table of sessions for all tenants; a tenant, and
 // a user of a tenant, sees its own only. What a dead process left is resumed.
-//
-// open: executions are accepted. closing: no more are, and runs may end. closed: runs are suspended, streams have ended;
-// sessions can still be looked at.
-import { checkOptionNames, delay, HoldfastTypeError, readDuration } from "@holdfast/upp";
-import type { AgentRun, Host, WorkOptions } from "holdfast";
+// It can still be looked at after it was closed.
+import { checkOptionNames, HoldfastTypeError, readDuration } from "@holdfast/upp";
+import type {
+	AgentRun,
+	DrainOptions,
+	Host,
+	RecoverOptions,
+	Recovery,
+	SuperviseOptions,
+	WorkOptions,
+} from "holdfast";
 import {
 	type AgentFor,
 	type ChosenOptions,
@@ -25,14 +31,7 @@ import type { StoreStats } from "holdfast/host";
 import { acceptExecution, type WantedExecution } from "./accept-execution.ts";
 import { acceptWhole } from "./accept-whole.ts";
 import { backgroundOf, withBackground } from "./background-calls.ts";
-import {
-	codeOf,
-	contextRequired,
-	forCaller,
-	isGone,
-	sessionNotFound,
-	shuttingDown,
-} from "./client-errors.ts";
+import { contextRequired, forCaller, isGone, sessionNotFound } from "./client-errors.ts";
 import { type ClientRules, checkFields, clientRules } from "./client-fields.ts";
 import { withoutPatterns } from "./client-schema.ts";
 import { executeFirst } from "./execute-first.ts";
@@ -95,7 +94,6 @@ class Service implements SessionService {
 	readonly #whileRunning: WhileRunning;
 	/** Requests that are not answered yet. */
 	readonly #asked = new Set<Promise<unknown>>();
-	#isClosing = false;
 
 	constructor({ host, agent, models, agentFor, ...options }: SessionServiceOptions) {
 		if (typeof agent !== "object" || agent === null)
@@ -129,6 +127,7 @@ class Service implements SessionService {
 			models: find,
 			...(agentFor === undefined ? {} : { agentFor: agentOf(agentFor) }),
 			observe: (run) => this.#observed(run),
+			life: { drain: (quiet) => this.#drain(quiet), release: async () => this.#followers.leaveAll() },
 			checkedSchema: ({ name, parameters }) => withoutPatterns(parameters, `the parameters of ${name}`),
 		});
 		this.inspection = inspectSessions({
@@ -139,7 +138,7 @@ class Service implements SessionService {
 			session: (owner, sessionId) => this.#session(owner, sessionId),
 			found: (owner, sessionId) => this.#found(owner, sessionId),
 			answer: (session, sessionId, act) => this.#answer(session, sessionId, act),
-			until: (signal) => this.#followers.add(signal, this.#isClosing),
+			until: (signal) => this.#followers.add(signal, !this.#sessions.lifecycle.isOpen),
 		});
 	}
 
@@ -149,7 +148,7 @@ class Service implements SessionService {
 		request: ExecuteRequest,
 		{ idempotencyKey }: { readonly idempotencyKey?: string } = {},
 	): Promise<Submitted> {
-		if (this.#isClosing) throw shuttingDown();
+		this.#sessions.lifecycle.ensureOpen();
 		const caller = readCaller(ownerOf(given)) as ServedCaller;
 		checkFields(request, this.#rules);
 		const session = this.#session(caller, sessionId);
@@ -195,7 +194,7 @@ class Service implements SessionService {
 		{ after }: Pick<Accepted, "after">,
 	): NonNullable<Submitted["begun"]> {
 		return async (given) => {
-			const { signal, over } = this.#followers.add(given, this.#isClosing);
+			const { signal, over } = this.#followers.add(given, !this.#sessions.lifecycle.isOpen);
 			try {
 				return await whenBegun(this.#host, { storeKey, waitsFor, after }, signal);
 			} finally {
@@ -259,7 +258,7 @@ class Service implements SessionService {
 		sessionId: string,
 		{ signal, ...options }: ServedFollowOptions = {},
 	): AsyncIterableIterator<readonly LoggedEvent[]> {
-		const follower = this.#followers.add(signal, this.#isClosing);
+		const follower = this.#followers.add(signal, !this.#sessions.lifecycle.isOpen);
 		const events = this.#events(owner, sessionId, { ...options, signal: follower.signal });
 		const followed = followedBy(follower, events, () => this.#readings.delete(followed.reading));
 		this.#readings.set(followed.reading, this.#session(owner, sessionId));
@@ -303,26 +302,28 @@ class Service implements SessionService {
 		return () => this.#observers.delete(begin);
 	}
 
-	recover(): Promise<void> {
-		return this.#sessions.supervise({ lookEveryMs: this.#lookEveryMs });
+	recover(options?: RecoverOptions): Recovery {
+		return this.#sessions.lifecycle.recover(options);
+	}
+
+	supervise(options?: SuperviseOptions): Promise<void> {
+		return this.#sessions.lifecycle.supervise({ lookEveryMs: this.#lookEveryMs, ...options });
 	}
 
 	work(options?: WorkOptions): AsyncIterable<AgentRun> {
-		return this.#sessions.work(options);
+		return this.#sessions.lifecycle.work(options);
 	}
 
-	async close({ drainMs = 0 }: { readonly drainMs?: number } = {}): Promise<void> {
-		readDuration("drainMs", drainMs, 0, { least: 0, most: Number.POSITIVE_INFINITY });
-		this.#isClosing = true;
-		const drained = new AbortController();
-		const over = delay(drainMs, drained.signal).catch(() => {});
+	close(options?: DrainOptions): Promise<void> {
+		return this.#sessions.lifecycle.close(options);
+	}
+
+	/** Requests from before the close may still begin, and those who follow a run may read it to its end. */
+	async #drain(quiet: () => Promise<void>): Promise<void> {
 		const watched = [...this.#readings].filter(([, session]) => session.isBusy);
-		// Requests from before the close may still finish.
-		await Promise.race([Promise.allSettled(this.#asked), over]);
-		await Promise.race([this.#sessions.quiet().then(() => readToEnd(this.#host, watched)), over]);
-		drained.abort();
-		await this.#sessions.close();
-		this.#followers.leaveAll();
+		await Promise.allSettled(this.#asked);
+		await quiet();
+		await readToEnd(this.#host, watched);
 	}
 
 	/** Runs a request on a session, unless the service closes. */
@@ -332,7 +333,6 @@ class Service implements SessionService {
 		try {
 			return await answering;
 		} catch (error) {
-			if (this.#isClosing && codeOf(error) === "agent_closed") throw shuttingDown();
 			// Another request has deleted it meanwhile.
 			if (isGone(error)) throw sessionNotFound();
 			throw forCaller(error, key, sessionId);

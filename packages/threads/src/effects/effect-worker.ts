@@ -71,6 +71,14 @@ export class EffectWorker {
 		this.#wake();
 	}
 
+	/** Carries out once what is due now; resolves when those effects have ended. Rejects with what the store throws. */
+	async recover(): Promise<void> {
+		do {
+			await this.#look();
+			await Promise.all(this.#running.values());
+		} while (this.#isFull && !this.#isStopped);
+	}
+
 	/** Starts no more effects; resolves when those that run have ended. */
 	async stop(): Promise<void> {
 		this.#isStopped = true;
@@ -82,7 +90,8 @@ export class EffectWorker {
 
 	#wake(): void {
 		this.#hasNews = true;
-		if (this.#looking !== undefined || this.#isStopped) return;
+		const isStarted = this.#stopWatching !== undefined;
+		if (!isStarted || this.#looking !== undefined || this.#isStopped) return;
 		this.#callOff?.();
 		this.#callOff = undefined;
 		this.#looking = this.#lookAll().finally(() => {
@@ -132,6 +141,7 @@ export class EffectWorker {
 	}
 
 	#wakeAfter(milliseconds: number): void {
+		if (this.#stopWatching === undefined) return; // it looks once
 		this.#callOff?.();
 		const after = Math.min(Math.max(0, Math.ceil(milliseconds)), longestTimer);
 		this.#callOff = this.#parts.ports.timers.after(after, () => this.#wake());

@@ -2,6 +2,7 @@
 // of the project.
 import { messageOf } from "@holdfast/upp";
 import { HoldfastError, type Host, type Ports } from "holdfast";
+import type { OwnLife } from "holdfast/execute";
 import { type DueEffect, EffectWorker, ThreadEffects } from "../effects/index.ts";
 import type { NamespaceContext, Project } from "../types/index.ts";
 import type { EffectsPart, ThreadPlace } from "./parts.ts";
@@ -85,6 +86,16 @@ export class EffectsOfThreads {
 	/** Carries out what is due, from now on. */
 	start(): void {
 		this.#worker?.start();
+	}
+
+	/** Their part in the life of threads; `release` is the threads' own. */
+	life(release: () => Promise<void>): OwnLife {
+		return {
+			start: () => this.start(),
+			recover: async () => this.#worker?.recover(),
+			stop: () => this.stop(),
+			release,
+		};
 	}
 
 	/** Starts no more, and waits a while for those that run. */

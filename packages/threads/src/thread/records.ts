@@ -1,5 +1,5 @@
 // What is known of threads beside their sessions: small records of the host, by id and in the order of their making.
-import { HoldfastError, type Host, type RecordSpace } from "holdfast";
+import { HoldfastError, type Host, type Ports, type RecordSpace } from "holdfast";
 import type { StoredRecord } from "holdfast/host";
 import { threadNotFound, threadTerminated } from "./not-found.ts";
 
@@ -56,6 +56,15 @@ export interface ListThreads {
 	readonly agentId?: string;
 	readonly userId?: string;
 	readonly tag?: string;
+}
+
+/** The time in microseconds, each later than the one before. */
+export function ascending({ now }: Ports["clock"]): () => number {
+	let last = 0;
+	return () => {
+		last = Math.max(last + 1, now() * 1_000);
+		return last;
+	};
 }
 
 export class ThreadRecords {

@@ -2,14 +2,17 @@
 import { createSandbox, type Sandbox } from "@holdfast/sandbox";
 import {
 	type AgentRun,
+	type DrainOptions,
 	HoldfastError,
 	type Host,
 	type Ports,
 	type RecoverOptions,
+	type Recovery,
 	type Session,
+	type SuperviseOptions,
 	type WorkOptions,
 } from "holdfast";
-import { AgentSessions, readStoreKey, storeKeyOf, type TurnOptions } from "holdfast/execute";
+import { AgentSessions, Lifecycle, readStoreKey, storeKeyOf, type TurnOptions } from "holdfast/execute";
 import { systemPorts } from "holdfast/host";
 import type { ThreadEffects } from "../effects/index.ts";
 import type { Redaction } from "../environment/index.ts";
@@ -32,7 +35,13 @@ import type { ThreadParts, ThreadPlace } from "./parts.ts";
 import { threadPolicy } from "./policy.ts";
 import { ProjectIndex } from "./project-index.ts";
 import { type PromptEdits, promptEdits } from "./prompt-edits.ts";
-import { type ListThreads, type RecordChange, type ThreadRecord, ThreadRecords } from "./records.ts";
+import {
+	ascending,
+	type ListThreads,
+	type RecordChange,
+	type ThreadRecord,
+	ThreadRecords,
+} from "./records.ts";
 import { childCreated } from "./subagents.ts";
 import { keepSystem, type ThreadSystem } from "./system.ts";
 import { ThreadViews } from "./thread-views.ts";
@@ -47,7 +56,6 @@ import { agentOf, turnOf } from "./turn.ts";
 
 /** The threads of a project. */
 export class Threads {
-	/** Where they live. */
 	readonly host: Host;
 	/** The project's models, and what their providers offer. */
 	readonly models: ModelLists;
@@ -55,6 +63,7 @@ export class Threads {
 	readonly prompts: PromptEdits | undefined;
 	readonly #system: ThreadSystem;
 	readonly #sessions: AgentSessions;
+	readonly #life: Lifecycle;
 	readonly #source: ProjectSource;
 	readonly #options: ThreadsOptions;
 	readonly #turns = new WeakMap<Project, TurnOptions>();
@@ -81,11 +90,6 @@ export class Threads {
 			storeKey: this.storeKeyOf(record.id),
 			record,
 		});
-		let last = 0;
-		const now = (): number => {
-			last = Math.max(last + 1, ports.clock.now() * 1_000);
-			return last;
-		};
 		const parts: ThreadParts = {
 			...defaultParts({
 				host,
@@ -120,7 +124,7 @@ export class Threads {
 				return threads.#index();
 			},
 			newId: () => ports.ids.uuid(),
-			now,
+			now: ascending(ports.clock),
 			session: (threadId) => this.session(threadId),
 			storeKeyOf: (threadId) => this.storeKeyOf(threadId),
 			place,
@@ -136,6 +140,8 @@ export class Threads {
 		this.#sessions = new AgentSessions(ports.ids.uuid(), agentOf(options, policy), {
 			agentFor: () => this.#turnOptions(),
 		});
+		const release = (): Promise<void> => this.#log.done().then(() => this.#sandbox?.close());
+		this.#life = new Lifecycle(this.#sessions, this.#effects.life(release));
 	}
 
 	/** The project as it is now. */
@@ -256,8 +262,8 @@ export class Threads {
 
 	/** Removes a thread and its sub-agents with all that is kept of them. False without one. */
 	async delete(threadId: string): Promise<boolean> {
-		const { records } = this.#system;
-		const record = await records.terminated(threadId, this.#system.now());
+		const { records, now } = this.#system;
+		const record = await records.terminated(threadId, now());
 		if (record === undefined) return false;
 		for (const child of await records.childrenOf(threadId)) await this.delete(child.id);
 		await this.session(threadId).delete();
@@ -295,22 +301,19 @@ export class Threads {
 		return this.#listeners.add(threadId, listener);
 	}
 
-	/** Finds executions that nobody alive works on, and continues them. */
-	recover(options?: RecoverOptions): AsyncGenerator<AgentRun, void, void> {
-		this.#effects.start();
-		return this.#sessions.recover(options);
+	/** Finishes, once, the executions and the effects that dead processes left. Iterate over it, or await it. */
+	recover(options?: RecoverOptions): Recovery {
+		return this.#life.recover(options);
 	}
 
 	/** Works on what is due until the signal fires or the threads are closed. */
 	work(options?: WorkOptions): AsyncGenerator<AgentRun, void, void> {
-		this.#effects.start();
-		return this.#sessions.work(options);
+		return this.#life.work(options);
 	}
 
 	/** Works in the background until the threads are closed. Resolves after the first look at what is due. */
-	supervise(options?: Pick<WorkOptions, "lookEveryMs">): Promise<void> {
-		this.#effects.start();
-		return this.#sessions.supervise(options);
+	supervise(options?: SuperviseOptions): Promise<void> {
+		return this.#life.supervise(options);
 	}
 
 	/** Resolves when no execution is under way in this process. */
@@ -318,12 +321,9 @@ export class Threads {
 		return this.#sessions.quiet().then(() => this.#log.done());
 	}
 
-	/** Suspends what is under way, to be continued elsewhere. The host stays open. */
-	async close(): Promise<void> {
-		await this.#effects.stop();
-		await this.#sessions.close();
-		await this.#log.done();
-		await this.#sandbox?.close();
+	/** Refuses requests with `agent_closed`, gives executions `drainMs` to end, and suspends the others. The host stays open. */
+	close(options?: DrainOptions): Promise<void> {
+		return this.#life.close(options);
 	}
 
 	#index(): ProjectIndex {

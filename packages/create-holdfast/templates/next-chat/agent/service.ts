@@ -10,7 +10,7 @@ const database = process.env.DATABASE ?? ".holdfast/chats.db";
 async function open(): Promise<Handler> {
 	mkdirSync(dirname(database), { recursive: true });
 	const service = sessionService({ host: sqliteHost(database), agent: assistant });
-	await service.recover();
+	await service.supervise();
 	// Without `authenticate` it answers on this machine only. Before you deploy, say who may call, from your own log-in:
 	// authenticate: async (request) => ({ tenant: "my-app", user: await userOf(request) })
 	return createHandler({ service });

@@ -1,0 +1,207 @@
+// The life of what works on sessions: an agent, the sessions that a server serves, the threads of a project. Each has one of
+// these and nothing else that recovers, supervises or closes; what it adds of its own is in `OwnLife` (keeps I4, I7, I8, I10).
+//
+//   open      work is accepted
+//   closing   requests that would begin work reject with `agent_closed`; what runs has `drainMs` to end
+//   closed    what still ran is suspended, for `recover()` or `supervise()` in another process; all requests reject
+//
+// recover() finishes, once, what dead processes left. supervise() continues to do so until the owner is closed.
+import { HoldfastError, HoldfastTypeError, messageOf, readDuration } from "@holdfast/upp";
+import type { Clock, Timers, Warn } from "../host/index.ts";
+import type { AgentRun } from "./agent-run.ts";
+import { type Recovery, recovery } from "./recovery.ts";
+import { agentClosed } from "./session-errors.ts";
+import type { RecoverOptions, SuperviseOptions, WorkOptions, WorkProblem } from "./supervised.ts";
+import type { Supervisor } from "./supervisor.ts";
+
+/** How an owner ends. */
+export interface DrainOptions {
+	/**
+	 * Milliseconds that runs under way get to finish. Those that do not are suspended, and continue in another process. Longer lets
+	 * more of them finish, and delays the end. Default 0.
+	 */
+	readonly drainMs?: number;
+}
+
+/** The sessions that a life is of. */
+export interface Living {
+	readonly ports: { readonly clock: Pick<Clock, "now">; readonly timers: Timers };
+	readonly warn: Warn;
+	/** @throws HoldfastError `agent_not_ready` in the setup of a plugin, which would wait for itself. */
+	check?(): void;
+	/** Finds and resumes their work; made when first needed. */
+	supervisor(): Supervisor;
+	/** Refuses requests that would begin work, from now on. */
+	refuse(): void;
+	/** Resolves when no run is under way. */
+	quiet(): Promise<void>;
+	/** Suspends the runs under way, and refuses all requests from now on. */
+	suspend(): Promise<void>;
+	/** Releases what belongs to them. */
+	release?(): Promise<void>;
+}
+
+/** What an owner adds to the life of its sessions. */
+export interface OwnLife {
+	/** Starts what works in the background, until `stop`. Called with each `work()` and `supervise()`. */
+	start?(): void;
+	/** Finishes, once, what else dead processes left. */
+	recover?(): Promise<void>;
+	/** Resolves when the owner is drained; `quiet` refuses new work and resolves when no run is under way. Default: that. */
+	drain?(quiet: () => Promise<void>): Promise<unknown>;
+	/** Stops what `start` started. Runs are suspended after that. */
+	stop?(): Promise<void>;
+	/** Releases what belongs to the owner; the last step but that of the sessions. */
+	release?(): Promise<void>;
+}
+
+/** Milliseconds for which a problem that repeats is not reported again. */
+const reportEvery = 60_000;
+
+export class Lifecycle {
+	readonly #living: Living;
+	readonly #own: OwnLife;
+	/** Fires when the owner is being closed: nothing more is found and resumed. */
+	#ending: AbortController | undefined;
+	#closed: Promise<void> | undefined;
+	#supervising: { readonly options: SuperviseOptions; readonly looked: Promise<void> } | undefined;
+	/** Runs that a recovery resumed and that are not over. */
+	readonly #recovered = new Set<AgentRun>();
+	#reported: { readonly what: string; readonly at: number } | undefined;
+
+	constructor(living: Living, own: OwnLife = {}) {
+		this.#living = living;
+		this.#own = own;
+	}
+
+	get isOpen(): boolean {
+		return this.#closed === undefined;
+	}
+
+	/** @throws HoldfastError `agent_closed` from the moment `close` is called. */
+	ensureOpen(): void {
+		if (this.#closed !== undefined) throw agentClosed();
+	}
+
+	/** Finishes, once, what dead processes left. Of two at once each yields all that either of them resumed. */
+	recover(options: RecoverOptions = {}): Recovery {
+		return recovery(() => this.#recover(options));
+	}
+
+	async *#recover(options: RecoverOptions): AsyncGenerator<AgentRun, void, void> {
+		const signal = this.#enter();
+		const seen = new WeakSet<AgentRun>();
+		const isNew = (run: AgentRun): boolean => !seen.has(run) && seen.add(run) !== undefined;
+		for (const run of this.#recovered) if (isNew(run)) yield run;
+		for await (const run of this.#living
+			.supervisor()
+			.recover(options, signal, async () => this.#own.recover?.())) {
+			this.#recovered.add(run);
+			void run.over.then(() => this.#recovered.delete(run));
+			if (isNew(run)) yield run;
+		}
+		for (const run of this.#recovered) if (isNew(run)) yield run;
+	}
+
+	/** Has done what becomes due until the signal fires or the owner is closed; yields each run as it is resumed. */
+	async *work({ signal, ...options }: WorkOptions = {}): AsyncGenerator<AgentRun, void, void> {
+		const ending = this.#enter();
+		const supervisor = this.#living.supervisor();
+		this.#own.start?.();
+		const either = signal === undefined ? ending : AbortSignal.any([ending, signal]);
+		yield* supervisor.work({ ...options, signal: either });
+	}
+
+	/**
+	 * Works in the background until the owner is closed, and tries again what fails. Resolves when it has looked for the first time
+	 * for what is due, whether or not that succeeded. Called again it waits for the same.
+	 */
+	async supervise(options: SuperviseOptions = {}): Promise<void> {
+		const signal = this.#enter();
+		readDuration("lookEveryMs", options.lookEveryMs, 500);
+		this.#supervising ??= { options, looked: this.#supervise(options, signal) };
+		const { lookEveryMs, onProblem } = this.#supervising.options;
+		if (
+			(options.lookEveryMs ?? lookEveryMs) !== lookEveryMs ||
+			(options.onProblem ?? onProblem) !== onProblem
+		)
+			throw new HoldfastTypeError(
+				"invalid_option",
+				"supervise() is at work already, with other options. Call it once.",
+			);
+		await this.#supervising.looked;
+	}
+
+	async #supervise(
+		{ lookEveryMs, onProblem = (problem) => this.#report(problem) }: SuperviseOptions,
+		signal: AbortSignal,
+	): Promise<void> {
+		const supervisor = this.#living.supervisor();
+		this.#own.start?.();
+		const { promise, resolve } = Promise.withResolvers<void>();
+		const working = async (): Promise<void> => {
+			const work = supervisor.work({ lookEveryMs, onProblem, onLook: resolve, signal });
+			for await (const run of work) void run;
+		};
+		void working()
+			.catch((error) => onProblem({ error }))
+			.finally(resolve);
+		await promise;
+	}
+
+	/**
+	 * Refuses new work with `agent_closed`, lets runs finish for a while, and suspends the others. A second call waits for the first.
+	 * @throws HoldfastError `invalid_option`; `agent_not_ready` within a plugin's setup.
+	 */
+	async close({ drainMs }: DrainOptions = {}): Promise<void> {
+		this.#living.check?.();
+		const patience = readDuration("drainMs", drainMs, 0, { least: 0, most: Number.POSITIVE_INFINITY });
+		this.#closed ??= this.#close(patience);
+		await this.#closed;
+	}
+
+	async #close(drainMs: number): Promise<void> {
+		this.#ending?.abort();
+		if (drainMs > 0) await this.#drain(drainMs);
+		else this.#living.refuse();
+		await this.#own.stop?.();
+		await this.#living.suspend();
+		await this.#own.release?.();
+		await this.#living.release?.();
+	}
+
+	async #drain(drainMs: number): Promise<void> {
+		const quiet = async (): Promise<void> => {
+			this.#living.refuse();
+			await this.#living.quiet();
+		};
+		const drained = this.#own.drain?.(quiet) ?? quiet();
+		if (drainMs === Number.POSITIVE_INFINITY) return void (await drained);
+		let callOff = (): void => {};
+		const late = new Promise<void>((resolve) => {
+			callOff = this.#living.ports.timers.after(drainMs, resolve);
+		});
+		await Promise.race([drained, late]).finally(callOff);
+	}
+
+	#enter(): AbortSignal {
+		this.#living.check?.();
+		this.ensureOpen();
+		this.#ending ??= new AbortController();
+		return this.#ending.signal;
+	}
+
+	#report({ error, sessionKey }: WorkProblem): void {
+		const of =
+			sessionKey === undefined ? "Work of dead processes" : `The session ${JSON.stringify(sessionKey)}`;
+		const message = `${of} could not be continued, and is tried again: ${messageOf(error)}`;
+		const at = this.#living.ports.clock.now();
+		const isRepeated = this.#reported?.what === message && at - this.#reported.at < reportEvery;
+		if (isRepeated) return;
+		this.#reported = { what: message, at };
+		const data = sessionKey === undefined ? {} : { data: { sessionKey } };
+		this.#living.warn(
+			new HoldfastError("recovery_failed", message, { retryable: true, cause: error, ...data }),
+		);
+	}
+}

@@ -1,0 +1,41 @@
+// One recovery, as its caller takes it: run by run, or as a whole.
+import type { AgentRun } from "./agent-run.ts";
+
+/**
+ * What `recover()` returns. Iterate over it to get each run as it is resumed; the next one is resumed when you ask for it. Or
+ * await it: it resolves when each run has ended, waits for someone, or was suspended.
+ */
+export interface Recovery<Run = AgentRun> extends AsyncIterable<Run>, PromiseLike<void> {
+	[Symbol.asyncIterator](): AsyncGenerator<Run, void, void>;
+}
+
+/** How many runs are under way at once where a recovery is awaited. */
+const atOnce = 100;
+
+/** Makes a recovery of what yields runs as it resumes them. Nothing is resumed before it is iterated over or awaited. */
+export function recovery<Run extends Pick<AgentRun, "result">>(
+	look: () => AsyncGenerator<Run, void, void>,
+): Recovery<Run> {
+	let finished: Promise<void> | undefined;
+	return {
+		[Symbol.asyncIterator]: look,
+		// biome-ignore lint/suspicious/noThenProperty: it is awaited by those who need no run of it.
+		then(done, failed) {
+			finished ??= finish(look());
+			return finished.then(done, failed);
+		},
+	};
+}
+
+async function finish(runs: AsyncGenerator<Pick<AgentRun, "result">, void, void>): Promise<void> {
+	const underWay = new Set<Promise<unknown>>();
+	try {
+		for await (const run of runs) {
+			const over: Promise<unknown> = run.result().finally(() => underWay.delete(over));
+			underWay.add(over);
+			if (underWay.size >= atOnce) await Promise.race(underWay);
+		}
+	} finally {
+		await Promise.all(underWay);
+	}
+}
