@@ -117,7 +117,7 @@ export function checkFormat(what: string, state: unknown): void {
 	}
 	if ((state as { schemaVersion?: unknown } | null | undefined)?.schemaVersion !== undefined) {
 		throw new HoldfastError(
-			"journal_foreign",
+			"session_foreign",
 			`In the session store, ${what} has a \`schemaVersion\`: another runtime of keyed sessions wrote it as one whole history, not as a journal. Give Holdfast a store or a key prefix of its own, and begin the session there with the old messages as its history.`,
 		);
 	}

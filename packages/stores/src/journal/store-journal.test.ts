@@ -57,7 +57,7 @@ test("a session of another runtime is refused in words that say what it is, and 
 	await store.commit("old", { state }, { expectedVersion: null });
 	const agent = new Agent({ model: scriptedModel(["Hi."]), host: { sessionStore: store } });
 	await expect(agent.session("old").send("Go on.")).rejects.toMatchObject({
-		code: "journal_foreign",
+		code: "session_foreign",
 		message: expect.stringContaining("another runtime"),
 	});
 	await agent.close();
