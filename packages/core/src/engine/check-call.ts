@@ -1,5 +1,14 @@
 // What becomes of a call before anything is recorded of it: it may start, or it has its result already.
-import { after, attempt, cutText, guarded, messageOf, type Tool, type ToolCall } from "@holdfast/upp";
+import {
+	after,
+	attempt,
+	cutText,
+	guarded,
+	HoldfastError,
+	messageOf,
+	type Tool,
+	type ToolCall,
+} from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
 import type { PendingCall, ToolCallOutcome } from "../facts/index.ts";
 import type { DrivenStages, ToolCallDecision } from "../policy/index.ts";
@@ -19,6 +28,8 @@ export type CheckedCall =
 			readonly kind: "settled";
 			readonly outcome: ToolCallOutcome;
 			readonly result: unknown;
+			/** For watchers; the model does not see it. */
+			readonly details?: unknown;
 			readonly approved?: boolean;
 	  }
 	/** Somebody outside gives the result, or says whether it may run. */
@@ -103,8 +114,12 @@ function checkInput(
 		return failedCall(`There is no tool "${call.toolName}". ${available}`);
 	}
 	if (tool.kind === "remote" && !setting.mayWait) {
-		return failedCall(
-			`The tool "${call.toolName}" has no function here and nobody is connected who could run it.`,
+		const remedy = "Run the agent in a session and answer the call there, or give the tool a function.";
+		return unasked(
+			new HoldfastError(
+				"remote_tool_unavailable",
+				`The call of "${tool.name}" was not run: the tool is remote, and this run cannot wait for its result. ${remedy}`,
+			),
 		);
 	}
 	if (call.invalidArguments !== undefined && input === call.arguments) {
@@ -192,9 +207,22 @@ function passed({ tool, given }: CallOnItsWay, input: unknown, approved: boolean
 	return approved === undefined ? { kind: "start", tool, input } : { kind: "start", tool, input, approved };
 }
 
-/** A person decides; where nobody can be asked, the call is not run. */
+/** A person decides; where nobody can be asked, the call is not run, and nobody has denied it. */
 function asking({ mayWait }: CallSetting, { tool, given }: CallOnItsWay, input: unknown): CheckedCall {
-	return mayWait ? { kind: "pending", tool, awaits: "approval", input, given } : notApproved(tool);
+	if (mayWait) return { kind: "pending", tool, awaits: "approval", input, given };
+	const remedy =
+		"Run the agent in a session and answer the call there, or let the tool's `approval` function decide.";
+	return unasked(
+		new HoldfastError(
+			"approval_unavailable",
+			`The call of "${tool.name}" was not run: it requires approval, and this run cannot wait for a person. ${remedy}`,
+		),
+	);
+}
+
+/** The result of a call that waits for somebody outside, in a run that cannot wait. */
+function unasked({ code, message }: HoldfastError): CheckedCall {
+	return { kind: "settled", outcome: "error", result: `${message} (${code})`, details: { code } };
 }
 
 async function asked(setting: CallSetting, way: CallOnItsWay, value: unknown): Promise<CheckedCall> {

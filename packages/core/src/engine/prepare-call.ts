@@ -39,5 +39,9 @@ export function prepareCall(
 function admitSettled(run: Run, call: ToolCall, checked: CheckedCall): MaybePromise<CheckedCall> {
 	if (checked.kind !== "settled") return checked;
 	const admitted = admitResult(run, call, call.arguments, checked.outcome, checked.result);
-	return after(admitted, (found) => ({ ...checked, ...found }));
+	const { details, ...given } = checked;
+	return after(admitted, (found) => {
+		const isSame = details !== undefined && found.result === given.result;
+		return isSame ? { ...given, ...found, details } : { ...given, ...found };
+	});
 }

@@ -207,7 +207,7 @@ export class ToolRound {
 		if (prepared.approved !== undefined) each.approved = prepared.approved;
 		if (prepared.kind === "settled") {
 			each.phase = "settled";
-			facts.push(this.#settledFact(each, prepared.outcome, prepared.result, undefined));
+			facts.push(this.#settledFact(each, prepared.outcome, prepared.result, prepared));
 			this.#settledOne(each, facts, launches);
 			return;
 		}
