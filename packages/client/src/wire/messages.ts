@@ -7,6 +7,8 @@ export interface Usage {
 	readonly totalTokens: number;
 	readonly cacheReadTokens?: number;
 	readonly cacheWriteTokens?: number;
+	/** Output tokens that the model spent on reasoning. */
+	readonly reasoningTokens?: number;
 	/** US dollars; absent when the prices are unknown. */
 	readonly cost?: number;
 }

@@ -65,8 +65,8 @@ function instantOf(value: unknown, otherwise: number): number {
 
 function isUsage(value: TokenUsage | undefined): value is TokenUsage {
 	if (!areNumbers(value?.inputTokens, value?.outputTokens, value?.totalTokens)) return false;
-	const { cacheReadTokens = 0, cacheWriteTokens = 0, cycles = [] } = value as TokenUsage;
-	if (!areNumbers(cacheReadTokens, cacheWriteTokens) || !Array.isArray(cycles)) return false;
+	const { cacheReadTokens = 0, cacheWriteTokens = 0, reasoningTokens = 0, cycles = [] } = value as TokenUsage;
+	if (!areNumbers(cacheReadTokens, cacheWriteTokens, reasoningTokens) || !Array.isArray(cycles)) return false;
 	return cycles.every((cycle) => areNumbers(cycle?.inputTokens, cycle?.outputTokens));
 }
 

@@ -7,7 +7,7 @@ import { invalidState, readList, readOptional, readRecord } from "./read-json.ts
 export function readUsage(value: unknown, path: string): TokenUsage {
 	const usage = readRecord(value, path);
 	readTokens(usage, ["inputTokens", "outputTokens", "totalTokens"], path);
-	for (const name of ["cacheReadTokens", "cacheWriteTokens"]) {
+	for (const name of ["cacheReadTokens", "cacheWriteTokens", "reasoningTokens"]) {
 		if (usage[name] !== undefined) readTokens(usage, [name], path);
 	}
 	readOptional(usage.cycles, `${path}.cycles`, (cycles, at) =>

@@ -136,6 +136,7 @@ export class RunTrace {
 				"gen_ai.usage.output_tokens": usage.outputTokens,
 				...given("gen_ai.usage.cache_read.input_tokens", usage.cacheReadTokens),
 				...given("gen_ai.usage.cache_creation.input_tokens", usage.cacheWriteTokens),
+				...given("gen_ai.usage.reasoning.output_tokens", usage.reasoningTokens),
 				...given("holdfast.cost_usd", cost),
 				"holdfast.step": step,
 				"holdfast.tag": tag,

@@ -147,6 +147,7 @@ export const schemas: Readonly<Record<string, Schema>> = {
 		totalTokens: number,
 		cacheReadTokens: number,
 		cacheWriteTokens: number,
+		reasoningTokens: number,
 		cost: { ...number, description: "US dollars; absent where prices are not known." },
 	}),
 	AssistantMessage: shape(["role", "id", "content", "model", "stopReason", "usage", "timestamp"], {

@@ -1,8 +1,10 @@
 import { expect, test } from "vitest";
 import { AssistantMessage } from "../messages/index.ts";
 import type { StreamEvent } from "../stream/index.ts";
+import { sumUsage } from "../turn/index.ts";
 import { Answer } from "./answer.ts";
 import { dialectOf } from "./dialect.ts";
+import { toUsage } from "./outcome.ts";
 import { promptMessage } from "./prompt-message.ts";
 import { wireTools } from "./wire-tools.ts";
 
@@ -65,4 +67,14 @@ test("a provider that accepts any name of a property sees the tool's own", () =>
 	const { tools, renamed } = wireTools([search], dialectFor("openai.responses"));
 	expect(tools).toMatchObject([{ inputSchema: search.parameters, inputExamples: search.inputExamples }]);
 	expect(renamed.size).toBe(0);
+});
+
+test("reasoning tokens are counted, as each version of the AI SDK has them, and add up", () => {
+	const nested = toUsage({ inputTokens: { total: 5 }, outputTokens: { total: 9, reasoning: 4 } });
+	const flat = toUsage({ inputTokens: 5, outputTokens: 9, reasoningTokens: 2 });
+	expect(nested.reasoningTokens).toBe(4);
+	expect(sumUsage(nested, flat).reasoningTokens).toBe(6);
+	expect(toUsage({ inputTokens: 5, outputTokens: 9, reasoningTokens: 0 })).not.toHaveProperty(
+		"reasoningTokens",
+	);
 });

@@ -77,9 +77,10 @@ export interface AISDKUsage {
 				cacheWrite?: number | undefined;
 		  }
 		| undefined;
-	outputTokens?: number | { total?: number | undefined } | undefined;
+	outputTokens?: number | { total?: number | undefined; reasoning?: number | undefined } | undefined;
 	totalTokens?: number | undefined;
 	cachedInputTokens?: number | undefined;
+	reasoningTokens?: number | undefined;
 }
 
 /** Why a model stopped, in the shape of V2 (a word) or of V3 and V4. */

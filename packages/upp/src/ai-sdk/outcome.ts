@@ -44,6 +44,8 @@ export function toUsage(given: AISDKUsage | null | undefined): TokenUsage {
 	if (cacheRead !== undefined) usage.cacheReadTokens = cacheRead;
 	const cacheWrite = counted(nested?.cacheWrite);
 	if (cacheWrite !== undefined) usage.cacheWriteTokens = cacheWrite;
+	const reasoning = counted(typeof output === "object" ? output?.reasoning : given?.reasoningTokens);
+	if (reasoning !== undefined && reasoning > 0) usage.reasoningTokens = reasoning;
 	return usage;
 }
 

@@ -88,12 +88,14 @@ function withoutHalfCalls(message: AssistantMessage, stopReason: StopReason): As
 
 function checkUsage(usage: unknown): asserts usage is TokenUsage {
 	if (!isPlainRecord(usage)) throw new Fault("`usage`", "an object");
-	const { inputTokens, outputTokens, totalTokens, cacheReadTokens, cacheWriteTokens } = usage;
+	const { inputTokens, outputTokens, totalTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens } =
+		usage;
 	checkCount(inputTokens, "inputTokens");
 	checkCount(outputTokens, "outputTokens");
 	checkCount(totalTokens, "totalTokens");
 	if (cacheReadTokens !== undefined) checkCount(cacheReadTokens, "cacheReadTokens");
 	if (cacheWriteTokens !== undefined) checkCount(cacheWriteTokens, "cacheWriteTokens");
+	if (reasoningTokens !== undefined) checkCount(reasoningTokens, "reasoningTokens");
 	for (const name in usage) {
 		const value = usage[name];
 		if (typeof value !== "number" && storable(value) !== "yes")

@@ -9,6 +9,8 @@ export interface TokenUsage {
 	cacheReadTokens?: number;
 	/** Input tokens written to the provider's cache; part of `inputTokens`. */
 	cacheWriteTokens?: number;
+	/** Output tokens that the model spent on reasoning; part of `outputTokens`. Absent where none are known. */
+	reasoningTokens?: number;
 	/** One entry for each model call, in order. */
 	cycles?: readonly { inputTokens: number; outputTokens: number }[];
 }
@@ -30,6 +32,9 @@ export function sumUsage(a: TokenUsage, b: TokenUsage): TokenUsage {
 	}
 	if (a.cacheWriteTokens !== undefined || b.cacheWriteTokens !== undefined) {
 		sum.cacheWriteTokens = (a.cacheWriteTokens ?? 0) + (b.cacheWriteTokens ?? 0);
+	}
+	if (a.reasoningTokens !== undefined || b.reasoningTokens !== undefined) {
+		sum.reasoningTokens = (a.reasoningTokens ?? 0) + (b.reasoningTokens ?? 0);
 	}
 	return sum;
 }
