@@ -1,9 +1,11 @@
-import { expect, test } from "vitest";
-import { AssistantMessage } from "../messages/index.ts";
+import { describe, expect, test } from "vitest";
+import { AssistantMessage, UserMessage } from "../messages/index.ts";
 import type { StreamEvent } from "../stream/index.ts";
 import { sumUsage } from "../turn/index.ts";
 import { Answer } from "./answer.ts";
+import { providerParts } from "./carried.ts";
 import { dialectOf } from "./dialect.ts";
+import { bindLanguageModel } from "./language-model.ts";
 import { toUsage } from "./outcome.ts";
 import { promptMessage } from "./prompt-message.ts";
 import { wireTools } from "./wire-tools.ts";
@@ -76,5 +78,100 @@ test("reasoning tokens are counted, as each version of the AI SDK has them, and 
 	expect(sumUsage(nested, flat).reasoningTokens).toBe(6);
 	expect(toUsage({ inputTokens: 5, outputTokens: 9, reasoningTokens: 0 })).not.toHaveProperty(
 		"reasoningTokens",
+	);
+});
+
+describe("a turn that its provider pauses", () => {
+	const usage = { inputTokens: { total: 5 }, outputTokens: { total: 2 } };
+	const search = { toolCallId: "w", toolName: "web_search" };
+	const paused = [
+		{ type: "text-start", id: "0" },
+		{ type: "text-delta", id: "0", delta: "I search." },
+		{ type: "text-end", id: "0" },
+		{ type: "tool-call", ...search, input: "{}", providerExecuted: true },
+		{ type: "finish", usage, finishReason: { unified: "stop", raw: "pause_turn" } },
+	];
+	const ended = [
+		{ type: "tool-result", ...search, result: { hits: 1 } },
+		{ type: "text-start", id: "0" },
+		{ type: "text-delta", id: "0", delta: "Found." },
+		{ type: "text-end", id: "0" },
+		{ type: "finish", usage, finishReason: { unified: "stop", raw: "end_turn" } },
+	];
+
+	function playing(replies: readonly (readonly object[])[]) {
+		const prompts: { readonly role: string; readonly content: unknown }[][] = [];
+		const next = (options: { readonly prompt: (typeof prompts)[number] }) => {
+			const parts = replies[Math.min(prompts.length, replies.length - 1)] ?? [];
+			prompts.push(options.prompt);
+			return parts;
+		};
+		const model = bindLanguageModel({
+			specificationVersion: "v3",
+			provider: "anthropic.messages",
+			modelId: "m",
+			doGenerate: async (options) => {
+				const parts = next(options) as { readonly type: string; readonly delta?: string }[];
+				const content = parts.flatMap((part) =>
+					part.type === "text-delta"
+						? [{ type: "text", text: part.delta }]
+						: part.type.startsWith("tool")
+							? [part]
+							: [],
+				);
+				return { ...parts.at(-1), content };
+			},
+			doStream: async (options) => ({
+				stream: new ReadableStream({
+					start(controller) {
+						for (const part of next(options)) controller.enqueue(part);
+						controller.close();
+					},
+				}),
+			}),
+		});
+		return { model, prompts };
+	}
+
+	const request = { messages: [new UserMessage("q")], config: {} };
+
+	test.each(["streamed", "whole"] as const)("is continued, and is one answer, %s", async (way) => {
+		const { model, prompts } = playing([paused, paused, ended]);
+		const response = way === "whole" ? await model.complete(request) : await model.stream(request).response;
+		expect(prompts.map((prompt) => prompt.map(({ role }) => role))).toEqual([
+			["user"],
+			["user", "assistant"],
+			["user", "assistant"],
+		]);
+		expect(prompts[1]?.[1]?.content).toMatchObject([
+			{ type: "text", text: "I search." },
+			{ type: "tool-call", toolName: "web_search", providerExecuted: true },
+		]);
+		expect(response.stopReason).toBe("stop");
+		expect(response.message.content).toMatchObject([
+			{ text: "I search." },
+			{ text: "I search." },
+			{ text: "Found." },
+		]);
+		expect(providerParts(response.message).map(({ at, part }) => [at, part.type])).toEqual([
+			[1, "call"],
+			[2, "call"],
+			[2, "result"],
+		]);
+		expect(response.usage).toMatchObject({ inputTokens: 15, outputTokens: 6 });
+	});
+
+	test("is left with what it has said where the pauses have no end", async () => {
+		const { model, prompts } = playing([paused]);
+		await model.complete(request);
+		expect(prompts).toHaveLength(33);
+	});
+});
+
+test("a provider's question about a tool that it runs fails the call, and the error says what to do", () => {
+	const answer = new Answer(() => {}, "text");
+	const asked = { type: "tool-approval-request", approvalId: "a", toolCallId: "c" };
+	expect(() => answer.take(asked)).toThrow(
+		expect.objectContaining({ code: "INVALID_REQUEST", message: expect.stringContaining("requireApproval") }),
 	);
 });

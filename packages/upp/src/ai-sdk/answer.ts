@@ -1,6 +1,7 @@
 // Gathers the parts of an AI SDK answer, streamed or whole, into one AssistantMessage, and emits what is new as stream
 // events. One gatherer serves one answer. What a part says is checked before it is used.
 
+import { UPPError } from "../errors/index.ts";
 import {
 	type AssistantContent,
 	AssistantMessage,
@@ -11,7 +12,7 @@ import {
 } from "../messages/index.ts";
 import type { LLMResponse } from "../model/index.ts";
 import type { StreamDelta, StreamEvent, StreamEventType } from "../stream/index.ts";
-import { emptyUsage, type TokenUsage } from "../turn/index.ts";
+import { emptyUsage, sumUsage, type TokenUsage } from "../turn/index.ts";
 import { AnswerCalls } from "./answer-calls.ts";
 import type { Carried, Source } from "./carried.ts";
 import { fileBlock } from "./file-parts.ts";
@@ -88,6 +89,8 @@ export class Answer {
 			case "tool-result":
 				this.#providerResult(part);
 				break;
+			case "tool-approval-request":
+				throw approvalUnsupported();
 			case "file":
 			case "reasoning-file":
 				this.#file(part);
@@ -103,7 +106,8 @@ export class Answer {
 				if (typeof part.modelId === "string") this.#carried.modelId = part.modelId;
 				break;
 			case "finish":
-				this.#usage = toUsage(part.usage);
+				this.#usage =
+					this.#usage === undefined ? toUsage(part.usage) : sumUsage(this.#usage, toUsage(part.usage));
 				this.finishReason = part.finishReason;
 				this.#metadata = merge(this.#metadata, part.providerMetadata);
 		}
@@ -122,6 +126,20 @@ export class Answer {
 		const stopReason =
 			toolCalls !== undefined && (reason === "stop" || reason === "other") ? "tool_calls" : reason;
 		return { message, usage: this.#usage ?? emptyUsage(), stopReason };
+	}
+
+	/** Whether the provider has paused a long turn, and continues it when it gets back what it said. */
+	get isPaused(): boolean {
+		const reason = this.finishReason;
+		return typeof reason === "object" && reason.raw === "pause_turn" && this.#calls === undefined;
+	}
+
+	/** What was said so far. What follows is added to the same answer. */
+	soFar(): AssistantMessage {
+		const { message } = this.finish();
+		this.#open = undefined;
+		const metadata = { ...message.metadata, upp: { ...this.#carried } as Record<string, unknown> };
+		return new AssistantMessage([...message.content], undefined, { metadata });
 	}
 
 	#start(part: StreamPart, type: "text" | "reasoning"): OpenBlock {
@@ -276,6 +294,16 @@ export class Answer {
 	#emitEvent(type: StreamEventType, index: number, delta: StreamDelta): void {
 		this.#emit({ type, index, delta });
 	}
+}
+
+/** Without an answer the provider never runs the tool: a run that ended here would look as if it had succeeded. */
+function approvalUnsupported(): UPPError {
+	return new UPPError(
+		'The provider asks whether it may run a tool by itself, and its question cannot be passed on. Let it run the tool without asking, such as with `requireApproval: "never"`, or run the tool here with `needsApproval`.',
+		"INVALID_REQUEST",
+		"ai-sdk",
+		"llm",
+	);
 }
 
 function textOf(part: StreamPart, name: "delta" | "id" | "toolCallId" | "toolName"): string {

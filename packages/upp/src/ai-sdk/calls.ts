@@ -22,15 +22,22 @@ export async function generate(
 	const { signal } = deadline;
 	try {
 		const model = await source.load(request.config ?? {});
-		const result = await model.doGenerate(toCallOptions(request, model, signal));
-		const parts: unknown = result?.content;
-		if (!Array.isArray(parts)) throw malformed(provider, "its content is no list");
 		const answer = new Answer(ignore, "text", wireTools(request.tools, dialectOf(model)).renamed);
-		deadline.heard(charactersOf(parts), true);
-		for (const [index, part] of parts.entries()) takeWhole(answer, part, String(index), provider);
-		take(answer, { type: "response-metadata", ...result.response }, provider);
-		take(answer, { ...result, type: "finish" }, provider);
-		return checkResponse(withData(answer.finish(), request, provider, result.structuredOutputText), provider);
+		for (let given = request, pauses = 0; ; pauses++) {
+			const result = await model.doGenerate(toCallOptions(given, model, signal));
+			const parts: unknown = result?.content;
+			if (!Array.isArray(parts)) throw malformed(provider, "its content is no list");
+			deadline.heard(charactersOf(parts), true);
+			for (const [index, part] of parts.entries()) takeWhole(answer, part, String(index), provider);
+			take(answer, { type: "response-metadata", ...result.response }, provider);
+			take(answer, { ...result, type: "finish" }, provider);
+			if (answer.isPaused && pauses < mostPauses) given = continued(request, answer);
+			else
+				return checkResponse(
+					withData(answer.finish(), request, provider, result.structuredOutputText),
+					provider,
+				);
+		}
 	} catch (thrown) {
 		throw toError(thrown, provider);
 	}
@@ -49,26 +56,31 @@ export async function follow(
 	try {
 		const loaded = source.load(request.config ?? {});
 		const model = "then" in loaded ? await loaded : loaded;
-		const result = await model.doStream(toCallOptions(request, model, signal));
-		if (typeof result?.stream?.getReader !== "function") throw malformed(provider, "it has no stream");
-		const reader = result.stream.getReader();
-		cancel = () => void reader.cancel(signal.reason).catch(ignore);
-		if (signal.aborted) cancel();
-		deadline.onReached = cancel;
 		const answer = new Answer(
 			emit,
 			request.structure === undefined ? "text" : "structured",
 			wireTools(request.tools, dialectOf(model)).renamed,
 		);
-		for (;;) {
-			const { done, value } = await reader.read();
-			if (done) break;
-			if (value?.type === "error") throw value.error;
-			hear(deadline, value);
-			take(answer, value, provider);
+		for (let given = request, pauses = 0; ; pauses++) {
+			const result = await model.doStream(toCallOptions(given, model, signal));
+			if (typeof result?.stream?.getReader !== "function") throw malformed(provider, "it has no stream");
+			const reader = result.stream.getReader();
+			cancel = () => void reader.cancel(signal.reason).catch(ignore);
+			if (signal.aborted) cancel();
+			deadline.onReached = cancel;
+			answer.finishReason = undefined;
+			for (;;) {
+				const { done, value } = await reader.read();
+				if (done) break;
+				if (value?.type === "error") throw value.error;
+				hear(deadline, value);
+				take(answer, value, provider);
+			}
+			signal.throwIfAborted();
+			if (isCutOff(answer.finishReason)) throw cutOff(provider);
+			if (!answer.isPaused || pauses >= mostPauses) break;
+			given = continued(request, answer);
 		}
-		signal.throwIfAborted();
-		if (isCutOff(answer.finishReason)) throw cutOff(provider);
 		const response = checkResponse(withData(answer.finish(), request, provider), provider);
 		emit({ type: "message_stop", index: 0, delta: {} });
 		return response;
@@ -76,6 +88,14 @@ export async function follow(
 		cancel();
 		throw toError(thrown, provider);
 	}
+}
+
+/** A provider that pauses again and again is left with what it has said. */
+const mostPauses = 32;
+
+/** The request by which a provider continues a turn that it paused: what it said follows the conversation. */
+function continued(request: LLMRequest, answer: Answer): LLMRequest {
+	return { ...request, messages: [...request.messages, answer.soFar()] };
 }
 
 function ignore(): void {}
@@ -103,7 +123,7 @@ function take(answer: Answer, part: StreamPart, provider: string): void {
 	try {
 		answer.take(part);
 	} catch (cause) {
-		throw malformed(provider, messageOf(cause), cause);
+		throw isHoldfastError(cause) ? cause : malformed(provider, messageOf(cause), cause);
 	}
 }
 
