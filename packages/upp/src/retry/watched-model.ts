@@ -10,7 +10,6 @@ import {
 import type { StreamEvent } from "../stream/index.ts";
 import { AnswerWatch, isUnlimited } from "./answer-watch.ts";
 import { charactersOf } from "./characters-of.ts";
-import { withSignal } from "./retrying-model.ts";
 
 /** The model with the limits of each request's config; one that has its own is returned as it is. */
 export function watchedModel(model: BoundLLMModel, provider: string): BoundLLMModel {
@@ -25,48 +24,82 @@ export function watchedModel(model: BoundLLMModel, provider: string): BoundLLMMo
 	};
 }
 
-/** One answer. */
+/** One answer. Most are whole before anything else happens, so what only a silent or endless one needs is made when it is used. */
 class Watched {
-	readonly #request: LLMRequest;
-	readonly #controller = new AbortController();
-	/** Fires when the answer is left, and when its caller's signal does: of that one nothing is lost after the answer either. */
-	readonly #signal: AbortSignal;
+	readonly #given: AbortSignal | undefined;
 	readonly #watch: AnswerWatch;
-	readonly #left = Promise.withResolvers<never>();
+	/** The request for this answer. Its signal fires when the answer is left, and when its caller's does, after the answer too. */
+	readonly #request: LLMRequest;
+	#controller: AbortController | undefined;
+	#signal: AbortSignal | undefined;
+	/** Why the answer was left. */
+	#left: { readonly error: unknown } | undefined;
+	/** Rejects the answer. */
+	#failAnswer: ((error: unknown) => void) | undefined;
 	/** Rejects the read that waits. */
 	#fail: ((error: unknown) => void) | undefined;
 
 	constructor(request: LLMRequest, provider: string) {
-		this.#request = request;
-		this.#left.promise.catch(() => {}); // it is raced below
-		const { signal } = this.#controller;
-		this.#signal = request.signal === undefined ? signal : AbortSignal.any([request.signal, signal]);
-		this.#watch = new AnswerWatch(request.config, provider, (error) => {
-			this.#fail?.(error);
-			this.#left.reject(error);
-			this.#controller.abort(error);
-		});
+		this.#given = request.signal;
+		this.#request = withLazySignal(request, this);
+		this.#watch = new AnswerWatch(request.config, provider, (error) => this.#leave(error));
 	}
 
-	async complete(model: BoundLLMModel): Promise<LLMResponse> {
-		try {
-			const answer = model.complete(withSignal(this.#request, this.#signal));
-			const response = await Promise.race([answer, this.#left.promise]);
-			const { content, toolCalls } = response?.message ?? {};
-			this.#watch.heard(charactersOf([content, toolCalls]), true);
-			return response;
-		} finally {
-			this.#watch.close();
-		}
+	get signal(): AbortSignal {
+		if (this.#signal !== undefined) return this.#signal;
+		this.#controller = new AbortController();
+		if (this.#left !== undefined) this.#controller.abort(this.#left.error);
+		const { signal } = this.#controller;
+		this.#signal = this.#given === undefined ? signal : AbortSignal.any([this.#given, signal]);
+		return this.#signal;
+	}
+
+	complete(model: BoundLLMModel): Promise<LLMResponse> {
+		return this.#answer(
+			() => model.complete(this.#request),
+			(response) => {
+				const { content, toolCalls } = response?.message ?? {};
+				this.#watch.heard(charactersOf(content) + charactersOf(toolCalls), true);
+			},
+		);
 	}
 
 	stream(model: BoundLLMModel): LLMStreamResult {
-		const source = model.stream(withSignal(this.#request, this.#signal));
-		const response = Promise.race([source.response, this.#left.promise]);
+		const source = model.stream(this.#request);
+		const response = this.#answer(() => source.response);
 		response.catch(() => {}); // who reads the events gets it there
-		const close = (): void => this.#watch.close();
-		source.response.then(close, close);
 		return { response, [Symbol.asyncIterator]: () => this.#iterator(source[Symbol.asyncIterator]()) };
+	}
+
+	/** What an answer comes to, or why it was left. It is watched until then. */
+	#answer(ask: () => Promise<LLMResponse>, check?: (response: LLMResponse) => void): Promise<LLMResponse> {
+		return new Promise((resolve, reject) => {
+			this.#failAnswer = reject;
+			const failed = (error: unknown): void => {
+				this.#watch.close();
+				reject(error);
+			};
+			try {
+				ask().then((response) => {
+					try {
+						check?.(response);
+						this.#watch.close();
+						resolve(response);
+					} catch (error) {
+						failed(error);
+					}
+				}, failed);
+			} catch (error) {
+				failed(error);
+			}
+		});
+	}
+
+	#leave(error: unknown): void {
+		this.#left = { error };
+		this.#fail?.(error);
+		this.#failAnswer?.(error);
+		this.#controller?.abort(error);
 	}
 
 	#iterator(events: AsyncIterator<StreamEvent>): AsyncIterator<StreamEvent> {
@@ -93,4 +126,33 @@ class Watched {
 		const characters = charactersOf(event?.delta);
 		this.#watch.heard(characters, characters > 0);
 	}
+}
+
+const watched = Symbol("watched");
+
+/** One accessor for all requests. A copy of the request has the signal itself. */
+const lazySignal: PropertyDescriptor & ThisType<{ [watched]: Watched }> = {
+	get(): AbortSignal {
+		return this[watched].signal;
+	},
+	set(signal: AbortSignal | undefined): void {
+		Object.defineProperty(this, "signal", {
+			value: signal,
+			enumerable: true,
+			configurable: true,
+			writable: true,
+		});
+	},
+	enumerable: true,
+	configurable: true,
+};
+
+/** Copies the request without computing its lazy messages. */
+function withLazySignal(request: LLMRequest, answer: Watched): LLMRequest {
+	const isLazy = Object.getOwnPropertyDescriptor(request, "messages")?.get !== undefined;
+	const copy = isLazy
+		? Object.defineProperties({}, Object.getOwnPropertyDescriptors(request))
+		: { ...request };
+	(copy as { [watched]?: Watched })[watched] = answer;
+	return Object.defineProperty(copy, "signal", lazySignal) as LLMRequest;
 }
