@@ -10,6 +10,9 @@ import type { ThreadSystem } from "./system.ts";
 import { threadModel } from "./thread-model.ts";
 import type { ThreadsOptions } from "./threads-options.ts";
 
+/** A call of the model with limits has a signal of its own; the model of threads finds its thread by the signal of the run. */
+const asItIs = { silenceMs: Number.POSITIVE_INFINITY, maxAnswerCharacters: Number.POSITIVE_INFINITY };
+
 /** What the agent of all threads is made with, whatever the project. */
 export function agentOf(
 	{ host, middleware = [], plugins, namespace, keepDeltasMs, modelWait, ports }: ThreadsOptions,
@@ -20,6 +23,7 @@ export function agentOf(
 		name: "threads",
 		middleware: [policy, ...middleware],
 		maxSteps: Number.POSITIVE_INFINITY,
+		config: asItIs,
 		...(plugins === undefined ? {} : { plugins }),
 		...(namespace === undefined ? {} : { namespace }),
 		...(keepDeltasMs === undefined ? {} : { keepDeltasMs }),
