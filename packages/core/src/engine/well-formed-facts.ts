@@ -6,7 +6,7 @@ import type { Fact } from "../facts/index.ts";
 /** The members that are checked, by kind. */
 interface Outside {
 	"run.started": "agentName" | "caller" | "parent";
-	input: "inputId" | "message";
+	input: "inputId" | "message" | "spent";
 	assistant: "message" | "usage" | "modelId" | "data";
 	"tool.started": "callId" | "name" | "input";
 	"tool.settled": "callId" | "result" | "details" | "stack" | "metadata" | "spent";
@@ -44,7 +44,7 @@ function isWellFormed(fact: Fact): boolean {
 		case "run.started":
 			return isSame(fact.agentName) && isSame(fact.caller) && isSame(fact.parent);
 		case "input":
-			return isSame(fact.inputId) && isMessage(fact.message);
+			return isSame(fact.inputId) && isMessage(fact.message) && isSame(fact.spent);
 		case "assistant":
 			return isMessage(fact.message) && isSame(fact.usage) && isSame(fact.modelId) && isSame(fact.data);
 		case "tool.started":

@@ -133,7 +133,7 @@ export class SessionView {
 			this.totalCost += fact.cost ?? 0;
 			this.model = fact.modelId;
 		}
-		if (fact.kind === "tool.settled") this.totalCost += fact.spent?.cost ?? 0;
+		if (fact.kind === "tool.settled" || fact.kind === "input") this.totalCost += fact.spent?.cost ?? 0;
 		if (fact.kind === "run.started") this.lastRun = { runId: entry.runId, after: afterEntry(entry.seq - 1) };
 		if (fact.kind === "run.started" || fact.kind === "run.resumed") {
 			this.status = "running";

@@ -84,6 +84,8 @@ export interface InputTaken {
 	readonly shape: "text" | "texts" | "message";
 	/** Positions of the parts whose data was given as an object that says what it is. Absent: none. */
 	readonly wrapped?: readonly number[];
+	/** Of a reminder: what its tasks in the background have used up, which counts for the run that takes it in. */
+	readonly spent?: Spent;
 	readonly message: Message;
 }
 

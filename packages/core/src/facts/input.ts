@@ -18,6 +18,8 @@ export type SendInput =
 export interface AcceptedInput {
 	readonly shape: InputTaken["shape"];
 	readonly wrapped?: InputTaken["wrapped"];
+	/** Of a reminder: what its tasks have used up. */
+	readonly spent?: InputTaken["spent"];
 	readonly message: UserMessage;
 	/** What has the same key is accepted once. */
 	readonly dedupeKey?: string | undefined;
@@ -89,9 +91,10 @@ export function storedInput(input: AcceptedInput): unknown {
 
 /** The fact of an input that enters at a placement. */
 export function inputFact(inputId: string, input: AcceptedInput, placement: Placement): InputTaken {
-	const { shape, wrapped, message } = input;
+	const { shape, wrapped, spent, message } = input;
 	const taken = { kind: "input", inputId, placement, shape, message } as const;
-	return wrapped === undefined ? taken : { ...taken, wrapped };
+	const used = spent === undefined ? taken : { ...taken, spent };
+	return wrapped === undefined ? used : { ...used, wrapped };
 }
 
 function ofText(text: string): AcceptedInput {

@@ -109,8 +109,8 @@ export function nestedCalls(
 	return children.flatMap((child) => child.calls.map((call) => ({ call, child })));
 }
 
-/** The run with what a sub-agent has used up for a call of it. */
-export function withSpent(run: RunState, { spent }: ToolSettled): RunState {
+/** The run with what sub-agents have used up, for a call of it or in the background. */
+export function withSpent(run: RunState, { spent }: Pick<ToolSettled, "spent">): RunState {
 	if (spent === undefined) return run;
 	const usage = sumUsage(run.usage, spent.usage);
 	return { ...run, usage, cost: run.cost + spent.cost, unpriced: run.unpriced + spent.unpriced };

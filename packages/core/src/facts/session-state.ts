@@ -124,7 +124,7 @@ function withFact(state: SessionState, entry: Entry, options: FoldOptions): Sess
 			return append(
 				state,
 				{
-					...run,
+					...withSpent(run, fact),
 					inputId: run.inputId === "" ? fact.message.id : run.inputId,
 					status: "running",
 					wait: undefined,

@@ -6,9 +6,11 @@ import type { Mark, Run } from "../engine/index.ts";
 import { type JobStatus, runMessages, type SubagentJobEnd, type SubagentJobEvent } from "../facts/index.ts";
 import type { Journal } from "../host/index.ts";
 import { remove, type SessionTable, storeKeysWith } from "../sessions/index.ts";
+import type { ToolContext } from "../tools/index.ts";
 import { followTask, isSettled, type TaskEnd } from "./child-task.ts";
 import { readTask } from "./read-task.ts";
 import { type FinishedTask, readReminder, remind, reminderText } from "./reminders.ts";
+import { recordSpent, spentBy, sumSpent } from "./spent.ts";
 import { type BackgroundTask, groupPrefix, readTaskKey, taskKey } from "./task-key.ts";
 
 /** What is known of a task that begins. */
@@ -43,6 +45,8 @@ export class BackgroundJobs {
 	readonly #reported = new Set<string>();
 	/** Ends of tasks that no run has learned of. */
 	readonly #unreported = new Map<string, SubagentJobEnd>();
+	/** Ids of tasks of such a host whose reminder has what they used up. */
+	readonly #counted = new Set<string>();
 	/** The group whose reminder was looked for last. */
 	#remindedOf: string | undefined;
 	readonly #closing = new AbortController();
@@ -155,9 +159,14 @@ export class BackgroundJobs {
 		return undefined;
 	}
 
-	/** The output was retrieved: a host that keeps tasks for the life of the process keeps them no longer. */
-	async retrieved({ storeKey, subagent }: BackgroundTask): Promise<void> {
+	/**
+	 * The output was retrieved: a host that keeps tasks for the life of the process keeps them no longer. What such a task has
+	 * used up counts for the call, where no reminder has it.
+	 */
+	async retrieved(task: BackgroundTask, context: ToolContext): Promise<void> {
+		const { storeKey, subagent, taskId } = task;
 		if (this.#isLasting || !this.#known.delete(storeKey)) return;
+		if (!this.#counted.delete(taskId)) await recordSpent({ journal: this.#journalOf(task) }, task, context);
 		const table = this.#tables.get(subagent)?.();
 		if (table !== undefined) await remove(table, table.queue(storeKey));
 	}
@@ -222,7 +231,7 @@ export class BackgroundJobs {
 		const incarnation = (await this.#table.journal.head(task.parentKey))?.incarnation;
 		if (incarnation === undefined) return;
 		const text = reminderText([await this.#describe(task)], "failed");
-		await this.#remind(incarnation, `reminder.${task.taskId}`, text, task);
+		await this.#remind(incarnation, `reminder.${task.taskId}`, text, [task]);
 	}
 
 	/** Gives the reminder of the successes of a group, if none of it is under way any more. */
@@ -235,18 +244,18 @@ export class BackgroundJobs {
 		const { incarnation, openRunId } = (await journal.head(parentKey)) ?? {};
 		if (openRunId === groupId) return;
 		const successes: FinishedTask[] = [];
-		let last: BackgroundTask | undefined;
+		const over: BackgroundTask[] = [];
 		for (const task of await this.#tasksOf(parentKey, groupId)) {
 			const known = group?.ended.get(task.storeKey);
 			const state = known ?? (await readTask(this.#journalOf(task), task.storeKey, task.runId));
 			if (!isSettled(state)) return;
 			if (state.status !== "completed") continue;
-			last = task;
+			over.push(task);
 			successes.push(known === undefined ? await this.#describe(task) : finished(task, known.description));
 		}
 		if (!isUnderWay()) this.#groups.delete(groupId);
-		if (last === undefined || incarnation === undefined) return;
-		await this.#remind(incarnation, `reminder.${groupId}`, reminderText(successes, "completed"), last);
+		if (over.length === 0 || incarnation === undefined) return;
+		await this.#remind(incarnation, `reminder.${groupId}`, reminderText(successes, "completed"), over);
 	}
 
 	/** All tasks of a group that are not forgotten. */
@@ -265,13 +274,22 @@ export class BackgroundJobs {
 		});
 	}
 
-	async #remind(incarnation: string, id: string, text: string, task: BackgroundTask): Promise<void> {
+	async #remind(
+		incarnation: string,
+		id: string,
+		text: string,
+		tasks: readonly BackgroundTask[],
+	): Promise<void> {
+		const task = tasks.at(-1) as BackgroundTask;
 		const { parentKey: storeKey } = task;
 		const [first] = await this.#journalOf(task).read(task.storeKey, { limit: 1 });
 		// It was removed with the session that began it, and another has that one's key.
 		if (first === undefined) return;
 		const caller = first.fact.kind === "run.started" ? first.fact.caller : undefined;
-		await remind(this.#table, { storeKey, incarnation, run: this.#runs.get(storeKey), caller }, id, text);
+		const spent = sumSpent(await Promise.all(tasks.map((each) => spentBy(this.#journalOf(each), each))));
+		for (const { taskId } of tasks) if (!this.#isLasting) this.#counted.add(taskId);
+		const to = { storeKey, incarnation, run: this.#runs.get(storeKey), caller };
+		await remind(this.#table, to, id, text, spent);
 	}
 
 	async #describe(task: BackgroundTask): Promise<FinishedTask> {

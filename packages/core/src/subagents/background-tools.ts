@@ -5,6 +5,7 @@ import type { BackgroundJobs } from "./background-jobs.ts";
 import { isSettled } from "./child-task.ts";
 import { journalChange } from "./journal-change.ts";
 import { readTask, type TaskState } from "./read-task.ts";
+import { recordSpent } from "./spent.ts";
 import { type BackgroundTask, taskKey } from "./task-key.ts";
 
 /** Seconds that `background_output` waits for a task with `block`, unless the model says otherwise; and at most. */
@@ -63,7 +64,7 @@ export function backgroundTools(
 								context.signal,
 							)
 						: await stateOf(task);
-				if (isSettled(state)) await jobs.retrieved(task);
+				if (isSettled(state)) await jobs.retrieved(task, context);
 				return result(task, state);
 			},
 		},
@@ -76,8 +77,11 @@ export function backgroundTools(
 				const task = await find(given.task_id, context);
 				if (task === undefined) return notFound(given.task_id);
 				const table = tables.get(task.subagent)?.();
-				if (table !== undefined && !isSettled(await stateOf(task)))
+				if (table !== undefined && !isSettled(await stateOf(task))) {
 					await kill(table, table.queue(task.storeKey));
+					// There is no reminder to count it.
+					await recordSpent(table, task, context);
+				}
 				return result(task, await stateOf(task));
 			},
 		},

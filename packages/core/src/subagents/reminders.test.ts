@@ -1,3 +1,4 @@
+import { emptyUsage } from "@holdfast/upp";
 import { expect, test } from "vitest";
 import { memoryJournal } from "../host/memory-journal.ts";
 import { remind } from "./reminders.ts";
@@ -10,17 +11,18 @@ test("a reminder is offered to the run under way when it is new, and not when it
 	const inputs = { offer: ({ inputId }: { inputId: string }) => void offered.push(inputId) };
 	const run = { inputs } as never;
 	const incarnation = journal.head("s")?.incarnation ?? "";
+	const spent = { usage: emptyUsage(), cost: 0, unpriced: 0 };
 	const session = { storeKey: "s", incarnation, run, caller: undefined };
-	for (let time = 0; time < 3; time++) await remind(table, session, "reminder.task", "It is done.");
-	await remind(table, session, "reminder.other", "That, too.");
+	for (let time = 0; time < 3; time++) await remind(table, session, "reminder.task", "It is done.", spent);
+	await remind(table, session, "reminder.other", "That, too.", spent);
 	const notices = journal.inbox("s").filter(({ kind }) => kind === "notice");
 	expect(notices).toHaveLength(2);
 	expect(offered).toEqual(notices.map(({ id }) => id));
 	await journal.delete("s");
-	await remind(table, session, "reminder.late", "It is done.");
+	await remind(table, session, "reminder.late", "It is done.", spent);
 	expect([journal.head("s"), offered.length]).toEqual([undefined, 2]);
 	// Nor is the one reminded that has its key since.
 	await journal.submit("s", { id: "m", kind: "message", body: {} });
-	await remind(table, session, "reminder.late", "It is done.");
+	await remind(table, session, "reminder.late", "It is done.", spent);
 	expect([journal.head("s")?.waiting, offered.length]).toEqual([1, 2]);
 });

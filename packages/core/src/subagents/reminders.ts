@@ -3,7 +3,7 @@
 import { cutText, type Message, UserMessage } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
 import type { Run } from "../engine/index.ts";
-import { inputFact, saidBy, storedInput } from "../facts/index.ts";
+import { inputFact, type Spent, saidBy, storedInput } from "../facts/index.ts";
 import { noticeIdentity, type SessionTable, waitingInput } from "../sessions/index.ts";
 
 /** A task that is over. */
@@ -54,17 +54,18 @@ export interface Reminded {
 	readonly caller: Caller | undefined;
 }
 
-/** Puts a reminder into the inbox of a session; the same key a second time does nothing. */
+/** Puts a reminder into the inbox of a session, with what its tasks have used up; the same key a second time does nothing. */
 export async function remind(
 	table: SessionTable,
 	{ storeKey, incarnation, run, caller }: Reminded,
 	key: string,
 	given: string,
+	spent: Spent,
 ): Promise<void> {
 	const { journal, records, agent } = table;
 	const { id, dedupeKey } = noticeIdentity(key);
 	const message = new UserMessage(given, { id });
-	const input = waitingInput(agent, id, { shape: "text", message });
+	const input = waitingInput(agent, id, { shape: "text", message, spent });
 	const { text } = input.message;
 	const sessionKey = table.callersKeyOf(storeKey);
 	// Only what a caller has a key of can be resumed from outside. First, for without it nobody may ever look.

@@ -1,18 +1,32 @@
 // What a sub-agent's run has used up, with the runs of its own sub-agents: read from its journal, whichever process did the work.
 import { emptyUsage, sumUsage } from "@holdfast/upp";
 import { entriesBack, type Spent } from "../facts/index.ts";
+import type { Journal } from "../host/index.ts";
 import type { SessionTable } from "../sessions/index.ts";
 import type { ToolContext } from "../tools/index.ts";
 import type { FollowedTask } from "./child-task.ts";
 
 /** Has the call of the parent record what the work has used up. */
 export async function recordSpent(
-	{ journal }: SessionTable,
-	{ storeKey, runId }: FollowedTask,
+	{ journal }: Pick<SessionTable, "journal">,
+	task: FollowedTask,
 	context: ToolContext,
 ): Promise<void> {
 	const recording = context as Partial<{ spend(spent: Spent): void }>;
-	if (recording.spend === undefined) return;
+	recording.spend?.(await spentBy(journal, task));
+}
+
+/** What all of this has used up together. */
+export function sumSpent(all: readonly Spent[]): Spent {
+	return all.reduce((sum, { usage, cost, unpriced }) => ({
+		usage: sumUsage(sum.usage, usage),
+		cost: sum.cost + cost,
+		unpriced: sum.unpriced + unpriced,
+	}));
+}
+
+/** What work has used up by now. */
+export async function spentBy(journal: Journal, { storeKey, runId }: FollowedTask): Promise<Spent> {
 	let usage = emptyUsage();
 	let cost = 0;
 	let unpriced = 0;
@@ -26,10 +40,10 @@ export async function recordSpent(
 			cost += fact.cost ?? 0;
 			if (fact.cost === undefined) unpriced++;
 		}
-		if (fact.kind !== "tool.settled" || fact.spent === undefined) continue;
+		if ((fact.kind !== "tool.settled" && fact.kind !== "input") || fact.spent === undefined) continue;
 		usage = sumUsage(usage, fact.spent.usage);
 		cost += fact.spent.cost;
 		unpriced += fact.spent.unpriced;
 	}
-	recording.spend({ usage, cost, unpriced });
+	return { usage, cost, unpriced };
 }

@@ -6,6 +6,7 @@ import type { AgentOptions } from "../agent/options.ts";
 import type { Fact } from "../facts/fact.ts";
 import { memoryJournal } from "../host/memory-journal.ts";
 import { childPrefix } from "../host/session-key.ts";
+import { budget } from "../policy/middleware/budget.ts";
 import type { AnyTool } from "../tools/types.ts";
 import { calls, eventsOf, family, helper, outputsOf, reminders } from "./delegate.fixture.ts";
 
@@ -314,6 +315,49 @@ test("what sub-agents use up, at any depth, is part of the result of their paren
 	// Two answers each of the parent and of `one`, and one of the last.
 	expect(usage).toMatchObject({ inputTokens: 50, outputTokens: 25 });
 	await parent.close();
+});
+
+describe("what a task in the background uses up", () => {
+	const begin = calls(["delegate_to_worker", { prompt: "go", run_in_background: true }]);
+
+	test.each(["durable", "in-process"] as const)(
+		"is part of the turn that takes in its reminder, once: %s",
+		async (hostIs) => {
+			const { parent, journal } = family([begin, "begun", "noted", "again"], [worker(["four"], {})], {
+				hostIs,
+				middleware: [budget({ maxTokens: 1_000 })],
+			});
+			const session = parent.session("s");
+			const usageOf = async (text: string) => (await (await session.send(text)).result()).usage;
+			expect(await usageOf("go")).toMatchObject({ inputTokens: 20, outputTokens: 10 });
+			await reminders(journal, "s", 1);
+			// One answer of its own, and one of the task.
+			expect(await usageOf("And?")).toMatchObject({ inputTokens: 20, outputTokens: 10 });
+			expect(await usageOf("And now?")).toMatchObject({ inputTokens: 10, outputTokens: 5 });
+			expect((await session.state()).metadata.budget).toMatchObject({ tokens: 75 });
+			await parent.close();
+		},
+	);
+
+	test("is part of the turn that cancels it", async () => {
+		const child = worker([calls(["remove", { path: "/" }])], { tools: [deletion()] });
+		let taskId = "";
+		const script: Script = ({ messages }) => {
+			const [result] =
+				(messages.at(-1) as { results?: { result: { task_id?: string } }[] } | undefined)?.results ?? [];
+			taskId ||= result?.result.task_id ?? "";
+			const last = messages.at(-1)?.text;
+			if (last === "stop") return calls(["background_cancel", { task_id: taskId }]);
+			return last === "go" ? begin : "said";
+		};
+		const { parent } = family(script, [child], { hostIs: "durable" });
+		const session = parent.session("s");
+		await (await session.send("go")).result();
+		await expect.poll(() => session.pending()).toHaveLength(1);
+		const { usage } = await (await session.send("stop")).result();
+		expect(usage).toMatchObject({ inputTokens: 30, outputTokens: 15 });
+		await parent.close();
+	});
 });
 
 describe("a sub-agent that a deployment removed", () => {

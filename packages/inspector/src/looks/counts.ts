@@ -81,8 +81,11 @@ function numbersOf({ fact }: Entry): Partial<SessionCounts> | undefined {
 			const price = fact.cost === undefined ? { unpriced: 1 } : { cost: fact.cost };
 			return { answers: 1, inputTokens, outputTokens, modelMs: fact.duration, ...price };
 		}
+		case "input":
+			return ofSubagents(fact);
 		case "tool.settled":
 			return {
+				...ofSubagents(fact),
 				toolCalls: 1,
 				...(fact.outcome === "error" || fact.outcome === "unknown" ? { errors: 1 } : {}),
 			};
@@ -91,4 +94,14 @@ function numbersOf({ fact }: Entry): Partial<SessionCounts> | undefined {
 		default:
 			return undefined;
 	}
+}
+
+/** What sub-agents have used up, for a call or in the background. */
+function ofSubagents({
+	spent,
+}: Pick<Extract<Entry["fact"], { kind: "tool.settled" }>, "spent">): Partial<SessionCounts> {
+	if (spent === undefined) return {};
+	const { usage, cost, unpriced } = spent;
+	const { inputTokens, outputTokens } = usage;
+	return { inputTokens, outputTokens, cost, unpriced };
 }

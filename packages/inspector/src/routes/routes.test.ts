@@ -355,3 +355,30 @@ test("the calls of tasks in the background that wait are part of a session, mask
 	});
 	expect(JSON.stringify(call)).not.toContain("hunter2");
 });
+
+test("what sub-agents use up counts for their session, of tasks in the background once their reminder is taken in", async () => {
+	const worker = () =>
+		new Agent({
+			name: "worker",
+			description: "Works.",
+			model: scriptedModel(["It is done."], { modelId: "clever-1" }),
+			prices,
+		});
+	const totals = async (run_in_background: boolean) => {
+		const delegation = { name: "delegate_to_worker", arguments: { prompt: "go", run_in_background } };
+		const script = [{ toolCalls: [delegation] }, "It has begun.", "It is done."];
+		const { fetch, get, say, host } = open(script, { agent: { subagents: [worker()], prices } });
+		await say("s", "Go.");
+		const [{ key: storeKey = "" } = {}] = await host.journal.list();
+		if (run_in_background) await expect.poll(async () => (await host.journal.inbox(storeKey)).length).toBe(1);
+		await say("s", "And?");
+		const { totalCost } = (await (await fetch("/api/agent/session/s")).json()) as { totalCost: number };
+		const { inputTokens, outputTokens, cost } = (await get("session/s")).body.counts;
+		expect(cost).toBeCloseTo(totalCost, 10);
+		return { inputTokens, outputTokens, totalCost };
+	};
+	// Three answers of its own, and one of the worker.
+	const inForeground = await totals(false);
+	expect(inForeground).toMatchObject({ inputTokens: 40, outputTokens: 20 });
+	expect(await totals(true)).toEqual(inForeground);
+});

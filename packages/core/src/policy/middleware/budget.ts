@@ -104,6 +104,7 @@ export function budget(options: BudgetOptions): Middleware & Interceptor {
 			const said = opening.exceeded === undefined ? total : { ...total, exceeded: opening.exceeded };
 			return { ...result, state: result.state.withMetadata(spendingKey, said) };
 		},
+		admitWaiting: "as-is",
 		// A call's totals are in its state; those of a session are recorded.
 		begin: (run) =>
 			run.kind === "session" ? sessionBudget(run, { limits, scope, clock, price }) : undefined,
@@ -155,10 +156,10 @@ function sessionBudget(run: PolicyRun, { limits, scope, clock, price: given }: S
 			check();
 			return next();
 		},
-		admits: ["assistant", "tool.settled", "run.ended"],
+		admits: ["assistant", "tool.settled", "input", "run.ended"],
 		admit(fact) {
 			if (fact.kind === "assistant") add(fact.usage, fact.cost);
-			else if (fact.kind === "tool.settled" && fact.spent !== undefined)
+			else if ((fact.kind === "tool.settled" || fact.kind === "input") && fact.spent !== undefined)
 				add(fact.spent.usage, fact.spent.unpriced > 0 ? undefined : fact.spent.cost);
 			else if (fact.kind !== "run.ended" || left !== undefined) return;
 			else add(undefined, undefined);
