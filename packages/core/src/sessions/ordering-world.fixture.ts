@@ -113,6 +113,7 @@ class World {
 			const { type, text = "" } = messages.at(-1) as { type: string; text?: string };
 			if (type !== "user") return "done";
 			if (text.endsWith("work")) return { toolCalls: [{ name: "work" }] };
+			if (text.endsWith("both")) return { toolCalls: [{ name: "remote" }, { name: "work" }] };
 			return text.endsWith("ask") ? { toolCalls: [{ name: "remote" }] } : "done";
 		});
 		process.agent = new Agent({
@@ -230,7 +231,7 @@ class World {
 
 	request(process: Process, kind: Request): Promise<void> {
 		const number = this.asked.length;
-		const text = `${kind} ${number} ${["plain", "plain", "work", "ask"][this.#draw(4)]}`;
+		const text = `${kind} ${number} ${["plain", "plain", "work", "ask", "both"][this.#draw(5)]}`;
 		const asked: Asked = { number, kind, process, text, states: new Set(), at: ++this.#moments };
 		this.asked.push(asked);
 		this.trace.push(`${process.name}: ${text}`);

@@ -36,11 +36,22 @@ async function recoverRemoved(root: SessionTable, storeKey: string): Promise<Age
 	if (parent === undefined) return recoverRemoved(root, parentStoreKey);
 	const head = await parent.journal.head(parentStoreKey);
 	if (head?.openRunId === undefined) {
-		await kill(parent, parent.queueOf(storeKey, storeKey));
+		if (await isOwn(parent, parentStoreKey)) await kill(parent, parent.queueOf(storeKey, storeKey));
 		return null;
 	}
 	const [last] = await parent.journal.read(parentStoreKey, { after: head.seq - 1 });
 	return last?.fact.kind === "waiting" ? recoverSession(root, parentStoreKey) : null;
+}
+
+/**
+ * Whether the last run of a session was this agent's. Agents without a namespace see each other's sessions, and only their names
+ * tell them apart: what may be the work of another agent is left alone.
+ */
+async function isOwn(parent: SessionTable, storeKey: string): Promise<boolean> {
+	const { namespace, engine } = parent.agent;
+	if (namespace !== undefined) return true;
+	const { run } = await readState(parent.queueOf(storeKey, parent.keyOf(storeKey) ?? storeKey));
+	return engine.name !== undefined && run?.started.agentName === engine.name;
 }
 
 /**

@@ -195,7 +195,9 @@ test("a plain call cannot wait: remote calls and such that need approval get a r
 	const write = anyTool("write", () => "written", { needsApproval: true } as Partial<AnyTool>);
 	const model = scriptedModel([{ toolCalls: [asks("a"), { name: "write" }] }, "done"]);
 	await new Agent({ model, tools: [locate, write] }).generate("go");
-	expect(lines(model.requests[1]?.messages ?? []).at(-1)).toMatch(/\(remote_tool_unavailable\).*\(approval_unavailable\)/s);
+	expect(lines(model.requests[1]?.messages ?? []).at(-1)).toMatch(
+		/\(remote_tool_unavailable\).*\(approval_unavailable\)/s,
+	);
 });
 
 test("stopping a run that waits gives its calls a result, and the session continues [API-080]", async () => {

@@ -159,6 +159,10 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	 * on when all of them are answered; with fewer, the answers are kept and it waits for the others. Answers count as
 	 * a whole: when one is refused, none is taken.
 	 *
+	 * Calls that `pending()` lists while others still run are answered the same way: the run under way takes the answers. Where
+	 * another process works on it, they are durable when this resolves, and the result of the run has `lease_lost`: the run
+	 * continues there.
+	 *
 	 * Rejects with `no_pending_tool_calls`, `session_busy`, `unknown_tool_call_id`, `tool_call_settled`,
 	 * `duplicate_tool_result`, `tool_result_conflict`, `tool_result_expired`, `invalid_input`.
 	 *

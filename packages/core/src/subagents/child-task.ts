@@ -202,8 +202,9 @@ function stopTask(table: SessionTable, task: FollowedTask, signal: AbortSignal, 
 	const isMine = taken?.runId === task.runId;
 	if (reason === "suspend" || reason === "lease-lost") {
 		taken?.suspend();
-		// The owner of the parent's run resumes the work; but it may have been ended by one who knew of no work.
-		if (!isMine && task.origin !== undefined) endLater(table, task, () => isParentOver(table, task));
+		// The owner of the parent's run resumes the work; but it may have been ended by one who knew of no work. Work that comes to
+		// wait in that moment is found by nobody else.
+		if (task.origin !== undefined) endLater(table, task, () => isParentOver(table, task));
 	} else if (reason !== "kill" && isMine) taken.interrupt();
 	else endTask(table, task, taken);
 }

@@ -368,24 +368,51 @@ describe("a sub-agent that a deployment removed", () => {
 			const script: Script =
 				when === "while it works" ? () => ({ gate: new Promise(() => {}) }) : [calls(["locate", {}])];
 			const child = worker(script, { tools: [locate] });
-			const first = family([calls(delegate("worker"))], [child], { journal, hostIs: "durable" }).parent;
+			const first = family([calls(delegate("worker"))], [child], {
+				journal,
+				hostIs: "durable",
+				name: "boss",
+			}).parent;
 			const run = await first.session("s").send("go");
 			void run.result();
 			await expect.poll(() => journal.list({ prefix: childPrefix("s"), state: "open" })).toHaveLength(1);
 			if (when === "while it waits") await run.result();
 			await first.close();
-			const second = family(["It is gone."], [], { journal, hostIs: "durable" }).parent;
+			const second = family(["It is gone."], [], { journal, hostIs: "durable", name: "boss" }).parent;
 			for await (const resumed of second.recover()) await resumed.result();
 			await expect.poll(() => journal.head("s")?.openRunId).toBeUndefined();
 			for await (const resumed of second.recover()) await resumed.result();
 			expect((await second.session("s").state()).messages.at(-1)).toMatchObject({ text: "It is gone." });
-			const third = family([], [], { journal, hostIs: "durable" }).parent;
+			const third = family([], [], { journal, hostIs: "durable", name: "boss" }).parent;
 			for await (const resumed of third.recover()) await resumed.result();
 			expect(journal.list({ state: "open" })).toEqual([]);
 			await second.close();
 			await third.close();
 		},
 	);
+
+	test.each([
+		[undefined, undefined],
+		["boss", undefined],
+		["boss", "other"],
+	])("stays where it may be another agent's: of %s, found by %s", async (name, otherName) => {
+		const journal = memoryJournal();
+		const child = worker([calls(["locate", {}]), "done"], { tools: [locate] });
+		const named = (given: string | undefined) => (given === undefined ? {} : { name: given });
+		const background = { prompt: "go", run_in_background: true };
+		const first = family([calls(["delegate_to_worker", background]), "started"], [child], {
+			journal,
+			hostIs: "durable",
+			...named(name),
+		}).parent;
+		await (await first.session("s").send("go")).result();
+		await expect.poll(() => journal.list({ state: "waiting" })).toHaveLength(1);
+		await first.close();
+		const other = family([], [], { journal, hostIs: "durable", ...named(otherName) }).parent;
+		for await (const resumed of other.recover()) await resumed.result();
+		expect(journal.list({ state: "waiting" })).toHaveLength(1);
+		await other.close();
+	});
 });
 
 test("a sub-agent forgets the delegations that its parent's history no longer has", async () => {
