@@ -2,9 +2,9 @@
  * Walks the root directory breadth first, in a fixed order, so that the same tree always gives the same
  * list and files near the top come first. Links are followed only to files inside the root.
  */
-import { constants, type Dirent } from "node:fs";
+import { constants, type Dirent, existsSync } from "node:fs";
 import { lstat, open, readdir, realpath } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join, relative, sep } from "node:path";
 import { counted, grouped } from "./assistant-tool.ts";
 import { type IgnoreFile, type IgnoreFiles, isIgnored, readIgnoreFile } from "./ignore-rules.ts";
 import { type OpenFolder, openFolder, openInside } from "./open-inside.ts";
@@ -165,7 +165,40 @@ async function linkedFile(realRoot: string, path: string): Promise<WalkedFile | 
 async function inheritedRules(realRoot: string, directory: string): Promise<IgnoreFiles> {
 	const parts = directory === "" ? [] : directory.split("/");
 	const bases = parts.map((_part, depth) => parts.slice(0, depth).join("/"));
-	return Promise.all(bases.map((base) => ignoreFileOf(base, join(realRoot, base, ".gitignore"))));
+	const own = bases.map((base) => ignoreFileOf(base, join(realRoot, base, ".gitignore")));
+	return [...(await rulesAbove(realRoot)), ...(await Promise.all(own))];
+}
+
+/** The rules of the repository that the root is in: of `.git/info/exclude`, and of the folders above the root. */
+async function rulesAbove(realRoot: string): Promise<IgnoreFiles> {
+	const repository = repositoryOf(realRoot);
+	if (repository === undefined) return [];
+	const folders: string[] = [];
+	for (let at = realRoot; at !== repository; ) {
+		at = dirname(at);
+		folders.unshift(at);
+	}
+	const sources = [
+		{ folder: repository, file: join(repository, ".git/info/exclude") },
+		...folders.map((folder) => ({ folder, file: join(folder, ".gitignore") })),
+	];
+	const found: IgnoreFile[] = [];
+	for (const { folder, file } of sources) {
+		const read = await ignoreFileOf("", file);
+		const way = relative(folder, realRoot).split(sep).join("/");
+		const toRoot = way === "" ? "" : `${way}/`;
+		// Who works in a folder that its repository ignores means its files.
+		if (toRoot !== "" && read.rules.test(toRoot).ignored) return [];
+		found.push({ ...read, toRoot });
+	}
+	return found;
+}
+
+function repositoryOf(folder: string): string | undefined {
+	for (let at = folder; ; at = dirname(at)) {
+		if (existsSync(join(at, ".git"))) return at;
+		if (dirname(at) === at) return undefined;
+	}
 }
 
 /** The rules in the .gitignore of a directory; no rules without such a file. */

@@ -33,8 +33,10 @@ const MOST_RULES = 2_000;
 
 /** The rules of one .gitignore file. */
 export interface IgnoreFile {
-	/** The directory it is in; "" for the root. */
+	/** The directory it is in; "" for the root, and for files above the root. */
 	readonly base: string;
+	/** Of a file above the root: the way from its directory to the root, with a slash at its end. */
+	readonly toRoot?: string;
 	readonly rules: Ignore;
 	/** Lines that are not used because they are too long, too costly or too many. */
 	readonly leftOut: number;
@@ -65,8 +67,8 @@ function isUsable(line: string): boolean {
 export function isIgnored(files: IgnoreFiles, path: string, kind: "file" | "directory"): boolean {
 	if (kind === "directory" && isSkippedDirectory(path.slice(path.lastIndexOf("/") + 1))) return true;
 	let ignored = false;
-	for (const { base, rules } of files) {
-		const inside = base === "" ? path : path.slice(base.length + 1);
+	for (const { base, toRoot = "", rules } of files) {
+		const inside = toRoot + (base === "" ? path : path.slice(base.length + 1));
 		const verdict = rules.test(kind === "directory" ? `${inside}/` : inside);
 		if (verdict.ignored || verdict.unignored) ignored = verdict.ignored;
 	}

@@ -73,12 +73,19 @@ export async function readBytes(file: JudgedPath, most: number): Promise<Uint8Ar
 	}
 }
 
-/** The text in these bytes (UTF-8, or UTF-16 with a byte order mark); undefined when they are not text. */
+/**
+ * The text in these bytes: UTF-16 with a byte order mark, UTF-8, or Windows-1252 where they are no UTF-8. Undefined when they
+ * are not text.
+ */
 function decodeText(bytes: Uint8Array): string | undefined {
 	if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder("utf-16le").decode(bytes);
 	if (bytes[0] === 0xfe && bytes[1] === 0xff) return new TextDecoder("utf-16be").decode(bytes);
 	if (bytes.subarray(0, 8192).includes(0)) return undefined;
-	return new TextDecoder("utf-8").decode(bytes);
+	try {
+		return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+	} catch {
+		return new TextDecoder("windows-1252").decode(bytes);
+	}
 }
 
 function splitLines(text: string): string[] {

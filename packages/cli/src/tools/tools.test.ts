@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
@@ -209,5 +209,49 @@ describe("fetch_url", () => {
 			server.closeAllConnections();
 			server.close();
 		}
+	});
+});
+
+describe("files as repositories contain them", () => {
+	test.each([
+		["\r\n", "one\r\nhorn\r\nthree\r\n"],
+		["\r", "one\rhorn\rthree"],
+		["a byte order mark", "\ufeffone\nhorn\nthree\n"],
+		["UTF-16", Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from("one\nhorn\nthree", "utf16le")])],
+	])("are read by lines, with %s", async (_, bytes) => {
+		writeFileSync(join(root, "odd.txt"), bytes);
+		expect(await call("read_file", { path: "odd.txt" })).toBe(
+			"odd.txt: lines 1-3 of 3\n1\tone\n2\thorn\n3\tthree",
+		);
+		expect(await call("search_text", { pattern: "horn", glob: "odd.txt" })).toContain("odd.txt:2: horn");
+	});
+
+	test("are read as Windows-1252 where they are no UTF-8", async () => {
+		writeFileSync(join(root, "old.txt"), Buffer.from("caf\xe9 horn\n", "latin1"));
+		expect(await call("read_file", { path: "old.txt" })).toContain("1\tcafé horn");
+	});
+
+	test("are left out where the repository around the folder ignores them", async () => {
+		put("one.txt", "a");
+		put("two.txt", "a");
+		put("three.txt", "a");
+		put("src/one.txt", "a");
+		mkdirSync(join(folder, ".git/info"), { recursive: true });
+		writeFileSync(join(folder, ".git/info/exclude"), "three.txt\n");
+		writeFileSync(join(folder, ".gitignore"), "one.txt\nproject/two.txt\n");
+		const inner = createAssistantTools({ root: join(root, "src") });
+		const list = inner.find(({ name }) => name === "list_files") as AssistantTool;
+		expect(await list.run({})).toContain("one.txt"); // the project is a repository of its own
+		rmSync(join(root, ".git"), { recursive: true });
+		const listed = await call("list_files", {});
+		expect(listed).not.toMatch(/one\.txt|two\.txt|three\.txt/);
+		expect(listed).toContain("src/lamp.ts");
+	});
+
+	test("are listed in a folder that its repository ignores as a whole", async () => {
+		rmSync(join(root, ".git"), { recursive: true });
+		mkdirSync(join(folder, ".git"));
+		writeFileSync(join(folder, ".gitignore"), "*\n");
+		expect(await call("list_files", {})).toContain("src/lamp.ts");
 	});
 });
