@@ -19,8 +19,8 @@ export class AnswerWatch {
 	readonly #provider: string;
 	readonly #leave: (error: UPPError) => void;
 	#characters = 0;
-	/** When the last content came. */
-	#heardAt = performance.now();
+	/** When the last content came; undefined before the first. */
+	#heardAt: number | undefined;
 	#stopTimer: () => void = () => {};
 
 	/** `leave` is called once at most, with the reason for which the answer is left. */
@@ -55,7 +55,7 @@ export class AnswerWatch {
 	/** One timer for many pieces: it looks when the last one came. */
 	#lookAfter(milliseconds: number): void {
 		const look = (): void => {
-			const left = this.#heardAt + this.#silenceMs - performance.now();
+			const left = this.#heardAt === undefined ? 0 : this.#heardAt + this.#silenceMs - performance.now();
 			if (left > 1) {
 				this.#lookAfter(left);
 				return;

@@ -59,7 +59,7 @@ class Watched {
 			() => model.complete(this.#request),
 			(response) => {
 				const { content, toolCalls } = response?.message ?? {};
-				this.#watch.heard(charactersOf(content) + charactersOf(toolCalls), true);
+				this.#watch.heard(charactersOf(content) + charactersOf(toolCalls), false);
 			},
 		);
 	}
