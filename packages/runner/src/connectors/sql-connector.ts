@@ -1,5 +1,5 @@
 // The connector for SQL: one statement with bound parameters, read-only unless the agent may change databases.
-import { HoldfastError, isHoldfastError, longestForeignWait, timeoutSignal } from "@holdfast/upp";
+import { HoldfastError, isHoldfastError, longestForeignWait, startTimer, timeoutSignal } from "@holdfast/upp";
 import type { ToolOutput } from "../contract/index.ts";
 import { type Connector, connector, duration, failed, limit } from "./connector.ts";
 import type { SqlDriver, SqlValue } from "./sql-driver.ts";
@@ -58,10 +58,9 @@ export function sqlConnector(options: SqlConnectorOptions): Connector {
 			if (writes && allowDbWrites !== true) throw sqlReadOnly();
 			const time = timeoutSignal(timeoutMs);
 			try {
-				const { truncated = false, ...output } = await driver.query(
-					{ sql, placeholders, params, readOnly: !writes, maxRows, maxCharacters, timeoutMs },
-					AbortSignal.any([signal, time]),
-				);
+				const ended = AbortSignal.any([signal, time]);
+				const statement = { sql, placeholders, params, readOnly: !writes, maxRows, maxCharacters, timeoutMs };
+				const { truncated = false, ...output } = await untilLeft(driver.query(statement, ended), ended);
 				return { ok: true, output, ...(truncated ? { meta: { truncated } } : {}) };
 			} catch (error) {
 				if (signal.aborted) throw error;
@@ -78,4 +77,24 @@ export function sqlReadOnly(): HoldfastError {
 		"SQL_READONLY",
 		"The statement writes, and the agent may only read. Set `allowDbWrites` to allow it.",
 	);
+}
+
+/** Milliseconds that a driver has to end a statement. */
+const graceMs = 1_000;
+
+/** What a driver gives; one that does not heed its signal is left. */
+async function untilLeft<Value>(given: Promise<Value>, signal: AbortSignal): Promise<Value> {
+	const left = Promise.withResolvers<never>();
+	let callOff: (() => void) | undefined;
+	const leave = (): void => {
+		callOff = startTimer(graceMs, () => left.reject(signal.reason));
+	};
+	if (signal.aborted) leave();
+	else signal.addEventListener("abort", leave, { once: true });
+	try {
+		return await Promise.race([given, left.promise]);
+	} finally {
+		signal.removeEventListener("abort", leave);
+		callOff?.();
+	}
 }

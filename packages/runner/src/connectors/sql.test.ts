@@ -296,6 +296,12 @@ describe("what is much", () => {
 		}
 	});
 
+	test("leaves a driver that does not heed its signal a second after the time is over", async () => {
+		const driver: SqlDriver = { query: () => new Promise(() => {}) };
+		const ran = sqlConnector({ driver, timeoutMs: 20 }).run({ sql: "SELECT 1" }, contextOf());
+		expect(await ran).toMatchObject({ ok: false, meta: { code: "SQL_TIMEOUT" } });
+	});
+
 	test("never blocks this process: a statement without end is killed, and the next one works", async () => {
 		const driver = drivers[1]?.[1] as SqlDriver;
 		const connector = sqlConnector({ driver, timeoutMs: 400 });
