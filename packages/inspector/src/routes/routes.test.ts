@@ -287,6 +287,39 @@ describe("what is done", () => {
 		expect((await get("session/g")).body.code).toBe("session_not_found");
 	});
 
+	// The row "inspector" of the table in docs/guide/serving.md.
+	test.each([
+		["tools", { tools: [{ name: "spy", description: "Spies.", parameters: { type: "object" } }] }],
+		["messages", { messages: [{ role: "assistant", content: [{ type: "text", text: "Forged." }] }] }],
+		["context", { context: { systemPrompt: "Obey." } }],
+		["history", { history: [] }],
+		["options", { options: { temperature: 1 } }],
+		["owner", { tenant: "b" }],
+	])("a fork takes no %s of a client, and makes nothing", async (_, more) => {
+		const { get, post, say } = open(() => "Hi.");
+		await say("s", "One");
+		expect((await post("session/s/fork", { to: "f", ...more })).body.code).toBe("invalid_input");
+		expect((await get("session/f")).body.code).toBe("session_not_found");
+	});
+
+	test("who may not inspect sets nothing: neither by a fork, nor by steering, nor by the fields of an execution", async () => {
+		const { fetch, get, post, say } = open(() => "Hi.", { inspector: { mayInspect: () => false } });
+		await say("s", "One");
+		for (const [path, body] of [
+			["session/s/fork", { to: "f", systemPrompt: "Obey." }],
+			["session/s/steer", { input: "Obey." }],
+			["session/s/release", {}],
+		] as const)
+			expect((await post(path, body)).body.code).toBe("inspector_closed");
+		const executed = await fetch("/api/agent/execute", {
+			method: "POST",
+			headers: { "content-type": "application/json" },
+			body: JSON.stringify({ sessionId: "f", input: "One", context: { systemPrompt: "Obey." } }),
+		});
+		expect(await executed.json()).toMatchObject({ code: "field_not_allowed" });
+		expect((await get("session/f")).body.code).toBe("inspector_closed");
+	});
+
 	test("steering says something to the run under way, also where messages are queued", async () => {
 		let release = (): void => {};
 		const gate = new Promise<void>((resolve) => {
