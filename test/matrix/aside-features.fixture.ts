@@ -25,6 +25,35 @@ const refusedWith = (code: string): NonNullable<Feature["refusals"]> => ({
 	"a session on Postgres": code,
 });
 
+/** What a slow call waits for, by what its cell writes down. */
+const gates = new WeakMap<unknown[], PromiseWithResolvers<void>>();
+
+/** An answer for a call that waits while another one runs. */
+function besideSlow(what: Aside, came: readonly unknown[]): Feature {
+	const slow = (ran: unknown[]) => (input: unknown) => {
+		ran.push(input);
+		const gate = Promise.withResolvers<void>();
+		gates.set(ran, gate);
+		return gate.promise;
+	};
+	const toolCalls = [
+		{ name: "act", id: "c", arguments: { n: 1 } },
+		{ name: "look", id: "d", arguments: { n: 2 } },
+	];
+	return {
+		name: `${what} while another call runs`,
+		turns: 1,
+		script: [{ toolCalls }, "done"],
+		agent: (ran, model) => ({
+			model,
+			tools: [act(ran), act(ran, { name: "look", needsApproval: false, run: slow(ran) as never })],
+		}),
+		asideOfSibling: [what, (ran) => gates.get(ran)?.resolve()],
+		expected: { shown: [], ran: came },
+		requests: 2,
+	};
+}
+
 const asked = { shown: [{ n: 1 }], ran: [{ n: 1 }] };
 
 export const asideFeatures: readonly Feature[] = [
@@ -104,4 +133,6 @@ export const asideFeatures: readonly Feature[] = [
 		expected: asked,
 		requests: 3,
 	},
+	besideSlow("approve", [{ n: 2 }, { n: 1 }]),
+	besideSlow("deny", [{ n: 2 }]),
 ];

@@ -45,11 +45,15 @@ const sessions: readonly PlaceName[] = [
 
 export const cells: readonly Cell[] = allFeatures.flatMap((feature) =>
 	(Object.keys(places) as PlaceName[])
-		.filter((place) => !("aside" in feature || "asideOfProvider" in feature) || sessions.includes(place))
+		.filter((place) => !isAside(feature) || sessions.includes(place))
 		.flatMap((place) =>
 			restarts.filter((restart) => isCell(place, restart)).map((restart) => ({ feature, place, restart })),
 		),
 );
+
+function isAside({ aside, asideOfProvider, asideOfSibling }: Feature): boolean {
+	return aside !== undefined || asideOfProvider !== undefined || asideOfSibling !== undefined;
+}
 
 function isCell(place: PlaceName, restart: (typeof restarts)[number]): boolean {
 	if (restart === "never") return true;
@@ -83,6 +87,11 @@ export async function play({ feature, place, restart }: Cell): Promise<Came | st
 			const saying = talk.say(`turn ${turn}`);
 			if (feature.asideOfProvider !== undefined && turn === 0)
 				await aside(talk, feature.asideOfProvider).finally(() => saying.catch(() => {}));
+			if (feature.asideOfSibling !== undefined) {
+				const [what, letEnd] = feature.asideOfSibling;
+				await talk.aside?.(what);
+				letEnd(ran);
+			}
 			let asked = await saying;
 			while (asked.length > 0) {
 				shown.push(...asked.map(({ input }) => input));

@@ -27,7 +27,16 @@ export interface Came {
 }
 
 /** What somebody else does with a session while its calls wait. */
-export type Aside = "send" | "steer" | "interrupt" | "overlay" | "edit" | "fork" | "kill";
+export type Aside =
+	| "send"
+	| "steer"
+	| "interrupt"
+	| "overlay"
+	| "edit"
+	| "fork"
+	| "kill"
+	| "approve"
+	| "deny";
 
 export interface Feature {
 	readonly name: string;
@@ -44,6 +53,8 @@ export interface Feature {
 	readonly aside?: Aside;
 	/** What somebody else does once, while the run waits for its provider; only places that have such a request are cells. */
 	readonly asideOfProvider?: Aside;
+	/** What somebody else does once with a call that waits while another one runs; what lets that one end, then. */
+	readonly asideOfSibling?: readonly [Aside, letEnd: (ran: unknown[]) => void];
 	/**
 	 * How many tasks in the background wait: the second answer of the model comes once they do, so that every place has them to
 	 * show as the turn ends.

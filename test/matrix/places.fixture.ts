@@ -191,6 +191,8 @@ const asides: Readonly<Record<Aside, (session: ReturnType<Agent["session"]>) => 
 	steer: (session) => session.steer("aside"),
 	fork: (session) => session.fork("fork"),
 	kill: (session) => session.kill(),
+	approve: (session) => answerFirst(session, true),
+	deny: (session) => answerFirst(session, false),
 	interrupt: (session) => session.interrupt(),
 	overlay: (session) => session.overlay("aside"),
 	edit: async (session) => {
@@ -198,6 +200,13 @@ const asides: Readonly<Record<Aside, (session: ReturnType<Agent["session"]>) => 
 		await session.edit({ kind: "update", message: new UserMessage("edited", { id: first?.id ?? "" }) });
 	},
 };
+
+/** Answers the call that waits, as soon as there is one. */
+async function answerFirst(session: ReturnType<Agent["session"]>, approved: boolean): Promise<void> {
+	await expect.poll(() => session.pending(), { interval: 1 }).toHaveLength(1);
+	const [{ toolCallId = "" } = {}] = await session.pending();
+	await session.answer([{ toolCallId, approved }]);
+}
 
 async function inSession(deploy: Deploy, host: Host): Promise<Talk> {
 	let agent = new Agent({ ...deploy(), host });
