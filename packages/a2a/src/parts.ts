@@ -19,6 +19,17 @@ export function dataPart(value: unknown): Part {
 	};
 }
 
+/** A file: base64 text, or its URL. */
+export function filePart(data: string, mediaType: string): Part {
+	const isUrl = /^https?:/.test(data);
+	return {
+		content: isUrl ? { $case: "url", value: data } : { $case: "raw", value: Buffer.from(data, "base64") },
+		metadata: undefined,
+		filename: "",
+		mediaType,
+	};
+}
+
 /** The text of parts; data as JSON. */
 export function textOf(parts: readonly Part[]): string {
 	return parts

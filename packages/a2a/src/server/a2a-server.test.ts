@@ -149,6 +149,49 @@ describe.each(bindings)("by %s", (spoken) => {
 		expect((await get(client, task, 0)).history).toEqual([]);
 	});
 
+	test("files that go in and come out keep their types and bytes", async () => {
+		const prompts: unknown[] = [];
+		const png = Buffer.from([137, 80, 78, 71]);
+		const answer = [
+			{ type: "text-delta", id: "1", delta: "Here." },
+			{ type: "file", mediaType: "audio/wav", data: png.toString("base64") },
+			{ type: "finish", usage: {}, finishReason: { unified: "stop", raw: "stop" } },
+		];
+		const model = {
+			specificationVersion: "v3",
+			provider: "p",
+			modelId: "m",
+			supportedUrls: {},
+			doGenerate: async () => Promise.reject(new Error("it is streamed")),
+			doStream: async ({ prompt }: { readonly prompt: readonly { readonly content: unknown }[] }) => {
+				prompts.push(prompt.at(-1)?.content);
+				const stream = new ReadableStream({
+					start(controller) {
+						for (const part of answer) controller.enqueue(part);
+						controller.close();
+					},
+				});
+				return { stream };
+			},
+		} as never;
+		const { client } = await serve({ model });
+		const file = {
+			content: { $case: "raw", value: png },
+			metadata: undefined,
+			filename: "",
+			mediaType: "image/png",
+		};
+		const task = await send(client, say("", { parts: [textPart("What is it?"), file as never] }));
+		expect(prompts).toMatchObject([
+			[{ text: "What is it?" }, { type: "file", mediaType: "image/png", data: png.toString("base64") }],
+		]);
+		const [said, made] = task.artifacts[0]?.parts ?? [];
+		expect(said?.content).toEqual({ $case: "text", value: "Here." });
+		expect(made).toMatchObject({ mediaType: "audio/wav", content: { $case: "raw" } });
+		expect(made?.content?.value).toEqual(png);
+		expect(await get(client, task)).toEqual(task);
+	});
+
 	test("the same message is one task, however often it is sent", async () => {
 		const model = scriptedModel(["Once."]);
 		const { client } = await serve({ model });

@@ -9,7 +9,7 @@ import {
 	type TaskStatus,
 } from "@a2a-js/sdk";
 import { type RunProgress, type RunView, waitText } from "@holdfast/server";
-import { dataPart, textPart } from "../parts.ts";
+import { dataPart, filePart, textPart } from "../parts.ts";
 import { howToAnswer } from "./read-message.ts";
 import { type TaskPlace, taskIdOf } from "./task-id.ts";
 
@@ -30,6 +30,8 @@ export class TaskLog {
 	readonly taskId: string;
 	readonly #contextId: string;
 	readonly #history: Message[] = [];
+	/** Files of the last answer. */
+	#files: readonly Part[] = [];
 	view: RunView = { status: "working", text: "" };
 
 	constructor(place: TaskPlace) {
@@ -47,6 +49,9 @@ export class TaskLog {
 			const { message } = event;
 			if (message.role === "user") this.#say(Role.ROLE_USER, textOfUser(message.content));
 			if (message.role !== "assistant") continue;
+			this.#files = message.content.flatMap((part) =>
+				part.type === "file" ? [filePart(part.data, part.mediaType)] : [],
+			);
 			const text = message.content.map((part) => (part.type === "text" ? part.text : "")).join("");
 			if (text !== "") this.#say(Role.ROLE_AGENT, text);
 		}
@@ -75,7 +80,7 @@ export class TaskLog {
 
 	#answer() {
 		const { text, output } = this.view;
-		return [textPart(text), ...(output === undefined ? [] : [dataPart(output)])];
+		return [textPart(text), ...(output === undefined ? [] : [dataPart(output)]), ...this.#files];
 	}
 
 	#status(): TaskStatus {
