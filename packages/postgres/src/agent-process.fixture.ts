@@ -1,9 +1,10 @@
-// An agent in a process of its own, for tests: its tool says that it is at work, and does not end.
+// An agent in a process of its own, for tests: its tool says that it is at work, and does not end. With a third argument, "asks",
+// another call requires approval.
 import { scriptedModel } from "@holdfast/testing";
 import { Agent, tool } from "holdfast";
 import { postgresHost } from "./index.ts";
 
-const [connectionString = "", schema = ""] = process.argv.slice(2);
+const [connectionString = "", schema = "", asks] = process.argv.slice(2);
 const host = postgresHost({ connectionString, schema, leaseTtlMs: 120_000 });
 const look = tool({
 	name: "look",
@@ -14,6 +15,8 @@ const look = tool({
 		return new Promise<string>(() => {});
 	},
 });
-const model = scriptedModel([{ text: "Let me look.", toolCalls: [{ name: "look" }] }]);
-const agent = new Agent({ model, tools: [look], host, keepDeltasMs: 1 });
+const remove = tool({ name: "remove", description: "Removes.", needsApproval: true, run: () => "removed" });
+const toolCalls = [{ name: "look" }, ...(asks === undefined ? [] : [{ name: "remove", id: "r" }])];
+const model = scriptedModel([{ text: "Let me look.", toolCalls }]);
+const agent = new Agent({ model, tools: [look, remove], host, keepDeltasMs: 1 });
 await agent.session("s").send("hello");

@@ -36,6 +36,47 @@ test("a session is continued by another process's agent, with all that was said"
 	expect([outcome, seen]).toEqual(["completed", [3]]);
 });
 
+test.each([true, false])(
+	"a call that waits while another runs is answered from another process: approved %s",
+	async (approved) => {
+		const { schema } = await testServer();
+		const name = schema();
+		const slow = Promise.withResolvers<string>();
+		const ran: string[] = [];
+		const parameters = { type: "object", properties: {} } as const;
+		const toolsOf = (process: string) => [
+			tool({
+				name: "remove",
+				description: "Removes.",
+				parameters,
+				needsApproval: true,
+				run: () => void ran.push(process),
+			}),
+			tool({ name: "slow", description: "Takes its time.", parameters, run: () => slow.promise }),
+		];
+		const reply = {
+			toolCalls: [
+				{ name: "remove", id: "r" },
+				{ name: "slow", id: "s" },
+			],
+		};
+		const one = agentOn(await newHost(name), {
+			model: scriptedModel([reply, "done"]),
+			tools: toolsOf("one"),
+		});
+		const two = agentOn(await newHost(name), { model: echo, tools: toolsOf("two") });
+		const run = await one.session("s").send("go");
+		const result = run.result();
+		const session = two.session("s");
+		await expect.poll(() => session.pending()).toMatchObject([{ toolCallId: "r", awaits: "approval" }]);
+		await session.answer([{ toolCallId: "r", approved }]);
+		expect(await session.pending()).toEqual([]);
+		slow.resolve("slowly");
+		expect(await result).toMatchObject({ outcome: "completed", text: "done" });
+		expect(ran).toEqual(approved ? ["one"] : []);
+	},
+);
+
 test("the run of a process that is killed is resumed by another, and who watches it misses nothing", async () => {
 	const server = await testServer();
 	const schema = server.schema();
@@ -74,6 +115,39 @@ test("the run of a process that is killed is resumed by another, and who watches
 	for await (const { id } of followSession(watching, "s")) if (id !== undefined) whole.push(id);
 	expect(ids).toEqual(whole);
 	expect(events.filter(({ type }) => type === "run_end")).toHaveLength(1);
+});
+
+test("an answer to a call of a process that is killed after it is used by the process that resumes the run", async () => {
+	const server = await testServer();
+	const schema = server.schema();
+	const child = fork(new URL("./agent-process.fixture.ts", import.meta.url), [server.url, schema, "asks"], {
+		execArgv: ["--conditions=holdfast-source", "--no-warnings"],
+	});
+	const gone = new Promise((resolve) => child.once("exit", resolve));
+	onTestFinished(() => void child.kill("SIGKILL"));
+	await new Promise((resolve) => child.once("message", resolve));
+	const ran: string[] = [];
+	const second = agentOn(await newHost(schema), {
+		model: scriptedModel(() => "All is well."),
+		tools: [
+			tool({ name: "look", description: "Looks.", retryPolicy: "pure", run: () => "all well" }),
+			tool({
+				name: "remove",
+				description: "Removes.",
+				needsApproval: true,
+				run: () => void ran.push("removed"),
+			}),
+		],
+	});
+	const session = second.session("s");
+	await expect.poll(() => session.pending()).toMatchObject([{ toolCallId: "r" }]);
+	await session.answer([{ toolCallId: "r", approved: true }]);
+	child.kill("SIGKILL");
+	await gone;
+	const ends: string[] = [];
+	for await (const run of second.work({ until: "done" })) ends.push((await run.result()).outcome);
+	expect(ends).toEqual(["completed"]);
+	expect(ran).toEqual(["removed"]);
 });
 
 test("many turns of many sessions by several agents are each done once", async () => {

@@ -360,6 +360,57 @@ describe("what a task in the background uses up", () => {
 	});
 });
 
+describe("a sub-agent that waits while another call of its parent runs", () => {
+	/** A parent that waits for nothing but its own slow tool until `open` is called. */
+	async function beside() {
+		const slow = Promise.withResolvers<string>();
+		const ran: unknown[] = [];
+		const child = worker([calls(["remove", { path: "/" }]), "removed it"], { tools: [deletion(ran)] });
+		const work: AnyTool = {
+			name: "slow",
+			description: "Takes its time.",
+			parameters: { type: "object" },
+			run: () => slow.promise,
+		};
+		const journal = memoryJournal();
+		const { parent } = family([calls(delegate("worker"), ["slow", {}]), "done"], [child], {
+			journal,
+			tools: [work],
+		});
+		const session = parent.session("s");
+		const run = await session.send("go");
+		void run.result();
+		await expect.poll(() => session.pending()).toHaveLength(1);
+		const [call] = await session.pending();
+		return { parent, session, run, ran, journal, call, open: () => slow.resolve("slowly") };
+	}
+
+	test.each([true, false])("is shown and answered at once: approved %s", async (approved) => {
+		const { parent, session, run, ran, call, open, journal } = await beside();
+		expect(call).toMatchObject({
+			toolCallId: "call_0_0/call_0_0",
+			path: [{ agent: "worker", toolCallId: "call_0_0" }],
+		});
+		await session.answer([{ toolCallId: call?.toolCallId ?? "", approved }]);
+		await expect.poll(() => session.pending()).toEqual([]);
+		await expect.poll(() => ran).toHaveLength(approved ? 1 : 0);
+		await expect.poll(() => journal.list({ prefix: childPrefix("s"), state: "open" })).toHaveLength(0);
+		open();
+		expect(await run.result()).toMatchObject({ outcome: "completed", text: "done" });
+		expect(journal.read("s").map(({ fact }) => fact.kind)).not.toContain("waiting");
+		await parent.close();
+	});
+
+	test.each(["interrupt", "stop", "kill"] as const)("ends with its parent: %s", async (how) => {
+		const { parent, session, run, ran, journal } = await beside();
+		await session[how]();
+		expect(await run.result()).toMatchObject({ outcome: how === "kill" ? "killed" : "aborted" });
+		await expect.poll(() => journal.list({ state: "open" })).toEqual([]);
+		expect(ran).toEqual([]);
+		await parent.close();
+	});
+});
+
 describe("a sub-agent that a deployment removed", () => {
 	test.each(["while it works", "while it waits"] as const)(
 		"ends with what asked for it: %s",
