@@ -155,6 +155,8 @@ export class ThreadsWorld implements CheckedWorld {
 	#recover(process: Process): void {
 		const recover = async (): Promise<void> => {
 			for await (const run of process.threads.recover()) void run.result().catch(() => {});
+			// A recovery carries out what is due; a process that works carries out what becomes due, too.
+			for await (const run of process.threads.work({ until: "done" })) void run.result().catch(() => {});
 		};
 		recover().catch(() => {});
 	}
