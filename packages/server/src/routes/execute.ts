@@ -20,6 +20,7 @@ export const executeErrors = [
 	"invalid_json",
 	"invalid_input",
 	"body_too_large",
+	"value_too_large",
 	"unsupported_media_type",
 	"session_busy",
 	"pending_tool_calls",
