@@ -9,22 +9,27 @@ interface WholeCall {
 }
 
 export class AnswerCalls {
-	readonly #begun: string[];
+	readonly #first: string;
+	/** The indexes of the others. */
+	#later: Map<string, number> | undefined;
 	#whole: WholeCall[] | undefined;
 
 	/** The first call begins. */
 	constructor(toolCallId: string) {
-		this.#begun = [toolCallId];
+		this.#first = toolCallId;
 	}
 
 	/** Which call this is, from 0; -1 if it was not begun. */
 	indexOf(toolCallId: string): number {
-		return this.#begun[0] === toolCallId ? 0 : this.#begun.indexOf(toolCallId);
+		return this.#first === toolCallId ? 0 : (this.#later?.get(toolCallId) ?? -1);
 	}
 
 	/** Begins a further call; its index. */
 	begin(toolCallId: string): number {
-		return this.#begun.push(toolCallId) - 1;
+		this.#later ??= new Map();
+		const index = this.#later.size + 1;
+		this.#later.set(toolCallId, index);
+		return index;
 	}
 
 	/** Adds a whole call. */
@@ -37,9 +42,7 @@ export class AnswerCalls {
 	list(): ToolCall[] | undefined {
 		const calls = this.#whole?.map(({ call }) => call);
 		if (calls === undefined || calls.length === 1) return calls;
-		const begun = new Map(this.#begun.map((id, index) => [id, index]));
-		const order = ({ toolCallId }: ToolCall): number => begun.get(toolCallId) ?? 0;
-		return calls.sort((one, other) => order(one) - order(other));
+		return calls.sort((one, other) => this.indexOf(one.toolCallId) - this.indexOf(other.toolCallId));
 	}
 
 	/** For each call that content followed, the index of the block after it; undefined if there is no such call. */
