@@ -251,6 +251,21 @@ export class AgentRun<Event = AgentEvent, Output = unknown, Watched = RunEvent> 
 		else this.#settle(withinCall(this, () => endOf(run, outcome, frame)));
 	}
 
+	/** Follows a run under way that another handle began, and holds it nowhere. Returns the way to leave. @internal */
+	follow(run: Run, other: AgentRun): () => void {
+		this.#run = run;
+		this.#from = run.state.seq;
+		const leave = [run.watch({ notify: (event) => this.#emit(event) })];
+		if (this.#observer !== undefined) leave.push(run.watch(this.#observer));
+		void other.#result.then((result) => {
+			this.waits(() => other.interrupt());
+			this.#settle(result);
+		});
+		return () => {
+			for (const each of leave) each();
+		};
+	}
+
 	/** The run was not started by this process and will not be. @internal */
 	abandon(
 		reason: "suspended" | "lease_lost" | "journal_failed" | "killed" | "parked",

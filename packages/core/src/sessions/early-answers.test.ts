@@ -7,7 +7,7 @@ import type { AgentOptions } from "../agent/options.ts";
 import { journalHost } from "../host/host-port.ts";
 import { type MemoryJournal, memoryJournal } from "../host/memory-journal.ts";
 import type { AnyTool } from "../tools/types.ts";
-import { gate, play, upTo } from "./sessions.fixture.ts";
+import { eventsOf, gate, play, upTo } from "./sessions.fixture.ts";
 
 const parameters = { type: "object", properties: { path: { type: "string" } } } as const;
 const locate: AnyTool = { name: "locate", description: "Where the user is.", parameters };
@@ -61,10 +61,15 @@ describe("a call that waits while another call runs", () => {
 		expect(seen.at(-1)).toEqual({ type: "tools-pending", toolCalls: [call] });
 		const taken = await session.answer([{ toolCallId: "r", approved: true }]);
 		expect(taken.runId).toBe(run.runId);
+		const rest = eventsOf(taken);
 		await expect.poll(() => ran).toEqual([{ path: "/tmp" }]);
 		expect(await session.pending()).toEqual([]);
 		slow.open();
 		expect(await run.result()).toMatchObject({ outcome: "completed", text: "done" });
+		expect(await taken.result()).toMatchObject({ outcome: "completed", text: "done" });
+		expect((await rest).map(({ type }) => type)).toEqual(
+			expect.arrayContaining(["tool-call", "tool-result", "turn-end"]),
+		);
 		expect(await kindsOf(journal)).not.toContain("waiting");
 	});
 

@@ -14,7 +14,10 @@ import {
 	type ToolsPending,
 } from "../facts/index.ts";
 import type { StoredInput } from "../host/index.ts";
+import type { AgentRun } from "./agent-run.ts";
 import { replacedResults } from "./replaced-results.ts";
+import type { SessionActor } from "./session-actor.ts";
+import { continuesElsewhere } from "./session-errors.ts";
 import type { SessionAgent } from "./turn-agent.ts";
 import { readAnswers } from "./waiting-answers.ts";
 
@@ -127,4 +130,11 @@ export async function taking(take: () => Promise<boolean>): Promise<boolean> {
 /** Whether somebody else has the session now, or its run is over. */
 export function isLost(error: unknown): boolean {
 	return (error as { code?: unknown } | undefined)?.code === "lease_lost";
+}
+
+/** The handle of a run that has its answers, and that this process does not work on. */
+export function answeredElsewhere(actor: SessionActor, runId: string): AgentRun {
+	const run = actor.handle(runId);
+	run.abandon("lease_lost", continuesElsewhere(actor.sessionKey), actor.lease.state.agent);
+	return run;
 }

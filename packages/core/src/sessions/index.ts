@@ -1,9 +1,10 @@
 // Door of the sessions: durable conversations under keys.
 export { AgentRun } from "./agent-run.ts";
 export { type ChildRecords, noticeIdentity, type RecordedTask } from "./child-records.ts";
+export { answeredElsewhere } from "./early-answers.ts";
 export { type DrainOptions, Lifecycle, type Living, type OwnLife } from "./lifecycle.ts";
 export { localStore, processKey } from "./local-store.ts";
-export { answer, answeredElsewhere } from "./outside-requests.ts";
+export { answer } from "./outside-requests.ts";
 export { ReminderSearch, recoverSession, takeOver } from "./recover-session.ts";
 export { type Recovery, recovery } from "./recovery.ts";
 export { kill, remove } from "./remove-session.ts";

@@ -3,10 +3,10 @@
 import type { AcceptedInput, PendingToolCall, SessionState, ToolAnswer, Watcher } from "../facts/index.ts";
 import { answerFacts, dueFacts, pendingCalls, takesAnswers } from "../facts/index.ts";
 import type { AgentRun } from "./agent-run.ts";
-import { isLost, splitAnswers, taking, withNestedCalls } from "./early-answers.ts";
+import { answeredElsewhere, isLost, splitAnswers, taking, withNestedCalls } from "./early-answers.ts";
 import { abortRun } from "./kill-session.ts";
 import type { SessionActor } from "./session-actor.ts";
-import { continuesElsewhere, noPendingToolCalls, sessionBusy } from "./session-errors.ts";
+import { noPendingToolCalls, sessionBusy } from "./session-errors.ts";
 import type { SessionQueue } from "./session-queue.ts";
 import type { SessionTable } from "./session-table.ts";
 import {
@@ -118,7 +118,9 @@ async function answerUnderWay(
 	const { turn, answers } = actor;
 	if (turn === undefined || (moved.size === 0 && !takesAnswers(turn.run.state))) return undefined;
 	const { run } = turn;
-	const leave = watcher === undefined ? undefined : run.watch(watcher);
+	const handle = actor.handle(run.runId);
+	if (watcher !== undefined) handle.observe(watcher);
+	const leave = handle.follow(run, turn.handle);
 	let isTaken = false;
 	try {
 		isTaken = await taking(async () => {
@@ -128,9 +130,9 @@ async function answerUnderWay(
 			return hasMoved && (own.length === 0 || (await answers.give(run, own, now)));
 		});
 	} finally {
-		if (!isTaken) leave?.();
+		if (!isTaken) leave();
 	}
-	if (isTaken) return turn.handle;
+	if (isTaken) return handle;
 	await actor.ended(turn);
 	return undefined;
 }
@@ -169,13 +171,6 @@ async function answerElsewhere(
 	// It may have come to wait in that moment.
 	void continueAnswered(actor.queue);
 	return handle;
-}
-
-/** The handle of a run that has its answers, and that this process does not work on. */
-export function answeredElsewhere(actor: SessionActor, runId: string): AgentRun {
-	const run = actor.handle(runId);
-	run.abandon("lease_lost", continuesElsewhere(actor.sessionKey), actor.lease.state.agent);
-	return run;
 }
 
 /** Continues the run that waits, where the inbox has answers for it; where it cannot, whoever resumes it takes them. Never rejects. */
