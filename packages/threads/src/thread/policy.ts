@@ -154,12 +154,13 @@ function keep(system: ThreadSystem, live: LiveRun, result: ToolResult): StoredRe
 	const hasAgent = live.index.project.agents.has(live.flow.agent);
 	const env = live.environment(hasAgent ? live.index.promptOf(live.flow) : undefined);
 	const { attachments, ...rest } = result;
-	const said = Object.entries(rest).filter(([name]) => name !== "status");
-	const shown = env.redact(said.map(([, value]) => value));
-	const together = (values: readonly unknown[]): Omit<ToolResult, "attachments"> => ({
-		...rest,
-		...Object.fromEntries(said.map(([name], at) => [name, values[at]])),
-	});
+	const names = Object.keys(rest).filter((name) => name !== "status") as (keyof typeof rest)[];
+	const shown = env.redact(names.map((name) => rest[name]));
+	const together = (values: readonly unknown[]): Omit<ToolResult, "attachments"> => {
+		const masked: Record<string, unknown> = { ...rest };
+		for (const [at, name] of names.entries()) masked[name] = values[at];
+		return masked as Omit<ToolResult, "attachments">;
+	};
 	const text = shown instanceof Promise ? shown.then(together) : together(shown);
 	if (attachments === undefined || attachments.length === 0) return text;
 	return keepAttachments(system, live, text, attachments);
