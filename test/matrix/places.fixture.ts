@@ -16,6 +16,7 @@ import {
 	type Deploy,
 	messageOf,
 	onSqlite,
+	refusal,
 	refuseInput,
 	type Served,
 	serve,
@@ -123,7 +124,7 @@ export const places: Readonly<Record<PlaceName, (deploy: Deploy) => Promise<Talk
 			let failed: Error | undefined;
 			// The front end runs its own tools: their calls wait for it until they have a result.
 			const open = new Map<string, unknown>();
-			await agent.runAgent(parameters, {
+			const running = agent.runAgent(parameters, {
 				onToolCallEndEvent({ event, toolCallName, toolCallArgs }) {
 					if (own.has(toolCallName)) open.set(event.toolCallId, toolCallArgs);
 				},
@@ -147,7 +148,11 @@ export const places: Readonly<Record<PlaceName, (deploy: Deploy) => Promise<Talk
 					failed = error;
 				},
 			});
-			if (failed !== undefined) throw failed;
+			await running.catch((error) => {
+				failed ??= error;
+			});
+			const [, code] = /"code":"(\w+)"/.exec(failed?.message ?? "") ?? [];
+			if (failed !== undefined) throw code === undefined ? failed : refusal(code);
 			return asked;
 		};
 		return {
@@ -216,7 +221,10 @@ async function inSession(deploy: Deploy, host: Host): Promise<Talk> {
 		// A run that waits for its provider or a time continues by itself.
 		const waits = async (): Promise<boolean> => {
 			const open = await host.journal.list({ state: "open" });
-			return open.length === 0 || (await agent.session("s").pending()).length > 0;
+			// A message that waits is a turn that begins by itself.
+			const inbox = await host.journal.inbox("s");
+			const isQuiet = open.length === 0 && !inbox.some(({ kind }) => kind === "message");
+			return isQuiet || (await agent.session("s").pending()).length > 0;
 		};
 		await expect.poll(waits, { interval: 1 }).toBe(true);
 		const pending = await agent.session("s").pending();
