@@ -6,7 +6,7 @@ export { type DrainOptions, Lifecycle, type Living, type OwnLife } from "./lifec
 export { localStore, processKey } from "./local-store.ts";
 export { answer } from "./outside-requests.ts";
 export { ReminderSearch, recoverSession, takeOver } from "./recover-session.ts";
-export { type Recovery, recovery } from "./recovery.ts";
+export type { Recovery } from "./recovery.ts";
 export { kill, remove } from "./remove-session.ts";
 export { Session } from "./session.ts";
 export { agentClosed, awaitsItself, awaitsOwnSetup } from "./session-errors.ts";
