@@ -65,8 +65,8 @@ async function whole(model: BoundLLMModel, request: LLMRequest, deadline: Deadli
 	return response;
 }
 
-/** Copies the request without computing its lazy messages. */
-export function withSignal(request: LLMRequest, signal: AbortSignal): LLMRequest {
+// Copies the request without computing its lazy messages.
+function withSignal(request: LLMRequest, signal: AbortSignal): LLMRequest {
 	const copy = Object.defineProperties({}, Object.getOwnPropertyDescriptors(request)) as LLMRequest;
 	copy.signal = signal;
 	return copy;
