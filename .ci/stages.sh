@@ -10,7 +10,7 @@ stage() {
 	report_stage "$name" $? $((SECONDS - started))
 }
 
-declare -A begun_stages
+declare -A begun_stages=()
 stage_logs=$(mktemp -d)
 
 # begin NAME COMMAND...: runs it alongside the stages that follow, until finish.

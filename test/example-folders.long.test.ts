@@ -4,13 +4,17 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { start as startExpress } from "../examples/express/main.ts";
 import { start as startFastify } from "../examples/fastify/main.ts";
 import { start as startHono } from "../examples/hono/main.ts";
 import { runCommand } from "../tools/run-command.ts";
 
 const root = join(import.meta.dirname, "..");
+const { Request, Response } = globalThis;
+// Hono's adapter for Node replaces them when it serves.
+afterAll(() => Object.assign(globalThis, { Request, Response }));
+
 let folder: string;
 
 beforeEach(() => {

@@ -7,7 +7,7 @@ const root = join(import.meta.dirname, "..");
 
 /** What bash and all that it starts print, to the last one's end. */
 async function stages(...lines: readonly string[]): Promise<string> {
-	const script = [". .ci/stages.sh", ...lines, "list_failed_stages"].join("\n");
+	const script = ["set -uo pipefail", ". .ci/stages.sh", ...lines, "list_failed_stages"].join("\n");
 	return (await runCommand(["bash", "-c", script], { folder: root })).output;
 }
 

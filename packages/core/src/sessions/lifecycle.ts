@@ -58,6 +58,7 @@ export interface OwnLife {
 /** Milliseconds for which a problem that repeats is not reported again. */
 const reportEvery = 60_000;
 
+/** The life of what owns sessions, such as an agent or a service: it recovers, works, supervises and closes them. */
 export class Lifecycle {
 	readonly #living: Living;
 	readonly #own: OwnLife;
