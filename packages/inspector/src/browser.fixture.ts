@@ -73,6 +73,8 @@ export async function openStage(options: Partial<InspectedOptions> = {}): Promis
 				method: "POST",
 				headers: {
 					"content-type": "application/json",
+					// A connection that is kept may be one to the server before, which was killed.
+					connection: "close",
 					...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
 				},
 				body: JSON.stringify({ sessionId, input, context: {} }),
