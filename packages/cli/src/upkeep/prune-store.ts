@@ -13,6 +13,7 @@ const page = 1_000;
 
 interface StoreSession extends SeenSession {
 	readonly seq: number;
+	readonly incarnation: string;
 }
 
 interface Store {
@@ -67,6 +68,7 @@ function seen(row: DumpTables["sessions"], recorded: ReadonlySet<string>): Store
 		epoch: row.epoch,
 		changedAt: row.updatedAt,
 		seq: row.seq,
+		incarnation: row.incarnation,
 		entries: row.seq === 0 ? 0 : row.seq - Math.max(row.firstSeq, 1) + 1,
 		busy: row.openRun !== null || row.waiting > 0 || recorded.has(name) || recorded.has(key),
 		isChild: parent !== undefined,
@@ -111,7 +113,11 @@ async function remove(
 				updatedAt,
 			})),
 		);
-		if (runs !== undefined) await removeRunRecords(host.records, runs);
+		if (runs !== undefined) {
+			await removeRunRecords(host.records, runs);
+			for (const { incarnation } of members)
+				await host.execution.store.notifications.deleteByIncarnation(incarnation);
+		}
 		onStep({ what: runs === undefined ? "in-use" : "removed", ...step });
 	}
 }

@@ -4,6 +4,7 @@
  * and the next prune continues.
  */
 import { setTimeout as pause } from "node:timers/promises";
+import { toStored } from "holdfast/host";
 import type { JournalFile } from "holdfast/sqlite";
 import { type Family, isUnchanged } from "./prune-plan.ts";
 
@@ -73,6 +74,21 @@ function removeSome({ database }: JournalFile, session: number): "some" | "all" 
 		)
 		.run(session, session, batch);
 	if (Number(known.changes) === batch) return "some";
+	const notified = "'notifications of ' || (SELECT incarnation FROM sessions WHERE id = ?)";
+	const notifications = database
+		.prepare(
+			`SELECT o.name, json_extract(n.body, '$.runId') AS run FROM records o
+			LEFT JOIN records n ON n.shelf = 'notifications' AND n.name = o.name WHERE o.shelf = ${notified} LIMIT ?`,
+		)
+		.all(session, batch) as { name: string; run: string | null }[];
+	const forget = database.prepare(
+		`DELETE FROM records WHERE (shelf = ${notified} OR shelf IN ('notifications', 'run-dedupe')) AND name = ?`,
+	);
+	for (const { name, run } of notifications) {
+		if (run !== null) removeRecords(database, toStored(run));
+		forget.run(session, name);
+	}
+	if (notifications.length === batch) return "some";
 	database.prepare("DELETE FROM session_values WHERE session = ?").run(session);
 	database.prepare("DELETE FROM inputs WHERE session = ?").run(session);
 	database.prepare("DELETE FROM meta WHERE name = 'folded ' || CAST(? AS INTEGER)").run(session);

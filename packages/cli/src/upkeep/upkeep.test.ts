@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout } from "node:timers/promises";
 import { type Fact, isHoldfastError } from "holdfast";
+import type { RunRecord } from "holdfast/execution";
 import { openJournalFile, type SqliteHost, sqliteHost } from "holdfast/sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
@@ -409,6 +410,20 @@ describe("prune", () => {
 		// A session of that key begins anew, and above what the one before had.
 		const again = await take(journal, "old");
 		expect([again.seq, again.epoch > 1]).toEqual([0, true]);
+	});
+
+	test("takes the notifications that were made for a session with it", async () => {
+		const { journal, execution } = open() as Required<SqliteHost>;
+		await addRun(journal, "old", { at: now - 40 * day, runId: "run" });
+		const { incarnation = "" } = (await journal.head("old")) ?? {};
+		const { notifications, runs } = execution.store;
+		const ids = { notificationId: "k", idempotencyKey: "k", runId: "deliver k" };
+		await notifications.enqueue({ ...ids, sessionKey: "old", incarnation, input: "sent" });
+		await notifications.acknowledge("k");
+		await runs.update({ ...((await runs.get("deliver k")) as RunRecord), status: "completed" });
+		expect(checked().counts.records).toBeGreaterThan(0);
+		expect((await prune({ removeBefore: now - 30 * day })).map(({ session }) => session)).toEqual(["old"]);
+		expect(checked()).toMatchObject({ problems: [], counts: { records: 0 } });
 	});
 
 	test("keeps so many of the youngest, and fences who held a session that went", async () => {

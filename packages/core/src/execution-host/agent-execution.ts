@@ -2,12 +2,12 @@
 import type { Host, Ports, SessionKeys } from "../host/index.ts";
 import type { AgentRun, SessionTable } from "../sessions/index.ts";
 import { defaultLease } from "./claims.ts";
-import { type ExecutionHost, executionOf } from "./execution-host.ts";
+import { type ExecutionHost, type ExecutionStore, executionOf } from "./execution-host.ts";
 import { type HostRecords, hostRecords } from "./host-records.ts";
-import type { OwnScheduler } from "./record-scheduler.ts";
+import { type OwnScheduler, ownScheduler } from "./record-scheduler.ts";
 import { storeKeyOfRun } from "./recorded-names.ts";
 import { resumeRun } from "./resume-run.ts";
-import { isFinal } from "./run-record.ts";
+import { isFinal, type RunRecord } from "./run-record.ts";
 
 export interface AgentExecution {
 	readonly host: ExecutionHost;
@@ -16,7 +16,10 @@ export interface AgentExecution {
 	resume(table: SessionTable, runId: string): Promise<AgentRun | null>;
 	/** Where the scheduler can be asked what is due; undefined when it calls somebody itself. */
 	readonly scheduler: OwnScheduler | undefined;
-	/** Runs of this agent whose time has come and that do not wait for a living worker's run, and where they belong. */
+	/**
+	 * Runs of this agent whose time has come and that do not wait for a living worker's run, and where they belong. Deletes
+	 * the notifications among them whose session was deleted: a process that died in between has left them.
+	 */
 	due(table: SessionTable): Promise<readonly DueRun[]>;
 	/** A run needs no delivery any more, if it is over. */
 	settle(runId: string): Promise<void>;
@@ -39,7 +42,7 @@ export function agentExecution(host: Host, ports: Ports, keys: SessionKeys): Age
 	const leases = journal.name === "store" ? "runs" : "journal";
 	const records = hostRecords(execution, { ports, keys, leaseMs, leases });
 	const { store } = execution;
-	const scheduler = "due" in execution.scheduler ? (execution.scheduler as OwnScheduler) : undefined;
+	const scheduler = ownScheduler(execution);
 	return {
 		host: execution,
 		records,
@@ -52,7 +55,17 @@ export function agentExecution(host: Host, ports: Ports, keys: SessionKeys): Age
 				if (run === undefined) continue;
 				const storeKey = storeKeyOfRun(run);
 				if (table.rootKeyOf(storeKey) === undefined) continue; // another agent's
-				const { openRunId, holder } = (await journal.head(storeKey)) ?? {};
+				// Read before the session is: that of a notification exists before it, and once deleted never again.
+				const isFor = await incarnationFor(store, run);
+				const { openRunId, holder, incarnation } = (await journal.head(storeKey)) ?? {};
+				if (isFor !== undefined && isFor !== incarnation) {
+					await records.deleted(isFor);
+					continue;
+				}
+				if (run.kind === "notification" && isFinal(run.status)) {
+					await scheduler?.settle(runId);
+					continue;
+				}
 				// A run under way takes in the notice of its session, or is waited for.
 				const isElsewhere = holder?.alive === true && holder.workerId !== journal.workerId;
 				if (!isElsewhere || openRunId === undefined) found.push({ runId, storeKey });
@@ -65,4 +78,13 @@ export function agentExecution(host: Host, ports: Ports, keys: SessionKeys): Age
 		},
 		resume: (table, runId) => resumeRun({ execution, journal, table, records, ports, leaseMs }, runId),
 	};
+}
+
+/** The session that a run's notification was made for; undefined for other runs, and for a notification of any session. */
+async function incarnationFor(
+	{ notifications }: ExecutionStore,
+	{ kind, runId, dedupeKey = runId }: RunRecord,
+): Promise<string | undefined> {
+	if (kind !== "notification") return undefined;
+	return (await notifications.getByIdempotencyKey(dedupeKey))?.incarnation;
 }

@@ -200,3 +200,66 @@ test("the run of a notification stays ended when its killed session is deleted",
 	await never.close();
 	await close();
 });
+
+/** A session, and a notification for it that was recorded and scheduled by a process that died before the session had it. */
+async function undeliveredNotice() {
+	const host = sqliteHost(join(temporaryFolder(), "sessions.db"));
+	const agent = new Agent({ model: scriptedModel(() => "said"), host });
+	await (await agent.session("s").send("Hello.")).result();
+	const { incarnation = "" } = (await host.journal.head("s")) ?? {};
+	const ids = { runId: "run-k", notificationId: "k", idempotencyKey: "k" };
+	const record = async (): Promise<void> => {
+		await host.store.notifications.enqueue({ ...ids, incarnation, sessionKey: "s", input: "It is done." });
+		await host.scheduler.resumeSession("s", ids);
+	};
+	const left = async () => ({
+		notification: await host.store.notifications.getByIdempotencyKey("k"),
+		scheduled: await host.scheduler.list(),
+		unfinished: await host.store.runs.listUnfinished(),
+		run: (await host.store.runs.get("run-k"))?.status,
+	});
+	const close = async (): Promise<void> => {
+		await agent.close();
+		await host.close();
+	};
+	return { agent, record, left, close };
+}
+
+const nothing = { notification: null, scheduled: [], unfinished: [], run: "cancelled" };
+
+test("a notification made for a session is deleted with it", async () => {
+	const { agent, record, left, close } = await undeliveredNotice();
+	await record();
+	await agent.session("s").delete();
+	expect(await left()).toEqual(nothing);
+	await close();
+});
+
+test("a recovery deletes a notification that was recorded for a session after its deletion, and no other", async () => {
+	const { agent, record, left, close } = await undeliveredNotice();
+	await record();
+	await agent.recover();
+	expect(await left()).toMatchObject({
+		notification: { status: "pending" },
+		scheduled: [{ runId: "run-k" }],
+	});
+	await agent.session("s").delete();
+	await record();
+	expect(await left()).toMatchObject({
+		notification: { status: "pending" },
+		scheduled: [{ runId: "run-k" }],
+	});
+	await (await agent.session("s").send("Hello again.")).result();
+	await agent.recover();
+	expect(await left()).toEqual(nothing);
+	await close();
+});
+
+test("work that finds a notification whose session was deleted deletes it", async () => {
+	const { agent, record, left, close } = await undeliveredNotice();
+	await agent.session("s").delete();
+	await record();
+	for await (const run of agent.work({ until: "done" })) expect(run).toBeUndefined();
+	expect(await left()).toEqual(nothing);
+	await close();
+});

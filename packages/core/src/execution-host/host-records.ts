@@ -69,6 +69,9 @@ export function hostRecords(host: ExecutionHost, options: RecordOptions): HostRe
 				}
 			});
 		},
+		async deleted(incarnation) {
+			await store.notifications.deleteByIncarnation?.(incarnation);
+		},
 		claimed(runId, leaseId) {
 			leases.set(runId, leaseId);
 		},

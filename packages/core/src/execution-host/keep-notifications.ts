@@ -2,7 +2,7 @@
 
 import type { RecordDraft } from "../host/index.ts";
 import { claimUntil, isClaimed, type KeepingPorts } from "./claims.ts";
-import { createRun } from "./keep-runs.ts";
+import { createRun, forgetRun } from "./keep-runs.ts";
 import type {
 	ClaimNotificationOptions,
 	ClaimNotificationResult,
@@ -11,8 +11,16 @@ import type {
 	NewNotification,
 	NotificationRecord,
 } from "./notification.ts";
+import { unschedule } from "./record-scheduler.ts";
 
 const shelf = "notifications";
+/** How many notifications one transaction deletes. */
+const atOnce = 100;
+
+/** Shelf of the keys of the notifications made for one session. */
+function shelfOf(incarnation: string): string {
+	return `notifications of ${incarnation}`;
+}
 
 export async function enqueueNotification(
 	draft: RecordDraft,
@@ -36,6 +44,7 @@ export async function enqueueNotification(
 		...(incarnation === undefined ? {} : { incarnation }),
 		...observed,
 	});
+	if (incarnation !== undefined) draft.put(shelfOf(incarnation), idempotencyKey, true);
 	// Who only writes a notification has it delivered by its run all the same.
 	await createRun(draft, {
 		runId,
@@ -95,6 +104,20 @@ export async function acknowledgeNotification(
 	if (!isHeld(existing, options)) return false;
 	put(draft, { ...withoutLease(existing), status: "acked" });
 	return true;
+}
+
+/** Deletes some of the notifications made for one session. Returns how many it has found. */
+export async function deleteNotifications(draft: RecordDraft, incarnation: string): Promise<number> {
+	const found = await draft.list(shelfOf(incarnation), { limit: atOnce });
+	for (const [idempotencyKey] of found) {
+		draft.put(shelfOf(incarnation), idempotencyKey, undefined);
+		const notification = await getNotification(draft, idempotencyKey);
+		if (notification === null) continue;
+		draft.put(shelf, idempotencyKey, undefined);
+		await unschedule(draft, notification.runId);
+		await forgetRun(draft, notification.runId);
+	}
+	return found.length;
 }
 
 function isHeld({ lease }: NotificationRecord, { leaseId }: HeldNotification): boolean {

@@ -105,6 +105,18 @@ export function noteEnd(draft: RecordDraft, run: RunRecord): void {
 	putRun(draft, run);
 }
 
+/** Keeps of a run only that it has ended, so that a worker that is about to begin it does not. */
+export async function forgetRun(draft: RecordDraft, runId: string): Promise<void> {
+	const run = await getRun(draft, runId);
+	if (run === null) return;
+	const { output: _output, error: _error, lease: _lease, ...rest } = run;
+	putRun(draft, { ...rest, status: isFinal(run.status) ? run.status : "cancelled" });
+	if (run.dedupeKey !== undefined) draft.put("run-dedupe", run.dedupeKey, undefined);
+	for (const shelf of [`checkpoints ${runId}`, `events ${runId}`])
+		for (const [name] of await draft.list(shelf)) draft.put(shelf, name, undefined);
+	for (const shelf of ["checkpoints", "event-counts"]) draft.put(shelf, runId, undefined);
+}
+
 function putRun(draft: RecordDraft, run: RunRecord): void {
 	draft.put("runs", run.runId, Object.freeze(run));
 	draft.put(unfinishedShelf, run.runId, isFinal(run.status) ? undefined : run.status);

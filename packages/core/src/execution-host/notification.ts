@@ -16,7 +16,10 @@ export interface NotificationRecord {
 	readonly sessionKey: string;
 	/** Namespace of the agent whose session that is. Default: the session is an agent's without one. */
 	readonly ownerNamespace?: string;
-	/** `SessionHead.incarnation` of that session: another that has its key since does not get it. Default: whichever has the key. */
+	/**
+	 * `SessionHead.incarnation` of that session: the notification is deleted with it, and a later session of its key does not
+	 * get it. Default: whichever has the key.
+	 */
 	readonly incarnation?: string;
 	/** What the session is given. JSON-safe. */
 	readonly input: SendInput;
@@ -82,4 +85,9 @@ export interface NotificationStore {
 	 * without it a claim is for good: a notification whose run is left open is delivered again, and taken in once.
 	 */
 	acknowledge?(idempotencyKey: string, options?: HeldNotification): Promise<boolean>;
+	/**
+	 * Deletes the notifications made for one session, which was deleted. The runs that were to deliver them are cancelled and
+	 * are no longer scheduled. On a host without it they remain, and are delivered to no session.
+	 */
+	deleteByIncarnation?(incarnation: string): Promise<unknown>;
 }

@@ -3,7 +3,7 @@
 
 import { onDraft, type RecordDraft, type RecordSpace } from "../host/index.ts";
 import type { KeepingPorts } from "./claims.ts";
-import type { ExecutionScheduler } from "./execution-host.ts";
+import type { ExecutionHost, ExecutionScheduler } from "./execution-host.ts";
 
 const shelf = "scheduled-runs";
 
@@ -34,6 +34,11 @@ export interface OwnScheduler extends ExecutionScheduler {
 	watch(scheduled: () => void): () => void;
 }
 
+/** A host's scheduler, where it can be asked what is due; undefined when it calls somebody itself. */
+export function ownScheduler({ scheduler }: ExecutionHost): OwnScheduler | undefined {
+	return "due" in scheduler ? (scheduler as OwnScheduler) : undefined;
+}
+
 /** The scheduler over a space of records. */
 export function recordScheduler(space: RecordSpace, ports: KeepingPorts): OwnScheduler {
 	const watchers = new Set<() => void>();
@@ -56,15 +61,17 @@ export function recordScheduler(space: RecordSpace, ports: KeepingPorts): OwnSch
 			return (await list()).filter((run) => run.dueAtMs <= now).slice(0, limit);
 		},
 		list,
-		settle: (runId) =>
-			onDraft(space, async (draft) => {
-				if ((await draft.get(shelf, runId)) !== undefined) draft.put(shelf, runId, undefined);
-			}),
+		settle: (runId) => onDraft(space, (draft) => unschedule(draft, runId)),
 		watch(scheduled) {
 			watchers.add(scheduled);
 			return () => watchers.delete(scheduled);
 		},
 	};
+}
+
+/** Takes a run off the list. */
+export async function unschedule(draft: RecordDraft, runId: string): Promise<void> {
+	if ((await draft.get(shelf, runId)) !== undefined) draft.put(shelf, runId, undefined);
 }
 
 /** Puts a run on the list; of two times for one run the earlier counts. */

@@ -8,6 +8,7 @@ import { appendEvent, readEvents } from "./keep-events.ts";
 import {
 	acknowledgeNotification,
 	claimNotification,
+	deleteNotifications,
 	enqueueNotification,
 	getNotification,
 	releaseNotification,
@@ -60,6 +61,7 @@ export interface OwnNotificationStore extends NotificationStore {
 	/** False when there was nothing to release. */
 	releaseByIdempotencyKey(idempotencyKey: string, options?: HeldNotification): Promise<boolean>;
 	acknowledge(idempotencyKey: string, options?: HeldNotification): Promise<boolean>;
+	deleteByIncarnation(incarnation: string): Promise<void>;
 }
 
 /** What a transaction on a host of ours sees. */
@@ -134,6 +136,9 @@ function storeParts(operate: Operate, ports: KeepingPorts): OwnTransaction {
 			operate((draft) => claimNotification(draft, ports, key, options)),
 		releaseByIdempotencyKey: (key, options) => operate((draft) => releaseNotification(draft, key, options)),
 		acknowledge: (key, options) => operate((draft) => acknowledgeNotification(draft, key, options)),
+		async deleteByIncarnation(incarnation) {
+			while ((await operate((draft) => deleteNotifications(draft, incarnation))) > 0);
+		},
 	};
 	const sessions: SessionStore = {
 		load: (key) => operate((draft) => loadSession(draft, key)),

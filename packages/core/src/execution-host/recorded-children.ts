@@ -3,6 +3,7 @@
 import type { SessionKeys } from "../host/index.ts";
 import { type ChildRecords, noticeIdentity, type RecordedTask } from "../sessions/index.ts";
 import type { ExecutionHost, ExecutionStore } from "./execution-host.ts";
+import { ownScheduler } from "./record-scheduler.ts";
 import { recordedName } from "./recorded-names.ts";
 import { createOnce } from "./run-access.ts";
 import type { NewRun } from "./run-record.ts";
@@ -45,6 +46,8 @@ export function childRecords(
 			if (!enqueued.ok && (await notifications.getByIdempotencyKey(key))?.status !== "pending") return;
 			await createOnce(store, { runId, kind: "notification", status: "queued", dedupeKey: key, ...name });
 			await scheduler.resumeSession(name.sessionKey, { runId, notificationId: key, idempotencyKey: key });
+			// Deleted with its session before it was scheduled.
+			if ((await notifications.getByIdempotencyKey(key)) === null) await ownScheduler(host)?.settle(runId);
 		},
 	};
 }

@@ -54,11 +54,13 @@ async function removeEntries(table: SessionTable, storeKey: string): Promise<boo
 	await eachChild(table, storeKey, remove);
 	try {
 		await journal.delete(storeKey, seen);
-		return true;
 	} catch (error) {
 		if ((error as { code?: unknown }).code !== "lease_lost") throw error;
 		return false;
 	}
+	// Only sessions that callers have a key of are notified. Whoever notifies it from now on finds out that it is deleted.
+	if (table.callersKeyOf(storeKey) !== undefined) await table.records?.deleted(seen.incarnation);
+	return true;
 }
 
 /** Records the end of a session's runs, then of its children's. What can be ended is, though one of them fails. */

@@ -25,4 +25,6 @@ export interface SessionRecords {
 	ledger(run: RecordedRun): Ledger | undefined;
 	/** Runs of a session were ended from outside, or will never begin; their work is stopped when this settles. */
 	cancelled(runIds: readonly string[], storeKey: string): Promise<void>;
+	/** The session of this incarnation was deleted: notifications made for it are deleted too. */
+	deleted(incarnation: string): Promise<void>;
 }

@@ -60,7 +60,7 @@ export interface WorkHooks {
 
 /** Runs that a host has scheduled. */
 export interface ScheduledRuns {
-	/** Those whose time has come. */
+	/** Those whose time has come. Deletes those made for sessions that were deleted. */
 	due(): Promise<readonly { readonly runId: string; readonly storeKey: string }[]>;
 	/** Null when another has it, or it is over. */
 	resume(runId: string): Promise<AgentRun | null>;

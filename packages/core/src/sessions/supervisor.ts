@@ -27,7 +27,9 @@ export class Supervisor {
 		signal: AbortSignal,
 		others: () => Promise<void>,
 	): AsyncGenerator<AgentRun, void, void> {
-		const { remind, keyOf, takeOver } = this.#supervised;
+		const { remind, keyOf, takeOver, scheduled } = this.#supervised;
+		// Others resume what is scheduled.
+		const collect = async (): Promise<void> => void (await scheduled?.due());
 		let failure: { readonly error: unknown } | undefined;
 		const report = (problem: WorkProblem): void => {
 			if (onProblem !== undefined) onProblem(problem);
@@ -39,7 +41,7 @@ export class Supervisor {
 			if (run) yield run;
 		}
 		await this.#watchDeadlines("ever", () => true, report);
-		for (const finish of [remind, others])
+		for (const finish of [remind, collect, others])
 			if (!signal.aborted) await finish?.().catch((error) => report({ error }));
 		if (failure !== undefined) throw failure.error;
 	}

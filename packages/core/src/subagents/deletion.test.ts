@@ -1,5 +1,10 @@
+import { join } from "node:path";
+import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
+import { Agent } from "../agent/agent.ts";
 import { type MemoryJournal, memoryJournal } from "../host/memory-journal.ts";
+import { sqliteHost } from "../sqlite.ts";
 import { calls, eventsOf, family, helper, until } from "./delegate.fixture.ts";
 
 /** The session of "helper" under the session "s". */
@@ -92,4 +97,50 @@ describe("a deletion of a session beside a send from elsewhere", () => {
 		expect(journal.list()).toEqual([]);
 		await other.parent.close();
 	});
+
+	test.each(["recorded", "scheduled", "submitted"])(
+		"leaves no reminder of a task that ends at that moment, before the reminder is %s",
+		async (when) => {
+			const path = join(temporaryFolder(), "sessions.db");
+			const [host, other] = [sqliteHost(path), sqliteHost(path)];
+			const deleting = new Agent({
+				host: other,
+				model: scriptedModel([]),
+				subagents: [helper("helper", [])],
+			});
+			const { execution, journal } = host;
+			const before = <Port extends object>(port: Port, name: keyof Port, isReminder = () => true): void => {
+				const call = (port[name] as (...given: unknown[]) => Promise<unknown>).bind(port);
+				const deleted = async (...given: unknown[]): Promise<unknown> => {
+					if (isReminder()) await deleting.session("s").delete();
+					return call(...given);
+				};
+				Object.assign(port, { [name]: deleted });
+			};
+			let isRecorded = false;
+			const { resumeSession } = execution.scheduler;
+			execution.scheduler.resumeSession = async (...given) => {
+				isRecorded = true;
+				await resumeSession.call(execution.scheduler, ...given);
+			};
+			if (when === "recorded") before(execution.store.notifications, "enqueue");
+			if (when === "scheduled") before(execution.scheduler, "resumeSession");
+			if (when === "submitted") before(journal, "submit", () => isRecorded);
+			const inBackground = calls(["delegate_to_helper", { prompt: "work", run_in_background: true }]);
+			const parent = new Agent({
+				host,
+				model: scriptedModel([inBackground, "begun"]),
+				subagents: [helper("helper", ["done"])],
+			});
+			await (await parent.session("s").send("go")).result();
+			await expect.poll(() => isRecorded).toBe(true);
+			await parent.close();
+			expect(await journal.list()).toEqual([]);
+			for (const shelf of ["notifications", "scheduled-runs", "unfinished-runs", "run-dedupe"])
+				expect(await host.records.list(shelf), shelf).toEqual([]);
+			await deleting.close();
+			await host.close();
+			await other.close();
+		},
+	);
 });

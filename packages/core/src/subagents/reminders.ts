@@ -77,7 +77,9 @@ export async function remind(
 		const { duplicate } = await journal.submit(storeKey, { id, kind: "notice", dedupeKey, askedBy, body });
 		if (!duplicate) run?.inputs.offer({ inputId: id, fact: (placement) => inputFact(id, input, placement) });
 	} catch (error) {
-		if ((error as { code?: unknown }).code !== "lease_lost") throw error; // it was deleted
+		if ((error as { code?: unknown }).code !== "lease_lost") throw error;
+		// It was deleted, perhaps before the notification was recorded.
+		await records?.deleted(incarnation);
 	}
 }
 

@@ -77,6 +77,35 @@ export const storeCases: readonly WrittenCase[] = [
 		},
 	},
 	{
+		title: "notifications made for a session are deleted with it, and others are not",
+		async run({ store }, other) {
+			const { notifications, runs } = other.store;
+			if (notifications.deleteByIncarnation === undefined) return;
+			const given = { gone: "one", also: "one", stays: "two", any: undefined };
+			for (const [name, incarnation] of Object.entries(given))
+				await store.notifications.enqueue({
+					...notification(name),
+					...(incarnation === undefined ? {} : { incarnation }),
+				});
+			await store.notifications.claimByIdempotencyKey("key also");
+			await notifications.deleteByIncarnation("one");
+			const found = await Promise.all(
+				Object.keys(given).map(async (name) => [
+					(await store.notifications.getByIdempotencyKey(`key ${name}`))?.status ?? null,
+					(await runs.get(`run ${name}`))?.status,
+				]),
+			);
+			const wanted = [
+				[null, "cancelled"],
+				[null, "cancelled"],
+				["pending", "queued"],
+				["pending", "queued"],
+			];
+			expectSame(found, wanted, "notifications and their runs");
+			expectSame(await store.notifications.enqueue(notification("gone")), { ok: true }, "the same key anew");
+		},
+	},
+	{
 		title: "a transaction sees its own writes, and what it throws leaves everything as before [SES-093]",
 		async run({ store }, other) {
 			const record = await store.runs.create(run("a", { dedupeKey: "d" }));
