@@ -209,3 +209,16 @@ test("whatever is asked of a thread at once settles, and what was queued is said
 		await threads.close();
 	}
 });
+
+test("a thread created while another deletion of its id ends remains, and is listed", async () => {
+	const { threads, host } = start(oneAgent(scripted(() => "Here.")));
+	const records = new ThreadRecords(host, undefined);
+	await threads.createThread({ agentId: "helper", id });
+	await threads.delete(id);
+	await threads.createThread({ agentId: "helper", id });
+	await records.delete(id); // the end of a deletion that began before
+	expect((await threads.list()).map((record) => record.id)).toEqual([id]);
+	await threads.delete(id);
+	expect(await threads.list()).toEqual([]);
+	await threads.close();
+});

@@ -134,19 +134,23 @@ export class ThreadRecords {
 		return this.change(id, ({ terminated }) => (terminated === null ? { terminated: at } : undefined));
 	}
 
-	/** Takes a thread away. */
-	async delete({ id, parent, tenant, ...record }: ThreadRecord): Promise<void> {
-		const name = placeOf({ id, ...record });
-		const child =
-			parent === undefined ? [] : [{ shelf: this.#children(parent.threadId), name, value: undefined }];
-		await this.#space.commit(
-			[],
-			[
-				{ shelf: this.#shelf, name: id, value: undefined },
+	/** Takes a thread away that was terminated. One that was created with its id since remains. */
+	async delete(id: string): Promise<void> {
+		for (;;) {
+			const { value, revision } = await this.#read(id);
+			const record = value as ThreadRecord | undefined;
+			if (record === undefined || record.terminated === null) return;
+			const { parent, tenant } = record;
+			const name = placeOf(record);
+			const child =
+				parent === undefined ? [] : [{ shelf: this.#children(parent.threadId), name, value: undefined }];
+			const own = { shelf: this.#shelf, name: id };
+			const writes = [
+				{ ...own, value: undefined },
 				{ shelf: this.#order(tenant), name, value: undefined },
-				...child,
-			],
-		);
+			];
+			if (await this.#space.commit([{ ...own, revision }], [...writes, ...child])) return;
+		}
 	}
 
 	/** The sub-agents of a thread, in the order of their making. */

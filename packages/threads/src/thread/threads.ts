@@ -267,7 +267,7 @@ export class Threads {
 		if (record === undefined) return false;
 		for (const child of await records.childrenOf(threadId)) await this.delete(child.id);
 		await this.session(threadId).delete();
-		await records.delete(record);
+		await records.delete(threadId);
 		// Who had asked for the thread before may have spoken to it since.
 		const isSpokenTo = (await this.host.journal.head(this.storeKeyOf(threadId))) !== undefined;
 		if (isSpokenTo && (await records.get(threadId)) === undefined) await this.session(threadId).delete();
