@@ -17,7 +17,7 @@ const apart = [
 	"packages/runner/src/prompts/prompt-stores",
 	"packages/core/src/engine/limits",
 	"packages/upp/src/providers/factories",
-	"packages/upp/src/{retry/retry,time/time}",
+	"packages/upp/src/{retry/{retry,silence-watch},time/time}",
 ];
 
 /** Tests that end processes, cut connections or drive a browser within a promised time: they run last, with a processor each. */

@@ -10,7 +10,7 @@ import {
 	type RetryInfo,
 } from "../model/index.ts";
 import { resolveModel } from "../providers/index.ts";
-import { retryingModel, watchedModel } from "../retry/index.ts";
+import { retryingModel, watchable, watchedModel } from "../retry/index.ts";
 import { readDuration } from "../time/index.ts";
 import type { LLMOptions } from "./llm-types.ts";
 
@@ -59,15 +59,21 @@ export function bindModel(options: LLMOptions): ModelBinding {
 	checkLimits(config);
 	const wrapped = config.retryStrategy !== undefined || config.timeout !== undefined;
 	const model = wrapped ? retryingModel(bound, name) : watchedModel(bound, name);
+	const isWatched = model !== bound && !wrapped;
 	const shared: Record<string, unknown> = { config: {} };
+	let ownSignal: AbortSignal | undefined;
 	for (const [name, value] of Object.entries(options)) {
-		if (!optionNames.has(name) && value !== undefined) shared[name] = value;
+		if (name === "signal") ownSignal = value;
+		else if (!optionNames.has(name) && value !== undefined) shared[name] = value;
 	}
 	return {
 		model,
 		request(messages, extra) {
 			const request = build(messages, shared);
 			if (extra !== undefined) applyExtra(request, extra);
+			const signal = extra?.signal ?? ownSignal;
+			if (isWatched) return watchable(request, signal);
+			if (signal !== undefined) request.signal = signal;
 			return request;
 		},
 	};
@@ -86,14 +92,14 @@ function checkLimits({ timeout, silenceMs, maxAnswerCharacters = 1 }: ProviderCo
 	);
 }
 
+/** Without a signal, which is added last. */
 function build(messages: Messages, shared: object): LLMRequest {
-	if (typeof messages !== "function") return { messages, ...shared } as LLMRequest;
-	const request = { messages: undefined, ...shared, [pending]: messages };
+	if (typeof messages !== "function") return { ...shared, messages } as LLMRequest;
+	const request = { ...shared, [pending]: messages };
 	return Object.defineProperty(request, "messages", lazyMessages) as unknown as LLMRequest;
 }
 
 function applyExtra(request: LLMRequest, extra: RequestExtra): void {
-	if (extra.signal !== undefined) request.signal = extra.signal;
 	if (extra.tools !== undefined) request.tools = extra.tools;
 	if (extra.structure !== undefined) request.structure = extra.structure;
 	if (extra.unparsed !== undefined) request.unparsed = extra.unparsed;

@@ -252,7 +252,8 @@ describe("binding a model", () => {
 		const options = { model: reference, system: "s", tools: [add], params: { a: 1 }, unheardOf: { b: 2 } };
 		const binding = bindModel(options);
 		const messages = [new UserMessage("x")];
-		expect(binding.request(messages)).toEqual({
+		const request = Object.fromEntries(Object.entries(binding.request(messages)));
+		expect(request).toEqual({
 			messages,
 			config: {},
 			system: "s",

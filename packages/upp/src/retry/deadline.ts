@@ -48,11 +48,12 @@ export class Deadline {
 	/** The outcome of one attempt, or the reason for which it was left. */
 	attempt<T>(run: () => PromiseLike<T>): Promise<T> {
 		return new Promise((resolve, reject) => {
-			this.#watch = new AnswerWatch(this.#config, this.#provider, (error) => {
+			const leave = (error: UPPError): void => {
 				reject(error);
 				this.#controller.abort(error);
 				this.onReached?.();
-			});
+			};
+			this.#watch = new AnswerWatch(this.#config, this.#provider, { leave });
 			run().then(resolve, reject);
 		});
 	}

@@ -171,7 +171,8 @@ describe("a call", () => {
 		vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
 		try {
 			const controller = new AbortController();
-			const quick = request({ timeout: 60_000 });
+			const silenceMs = Number.POSITIVE_INFINITY;
+			const quick = request({ timeout: 60_000, silenceMs });
 			await runAttempts(quick, context, { run: async () => 1, started: () => false });
 			expect(vi.getTimerCount()).toBe(0);
 			const run = async (): Promise<never> => {
@@ -179,7 +180,7 @@ describe("a call", () => {
 			};
 			const waiting = Promise.withResolvers<void>();
 			const onRetry = () => waiting.resolve();
-			const slow = request({ timeout: 60_000 }, { signal: controller.signal, onRetry });
+			const slow = request({ timeout: 60_000, silenceMs }, { signal: controller.signal, onRetry });
 			const outcome = runAttempts(slow, context, { run, started: () => false });
 			await waiting.promise;
 			expect(vi.getTimerCount()).toBe(2);

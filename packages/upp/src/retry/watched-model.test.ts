@@ -1,6 +1,6 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { BoundLLMModel, LLMRequest, LLMResponse } from "../model/index.ts";
-import { watchedModel } from "./index.ts";
+import { watchable, watchedModel } from "./index.ts";
 
 /** A model that never answers, and the request that it was given. */
 function silent(): { readonly model: BoundLLMModel; seen(): LLMRequest } {
@@ -48,4 +48,71 @@ test("the signal fires when the caller's does, and messages are not computed for
 	caller.abort(new Error("no more"));
 	expect(signal?.aborted).toBe(true);
 	expect(request.signal).toBe(caller.signal);
+});
+
+const prepared = (signal?: AbortSignal): LLMRequest =>
+	watchable({ messages: [], config: { silenceMs: 5 } }, signal);
+
+test("a prepared request is not copied, and copies of it have a signal of the answer", async () => {
+	const { model, seen } = silent();
+	const caller = new AbortController();
+	const request = prepared(caller.signal);
+	expect(request.signal).toBe(caller.signal);
+	const answer = model.complete(request);
+	expect(seen()).toBe(request);
+	const { signal } = { ...request };
+	expect(signal?.aborted).toBe(false);
+	await expect(answer).rejects.toMatchObject({ code: "TIMEOUT" });
+	expect(signal?.aborted).toBe(true);
+	expect(caller.signal.aborted).toBe(false);
+});
+
+test("a prepared request that a model is given again has a new signal", async () => {
+	const { model, seen } = silent();
+	const caller = new AbortController();
+	const request = prepared(caller.signal);
+	await expect(model.complete(request)).rejects.toMatchObject({ code: "TIMEOUT" });
+	const again = model.complete(request);
+	const { signal } = seen();
+	expect([request.signal?.aborted, signal?.aborted]).toEqual([true, false]);
+	caller.abort();
+	expect(signal?.aborted).toBe(true);
+	await expect(again).rejects.toMatchObject({ code: "TIMEOUT" });
+});
+
+test.each([
+	["as it is", (request: LLMRequest) => request],
+	["as a copy", (request: LLMRequest) => ({ ...request })],
+	[
+		"as an exact copy",
+		(request: LLMRequest): LLMRequest =>
+			Object.defineProperties({} as LLMRequest, Object.getOwnPropertyDescriptors(request)),
+	],
+])(
+	"what a model asks of another with the request it was given, %s, ends with its answer",
+	async (_, pass) => {
+		const { model: inner, seen } = silent();
+		const config = { silenceMs: Number.POSITIVE_INFINITY };
+		const complete = (request: LLMRequest): Promise<LLMResponse> =>
+			inner.complete(Object.assign(pass(request), { config }));
+		const outer = watchedModel({ ...inner, complete }, "p");
+		await expect(outer.complete(prepared())).rejects.toMatchObject({ code: "TIMEOUT" });
+		expect(seen().signal?.aborted).toBe(true);
+	},
+);
+
+test("a model that throws at once leaves nothing watched", async () => {
+	vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+	try {
+		const fail = (): never => {
+			throw new Error("down");
+		};
+		const model = watchedModel({ ...silent().model, complete: fail, stream: fail }, "p");
+		const request = { messages: [], config: { silenceMs: 5 } };
+		await expect(model.complete(request)).rejects.toThrow("down");
+		expect(() => model.stream(request)).toThrow("down");
+		expect(vi.getTimerCount()).toBe(0);
+	} finally {
+		vi.useRealTimers();
+	}
 });

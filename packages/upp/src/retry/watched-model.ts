@@ -18,18 +18,20 @@ export function watchedModel(model: BoundLLMModel, provider: string): BoundLLMMo
 	return {
 		...model,
 		complete: (request) =>
-			unlimited(request) ? model.complete(request) : new Watched(request, provider).complete(model),
+			unlimited(request) ? model.complete(request) : answerTo(request, model).complete(model, provider),
 		stream: (request) =>
-			unlimited(request) ? model.stream(request) : new Watched(request, provider).stream(model),
+			unlimited(request) ? model.stream(request) : answerTo(request, model).stream(model, provider),
 	};
 }
 
 /** One answer. Most are whole before anything else happens, so what only a silent or endless one needs is made when it is used. */
 class Watched {
-	readonly #given: AbortSignal | undefined;
-	readonly #watch: AnswerWatch;
 	/** The request for this answer. Its signal fires when the answer is left, and when its caller's does, after the answer too. */
 	readonly #request: LLMRequest;
+	/** The caller's signal. */
+	readonly #given: AbortSignal | undefined;
+	/** Set once it is asked. */
+	#model: BoundLLMModel | undefined;
 	#controller: AbortController | undefined;
 	#signal: AbortSignal | undefined;
 	/** Why the answer was left. */
@@ -39,14 +41,24 @@ class Watched {
 	/** Rejects the read that waits. */
 	#fail: ((error: unknown) => void) | undefined;
 
-	constructor(request: LLMRequest, provider: string) {
-		this.#given = request.signal;
-		this.#request = withLazySignal(request, this);
-		this.#watch = new AnswerWatch(request.config, provider, (error) => this.#leave(error));
+	constructor(request: LLMRequest, given: AbortSignal | undefined) {
+		this.#request = request;
+		this.#given = given;
 	}
 
-	get signal(): AbortSignal {
+	/** Whether it is for this very request, of which a copy has its answer, too, and no model was asked. */
+	isFor(request: LLMRequest): boolean {
+		return this.#model === undefined && this.#request === request;
+	}
+
+	/** The signal for another answer to its request. What another model answers is a part of this answer, and ends with it. */
+	signalFor(model: BoundLLMModel): AbortSignal | undefined {
+		return this.#model === model ? this.#given : this.signal;
+	}
+
+	get signal(): AbortSignal | undefined {
 		if (this.#signal !== undefined) return this.#signal;
+		if (this.#model === undefined) return this.#given;
 		this.#controller = new AbortController();
 		if (this.#left !== undefined) this.#controller.abort(this.#left.error);
 		const { signal } = this.#controller;
@@ -54,55 +66,69 @@ class Watched {
 		return this.#signal;
 	}
 
-	complete(model: BoundLLMModel): Promise<LLMResponse> {
-		return this.#answer(
-			() => model.complete(this.#request),
-			(response) => {
-				const { content, toolCalls } = response?.message ?? {};
-				this.#watch.heard(charactersOf(content) + charactersOf(toolCalls), false);
-			},
-		);
+	complete(model: BoundLLMModel, provider: string): Promise<LLMResponse> {
+		const watch = this.#begin(model, provider);
+		try {
+			return this.#answer(model.complete(this.#request), watch, "whole");
+		} catch (error) {
+			watch.close();
+			return Promise.reject(error);
+		}
 	}
 
-	stream(model: BoundLLMModel): LLMStreamResult {
-		const source = model.stream(this.#request);
-		const response = this.#answer(() => source.response);
+	stream(model: BoundLLMModel, provider: string): LLMStreamResult {
+		const watch = this.#begin(model, provider);
+		let source: LLMStreamResult;
+		let response: Promise<LLMResponse>;
+		try {
+			source = model.stream(this.#request);
+			response = this.#answer(source.response, watch, "streamed");
+		} catch (error) {
+			watch.close();
+			throw error;
+		}
 		response.catch(() => {}); // who reads the events gets it there
-		return { response, [Symbol.asyncIterator]: () => this.#iterator(source[Symbol.asyncIterator]()) };
+		return { response, [Symbol.asyncIterator]: () => this.#iterator(source[Symbol.asyncIterator](), watch) };
+	}
+
+	#begin(model: BoundLLMModel, provider: string): AnswerWatch {
+		this.#model = model;
+		return new AnswerWatch(this.#request.config, provider, this);
 	}
 
 	/** What an answer comes to, or why it was left. It is watched until then. */
-	#answer(ask: () => Promise<LLMResponse>, check?: (response: LLMResponse) => void): Promise<LLMResponse> {
+	#answer(
+		asked: Promise<LLMResponse>,
+		watch: AnswerWatch,
+		manner: "whole" | "streamed",
+	): Promise<LLMResponse> {
 		return new Promise((resolve, reject) => {
 			this.#failAnswer = reject;
 			const failed = (error: unknown): void => {
-				this.#watch.close();
+				watch.close();
 				reject(error);
 			};
-			try {
-				ask().then((response) => {
-					try {
-						check?.(response);
-						this.#watch.close();
-						resolve(response);
-					} catch (error) {
-						failed(error);
-					}
-				}, failed);
-			} catch (error) {
-				failed(error);
-			}
+			asked.then((response) => {
+				try {
+					if (manner === "whole") watch.heard(charactersOfWhole(response), false);
+				} catch (error) {
+					failed(error);
+					return;
+				}
+				watch.close();
+				resolve(response);
+			}, failed);
 		});
 	}
 
-	#leave(error: unknown): void {
+	leave(error: unknown): void {
 		this.#left = { error };
 		this.#fail?.(error);
 		this.#failAnswer?.(error);
 		this.#controller?.abort(error);
 	}
 
-	#iterator(events: AsyncIterator<StreamEvent>): AsyncIterator<StreamEvent> {
+	#iterator(events: AsyncIterator<StreamEvent>, watch: AnswerWatch): AsyncIterator<StreamEvent> {
 		const leave = events.return?.bind(events);
 		return {
 			next: () =>
@@ -110,7 +136,7 @@ class Watched {
 					this.#fail = reject;
 					events.next().then((next) => {
 						try {
-							if (next.done !== true) this.#heard(next.value);
+							if (next.done !== true) hear(watch, next.value);
 							resolve(next);
 						} catch (error) {
 							leave?.().catch(() => {});
@@ -121,19 +147,29 @@ class Watched {
 			...(leave === undefined ? {} : { return: leave }),
 		};
 	}
-
-	#heard(event: StreamEvent | null): void {
-		const characters = charactersOf(event?.delta);
-		this.#watch.heard(characters, characters > 0);
-	}
 }
 
-const watched = Symbol("watched");
+function hear(watch: AnswerWatch, event: StreamEvent | null): void {
+	const characters = charactersOf(event?.delta);
+	watch.heard(characters, characters > 0);
+}
+
+function charactersOfWhole(response: LLMResponse): number {
+	const { content, toolCalls } = response?.message ?? {};
+	return charactersOf(content) + charactersOf(toolCalls);
+}
+
+const answer = Symbol("answer");
+
+/** A request, with the answer it is or was for. */
+type Answered = LLMRequest & { [answer]?: Watched };
+
+type Members = { signal?: PropertyDescriptor } & PropertyDescriptorMap;
 
 /** One accessor for all requests. A copy of the request has the signal itself. */
-const lazySignal: PropertyDescriptor & ThisType<{ [watched]: Watched }> = {
-	get(): AbortSignal {
-		return this[watched].signal;
+const lazySignal: PropertyDescriptor & ThisType<Required<Answered>> = {
+	get(): AbortSignal | undefined {
+		return this[answer].signal;
 	},
 	set(signal: AbortSignal | undefined): void {
 		Object.defineProperty(this, "signal", {
@@ -147,12 +183,22 @@ const lazySignal: PropertyDescriptor & ThisType<{ [watched]: Watched }> = {
 	configurable: true,
 };
 
-/** Copies the request without computing its lazy messages. */
-function withLazySignal(request: LLMRequest, answer: Watched): LLMRequest {
-	const isLazy = Object.getOwnPropertyDescriptor(request, "messages")?.get !== undefined;
-	const copy = isLazy
-		? Object.defineProperties({}, Object.getOwnPropertyDescriptors(request))
-		: { ...request };
-	(copy as { [watched]?: Watched })[watched] = answer;
-	return Object.defineProperty(copy, "signal", lazySignal) as LLMRequest;
+/**
+ * Prepares a request for its answer, so that it need not be copied for that. It must have no signal yet: a member that is
+ * replaced by an accessor makes an object slow.
+ */
+export function watchable(request: Omit<LLMRequest, "signal">, signal: AbortSignal | undefined): LLMRequest {
+	const prepared = request as Answered;
+	prepared[answer] = new Watched(prepared, signal);
+	return Object.defineProperty(prepared, "signal", lazySignal);
+}
+
+/** The answer that the request was prepared for, or else one to a copy, made without computing its lazy messages. */
+function answerTo(request: LLMRequest, model: BoundLLMModel): Watched {
+	const prepared = (request as Answered)[answer];
+	if (prepared?.isFor(request) === true) return prepared;
+	const { signal, ...members } = Object.getOwnPropertyDescriptors(request) as Members;
+	const given = signal?.get === lazySignal.get ? prepared?.signalFor(model) : request.signal;
+	const copy = watchable(Object.defineProperties({}, members) as LLMRequest, given);
+	return (copy as Required<Answered>)[answer];
 }

@@ -1,0 +1,64 @@
+// One timer for all answers that may be silent for long: a timer for each costs more than the rest of a call does.
+// Asleep (no timer) → awake (it looks each second) → asleep, once it finds nothing to look at.
+import { startTimer } from "../time/index.ts";
+
+const periodMs = 1000;
+
+/** Something that may be silent for a long time. */
+export interface Silent {
+	/** Where it is among those that are watched; below 0 while it is not. Only the functions of this file set it. */
+	place: number;
+	/** Called each second or so, with the time of `performance.now()`. */
+	look(now: number): void;
+}
+
+const watched: Silent[] = [];
+/** The platform's timers as they were when it awoke, which tests replace; undefined while it is asleep. */
+let timers: typeof setTimeout | undefined;
+
+/**
+ * Whether one timer may serve the calls of many requests. On platforms that end a request's timers with the request, and in
+ * browsers, each call has a timer of its own.
+ */
+export const sharesTimer: boolean = isServer();
+
+/** Watches it until `unwatch`. */
+export function watch(silent: Silent): void {
+	silent.place = watched.push(silent) - 1;
+	if (timers !== globalThis.setTimeout) wake();
+}
+
+/** Does nothing for what is not watched. */
+export function unwatch(silent: Silent): void {
+	const { place } = silent;
+	if (place < 0) return;
+	silent.place = -1;
+	const last = watched.pop() as Silent;
+	if (last === silent) return;
+	watched[place] = last;
+	last.place = place;
+}
+
+function wake(): void {
+	const mine = globalThis.setTimeout;
+	timers = mine;
+	const look = (): void => {
+		if (timers !== mine) return;
+		timers = undefined;
+		const now = performance.now();
+		// From the end: whatever is removed, only what was looked at takes its place.
+		for (let place = watched.length - 1; place >= 0; place--) watched[place]?.look(now);
+		if (watched.length > 0 && timers === undefined) wake();
+	};
+	startTimer(periodMs, look, { process: "release" });
+}
+
+/** Node, Bun and Deno. Node has no `navigator` before version 21. */
+function isServer(): boolean {
+	const { navigator, process } = globalThis as {
+		navigator?: { userAgent?: string };
+		process?: { versions?: { node?: string } };
+	};
+	const isNode = process?.versions?.node !== undefined;
+	return isNode && (navigator === undefined || /^(?:Node\.js|Bun|Deno)\//.test(navigator.userAgent ?? ""));
+}
