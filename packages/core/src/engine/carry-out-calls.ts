@@ -1,5 +1,5 @@
 // The calls of one answer or of one request of the strategy, from the hooks before them to those after (keeps I3, I8).
-import { after, guarded, type ToolCall, UPPError } from "@holdfast/upp";
+import { after, type ToolCall, UPPError } from "@holdfast/upp";
 import type { AssistantSaid, Fact, RunState, ToolsRequested } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
 import type { ToolsAction } from "./action.ts";
@@ -120,10 +120,11 @@ async function continued(run: Run, { step, round }: CarriedOut, left: LeftOver):
 
 /** The calls as they are begun; what is thrown is a rejection. */
 function begun(run: Run, carried: CarriedOut): MaybePromise<LeftOver> {
-	return guarded(
-		() => begin(run, carried),
-		(error) => Promise.reject(error),
-	);
+	try {
+		return begin(run, carried);
+	} catch (error) {
+		return Promise.reject(error);
+	}
 }
 
 function isLeft({ calls, children }: LeftOver): boolean {

@@ -1,14 +1,5 @@
 // What becomes of a call before anything is recorded of it: it may start, or it has its result already.
-import {
-	after,
-	attempt,
-	cutText,
-	guarded,
-	HoldfastError,
-	messageOf,
-	type Tool,
-	type ToolCall,
-} from "@holdfast/upp";
+import { attempt, cutText, HoldfastError, messageOf, type Tool, type ToolCall } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
 import type { PendingCall, ToolCallOutcome } from "../facts/index.ts";
 import type { DrivenStages, ToolCallDecision } from "../policy/index.ts";
@@ -144,13 +135,15 @@ export function validated<Value>(
 	input: unknown,
 	then: (checked: ValidatedInput) => Value | Promise<Value>,
 ): Value | Promise<Value> {
-	return after(
-		guarded(
-			() => tool.validate(input),
-			(error) => uncheckable(tool, error),
-		),
-		then,
-	);
+	// Written out: every call comes by here, and most are checked at once.
+	let checked: ReturnType<EngineTool["validate"]>;
+	try {
+		checked = tool.validate(input);
+	} catch (error) {
+		checked = uncheckable(tool, error);
+	}
+	if (!(checked instanceof Promise)) return then(checked);
+	return checked.catch((error) => uncheckable(tool, error)).then(then);
 }
 
 function uncheckable({ name }: EngineTool, error: unknown): ValidatedInput {

@@ -1,6 +1,6 @@
 // The tool calls of one answer: checked, started in order or side by side, settled as they finish (keeps I3, I8).
 // One round is one step's calls; after a crash the same round continues with what the journal holds of it.
-import { after, guarded } from "@holdfast/upp";
+import { after } from "@holdfast/upp";
 import type { CallState, Fact, ToolCallOutcome, ToolSettled } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
 import { type EngineTool, orderRound, stackOf, type ToolOutcome } from "../tools/index.ts";
@@ -264,7 +264,7 @@ export class ToolRound {
 				this.#launch(launches);
 				this.#checkDone();
 			})
-			.catch((error) => this.#end.failed(error instanceof HookFailed ? error.cause : error));
+			.catch((error) => this.#failed(error));
 	}
 
 	/** Starts the functions of calls whose start is on record and was emitted. */
@@ -314,15 +314,20 @@ export class ToolRound {
 		const hook = this.#run.agent.toolStrategy[outcome.isError ? "onError" : "onAfterCall"];
 		// A raw outcome that may be replaced is not kept, whatever becomes of the run meanwhile.
 		if (hook !== undefined && this.#run.interceptors.toolResult === undefined) each.came = outcome;
-		const failed = (error: unknown): void =>
-			this.#end.failed(error instanceof HookFailed ? error.cause : error);
-		// A store that answers at once throws at once.
-		void guarded(() => {
+		try {
 			if (outcome.error !== undefined) each.stack = stackOf(outcome.error);
-			return hook === undefined
-				? this.#admitAndRecord(each, outcomeOf(outcome), outcome.output, outcome)
-				: this.#afterCall(each, tool, outcome);
-		}, failed);
+			const recorded =
+				hook === undefined
+					? this.#admitAndRecord(each, outcomeOf(outcome), outcome.output, outcome)
+					: this.#afterCall(each, tool, outcome);
+			if (recorded instanceof Promise) recorded.catch((error) => this.#failed(error));
+		} catch (error) {
+			this.#failed(error); // a store that answers at once throws at once
+		}
+	}
+
+	#failed(error: unknown): void {
+		this.#end.failed(error instanceof HookFailed ? error.cause : error);
 	}
 
 	#admitAndRecord(
