@@ -17,7 +17,7 @@ export function isUnlimited({ silenceMs, maxAnswerCharacters }: ProviderConfig):
 }
 
 /** What waits for an answer. */
-export interface Waiting {
+interface Waiting {
 	/** Called once at most, with the reason for which the answer is left. */
 	leave(error: UPPError): void;
 }
