@@ -31,7 +31,13 @@ export interface ResolvedAgent {
 }
 
 /** @throws HoldfastError `CONFIG_INVALID`, `RBAC_DENIED`, and what registering tools throws. */
-export function resolveConfig(config: AgentConfig, recording?: Recording): ResolvedAgent {
+export function resolveConfig(
+	config: AgentConfig,
+	recording?: Recording,
+	{
+		mayAsk = true,
+	}: { /** Whether a person can be asked about calls of tools. */ readonly mayAsk?: boolean } = {},
+): ResolvedAgent {
 	checkConfig(config);
 	const flags = flagsOf(config, process.env);
 	const ports: Ports = { ...systemPorts, ...config.ports };
@@ -50,6 +56,7 @@ export function resolveConfig(config: AgentConfig, recording?: Recording): Resol
 		clock: ports.clock,
 		ids: ports.ids,
 		timers: ports.timers,
+		mayAsk,
 		keep: (record) =>
 			host.values
 				.values(record.sessionId ?? config.id, "runner.audit")

@@ -1,5 +1,5 @@
 import { scriptedModel } from "@holdfast/testing";
-import { agent } from "holdfast";
+import { agent, tool } from "holdfast";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { stepsPlanner } from "../loop/index.ts";
@@ -17,3 +17,37 @@ test.each([
 	expect(result.output).toEqual({ city: "Lisbon", unit: "°C" });
 	expect(model.requests).toHaveLength(0);
 });
+
+test.each(["planner-output", "tool-input"])(
+	"what policy would ask a person at %s is blocked, for the strategy asks nobody",
+	async (asked) => {
+		const ran: unknown[] = [];
+		const pay = tool({
+			name: "pay",
+			description: "Pays.",
+			parameters: { type: "object" },
+			run: (input: unknown) => ran.push(input),
+		} as Parameters<typeof tool>[0]);
+		const seen: unknown[] = [];
+		const execution = planActReflect({
+			planner: stepsPlanner(({ lastResult }) => {
+				seen.push(lastResult?.error?.code);
+				return lastResult === undefined
+					? { type: "tool", toolId: "pay" }
+					: { type: "finish", message: "done" };
+			}),
+			safety: {
+				policyEngine: {
+					check: ({ point, target }) =>
+						point === asked && target !== undefined ? { action: "ask", rule: "sums" } : { action: "allow" },
+				},
+			},
+		});
+		const run = await agent({ model: scriptedModel([]), tools: [pay], execution })
+			.session("s")
+			.send("Pay.");
+		expect((await run.result()).outcome).toBe("completed");
+		expect(ran).toEqual([]);
+		expect(seen).toEqual([undefined, "POLICY_ERROR"]);
+	},
+);

@@ -33,6 +33,7 @@ export type PlanActReflectOptions = Partial<
  * Plans, acts and reflects with the tools of the agent it is given to. What the user says is the task. Planning asks the
  * given planner, or a model of `modelProviders`; every answer is on record before it is used. The rules of `safety` are asked
  * before each plan is committed, and their audit records share its append; give `auditSink` to have those of prompts, too.
+ * Whether a person is asked is up to the tools: where a policy engine decides `ask`, the step is blocked.
  *
  * @throws HoldfastError `CONFIG_INVALID` without a planner and without providers.
  * @see Agent runtime, "Plan → Act → Reflect loop architecture"
@@ -58,7 +59,9 @@ export function planActReflect(options: PlanActReflectOptions = {}): DecidingStr
 	const { modelProviders = [], planner } = options;
 	if (planner === undefined && modelProviders.length === 0)
 		throw invalid([["modelProviders", "the model planner needs one at least"]]);
-	const agent = resolveConfig({ ...options, id: "strategy", taskPrompt: "task", tools: [], modelProviders });
+	const config = { ...options, id: "strategy", taskPrompt: "task", tools: [], modelProviders };
+	// Calls are those of the agent's own tools, which alone say whether they require an approval.
+	const agent = resolveConfig(config, undefined, { mayAsk: false });
 	const live = new LiveRuns(agent);
 	const { maxPlanRepairs, goalMet, reflector, maxSteps, storeReasoning, safety } = options;
 	const parts: LoopParts = {

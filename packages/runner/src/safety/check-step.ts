@@ -27,6 +27,8 @@ export interface StepRules {
 	readonly enableTools: ReadonlySet<string>;
 	tool(id: string): ToolDefinition | undefined;
 	readonly limits: RateLimits;
+	/** Whether a person can be asked about calls of tools. Where nobody can, a decision `ask` blocks. */
+	readonly mayAsk: boolean;
 	now(): number;
 	/** Undefined without a policy engine. */
 	ask:
@@ -65,7 +67,7 @@ function refusalOf(rules: StepRules, id: string): StepVerdict | undefined {
 
 /** A refusal that does not pass with time. */
 export function lastingRefusal(
-	{ config, flags, enableTools, tool }: Omit<StepRules, "limits" | "now" | "ask">,
+	{ config, flags, enableTools, tool }: Omit<StepRules, "limits" | "mayAsk" | "now" | "ask">,
 	id: string,
 ): StepVerdict | undefined {
 	if (config.toolDenylist?.includes(id) === true)
@@ -119,7 +121,8 @@ function asked(
 				return { step: cleaned, verdict: verdictOf(planned) };
 			case "ask": {
 				// A person is asked about calls of tools. What cannot be asked is not carried out.
-				if (cleaned.type !== "tool") return { step: cleaned, verdict: cannot(planned, cleaned) };
+				if (cleaned.type !== "tool" || !rules.mayAsk)
+					return { step: cleaned, verdict: cannot(planned, cleaned) };
 				const checked = ofTool(cleaned, "sanitizers");
 				const asking = ({ step, verdict }: CheckedStep): CheckedStep =>
 					verdict?.action === "blocked" ? { step, verdict } : { step, verdict: asks(planned) };
@@ -151,7 +154,7 @@ function asked(
 }
 
 function afterInput(
-	{ config }: StepRules,
+	{ config, mayAsk }: StepRules,
 	decision: PolicyDecision,
 	given: PlanStep,
 	cleaned: PlanStep,
@@ -162,7 +165,7 @@ function afterInput(
 		case "drop":
 			return { step: cleaned, verdict: verdictOf(decision) };
 		case "ask":
-			return { step: cleaned, verdict: asks(decision) };
+			return { step: cleaned, verdict: mayAsk ? asks(decision) : cannot(decision, cleaned) };
 		case "modify": {
 			const step = { ...cleaned, input: JSON.parse(JSON.stringify(decision.subject ?? null)) };
 			if (firstMatch(config.contentFilter ?? [], step.input) !== undefined)
@@ -198,10 +201,16 @@ function cannot(
 	{ action, rule }: Exclude<PolicyDecision, { action: "allow" }>,
 	{ type }: PlanStep,
 ): StepVerdict {
+	if (action !== "ask")
+		return blocked(
+			rule,
+			"POLICY_ERROR",
+			`\`modify\` gave no step of the type ${JSON.stringify(type)}, or another tool`,
+		);
 	const why =
-		action === "ask"
-			? `a person cannot be asked about a step of the type ${JSON.stringify(type)}`
-			: `\`modify\` gave no step of the type ${JSON.stringify(type)}, or another tool`;
+		type === "tool"
+			? "`planActReflect` asks nobody. Give the tool `needsApproval`, and let the policy allow the step"
+			: `a person cannot be asked about a step of the type ${JSON.stringify(type)}`;
 	return blocked(rule, "POLICY_ERROR", why);
 }
 

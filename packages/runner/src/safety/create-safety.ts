@@ -43,6 +43,8 @@ export interface SafetyParts {
 	readonly clock: Clock;
 	readonly ids: Ids;
 	readonly timers: Timers;
+	/** Whether a person can be asked about calls of tools. Default: yes. */
+	readonly mayAsk?: boolean;
 	/** Keeps an audit record that no append of a run carries. */
 	keep(record: AuditRecord): void | Promise<void>;
 }
@@ -66,6 +68,7 @@ export function createSafety(parts: SafetyParts): SafetyLayer {
 	const rules = (run: RunIdentity): StepRules => ({
 		...standing,
 		limits,
+		mayAsk: parts.mayAsk ?? true,
 		now: () => clock.now(),
 		ask: ask(run),
 	});
