@@ -108,7 +108,7 @@ class GatheredAnswer {
 				this.#push("reasoning_delta", { text: chunk.delta });
 				return;
 			case "tool-call-start": {
-				const call = this.#call(chunk.id, chunk.name);
+				const call = this.#begun(chunk.id, chunk.name);
 				if (chunk.extraContent !== undefined) call.extraContent = chunk.extraContent;
 				const { id: toolCallId, name: toolName } = chunk;
 				this.#push("tool_call_delta", { toolCallId, toolName, argumentsJson: "" });
@@ -178,18 +178,31 @@ class GatheredAnswer {
 		};
 	}
 
-	#call(id: string, name?: string): GatheredCall {
+	/** The call that begins. Models repeat ids: after one that is complete, the same id begins another call. */
+	#begun(id: string, name: string): GatheredCall {
+		const known = this.#known(id);
+		const call = known === undefined || known.arguments !== undefined ? this.#added(id) : known;
+		call.name = name;
+		return call;
+	}
+
+	#call(id: string): GatheredCall {
+		return this.#known(id) ?? this.#added(id);
+	}
+
+	/** The last call of an id. */
+	#known(id: string): GatheredCall | undefined {
 		const [first] = this.#calls;
-		let call = first?.id === id ? first : this.#callsById?.get(id);
-		if (call === undefined) {
-			call = { id, name: "", text: "" };
-			this.#calls.push(call);
-			if (first !== undefined) {
-				this.#callsById ??= new Map();
-				this.#callsById.set(id, call);
-			}
+		return this.#callsById?.get(id) ?? (first?.id === id ? first : undefined);
+	}
+
+	#added(id: string): GatheredCall {
+		const call: GatheredCall = { id, name: "", text: "" };
+		if (this.#calls.length > 0) {
+			this.#callsById ??= new Map();
+			this.#callsById.set(id, call);
 		}
-		if (name !== undefined) call.name = name;
+		this.#calls.push(call);
 		return call;
 	}
 

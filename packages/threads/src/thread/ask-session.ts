@@ -20,3 +20,20 @@ export async function askSession<Answer>(
 	await system.session(threadId).delete();
 	throw threadNotFound(threadId);
 }
+
+/**
+ * Ends the execution of a thread, wherever it is, and those of the sub-agents that it waits for: an execution that no process has
+ * resumed since a restart cannot end them. False where none was under way.
+ * @throws HoldfastError `thread_not_found`.
+ */
+export async function stopThread(system: ThreadSystem, threadId: string): Promise<boolean> {
+	const isStopped = await askSession(system, threadId, (session) => session.stop());
+	if (!isStopped) return false;
+	for (const { id, parent } of await system.records.childrenOf(threadId))
+		if (parent?.blocking === true)
+			await stopThread(system, id).catch((error) => {
+				// Deleted meanwhile.
+				if ((error as { readonly code?: unknown }).code !== "thread_not_found") throw error;
+			});
+	return true;
+}

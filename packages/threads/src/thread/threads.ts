@@ -18,7 +18,7 @@ import type { ThreadEffects } from "../effects/index.ts";
 import type { Redaction } from "../environment/index.ts";
 import type { Message, Project, ProjectSource, QueueMessageInput, ThreadState } from "../types/index.ts";
 import type { KeyValue } from "../values/index.ts";
-import { askSession } from "./ask-session.ts";
+import { askSession, stopThread } from "./ask-session.ts";
 import { forgetBeside, listValues, redactionOf } from "./beside-session.ts";
 import { defaultParts } from "./default-parts.ts";
 import { EffectsOfThreads } from "./effects-of-threads.ts";
@@ -245,7 +245,7 @@ export class Threads {
 	/** Ends the execution under way, wherever it is. False where none was. */
 	async stop(threadId: string): Promise<boolean> {
 		await this.#require(threadId);
-		return askSession(this.#system, threadId, (session) => session.stop());
+		return stopThread(this.#system, threadId);
 	}
 
 	/** Starts an execution without saying anything. */
