@@ -8,6 +8,7 @@ const longest: readonly string[] = [
 	"test/bundlers/",
 	"packages/inspector/src/page.",
 	"test/matrix/matrix.long.",
+	"test/matrix/own-places.long.",
 	"test/templates/",
 	"test/examples.long.",
 	"test/simulation/",

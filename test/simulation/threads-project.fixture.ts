@@ -233,7 +233,9 @@ export function projectIn(world: ProjectWorld): Project {
 }
 
 /** A project of definitions, without files. */
-function valueProject(definitions: Readonly<Record<string, Readonly<Record<string, unknown>>>>): Project {
+export function valueProject(
+	definitions: Readonly<Record<string, Readonly<Record<string, unknown>>>>,
+): Project {
 	const maps = Object.fromEntries(
 		Object.entries(definitions).map(([kind, named]) => [
 			kind,

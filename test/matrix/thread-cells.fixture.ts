@@ -1,0 +1,227 @@
+// The cells of threads: each feature in memory and on SQLite, in one process and across restarts.
+import {
+	defineAgent,
+	defineModel,
+	definePrompt,
+	defineTool,
+	type HookDefinition,
+	threads as makeThreads,
+	type Project,
+	type ProviderRequest,
+	type ProviderResponse,
+	type ProviderStreamChunk,
+	type ThreadState,
+	type Threads,
+	type ToolResult,
+} from "@holdfast/threads";
+import type { Host } from "holdfast";
+import { expect } from "vitest";
+import { z } from "zod";
+import { valueProject } from "../simulation/threads-project.fixture.ts";
+import { type OwnCell, refusalOf, type Store, stores } from "./own-cell.fixture.ts";
+import { type ThreadFeature, type ThreadReply, threadFeatures } from "./thread-features.fixture.ts";
+import { threadRefusals } from "./thread-refusals.fixture.ts";
+import { threadSubagentFeatures } from "./thread-subagent-features.fixture.ts";
+
+type Restart = "never" | "while it waits" | "after each turn";
+
+const usage = { promptTokens: 1, completionTokens: 1, totalTokens: 2 };
+
+/** Follows the scripts of a cell, over all of its deployments. */
+class Scripts {
+	readonly #left: Map<string, (string | ThreadReply)[]>;
+
+	constructor(scripts: ThreadFeature["scripts"]) {
+		this.#left = new Map(Object.entries(scripts).map(([who, replies]) => [who, [...replies]]));
+	}
+
+	next({ messages }: ProviderRequest): ThreadReply {
+		const who = /^You are (?<name>\w+)/.exec(String(messages[0]?.content))?.groups?.name ?? "";
+		const reply = this.#left.get(who)?.shift() ?? `nothing is left for ${who} to say`;
+		return typeof reply === "string" ? { text: reply } : reply;
+	}
+}
+
+function answerOf({ text, calls = [], error, length }: ThreadReply): ProviderResponse {
+	if (error !== undefined) throw error;
+	return {
+		content: text ?? null,
+		toolCalls: calls.map(([name, id, args]) => ({ id, name, arguments: args })),
+		finishReason: length === true ? "length" : calls.length > 0 ? "tool_calls" : "stop",
+		usage,
+	};
+}
+
+function* piecesOf({
+	content,
+	toolCalls = [],
+	finishReason,
+}: ProviderResponse): Generator<ProviderStreamChunk> {
+	if (content !== null) yield { type: "content-delta", delta: content };
+	for (const { id, name, arguments: args } of toolCalls) {
+		yield { type: "tool-call-start", id, name };
+		yield { type: "tool-call-done", id, arguments: args };
+	}
+	yield { type: "finish", finishReason, usage };
+}
+
+function projectOf(feature: ThreadFeature, ran: unknown[], scripts: Scripts): Project {
+	const { main = ["act"], agents = {}, prompts = [], hooks = [], run } = feature;
+	const hookNames = hooks.map(({ id }: HookDefinition) => id);
+	const prompt = (name: string, tools: readonly unknown[]) =>
+		definePrompt({
+			name: `${name}_prompt`,
+			toolDescription: `Asks ${name}.`,
+			prompt: `You are ${name}.`,
+			model: "model",
+			includePastTools: true,
+			parallelToolCalls: true,
+			tools: tools as never,
+		});
+	const agent = (name: string) =>
+		defineAgent({
+			name,
+			exposeAsTool: true,
+			toolDescription: `Is ${name}.`,
+			sideA: { prompt: `${name}_prompt` },
+			hooks: hookNames,
+		});
+	const model = defineModel({
+		name: "model",
+		model: "m",
+		provider: () => ({
+			name: "scripted",
+			specificationVersion: "1",
+			generate: async (request) => answerOf(scripts.next(request)),
+			async *stream(request) {
+				yield* piecesOf(answerOf(scripts.next(request)));
+			},
+		}),
+	});
+	const act = defineTool({
+		description: "Acts.",
+		args: z.object({ n: z.number() }),
+		async execute(state: ThreadState, input: { readonly n: number }): Promise<ToolResult> {
+			ran.push(input);
+			await run?.(state, input, ran);
+			return { status: "success", result: `did ${input.n}` };
+		},
+	});
+	const tools = { main, ...agents };
+	const named = <Made extends { readonly name: string }>(made: readonly Made[]) =>
+		Object.fromEntries(made.map((each) => [each.name, each]));
+	return valueProject({
+		agent: named(Object.keys(tools).map(agent)),
+		prompt: named([
+			...Object.entries(tools).map(([name, callable]) => prompt(name, callable)),
+			...prompts.map((name) => prompt(name, [])),
+		]),
+		model: { model },
+		tool: { act },
+		hook: Object.fromEntries(hooks.map((hook) => [hook.id, hook])),
+		effect: {},
+		provider: {},
+	});
+}
+
+interface Deployed {
+	readonly host: Host;
+	readonly threads: Threads;
+}
+
+async function play(feature: ThreadFeature, store: Store, restart: Restart): Promise<unknown> {
+	const ran: unknown[] = [];
+	const scripts = new Scripts(feature.scripts);
+	const deploy = async (): Promise<Deployed> => {
+		const host = store.open();
+		const threads = makeThreads({
+			project: projectOf(feature, ran, scripts),
+			host,
+			modelWait: { firstMs: 20, longestMs: 20 },
+			...feature.options,
+		});
+		await threads.supervise({ lookEveryMs: 5 });
+		return { host, threads };
+	};
+	let deployed = await deploy();
+	const again = async (): Promise<void> => {
+		await deployed.threads.close({ drainMs: 0 });
+		await deployed.host.close();
+		deployed = await deploy();
+	};
+	const threadId = "t";
+	const isOver = async ({ host, threads }: Deployed): Promise<boolean> => {
+		const open = await host.journal.list({ state: "open" });
+		const inbox = await host.journal.inbox(threads.storeKeyOf(threadId));
+		return open.length === 0 && inbox.length === 0;
+	};
+	const waits = async (): Promise<boolean> => {
+		const isWaiting =
+			feature.waitsFor === "call"
+				? ran.length > 0
+				: (await deployed.host.journal.list({ state: "waiting" })).length > 0;
+		return isWaiting || (await isOver(deployed));
+	};
+	try {
+		await deployed.threads.createThread({ agentId: "main", id: threadId });
+		for (let turn = 0; turn < feature.turns; turn++) {
+			await deployed.threads.queueMessage(threadId, { content: `turn ${turn}` });
+			if (turn === 0 && feature.waitsFor !== undefined) {
+				await expect.poll(waits, { interval: 1 }).toBe(true);
+				if (restart === "while it waits") await again();
+				await feature.aside?.(deployed.threads, threadId, ran);
+			}
+			await expect.poll(() => isOver(deployed), { interval: 1 }).toBe(true);
+			await feature.afterTurn?.(deployed.threads, threadId);
+			if (restart === "after each turn") await again();
+		}
+		return { ran, said: await said(deployed.threads, threadId) };
+	} finally {
+		await deployed.threads.close({ drainMs: 0 });
+		await deployed.host.close();
+		await store.close();
+	}
+}
+
+/** What the messages of a thread say, with the names of calls. */
+async function said(threads: Threads, threadId: string): Promise<readonly string[]> {
+	const state = await threads.get(threadId);
+	const { messages } = (await state?.getMessages({ limit: 1_000 })) ?? { messages: [] };
+	return messages.map(({ role, content, tool_calls }) => {
+		const calls = (JSON.parse(tool_calls ?? "[]") as { function: { name: string } }[]).map(
+			(call) => `<${call.function.name}>`,
+		);
+		return [`${role}:`, ...(content === null ? [] : [content.replace(/\.? .*$/s, "")]), ...calls].join(" ");
+	});
+}
+
+const restarts: readonly Restart[] = ["never", "while it waits", "after each turn"];
+
+export const threadCells: readonly OwnCell[] = [
+	...[...threadFeatures, ...threadSubagentFeatures].flatMap((feature) =>
+		Object.entries(stores).flatMap(([where, store]) =>
+			restarts
+				.filter(
+					(restart) =>
+						restart !== "while it waits" || (feature.waitsFor !== undefined && feature.restarted !== null),
+				)
+				.map(
+					(restart): OwnCell => ({
+						place: `a thread ${where}`,
+						name: `${feature.name} in a thread ${where}, restarted ${restart}`,
+						expected:
+							restart === "while it waits" ? (feature.restarted ?? feature.expected) : feature.expected,
+						play: () => play(feature, store(), restart),
+					}),
+				),
+		),
+	),
+	...threadRefusals.map(
+		({ name, code, make }): OwnCell => ({
+			place: "a project of threads",
+			name: `${name} in a project of threads`,
+			expected: code,
+			play: () => refusalOf(make),
+		}),
+	),
+];
