@@ -28,14 +28,15 @@ export async function chatInLines(parts: PlainParts, left: Promise<void>): Promi
 	let written = 0;
 	let prompted: string | undefined;
 	const write = (): void => {
-		const { entries, live } = transcript.snapshot();
-		for (const entry of entries.slice(written)) {
+		const { live } = transcript;
+		const entries = transcript.entriesAfter(written);
+		for (const entry of entries) {
 			// What was typed is there already.
 			if (isTyped && entry.kind === "user") continue;
 			output.write(`${prompted === undefined ? "" : "\n"}${entryText(entry, paint, output.columns)}\n`);
 			prompted = undefined;
 		}
-		written = entries.length;
+		written += entries.length;
 		const prompt = live.question ?? (live.status === "idle" ? "You: " : undefined);
 		if (isTyped && prompt !== prompted && prompt !== undefined) {
 			output.write(prompted === undefined ? prompt : `\n${prompt}`);

@@ -35,10 +35,10 @@ type NewEntry = ChatEntry extends infer Each ? (Each extends ChatEntry ? Omit<Ea
 
 /** The store. Its snapshots never change. */
 export class Transcript {
-	#snapshot: Snapshot = {
-		entries: [],
-		live: { status: "idle", tail: "", calls: [], queued: [], question: undefined, footer: "" },
-	};
+	readonly #entries: ChatEntry[] = [];
+	#live: Live = { status: "idle", tail: "", calls: [], queued: [], question: undefined, footer: "" };
+	/** Made when it is asked for: an answer may add entries far more often than anybody looks. */
+	#snapshot: Snapshot | undefined;
 	readonly #listeners = new Set<() => void>();
 	#ids = 0;
 
@@ -48,28 +48,36 @@ export class Transcript {
 		return () => void this.#listeners.delete(changed);
 	};
 
-	readonly snapshot = (): Snapshot => this.#snapshot;
+	readonly snapshot = (): Snapshot => {
+		this.#snapshot ??= { entries: [...this.#entries], live: this.#live };
+		return this.#snapshot;
+	};
 
 	get live(): Live {
-		return this.#snapshot.live;
+		return this.#live;
+	}
+
+	/** The entries after the first so many. */
+	entriesAfter(count: number): readonly ChatEntry[] {
+		return this.#entries.slice(count);
 	}
 
 	add(...entries: readonly NewEntry[]): void {
-		if (entries.length === 0) return;
-		const added = entries.map((entry) => ({ ...entry, id: ++this.#ids }));
-		this.#change({ ...this.#snapshot, entries: [...this.#snapshot.entries, ...added] });
+		for (const entry of entries) this.#entries.push({ ...entry, id: ++this.#ids });
+		if (entries.length > 0) this.#changed();
 	}
 
 	set(live: Partial<Live>): void {
-		this.#change({ ...this.#snapshot, live: { ...this.#snapshot.live, ...live } });
+		this.#live = { ...this.#live, ...live };
+		this.#changed();
 	}
 
 	note(text: string, tone: "plain" | "warning" | "quiet" = "plain"): void {
 		this.add({ kind: "note", text, tone });
 	}
 
-	#change(snapshot: Snapshot): void {
-		this.#snapshot = snapshot;
+	#changed(): void {
+		this.#snapshot = undefined;
 		for (const changed of [...this.#listeners]) changed();
 	}
 }

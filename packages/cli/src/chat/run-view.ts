@@ -121,7 +121,7 @@ export class RunView {
 	}
 
 	#show(blocks: readonly string[]): void {
-		if (blocks.length > 0) this.#transcript.add(...blocks.map((text) => ({ kind: "answer" as const, text })));
+		for (const text of blocks) this.#transcript.add({ kind: "answer", text });
 		const { tail } = this.#blocks;
 		if (tail !== this.#transcript.live.tail) this.#transcript.set({ tail });
 	}

@@ -1,6 +1,6 @@
 /** What several sources give, as it comes, until all have ended. Others may be added meanwhile. */
 export class Merged<T> implements AsyncIterable<T> {
-	readonly #waiting: T[] = [];
+	#waiting: T[] = [];
 	#sources = 0;
 	#failure: { readonly error: unknown } | undefined;
 	#wake = (): void => {};
@@ -12,7 +12,11 @@ export class Merged<T> implements AsyncIterable<T> {
 
 	async *[Symbol.asyncIterator](): AsyncGenerator<T, void, void> {
 		for (;;) {
-			for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) yield next;
+			while (this.#waiting.length > 0) {
+				const waiting = this.#waiting;
+				this.#waiting = [];
+				yield* waiting;
+			}
 			if (this.#failure !== undefined) throw this.#failure.error;
 			if (this.#sources === 0) return;
 			await new Promise<void>((resolve) => {

@@ -10,6 +10,9 @@ import {
 import { plainJson } from "../tools/index.ts";
 import type { ModelMessage, ModelMessagePart } from "./model-messages.ts";
 
+/** Calls that one answer may have, as those of providers. */
+const mostCalls = 1_000;
+
 /** An answer, and a result for each of its calls. */
 export interface ReadAnswer {
 	readonly message: AssistantMessage;
@@ -22,17 +25,18 @@ export interface ReadAnswer {
  */
 export function readModelOutput(output: unknown): readonly ReadAnswer[] {
 	if (!Array.isArray(output)) throw invalid(`It gave ${describe(output)} in place of a list of messages.`);
-	const answers: { message: AssistantMessage; results: Map<string, ToolResult> }[] = [];
+	const answers: { message: AssistantMessage; results: Map<string, ToolResult | undefined> }[] = [];
 	for (const given of output as readonly (Partial<ModelMessage> | null | undefined)[]) {
 		const role: unknown = given?.role;
 		if (role === "assistant") {
-			answers.push({ message: readAssistant(partsOf(given)), results: new Map() });
+			const message = readAssistant(partsOf(given));
+			const called = (message.toolCalls ?? []).map(({ toolCallId }) => [toolCallId, undefined] as const);
+			answers.push({ message, results: new Map(called) });
 		} else if (role === "tool") {
 			const open = answers.at(-1);
 			for (const part of partsOf(given)) {
 				const result = readResult(part);
-				const calls = open?.message.toolCalls ?? [];
-				if (open === undefined || !calls.some((call) => call.toolCallId === result.toolCallId))
+				if (open?.results.has(result.toolCallId) !== true)
 					throw invalid(
 						`It gave a result for "${result.toolCallId}", which the answer before it did not call.`,
 					);
@@ -67,10 +71,12 @@ function partsOf(message: Partial<ModelMessage> | null | undefined): readonly Mo
 function readAssistant(parts: readonly ModelMessagePart[]): AssistantMessage {
 	const content: AssistantContent[] = [];
 	const calls: ToolCall[] = [];
+	const ids = new Set<string>();
 	for (const part of parts) {
-		if (part.type === "tool-call") calls.push(readCall(part, calls));
+		if (part.type === "tool-call") calls.push(readCall(part, ids));
 		else content.push(readContent(part));
 	}
+	if (calls.length > mostCalls) throw invalid(`An assistant message has more than ${mostCalls} tool calls.`);
 	return new AssistantMessage(content, calls.length === 0 ? undefined : calls);
 }
 
@@ -90,12 +96,12 @@ function readContent(part: ModelMessagePart): AssistantContent {
 
 function readCall(
 	{ toolCallId, toolName, input = {}, providerOptions }: ModelMessagePart,
-	before: readonly ToolCall[],
+	before: Set<string>,
 ): ToolCall {
 	if (typeof toolCallId !== "string" || toolCallId === "" || typeof toolName !== "string" || toolName === "")
 		throw invalid("A tool call has no `toolCallId` or no `toolName`.");
-	if (before.some((call) => call.toolCallId === toolCallId))
-		throw invalid(`Two tool calls of one message have the id "${toolCallId}".`);
+	if (before.has(toolCallId)) throw invalid(`Two tool calls of one message have the id "${toolCallId}".`);
+	before.add(toolCallId);
 	if (typeof input !== "object" || input === null || Array.isArray(input))
 		throw invalid(`The input of the tool call "${toolCallId}" is ${describe(input)}, not an object.`);
 	const call: ToolCall = { toolCallId, toolName, arguments: copied(input) as Record<string, unknown> };

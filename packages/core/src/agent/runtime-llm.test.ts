@@ -198,6 +198,10 @@ describe("a function as a model", () => {
 		["an unknown part", [{ role: "assistant", content: [{ type: "sound" }] }]],
 		["a call without an id", [{ role: "assistant", content: [call("")] }]],
 		["two calls of one id", [{ role: "assistant", content: [call("c"), call("c")] }]],
+		[
+			"more calls than an answer may have",
+			[{ role: "assistant", content: Array.from({ length: 1_001 }, (_, index) => call(`c${index}`)) }],
+		],
 		["an input that is no object", [{ role: "assistant", content: [call("c", 7 as never)] }]],
 		["a result nobody called for", [{ role: "tool", content: [result("c", 1)] }]],
 		["a value that is no JSON", [{ role: "assistant", content: [call("c", circular())] }]],

@@ -60,11 +60,11 @@ describe("the order of calls in a round", () => {
 		]);
 	});
 
-	test("any number of sequential calls may answer at once", async () => {
-		const calls = Array.from({ length: 2_500 }, () => ({ name: "only" }));
+	test("as many sequential calls as an answer may have may answer at once", async () => {
+		const calls = Array.from({ length: 1_000 }, () => ({ name: "only" }));
 		const { results } = await round(calls, [anyTool("only", () => "at once", { sequential: true })]);
 		expect(new Set(results)).toEqual(new Set(["at once"]));
-		expect(results.length).toBe(2_500);
+		expect(results.length).toBe(1_000);
 	});
 
 	test("a sequential call ends before any other starts, several of them in call order [UAP-083]", async () => {

@@ -15,6 +15,8 @@ interface Call {
 	readonly id: string | undefined;
 	readonly name: string | undefined;
 	hasArguments: boolean;
+	/** Its position among the calls, once that is known. */
+	index: number | undefined;
 	/** What was said of its arguments before its position was known. */
 	readonly held: string[];
 }
@@ -28,8 +30,11 @@ export class OpenAnswer {
 	readonly #emitted = { text: 0, thinking: 0 };
 	/** Those that were emitted, by their position. */
 	readonly #calls: Call[] = [];
-	/** Those that wait for one of a lower place. */
-	#held: Call[] = [];
+	/** All of them: the first of each place by that place, and the others by place and id. */
+	readonly #known = new Map<number | string, Call>();
+	/** Those that wait for one of a lower place, by their own, and the lowest place that was not looked at. */
+	readonly #held = new Map<number, Call[]>();
+	#nextHeld = 0;
 	/** Places of blocks and calls that were emitted, and the lowest of which nothing was. */
 	readonly #seen = new Set<number>();
 	#nextPlace = 0;
@@ -59,8 +64,10 @@ export class OpenAnswer {
 			else if (this.#block?.kind === kind) this.#rest(block.text);
 		}
 		this.#endBlock();
+		// A call keeps the index it was emitted under, also where the stream had another order than the answer.
+		const indexes = new Map(this.#calls.map((call, index) => [call.id, index] as const).reverse());
 		for (const [place, call] of (message.toolCalls ?? []).entries()) {
-			const index = this.#emittedIndex(place, call.toolCallId);
+			const index = indexes.get(call.toolCallId) ?? place;
 			const emitted = this.#calls[index];
 			const { toolCallId: id, toolName: name } = call;
 			if (emitted === undefined) this.#events.push({ type: "toolcall_start", index, id, name });
@@ -78,12 +85,6 @@ export class OpenAnswer {
 		this.#events = [];
 		this.#endBlock();
 		return this.#events;
-	}
-
-	/** The index under which a call was emitted: its own, except where the stream had another order than the answer. */
-	#emittedIndex(place: number, id: string): number {
-		const index = this.#calls.findIndex((call) => call.id === id);
-		return index < 0 ? place : index;
 	}
 
 	#start(): void {
@@ -125,32 +126,38 @@ export class OpenAnswer {
 	#call(place: number, { toolCallId: id, toolName: name, argumentsJson: delta = "" }: StreamDelta): void {
 		this.#start();
 		this.#endBlock();
-		const same = (call: Call): boolean =>
-			call.place === place && (id === undefined || call.id === undefined || call.id === id);
-		const held = this.#held.find(same);
-		if (held !== undefined) {
-			held.held.push(delta);
-			this.#release();
-			return;
+		const known = this.#find(place, id);
+		const call = known ?? this.#add({ place, id, name, hasArguments: false, index: undefined, held: [] });
+		if (call.index === undefined) call.held.push(delta);
+		else if (delta !== "") this.#arguments(call.index, delta);
+		if (known !== undefined || call.index !== undefined) this.#release();
+	}
+
+	/** A call by its place; of several at one place, by its id too. */
+	#find(place: number, id: string | undefined): Call | undefined {
+		const first = this.#known.get(place);
+		if (first === undefined || id === undefined || first.id === undefined || first.id === id) return first;
+		return this.#known.get(`${place} ${id}`);
+	}
+
+	/** A call is emitted at once, or held where its position is not known. */
+	#add(call: Call): Call {
+		const { place, id } = call;
+		this.#known.set(this.#known.has(place) ? `${place} ${id}` : place, call);
+		if (place <= this.#nextPlace) this.#begin(call);
+		else {
+			const held = this.#held.get(place);
+			if (held === undefined) this.#held.set(place, [call]);
+			else held.push(call);
 		}
-		let index = this.#calls.findIndex(same);
-		if (index < 0) {
-			const call: Call = { place, id, name, hasArguments: false, held: [] };
-			if (place > this.#nextPlace) {
-				call.held.push(delta);
-				this.#held.push(call);
-				return;
-			}
-			index = this.#begin(call);
-		}
-		if (delta !== "") this.#arguments(index, delta);
-		this.#release();
+		return call;
 	}
 
 	/** Emits the start of a call; its index. */
 	#begin(call: Call): number {
 		const { id, name, place } = call;
 		const index = this.#calls.push(call) - 1;
+		call.index = index;
 		this.#see(place);
 		const known = { ...(id === undefined ? {} : { id }), ...(name === undefined ? {} : { name }) };
 		this.#events.push({ type: "toolcall_start", index, ...known });
@@ -169,13 +176,13 @@ export class OpenAnswer {
 
 	/** Emits the calls that waited for those that were emitted meanwhile. */
 	#release(): void {
-		for (;;) {
-			const at = this.#held.findIndex(({ place }) => place <= this.#nextPlace);
-			if (at < 0) return;
-			const [call] = this.#held.splice(at, 1) as [Call];
-			const index = this.#begin(call);
-			const said = call.held.join("");
-			if (said !== "") this.#arguments(index, said);
+		for (; this.#nextHeld <= this.#nextPlace; this.#nextHeld++) {
+			for (const call of this.#held.get(this.#nextHeld) ?? []) {
+				const index = this.#begin(call);
+				const said = call.held.join("");
+				if (said !== "") this.#arguments(index, said);
+			}
+			this.#held.delete(this.#nextHeld);
 		}
 	}
 }

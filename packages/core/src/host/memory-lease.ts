@@ -142,11 +142,12 @@ export class MemoryLease implements Lease {
 
 function somethingWaits(session: Session | undefined, batch: Append): boolean {
 	if (session?.inbox === undefined) return false;
+	const drained = new Set(batch.drain);
 	return session.inbox.some(
 		(input) =>
 			input.kind !== "message" &&
 			(input.runId === undefined || input.runId === batch.runId) &&
-			batch.drain?.includes(input.id) !== true,
+			!drained.has(input.id),
 	);
 }
 
@@ -166,9 +167,12 @@ function fold(session: Session, { at, runId, facts }: Append, seq: number): void
 
 /** What is gone from the inbox went with its session, or another has it: the session is not as it was seen. */
 function isWaiting(session: Session | undefined, ids: readonly string[]): boolean {
-	return ids.every((id) => session?.inbox?.some((input) => input.id === id) === true);
+	if (ids.length === 0) return true;
+	const waiting = new Set(session?.inbox?.map(({ id }) => id));
+	return ids.every((id) => waiting.has(id));
 }
 
 function drain(session: Session, ids: readonly string[]): void {
-	session.inbox = session.inbox?.filter((input) => !ids.includes(input.id));
+	const drained = new Set(ids);
+	session.inbox = session.inbox?.filter(({ id }) => !drained.has(id));
 }

@@ -85,11 +85,13 @@ function pushEach(stage: DeltaStage, deltas: readonly Delta[]): MaybePromise<rea
 		const came = stage.push(deltas[at] as Delta);
 		if (came instanceof Promise) {
 			return came.then(async (first) => {
-				const rest = await pushEach(stage, deltas.slice(at + 1));
-				return [...released, ...first, ...rest];
+				for (const delta of first) released.push(delta);
+				for (const left of deltas.slice(at + 1))
+					for (const delta of await stage.push(left)) released.push(delta);
+				return released;
 			});
 		}
-		released.push(...came);
+		for (const delta of came) released.push(delta);
 	}
 	return released;
 }

@@ -98,7 +98,7 @@ export function splitAnswers(
 	for (const { call } of run?.calls ?? []) theirs.delete(call.toolCallId);
 	const nested = answers.filter(({ toolCallId }) => theirs.has(toolCallId));
 	for (const { toolCallId } of nested) moved.add(theirs.get(toolCallId) ?? "");
-	return { own: answers.filter((each) => !nested.includes(each)), nested, moved };
+	return { own: answers.filter(({ toolCallId }) => !theirs.has(toolCallId)), nested, moved };
 }
 
 /** The state as if the calls of sub-agents were the run's own: answers to both are looked at as a whole. */

@@ -31,8 +31,9 @@ export async function pending({ actor }: SessionQueue): Promise<readonly Pending
 	if (own.length > 0 && state.run?.status === "running") {
 		// What another process has answered is taken when the round is over.
 		const inbox = await actor.table.journal.inbox(actor.storeKey);
-		const answered = storedAnswers(inbox, state.run.runId).flatMap(readAnswers);
-		own = own.filter((call) => answered.every(({ toolCallId }) => toolCallId !== call.toolCallId));
+		const answers = storedAnswers(inbox, state.run.runId).flatMap(readAnswers);
+		const answered = new Set(answers.map(({ toolCallId }) => toolCallId));
+		own = own.filter(({ toolCallId }) => !answered.has(toolCallId));
 	}
 	const others = (await actor.table.agent.children?.pendingInBackground(actor.storeKey)) ?? [];
 	return others.length === 0 ? own : [...own, ...others];

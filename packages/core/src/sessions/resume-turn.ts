@@ -60,7 +60,8 @@ export async function resumeTurn(
 	if (staysParked && agentChanged !== undefined && onAgentChange === "park")
 		return park(session, open, { reason: "agent-changed", crashes: open.crashes, agentChanged });
 	// What ends the wait takes its inputs in itself.
-	const notices = session.notices.filter(({ id }) => settlement?.drain?.includes(id) !== true);
+	const drained = new Set(settlement?.drain);
+	const notices = session.notices.filter(({ id }) => !drained.has(id));
 	// The policy is complete now that the plugins are set up.
 	const current = { ...session, policy: agent.policy, notices };
 	const { run, ...made } = makeAgain(current, engine, open, "resumed", settlement?.watcher);

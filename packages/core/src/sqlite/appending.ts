@@ -187,7 +187,8 @@ export class Appending implements Operation {
 
 	#somethingWaits(session: number): boolean {
 		const waiting = this.lane.store.statements.waitingForRun.all(session, this.#runId) as { id: string }[];
-		return waiting.some(({ id }) => this.#batch.drain?.includes(fromStored(id)) !== true);
+		const drained = new Set(this.#batch.drain);
+		return waiting.some(({ id }) => !drained.has(fromStored(id)));
 	}
 
 	#take(

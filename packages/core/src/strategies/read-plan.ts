@@ -82,23 +82,57 @@ function inOrder(steps: readonly PlanStep[], before: readonly PlanStep[]): reado
 			else others.push(at);
 		}
 	}
-	const order: PlanStep[] = [];
-	// Positions that can go, the first as listed last.
-	const ready = steps.flatMap((_, at) => (waiting[at]?.size === 0 ? [at] : [])).reverse();
-	for (let at = ready.pop(); at !== undefined; at = ready.pop()) {
+	const order = new Set<PlanStep>();
+	const ready = new Lowest();
+	for (const at of steps.keys()) if (waiting[at]?.size === 0) ready.add(at);
+	for (let at = ready.take(); at !== undefined; at = ready.take()) {
 		const step = steps[at] as PlanStep;
-		order.push(step);
-		const freed = (following.get(step.id) ?? []).filter((other) => {
+		order.add(step);
+		for (const other of following.get(step.id) ?? []) {
 			waiting[other]?.delete(step.id);
-			return waiting[other]?.size === 0;
-		});
-		if (freed.length === 0) continue;
-		ready.push(...freed);
-		ready.sort((one, other) => other - one);
+			if (waiting[other]?.size === 0) ready.add(other);
+		}
 	}
-	if (order.length === steps.length) return order;
-	const stuck = steps.filter((step) => !order.includes(step)).map((step) => step.id);
-	throw invalid(`these steps wait for each other: ${stuck.join(", ")}`);
+	if (order.size === steps.length) return [...order];
+	const stuck = steps.filter((step) => !order.has(step)).map((step) => step.id);
+	const shown =
+		stuck.length > 20 ? `${stuck.slice(0, 20).join(", ")} and ${stuck.length - 20} more` : stuck.join(", ");
+	throw invalid(`these steps wait for each other: ${shown}`);
+}
+
+/** Numbers of which the lowest is taken each time: a binary heap. */
+class Lowest {
+	readonly #numbers: number[] = [];
+
+	add(number: number): void {
+		const numbers = this.#numbers;
+		let at = numbers.length;
+		while (at > 0) {
+			const above = (at - 1) >> 1;
+			if ((numbers[above] as number) <= number) break;
+			numbers[at] = numbers[above] as number;
+			at = above;
+		}
+		numbers[at] = number;
+	}
+
+	take(): number | undefined {
+		const numbers = this.#numbers;
+		const lowest = numbers[0];
+		const last = numbers.pop();
+		if (last === undefined || numbers.length === 0) return lowest;
+		let at = 0;
+		for (;;) {
+			let below = 2 * at + 1;
+			if (below >= numbers.length) break;
+			if (below + 1 < numbers.length && (numbers[below + 1] as number) < (numbers[below] as number)) below++;
+			if ((numbers[below] as number) >= last) break;
+			numbers[at] = numbers[below] as number;
+			at = below;
+		}
+		numbers[at] = last;
+		return lowest;
+	}
 }
 
 function readStep(value: unknown, at: number): PlanStep {

@@ -131,7 +131,8 @@ class Delegation implements SessionChildren {
 		const inBackground = await waitingTasks(storeKey, this.#tables);
 		const all = [...inForeground, ...inBackground];
 		const continued = await answerChildren((subagent) => this.tableOf(subagent), all, answers, check);
-		const tasks = continued.filter((work) => inBackground.includes(work));
+		const ofTasks = new Set(inBackground);
+		const tasks = continued.filter((work) => ofTasks.has(work));
 		let background: AgentRun | undefined;
 		for (const { child } of tasks) background = (await this.#continue(child)) ?? background;
 		return { foreground: continued.length - tasks.length, background };

@@ -132,9 +132,12 @@ export async function answerChildren(
 ): Promise<readonly WaitingWork[]> {
 	const deliveries = new Map<string, Delivery>();
 	const answered = new Set<WaitingWork>();
+	const works = new Map(
+		waiting.flatMap((work) => work.child.calls.map(({ id }) => [id, work] as const)).reverse(),
+	);
 	for (const given of answers) {
 		const { runId, ...rest } = given;
-		const work = waiting.find(({ child }) => child.calls.some(({ id }) => id === given.toolCallId));
+		const work = works.get(given.toolCallId);
 		if (work === undefined) throw refusedOf(given, "the run does not wait for a call of that id");
 		if (runId !== undefined && runId !== work.runId)
 			throw refusedOf(given, "it is meant for another run than the one that waits");

@@ -1,7 +1,13 @@
 // Engine `fstring`: `{name}`, dotted names, `{name!redact}`, doubled braces. Nothing is evaluated: what is not a name stays
 // as it is. One pass from brace to brace, so reading is linear.
 import { fieldAt, textOf } from "./plain-params.ts";
-import { type CompileOutcome, problemAt, type RenderParts, type TemplateEngine } from "./template-engine.ts";
+import {
+	type CompileOutcome,
+	mostProblems,
+	problemAt,
+	type RenderParts,
+	type TemplateEngine,
+} from "./template-engine.ts";
 
 const placeholder = /\{(?<name>[A-Za-z_]\w*(?:\.\w+)*)(?:!(?<helper>\w*))?\}/y;
 const brace = /[{}]/g;
@@ -21,7 +27,7 @@ function compile(text: string): CompileOutcome {
 		brace.lastIndex = from;
 		return brace.exec(text)?.index ?? text.length;
 	};
-	while (at < text.length) {
+	while (at < text.length && problems.length < mostProblems) {
 		const found = next(at);
 		if (found > at) parts.push(text.slice(at, found));
 		at = found + 1;

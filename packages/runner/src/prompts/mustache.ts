@@ -2,9 +2,10 @@
 // names and escapes HTML. The library is optional, so it is passed in.
 import { messageOf } from "@holdfast/upp";
 import { fieldOf, isEmpty, type PlainValue, textOf } from "./plain-params.ts";
-import { blockProblems, scanTags } from "./tags.ts";
+import { blockProblems, scanTags, type Tag } from "./tags.ts";
 import {
 	type CompileOutcome,
+	mostProblems,
 	problemAt,
 	type RenderParts,
 	type TemplateEngine,
@@ -28,19 +29,13 @@ export function mustacheEngine(library: Library): TemplateEngine {
 
 function compile(library: Library, text: string, depth: number): CompileOutcome {
 	const scan = scanTags(text);
-	const problems = [
-		...scan.tags.flatMap(({ sigil, name, inner, offset }) => {
-			if (sigil === ">")
-				return [problemAt(text, offset, `partial "${name}": a template may not include another`)];
-			if (sigil === "=") return [problemAt(text, offset, "delimiters may not be changed")];
-			if (manyBlanks.test(inner))
-				return [problemAt(text, offset, `more than ${maximalBlanks} blanks in a row inside of a tag`)];
-			if (sigil !== "!" && /\s/.test(inner.trim().slice(sigil.length).trim()))
-				return [problemAt(text, offset, `unknown helper "${name}"; a tag is one name`)];
-			return [];
-		}),
-		...blockProblems(text, scan),
-	];
+	const problems: string[] = [];
+	for (const tag of scan.tags) {
+		const problem = problemOf(tag);
+		if (problem !== undefined) problems.push(problemAt(text, tag.offset, problem));
+		if (problems.length >= mostProblems) break;
+	}
+	problems.push(...blockProblems(text, scan));
 	if (problems.length > 0) return { problems };
 	let tokens: readonly Token[];
 	try {
@@ -57,6 +52,15 @@ function compile(library: Library, text: string, depth: number): CompileOutcome 
 			render: (parts) => render(tokens, [parts.params], parts),
 		},
 	};
+}
+
+function problemOf({ sigil, name, inner }: Tag): string | undefined {
+	if (sigil === ">") return `partial "${name}": a template may not include another`;
+	if (sigil === "=") return "delimiters may not be changed";
+	if (manyBlanks.test(inner)) return `more than ${maximalBlanks} blanks in a row inside of a tag`;
+	if (sigil !== "!" && /\s/.test(inner.trim().slice(sigil.length).trim()))
+		return `unknown helper "${name}"; a tag is one name`;
+	return undefined;
 }
 
 function tokenBelow(tokens: readonly Token[], depth: number): Token | undefined {

@@ -28,6 +28,9 @@ export interface TemplateEngine {
 	compile(text: string, limits: { readonly depth: number }): CompileOutcome;
 }
 
+/** Problems of a text that are named; finding the place of each costs a look at the text before it. */
+export const mostProblems = 20;
+
 /** A problem with its place in a text, both counted from 1. */
 export function problemAt(text: string, offset: number, problem: string): string {
 	const before = text.slice(0, offset);

@@ -52,7 +52,8 @@ export function memoryKeeper(): TemplateKeeper {
 			turns.take(id, async () => {
 				const versions = templates.get(id) ?? [];
 				const template = await make(String(versions.length + 1));
-				templates.set(id, [...versions, template]);
+				versions.push(template);
+				templates.set(id, versions);
 				return template;
 			}),
 	};

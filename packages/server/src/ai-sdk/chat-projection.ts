@@ -75,6 +75,8 @@ export class ChatProjection {
 	#block = "";
 	readonly #writing = new Map<number, Writing>();
 	readonly #calls = new Map<string, Call>();
+	/** Those of sub-agents that have no result yet: each result looks at them, and not at all calls of the run. */
+	readonly #nested = new Map<string, Call>();
 
 	constructor(known: CallsKnown = {}) {
 		this.#known = known;
@@ -306,6 +308,7 @@ export class ChatProjection {
 		const within = taskId === undefined ? path?.[0]?.toolCallId : undefined;
 		const call: Call = { toolName, input, ...state, within };
 		this.#calls.set(toolCallId, call);
+		if (within !== undefined) this.#nested.set(toolCallId, call);
 		// Pages send answers once each call of the step has an output. It gets its own when the sub-agent is done.
 		if (within !== undefined)
 			this.#emit({ type: "tool-output-available", toolCallId: within, output: waitsOutput });
@@ -321,8 +324,9 @@ export class ChatProjection {
 
 	/** The sub-agents have the answers to these calls and continue. Their results are not in this session's log. */
 	#continueNested(isOver: (id: string, call: Call) => boolean): void {
-		for (const [toolCallId, call] of this.#calls) {
-			if (call.within === undefined || call.isSettled || !isOver(toolCallId, call)) continue;
+		for (const [toolCallId, call] of this.#nested) {
+			if (!isOver(toolCallId, call)) continue;
+			this.#nested.delete(toolCallId);
 			call.isSettled = true;
 			const isPages = call.approvalId === undefined && !this.#isAnswered(toolCallId, call);
 			if (this.#known.denied?.has(toolCallId) === true)
@@ -363,6 +367,7 @@ export class ChatProjection {
 		const call = this.#calls.get(toolCallId);
 		if (call === undefined || call.isSettled) return;
 		call.isSettled = true;
+		this.#nested.delete(toolCallId);
 		call.said = "";
 		this.#continueNested((_, { within }) => within === toolCallId);
 		this.#emitInput(toolCallId, "others");

@@ -211,9 +211,10 @@ export class StoreLease implements Lease {
 	/** What an append makes of the head, and the segment it needs. */
 	#next(batch: Append, facts: Segment["facts"]): { head: Head; segment?: Segment; claims: Claim[] } {
 		const base = this.#base;
-		const { drain = [], runId, at, dedupeKey: begun } = batch;
+		const { runId, at, dedupeKey: begun } = batch;
+		const drained = new Set(batch.drain);
 		const claims: Claim[] = base.inbox.flatMap(({ id, dedupeKey, order }) =>
-			dedupeKey !== undefined && drain.includes(id) ? [{ dedupeKey, order }] : [],
+			dedupeKey !== undefined && drained.has(id) ? [{ dedupeKey, order }] : [],
 		);
 		const claimed = claims.map(({ dedupeKey }) => dedupeKey);
 		if (begun !== undefined) {
@@ -237,7 +238,7 @@ export class StoreLease implements Lease {
 			workerId: this.#journal.workerId,
 			appends: base.appends + 1,
 			held: true,
-			inbox: base.inbox.filter(({ id }) => !drain.includes(id)),
+			inbox: base.inbox.filter(({ id }) => !drained.has(id)),
 			claims: base.claims + claimed.length,
 			...(begun === undefined ? {} : { claimed: begun }),
 			updatedAt: at,

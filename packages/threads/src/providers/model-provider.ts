@@ -10,6 +10,7 @@ import {
 	type Message,
 	type ModelReference,
 	type ToolCall,
+	type ToolResult,
 	ToolResultMessage,
 	type UserContent,
 	UserMessage,
@@ -204,6 +205,8 @@ function usageOf(usage: LLMResponse["usage"]): ProviderUsage {
 
 function uppMessages(messages: readonly ProviderMessage[]): Message[] {
 	const made: AnyMessage[] = [];
+	/** Those of the last message of results. */
+	let results: ToolResult[] = [];
 	for (const message of messages) {
 		switch (message.role) {
 			case "system":
@@ -232,10 +235,11 @@ function uppMessages(messages: readonly ProviderMessage[]): Message[] {
 				const { content, toolCallId } = message;
 				const isError = typeof content === "object" && "type" in content && content.type === "error";
 				const result = { toolCallId, result: textOf(content), ...(isError ? { isError } : {}) };
-				const last = made.at(-1);
-				if (last?.type === "tool_result")
-					made[made.length - 1] = new ToolResultMessage([...last.results, result]);
-				else made.push(new ToolResultMessage([result]));
+				if (made.at(-1)?.type !== "tool_result") {
+					results = [];
+					made.push(new ToolResultMessage(results));
+				}
+				results.push(result);
 			}
 		}
 	}

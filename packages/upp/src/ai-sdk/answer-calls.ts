@@ -1,6 +1,7 @@
 // The tool calls of one answer: begun in pieces, whole in any order, listed in the order in which they were begun.
 
 import type { ToolCall } from "../messages/index.ts";
+import { mostCalls } from "../model/index.ts";
 
 interface WholeCall {
 	readonly call: ToolCall;
@@ -24,10 +25,11 @@ export class AnswerCalls {
 		return this.#first === toolCallId ? 0 : (this.#later?.get(toolCallId) ?? -1);
 	}
 
-	/** Begins a further call; its index. */
+	/** Begins a further call; its index. @throws TypeError for more than an answer may have. */
 	begin(toolCallId: string): number {
 		this.#later ??= new Map();
 		const index = this.#later.size + 1;
+		if (index >= mostCalls) throw new TypeError(`it has more than ${mostCalls} tool calls`);
 		this.#later.set(toolCallId, index);
 		return index;
 	}

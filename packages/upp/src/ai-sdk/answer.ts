@@ -6,8 +6,6 @@ import {
 	type AssistantContent,
 	AssistantMessage,
 	type ProviderMetadata,
-	type ReasoningBlock,
-	type TextBlock,
 	type ToolCall,
 } from "../messages/index.ts";
 import type { LLMResponse } from "../model/index.ts";
@@ -16,17 +14,11 @@ import { emptyUsage, sumUsage, type TokenUsage } from "../turn/index.ts";
 import { AnswerCalls } from "./answer-calls.ts";
 import type { Carried, Source } from "./carried.ts";
 import { fileBlock } from "./file-parts.ts";
+import { GrowingMetadata } from "./growing-metadata.ts";
 import type { AISDKFinishReason, AISDKMetadata, PromptPart, StreamPart } from "./language-model-types.ts";
+import { type OpenBlock, OpenBlocks } from "./open-blocks.ts";
 import { toStopReason, toUsage } from "./outcome.ts";
 import type { RenamedTool, RenamedTools } from "./wire-tools.ts";
-
-/** A block that is still growing. */
-interface OpenBlock {
-	readonly id: unknown;
-	readonly block: TextBlock | ReasoningBlock;
-	/** Its index in the content; -1 until there is something worth keeping. */
-	index: number;
-}
 
 /** Takes events as they arise. */
 export type Emit = (event: StreamEvent) => void;
@@ -42,8 +34,8 @@ export class Answer {
 	#calls: AnswerCalls | undefined;
 	/** Calls whose arguments are shown once they are whole: the provider streams them under other names. */
 	#unshown: Set<string> | undefined;
-	#open: OpenBlock[] | undefined;
-	#metadata: ProviderMetadata | undefined;
+	#open: OpenBlocks | undefined;
+	#metadata: GrowingMetadata | undefined;
 	#usage: TokenUsage | undefined;
 
 	/** `structured` answers are emitted as `object_delta` events, others as `text_delta`. */
@@ -109,17 +101,18 @@ export class Answer {
 				this.#usage =
 					this.#usage === undefined ? toUsage(part.usage) : sumUsage(this.#usage, toUsage(part.usage));
 				this.finishReason = part.finishReason;
-				this.#metadata = merge(this.#metadata, part.providerMetadata);
+				this.#metadata ??= new GrowingMetadata();
+				this.#metadata.add(part.providerMetadata);
 		}
 	}
 
 	/** The whole answer. */
 	finish(): LLMResponse {
-		if (this.#open !== undefined) for (const open of this.#open) this.#close(open);
+		if (this.#open !== undefined) for (const open of this.#open.all()) this.#close(open);
 		const places = this.#calls?.places(this.#content.length);
 		if (places !== undefined) this.#carried.callPlaces = places;
 		const upp = this.#carried as Record<string, unknown>;
-		const metadata = this.#metadata === undefined ? { upp } : { ...this.#metadata, upp };
+		const metadata = { ...this.#metadata?.value, upp };
 		const toolCalls = this.#calls?.list();
 		const message = new AssistantMessage(this.#content, toolCalls, { metadata });
 		const reason = toStopReason(this.finishReason);
@@ -138,26 +131,23 @@ export class Answer {
 	soFar(): AssistantMessage {
 		const { message } = this.finish();
 		this.#open = undefined;
+		this.#metadata = new GrowingMetadata(this.#metadata?.value);
 		const metadata = { ...message.metadata, upp: { ...this.#carried } as Record<string, unknown> };
 		return new AssistantMessage([...message.content], undefined, { metadata });
 	}
 
 	#start(part: StreamPart, type: "text" | "reasoning"): OpenBlock {
-		const open: OpenBlock = { id: part.id, block: { type, text: "" }, index: -1 };
-		addMetadata(open.block, part.providerMetadata);
-		this.#open ??= [];
-		this.#open.push(open);
+		const open: OpenBlock = { block: { type, text: "" }, metadata: new GrowingMetadata(), index: -1 };
+		addMetadata(open, part.providerMetadata);
+		this.#open ??= new OpenBlocks();
+		this.#open.begin(part.id, open);
 		return open;
 	}
 
-	#find(part: StreamPart, type: "text" | "reasoning"): OpenBlock | undefined {
-		return this.#open?.findLast(({ id, block }) => id === part.id && block.type === type);
-	}
-
 	#grow(part: StreamPart, type: "text" | "reasoning", event: StreamEventType): void {
-		const open = this.#find(part, type) ?? this.#start(part, type);
+		const open = this.#open?.last(part.id, type) ?? this.#start(part, type);
 		const text = textOf(part, "delta");
-		addMetadata(open.block, part.providerMetadata);
+		addMetadata(open, part.providerMetadata);
 		if (text === "") return;
 		if (open.index < 0) this.#keep(open);
 		open.block.text += text;
@@ -165,10 +155,9 @@ export class Answer {
 	}
 
 	#end(part: StreamPart, type: "text" | "reasoning"): void {
-		const open = this.#find(part, type);
+		const open = this.#open?.end(part.id, type);
 		if (open === undefined) return;
-		addMetadata(open.block, part.providerMetadata);
-		this.#open = this.#open?.filter((other) => other !== open);
+		addMetadata(open, part.providerMetadata);
 		this.#close(open);
 	}
 
@@ -320,20 +309,10 @@ function underOwnNames(
 	return Object.fromEntries(Object.entries(given).map(([name, value]) => [own.get(name) ?? name, value]));
 }
 
-function addMetadata(block: TextBlock | ReasoningBlock, added: AISDKMetadata | undefined): void {
-	if (added !== undefined) block.metadata = merge(block.metadata, added) as ProviderMetadata;
-}
-
-// Later parts add to what earlier ones said: an id comes at the start of a block, its signature at the end.
-function merge(
-	metadata: ProviderMetadata | undefined,
-	added: AISDKMetadata | undefined,
-): ProviderMetadata | undefined {
-	if (metadata === undefined || added === undefined) return added ?? metadata;
-	const merged: ProviderMetadata = { ...metadata };
-	for (const [provider, members] of Object.entries(added))
-		merged[provider] = { ...merged[provider], ...members };
-	return merged;
+function addMetadata({ block, metadata }: OpenBlock, added: AISDKMetadata | undefined): void {
+	if (added === undefined) return;
+	metadata.add(added);
+	block.metadata = metadata.value as ProviderMetadata;
 }
 
 /** The arguments of a call from the JSON text that a model wrote, or an empty object and the text that was no JSON object. */

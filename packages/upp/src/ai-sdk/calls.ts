@@ -114,8 +114,9 @@ const contentless: ReadonlySet<string> = new Set([
 ]);
 
 function hear(deadline: Deadline, part: StreamPart): void {
-	const { delta } = part as { delta?: unknown };
-	if (typeof delta === "string") deadline.heard(delta.length, delta !== "");
+	const { delta, providerMetadata } = part as { delta?: unknown; providerMetadata?: unknown };
+	const characters = providerMetadata === undefined ? 0 : charactersOf(providerMetadata);
+	if (typeof delta === "string") deadline.heard(delta.length + characters, delta !== "");
 	else deadline.heard(charactersOf(part), !contentless.has(part?.type));
 }
 

@@ -291,6 +291,19 @@ describe("an answer", () => {
 		});
 	});
 
+	test("with calls without end is left as soon as it has more than an answer may have", async () => {
+		const calls = Array.from({ length: 1_001 }, (_, index) =>
+			chatChunk({
+				tool_calls: [{ index, id: `c${index}`, type: "function", function: { name: "t", arguments: "{" } }],
+			}),
+		);
+		const model = await chatModel(chatStream(...calls, chatChunk({ content: "more" })));
+		await expect(model.stream(request()).response).rejects.toMatchObject({
+			code: "INVALID_RESPONSE",
+			message: expect.stringContaining("more than 1000 tool calls"),
+		});
+	});
+
 	test("with a structure that does not parse is given as it is to a caller who checks it", async () => {
 		const model = await chatModel(chatStream(chatChunk({ content: '{"a":' }), chatChunk({}, "length")));
 		const response = await model.stream(request({ structure, unparsed: "keep" })).response;

@@ -203,6 +203,26 @@ test("arguments nested too deeply are the model's mistake: they are marked as un
 	});
 });
 
+test.each([
+	[1_000, "fine"],
+	[1_001, "INVALID_RESPONSE"],
+])("an answer with %i calls is %s", async (count, expected) => {
+	const calls = Array.from({ length: count }, (_, index) => ({
+		toolCallId: `c${index}`,
+		toolName: "t",
+		arguments: {},
+	}));
+	const answer = () => ({ ...valid(), message: new AssistantMessage("", calls) });
+	for (const made of ["by createProvider", "by hand"] as const) {
+		const asked = bindModel({ model: answering(answer, made) });
+		const outcome = asked.model.complete(asked.request([new UserMessage("x")], {})).then(
+			() => "fine",
+			(error) => error.code,
+		);
+		expect(await outcome).toBe(expected);
+	}
+});
+
 test.each<[string, unknown]>([
 	["null", null],
 	["without a function", { modelId: "m", capabilities }],

@@ -3,9 +3,14 @@
 import { deepest, isPlainRecord, storable, type ToolCall } from "../messages/index.ts";
 import { Fault } from "./fault.ts";
 
+/** Calls that one answer may have: what a round costs grows faster than their number, and no provider makes nearly as many. */
+export const mostCalls = 1_000;
+
 /** The calls as given, or with arguments that are nested too deeply marked as unreadable. */
 export function readCalls(calls: readonly ToolCall[]): readonly ToolCall[] {
 	if (!Array.isArray(calls)) throw new Fault("`message.toolCalls`", "a list");
+	if (calls.length > mostCalls)
+		throw new Fault("`message.toolCalls`", `a list of at most ${mostCalls} calls`);
 	let tooDeep = false;
 	for (let index = 0; index < calls.length; index++) {
 		if (checkCall(calls[index], index) === "deep") tooDeep = true;

@@ -1,5 +1,6 @@
 // The door of the model port: what a provider implements, and how one is made.
 
+export { mostCalls } from "./check-calls.ts";
 export { checkStreamEvent } from "./check-event.ts";
 export { checkResponse } from "./check-response.ts";
 export { checkedModel, markChecked } from "./checked-model.ts";

@@ -35,8 +35,8 @@ function isClosed(schema: unknown): boolean {
 		anyOf = [],
 	} = schema as JSONSchema;
 	const isObject = type === "object" || (Array.isArray(type) && type.includes("object"));
-	const names = Object.keys(properties);
-	if (isObject && (additionalProperties !== false || !names.every((name) => required.includes(name))))
+	const all = new Set<string>(required);
+	if (isObject && (additionalProperties !== false || !Object.keys(properties).every((name) => all.has(name))))
 		return false;
 	const isList = type === "array" || (Array.isArray(type) && type.includes("array"));
 	if (isList && items === undefined) return false;

@@ -3,9 +3,8 @@
 // own schema checks the arguments.
 
 import type { JSONSchema } from "../messages/index.ts";
+import { anyOf, isRecord, MergeWork, mergeObjects, type Schema, TooMuchWork } from "./merge-schemas.ts";
 import { repairSchema, resolveReference } from "./repair-schema.ts";
-
-type Schema = JSONSchema | boolean;
 
 const known = new WeakMap<object, JSONSchema>();
 
@@ -20,7 +19,7 @@ export function objectSchema(given: JSONSchema): JSONSchema {
 	let made = known.get(given);
 	if (made === undefined) {
 		const repaired = repairSchema(given);
-		made = completed(asObject(repaired, repaired, 0), true);
+		made = completed(rootObject(repaired), true);
 		known.set(given, made);
 	}
 	return made;
@@ -32,87 +31,58 @@ const refusedAtRoot = [...unions, "not", "if", "then", "else", "enum", "const", 
 const mostReferences = 20;
 
 /** One object schema that accepts whatever the schema accepts of objects. */
-function asObject(schema: JSONSchema, root: JSONSchema, references: number): JSONSchema {
+function rootObject(schema: JSONSchema): JSONSchema {
+	try {
+		return asObject(schema, { root: schema, work: new MergeWork(), made: new Map() }, 0);
+	} catch (error) {
+		if (!(error instanceof TooMuchWork)) throw error;
+		const { description, properties } = schema;
+		return {
+			type: "object",
+			properties: isRecord(properties) ? properties : {},
+			...(description === undefined ? {} : { description }),
+		};
+	}
+}
+
+interface Merging {
+	readonly root: JSONSchema;
+	readonly work: MergeWork;
+	/** What became of a schema after so many references: many may lead to the same one. */
+	readonly made: Map<JSONSchema, JSONSchema[]>;
+}
+
+function asObject(schema: JSONSchema, to: Merging, references: number): JSONSchema {
 	const isPlain = schema.type === "object" && isRecord(schema.properties);
 	if (isPlain && refusedAtRoot.every((name) => schema[name] === undefined)) return schema;
-	const target = typeof schema.$ref === "string" ? resolveReference(schema.$ref, root) : undefined;
+	const made = to.made.get(schema) ?? [];
+	to.made.set(schema, made);
+	made[references] ??= mergedObject(schema, to, references);
+	return made[references];
+}
+
+function mergedObject(schema: JSONSchema, to: Merging, references: number): JSONSchema {
+	to.work.spend([schema]);
+	const target = typeof schema.$ref === "string" ? resolveReference(schema.$ref, to.root) : undefined;
 	let object: JSONSchema = { ...schema, type: "object", properties: schema.properties ?? {} };
 	for (const name of refusedAtRoot) delete object[name];
 	if (isRecord(target) && references < mostReferences)
-		object = both(object, asObject(target as JSONSchema, root, references + 1));
+		object = mergeObjects([object, asObject(target as JSONSchema, to, references + 1)], "all", to.work);
 	for (const name of unions) {
 		const branches = schema[name];
 		if (!Array.isArray(branches) || references >= mostReferences) continue;
 		const objects = branches
 			.filter((branch): branch is JSONSchema => isRecord(branch) && mayBeObject(branch))
-			.map((branch) => asObject(branch, root, references + 1));
+			.map((branch) => asObject(branch, to, references + 1));
 		if (objects.length === 0) continue;
-		object = both(object, objects.reduce(name === "allOf" ? both : either));
+		const branch = mergeObjects(objects, name === "allOf" ? "all" : "any", to.work);
+		object = mergeObjects([object, branch], "all", to.work);
 	}
 	return object;
 }
 
 function mayBeObject({ type }: JSONSchema): boolean {
 	return type === undefined || type === "object" || (Array.isArray(type) && type.includes("object"));
-}
-
-/** What both allow. */
-function both(one: JSONSchema, other: JSONSchema): JSONSchema {
-	const merged = merge(one, other, (a, b) => ({ allOf: [a, b] }));
-	const required = [...new Set([...(one.required ?? []), ...(other.required ?? [])])];
-	const open = [one, other].find(({ additionalProperties }) => additionalProperties !== undefined);
-	// Where only one of them closes the object, it does not know the properties of the other.
-	if (open?.additionalProperties === false) delete merged.additionalProperties;
-	return required.length === 0 ? merged : { ...merged, required };
-}
-
-/** What one of them allows. */
-function either(one: JSONSchema, other: JSONSchema): JSONSchema {
-	const merged = merge(one, other, anyOf);
-	if (one.additionalProperties !== false || other.additionalProperties !== false)
-		delete merged.additionalProperties;
-	const required = (one.required ?? []).filter((name) => other.required?.includes(name));
-	delete merged.required;
-	return required.length === 0 ? merged : { ...merged, required };
-}
-
-function merge(one: JSONSchema, other: JSONSchema, join: (a: Schema, b: Schema) => Schema): JSONSchema {
-	const properties: Record<string, Schema> = { ...one.properties };
-	for (const [name, schema] of Object.entries(other.properties ?? {})) {
-		const before = Object.hasOwn(properties, name) ? properties[name] : undefined;
-		const value = before === undefined || isSame(before, schema) ? schema : join(before, schema);
-		Object.defineProperty(properties, name, { value, enumerable: true, writable: true, configurable: true });
-	}
-	const description = one.description ?? other.description;
-	return {
-		...other,
-		...one,
-		...(description === undefined ? {} : { description }),
-		type: "object",
-		properties,
-	};
-}
-
-function anyOf(one: Schema, other: Schema): Schema {
-	const branches = [one, other].flatMap((each) =>
-		isRecord(each) && Array.isArray(each.anyOf) && Object.keys(each).length === 1 ? each.anyOf : [each],
-	) as Schema[];
-	const distinct = branches.filter((each, at) => branches.findIndex((b) => isSame(b, each)) === at);
-	const values = distinct.map(valuesOf);
-	// A union is often told apart by a constant: its values are one list.
-	if (values.every((each) => each !== undefined)) return { enum: [...new Set(values.flat())] };
-	return distinct.length === 1 ? (distinct[0] as Schema) : { anyOf: distinct };
-}
-
-function valuesOf(schema: Schema): readonly unknown[] | undefined {
-	if (!isRecord(schema)) return undefined;
-	const { type: _, const: constant, enum: choices, ...more } = schema as JSONSchema;
-	if (Object.keys(more).length > 0) return undefined;
-	return Array.isArray(choices) ? choices : constant === undefined ? undefined : [constant];
-}
-
-function isSame(one: Schema, other: Schema): boolean {
-	return one === other || JSON.stringify(one) === JSON.stringify(other);
 }
 
 /** Every object with its properties, every list with a schema for its items, every name that is required with a schema. */
@@ -149,7 +119,7 @@ function completeItems(schema: JSONSchema, set: (name: string, value: unknown) =
 	if (Array.isArray(prefixItems)) {
 		const rest = items === undefined || items === true || items === false ? [] : [items as Schema];
 		const members = [...(prefixItems as Schema[]), ...rest].map((each) => one(each) as Schema);
-		set("items", members.reduce(anyOf));
+		set("items", members.length === 1 ? members[0] : anyOf(members));
 		set("prefixItems", undefined);
 		if (items === false && schema.maxItems === undefined) set("maxItems", prefixItems.length);
 	} else if (type === "array" || items !== undefined) set("items", isRecord(items) ? one(items) : {});
@@ -170,8 +140,4 @@ function listed(list: unknown): unknown {
 	if (!Array.isArray(list)) return list;
 	const made = list.map(one);
 	return made.every((schema, at) => schema === list[at]) ? list : made;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-	return typeof value === "object" && value !== null && !Array.isArray(value);
 }

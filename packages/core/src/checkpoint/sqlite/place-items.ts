@@ -29,7 +29,8 @@ export function placeItems(before: StoredItems, digests: readonly string[]): Pla
 		numbers.push(number);
 	}
 	const left = new Map<string, number[]>();
-	for (let at = numbers.length; at < before.numbers.length; at++) {
+	// From the last to the first, so that equal ones are taken in order from the end of their list.
+	for (let at = before.numbers.length - 1; at >= numbers.length; at--) {
 		const digest = before.digests[at] as string;
 		const same = left.get(digest);
 		if (same === undefined) left.set(digest, [before.numbers[at] as number]);
@@ -38,7 +39,7 @@ export function placeItems(before: StoredItems, digests: readonly string[]): Pla
 	// Two equal items have two rows: one row twice would break the range.
 	let highest = before.numbers.reduce((most, number) => Math.max(most, number), 0);
 	for (let at = numbers.length; at < digests.length; at++) {
-		const found = left.get(digests[at] as string)?.shift();
+		const found = left.get(digests[at] as string)?.pop();
 		if (found === undefined) added.push(at);
 		numbers.push(found ?? ++highest);
 	}

@@ -1,0 +1,70 @@
+// Schemas of tools take time that grows with their size, and no faster: servers that others run write them (keeps I7).
+import { expect, test } from "vitest";
+import type { JSONSchema } from "../messages/index.ts";
+import { isClosedSchema } from "./closed-schema.ts";
+import { objectSchema } from "./object-schema.ts";
+
+const list = <T>(length: number, of: (index: number) => T): T[] =>
+	Array.from({ length }, (_, index) => of(index));
+const named = <T>(length: number, of: (index: number) => T): Record<string, T> =>
+	Object.fromEntries(list(length, (index) => [`p${index}`, of(index)]));
+
+/** Schemas of a size. */
+const shapes: Readonly<Record<string, (n: number) => object>> = {
+	"a union of constants": (n) => ({
+		oneOf: list(n, (index) => ({ type: "object", properties: { kind: { const: index } } })),
+	}),
+	"a union of objects that share a property": (n) => ({
+		anyOf: list(n, (index) => ({ properties: { a: { type: "string", maxLength: index } } })),
+	}),
+	"a union of objects of their own": (n) => ({
+		anyOf: list(n, (index) => ({ properties: { [`p${index}`]: {} }, required: [`p${index}`] })),
+	}),
+	"all of many objects": (n) => ({
+		allOf: list(n, (index) => ({ properties: { a: { minLength: index } }, required: [`p${index}`] })),
+	}),
+	"a long tuple": (n) => ({
+		type: "object",
+		properties: { a: { prefixItems: list(n, (index) => ({ type: "string", maxLength: index })) } },
+	}),
+	"references to one large object": (n) => ({
+		$defs: { large: { type: "object", properties: named(n, () => ({})) } },
+		allOf: list(n, () => ({ $ref: "#/$defs/large" })),
+	}),
+	"references to one union": (n) => ({
+		$defs: { union: { allOf: list(n, (index) => ({ properties: { a: { minLength: index } } })) } },
+		allOf: list(n, () => ({ $ref: "#/$defs/union" })),
+	}),
+};
+
+function costOf(make: () => object, work: (schema: object) => unknown): number {
+	const costs = list(5, () => {
+		const schema = make();
+		const from = process.cpuUsage();
+		work(schema);
+		const { user, system } = process.cpuUsage(from);
+		return (user + system) / 1_000;
+	});
+	return Math.min(...costs);
+}
+
+test.each(Object.entries(shapes))("%s", (_, schemaOf) => {
+	const cost = (n: number): number =>
+		costOf(
+			() => schemaOf(n),
+			(schema) => objectSchema(schema as JSONSchema),
+		);
+	// Linear work costs eight times as much, some more where it outgrows the caches, and a square 64 times.
+	expect(cost(24_000)).toBeLessThan(24 * Math.max(cost(3_000), 4));
+});
+
+test("a closed object with many names", () => {
+	const closed = (n: number) => ({
+		type: "object",
+		properties: named(n, () => ({ type: "string" })),
+		required: list(n, (index) => `p${index}`),
+		additionalProperties: false,
+	});
+	const cost = (n: number): number => costOf(() => closed(n), isClosedSchema);
+	expect(cost(24_000)).toBeLessThan(24 * Math.max(cost(3_000), 4));
+});
