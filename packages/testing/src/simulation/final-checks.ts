@@ -2,7 +2,8 @@
 import { checkBackground } from "./background-checks.ts";
 import { checkChildren } from "./child-checks.ts";
 import { type SaidMessage, said, sameConversation } from "./conversation.ts";
-import { type GivenInput, isOnRecord, type Users } from "./users.ts";
+import { isDecided } from "./given-answers.ts";
+import type { GivenInput, Users } from "./users.ts";
 import type { World } from "./world.ts";
 
 /** Milliseconds that one worker waits at most for an input accepted before its own by another. */
@@ -26,7 +27,7 @@ export async function checkOutcome(world: World, users: Users): Promise<void> {
 		const isCompleted = entries.some(
 			({ runId, fact }) => runId === given.runId && fact.kind === "run.ended" && fact.outcome === "completed",
 		);
-		if (isCompleted && !isOnRecord(ledger, given))
+		if (isCompleted && !isDecided(ledger, given))
 			ledger.wrong(`an answer for ${given.answer.toolCallId} was accepted and never used`);
 	}
 	checkOrder(world, users);

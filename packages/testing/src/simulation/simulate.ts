@@ -5,6 +5,7 @@ import { undelivered, unreported } from "./background-checks.ts";
 import { isAtRest } from "./child-checks.ts";
 import { checkOutcome, checkView } from "./final-checks.ts";
 import type { PlantedFault } from "./planted-faults.ts";
+import type { Process } from "./process.ts";
 import type { SimulatedStore, WorldClock } from "./simulated-store.ts";
 import { Users } from "./users.ts";
 import { World, type WorldFault, worldFaults } from "./world.ts";
@@ -132,7 +133,7 @@ async function comeToRest(world: World, users: Users): Promise<void> {
 		if (round === mostRounds - 1) return ledger.wrong(`stuck: ${unfinished}`);
 		const process = world.serving[0] ?? world.startProcess();
 		if (round % 3 === 0) {
-			for (const each of world.serving) await users.settle(each);
+			for (const each of whoSettles(world, round)) await users.settle(each);
 		} else if (round % 3 === 1) {
 			// What was due by a clock that was fast is due in hours.
 			const atLeast = round < mostRounds / 2 ? 1_000 : 3_600_000;
@@ -141,6 +142,16 @@ async function comeToRest(world: World, users: Users): Promise<void> {
 		if (process.dead) world.startProcess();
 		await schedule.rest();
 	}
+}
+
+/**
+ * All workers at once, and in the end one after the other: where the store has no leases, those that resume a session at once
+ * take it from each other, and may do so again each time.
+ */
+function whoSettles({ serving }: World, round: number): readonly Process[] {
+	if (round < mostRounds / 2) return serving;
+	const turn = Math.floor(round / 3) % serving.length;
+	return serving.slice(turn, turn + 1);
 }
 
 /** A tool or a model that never settles is interrupted by its user. */

@@ -1,8 +1,8 @@
 // Users of the world: they send, steer, answer, interrupt, suspend, stop, fork, fold, kill and delete at moments that the seed chooses.
 
-import { type AgentRun, type Fact, foldHistory, type StoredInput, type ToolAnswer } from "holdfast";
+import { type AgentRun, foldHistory, type ToolAnswer } from "holdfast";
 import { rootOf } from "./child-checks.ts";
-import type { Ledger } from "./ledger.ts";
+import { type GivenAnswer, holds, isDecided } from "./given-answers.ts";
 import type { Process } from "./process.ts";
 import { type Pace, WatchedRun } from "./watched-run.ts";
 import type { World } from "./world.ts";
@@ -20,14 +20,6 @@ export interface GivenInput {
 	run?: AgentRun;
 	/** It was said again under its key, by whomever. */
 	isRepeated?: true;
-}
-
-/** An answer that was accepted for a run of another process. */
-export interface GivenAnswer {
-	readonly runId: string;
-	readonly answer: ToolAnswer;
-	/** Whether it is for a call of a sub-agent. */
-	readonly isNested: boolean;
 }
 
 /** The end of a session's runs, from when it was asked for. */
@@ -102,6 +94,8 @@ export class Users {
 	readonly #world: World;
 	/** What was said under a key, and how it is said again. */
 	readonly #said: { readonly input: GivenInput; readonly say: (by: Process) => Promise<void> }[] = [];
+	/** All that was answered, accepted or not. */
+	readonly #answered: ToolAnswer[] = [];
 	#deeds = 0;
 	#moments = 0;
 
@@ -271,14 +265,19 @@ export class Users {
 				? { runId, toolCallId, approved: random.chance(0.7) }
 				: { runId, toolCallId, output: `${process.name} answered at ${schedule.now}` };
 		});
+		this.#answered.push(...answers);
 		const run = await session.answer(answers);
+		const answered = [...this.#answered];
 		const inbox = await this.#world.store.inbox(key);
 		for (const answer of answers) {
 			const call = some.find(({ toolCallId }) => toolCallId === answer.toolCallId);
-			const given: GivenAnswer = { runId: run.runId, answer, isNested: call?.path !== undefined };
+			const isNested = call?.path !== undefined;
+			const isRival = (other: ToolAnswer): boolean =>
+				other !== answer && other.toolCallId === answer.toolCallId && other.runId === answer.runId;
+			const given: GivenAnswer = { runId: run.runId, answer, isNested, rivals: answered.filter(isRival) };
 			// Where another process works on the run, it waits in the inbox.
 			if (inbox.some((input) => holds(input, answer))) this.answers.push(given);
-			else if (!isOnRecord(ledger, given))
+			else if (!isDecided(ledger, given))
 				ledger.wrong(`an answer for ${answer.toolCallId} was accepted, and is not on record`);
 		}
 		this.#look(run, process);
@@ -361,37 +360,4 @@ export class Users {
 		if (!this.#world.ledger.expects(String(code)))
 			this.#world.ledger.wrong(`${what} failed with ${code}: ${message}`);
 	}
-}
-
-/** Whether a fact holds what was answered. */
-/** The id that a call of a sub-agent has in its own session. */
-function ownId({ toolCallId }: ToolAnswer): string {
-	const own = toolCallId.split("/").at(-1) ?? "";
-	return own.replaceAll("%2F", "/").replaceAll("%25", "%");
-}
-
-/** Whether an accepted answer is among the facts. */
-export function isOnRecord(ledger: Ledger, { runId, answer, isNested }: GivenAnswer): boolean {
-	if (isNested) {
-		const own = { ...answer, toolCallId: ownId(answer) };
-		return ledger.allLives.some(({ entries }) => entries.some(({ fact }) => saysSame(fact, own)));
-	}
-	const entries = ledger.lifeOfRun(runId)?.entries ?? [];
-	return entries.some((entry) => entry.runId === runId && saysSame(entry.fact, answer));
-}
-
-/** Whether an input of the inbox has the answer. */
-function holds({ kind, body }: StoredInput, { toolCallId }: ToolAnswer): boolean {
-	if (kind !== "tool-result") return false;
-	return (body as { readonly answers: readonly ToolAnswer[] }).answers.some(
-		(each) => each.toolCallId === toolCallId,
-	);
-}
-
-function saysSame(fact: Fact, answer: ToolAnswer): boolean {
-	if ("output" in answer)
-		return fact.kind === "tool.settled" && fact.callId === answer.toolCallId && fact.result === answer.output;
-	if (fact.kind !== "decision" || fact.topic !== "approval") return false;
-	const { callId, approved } = fact.answer as { readonly callId: string; readonly approved: boolean };
-	return callId === answer.toolCallId && approved === answer.approved;
 }

@@ -1,0 +1,50 @@
+// Answers that were accepted, and what became of them: each is on record, unless another to the same call came first.
+
+import type { Fact, StoredInput, ToolAnswer } from "holdfast";
+import type { Ledger } from "./ledger.ts";
+
+/** An answer that was accepted for a run of another process. */
+export interface GivenAnswer {
+	readonly runId: string;
+	readonly answer: ToolAnswer;
+	/** Whether it is for a call of a sub-agent. */
+	readonly isNested: boolean;
+	/** Answers to the same call that somebody had given by the time when this one was accepted. */
+	readonly rivals: readonly ToolAnswer[];
+}
+
+/** The id that a call of a sub-agent has in its own session. */
+function ownId({ toolCallId }: ToolAnswer): string {
+	const own = toolCallId.split("/").at(-1) ?? "";
+	return own.replaceAll("%2F", "/").replaceAll("%25", "%");
+}
+
+/** Whether an accepted answer is among the facts, or one that was given before that and came first. */
+export function isDecided(ledger: Ledger, { runId, answer, isNested, rivals }: GivenAnswer): boolean {
+	return [answer, ...rivals].some((each) => isOnRecord(ledger, runId, each, isNested));
+}
+
+function isOnRecord(ledger: Ledger, runId: string, answer: ToolAnswer, isNested: boolean): boolean {
+	if (isNested) {
+		const own = { ...answer, toolCallId: ownId(answer) };
+		return ledger.allLives.some(({ entries }) => entries.some(({ fact }) => saysSame(fact, own)));
+	}
+	const entries = ledger.lifeOfRun(runId)?.entries ?? [];
+	return entries.some((entry) => entry.runId === runId && saysSame(entry.fact, answer));
+}
+
+/** Whether an input of the inbox has the answer. */
+export function holds({ kind, body }: StoredInput, { toolCallId }: ToolAnswer): boolean {
+	if (kind !== "tool-result") return false;
+	return (body as { readonly answers: readonly ToolAnswer[] }).answers.some(
+		(each) => each.toolCallId === toolCallId,
+	);
+}
+
+function saysSame(fact: Fact, answer: ToolAnswer): boolean {
+	if ("output" in answer)
+		return fact.kind === "tool.settled" && fact.callId === answer.toolCallId && fact.result === answer.output;
+	if (fact.kind !== "decision" || fact.topic !== "approval") return false;
+	const { callId, approved } = fact.answer as { readonly callId: string; readonly approved: boolean };
+	return callId === answer.toolCallId && approved === answer.approved;
+}
