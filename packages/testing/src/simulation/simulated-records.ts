@@ -62,11 +62,13 @@ export function simulatedRecords(options: SimulatedRecordsOptions): RecordSpace 
 	}
 
 	return {
-		get: (address) => operation(`reads a record of ${address.shelf}`, () => at(space.get(address)), reads),
-		list: (shelf, list) => operation(`lists records of ${shelf}`, () => at(space.list(shelf, list)), reads),
+		get: (address) =>
+			operation(`reads a record of ${named(address.shelf)}`, () => at(space.get(address)), reads),
+		list: (shelf, list) =>
+			operation(`lists records of ${named(shelf)}`, () => at(space.list(shelf, list)), reads),
 		commit: (expected, writes) =>
 			operation(
-				`commits records of ${writes.map(({ shelf }) => shelf).join(", ")}`,
+				`commits records of ${writes.map(({ shelf }) => named(shelf)).join(", ")}`,
 				() => at(space.commit(expected, written(writes))),
 				{ kind: "writes" },
 			),
@@ -101,4 +103,9 @@ function at<T>(answer: T | Promise<T>): T {
 /** All answers, at once where all came at once. */
 function all<T>(values: readonly MaybePromise<T>[]): MaybePromise<readonly T[]> {
 	return values.some((value) => value instanceof Promise) ? Promise.all(values) : (values as readonly T[]);
+}
+
+/** A shelf as a trace names it: which life of a session it belongs to differs from one replay to the next. */
+function named(shelf: string): string {
+	return shelf.replace(/^(notifications of) .*$/, "$1 a session");
 }
