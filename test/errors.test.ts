@@ -27,6 +27,7 @@ const givenACodeLater: ReadonlyMap<string, string> = new Map([
 	["packages/threads/src/load/read-definition.ts", "a problem of the project"],
 	["packages/threads/src/values/thread-values.ts", "the cause of unserialisable_value"],
 	["packages/upp/src/ai-sdk/answer.ts", "the cause of INVALID_RESPONSE"],
+	["packages/upp/src/ai-sdk/answer-calls.ts", "the cause of INVALID_RESPONSE"],
 	["packages/upp/src/ai-sdk/file-parts.ts", "the cause of INVALID_RESPONSE"],
 ]);
 
