@@ -70,12 +70,9 @@ const blocking = definePlugin({
 	name: "blocking",
 	setup: (on) => void on.on("tool.call", () => ({ action: "reject-and-continue", message: "No." })),
 });
-/** Ends when the execution is stopped; the first call alone waits. */
-function untilStopped({ execution }: ThreadState, { n }: { readonly n: number }): Promise<void> | undefined {
-	if (n !== 1) return undefined;
-	return new Promise((resolve) =>
-		execution?.abortSignal.addEventListener("abort", () => resolve(), { once: true }),
-	);
+/** Never ends; the first call alone waits. */
+function neverEnds(_: ThreadState, { n }: { readonly n: number }): Promise<void> | undefined {
+	return n === 1 ? new Promise(() => {}) : undefined;
 }
 
 /** Changes what was said first. */
@@ -311,12 +308,12 @@ export const threadFeatures: readonly ThreadFeature[] = [
 		name: "a stop while a call runs",
 		turns: 2,
 		scripts: { main: [call("c", { n: 1 }), call("c", { n: 2 }), "done"] },
-		run: untilStopped,
+		run: neverEnds,
 		waitsFor: "call",
 		aside: (threads, threadId) => threads.stop(threadId),
 		expected: {
 			ran: [{ n: 1 }, { n: 2 }],
-			said: ["user: turn", "assistant: <act>", "tool: did", ...one.said],
+			said: ["user: turn", "assistant: <act>", "tool: The", ...one.said],
 		},
 		// How far the execution comes before it is stopped depends on the time.
 		restarted: null,
