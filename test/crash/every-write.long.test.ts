@@ -165,10 +165,10 @@ async function killAndFinish(file: string, deaths: 1 | 2): Promise<ReadonlyMap<s
 	expect(dying.signal).toBe("SIGKILL");
 	expect(dying.reports).toEqual([{ held: expect.anything(), missing: expect.anything() }]);
 	// Where two race for a record, or a wait is over before it begins, the number of writes differs from time to time: then
-	// a case has come to its end. A reminder that arrives within a turn begins none of its own, which saves some 16 writes.
+	// a case has come to its end.
 	const missing = dying.reports[0]?.missing ?? [];
 	expect(missing.filter((name) => !/^(?:background|notify|decide)\./.test(name))).toEqual([]);
-	expect(missing.length, missing.join()).toBeLessThan(24);
+	expect(missing.length, missing.join()).toBeLessThan(5);
 	const names = cases.map(({ name }) => ({ name }));
 	if (deaths === 2) {
 		const again = names.map(({ name }, index) => ({
@@ -178,8 +178,7 @@ async function killAndFinish(file: string, deaths: 1 | 2): Promise<ReadonlyMap<s
 		const second = await runCases(file, { phase: "die again", later: 60_000, cases: again });
 		expect(second.signal).toBe("SIGKILL");
 		expect(second.reports).toEqual([{ held: expect.anything() }]);
-		// Recovery waits for some of the writes that are held here, so not every case comes to a second one.
-		expect(second.reports[0]?.held?.length).toBeGreaterThan(5);
+		expect(second.reports[0]?.held?.length).toBeGreaterThan(cases.length / 2);
 	}
 	const finishing = await runCases(file, { phase: "finish", later: 120_000, cases: names });
 	expect(finishing.reports.filter(({ written }) => written === undefined)).toEqual([]);

@@ -16,10 +16,7 @@ export interface AgentExecution {
 	resume(table: SessionTable, runId: string): Promise<AgentRun | null>;
 	/** Where the scheduler can be asked what is due; undefined when it calls somebody itself. */
 	readonly scheduler: OwnScheduler | undefined;
-	/**
-	 * Runs of this agent whose time has come and that do not wait for a living worker's run, and where they belong. Deletes
-	 * the notifications among them whose session was deleted: a process that died in between has left them.
-	 */
+	/** Runs of this agent whose time has come and that do not wait for a living worker's run, and where they belong. */
 	due(table: SessionTable): Promise<readonly DueRun[]>;
 	/** A run needs no delivery any more, if it is over. */
 	settle(runId: string): Promise<void>;
@@ -30,6 +27,8 @@ export interface DueRun {
 	readonly runId: string;
 	/** Of its session. */
 	readonly storeKey: string;
+	/** Set where nothing is to be resumed: deletes what a process that died has left of the run. */
+	readonly collect?: () => Promise<void>;
 }
 
 /** Undefined for a host that keeps no records of runs. */
@@ -59,11 +58,11 @@ export function agentExecution(host: Host, ports: Ports, keys: SessionKeys): Age
 				const isFor = await incarnationFor(store, run);
 				const { openRunId, holder, incarnation } = (await journal.head(storeKey)) ?? {};
 				if (isFor !== undefined && isFor !== incarnation) {
-					await records.deleted(isFor);
+					found.push({ runId, storeKey, collect: () => records.deleted(isFor) });
 					continue;
 				}
 				if (run.kind === "notification" && isFinal(run.status)) {
-					await scheduler?.settle(runId);
+					found.push({ runId, storeKey, collect: async () => scheduler?.settle(runId) });
 					continue;
 				}
 				// A run under way takes in the notice of its session, or is waited for.

@@ -256,9 +256,10 @@ export class DueWork {
 	async #scheduled(): Promise<readonly Piece[]> {
 		const { scheduled } = this.#supervised;
 		if (scheduled === undefined) return [];
-		return (await scheduled.due()).flatMap(({ runId, storeKey }) => {
+		return (await scheduled.due()).flatMap(({ runId, storeKey, collect }) => {
 			if (!this.#isOurs(storeKey)) return [];
-			const take = (): Promise<AgentRun | null> => scheduled.resume(runId);
+			const take = (): Promise<AgentRun | null> =>
+				collect === undefined ? scheduled.resume(runId) : collect().then(() => null);
 			return [{ storeKey, name: `run ${runId}`, take, over: () => scheduled.settle(runId) }];
 		});
 	}

@@ -58,10 +58,18 @@ export interface WorkHooks {
 	readonly onLook?: (() => void) | undefined;
 }
 
+/** A run whose time has come. */
+export interface ScheduledRun {
+	readonly runId: string;
+	/** Of its session. */
+	readonly storeKey: string;
+	readonly collect?: () => Promise<void>;
+}
+
 /** Runs that a host has scheduled. */
 export interface ScheduledRuns {
-	/** Those whose time has come. Deletes those made for sessions that were deleted. */
-	due(): Promise<readonly { readonly runId: string; readonly storeKey: string }[]>;
+	/** Those whose time has come. Of those with `collect` nothing is to be resumed: it deletes what is left of them. */
+	due(): Promise<readonly ScheduledRun[]>;
 	/** Null when another has it, or it is over. */
 	resume(runId: string): Promise<AgentRun | null>;
 	/** It needs no delivery any more, if it is over. */

@@ -29,7 +29,9 @@ export class Supervisor {
 	): AsyncGenerator<AgentRun, void, void> {
 		const { remind, keyOf, takeOver, scheduled } = this.#supervised;
 		// Others resume what is scheduled.
-		const collect = async (): Promise<void> => void (await scheduled?.due());
+		const collect = async (): Promise<void> => {
+			for (const due of (await scheduled?.due()) ?? []) await due.collect?.();
+		};
 		let failure: { readonly error: unknown } | undefined;
 		const report = (problem: WorkProblem): void => {
 			if (onProblem !== undefined) onProblem(problem);
@@ -41,7 +43,7 @@ export class Supervisor {
 			if (run) yield run;
 		}
 		await this.#watchDeadlines("ever", () => true, report);
-		for (const finish of [remind, collect, others])
+		for (const finish of [remind, others, collect])
 			if (!signal.aborted) await finish?.().catch((error) => report({ error }));
 		if (failure !== undefined) throw failure.error;
 	}
