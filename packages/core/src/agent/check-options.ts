@@ -62,12 +62,14 @@ export function checkModel(options: AgentOptions): void {
 		);
 	if (!hasOwnTools(model)) return;
 	const kind = isInstance(model) ? "an instance of an LLM" : "a function";
-	const own = isInstance(model) ? (["system", "instructions", "params", "config"] as const) : [];
+	const own = isInstance(model)
+		? (["system", "instructions", "params", "config", "structure", "toolStrategy", "onRetry"] as const)
+		: [];
 	for (const name of ["tools", "toolChoice", "subagents", ...own] as const) {
 		if (options[name] === undefined) continue;
 		throw new HoldfastTypeError(
 			"invalid_option",
-			`The option \`${name}\` does not go with ${kind} as \`model\`: it has ${name.startsWith("tool") || name === "subagents" ? "tools" : "settings"} of its own.`,
+			`The option \`${name}\` does not go with ${kind} as \`model\`: it has ${name === "tools" || name === "toolChoice" || name === "subagents" ? "tools" : "settings"} of its own.`,
 		);
 	}
 }

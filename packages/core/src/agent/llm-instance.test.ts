@@ -50,10 +50,29 @@ describe("an instance of another making", () => {
 		await agent.close();
 	});
 
+	test("costs what its prices say", async () => {
+		const usage = { ...emptyUsage(), inputTokens: 10, outputTokens: 5, totalTokens: 15 };
+		const priced = {
+			...instance,
+			stream: () => ({
+				turn: generate().then((turn) => ({ ...turn, usage })),
+				abort() {},
+				async *[Symbol.asyncIterator]() {},
+			}),
+		} as unknown as LLMInstance;
+		const agent = new Agent({ model: priced, prices: { llm: { input: 1, output: 2 } } });
+		const { cost } = await (await agent.session("s").send("Hi.")).result();
+		await agent.close();
+		expect(cost).toBeCloseTo(20 / 1e6);
+	});
+
 	test.each([
 		["tools", [add]],
 		["system", "Be brief."],
 		["params", {}],
+		["structure", { type: "object" }],
+		["toolStrategy", {}],
+		["onRetry", () => {}],
 	])("refuses the option `%s`, which it would not see", (name, value) => {
 		expect(() => new Agent({ model: instance, [name]: value } as never)).toThrow(
 			expect.objectContaining({ code: "invalid_option", message: expect.stringContaining(`\`${name}\``) }),

@@ -267,7 +267,11 @@ function bind(options: AgentOptions, system: string | undefined): EngineModel {
 		);
 	}
 	if (isRuntimeLlm(options.model)) return runtimeLlmModel(options.model);
-	if (isInstance(options.model)) return foreignModel(options.model);
+	if (isInstance(options.model)) {
+		const asked = foreignModel(options.model);
+		const price = options.prices?.[asked.model.modelId];
+		return price === undefined ? asked : { ...asked, price };
+	}
 	const binding: ModelBinding = bindModel(llmOptionsOf(options, system));
 	const price = options.prices?.[binding.model.modelId];
 	return {
