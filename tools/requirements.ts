@@ -74,7 +74,7 @@ export function renderRequirements(
 		"",
 		"Every requirement line and the tests that name it in their title. Written by `npm run requirements` from",
 		"[requirements.tsv](requirements.tsv) and the titles of the tests; `npm run check` fails when it is stale.",
-		"A line without a test is not yet proven, whether or not the feature is there.",
+		"A line without a test is not yet proven, even if the feature exists.",
 		"",
 		"| | document | lines | named by a test |",
 		"|---|---|---:|---:|",

@@ -24,7 +24,7 @@ export function failureOf(error: unknown): Failure {
 		console.error(error);
 		return {
 			code: "internal_error",
-			message: "The session's object failed. Its log says what happened.",
+			message: "The session's object failed. See its log.",
 			retryable: true,
 		};
 	}

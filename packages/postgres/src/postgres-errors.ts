@@ -37,7 +37,7 @@ export function postgresError(error: unknown): HoldfastError {
 	if (code === "53100")
 		return new HoldfastError(
 			"disk_full",
-			"There is no room left for the journal. What was committed before is kept; make room and try again.",
+			"The journal has no space left. Everything committed is kept; free some space and try again.",
 			{ cause: error, retryable: true },
 		);
 	if (
@@ -53,7 +53,7 @@ export function postgresError(error: unknown): HoldfastError {
 		);
 	return new HoldfastError(
 		"journal_failed",
-		`The journal's store failed: ${what}. What was committed before is kept.`,
+		`The journal's store failed: ${what}. Everything committed is kept.`,
 		{ cause: error },
 	);
 }
@@ -82,7 +82,7 @@ function unavailable(cause: unknown): HoldfastError {
 	const what = cause instanceof Error && cause.message !== "" ? cause.message : codeOf(cause);
 	return new HoldfastError(
 		"db_unavailable",
-		`Postgres is not available: ${what}. What was committed before is kept; check that it is running and reachable, and try again.`,
+		`Postgres is not available: ${what}. Everything committed is kept; check that it is running and reachable, and try again.`,
 		{ cause, retryable: true },
 	);
 }

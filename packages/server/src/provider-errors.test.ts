@@ -57,23 +57,18 @@ async function everyFace({ post, get, handler }: Served): Promise<readonly strin
 
 test.each([
 	["of the model layer", () => refused(), "AUTHENTICATION_FAILED", "The model cannot be used at the moment."],
-	[
-		"of a model of one's own",
-		() => new Error(words),
-		"run_failed",
-		"The run failed. The server's log says why.",
-	],
+	["of a model of one's own", () => new Error(words), "run_failed", "The run failed. See the server's log."],
 	[
 		"with a code of its own",
 		() => Object.assign(new Error(words), { code: "invalid_api_key" }),
 		"invalid_api_key",
-		"The run failed. The server's log says why.",
+		"The run failed. See the server's log.",
 	],
 	[
 		"that wraps another",
 		() => new HoldfastError("own", words, { cause: refused() }),
 		"own",
-		"The run failed. The server's log says why.",
+		"The run failed. See the server's log.",
 	],
 ])(
 	"an error %s shows no client what it says, on any face or in any transcript",

@@ -255,7 +255,7 @@ function isUnderWay({ status }: Task): boolean {
 function lost(taskId: string | undefined, cause: unknown): HoldfastError {
 	return new HoldfastError(
 		"a2a_task_lost",
-		"The remote agent cannot be reached any more, and what became of the task is not known.",
+		"The remote agent can no longer be reached, so the state of the task is unknown.",
 		{ cause, retryable: true, data: { ...(taskId === undefined ? {} : { taskId }) } },
 	);
 }

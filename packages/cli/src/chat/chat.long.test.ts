@@ -153,14 +153,14 @@ describe.skipIf(!hasTerminal)("a chat in a terminal (needs tmux)", () => {
 		await terminal.say("/nonsense");
 		await terminal.shows("There is no command /nonsense. See /help.");
 		await terminal.say("/fork second");
-		await terminal.shows("This is second now; first stays as it is.");
+		await terminal.shows("This is second now; first is unchanged.");
 		await terminal.say("/sessions");
 		await terminal.shows(/second · this one/);
 		await terminal.say("/compact");
-		await terminal.shows("in place of what was said before");
+		await terminal.shows("instead of the earlier conversation");
 		expect(textOf(model.requests[1]?.messages)).toContain("user: Count.");
 		await terminal.say("/compact");
-		await terminal.shows("Nothing was said since the last summary.");
+		await terminal.shows("The conversation has not changed since the last summary.");
 		await terminal.say("Go on.");
 		await terminal.shows("Two.");
 		const asked = textOf(model.requests[2]?.messages);
@@ -193,7 +193,7 @@ describe.skipIf(!hasTerminal)("a chat in a terminal (needs tmux)", () => {
 		await terminal.say("Count to one.");
 		await terminal.shows("One.");
 		await terminal.say("/compact");
-		await terminal.shows("in place of what was said before");
+		await terminal.shows("instead of the earlier conversation");
 		terminal.close();
 		const again = new Terminal(argv, { folder });
 		// All that was said is still there to be read.
@@ -213,7 +213,7 @@ describe.skipIf(!hasTerminal)("a chat in a terminal (needs tmux)", () => {
 		const last = new Terminal(["chat", "--session", "second"], { folder });
 		await last.shows("Three.");
 		await last.say("/compact");
-		await last.shows("in place of what was said before");
+		await last.shows("instead of the earlier conversation");
 		// A summary of a summary, and of what came after it.
 		expect(asked(4)).toContain("We said one.");
 		expect(asked(4)).toContain("Then two.");

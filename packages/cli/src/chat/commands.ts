@@ -66,7 +66,7 @@ const commands: readonly ChatCommand[] = [
 	{
 		name: "fork",
 		argument: "[KEY]",
-		help: "continue in a copy of this session; this one stays as it is",
+		help: "continue in a copy of this session; leave this one unchanged",
 		when: "idle",
 		async run({ conversation }, key) {
 			const { setup } = conversation;
@@ -75,7 +75,7 @@ const commands: readonly ChatCommand[] = [
 			const summary = await chatSummaryOf(conversation.host, setup.key);
 			if (summary !== undefined) await keepChatSummary(conversation.host, to, summary);
 			await conversation.change({ ...setup, key: to }, "same conversation");
-			conversation.transcript.note(`This is ${to} now; ${setup.key} stays as it is.`);
+			conversation.transcript.note(`This is ${to} now; ${setup.key} is unchanged.`);
 		},
 	},
 	{
@@ -136,7 +136,8 @@ const commands: readonly ChatCommand[] = [
 			const last = messages.at(-1);
 			if (last === undefined) return transcript.note("Nothing was said yet.");
 			const before = await chatSummaryOf(host, setup.key);
-			if (before?.until === last.id) return transcript.note("Nothing was said since the last summary.");
+			if (before?.until === last.id)
+				return transcript.note("The conversation has not changed since the last summary.");
 			transcript.note("Summarising …", "quiet");
 			const options: AgentOptions = { ...agent };
 			const { text, usage } = await summarise(options, summarised(messages, before));
@@ -145,7 +146,7 @@ const commands: readonly ChatCommand[] = [
 			conversation.spending.add(usage, undefined);
 			transcript.add({ kind: "answer", text });
 			transcript.note(
-				"From here on the model gets this summary in place of what was said before; the session keeps all of it.",
+				"From now on the model sees this summary instead of the earlier conversation, which the session keeps in full.",
 			);
 		},
 	},

@@ -328,7 +328,7 @@ function parse(argv: readonly string[]): { values: Values; positionals: string[]
 
 function readApprovals({ yes = false, approve = [], deny = [], reason }: Values): ApprovalOptions {
 	if (reason !== undefined && deny.length === 0)
-		throw new UsageError("The option --reason says why a call may not run: give --deny CALL with it.");
+		throw new UsageError("The option --reason explains a denial: give --deny CALL with it.");
 	const both = approve.find((name) => deny.some((other) => callOf(other) === callOf(name)));
 	if (both !== undefined) throw new UsageError(`The call "${both}" is given to --approve and to --deny.`);
 	return { yes, approve, deny, reason };

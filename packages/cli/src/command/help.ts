@@ -136,7 +136,7 @@ the run with the id RUN. Each continues by itself: holdfast run "…" --session 
 	release: `holdfast release KEY [options]
 
 Resumes a parked session. A run is parked when its process died again and again without finishing a step:
-\`holdfast show KEY\` says where. Mend the cause first; from here its crashes are counted anew.
+\`holdfast show KEY\` shows where. Fix the cause first; the count of its crashes restarts at zero.
 
 ${workOptions}`,
 	serve: `holdfast serve [DIR | --agent FILE | --project DIR] [--port N] [--host H] [options]

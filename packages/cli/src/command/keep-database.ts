@@ -83,7 +83,7 @@ async function keepServer(command: KeepCommand, task: DatabaseTask, io: CommandI
 			);
 		default:
 			throw new UsageError(
-				"A server gives free room back by itself: autovacuum. To shrink its files, VACUUM FULL when nobody works.",
+				"Postgres reuses free space by itself (autovacuum). To shrink its files, run VACUUM FULL while nothing uses the database.",
 			);
 	}
 }

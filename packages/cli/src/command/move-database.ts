@@ -31,8 +31,8 @@ export async function moveDatabase({ from, to }: MoveTask, json: boolean, io: Co
 	printReport(io, json, { type: "move", ...places, ...rowsOf(size), bytes: bytesOf(size) }, [
 		`Moved ${contents(size)}.`,
 		isServer(from)
-			? `What was moved is still in the schema ${left}, where nobody works on it. Drop it when you need it no more; to go back, rename it to holdfast.`
-			: `What was moved is still in ${shown(left, io)}, where nobody works on it. Remove it when you need it no more; to go back, rename it.`,
+			? `The old data is still in the schema ${left}, which nothing uses. Drop it when you no longer need it; to go back, rename it to holdfast.`
+			: `The old data is still in ${shown(left, io)}, which nothing uses. Remove it when you no longer need it; to go back, rename it.`,
 		"Every number of rows, and every byte of what they hold, was counted again where they are now.",
 	]);
 	return exitCodes.completed;

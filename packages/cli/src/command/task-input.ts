@@ -18,7 +18,7 @@ export async function readTask(
 	);
 	if (piped !== undefined && piped.length > longestPiped)
 		throw new UsageError(
-			`What was piped in has more than ${longestPiped} characters. Put it into a file of the folder, and ask about that.`,
+			`The piped input has more than ${longestPiped} characters. Save it as a file in this folder and ask about the file.`,
 		);
 	if (piped === undefined && readsInput && task === undefined)
 		throw new UsageError('Nothing was piped in. Say what to do: holdfast run "your task".');

@@ -55,7 +55,7 @@ export function createChangeFiles(root: string, textFiles: TextFiles): Assistant
 				properties: {
 					path,
 					find: { type: "string", description: "The text to replace, without line numbers." },
-					replace: { type: "string", description: "What takes its place; empty to remove it." },
+					replace: { type: "string", description: "The replacement; empty to delete the text." },
 					all: {
 						type: "boolean",
 						description: "Replace every occurrence (default: there must be just one).",

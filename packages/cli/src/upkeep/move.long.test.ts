@@ -178,7 +178,7 @@ test("a move to a server that is killed leaves both as they were, and the next o
 	expect(await using(inFile(), contentOf)).toEqual(before);
 	const again = await commands.begin(["db", "move", path(), url]).finished;
 	expect(again.code, again.stderr).toBe(0);
-	expect(again.stdout).toMatch(/^Moved 8 sessions with .*\nWhat was moved is still in j\.db\.moved/);
+	expect(again.stdout).toMatch(/^Moved 8 sessions with .*\nThe old data is still in j\.db\.moved/);
 	expect(await using(postgresHost({ connectionString: url }), contentOf)).toEqual(before);
 });
 

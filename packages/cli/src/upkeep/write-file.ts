@@ -193,7 +193,7 @@ async function fill(
 	const wrong = differsIn(scale.size, written);
 	if (wrong === undefined) return written;
 	throw new UpkeepError(
-		`What was written is not what was read: ${wrong} has ${written[wrong].rows} rows, and should have ${scale.size[wrong].rows}. Nothing was kept.`,
+		`The written copy differs from the source: ${wrong} has ${written[wrong].rows} rows, and should have ${scale.size[wrong].rows}. Nothing was kept.`,
 	);
 }
 

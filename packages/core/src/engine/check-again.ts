@@ -160,7 +160,7 @@ function permitAgain(
 		if (permission === "denied") return unknown("It may not run any longer.");
 		return setting.mayWait
 			? { kind: "pending", tool, awaits: "approval", input, given: input }
-			: unknown("It requires an approval, and nobody can be asked.");
+			: unknown("It requires approval, and no one can be asked here.");
 	});
 }
 

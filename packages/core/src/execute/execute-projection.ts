@@ -312,10 +312,10 @@ function failureOf(
 
 const brokenOff: ErrorText = {
 	code: "interrupted",
-	message: "This reply was cut off: the provider failed. It is made anew.",
+	message: "This reply was cut off because the provider failed. It is generated again.",
 };
 
 const cutOff: ErrorText = {
 	code: "interrupted",
-	message: "This reply was cut off: the process that made it ended. It is made anew.",
+	message: "This reply was cut off because its process ended. It is generated again.",
 };

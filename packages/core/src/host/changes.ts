@@ -111,7 +111,7 @@ export async function* watchAll(
 export function changesExpired(after: number): HoldfastError {
 	return new HoldfastError(
 		"changes_expired",
-		`Sessions were removed after position ${after} that the store does not remember any more. Begin from 0, and take sessions that do not come for removed.`,
+		`The store no longer remembers which sessions were removed after position ${after}. Start from 0, and treat sessions that are not listed as removed.`,
 		{ data: { after } },
 	);
 }

@@ -106,7 +106,7 @@ export class AgentRun<Event = AgentEvent, Output = unknown, Watched = RunEvent> 
 		if (this.#consumed) {
 			throw new HoldfastError(
 				"events_already_consumed",
-				"The events of a run have one consumer. Use watch() to look on beside it.",
+				"The events of a run have one consumer. Use watch() for additional ones.",
 			);
 		}
 		this.#consumed = true;

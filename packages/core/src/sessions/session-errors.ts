@@ -117,7 +117,7 @@ export function runParked(
 	return new HoldfastError(
 		"run_parked",
 		`Run ${runId} of session "${key}" is parked: ${why}. What was said to the session waits. ` +
-			"Mend the cause, then call session.release() to continue it, or session.kill() to end it.",
+			"Fix the cause, then call session.release() to continue it, or session.kill() to end it.",
 		{ data: { key, runId, reason, crashes } },
 	);
 }

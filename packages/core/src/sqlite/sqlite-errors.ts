@@ -76,7 +76,7 @@ export function journalError(error: unknown): HoldfastError {
 	if (code === noRoomForSharedMemory) return diskFull(error);
 	return new HoldfastError(
 		"journal_failed",
-		`The journal's store failed: ${messageOf(error)}. What was committed before is kept.`,
+		`The journal's store failed: ${messageOf(error)}. Everything committed is kept.`,
 		{ cause: error, retryable: (code & 255) === inputOutput || (code & 255) === outOfMemory },
 	);
 }
@@ -84,7 +84,7 @@ export function journalError(error: unknown): HoldfastError {
 function diskFull(cause: unknown): HoldfastError {
 	return new HoldfastError(
 		"disk_full",
-		"There is no room left for the journal. What was committed before is kept; make room and try again.",
+		"The journal has no space left. Everything committed is kept; free some space and try again.",
 		{ cause, retryable: true },
 	);
 }

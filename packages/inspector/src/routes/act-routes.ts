@@ -28,7 +28,7 @@ export function actRoutes(parts: RouteParts): readonly Route[] {
 				to: { type: "string", description: "Id of the new session. Default: a new one." },
 				at: {
 					description:
-						"The seq of a settled entry, or the id of a run that ended; 0: nothing was said yet. Default: the last run that ended.",
+						"The seq of a settled entry, or the id of an ended run; 0 forks before the first message. Default: the last run that ended.",
 					oneOf: [{ type: "integer", minimum: 0 }, { type: "string" }],
 				},
 				model: { type: "string", description: "One of the models that the server knows by name." },

@@ -71,7 +71,7 @@ export function lookRoutes(parts: RouteParts): readonly Route[] {
 		method: "GET",
 		path: "/api/inspect/counts",
 		name: "inspectCounts",
-		summary: "What some sessions came to: tokens, cost, errors.",
+		summary: "Totals of the given sessions: tokens, cost, errors.",
 		parameters: [query("ids", `Ids of sessions, with commas between; ${mostIds} at most.`, "string")],
 		answers: jsonAnswer("`{ counts: [{ sessionId, counts }] }`; sessions that are not there are left out."),
 		errors: ["inspector_closed", "invalid_input"],
@@ -164,8 +164,7 @@ export function lookRoutes(parts: RouteParts): readonly Route[] {
 		method: "GET",
 		path: "/api/inspect/session/:id/steps/:seq",
 		name: "inspectStep",
-		summary:
-			"What a model was asked for the answer of this seq, made of the journal, and its reply as it is on record.",
+		summary: "The request behind the answer of this seq, rebuilt from the journal, and the recorded reply.",
 		parameters: [query("child", "The sub-agent's session, by its name.", "string")],
 		answers: jsonAnswer("`{ request, reply, agentChanged }`."),
 		errors: ["inspector_closed", "session_not_found", "invalid_input"],

@@ -25,7 +25,7 @@ export function promptRoutes(parts: RouteParts): readonly Route[] {
 		method: "GET",
 		path: "/api/inspect/about",
 		name: "inspectAbout",
-		summary: "What is looked into here, and what can be done with it.",
+		summary: "The views and actions of this inspector.",
 		answers: jsonAnswer("`{ kind, models?, hasPrompts }`."),
 		errors: ["inspector_closed"],
 		handle(exchange) {
@@ -84,7 +84,7 @@ export function promptRoutes(parts: RouteParts): readonly Route[] {
 				text: { type: "string" },
 				after: {
 					type: "string",
-					description: "The version that was edited: refused where it is not the latest any more.",
+					description: "The version that was edited. Refused if it is no longer the latest.",
 				},
 			},
 			additionalProperties: false,

@@ -92,7 +92,7 @@ export class OfferedTools {
 		throw new HoldfastError(
 			"mcp_tool_not_approved",
 			`The MCP server "${this.#server}" has changed what it says of "${name}" since that was approved. ` +
-				"It is not called until somebody has looked at it and approved it again.",
+				"It is not called until you review and approve it again.",
 			{ data },
 		);
 	}

@@ -272,7 +272,7 @@ test("a client that cannot ask its user gets an error that says that the call wa
 	const { url } = await serve({ model: scriptedModel([{ toolCalls: [{ name: "ask" }] }]), tools: [ask] });
 	await using mcp = await connectMcp({ a: { url } });
 	await expect(mcp.tools()[0]?.run({ prompt: "?" }, context("k"))).rejects.toThrow(
-		/waits for somebody to answer ask/,
+		/waits for an answer to ask/,
 	);
 });
 

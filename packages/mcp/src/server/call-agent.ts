@@ -87,7 +87,7 @@ export function resultOf(
 	const _meta = { [sessionMember]: sessionId };
 	if (background.length > 0) {
 		const names = background.map(({ name }) => name).join(", ");
-		const waits = `Tasks in the background wait for somebody to answer ${names}. The session is ${sessionId}.`;
+		const waits = `Background tasks wait for an answer to ${names}. The session is ${sessionId}.`;
 		const result = resultOf(
 			{
 				status,

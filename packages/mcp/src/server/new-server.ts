@@ -198,7 +198,7 @@ async function followCall(
 			return inputRequired({ inputRequests: questionsOf(pending), requestState: taskIdOf(place) });
 		if (view.pending === undefined || view.pending.length === 0) return resultOf(view, sessionId);
 		const names = view.pending.map(({ name }) => name).join(", ");
-		const text = `It waits for somebody to answer ${names}, and continues when that was done. Its session is ${sessionId}.`;
+		const text = `It waits for an answer to ${names} and then continues. Its session is ${sessionId}.`;
 		return {
 			content: [{ type: "text" as const, text }],
 			isError: true,

@@ -79,7 +79,7 @@ export function isSealed(text: string): boolean {
 export function decryptFailed(why: string, boundTo: string, cause?: unknown): HoldfastError {
 	return new HoldfastError(
 		"DECRYPT_FAILED",
-		`What is kept at ${boundTo} cannot be read: ${why}. Give the key it was written with, or restore it.`,
+		`The value at ${boundTo} cannot be decrypted: ${why}. Provide the key that encrypted it, or restore the value.`,
 		{ cause },
 	);
 }

@@ -57,7 +57,7 @@ export async function writeStore(
 			const [gave, has] = [scale.size[wrong], written[wrong]];
 			throw new HoldfastError(
 				"journal_failed",
-				`What was written is not what was read: ${wrong} has ${has.rows} rows of ${has.bytes} bytes, and should have ${gave.rows} of ${gave.bytes}. Nothing was kept.`,
+				`The written copy differs from the source: ${wrong} has ${has.rows} rows of ${has.bytes} bytes, and should have ${gave.rows} of ${gave.bytes}. Nothing was kept.`,
 			);
 		}
 		return written;

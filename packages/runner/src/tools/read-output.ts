@@ -61,5 +61,5 @@ function reasonOf(output: unknown, meta: ToolMeta | undefined): string {
 	const said = meta?.message;
 	if (typeof said === "string" && said !== "") return said;
 	const text = textOf(output);
-	return text === "" ? "The tool says that it failed." : text;
+	return text === "" ? "The tool reported a failure." : text;
 }

@@ -244,7 +244,7 @@ test("a failed run ends with its error, and the thread continues", async () => {
 	const first = await run(agent);
 	expect(first.events.at(-1)).toMatchObject({
 		type: "RUN_ERROR",
-		message: "The run failed. The server's log says why.",
+		message: "The run failed. See the server's log.",
 	});
 	say(agent, "Again");
 	expect((await run(agent)).error).toBeUndefined();

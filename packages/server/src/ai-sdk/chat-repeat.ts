@@ -34,6 +34,6 @@ export function askedOf(given: GivenMessage, messages: readonly SessionMessage[]
 function unknownMessage(): HoldfastError {
 	return new HoldfastError(
 		"unknown_message",
-		"The session has no such message of the user that could be replaced or answered anew. Load the chat again.",
+		"The session has no such user message to replace or answer again. Reload the chat.",
 	);
 }

@@ -353,7 +353,7 @@ test("an error of the model is the chat's error, and the chat continues after it
 	const chat = chatWith(served);
 	await chat.sendMessage({ text: "Go" });
 	expect(chat.status).toBe("error");
-	expect(chat.error?.message).toBe("The run failed. The server's log says why.");
+	expect(chat.error?.message).toBe("The run failed. See the server's log.");
 	expect(partsOf(chat)).toMatchObject([{ type: "text", text: "I will" }]);
 	await chat.sendMessage({ text: "Once more" });
 	expect(partsOf(chat)).toMatchObject([{ type: "text", text: "Again." }]);

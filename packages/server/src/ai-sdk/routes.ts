@@ -34,7 +34,7 @@ export const chat: Route = {
 	path: "/api/chat",
 	name: "chat",
 	summary:
-		"Takes the last message of a chat, new, edited or to be answered anew, or its tool results and approvals, and streams the answer.",
+		"Accepts the last message of a chat (new, edited or to be answered again), or its tool results and approvals, and streams the answer.",
 	parameters: [idempotencyKey],
 	body: {
 		type: "object",

@@ -69,7 +69,7 @@ export function refusalOf(given: unknown, statuses: Readonly<Record<string, numb
 	const known =
 		status !== undefined && isHoldfastError(error)
 			? error
-			: new HoldfastError("internal_error", "The server failed. Try again; its log says what happened.", {
+			: new HoldfastError("internal_error", "The server failed. Try again, and see its log.", {
 					retryable: true,
 				});
 	return {

@@ -25,6 +25,6 @@ export function shownError(
 	return (error) => {
 		const { code } = error;
 		const text = ours.has(code) ? error.message : own?.(error);
-		return { code, message: text ?? failureText(code) ?? "The run failed. The server's log says why." };
+		return { code, message: text ?? failureText(code) ?? "The run failed. See the server's log." };
 	};
 }

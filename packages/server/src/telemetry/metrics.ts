@@ -24,7 +24,7 @@ const help = {
 	holdfast_active_runs: ["gauge", "Runs under way that came in over HTTP."],
 	holdfast_buffered_bytes: ["gauge", "Bytes of events kept for watchers."],
 	holdfast_store_reachable: ["gauge", "Whether the sessions' store gave its numbers: 1 or 0."],
-	holdfast_store_queued_sessions: ["gauge", "Sessions of the store that are due and that nobody works on."],
+	holdfast_store_queued_sessions: ["gauge", "Sessions in the store that are due and have no owner."],
 	holdfast_store_oldest_due_seconds: ["gauge", "How long the oldest of them has been due."],
 	holdfast_store_leases: ["gauge", "Sessions whose lease this process has."],
 	holdfast_store_takeovers_total: [

@@ -75,14 +75,14 @@ function storeFailed(error: unknown): HoldfastError {
 	if (code === "ENOSPC" || code === "EDQUOT") {
 		return new HoldfastError(
 			"disk_full",
-			"There is no room left in the session store. What was committed before is kept; make room and try again.",
+			"The session store has no space left. Everything committed is kept; free some space and try again.",
 			{ cause: error, retryable: true },
 		);
 	}
 	const message = messageOf(error);
 	return new HoldfastError(
 		"journal_failed",
-		`The session store failed: ${message}. What was committed before is kept.`,
+		`The session store failed: ${message}. Everything committed is kept.`,
 		{ cause: error, retryable: true },
 	);
 }

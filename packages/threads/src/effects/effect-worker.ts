@@ -198,7 +198,7 @@ export class EffectWorker {
 			if (await isAlive(record.worker ?? "")) return;
 			const error = new HoldfastError(
 				"effect_interrupted",
-				`The process that carried out the effect ${JSON.stringify(effect.name)} died. What became of it is unknown, and it is not started again.`,
+				`The process that carried out the effect ${JSON.stringify(effect.name)} died. Its result is unknown, and it is not started again.`,
 			);
 			await this.#conclude(effect, { ...body, status: "failed", error: error.message });
 			failed(error, effect);

@@ -13,7 +13,7 @@ export function fileRoutes(options: ThreadRoutesOptions): readonly Route[] {
 		method: "GET",
 		path,
 		name: "readFile",
-		summary: "The bytes of a file, or what lies in a folder.",
+		summary: "The bytes of a file, or the entries of a folder.",
 		statuses,
 		parameters: [
 			{

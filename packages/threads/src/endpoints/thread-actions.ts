@@ -66,7 +66,7 @@ export function actionRoutes(options: ThreadRoutesOptions): readonly Route[] {
 			"GET",
 			"effects",
 			"listEffects",
-			"The effects of a thread: pending, running, and those that are over.",
+			"The effects of a thread: pending, running and ended.",
 			async ({ record }) => ({
 				effects: await threads.effects(record.id).all(),
 			}),
@@ -105,12 +105,8 @@ export function actionRoutes(options: ThreadRoutesOptions): readonly Route[] {
 				logs: await threads.modelCalls(record.id),
 			}),
 		),
-		asked(
-			"GET",
-			"cost",
-			"threadCost",
-			"What the calls of models have cost, in US dollars.",
-			async ({ record }) => costOf(await threads.modelCalls(record.id)),
+		asked("GET", "cost", "threadCost", "Cost of the model calls, in US dollars.", async ({ record }) =>
+			costOf(await threads.modelCalls(record.id)),
 		),
 		asked("GET", "subagents", "listSubagents", "The sub-agents of a thread.", async ({ state }) => ({
 			subagents: state.children,

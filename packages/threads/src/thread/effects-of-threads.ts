@@ -115,7 +115,7 @@ export class EffectsOfThreads {
 		if (item === undefined)
 			throw new HoldfastError(
 				"unknown_effect",
-				`There is no effect ${JSON.stringify(name)} any more. It was scheduled by an earlier version of the project.`,
+				`Effect ${JSON.stringify(name)} no longer exists. It was scheduled by an earlier version of the project.`,
 			);
 		const record = await threadOf(storeKey);
 		if (record === undefined) return;

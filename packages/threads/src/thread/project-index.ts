@@ -273,7 +273,7 @@ export function callName(name: string): string {
 
 const messageArguments = {
 	type: "object",
-	properties: { message: { type: "string", description: "What to do, with all that is needed to do it." } },
+	properties: { message: { type: "string", description: "The task, with everything needed to do it." } },
 } as const;
 
 function toolCallable(

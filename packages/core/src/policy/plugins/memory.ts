@@ -118,7 +118,7 @@ function memoryTools(notesOf: (context: ToolContext) => Notes): readonly AnyTool
 		tool<Note>({
 			name: "memory_set",
 			description:
-				"Keeps a note under a name, in place of one that was there. Notes outlast this conversation's context.",
+				"Saves a note under a name, replacing any earlier note of that name. Notes outlast this conversation's context.",
 			parameters: {
 				type: "object",
 				properties: { name: { type: "string", minLength: 1 }, text: { type: "string" } },

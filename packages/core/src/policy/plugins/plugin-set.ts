@@ -197,6 +197,6 @@ async function assemble(
 function overlayClosed(): HoldfastError {
 	return new HoldfastError(
 		"overlay_closed",
-		"The turn is over: nothing can be overlaid on it. Call overlay() from turn.before, step.before or step.after.",
+		"The turn has ended, so overlay() has no effect. Call it from turn.before, step.before or step.after.",
 	);
 }
