@@ -43,10 +43,11 @@ const strictProviders =
 /** What all tests have in common. */
 export const settings = {
 	pool: "forks",
-	globalSetup: ["test/temporary-folder.fixture.ts"],
+	globalSetup: ["test/temporary-folder.fixture.ts", "test/first-seed/set-first-seed.fixture.ts"],
 	setupFiles: [
 		"test/watchdog/watchdog.fixture.ts",
 		"test/leftovers/leftovers.fixture.ts",
+		"test/first-seed/seed-properties.fixture.ts",
 		...strictProviders,
 	],
 	provide: { unansweredMs: timeout },

@@ -12,7 +12,7 @@ const minutes = 60_000;
 test.each(hosts)(
 	"the ordering table predicts what becomes of requests: %s",
 	async (host) => {
-		const from = Number(process.env.HOLDFAST_FIRST_SEED ?? Math.floor(Math.random() * 1e9));
+		const from = Number(process.env.HOLDFAST_FIRST_SEED);
 		for (let seed = from; seed < from + schedules; seed++) {
 			const { problem, trace } = await runOrdering(seed, host);
 			expect(problem, `seed ${seed} (${host})\n${trace.slice(-60).join("\n")}`).toBeUndefined();
