@@ -1,7 +1,7 @@
 // The one error of all definitions: it names what was defined and the field that is wrong.
 import { HoldfastError } from "@holdfast/upp";
 
-/** What is being defined, for messages: `agent "triage"`. */
+/** The definition that a message is about, such as `agent "triage"`. */
 export interface Subject {
 	readonly kind: "agent" | "prompt" | "tool" | "model" | "hook" | "effect" | "endpoint";
 	readonly name?: unknown;

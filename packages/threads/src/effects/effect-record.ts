@@ -1,16 +1,16 @@
-// What is kept of an effect. Pending, it is a timer of its thread and nothing else. Whoever starts or cancels it writes the
-// one record under its id first, and only the first one can: so it starts once at most, among any number of processes
-// (keeps I3, I4).
+// The record of an effect. A pending effect is only a timer of its thread. The worker that starts an effect, or the
+// caller that cancels it, first writes the one record under its id. Only the first writer succeeds, so an effect starts
+// at most once across any number of processes (keeps I3, I4).
 //
 //   pending (a timer) → running → completed | failed
 //                     → canceled
 //
-// A record that says `running` by a worker that is dead is of an effect that was interrupted: what became of it is unknown,
-// and it is not started again.
+// A `running` record of a dead worker belongs to an interrupted effect: its outcome is unknown, and it is not started
+// again.
 import type { RecordSpace, Timer, TimerStore } from "holdfast";
 import type { ScheduledEffect } from "../types/index.ts";
 
-/** What the timer of an effect says. */
+/** The body of an effect's timer. */
 export interface EffectBody {
 	/** The qualified name. */
 	readonly name: string;
@@ -21,7 +21,7 @@ export interface EffectBody {
 	readonly dueAt: number;
 }
 
-/** What the record of an effect says. */
+/** The record of an effect. */
 export interface EffectRecord extends EffectBody {
 	readonly status: "running" | "completed" | "failed" | "canceled";
 	/** The worker that started it. */

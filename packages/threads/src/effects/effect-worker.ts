@@ -1,7 +1,7 @@
-// A worker of effects: it claims timers that are due, and starts each effect that nobody has started.
-// idle → (a timer is due, or the store has changed) → claiming → as many running as there is room for → idle; stopped ends it.
-// It waits for the next due time and for changes, so pending effects cost nothing (keeps I7). A claim is only a reservation;
-// what makes an effect start once is its record (see effect-record.ts).
+// A worker of effects: it claims due timers and starts each effect that is not started yet. idle → (a timer is due, or
+// the store has changed) → claiming → running up to the limit → idle; stopped ends it. It waits for the next due time and
+// for changes, so pending effects cost nothing (keeps I7). A claim is only a reservation; the record makes an effect
+// start once (see effect-record.ts).
 import { type ClaimedTimer, HoldfastError, type Ports } from "holdfast";
 import {
 	type EffectBody,
@@ -18,7 +18,7 @@ export interface DueEffect extends EffectBody {
 	readonly storeKey: string;
 }
 
-/** What a worker is made of. */
+/** The parts of a worker. */
 export interface EffectWorkerParts {
 	readonly store: EffectStore;
 	readonly ports: Pick<Ports, "clock" | "timers" | "eventLoop">;
@@ -30,9 +30,9 @@ export interface EffectWorkerParts {
 	readonly namespace?: string | null;
 	/** Asked when an effect is about to start: its thread may be terminated, or deleted. */
 	threadOf(effect: DueEffect): Promise<"active" | "terminated" | "deleted">;
-	/** Carries it out. What it throws makes the effect a failed one. */
+	/** Runs the effect. A thrown error fails the effect. */
 	run(effect: DueEffect): Promise<unknown>;
-	/** What may be kept of an error: without secrets. */
+	/** The form of an error that may be stored: without secrets. */
 	shown(effect: DueEffect, error: unknown): Promise<string>;
 	/** Called with what failed; `effect` is absent where the store did. */
 	failed(error: unknown, effect?: DueEffect): void;
@@ -55,7 +55,7 @@ export class EffectWorker {
 	#looking: Promise<void> | undefined;
 	#hasNews = false;
 	#isStopped = false;
-	/** Whether the end of those that run makes room that somebody waits for. */
+	/** Whether another effect waits for one of the running ones to end. */
 	#isFull = false;
 	readonly #atOnce: number;
 
@@ -103,7 +103,7 @@ export class EffectWorker {
 	async #lookAll(): Promise<void> {
 		const { eventLoop } = this.#parts.ports;
 		while (this.#hasNews && !this.#isStopped) {
-			// Whoever has just scheduled one gets its id before the effect starts.
+			// The code that scheduled an effect gets its id before the effect starts.
 			await new Promise<void>((resolve) => eventLoop.nextTurn(resolve));
 			this.#hasNews = false;
 			try {
@@ -130,7 +130,7 @@ export class EffectWorker {
 			if (claimed.length === room) continue;
 			const due = await store.timers.nextDue();
 			if (due === undefined) return;
-			// What was due and not claimed is another project's, or somebody is about to claim it.
+			// An effect that was due and not claimed belongs to another project, or another worker is about to claim it.
 			const next =
 				due > now
 					? due
@@ -188,7 +188,7 @@ export class EffectWorker {
 		await store.timers.settle(timer);
 	}
 
-	/** Somebody has started it, or cancelled it. When that worker is dead, nobody knows what became of it. */
+	/** Another worker has started it, or a caller has cancelled it. If that worker is dead, the outcome is unknown. */
 	async #others(effect: DueEffect, timer: ClaimedTimer): Promise<void> {
 		const { store, isAlive, failed } = this.#parts;
 		const { id, storeKey, ...body } = effect;
@@ -206,7 +206,7 @@ export class EffectWorker {
 		await store.timers.settle(timer);
 	}
 
-	/** Writes how it ended, unless the thread was deleted meanwhile. */
+	/** Writes how it ended, unless the thread has been deleted in the meantime. */
 	async #conclude({ id, storeKey }: DueEffect, record: EffectRecord | undefined): Promise<void> {
 		const { records } = this.#parts.store;
 		const address = { shelf: shelfOf(storeKey), name: id };

@@ -13,14 +13,14 @@ import {
 	writeFirst,
 } from "./effect-record.ts";
 
-/** What the effects of a thread are made of. */
+/** The parts of a thread's effects. */
 export interface ThreadEffectsParts {
 	readonly store: EffectStore;
 	/** The key of the thread's session in the store. */
 	readonly storeKey: string;
 	readonly clock: Pick<Clock, "now">;
 	readonly ids: Ids;
-	/** The effect that a name means to whoever schedules it. */
+	/** The effect that a name refers to for its caller. */
 	find(name: string): { readonly name: string; readonly definition: EffectDefinition } | undefined;
 }
 
@@ -89,7 +89,7 @@ export class ThreadEffects {
 		const { store, storeKey } = this.#parts;
 		const found = (await this.#timers()).find((timer) => timer.id === id);
 		if (found === undefined) return false;
-		// Whoever has claimed it already may be faster.
+		// A worker that has already claimed it may be faster.
 		const isFirst = await writeFirst(store.records, storeKey, id, { ...found.body, status: "canceled" });
 		if (isFirst) await store.timers.cancel(storeKey, timerName(id));
 		return isFirst;

@@ -1,5 +1,5 @@
-// What clients of threads may set besides messages of their user: nothing unless the options allow it, because a client that sets
-// more speaks in the place of the project.
+// The fields that clients of threads may set besides user messages. The default is none, because a client that sets more
+// speaks for the project.
 import { HoldfastTypeError } from "@holdfast/upp";
 import { HoldfastError } from "holdfast";
 import type { Message } from "../types/index.ts";

@@ -17,7 +17,7 @@ interface Matchers {
 export function customRoutes(options: ThreadRoutesOptions): readonly Route[] {
 	const { threads } = options;
 	const prepared = new WeakMap<Project, Matchers>();
-	// A project that was loaded anew is another value.
+	// A reloaded project is a different value.
 	const matchers = (): Matchers => {
 		const { project } = threads;
 		const known = prepared.get(project) ?? {
@@ -93,14 +93,14 @@ function pathnameOf({ url }: Request): string {
 	return new URL(url).pathname;
 }
 
-/** The segment of the thread's id, as it was sent. */
+/** The id segment of the thread, still encoded. */
 function encodedId(request: Request): string {
 	return pathnameOf(request).split("/")[3] ?? "";
 }
 
 /**
- * What the code of a project answers. What it throws has no code of the server's own, whatever it says of itself: it is
- * reported, and answered as `internal_error` without a word of it. @see SA-199
+ * The answer of a project's own code. An error that it throws has no server code, even if it claims one: it is reported,
+ * and answered as `internal_error` without its message. @see SA-199
  */
 async function guarded(
 	answer: () => Promise<unknown>,
@@ -121,7 +121,7 @@ async function guarded(
 	return responseOf(given);
 }
 
-/** A response as it is; text, streams and data as such. */
+/** Returns a response unchanged; wraps text, streams and data. */
 function responseOf(given: unknown): Response {
 	// The server adds headers of its own, which some responses do not let it.
 	if (given instanceof Response) return new Response(given.body, given);

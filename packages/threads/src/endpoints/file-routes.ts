@@ -86,7 +86,7 @@ export function fileRoutes(options: ThreadRoutesOptions): readonly Route[] {
 	return [read, write, remove];
 }
 
-/** The decoded path after `fs/`. What climbs is refused where files are kept. @throws HoldfastError `invalid_path`. */
+/** The decoded path after `fs/`. The file store refuses paths that climb. @throws HoldfastError `invalid_path`. */
 function pathOf({ request }: Exchange): string {
 	const { pathname } = new URL(request.url);
 	const rest = pathname.slice(pathname.indexOf("/fs/") + "/fs/".length);
@@ -97,7 +97,7 @@ function pathOf({ request }: Exchange): string {
 	}
 }
 
-/** What a browser is to do with bytes that somebody wrote: never run them as a page of this server. */
+/** Headers that keep browsers from running uploaded bytes as a page of this server. */
 function headersOf(type: string, size: number): Record<string, string> {
 	return {
 		"content-type": /^[\x20-\x7e]+$/.test(type) ? type : "application/octet-stream",

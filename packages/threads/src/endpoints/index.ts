@@ -1,4 +1,4 @@
-// Door of the endpoints: routes of threads for a server.
+// Entry point of the endpoints: routes of threads for a server.
 
 import type { Route } from "@holdfast/server";
 import { checkOptionNames, optionNames } from "@holdfast/upp";

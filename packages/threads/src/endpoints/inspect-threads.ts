@@ -13,7 +13,7 @@ const mostEntries = 1_000;
 const mostChildren = 500;
 /** Changes that are gathered into one answer. */
 const mostChanges = 500;
-/** Threads of which it is known whose they were, to say so to them alone when they are removed. */
+/** The number of threads whose owner is remembered, so that their removal is reported to that owner only. */
 const mostKnown = 20_000;
 
 /**
@@ -187,7 +187,7 @@ export function inspectThreads(threads: Threads): SessionInspection {
 							}
 							const count = gathered.changed.size + gathered.deleted.size;
 							if (count >= mostChanges) break;
-							// What is there already comes with it.
+							// This page contains everything committed so far.
 							if (count > 0 && position >= (await changes.position())) break;
 						}
 						return { position, changed: [...gathered.changed], deleted: [...gathered.deleted] };

@@ -1,5 +1,5 @@
-// Requests that are sent again under the same `Idempotency-Key` are one request (keeps I4). What a request makes has an id that
-// follows from the key, so it is found again; who makes it is decided by one record.
+// Repeated requests with the same `Idempotency-Key` count as one request (keeps I4). The id of a created object follows
+// from the key, so a repeat finds it; one record decides which request creates it.
 import { createHash } from "node:crypto";
 import type { Exchange } from "@holdfast/server";
 import { HoldfastError, type Host } from "holdfast";
@@ -34,8 +34,8 @@ interface Claim {
 }
 
 /**
- * Has one of all those that ask for the same thing make it: `find` looks whether it is there, `make` makes it.
- * @throws HoldfastError `request_under_way` while another process that lives makes it.
+ * Lets one of several equal requests create the object: `find` looks it up, `make` creates it.
+ * @throws HoldfastError `request_under_way` while another live process creates it.
  */
 export async function once<Made>(
 	{ records, journal }: Pick<Host, "records" | "journal">,

@@ -1,4 +1,4 @@
-// What requests and answers look like in the OpenAPI document.
+// Shapes of requests and answers in the OpenAPI document.
 import type { DescribedAnswer, Schema } from "@holdfast/server";
 
 const text = { type: "string" } as const;

@@ -1,19 +1,19 @@
-// What routes are served with, and whose threads a caller may see: those of the tenant and, where the caller is a user, of that
-// user. For everybody else they are not there.
+// The context of the routes, and the threads that a caller may see: those of the tenant and, if the caller is a user, of
+// that user. For every other caller they do not exist.
 import type { Exchange, ServedCaller } from "@holdfast/server";
 import { HoldfastError } from "holdfast";
 import type { ThreadRecord, Threads } from "../thread/index.ts";
 import type { ThreadState } from "../types/index.ts";
 import type { ThreadField } from "./client-fields.ts";
 
-/** What the routes of threads need. */
+/** Options of the routes of threads. */
 export interface ThreadRoutesOptions {
 	readonly threads: Threads;
-	/** What controllers find as `env`: handles of the program that runs the project. Default: nothing. */
+	/** The value of `env` in controllers: handles of the program that runs the project. Default: nothing. */
 	readonly env?: Readonly<Record<string, unknown>>;
 	/**
-	 * What clients may set besides messages with the role `user`: each field lets every client that may call set it. The default is
-	 * nothing.
+	 * Fields that clients may set besides messages with the role `user`. Each listed field is open to every client that
+	 * may call. Default: none.
 	 */
 	readonly clientsMaySet?: readonly ThreadField[];
 	/** Bytes of a file that is written over HTTP. Default: what the host allows. */
@@ -43,7 +43,7 @@ export const statuses: Readonly<Record<string, number>> = {
 	disk_full: 507,
 };
 
-/** Every caller where nobody is authenticated. */
+/** The tenant of every caller when the server does not authenticate. */
 const defaultTenant = "default";
 
 /** The tenant as records have it: absent for the one of a server without authentication. */

@@ -1,5 +1,6 @@
-// What those who watch a thread get: a projection of what is committed to its session, so it is the same for everyone, at any
-// time, in any process (keeps I3). What a project emits by itself is there for those who watch at that moment.
+// The events of a thread for its watchers: a projection of the committed entries of its session, so it is the same for
+// everyone, at any time, in any process (keeps I3). Events that a project emits itself reach only those who watch at that
+// moment.
 import type { JournalItem } from "holdfast/execute";
 import type { Redaction } from "../environment/index.ts";
 import { callOf, messageIdOf, ThreadView } from "../thread/index.ts";
@@ -27,7 +28,7 @@ export type ThreadEvent =
 			/** US dollars; absent when the price is unknown. */
 			readonly cost?: number;
 	  }
-	/** An execution begins, continues or is over. */
+	/** An execution starts, continues or has ended. */
 	| {
 			readonly type: "execution";
 			readonly status: "running" | "completed" | "aborted";
@@ -42,10 +43,10 @@ export type ThreadEvent =
 	  }
 	/** An execution waits, and continues by itself `until` a time: `running` follows. */
 	| ({ readonly type: "execution"; readonly status: "waiting"; readonly flowId: string } & ThreadWait)
-	/** What the project emits, and changes of the thread's status. */
+	/** An event that the project emits, or a change of the thread's status. */
 	| { readonly type: "event"; readonly event: string; readonly data: unknown };
 
-/** What an execution waits for. */
+/** The reason why an execution waits. */
 export interface ThreadWait {
 	/** `model`: the provider is busy or cannot be reached. `calls`: something outside. */
 	readonly reason: "model" | "calls";
@@ -71,7 +72,7 @@ const endings = { completed: "completed", error: "failed", aborted: "aborted", k
 export class ThreadProjection {
 	readonly #current: (messageId: string) => Promise<Message | null>;
 	readonly #redaction: () => Promise<Redaction>;
-	/** What may be the beginning of a secret is held until more of the message comes. */
+	/** Text that may be the start of a secret is held back until more of the message arrives. */
 	#text: ReturnType<Redaction["stream"]> | undefined;
 	#view: ThreadView | undefined;
 	#rows = 0;
@@ -79,7 +80,7 @@ export class ThreadProjection {
 	#runId = "";
 	#step = 0;
 
-	/** `current` gives a message as it is now: of one that was changed, whatever it was before. */
+	/** `current` returns the present state of a message, also if it was edited later. */
 	constructor(current: (messageId: string) => Promise<Message | null>, redaction: () => Promise<Redaction>) {
 		this.#current = current;
 		this.#redaction = redaction;
@@ -162,7 +163,7 @@ export class ThreadProjection {
 			const { code = "run_failed" } = fact.error ?? {};
 			const about = { type: "execution", flowId: runId } as const;
 			made.push(placed(status === "failed" ? { ...about, status, error: { code } } : { ...about, status }));
-			// What follows needs nothing of this run.
+			// The following entries need no state of this run.
 			this.#view = new ThreadView();
 			this.#view.seq = seq;
 			this.#rows = 0;

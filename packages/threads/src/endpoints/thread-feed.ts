@@ -1,7 +1,8 @@
-// What one thread's watchers share in this process: one reader of its session, and what the project emits, in one order.
+// The shared feed of one thread's watchers in this process: one reader of its session plus the events that the project
+// emits, in one order.
 //
-// A watcher reads → (it has what the feed has) → joins the feed → (it lags by too much) → reads again. While it reads, it gets
-// what is kept, and nothing of what is emitted: that is there for those who watch at that moment.
+// A watcher reads → (it has caught up with the feed) → joins the feed → (it lags too far behind) → reads again. While it
+// reads, it gets the stored events only: emitted events reach those who watch at that moment.
 import type { StoredInput } from "holdfast";
 import { type EventPlace, eventId, followPages, invalidEventId, isAfter, placeAfter } from "holdfast/execute";
 import { readEdit } from "holdfast/host";
@@ -78,7 +79,7 @@ export class ThreadFeeds {
 	}
 }
 
-/** The shared reader of a thread. It reads as long as somebody watches. */
+/** The shared reader of a thread. It reads as long as it has a watcher. */
 class Feed {
 	readonly #seats = new Set<Seat>();
 	readonly #over = new AbortController();
@@ -86,7 +87,7 @@ class Feed {
 	readonly #unsubscribe: () => void;
 	readonly #threads: Threads;
 	readonly #threadId: string;
-	/** What was emitted, and after which entry it is to be given: what it follows comes before it. */
+	/** Emitted events, each with the entry that precedes it: they are delivered after that entry. */
 	readonly #emitted: { readonly seq: number; readonly sent: SentEvent }[] = [];
 	#emitting: Promise<unknown> = Promise.resolve();
 	/** Inputs that wait, and were given. */
@@ -140,7 +141,7 @@ class Feed {
 			.catch(() => {});
 	}
 
-	/** What was emitted before an entry was committed. */
+	/** Events emitted before an entry was committed. */
 	#emittedBefore(seq: number): SentEvent[] {
 		const count = this.#emitted.findIndex((each) => each.seq >= seq);
 		return this.#emitted.splice(0, count < 0 ? this.#emitted.length : count).map(({ sent }) => sent);
@@ -149,7 +150,7 @@ class Feed {
 	async #read(after: string | undefined): Promise<void> {
 		try {
 			for await (const { events, seq } of pagesOf(this.#threads, this.#threadId, after, this.#over.signal)) {
-				// What was emitted before these were committed has its place before them.
+				// Events emitted before these entries were committed come first.
 				await this.#emitting;
 				this.#seq = Math.max(this.#seq, seq);
 				this.last = events.at(-1)?.id ?? this.last;
@@ -158,12 +159,12 @@ class Feed {
 				await this.#giveWaiting();
 			}
 		} catch {
-			// Each watcher that reads for itself meets the same, and says so.
+			// Each watcher that reads by itself meets the same error and reports it.
 		}
 		this.#end();
 	}
 
-	/** What waits for the next step is shown at once; it comes again, under an id, when it is part of the thread. */
+	/** An input that waits for the next step is delivered at once, and again with an id once it is part of the thread. */
 	async #giveWaiting(): Promise<void> {
 		const { host } = this.#threads;
 		const inbox = await host.journal.inbox(this.#threads.storeKeyOf(this.#threadId));
@@ -236,7 +237,7 @@ class Seat {
 		this.#wake?.();
 	}
 
-	/** What comes next; undefined when nothing will, empty when it lags. */
+	/** The next events; undefined at the end, empty when the watcher lags. */
 	async next(signal: AbortSignal): Promise<readonly SentEvent[] | undefined> {
 		while (this.#queue.length === 0 && !this.isLagging) {
 			if (signal.aborted || this.#feed.isOver) return undefined;
@@ -267,7 +268,7 @@ function messageIn(kind: StoredInput["kind"], body: unknown): string | undefined
 	return (body as { readonly message?: { readonly id?: string } } | null)?.message?.id;
 }
 
-/** What is kept of a thread after an id, page by page, then what is committed. The first page may be empty. */
+/** The stored entries of a thread after an id, page by page, followed by new ones. The first page may be empty. */
 async function* pagesOf(
 	threads: Threads,
 	threadId: string,

@@ -1,4 +1,4 @@
-// Door of the environment of a thread.
+// Entry point of the environment of a thread.
 export { isTooShort, type Redaction, Redactions, shortestSecret } from "./redact.ts";
 export {
 	type EnvGiven,

@@ -1,5 +1,4 @@
-// Puts a mark in place of secret values of the environment, in whatever plain data holds them: as they are, escaped as in
-// JSON, URL-encoded or in base64.
+// Replaces secret values of the environment in plain data: verbatim, JSON-escaped, URL-encoded or base64.
 import { createRedactor } from "@holdfast/redaction";
 
 /** A shorter value is no secret: it is found in words and numbers that mean nothing. */

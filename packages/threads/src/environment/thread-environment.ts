@@ -17,20 +17,20 @@ type FoundValue = EnvValue & { readonly isOfThread?: true };
 /** Values given by the program that runs the project: a text alone is a secret. */
 export type EnvGiven = Readonly<Record<string, string | EnvValue>>;
 
-/** Values under names, as a host keeps them beside a session. */
+/** Named values that a host stores with a session. */
 interface HostValues {
 	get(name: string): unknown;
 	set(name: string, value: unknown): unknown;
 	list(): unknown;
 }
 
-/** Where the values of a thread come from. What is asked is asked each time, for definitions and threads change. */
+/** Sources of a thread's values. They are queried each time, because definitions and threads change. */
 export interface EnvironmentParts {
 	/** The thread's own. */
 	readonly values: HostValues;
 	/** The environment of the thread whose sub-agent this is, or undefined. */
 	parent?(): ThreadEnvironment | undefined | Promise<ThreadEnvironment | undefined>;
-	/** Whether a variable is kept from sub-agents, by a definition in this thread that says so. */
+	/** Whether a definition in this thread withholds a variable from sub-agents. */
 	isScoped?(name: string): boolean | Promise<boolean>;
 	/** The `env` of the agent that acts. */
 	agent?(): Readonly<Record<string, string>> | undefined;
@@ -66,7 +66,7 @@ export class ThreadEnvironment {
 		);
 	}
 
-	/** How the value of a name is shown; `secret` where nobody says. @see SA-088 */
+	/** How the value of a name is shown; `secret` by default. @see SA-088 */
 	async envType(name: string): Promise<EnvValueType> {
 		return (await this.find(name))?.type ?? "secret";
 	}
@@ -108,7 +108,10 @@ export class ThreadEnvironment {
 		return after(found, redactionOf);
 	}
 
-	/** What can be read here, and what lies under it: a secret stays one when another source is in front of it. */
+	/**
+	 * All values that can be read here, including shadowed ones: a secret stays secret when another source takes
+	 * precedence.
+	 */
 	#everything(): readonly FoundValue[] | Promise<readonly FoundValue[]> {
 		const { agent, prompt, masked, user, instance, parent, values } = this.#parts;
 		const found: FoundValue[] = [];

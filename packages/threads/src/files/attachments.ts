@@ -1,4 +1,4 @@
-// What a tool attaches goes to the thread's files; a message holds its path, and never its bytes.
+// Files that a tool attaches are stored with the thread; a message holds only the path, never the bytes.
 import { HoldfastError } from "holdfast";
 import type { AttachmentRef, ToolAttachment } from "../types/index.ts";
 import type { ThreadFiles } from "./thread-files.ts";

@@ -1,11 +1,11 @@
-// What is kept of a file or folder beside its bytes. The bytes decide which files there are: a description that was not
-// written before the process died is made up for, and one without bytes describes nothing.
+// The stored description of a file or folder. The bytes decide which files exist: a description that was lost in a crash
+// is rebuilt, and a description without bytes is ignored.
 import type { FileInfo } from "holdfast";
 import mime from "mime";
 import type { FileRecord } from "../types/index.ts";
 import { nameOf } from "./thread-path.ts";
 
-/** What is kept under a path. */
+/** The entry under a path. */
 export type Entry = FolderEntry | FileEntry;
 
 interface FolderEntry {

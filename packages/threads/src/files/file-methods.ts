@@ -1,4 +1,4 @@
-// The methods of a thread that concern its files, over what a host keeps beside a session.
+// The file methods of a thread, over the values that a host stores with a session.
 import { HoldfastError, type Host } from "holdfast";
 import type { FindResult, ThreadState } from "../types/index.ts";
 import { compileGlob } from "./glob.ts";
@@ -6,7 +6,7 @@ import { grepFiles } from "./grep.ts";
 import { ThreadFiles } from "./thread-files.ts";
 import { thumbnailOf } from "./thumbnail.ts";
 
-/** What a thread does with its files. */
+/** The file methods of a thread. */
 export type FileMethods = Pick<
 	ThreadState,
 	| "writeFile"
@@ -23,7 +23,7 @@ export type FileMethods = Pick<
 	| "getFileThumbnail"
 >;
 
-/** Names the files and their descriptions among what is kept beside a session. */
+/** Marks the files and their descriptions among the values stored with a session. */
 const filesOwner = "thread-files";
 
 /** The files of the session with a key in the store. @throws HoldfastError `host_without_files`. */

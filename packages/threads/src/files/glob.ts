@@ -1,5 +1,5 @@
-// Globs, as patterns of RE2: matching takes time linear in the path, whatever a model asks for. `*` and `?` stay within a
-// name, `**` crosses folders, `[a-z]` and `{one,other}` choose.
+// Globs, compiled to RE2 patterns: matching takes time linear in the path for every pattern a model may send. `*` and `?`
+// stay within a name, `**` crosses folders, `[a-z]` and `{one,other}` choose.
 import { HoldfastError } from "holdfast";
 import { RE2JS } from "re2js";
 

@@ -10,7 +10,7 @@ import type { ThreadFiles } from "./thread-files.ts";
 
 /** Characters of a line that are looked through and kept; longer lines are searched in pieces of that length. */
 const longestLine = 256 * 1024;
-/** Bytes at the beginning of a file among which a NUL says that it is no text. */
+/** The number of leading bytes in which a NUL marks a file as binary. */
 const sniffed = 8_192;
 const longestPattern = 10_000;
 
@@ -26,7 +26,7 @@ export async function grepFiles(files: ThreadFiles, pattern: string): Promise<Gr
 			for await (const { lineNumber, line } of linesOf(files.pieces(path)))
 				if (matches(line)) results.push({ path, lineNumber, line });
 		} catch (error) {
-			// A file that was removed meanwhile has no lines.
+			// A file that was removed in the meantime has no lines.
 			const { code } = isHoldfastError(error) ? error : { code: "" };
 			if (code !== "file_not_found" && code !== "file_changed") throw error;
 		}

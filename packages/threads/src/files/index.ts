@@ -1,4 +1,4 @@
-// Door of the files of a thread.
+// Entry point of the files of a thread.
 export { storeAttachments } from "./attachments.ts";
 export { type FileMethods, fileMethods, filesOf } from "./file-methods.ts";
 export type { FileContent, ThreadFiles } from "./thread-files.ts";

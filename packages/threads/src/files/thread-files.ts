@@ -23,7 +23,7 @@ import {
 } from "./entry.ts";
 import { foldersAbove, pathOfEntry, prefixOf, threadPath } from "./thread-path.ts";
 
-/** Values under names, as a host keeps them beside a session. */
+/** Named values that a host stores with a session. */
 export interface EntryValues {
 	get(name: string): unknown;
 	set(name: string, value: unknown): unknown;
@@ -39,10 +39,10 @@ export interface ThreadFilesParts {
 	readonly entries: EntryValues;
 }
 
-/** Bytes to write. A stream is taken as fast as it is kept: a file of any size passes through bounded memory. */
+/** Bytes to write. A stream is read as fast as it is stored, so a file of any size passes through bounded memory. */
 export type FileContent = Parameters<ThreadState["writeFile"]>[1];
 
-/** How often a file is read again that was replaced meanwhile. */
+/** How often a read is repeated when the file is replaced during it. */
 const readAgain = 5;
 const encoder = new TextEncoder();
 
@@ -56,7 +56,7 @@ export class ThreadFiles {
 	}
 
 	/**
-	 * Writes a file or replaces it, and makes the folders it lies in.
+	 * Writes or replaces a file, and creates its parent folders.
 	 * @throws HoldfastError `invalid_path`; `is_folder`; `not_a_folder`; `file_too_large`; `disk_full`.
 	 */
 	async writeFile(
@@ -134,7 +134,7 @@ export class ThreadFiles {
 	}
 
 	/**
-	 * What lies directly in a folder, in the order of the names.
+	 * The direct entries of a folder, sorted by name.
 	 * @throws HoldfastError `invalid_path`; `folder_not_found`; `not_a_folder`.
 	 */
 	async readdirFile(path: string): Promise<ReaddirResult> {
@@ -162,7 +162,7 @@ export class ThreadFiles {
 		else throw fileMissing(name);
 	}
 
-	/** Makes a folder, and those it lies in. One that is there already is fine. @throws HoldfastError `not_a_folder`. */
+	/** Creates a folder and its parents. An existing folder is fine. @throws HoldfastError `not_a_folder`. */
 	async mkdirFile(path: string): Promise<FileRecord> {
 		const name = threadPath(path);
 		if (name !== "/") await this.#makeFolders([...foldersAbove(name), name]);
@@ -192,7 +192,7 @@ export class ThreadFiles {
 		return (await this.#all()).filter(({ isDirectory }) => !isDirectory).sort(byPath);
 	}
 
-	/** The pieces of a file as they are kept. */
+	/** The stored pieces of a file. */
 	pieces(path: string): AsyncIterable<Uint8Array> {
 		return this.#bytes.read(threadPath(path));
 	}
@@ -215,7 +215,7 @@ export class ThreadFiles {
 		}
 	}
 
-	/** A folder is there when it was made, or when something lies in it. */
+	/** A folder exists if it was created, or if it has an entry. */
 	async #isFolder(name: string): Promise<boolean> {
 		if (name === "/" || isFolder(await this.#entries.get(name))) return true;
 		const prefix = prefixOf(name);
@@ -243,7 +243,7 @@ async function* chunksOf(
 	signal: AbortSignal | undefined,
 ): AsyncGenerator<FileChunk, void, void> {
 	const totalChunks = Math.max(1, Math.ceil(fileSize / size));
-	/** The chunk that is put together of pieces; a piece that is a chunk is handed on as it is, and nothing is made for it. */
+	/** The chunk that is being assembled from pieces. A piece of chunk size is passed on without a copy. */
 	let open: Uint8Array | undefined;
 	let [index, filled, left] = [0, 0, fileSize];
 	try {

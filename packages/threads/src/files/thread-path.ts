@@ -34,14 +34,14 @@ export function nameOf(path: string): string {
 	return path.slice(path.lastIndexOf("/") + 1);
 }
 
-/** The folders that a canonical path lies in, the outermost first, without the root. */
+/** The parent folders of a canonical path, outermost first, without the root. */
 export function foldersAbove(path: string): readonly string[] {
 	const folders: string[] = [];
 	for (let at = path.indexOf("/", 1); at > 0; at = path.indexOf("/", at + 1)) folders.push(path.slice(0, at));
 	return folders;
 }
 
-/** What the canonical paths of all that lies in a folder begin with. */
+/** The common prefix of the canonical paths of all entries in a folder. */
 export function prefixOf(folder: string): string {
 	return folder === "/" ? "/" : `${folder}/`;
 }

@@ -7,7 +7,7 @@ const longestSide = 256;
 const mostPixels = 64_000_000;
 /** Bytes of a picture that is read at most. */
 const mostBytes = 64 * 1024 * 1024;
-/** What is decoded; the others would run code that is made for documents. */
+/** Decoded formats. The others would run code meant for documents. */
 const formats = new Set(["jpeg", "png", "webp", "gif", "heif", "tiff"]);
 
 /** A WebP picture of at most 256 pixels a side, upright; null for what is no picture, or none that can be decoded. */

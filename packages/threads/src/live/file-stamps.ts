@@ -1,8 +1,8 @@
-// What the files of some folders look like at a moment, to see which ones changed since.
+// The state of the files in some folders at one moment, to find later changes.
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 
-/** What a file looks like. */
+/** The state of a file. */
 export interface FileStamp {
 	/** Another one after every write. */
 	readonly text: string;
@@ -22,7 +22,7 @@ export async function foldersIn(folder: string): Promise<readonly string[]> {
 	return [folder, ...(await Promise.all(below)).flat()];
 }
 
-/** Stamps of the files right in these folders. A file that vanishes meanwhile has no stamp. */
+/** Stamps of the files directly in these folders. A file that vanishes during the scan has no stamp. */
 export async function stampsOf(folders: readonly string[]): Promise<FileStamps> {
 	const stamps = new Map<string, FileStamp>();
 	await Promise.all(

@@ -1,7 +1,7 @@
-// Versions of the modules of a project, so that a changed one is loaded again while the others stay as they are.
-// Node keeps a module under its URL for good. Every module of the project is therefore loaded under a URL with its version:
-// a change gives new versions to the file and to all that import it, over others or not. What was loaded before stays in
-// memory until the process ends, which is why this is for development.
+// Versions of a project's modules, so that a changed module is reloaded while the others stay. Node keeps a module under
+// its URL for good. Every module of the project is therefore loaded under a URL with its version: a change gives new
+// versions to the file and to all its direct and indirect importers. Old versions stay in memory until the process ends,
+// so this is for development only.
 import { randomUUID } from "node:crypto";
 import { registerHooks } from "node:module";
 import { sep } from "node:path";
@@ -33,7 +33,7 @@ export function moduleVersions(directory: string): ModuleVersions {
 		return `${pathToFileURL(file).href}${marker}${versions.get(file)}`;
 	};
 
-	// Imports of other modules than ours are left as they are.
+	// Imports of modules outside the project are left unchanged.
 	const hooks = registerHooks({
 		resolve(specifier, context, next) {
 			const resolved = next(specifier, context);

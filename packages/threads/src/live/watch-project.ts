@@ -12,7 +12,7 @@ import { moduleVersions } from "./module-versions.ts";
 
 /** A change of a project that was loaded. */
 export interface ProjectChange {
-	/** The project as it is now. */
+	/** The current project. */
 	readonly project: Project;
 	/** Absolute paths of the files that changed; empty for the first version. */
 	readonly files: readonly string[];
@@ -20,7 +20,7 @@ export interface ProjectChange {
 	readonly milliseconds: number;
 }
 
-/** What {@link watchProject} reports. */
+/** Options of {@link watchProject}. */
 export interface WatchProjectOptions {
 	/** Called with every version that was loaded. Must not throw. */
 	readonly onChange?: (change: ProjectChange) => void;
@@ -108,7 +108,7 @@ export async function watchProject(
 		return [...new Set([...(await foldersIn(agents)), ...outside])];
 	};
 
-	/** What was imported may lie in folders that were not followed yet. A file that changed since counts as changed. */
+	/** Imported files may lie in folders that were not watched yet. A file that has changed since counts as changed. */
 	const followImported = async (known: readonly string[], since: number): Promise<void> => {
 		const folders = await foldersNow();
 		follow(folders);
@@ -130,7 +130,7 @@ export async function watchProject(
 		stamps = now;
 		isNew = false;
 		if (files.length === 0 && !isFirst) return;
-		// What failed before may have failed for a file that was not there.
+		// An earlier failure may have been caused by a missing file.
 		modules.bump([...files, ...failed]);
 		try {
 			const project = await loadProjectWith(root, (url) => import(modules.versioned(url)));

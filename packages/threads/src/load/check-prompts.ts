@@ -1,10 +1,10 @@
-// What prompts include and offer: SA-014, SA-018, SA-020, SA-026.
+// Checks the includes and offered tools of prompts: SA-014, SA-018, SA-020, SA-026.
 import { validateToolName } from "../define/index.ts";
 import type { NamespaceContext, Project, ProjectItem, PromptPart } from "../types/index.ts";
 import { missing, missingCallables } from "./missing.ts";
 import type { ProjectProblem } from "./problems.ts";
 
-/** What is wrong with the prompts of a project. */
+/** Finds problems with the prompts of a project. */
 export function checkPrompts(project: Project): readonly ProjectProblem[] {
 	const secrets = secretsByNamespace(project);
 	return [...project.prompts.values()]

@@ -3,7 +3,7 @@ import { messageOf } from "@holdfast/upp";
 import type { Project, ProjectItem, ProviderInstance } from "../types/index.ts";
 import type { ProjectProblem } from "./problems.ts";
 
-/** What is wrong with the `providerTools` of the models. */
+/** Finds problems with the `providerTools` of the models. */
 export async function checkProviderTools(project: Project): Promise<readonly ProjectProblem[]> {
 	const models = [...project.models.values()];
 	const withTools = models.filter(({ definition }) => (definition.providerTools ?? []).length > 0);

@@ -5,7 +5,7 @@ import { checkProviderTools } from "./check-provider-tools.ts";
 import { missing, missingCallables } from "./missing.ts";
 import type { ProjectProblem } from "./problems.ts";
 
-/** What is wrong with the names that items use. */
+/** Finds problems with the names that items refer to. */
 export async function checkReferences(project: Project): Promise<readonly ProjectProblem[]> {
 	return [
 		...[...project.agents.values()].flatMap((agent) => checkAgent(project, agent)),

@@ -56,7 +56,7 @@ async function listFolder(
 	return found;
 }
 
-/** What lies in a folder, sorted by name; nothing where there is no such folder. */
+/** The entries of a folder, sorted by name; none if the folder does not exist. */
 export async function entriesOf(
 	folder: string,
 ): Promise<readonly { readonly name: string; isDirectory(): boolean; isSymbolicLink(): boolean }[]> {
@@ -88,7 +88,10 @@ export async function filesIn(folder: string): Promise<readonly string[]> {
 /** How many files are open at once, at most. */
 const together = 64;
 
-/** What `read` gives for each of a list, in order, for so many at a time that no process runs out of open files. */
+/**
+ * Runs `read` for each item of a list, in order, with limited concurrency so that the process never runs out of open
+ * files.
+ */
 export async function inGroups<Given, Read>(
 	list: readonly Given[],
 	read: (given: Given) => Promise<Read>,

@@ -109,7 +109,7 @@ function mainOf(manifest: Readonly<Record<string, unknown>>): string {
 	return typeof target === "string" ? target : typeof manifest.main === "string" ? manifest.main : "index.js";
 }
 
-/** What is in a file, or nothing. */
+/** The content of a file, or undefined. */
 async function text(file: string): Promise<string> {
 	try {
 		return await readFile(file, "utf8");

@@ -12,12 +12,12 @@ import type { ImportModule } from "./read-definition.ts";
 import { readSource, type Source } from "./read-source.ts";
 
 /**
- * Loads the project in a folder: everything that `agents/` has in its folders `agents`, `prompts`, `tools`, `models`,
- * `hooks`, `effects`, `providers`, `api` and `packed`, and the packages of agents in `node_modules`. Node loads the files
- * itself, TypeScript too. What is loaded never changes.
+ * Loads the project in a folder: the folders `agents`, `prompts`, `tools`, `models`, `hooks`, `effects`, `providers`,
+ * `api` and `packed` of `agents/`, and the agent packages in `node_modules`. Node loads the files itself, including
+ * TypeScript. A loaded project never changes.
  *
- * @param directory the folder that holds `agents/`
- * @throws HoldfastError `project_missing` where there is no such folder, `project_unreadable` where it cannot be read,
+ * @param directory the folder that contains `agents/`
+ * @throws HoldfastError `project_missing` if the folder does not exist, `project_unreadable` if it cannot be read,
  * `project_invalid` with all problems in `data.problems`
  * @see SA-216, SA-217, SA-218
  */

@@ -1,4 +1,4 @@
-// What is wrong with a project. All of it is collected, and reported together (SA-218).
+// The problems of a project. They are collected and reported together (SA-218).
 import { relative } from "node:path";
 import { HoldfastError } from "@holdfast/upp";
 
@@ -8,7 +8,7 @@ export interface ProjectProblem {
 	readonly file: string;
 	/** The field that is wrong, such as `sideA.prompt`; absent where the whole file is. */
 	readonly field?: string;
-	/** What is wrong with it, and what to do. */
+	/** The problem, and how to fix it. */
 	readonly message: string;
 }
 

@@ -6,7 +6,7 @@ import { isVisibleInNamespace } from "../visibility/index.ts";
 import type { ProjectProblem } from "./problems.ts";
 import { routeKey } from "./routes.ts";
 
-/** What a project is made of. */
+/** The parts of a project. */
 export interface ProjectParts {
 	readonly directory: string;
 	readonly version: string;
@@ -80,7 +80,7 @@ function takenTwice(items: readonly ProjectItem[]): ProjectProblem[] {
 	return problems;
 }
 
-/** A value that says yes or no is nobody's secret. */
+/** A boolean-like value is never a secret. */
 const flags = new Set(["", "true", "false", "yes", "no", "on", "off", "1", "0"]);
 
 /** Values of an `env` that are too short to be masked. */

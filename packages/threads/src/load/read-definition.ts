@@ -68,7 +68,7 @@ function named<Definition extends { readonly name: string }>(
 	return { name: definition.name, definition };
 }
 
-/** What a file defines, or what is wrong with it. */
+/** The definition in a file, or its problem. */
 export async function readDefinition(
 	file: FoundFile & { readonly kind: ItemKind },
 	importModule: ImportModule,
@@ -78,7 +78,7 @@ export async function readDefinition(
 	return checkDefinition(file, exported.value, "The default export");
 }
 
-/** What a value defines, or what is wrong with it. */
+/** The definition of a value, or its problem. */
 export function checkDefinition(
 	{ kind, stem, path }: FoundFile & { readonly kind: ItemKind },
 	value: unknown,
@@ -128,7 +128,7 @@ function describe(file: string, error: unknown, what: string): ProjectProblem {
 	return { file, message: `${what}: ${why}${placeOf(file, error)}` };
 }
 
-/** Where a module could not be parsed, this one or one that it imports: the first line of the stack, where Node says it. */
+/** The location of a syntax error in this module or one it imports: Node prints it in the first line of the stack. */
 function placeOf(file: string, error: unknown): string {
 	if (!(error instanceof SyntaxError)) return "";
 	const { path, line } =

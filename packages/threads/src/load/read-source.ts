@@ -24,7 +24,7 @@ export interface Source {
 	readonly package?: PackageDeclaration;
 }
 
-/** What the `package.json` of a package declares. */
+/** The declaration in a package's `package.json`. */
 export interface PackageDeclaration {
 	readonly packageId: string;
 	/** Its `package.json`. */
@@ -119,7 +119,7 @@ function isItem(file: FoundFile): file is FoundFile & { readonly kind: ItemKind 
 }
 
 async function hashOf({ path }: Pick<FoundFile, "path">): Promise<string> {
-	// A file that was removed meanwhile is a problem of its import.
+	// A file that was removed in the meantime is a problem of its import.
 	const text = await readFile(path).catch(() => "");
 	return `${path}:${createHash("sha256").update(text).digest("hex")}`;
 }
@@ -152,7 +152,7 @@ function isMounted(source: Source, stem: string): boolean {
 	return declared === true || declared.includes(stem) || declared.includes(`${stem}.get`);
 }
 
-/** What a package declares and does not have. */
+/** Items that a package declares but does not contain. */
 function missingEntries(source: Source, items: readonly ProjectItem[]): readonly ProjectProblem[] {
 	const packed = source.package;
 	if (packed === undefined) return [];

@@ -1,4 +1,4 @@
-// What the path of an endpoint's file says: its route and its method (SA-195, SA-196).
+// Derives the route and the method of an endpoint from its file path (SA-195, SA-196).
 import type { ProjectEndpoint } from "../types/index.ts";
 
 /** A route and its method. */
@@ -19,7 +19,7 @@ export function routeKey({ route, method }: Route): string {
 	return `${method} /${route.replaceAll(/\[(?!\*\])[^\]]*\]/g, "[]")}`;
 }
 
-/** What is wrong with a route; undefined for nothing. */
+/** The problem of a route; undefined if it is valid. */
 export function routeProblem(route: string): string | undefined {
 	const segments = route === "" ? [] : route.split("/");
 	const names = new Set<string>();

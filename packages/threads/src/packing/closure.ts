@@ -1,7 +1,7 @@
 // Which items and which files a package of agents needs.
 import type { ItemKind, Project, ProjectItem, PromptDefinition } from "../types/index.ts";
 
-/** The items that agents need, themselves included: whatever they name, over others or not. */
+/** The items that agents need, including themselves: everything they refer to, directly or indirectly. */
 export function itemsOf(project: Project, starts: readonly ProjectItem[]): readonly ProjectItem[] {
 	const found = new Set<ProjectItem>(starts);
 	for (const item of found) {

@@ -9,7 +9,7 @@ import { init, parse } from "es-module-lexer";
 export interface PackageFile {
 	/** Its path from the root of the package, with slashes. */
 	readonly path: string;
-	/** What is in it. */
+	/** The content of the file. */
 	readonly content: string | Uint8Array;
 	/** Absolute paths of the files that it imports. */
 	readonly imports: readonly string[];

@@ -8,7 +8,7 @@ import type { ItemKind, Project, ProjectItem } from "../types/index.ts";
 import { itemsOf, namedInCode } from "./closure.ts";
 import { type PackageFile, packageFile } from "./module-files.ts";
 
-/** What is packed, and where to. */
+/** The agents to pack, and the target folder. */
 export interface PackOptions {
 	/** Folder of the project. */
 	readonly directory: string;
@@ -34,11 +34,11 @@ export interface PackResult {
 	readonly directory: string;
 	/** Its files, from its folder. */
 	readonly files: readonly string[];
-	/** What was packed, as `tool search`. */
+	/** The packed items, such as `tool search`. */
 	readonly items: readonly string[];
 }
 
-/** What only this runtime has. Code that reads it works in no other one. */
+/** An API that exists only in this runtime. Code that reads it fails in any other one. */
 const runtimeContext = /\b_notPackableRuntimeContext\b/;
 
 /**
@@ -121,8 +121,8 @@ function findEndpoint(project: Project, key: string): { readonly file: string } 
 }
 
 /**
- * All items that are needed and their files. What the code itself names in a text is followed too, until nothing new is
- * found: `state.scheduleEffect("tidy")`.
+ * All required items and their files. Names in string literals of the code, such as `state.scheduleEffect("tidy")`, are
+ * followed too, until nothing new is found.
  */
 async function closureOf(
 	project: Project,
@@ -173,7 +173,7 @@ async function collect(
 	);
 }
 
-/** What the files import from npm, in the versions that the project has. This package is expected where it is used. */
+/** The npm packages that the files import, in the project's versions. The using project must provide this package. */
 async function dependenciesOf(
 	root: string,
 	files: readonly PackageFile[],

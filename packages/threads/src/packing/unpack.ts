@@ -43,7 +43,7 @@ export async function unpackAgents(directory: string, name: string): Promise<Unp
 	return { from, files: files.sort() };
 }
 
-/** What lies right in the folder of a package is about the package. */
+/** Files directly in a package's folder describe the package. */
 function isOfTheAgents(file: string): boolean {
 	return /[\\/]/.test(file);
 }

@@ -29,7 +29,7 @@ import type {
 /** Under this name messages and calls keep what a provider wants back. */
 export const providerKey = "threads-provider";
 
-/** What the message of an answer has of its caller. */
+/** The fields of an answer's message that the caller provides. */
 export interface AnswerMessage {
 	readonly id: string;
 	/** Its metadata, with those that the provider wants back. */
@@ -58,7 +58,7 @@ export function streamWith(provider: ProviderInstance, request: ProviderRequest)
 	);
 }
 
-/** Asks for the answer in pieces, and hands them on as they come. Rejects with a UPPError. */
+/** Requests a streamed answer and forwards its pieces as they arrive. Rejects with a UPPError. */
 export async function streamInto(
 	provider: ProviderInstance,
 	request: ProviderRequest,
@@ -79,7 +79,7 @@ export async function streamInto(
 	}
 }
 
-/** The pieces of an answer, put together: calls by their id, whatever order they come in. */
+/** Assembles the pieces of an answer: calls by id, in any order. */
 class GatheredAnswer {
 	readonly #emit: (event: StreamEvent) => void;
 	#text = "";
@@ -165,7 +165,7 @@ class GatheredAnswer {
 			toolCalls: this.#calls.map(({ id, name, text, arguments: given, extraContent }) => ({
 				id,
 				name,
-				// What is done wins over the pieces; what cannot be read is answered with an error.
+				// Complete arguments take precedence over the pieces; unreadable ones are answered with an error.
 				arguments: (given ?? text) as Record<string, unknown>,
 				...(extraContent === undefined ? {} : { extraContent }),
 			})),
@@ -272,7 +272,7 @@ function argumentsOf(given: unknown): Pick<ToolCall, "arguments" | "invalidArgum
 		const parsed: unknown = JSON.parse(text);
 		if (isRecord(parsed)) return { arguments: parsed };
 	} catch {
-		// Whoever answers the call says so to the model.
+		// The code that answers the call reports this to the model.
 	}
 	return { arguments: {}, invalidArguments: text };
 }
@@ -303,7 +303,7 @@ const codes: Readonly<Record<string, UPPError["code"]>> = {
 	timeout: "TIMEOUT",
 };
 
-/** What a provider threw, as an error of the model layer. */
+/** Converts an error thrown by a provider into an error of the model layer. */
 export function providerFailure(error: unknown, provider: string, signal?: AbortSignal): UPPError {
 	if (isUPPError(error)) return error;
 	const message = messageOf(error);

@@ -1,4 +1,4 @@
-// Door of providers: theirs as models of the house, and models of the house as theirs.
+// Entry point of providers: project providers as models, and models as project providers.
 export {
 	type AnswerMessage,
 	generateWith,

@@ -80,7 +80,7 @@ export function modelProvider(
 	return apiKeyEnv === undefined ? factory : Object.assign(factory, { apiKeyEnv });
 }
 
-/** A reference is a function of a provider, too; it says which model it is. */
+/** A model reference is a function too, and names its model. */
 function isMaker(given: GivenModel): given is Extract<GivenModel, (...given: never) => unknown> {
 	return typeof given === "function" && !("modelId" in given);
 }
@@ -170,7 +170,7 @@ function answerOf({ message, usage, stopReason }: LLMResponse): ProviderResponse
 			: [],
 	);
 	const text = message.text;
-	// What the model wants back with its reasoning and its calls goes through as data.
+	// Data that the model needs back with its reasoning and calls is passed through unchanged.
 	const reasoningDetails = message.content.flatMap((block) =>
 		block.type === "reasoning" && block.metadata !== undefined
 			? [{ type: "holdfast", text: block.text, data: JSON.stringify(block.metadata) }]
@@ -287,7 +287,7 @@ const codes: Readonly<Record<string, ProviderErrorCode>> = {
 	TIMEOUT: "timeout",
 };
 
-/** What a model failed with, in the words of this document. */
+/** Converts a model's failure into the errors of a project. */
 function failureOf(error: unknown): unknown {
 	if (!isUPPError(error) || error.code === "CANCELLED") return error;
 	const code = codes[error.code] ?? (error.retryable ? "server_error" : "unknown");

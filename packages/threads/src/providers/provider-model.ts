@@ -9,14 +9,14 @@ import type {
 import { generateWith, streamWith } from "./ask-provider.ts";
 import { providerMessages } from "./upp-messages.ts";
 
-/** What is asked of a provider beside the conversation. */
+/** Options of a provider's requests, apart from the conversation. */
 export type ProviderModelOptions = Partial<
 	Pick<
 		ProviderRequest,
 		"toolChoice" | "parallelToolCalls" | "reasoning" | "providerOptions" | "maxOutputTokens" | "stopSequences"
 	>
 > & {
-	/** What the model can do. Default: all of it. */
+	/** The model's capabilities. Default: all. */
 	readonly capabilities?: ModelCapabilities;
 };
 
@@ -60,7 +60,7 @@ export function providerModel(
 	return createProvider({ name: provider.name, version: "1", modalities: { llm: { bind } } })(modelId);
 }
 
-/** What a model can do, as the engine knows it; what nobody says, it can. */
+/** Converts declared capabilities for the engine; an undeclared capability counts as present. */
 function capabilitiesOf(given: ModelCapabilities | undefined): LLMCapabilities {
 	return {
 		streaming: given?.supportsStreaming ?? true,
@@ -108,7 +108,7 @@ function requestOf(
 		...(structure === undefined ? {} : { responseFormat: { type: "json", schema: { ...structure } } }),
 		...(signal === undefined ? {} : { signal }),
 	};
-	// Who never reads the messages does not pay for them.
+	// The messages are converted only when they are read.
 	let messages: ProviderMessage[] | undefined;
 	return Object.defineProperty(made as ProviderRequest, "messages", {
 		enumerable: true,

@@ -34,7 +34,7 @@ export function providerMessages(messages: readonly Message[]): ProviderMessage[
 	});
 }
 
-/** What the model said, with what its provider wants back. */
+/** The model's message, with the data that its provider needs back. */
 export function assistantMessage(
 	content: readonly ContentBlock[],
 	calls: readonly ToolCall[] | undefined,

@@ -1,4 +1,4 @@
-// What is asked of a thread from outside its executions, while others may delete it (keeps I4).
+// Requests to a thread from outside its executions, while it may be deleted concurrently (keeps I4).
 import type { Session } from "holdfast";
 import { threadNotFound } from "./not-found.ts";
 import type { ThreadSystem } from "./system.ts";
@@ -22,8 +22,8 @@ export async function askSession<Answer>(
 }
 
 /**
- * Ends the execution of a thread, wherever it is, and those of the sub-agents that it waits for: an execution that no process has
- * resumed since a restart cannot end them. False where none was under way.
+ * Ends the execution of a thread in any process, and those of the sub-agents that it waits for: an execution that no
+ * process has resumed since a restart cannot end them itself. Returns false if none was in progress.
  * @throws HoldfastError `thread_not_found`.
  */
 export async function stopThread(system: ThreadSystem, threadId: string): Promise<boolean> {

@@ -1,4 +1,4 @@
-// What lies beside the session of a thread: looked at, masked, and forgotten with it.
+// Data stored with the session of a thread: read, masked, and deleted with it.
 import type { Host } from "holdfast";
 import type { Redaction } from "../environment/index.ts";
 import { type KeyValue, ThreadValues } from "../values/index.ts";
@@ -34,7 +34,7 @@ export function listValues({ values }: Pick<Host, "values">, storeKey: string): 
 	return new ThreadValues(values.values(storeKey, valuesOwner)).listValues();
 }
 
-/** What masks the secrets of a thread's environment, with all that its agent's definitions bring along. */
+/** The redaction of the secrets in a thread's environment, including all definitions of its agent. */
 export async function redactionOf(
 	{ index, parts, place }: Pick<ThreadSystem, "index" | "parts" | "place">,
 	record: ThreadRecord,

@@ -1,5 +1,5 @@
-// The runs of a sub-agent: the message that starts one, and what it comes to. A run is named by the call that asks for it, so
-// it is started once, however often the call is begun (keeps I3).
+// The runs of a sub-agent: the message that starts one, and its result. A run takes its name from the call that requests
+// it, so it starts only once even if the call is started again (keeps I3).
 import { UserMessage } from "@holdfast/upp";
 import type { Entry } from "holdfast";
 import type { AttachmentRef, ToolResult } from "../types/index.ts";
@@ -11,7 +11,7 @@ import { threadNotFound } from "./not-found.ts";
 import type { ThreadRecord } from "./records.ts";
 import type { ThreadSystem } from "./system.ts";
 
-/** What is delivered to a child. */
+/** A message to a child. */
 interface ChildMessage {
 	readonly runId: string;
 	readonly text: string;
@@ -37,7 +37,7 @@ export async function deliver(
 	void run?.result().catch(() => {});
 }
 
-/** Waits for a run of a child. What it comes to is the result of the call. */
+/** Waits for a run of a child. Its outcome is the result of the call. */
 export async function waitFor(
 	system: ThreadSystem,
 	live: LiveRun,
@@ -46,7 +46,7 @@ export async function waitFor(
 	signal: AbortSignal,
 ): Promise<ToolResult> {
 	const entries = await runOf(system, id, runId, signal).catch((error: unknown) => {
-		// Nobody waits for the child any more.
+		// The child has no waiting caller left.
 		if (signal.aborted) system.session(id).interrupt();
 		throw error;
 	});
@@ -66,7 +66,7 @@ export async function waitFor(
 	};
 }
 
-/** The entries of a run that is over, wherever it is worked on. */
+/** The entries of an ended run, which any process may have executed. */
 async function runOf(
 	{ host, storeKeyOf }: ThreadSystem,
 	threadId: string,
@@ -90,7 +90,7 @@ async function runOf(
 				entries.push(entry);
 				if (entry.fact.kind === "run.ended") return entries;
 			}
-			// Deleted meanwhile: its run does not end any more.
+			// The thread was deleted in the meantime, so its run will not end.
 			if ((await journal.head(key)) === undefined) throw threadNotFound(threadId);
 			await changed.promise;
 		} finally {
@@ -100,7 +100,7 @@ async function runOf(
 	}
 }
 
-/** The result of a call that came to nothing. */
+/** The result of a failed call. */
 export function failure(error: string): ToolResult {
 	return { status: "error", error };
 }

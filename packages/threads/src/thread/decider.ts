@@ -3,7 +3,7 @@ import { type Entry, HoldfastError } from "holdfast";
 import { type Action, type DecidingStrategy, type QuestionContext, strategy } from "holdfast/execution";
 import { type BeginAnswer, type Flow, type FlowRules, initialFlow, queuedTag, topics } from "./flow.ts";
 
-/** What a decider asks of the thread that it decides for. */
+/** The parts of the thread that a decider needs. */
 export interface DeciderParts extends FlowRules {
 	/** The flow of an execution after one more entry: `evolveFlow` by these rules. */
 	flowAfter(flow: Flow, entry: Entry): Flow;

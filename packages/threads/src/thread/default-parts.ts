@@ -1,4 +1,4 @@
-// The parts of threads as the house has them, over one host.
+// The default parts of threads, over one host.
 import { after } from "@holdfast/upp";
 import type { Host, Ports } from "holdfast";
 import { type EnvGiven, type Redaction, Redactions, ThreadEnvironment } from "../environment/index.ts";
@@ -6,7 +6,7 @@ import { fileMethods, filesOf, storeAttachments } from "../files/index.ts";
 import { ThreadValues } from "../values/index.ts";
 import type { EnvironmentScope, ThreadParts, ThreadPlace } from "./parts.ts";
 
-/** What the parts are made with. */
+/** Options of the default parts. */
 export interface DefaultPartsOptions {
 	readonly host: Host;
 	readonly ports: Pick<Ports, "clock" | "ids">;
@@ -21,7 +21,7 @@ export interface DefaultPartsOptions {
 	isScoped(thread: ThreadPlace, name: string): boolean;
 }
 
-/** Names the key-values among what is kept beside a session. */
+/** Marks the key-values among the values stored with a session. */
 export const valuesOwner = "thread-values";
 
 /** Milliseconds after which a value that another process has set is masked, if the thread does not read it before. */

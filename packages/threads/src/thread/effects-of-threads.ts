@@ -9,7 +9,7 @@ import type { EffectsPart, ThreadPlace } from "./parts.ts";
 import type { ThreadRecord } from "./records.ts";
 import type { ThreadSystem } from "./system.ts";
 
-/** What the effects of threads are made with. */
+/** Options of the effects of threads. */
 export interface EffectsOptions {
 	readonly host: Host;
 	readonly ports: Ports;
@@ -68,13 +68,13 @@ export class EffectsOfThreads {
 		});
 	}
 
-	/** What threads do with effects. */
+	/** The effect methods of a thread. */
 	part(thread: ThreadPlace, namespace?: NamespaceContext): EffectsPart {
 		const effects = (): ThreadEffects => this.of(thread, namespace);
 		return {
 			scheduleEffect: async (name, args, delay) => {
 				const id = await effects().schedule(name, args, delay);
-				// Whoever schedules effects has them carried out.
+				// Scheduling an effect starts the worker.
 				this.start();
 				return id;
 			},
@@ -125,7 +125,7 @@ export class EffectsOfThreads {
 		await (schema === null ? handler(state) : handler(state, args));
 	}
 
-	/** What was said, without the thread's secrets. */
+	/** An error message without the thread's secrets. */
 	async #shown(record: ThreadRecord | undefined, message: string): Promise<string> {
 		if (record === undefined) return message;
 		const { index, parts, place } = this.#options.system();

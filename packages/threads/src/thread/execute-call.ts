@@ -1,5 +1,5 @@
-// Carries out one call of a model, or one that was queued or invoked: whatever the prompt that runs means by the name. A call
-// that cannot be carried out has an error for its result, and never ends the loop (SA-039 … SA-047, SA-138).
+// Runs one call of a model, or one that was queued or invoked, as the running prompt defines the name. A call that cannot
+// run gets an error as its result, and never ends the loop (SA-039 … SA-047, SA-138).
 import { after, isThenable, messageOf } from "@holdfast/upp";
 import type { ToolContext } from "holdfast";
 import type { NamespaceContext, ProjectItem, ThreadState, ToolArgs, ToolResult } from "../types/index.ts";
@@ -15,7 +15,7 @@ import { callAgent, createAgent, isOffered, messageAgent } from "./subagents.ts"
 import type { ThreadSystem } from "./system.ts";
 import { costOf, failedCall } from "./thread-model.ts";
 
-/** What a call is carried out with. */
+/** The context of a call. */
 export interface CallParts {
 	readonly system: ThreadSystem;
 	readonly threadId: string;
@@ -67,7 +67,7 @@ function carriedOut(
 	const queued = flow.isQueued ? visibleTool(live, prompt.namespace, name) : undefined;
 	const env = live.environment(prompt);
 	const call = (offered: Callable | undefined): ToolResult | Promise<ToolResult> => {
-		// What is not offered any more may still be called: it says why it cannot be.
+		// A tool that is no longer offered can still be called; its result explains why it cannot run.
 		const callable = queued ?? offered ?? (listed?.kind === "create" ? listed : undefined);
 		if (callable === undefined) return failure(`There is no tool ${JSON.stringify(name)}.`);
 		switch (callable.kind) {
@@ -172,7 +172,7 @@ async function readArguments(
 	return { error: issues.join("; ") };
 }
 
-/** What a tool needs of the environment and nobody has. @see SA-045 */
+/** The environment value that a tool requires and that is not set. @see SA-045 */
 async function missingValue(
 	{ tenvs, variables }: ProjectItem<"tool">["definition"],
 	state: ThreadState,
@@ -194,7 +194,7 @@ async function missingValue(
 	return undefined;
 }
 
-/** What a tool returned, if it is a result. @see SA-042 */
+/** The value that a tool returned, if it is a result. @see SA-042 */
 function readToolResult(given: unknown, name: string): ToolResult {
 	const { status, result, error, stack, attachments } = (given ?? {}) as Partial<ToolResult>;
 	if (status !== "success" && status !== "error")

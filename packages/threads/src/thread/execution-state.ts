@@ -1,11 +1,11 @@
-// What tools and hooks see of the execution they are part of.
+// The view that tools and hooks have of their execution.
 import { HoldfastTypeError } from "@holdfast/upp";
 import { HoldfastError } from "holdfast";
 import type { ExecutionState, Message } from "../types/index.ts";
 import type { LiveRun } from "./live-run.ts";
 import type { CallSignals } from "./row.ts";
 
-/** The execution as it is when it is looked at. `later` takes what is asked for outside a call. */
+/** The live state of the execution. `later` receives requests made outside a call. */
 export function executionState(live: LiveRun, later: (signals: CallSignals) => void): ExecutionState {
 	return {
 		flowId: live.runId,
@@ -53,7 +53,7 @@ export function executionState(live: LiveRun, later: (signals: CallSignals) => v
 	} as ExecutionState;
 }
 
-/** The messages of this execution: copies, which nobody else sees changed. */
+/** The messages of this execution, as copies: changing them has no effect elsewhere. */
 function historyOf({ view, runId }: LiveRun): readonly Message[] {
 	const { rows } = view;
 	let from = rows.length;

@@ -6,7 +6,7 @@ import type { AgentDefinition, AttachmentRef, SessionToolConfig, SideConfig } fr
 import { type Control, dataOf, type Side } from "./message-data.ts";
 import { readResult, resultText, type StoredResult } from "./row.ts";
 
-/** A call that was queued beside the model's own. */
+/** A call that was queued in addition to the model's own. */
 export type QueuedCall = Extract<Control, { kind: "tool" }>;
 
 /** How a session ended. */
@@ -35,7 +35,7 @@ export interface Flow {
 	readonly turns: number;
 	/** Seq of the entry with which the turn began. */
 	readonly turnSeq: number;
-	/** Whether nothing is left to do before something is said. */
+	/** Whether nothing is left to do until a new message arrives. */
 	readonly isOver: boolean;
 	/** The text of the turn that ended last. */
 	readonly response: string;
@@ -57,22 +57,22 @@ interface SettledCall {
 	readonly isError: boolean;
 }
 
-/** What an execution begins with. */
+/** The result of starting an execution. */
 export interface BeginAnswer {
 	readonly agent: string;
 	readonly reports: boolean;
 	readonly refusal?: string;
 }
 
-/** Topics of what is recorded beside messages. */
+/** Topics of records other than messages. */
 export const topics = { begin: "threads.begin", report: "threads.report", cap: "threads.step-cap" } as const;
 
 /** The tag of a queued call's message. */
 export const queuedTag = "queued";
 
-/** What a flow must know beside the facts. */
+/** The context of a flow besides the facts. */
 export interface FlowRules {
-	/** The definition of an agent; undefined if that name is gone. */
+	/** The definition of an agent; undefined if it no longer exists. */
 	agent(name: string): AgentDefinition | undefined;
 	/** Model calls after which a turn without a limit of its own ends. */
 	readonly stepCap: number;
@@ -153,7 +153,7 @@ export function evolveFlow(rules: FlowRules, flow: Flow, { seq, fact }: Entry): 
 	}
 }
 
-/** Something was said, or asked of the thread. */
+/** Applies a message, or a control input of the thread. */
 function said(flow: Flow, seq: number, { control, to, silent: _ }: ReturnType<typeof dataOf>): Flow {
 	if (control?.kind === "stop") return { ...flow, stoppedBy: flow.stoppedBy ?? flow.side, isOver: true };
 	const reopened = flow.isOver ? turnBegins({ ...flow, isOver: false, turns: 0 }, seq, "a") : flow;
@@ -209,7 +209,7 @@ function limited(rules: FlowRules, flow: Flow, seq: number): Flow {
 	return turnOver(rules, { ...flow, isCapped: flow.isCapped || isCapped }, seq);
 }
 
-/** A side is finished: the session is over, or it is the other side's turn. */
+/** A side has finished: either the session ends, or the other side takes its turn. */
 function turnOver(rules: FlowRules, flow: Flow, seq: number): Flow {
 	const turns = flow.turns + 1;
 	const agent = rules.agent(flow.agent);
@@ -227,7 +227,7 @@ export function sideOf(
 	return { agent, config: side === "a" ? agent?.sideA : agent?.sideB };
 }
 
-/** What a tool that ends a turn makes its response. @see SA-009 */
+/** The response that a turn-ending tool's result provides. @see SA-009 */
 export function stopResponse(result: StoredResult, property: string | undefined): string {
 	const whole = resultText(result);
 	if (property === undefined) return whole;
@@ -241,7 +241,7 @@ export function boundName(binding: SessionToolConfig | undefined): string | unde
 	return typeof binding === "object" ? binding.name : binding;
 }
 
-/** What a bound call says, where it is one. @see SA-012 */
+/** The text of a bound call, if the result is one. @see SA-012 */
 export function boundText(
 	binding: SessionToolConfig,
 	{ arguments: args }: ToolCall,

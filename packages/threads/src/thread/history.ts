@@ -57,7 +57,7 @@ export function providerHistory(rows: readonly Row[], view: HistoryView): Provid
 					: { role: "user", content },
 			);
 		}
-		// A result that does not follow its call would be refused: it comes with its call, or not at all.
+		// A result without its preceding call would be refused: include both or neither.
 	}
 	return made;
 }
@@ -157,7 +157,7 @@ export function isImage({ mimeType }: Pick<AttachmentRef, "mimeType">): boolean 
 	return mimeType.startsWith("image/");
 }
 
-/** Messages as hooks have them, with what only the provider knows of them carried along. */
+/** Messages in the form that hooks see, with the data that only the provider uses carried along. */
 export function llmMessages(messages: readonly ProviderMessage[]): LLMMessage[] {
 	return messages.map((message): LLMMessage => {
 		switch (message.role) {
@@ -199,7 +199,7 @@ export function llmMessages(messages: readonly ProviderMessage[]): LLMMessage[] 
 	});
 }
 
-/** What hooks made of them, as a provider gets it. */
+/** Converts the messages that hooks returned for the provider. */
 export function fromLlmMessages(messages: readonly LLMMessage[]): ProviderMessage[] {
 	return messages.map((message): ProviderMessage => {
 		const { role, content } = message;

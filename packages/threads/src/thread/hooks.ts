@@ -167,7 +167,7 @@ export async function afterCreateMessage(scope: HookScope, message: Message): Pr
 	);
 }
 
-/** What is changed in a message. @see SA-059 */
+/** Applies the hooks to a message update. @see SA-059 */
 export function beforeUpdateMessage(
 	scope: HookScope,
 	id: string,
@@ -193,7 +193,7 @@ export async function afterUpdateMessage(scope: HookScope, message: Message): Pr
 	);
 }
 
-/** A result before it is stored: after the hooks of its outcome, which null leaves as it is. @see SA-060, SA-061 */
+/** Prepares a result for storage: applies the hooks of its outcome; null leaves it unchanged. @see SA-060, SA-061 */
 export async function toolResult(
 	scope: HookScope,
 	call: Parameters<Execute<"before_store_tool_result">>[1],

@@ -1,8 +1,8 @@
-// An execution under way in this process: how far it is, what its tools share, what they asked for. It is a shadow of the
-// journal: a run that is resumed elsewhere makes another one of the entries (keeps I2).
+// A running execution in this process: its progress, the state that its tools share, and their requests. It mirrors the
+// journal: a run that is resumed elsewhere rebuilds it from the entries (keeps I2).
 //
-//   loading  what was said before is being read, and of a run that is resumed its entries; what is committed meanwhile waits
-//   ready    each committed entry is folded as it comes
+//   loading  reads the earlier messages and, for a resumed run, its entries; new commits wait
+//   ready    folds each committed entry as it arrives
 import type { Entry } from "holdfast";
 import type { PolicyRun } from "holdfast/middleware";
 import type { HookName, ProjectItem, ThreadState } from "../types/index.ts";
@@ -18,11 +18,11 @@ import type { ThreadView } from "./thread-view.ts";
 
 type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 
-/** What one call asks for of its execution. */
+/** The requests that one call makes of its execution. */
 export interface CollectedSignals {
 	/** Undefined where it asked for nothing. */
 	readonly signals: CallSignals | undefined;
-	/** The call is over. */
+	/** The call has ended. */
 	end(): void;
 }
 
@@ -30,7 +30,7 @@ export class LiveRun {
 	readonly threadId: string;
 	readonly runId: string;
 	readonly index: ProjectIndex;
-	/** What tools of this execution share. */
+	/** State shared by the tools of this execution. */
 	readonly context: Record<string, unknown> = {};
 	/** Names of the prompts from that of the side to the one that runs. */
 	promptPath: readonly string[] = [];
@@ -49,9 +49,9 @@ export class LiveRun {
 	#place: ThreadPlace | undefined;
 	#ready: Promise<void> | undefined;
 	#waiting: Entry[] | undefined = [];
-	/** Whether it has heard of the run from its beginning on: then nothing of it has to be read. */
+	/** Whether it has seen the run from its start, so that no entry has to be read. */
 	#isWhole = false;
-	/** Entries that nobody has asked the list for since. */
+	/** Entries added since the list was last read. */
 	readonly #unseen: Entry[] = [];
 	#seq = 0;
 	/** That which was asked for last. */
@@ -63,7 +63,7 @@ export class LiveRun {
 		  }
 		| undefined;
 	#mayHaveFiles = false;
-	/** What the call under way asks for. */
+	/** The requests of the current call. */
 	#signals: Mutable<CallSignals> | undefined;
 	/** Hooks that look at what was stored. */
 	#hooks: Promise<unknown> = Promise.resolve();
@@ -81,7 +81,7 @@ export class LiveRun {
 		return this.#run.signal;
 	}
 
-	/** The messages of the thread, as committed. Only once it is ready. Who never looks does not pay for the list. */
+	/** The committed messages of the thread. Available once ready. The list is built on first access. */
 	get view(): ThreadView {
 		const view = this.#view as ThreadView;
 		for (const entry of this.#unseen.splice(0)) view.apply(entry);
@@ -98,7 +98,7 @@ export class LiveRun {
 		return this.#mayHaveFiles;
 	}
 
-	/** The thread as it was when the execution began here. Only once it is ready. */
+	/** The thread as of the start of the execution in this process. Available once ready. */
 	get place(): ThreadPlace {
 		return this.#place as ThreadPlace;
 	}

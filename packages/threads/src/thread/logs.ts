@@ -1,10 +1,10 @@
-// What is worth saying of threads to those who run them.
+// Events of threads that operators need to see in the log.
 
 /** An entry of the log. */
 export interface ThreadLog {
 	readonly threadId: string;
 	readonly level: "info" | "warn" | "error";
-	/** What it is about: `hook`, `model`, `request`, `provider-tool`, `turn`, `subagent`. */
+	/** The subject: `hook`, `model`, `request`, `provider-tool`, `turn`, `subagent`. */
 	readonly topic: string;
 	readonly message: string;
 	/** Plain data. */

@@ -29,7 +29,7 @@ import type { ThreadRecord } from "./records.ts";
 import { registryEntry } from "./subagents.ts";
 import type { ThreadSystem } from "./system.ts";
 
-/** Who looks at a thread. */
+/** The viewpoint from which a thread is seen. */
 export interface StateScope {
 	/** The execution that it is part of. */
 	readonly live?: LiveRun | undefined;
@@ -41,7 +41,7 @@ export interface StateScope {
 	};
 }
 
-/** What a thread runs code with. */
+/** The function with which a thread runs code. */
 export type RunCode = ThreadState["runCode"];
 
 /** Makes the object. */

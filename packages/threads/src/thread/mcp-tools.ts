@@ -14,7 +14,7 @@ export interface GivenMcpTool {
 	readonly description?: unknown;
 	/** JSON Schema of its arguments. */
 	readonly parameters?: unknown;
-	/** What may be done after a crash. Default `manual-recovery`. */
+	/** How a call may be retried after a crash. Default `manual-recovery`. */
 	readonly retryPolicy?: RetryPolicy;
 	readonly needsApproval?: unknown;
 	// biome-ignore lint/suspicious/noExplicitAny: arguments of any tool
@@ -23,14 +23,14 @@ export interface GivenMcpTool {
 
 /** MCP servers that are connected, such as `connectMcp` of `@holdfast/mcp` gives. */
 export interface GivenMcp {
-	/** The tools of all servers, as they are now. */
+	/** The current tools of all servers. */
 	tools(): readonly GivenMcpTool[];
 	servers(): readonly { readonly name: string; readonly status: string }[];
 }
 
 type McpCallable = Extract<Callable, { kind: "mcp" }>;
 
-/** What a name means: `mcp:SERVER` all tools of a server, `mcp:SERVER.TOOL` one of them. */
+/** Parses a name: `mcp:SERVER` refers to all tools of a server, `mcp:SERVER.TOOL` to one of them. */
 function read(name: string): { readonly server: string; readonly tool: string | undefined } {
 	const rest = name.slice("mcp:".length);
 	const at = rest.indexOf(".");
@@ -42,7 +42,7 @@ function named(mcp: GivenMcp, name: string): readonly GivenMcpTool[] {
 	return mcp.tools().filter((each) => each.server === server && (tool ?? each.toolName) === each.toolName);
 }
 
-/** What a model can call by a name; nothing where the server is not there. */
+/** The callables that a name refers to; none if the server does not exist. */
 export function mcpCallables(mcp: GivenMcp | undefined, config: PromptToolConfig): McpCallable[] {
 	if (mcp === undefined) return [];
 	return named(mcp, config.name)
@@ -102,7 +102,7 @@ export function requireMcp(mcp: GivenMcp | undefined, project: Pick<Project, "pr
 		throw new HoldfastError("mcp_tools_missing", problems.join("\n"), { data: { problems } });
 }
 
-/** Carries out a call. What fails is the result of the call. */
+/** Runs a call. A failure becomes the result of the call. */
 export async function callMcp(
 	{ tool }: McpCallable,
 	args: Record<string, unknown>,

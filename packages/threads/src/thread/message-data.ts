@@ -1,18 +1,18 @@
-// What a thread keeps with a message beside what the engine knows of it: under one name in the message's metadata.
+// Data that a thread stores with a message in addition to the engine's own, under one name in the message's metadata.
 import type { Message as EngineMessage } from "@holdfast/upp";
 import type { AttachmentRef, Message } from "../types/index.ts";
 
 /** A side of an agent. */
 export type Side = "a" | "b";
 
-/** What is asked of a thread without saying anything: it is an input that no model sees and no list shows. */
+/** A request to a thread that is not a message: no model sees it, and no list shows it. */
 export type Control =
 	| { readonly kind: "tool"; readonly name: string; readonly args: Record<string, unknown> }
 	| { readonly kind: "continue" }
 	| { readonly kind: "stop" }
 	| { readonly kind: "turn"; readonly side: Side };
 
-/** What is kept with a message. All of it is plain data. */
+/** Data stored with a message. All of it is plain data. */
 export interface MessageData {
 	/** Where it is not what the kind of the message says. */
 	readonly role?: Message["role"];
@@ -42,12 +42,12 @@ export interface MessageData {
 const dataKey = "threads";
 const none: MessageData = {};
 
-/** What is kept with a message. */
+/** Reads the thread's data of a message. */
 export function dataOf({ metadata }: EngineMessage): MessageData {
 	return (metadata?.[dataKey] as MessageData | undefined) ?? none;
 }
 
-/** The metadata of a message with these data, beside what others keep there. */
+/** The metadata of a message with these data, keeping other metadata. */
 export function withData(
 	data: MessageData,
 	others: EngineMessage["metadata"] = {},

@@ -1,5 +1,5 @@
-// The messages of a thread, listed, said and changed. What waits in the inbox is shown where it will be, and is marked until a run
-// has taken it in (keeps I4). SA-077 … SA-085.
+// The messages of a thread: list, send and change them. Queued messages are listed in their later position, and marked
+// until a run accepts them (keeps I4). SA-077 … SA-085.
 import {
 	type AnyMessage,
 	AssistantMessage,
@@ -37,9 +37,10 @@ import type { Row } from "./row.ts";
 import type { ThreadSystem } from "./system.ts";
 import type { ThreadView } from "./thread-view.ts";
 
-/** The messages as whoever asks sees them: committed ones, then those that wait. */
+/** The messages that the caller may see: committed ones, followed by queued ones. */
 async function seen(system: ThreadSystem, threadId: string): Promise<ThreadView> {
-	// First what waits: what is taken in meanwhile is among the committed ones then, and never in neither.
+	// Reads the queue first: a message accepted in between then appears among the committed ones, and is never missing
+	// from both.
 	const inbox = await system.host.journal.inbox(system.storeKeyOf(threadId));
 	const view = await system.view(threadId);
 	if (inbox.length === 0) return view;
@@ -105,7 +106,7 @@ export async function getMessage(
 	return row === undefined ? null : structuredClone(row.message);
 }
 
-/** What the messages of a thread are made with. */
+/** The context for sending messages to a thread. */
 export interface Speaking {
 	readonly system: ThreadSystem;
 	readonly threadId: string;
@@ -134,7 +135,7 @@ export async function queueMessage(
 	const { role = "user" } = input;
 	const made = await created(speaking, { ...input, role }, role === "assistant" ? { to: "b" } : {}, id);
 	const run = await askSession(system, threadId, (session) => session.steer(made as UserMessage));
-	// Nobody looks on from here; it continues by itself.
+	// This caller does not watch the run, which continues by itself.
 	void run.result().catch(() => {});
 	return announced(speaking, made.id);
 }
@@ -214,7 +215,7 @@ function messageOf(message: Message, data: MessageData): AnyMessage {
 	return new UserMessage(content ?? "", { id, timestamp, metadata: withData(plainData(as)) });
 }
 
-/** The message as it is stored, once hooks have heard of it. */
+/** The message in its stored form, after the hooks have run. */
 async function announced({ system, threadId, scope }: Speaking, sourceId: string): Promise<Message> {
 	const view = await seen(system, threadId);
 	const row = view.get(sourceId) ?? view.partsOf(sourceId)[0];

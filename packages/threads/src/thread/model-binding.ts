@@ -1,4 +1,4 @@
-// The models of a project: the provider of each, made with the key of whoever asks, and what it is asked with.
+// The models of a project: each with its provider, created with the caller's key, and its request options.
 import { delay, type LLMResponse, type StreamEvent, type UPPError } from "@holdfast/upp";
 import { mapReasoningLevel, ProviderError } from "../define/index.ts";
 import { type AnswerMessage, generateWith, providerFailure, streamInto } from "../providers/index.ts";
@@ -17,9 +17,9 @@ import type { ProjectIndex } from "./project-index.ts";
 export interface BoundModel {
 	readonly item: ProjectItem<"model">;
 	readonly provider: ProviderInstance;
-	/** What it can do, as its definition says, or else its provider. */
+	/** Its capabilities according to its definition, or else its provider. */
 	readonly capabilities: ModelCapabilities | undefined;
-	/** What must appear in no log. */
+	/** Values that must never appear in a log. */
 	readonly secrets: readonly string[];
 }
 
@@ -80,10 +80,10 @@ async function make(definition: ModelDefinition, apiKey: string | undefined): Pr
 	return { provider, capabilities: await capabilitiesOf(definition, provider) };
 }
 
-/** How long a provider may take to say what a model can do. */
+/** How long a provider may take to report a model's capabilities. */
 const patienceMs = 5_000;
 
-/** What a model can do: what its definition says, or else what its provider says in time. */
+/** A model's capabilities: from its definition, or else from its provider, if it answers in time. */
 export async function capabilitiesOf(
 	{ capabilities, model }: ModelDefinition,
 	provider: ProviderInstance,
@@ -109,8 +109,8 @@ type OptionsByModel = WeakMap<ModelDefinition, Readonly<Omit<ProviderRequest, "m
 const knownOptions = new WeakMap<PromptDefinition, OptionsByModel>();
 
 /**
- * What of a request follows from the prompt and its model. Where it has no objects, which a provider could change, it is made
- * once.
+ * The part of a request that follows from the prompt and its model. It is built once unless it contains objects, which a
+ * provider could modify.
  * @see SA-023, SA-028
  */
 export function requestOptions(
@@ -169,9 +169,9 @@ export interface Answered {
 export interface AskModels {
 	readonly models: readonly BoundModel[];
 	readonly signal: AbortSignal | undefined;
-	/** What the message of a model's answer has of the thread. Default: nothing, and a new id. */
+	/** The thread's fields for the message of a model's answer. Default: only a new id. */
 	readonly message?: (model: BoundModel) => AnswerMessage;
-	/** What a model is asked. */
+	/** Builds the request for a model. */
 	request(model: BoundModel): ProviderRequest | Promise<ProviderRequest>;
 	failed(model: BoundModel, error: UPPError, isLast: boolean): void;
 }

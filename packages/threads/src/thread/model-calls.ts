@@ -1,5 +1,5 @@
-// The calls of models that a thread has made. Those of its sides are facts of its journal; those that prompts make as tools, and
-// those that failed, are records beside it, written when they are over.
+// The model calls of a thread. Calls of its sides are facts of its journal. Calls that prompts make as tools, and failed
+// calls, are separate records, written when they end.
 import type { TokenUsage } from "@holdfast/upp";
 import type { Entry, Host } from "holdfast";
 import { queuedTag } from "./flow.ts";
@@ -13,7 +13,7 @@ export interface ModelCall {
 	readonly model: string;
 	/** The prompt that asked. */
 	readonly prompt?: string;
-	/** When it was over: microseconds since 1970. */
+	/** When the call ended: microseconds since 1970. */
 	readonly createdAt: number;
 	readonly inputTokens: number;
 	readonly outputTokens: number;
@@ -77,7 +77,7 @@ export function callOf({ at, fact }: Entry): ModelCall | undefined {
 	};
 }
 
-/** What a call used. */
+/** The tokens that a call used. */
 export function tokensOf({ inputTokens, outputTokens }: TokenUsage): {
 	inputTokens: number;
 	outputTokens: number;

@@ -1,4 +1,4 @@
-// What the models of a project are, and what their providers offer, for lists that people choose from.
+// Lists of the project's models and of the models that their providers offer, for users to choose from.
 import { HoldfastError } from "@holdfast/upp";
 import { type EnvGiven, valueIn } from "../environment/index.ts";
 import type {

@@ -1,4 +1,4 @@
-// The errors of a thread that is not there, or is not to do any more.
+// Errors for threads that do not exist or accept no more work.
 import { HoldfastError } from "holdfast";
 
 /** The error of a thread that is not there. */

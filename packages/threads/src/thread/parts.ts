@@ -1,5 +1,5 @@
-// What a thread is made of beside its session: each part is owned by a folder of its own, and threads know no more of it than
-// this.
+// The parts of a thread besides its session: each part is owned by a folder of its own, and threads depend only on these
+// interfaces.
 
 import type { Redaction } from "../environment/index.ts";
 import type { AttachmentRef, NamespaceContext, ThreadState, ToolAttachment } from "../types/index.ts";
@@ -45,13 +45,13 @@ export type EffectsPart = Pick<
 	"scheduleEffect" | "getScheduledEffects" | "removeScheduledEffect"
 >;
 
-/** The environment of a thread, as it is for one agent and one prompt. */
+/** The environment of a thread, as seen by one agent and one prompt. */
 export interface EnvironmentPart extends Pick<ThreadState, "env" | "envType" | "setEnv"> {
 	/** The value of a name; undefined where no source has it. */
 	find(name: string): Promise<{ readonly value: string; readonly type: "text" | "secret" } | undefined>;
 	/** The same data with a mark in place of every secret value. */
 	redact<Value>(data: Value): Value | Promise<Value>;
-	/** The same for text in pieces, too. Default: text in pieces is as it is. */
+	/** The same for streamed text. Default: streamed text is not changed. */
 	redaction?(): Redaction | Promise<Redaction>;
 }
 
@@ -59,7 +59,7 @@ export interface EnvironmentPart extends Pick<ThreadState, "env" | "envType" | "
 export interface EnvironmentScope {
 	readonly agent?: Readonly<Record<string, string>> | undefined;
 	readonly prompt?: Readonly<Record<string, string>> | undefined;
-	/** What other definitions of the agent bring along: not found by name here, and masked all the same. */
+	/** Values of the agent's other definitions: not readable by name here, but masked as well. */
 	readonly masked?: readonly Readonly<Record<string, string>>[] | undefined;
 }
 

@@ -51,7 +51,7 @@ export function threadPolicy(
 	};
 }
 
-/** The message of an answer, as hooks leave it. What users say has been through them when it was accepted. */
+/** The message of an answer after the hooks. User messages passed the hooks when they were accepted. */
 async function created(live: LiveRun, fact: Fact): Promise<Admission | undefined> {
 	if (fact.kind !== "assistant") return undefined;
 	if (!live.hasHooks("before_create_message")) return undefined;
@@ -81,7 +81,7 @@ function rewritten(message: AssistantMessage, before: StoredMessage, after: Stor
 
 type StoredMessage = ReturnType<typeof rowOf>["message"];
 
-/** What of a message's data a hook or an update changed. */
+/** The fields of a message's data that a hook or an update changed. */
 export function changedData(before: object, after: object): Partial<MessageData> {
 	const known: Record<string, string> = {
 		silent: "silent",
@@ -121,7 +121,9 @@ const resultHooks = [
 	"before_store_tool_result",
 ] as const;
 
-/** A result as it is kept: after the hooks, with files in place of bytes, without secrets. @see SA-060, SA-061, SA-136 */
+/**
+ * A result in its stored form: after the hooks, with files instead of bytes, without secrets. @see SA-060, SA-061, SA-136
+ */
 function storedResult(
 	system: ThreadSystem,
 	live: LiveRun,

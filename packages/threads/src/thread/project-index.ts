@@ -1,4 +1,5 @@
-// What a project means to its threads: agents, and what each prompt can call. Made once for a project, which never changes.
+// An index of a project for its threads: agents, and the callables of each prompt. It is built once, because a loaded
+// project never changes.
 import { HoldfastError, type Entry as JournalEntry, type RetryPolicy } from "holdfast";
 import { z } from "zod";
 import type {
@@ -53,7 +54,7 @@ interface Callables {
 	readonly byName: ReadonlyMap<string, Callable>;
 }
 
-/** What is called with nothing else known. */
+/** The schema of a callable without arguments. */
 const noArguments = { type: "object", properties: {} } as const;
 
 /** The names of the tools that create sub-agents and send them messages. */
@@ -118,12 +119,12 @@ export class ProjectIndex implements FlowRules {
 		);
 	}
 
-	/** What a prompt can call, whether or not it is offered now. */
+	/** The callables of a prompt, whether or not they are offered now. */
 	callables(prompt: ProjectItem<"prompt">): readonly Callable[] {
 		return this.#callablesOf(prompt).all;
 	}
 
-	/** What a prompt can call under a name. */
+	/** The callables of a prompt under a name. */
 	callable(prompt: ProjectItem<"prompt">, name: string): Callable | undefined {
 		return this.#callablesOf(prompt).byName.get(name);
 	}
@@ -146,7 +147,7 @@ export class ProjectIndex implements FlowRules {
 		return made;
 	}
 
-	/** What the definitions that an agent runs with bring to the environment: its own, its prompts', and those of what they call. */
+	/** The environments of an agent's definitions: its own, its prompts', and those of their callables. */
 	envsOf(name: string): readonly Env[] {
 		const known = this.#envs.get(name);
 		if (known !== undefined) return known;
@@ -227,7 +228,7 @@ export class ProjectIndex implements FlowRules {
 		return { kind: "agent", name, description, parameters: this.#taskArguments(item, config), item, config };
 	}
 
-	/** What a sub-agent is given: what its first prompt takes, with the arguments that the configuration names. */
+	/** The arguments of a sub-agent: those of its first prompt, plus the ones that the configuration names. */
 	#taskArguments(item: ProjectItem<"agent">, config: SubagentToolConfig): Record<string, unknown> {
 		const { sideA } = item.definition;
 		const prompt = this.project.visible(item.namespace, "prompt", sideA.prompt);
@@ -255,7 +256,7 @@ export class ProjectIndex implements FlowRules {
 	}
 }
 
-/** What a call of a sub-agent does is named by the call, and done once; a tool's is not ours to repeat. */
+/** A sub-agent call is identified by its call id and takes effect once; a tool call cannot be repeated safely. */
 function afterCrash(callable: Callable): RetryPolicy {
 	if (callable.kind === "mcp") return callable.tool.retryPolicy ?? "manual-recovery";
 	return ["tool", "prompt", "provider"].includes(callable.kind) ? "manual-recovery" : "idempotent";

@@ -19,7 +19,7 @@ export interface PromptVersion {
 	readonly followsProject?: true;
 }
 
-/** What edits are made with. */
+/** The parts needed for prompt edits. */
 export interface PromptEditsParts {
 	readonly records: RecordSpace;
 	readonly namespace: string | undefined;
@@ -99,7 +99,7 @@ export class PromptEdits {
 		}
 	}
 
-	/** What a prompt says now, in parts where the project has it in parts. */
+	/** The current content of a prompt, in parts if the project defines parts. */
 	async contentOf({ name, definition }: ProjectItem<"prompt">): Promise<PromptContent> {
 		const { value } = await this.#latest(name);
 		if (value === undefined || value.followsProject === true) return definition.prompt;
@@ -134,7 +134,7 @@ export class PromptEdits {
 	}
 }
 
-/** What the option `editablePrompts` asks for. @throws HoldfastError `host_without_records`. */
+/** Checks the option `editablePrompts`. @throws HoldfastError `host_without_records`. */
 export function promptEdits(
 	{ host: { records }, namespace, editablePrompts = false }: ThreadsOptions,
 	project: () => Project,

@@ -1,4 +1,4 @@
-// What is known of threads beside their sessions: small records of the host, by id and in the order of their making.
+// Records of threads outside their sessions: small records of the host, by id and in order of creation.
 import { HoldfastError, type Host, type Ports, type RecordSpace } from "holdfast";
 import type { StoredRecord } from "holdfast/host";
 import { threadNotFound, threadTerminated } from "./not-found.ts";
@@ -20,7 +20,7 @@ export interface ParentLink {
 	readonly reports: boolean;
 }
 
-/** What is known of a thread. */
+/** The record of a thread. */
 export interface ThreadRecord {
 	readonly id: string;
 	readonly agentId: string;
@@ -40,7 +40,7 @@ export interface ThreadRecord {
 	readonly isReady: boolean;
 }
 
-/** What of a record may change. */
+/** The fields of a record that may change. */
 export type RecordChange = Partial<
 	Pick<ThreadRecord, "agentId" | "userId" | "tags" | "terminated" | "status" | "isReady" | "name">
 >;
@@ -109,7 +109,7 @@ export class ThreadRecords {
 			if ((await this.get(id)) !== undefined) return false;
 			if (value === undefined) throw threadNotFound(parent.threadId);
 			if (!mayHaveChildren) throw threadTerminated(parent.threadId);
-			// Something else of the parent has changed meanwhile.
+			// Another part of the parent has changed in the meantime.
 		}
 	}
 

@@ -5,7 +5,7 @@ import type { EnvironmentPart } from "./parts.ts";
 import type { ProjectIndex } from "./project-index.ts";
 import type { PromptEdits } from "./prompt-edits.ts";
 
-/** What a prompt is rendered with. */
+/** The context for rendering a prompt. */
 export interface PromptParts {
 	readonly index: ProjectIndex;
 	readonly env: Pick<EnvironmentPart, "env">;

@@ -1,5 +1,5 @@
-// The request of a model, assembled: the system message, the history as the side sees it, what it may call (SA-017 … SA-033,
-// SA-055 … SA-057). What hooks make of it is sent and never stored.
+// Assembles a model request: the system message, the history as the side sees it, and the callables (SA-017 … SA-033,
+// SA-055 … SA-057). The version that hooks return is sent and never stored.
 import type {
 	LLMMessage,
 	Message,
@@ -20,7 +20,7 @@ import type { Row } from "./row.ts";
 import { isAlwaysOffered, isOffered } from "./subagents.ts";
 import type { ThreadSystem } from "./system.ts";
 
-/** What a request is assembled of. */
+/** The parts of a request. */
 export interface RequestParts {
 	readonly system: ThreadSystem;
 	readonly live: LiveRun;
@@ -28,7 +28,7 @@ export interface RequestParts {
 	readonly env: EnvironmentPart;
 	readonly place: ThreadPlace;
 	readonly signal: AbortSignal | undefined;
-	/** What a prompt that was called as a tool is given. Default: it is the prompt of a side. */
+	/** The input of a prompt that was called as a tool. Default: the prompt belongs to a side. */
 	readonly input?: ProviderMessage;
 }
 
@@ -63,7 +63,7 @@ async function assembled(
 	return requestsOf(parts, { content, rows, tools: await offered, hooks });
 }
 
-/** What all requests of one call have in common. */
+/** Parts shared by all requests of one call. */
 interface CommonParts {
 	/** The system message. */
 	readonly content: string;
@@ -106,7 +106,7 @@ const asItIs = { redactWithin: <Value>(data: Value): Value => data };
 /** Makes the request of a model. A promise only where something needs time. */
 export type Assembled = (model: BoundModel) => ProviderRequest | Promise<ProviderRequest>;
 
-/** Who never reads the messages does not pay for them. */
+/** Builds the messages on first access. */
 function lazily(
 	options: Omit<ProviderRequest, "messages">,
 	history: () => ProviderMessage[],
@@ -166,7 +166,7 @@ async function filteredRows({ live }: RequestParts, scope: HookScope): Promise<S
 	return { all: () => seen, last: (count) => (count === 0 ? [] : seen.slice(-count)) };
 }
 
-/** A copy that may be changed: what lies in a message is copied where there is any. */
+/** A copy that may be changed. Nested values are copied if there are any. */
 function copyOf(message: Message): Message {
 	const { metadata = {}, attachments = [] } = message;
 	return {
@@ -242,7 +242,7 @@ async function base64Of(system: ThreadSystem, place: ThreadPlace, path: string):
 const known = new WeakMap<Callable, ProviderTool>();
 const alwaysOffered = new WeakMap<readonly Callable[], readonly ProviderTool[] | "not-all">();
 
-/** What the model may call now. */
+/** The tools that the model may call now. */
 function offeredTools(parts: RequestParts): ProviderTool[] | Promise<ProviderTool[]> {
 	const callables = parts.live.index.callables(parts.prompt);
 	let all = alwaysOffered.get(callables);
@@ -296,7 +296,7 @@ export function logged(
 	});
 }
 
-/** Logs a request as its provider shows it, without what nobody may read. @see SA-192 */
+/** Logs a request as its provider displays it, without secrets. @see SA-192 */
 async function logRequest(
 	system: ThreadSystem,
 	threadId: string,
@@ -308,7 +308,7 @@ async function logRequest(
 	try {
 		data = (await provider.inspectRequest?.(request)) ?? data;
 	} catch {
-		// What cannot be shown is not why a request fails.
+		// A failure to display a request must not fail the request.
 	}
 	const message = `A request to the model "${item.name}".`;
 	system.log({ threadId, level: "info", topic: "request", message, data: withoutKeys(data, secrets) });

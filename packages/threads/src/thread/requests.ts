@@ -1,4 +1,4 @@
-// Where requests that may be sent again are remembered: beside the thread that they are for.
+// Remembers requests that may be sent again, with the thread that they concern.
 
 /** The shelf of the requests to a thread. */
 export function requestsShelf(storeKey: string): string {

@@ -4,7 +4,7 @@ import { providerKey } from "../providers/index.ts";
 import type { AttachmentRef, HookToolCall, Message, ProviderResponse, ToolResult } from "../types/index.ts";
 import { dataOf, type MessageData, type Side } from "./message-data.ts";
 
-/** What a finished call leaves for the execution, beside its result. */
+/** The requests that a finished call makes of the execution, in addition to its result. */
 export interface CallSignals {
 	/** The agent that takes over the thread. */
 	readonly handoff?: string;
@@ -14,7 +14,7 @@ export interface CallSignals {
 	readonly turn?: Side;
 }
 
-/** A result as it is recorded. */
+/** A recorded result. */
 export interface StoredResult extends ToolResult {
 	readonly attachments?: AttachmentRef[];
 	readonly signals?: CallSignals;
@@ -32,7 +32,7 @@ export interface Row {
 	readonly side: Side | undefined;
 	/** Of a result: how it ended. */
 	readonly isError?: boolean;
-	/** Of a result: as it was recorded. */
+	/** For a result: its recorded form. */
 	readonly result?: StoredResult;
 	/** Of a result: the tool call's place among those of its message. */
 	readonly part?: number;
@@ -46,7 +46,7 @@ export interface RowOrigin {
 	readonly at: number;
 }
 
-/** What a provider did itself for an answer. */
+/** Work that a provider did itself for an answer. */
 type ProviderWork = Pick<ProviderResponse, "providerTools" | "webSearches">;
 
 function workOf({ providerTools, webSearches }: ProviderWork): Record<string, unknown> {
@@ -78,7 +78,7 @@ export function rowOf(source: UserMessage | AssistantMessage, { seq, runId, at }
 	return { message, source, sourceId: source.id, seq, runId, side };
 }
 
-/** What is given to make the row of a result. */
+/** The values for building the row of a result. */
 export interface ResultGiven {
 	readonly id: string;
 	readonly part: number;
@@ -127,7 +127,7 @@ function about(data: MessageData, at: number): Omit<Message, "id" | "role" | "co
 	};
 }
 
-/** A result as it was recorded; what the engine says for itself is an error in words. */
+/** Reads a recorded result; a result of the engine itself becomes an error text. */
 export function readResult(result: unknown, isError: boolean): StoredResult {
 	const { status } = (result ?? {}) as Partial<StoredResult>;
 	if (typeof result === "object" && (status === "success" || status === "error"))
@@ -136,7 +136,7 @@ export function readResult(result: unknown, isError: boolean): StoredResult {
 	return isError ? { status: "error", error: text } : { status: "success", result: text };
 }
 
-/** What the model sees of a result. */
+/** The text of a result for the model. */
 export function resultText({ status, result, error }: ToolResult): string {
 	return status === "error" ? (error ?? result ?? "The tool failed.") : (result ?? "");
 }

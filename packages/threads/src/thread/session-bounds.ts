@@ -1,4 +1,4 @@
-// What is asked at the beginning and at the end of an execution: which agent acts, and who hears how it ended.
+// The start and the end of an execution: the agent that acts, and the notifications about the end.
 import { UserMessage } from "@holdfast/upp";
 import type { QuestionContext } from "holdfast/execution";
 import type { BeginAnswer } from "./flow.ts";
@@ -45,7 +45,7 @@ export async function reportToParent(
 
 /** Whether a thread has a message of that id, or one waits for it. */
 async function isSaid(system: ThreadSystem, threadId: string, id: string): Promise<boolean> {
-	// First what waits: what is taken in meanwhile is among the committed ones then.
+	// Reads the queue first: a message accepted in between then appears among the committed ones.
 	const inbox = await system.host.journal.inbox(system.storeKeyOf(threadId));
 	if ((await system.view(threadId)).get(id) !== undefined) return true;
 	return inbox.some(({ body }) => (body as { message?: { id?: unknown } } | null)?.message?.id === id);

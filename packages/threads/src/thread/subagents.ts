@@ -1,5 +1,5 @@
-// Sub-agents: threads of their own, made and asked by another. What is done for a call is done once, however often the call is
-// begun: a child's id, its messages and its runs are named by the call (keeps I3). SA-112 … SA-125.
+// Sub-agents: separate threads that another thread creates and runs. A call takes effect once, even if it is started
+// again: the child's id, its messages and its runs derive from the call (keeps I3). SA-112 … SA-125.
 import type { ToolContext } from "holdfast";
 import type { ProjectItem, SubagentRegistryEntry, ThreadState, ToolResult } from "../types/index.ts";
 import { copyFiles, missingFile } from "./child-files.ts";
@@ -14,7 +14,7 @@ import type { ThreadSystem } from "./system.ts";
 
 type AgentCallable = Extract<Callable, { kind: "agent" }>;
 
-/** A callable as it is offered now; undefined where it is not. */
+/** Whether a callable is offered now. */
 export function isOffered(
 	system: ThreadSystem,
 	live: LiveRun,
@@ -24,7 +24,7 @@ export function isOffered(
 	return isAlwaysOffered(callable) ? callable : isAgentOffered(system, live, callable, env);
 }
 
-/** Whether a callable is offered whatever else is known. */
+/** Whether a callable is offered unconditionally. */
 export function isAlwaysOffered({ kind }: Callable): boolean {
 	return kind !== "agent" && kind !== "create" && kind !== "message";
 }
@@ -67,7 +67,7 @@ function isFull({ item, config }: ResumableAgent, children: readonly ThreadRecor
 	return children.filter((each) => each.agentId === item.name && each.terminated === null).length >= limit;
 }
 
-/** What a sub-agent is made with. */
+/** The parameters of a new sub-agent. */
 interface NewChild {
 	readonly id: string;
 	readonly item: ProjectItem<"agent">;
@@ -86,7 +86,7 @@ async function createChild(
 	const resumable = isResumable(config);
 	const { receives_messages, parentCommunication = "implicit" } =
 		typeof config.resumable === "object" ? config.resumable : {};
-	// One that takes further messages is not waited for, unless somebody says so.
+	// By default, the parent does not wait for a sub-agent that accepts further messages.
 	const blocking = config.blocking ?? !resumable;
 	const { title, description, toolDescription } = item.definition;
 	const link: ParentLink = {
@@ -266,7 +266,7 @@ function allAgents(callables: readonly Callable[]): readonly ResumableAgent[] {
 	);
 }
 
-/** What a parent knows of a sub-agent. @see SA-122 */
+/** A parent's record of a sub-agent. @see SA-122 */
 export async function registryEntry(
 	{ host, storeKeyOf }: Pick<ThreadSystem, "host" | "storeKeyOf">,
 	{ id, parent, name, createdAt, status, terminated }: ThreadRecord,

@@ -1,4 +1,4 @@
-// What the pieces of threads know of each other: one system serves all threads of a host and a project.
+// The shared context of a host's threads: one system serves all threads of one host and one project.
 import { HoldfastTypeError } from "@holdfast/upp";
 import type { Host, Session } from "holdfast";
 import type { ThreadState } from "../types/index.ts";
@@ -23,7 +23,7 @@ export interface ThreadSystem {
 	readonly logsRequests: boolean;
 	/** Handles of the program, for tools that are not packed. */
 	readonly runtimeContext: Record<string, unknown> | undefined;
-	/** The project as it is now; a run under way keeps that which it began with. */
+	/** The current project; a running execution keeps the one it started with. */
 	readonly index: ProjectIndex;
 	newId(): string;
 	/** Microseconds since 1970. */
@@ -35,11 +35,11 @@ export interface ThreadSystem {
 	live(threadId: string): LiveRun | undefined;
 	/** The messages of a thread, with all that anybody has added. */
 	view(threadId: string): Promise<ThreadView>;
-	/** Sends an event to whoever watches the thread here. */
+	/** Sends an event to the thread's watchers in this process. */
 	emit(threadId: string, event: string, data: unknown): void;
 	/** A thread as its tools and hooks see it. */
 	state(record: ThreadRecord, scope?: StateScope): Promise<ThreadState>;
-	/** Makes a thread with its hooks; the one that is there, where it was made before. */
+	/** Creates a thread with its hooks, or returns the existing one. */
 	create(record: ThreadRecord, scope?: { readonly parent?: LiveRun }): Promise<ThreadRecord>;
 	/** Ends a thread and its sub-agents for good. */
 	terminate(threadId: string): Promise<void>;
@@ -52,7 +52,7 @@ export function keepSystem(threads: object, system: ThreadSystem): void {
 	systems.set(threads, system);
 }
 
-/** What threads are made of. @throws HoldfastError `invalid_argument` for what is no threads. */
+/** The internals of threads. @throws HoldfastError `invalid_argument` for any other object. */
 export function systemOf(threads: object): ThreadSystem {
 	const system = systems.get(threads);
 	if (system === undefined)

@@ -133,7 +133,7 @@ function dataOfAnswer(
 	return side === "b" ? { ...counted, metadata: { side: "b" } } : counted;
 }
 
-/** Logs what the provider did for an answer itself, and what else it knows of it. */
+/** Logs the work that the provider did itself for an answer, and its metadata. */
 async function logAnswer(
 	system: ThreadSystem,
 	threadId: string,

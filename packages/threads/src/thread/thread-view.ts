@@ -1,5 +1,5 @@
-// The messages of a thread as a list: a fold of its journal, kept in memory and continued from where it is (keeps I2, I5). It is
-// a cache: whoever has none makes one of the entries.
+// The messages of a thread as a list: a fold of its journal, kept in memory and extended incrementally (keeps I2, I5). It
+// is a cache that can be rebuilt from the entries.
 import type { AnyMessage, ToolCall } from "@holdfast/upp";
 import { AgentState, type Entry } from "holdfast";
 import { dataOf, type Side } from "./message-data.ts";

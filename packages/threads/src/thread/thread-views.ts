@@ -1,4 +1,4 @@
-// The views of threads that were looked at last, each continued from where it is; older ones are made anew when needed (keeps I7).
+// The views of recently read threads, each extended incrementally; older ones are rebuilt when needed (keeps I7).
 import type { Journal } from "holdfast";
 import { ThreadView } from "./thread-view.ts";
 
@@ -37,7 +37,7 @@ export class ThreadViews {
 		const isSame = known?.incarnation === head.incarnation;
 		let view = isSame ? known.view : new ThreadView();
 		if (head.seq > view.seq && !(await this.#continue(key, view))) {
-			// What it was made of was folded away meanwhile.
+			// The entries that it was built from have been folded away.
 			view = new ThreadView();
 			await this.#continue(key, view);
 		}

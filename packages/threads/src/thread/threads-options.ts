@@ -1,4 +1,4 @@
-// What threads are made with, checked at the door.
+// The options of threads, validated on entry.
 import { HoldfastTypeError, readDuration } from "@holdfast/upp";
 import type { AgentOptions, Host, Ports } from "holdfast";
 import type { MiddlewareEntry } from "holdfast/middleware";
@@ -13,7 +13,7 @@ import type { ThreadRecord } from "./records.ts";
 
 /** Options of `threads()`. */
 export interface ThreadsOptions {
-	/** What the threads' agents are. One that changes counts from the next turn on. */
+	/** The agents of the threads. A change takes effect with the next turn. */
 	readonly project: ProjectSource;
 	/** Where they live: a host with records, such as `sqliteHost()` or `memoryHost()`. */
 	readonly host: Host;
@@ -28,13 +28,14 @@ export interface ThreadsOptions {
 	/** Whether each request to a model is logged, without keys. Default false. */
 	readonly logRequests?: boolean;
 	/**
-	 * Whether prompts can be edited while the project runs: `threads.prompts` keeps versions beside the threads, and the latest
-	 * counts from the next call of a model on. Each call then reads one record more. Default `false`: prompts are the project's.
+	 * Whether prompts can be edited while the project runs: `threads.prompts` stores versions with the threads, and the
+	 * latest one takes effect with the next model call. Each call then reads one more record. Default `false`: prompts
+	 * come from the project.
 	 */
 	readonly editablePrompts?: boolean;
 	/** Handles of the program, which tools find as `_notPackableRuntimeContext`. Default: none. */
 	readonly runtimeContext?: Record<string, unknown>;
-	/** In place of the house's own files, key-values, environment and effects. */
+	/** Replaces the built-in files, key-values, environment or effects. */
 	readonly parts?: Partial<ThreadParts>;
 	/** Policy around every execution, as of any agent. */
 	readonly middleware?: readonly MiddlewareEntry[];
@@ -57,18 +58,18 @@ export interface ThreadsOptions {
 	readonly ports?: Partial<Ports>;
 }
 
-/** What a thread is created with. */
+/** Options for creating a thread. */
 export interface CreateThreadOptions {
 	/** Name of its agent. */
 	readonly agentId: string;
 	/** Whose it is. Default: nobody's. */
 	readonly userId?: string | null;
-	/** Whose server it is on. Default: nobody's in particular. */
+	/** The tenant that owns the thread. Default: none in particular. */
 	readonly tenant?: string;
 	readonly tags?: readonly string[];
 	/** Default: a new UUID. */
 	readonly id?: string;
-	/** Said to it at once. */
+	/** The first message, sent at once. */
 	readonly message?: string | QueueMessageInput;
 }
 

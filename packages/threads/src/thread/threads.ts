@@ -144,7 +144,7 @@ export class Threads {
 		this.#life = new Lifecycle(this.#sessions, this.#effects.life(release));
 	}
 
-	/** The project as it is now. */
+	/** The current project. */
 	get project(): Project {
 		return "current" in this.#source ? this.#source.current : this.#source;
 	}
@@ -196,17 +196,17 @@ export class Threads {
 		return record === undefined ? null : this.#state(record);
 	}
 
-	/** What is known of a thread beside its messages, or undefined. */
+	/** The record of a thread, or undefined. */
 	record(threadId: string): Promise<ThreadRecord | undefined> {
 		return this.#system.records.get(threadId);
 	}
 
-	/** What is known of threads, the newest first. */
+	/** The records of threads, newest first. */
 	list(options?: ListThreads): Promise<readonly ThreadRecord[]> {
 		return this.#system.records.list(options);
 	}
 
-	/** Changes what is known of a thread. @throws HoldfastError `thread_not_found`. */
+	/** Changes the record of a thread. @throws HoldfastError `thread_not_found`. */
 	async update(
 		threadId: string,
 		change: Pick<RecordChange, "userId" | "tags" | "name">,
@@ -242,7 +242,7 @@ export class Threads {
 		);
 	}
 
-	/** Ends the execution under way, wherever it is. False where none was. */
+	/** Ends the running execution, in any process. False if there is none. */
 	async stop(threadId: string): Promise<boolean> {
 		await this.#require(threadId);
 		return stopThread(this.#system, threadId);
@@ -254,7 +254,7 @@ export class Threads {
 		if (record.terminated === null) await askControl(this.#system, threadId, { kind: "continue" });
 	}
 
-	/** Ends a thread and its sub-agents for good; what was said stays. */
+	/** Ends a thread and its sub-agents permanently; its messages stay. */
 	async terminate(threadId: string): Promise<void> {
 		await this.#require(threadId);
 		await this.#terminate(threadId);
@@ -268,7 +268,7 @@ export class Threads {
 		for (const child of await records.childrenOf(threadId)) await this.delete(child.id);
 		await this.session(threadId).delete();
 		await records.delete(threadId);
-		// Who had asked for the thread before may have spoken to it since.
+		// An earlier caller that found the thread may have sent to it since.
 		const isSpokenTo = (await this.host.journal.head(this.storeKeyOf(threadId))) !== undefined;
 		if (isSpokenTo && (await records.get(threadId)) === undefined) await this.session(threadId).delete();
 		if (this.host.timers !== undefined) await this.effects(threadId).forget();
@@ -276,7 +276,7 @@ export class Threads {
 		return true;
 	}
 
-	/** The effects of a thread: pending ones, and those that are over. */
+	/** The effects of a thread: pending and ended ones. */
 	effects(threadId: string): ThreadEffects {
 		return this.#effects.of({ storeKey: this.storeKeyOf(threadId) });
 	}

@@ -1,4 +1,4 @@
-// What the next turn of a thread is worked on with, for those who look into it.
+// The inputs of a thread's next turn, for inspection.
 import type { ThreadRecord } from "./records.ts";
 import { renderPrompt } from "./render-prompt.ts";
 import type { ThreadSystem } from "./system.ts";
@@ -16,7 +16,8 @@ export interface ThreadTurnInfo {
 }
 
 /**
- * The turn of side A. What hooks make of the system message, and which optional tools are offered, is known in a turn only.
+ * The next turn of side A. Changes that hooks make to the system message, and the optional tools that are offered, are
+ * known only within a turn.
  * @throws HoldfastError `agent_not_found`, `item_not_found`, `env_not_set`, `prompt_includes_itself`.
  */
 export async function turnInfo(

@@ -1,4 +1,4 @@
-// What the turns of all threads of a project are made with.
+// Options shared by the turns of all threads of a project.
 import type { AgentOptions } from "holdfast";
 import type { TurnOptions } from "holdfast/execute";
 import type { MiddlewareEntry } from "holdfast/middleware";
@@ -13,7 +13,7 @@ import type { ThreadsOptions } from "./threads-options.ts";
 /** A call of the model with limits has a signal of its own; the model of threads finds its thread by the signal of the run. */
 const asItIs = { silenceMs: Number.POSITIVE_INFINITY, maxAnswerCharacters: Number.POSITIVE_INFINITY };
 
-/** What the agent of all threads is made with, whatever the project. */
+/** The options of the one agent behind all threads, independent of the project. */
 export function agentOf(
 	{ host, middleware = [], plugins, namespace, keepDeltasMs, modelWait, ports }: ThreadsOptions,
 	policy: MiddlewareEntry,

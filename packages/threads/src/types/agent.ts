@@ -14,14 +14,14 @@ export interface SessionToolBinding<Name extends string = string> {
 	attachmentsProperty?: string;
 }
 
-/** A tool by name, or with where its call says what. */
+/** A tool by name, or with the source of its call's arguments. */
 export type SessionToolConfig<Name extends string = string> = Name | SessionToolBinding<Name>;
 
 /** One side of an agent. */
 export interface SideConfig<Prompt extends string = PromptName, Callable extends string = CallableName> {
 	/** Name of its prompt. */
 	prompt: Prompt;
-	/** What people call it. */
+	/** The display name. */
 	label?: string;
 	/** Whether a reply without tool calls ends its turn; `true` by default. */
 	stopOnResponse?: boolean;
@@ -39,7 +39,7 @@ export interface SideConfig<Prompt extends string = PromptName, Callable extends
 	sessionStatus?: SessionToolConfig<Callable>;
 }
 
-/** Who published a package, and under which terms. */
+/** The publisher and the license of a package. */
 export interface PackageSignature {
 	/** Name of the package that the agent is packed as. */
 	packageName?: string;
@@ -73,11 +73,11 @@ export interface AgentDefinition<
 	maxSessionTurns?: number;
 	/** Whether prompts can list it as a tool; `false` by default. */
 	exposeAsTool?: boolean;
-	/** What it does, for the model that may call it. */
+	/** A description for models that may call it. */
 	toolDescription?: string;
-	/** What people call it. */
+	/** The display name. */
 	title?: string;
-	/** What it does, for people. */
+	/** A description for people. */
 	description?: string;
 	/** Its picture: a URL or a path. */
 	icon?: string;

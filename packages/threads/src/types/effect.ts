@@ -3,16 +3,16 @@ import type { infer as Infer } from "zod";
 import type { ThreadState } from "./thread-state.ts";
 import type { ToolArgs } from "./tool.ts";
 
-/** What an effect does. What it returns is not kept. */
+/** The function of an effect. Its return value is not stored. */
 export type Effect<State = ThreadState, Args extends ToolArgs | null = null> = [Args] extends [ToolArgs]
 	? (state: State, args: Infer<Args>) => unknown
 	: (state: State) => unknown;
 
 /** A defined effect. Its name is that of its file. */
 export interface EffectDefinition<State = ThreadState, Args extends ToolArgs | null = ToolArgs | null> {
-	/** What it does, for people. */
+	/** A description for people. */
 	description: string;
-	/** What it takes; null for nothing. */
+	/** The schema of its arguments; null for none. */
 	schema: Args;
 	/** Does it, called with the state only where `schema` is null. */
 	// biome-ignore lint/suspicious/noExplicitAny: the runtime calls it with what `schema` accepted

@@ -7,15 +7,15 @@ export type VirtualModuleLoader<T> = () => Promise<T>;
 /** Loaders by name. */
 export type VirtualModuleRegistry<T> = Record<string, VirtualModuleLoader<T>>;
 
-/** What a controller is given. */
+/** The argument of a controller. */
 export interface ControllerContext {
 	/** The request. */
 	req: Request;
-	/** What the route's dynamic segments matched. */
+	/** The values of the route's dynamic segments. */
 	params: Record<string, string>;
 	/** The request's URL. */
 	url: URL;
-	/** What the program that runs the project gives its controllers. */
+	/** The handles that the program passes to its controllers. */
 	env: Record<string, unknown>;
 	/** The thread, for a route beneath a thread's ID. */
 	state?: ThreadState;
@@ -33,7 +33,7 @@ export interface ControllerContext {
 	effects?: VirtualModuleRegistry<unknown>;
 }
 
-/** What a controller returns: a response, text, a stream, or data that becomes JSON. */
+/** The return value of a controller: a response, text, a stream, or data that becomes JSON. */
 export type ControllerReturn =
 	| Response
 	| string
@@ -46,7 +46,7 @@ export type ControllerReturn =
 /** Answers a request. */
 export type Controller = (context: ControllerContext) => ControllerReturn;
 
-/** What the dynamic segments of a route matched: `id` of `[id]`, `*` of `[*]`. */
+/** The values of a route's dynamic segments: `id` for `[id]`, `*` for `[*]`. */
 export type ThreadEndpointRouteParams = Record<string, string>;
 
 /** Answers a request beneath a thread's ID. */
@@ -59,6 +59,6 @@ export type ThreadEndpointHandler = (
 /** A controller that {@link defineThreadEndpoint} made. */
 export interface MarkedThreadEndpoint {
 	(context: ControllerContext): Response | Promise<Response>;
-	/** What it was made of. */
+	/** The wrapped handler. */
 	readonly [THREAD_ENDPOINT_SYMBOL]: ThreadEndpointHandler;
 }

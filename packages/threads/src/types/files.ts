@@ -33,7 +33,7 @@ export interface FileStats {
 	fileCount: number;
 }
 
-/** What is kept with a file that is written. */
+/** Metadata to store with a written file. */
 export interface WriteFileOptions {
 	/** Data of the project's own. */
 	metadata?: Record<string, unknown>;
@@ -63,7 +63,7 @@ export interface FileChunk {
 	isLast: boolean;
 }
 
-/** What lies in a folder. */
+/** The entries of a folder. */
 export interface ReaddirResult {
 	/** Its direct children. */
 	entries: FileRecord[];

@@ -94,7 +94,7 @@ export interface HookSignatures<
 /** Name of a hook. */
 export type HookName = keyof HookSignatures;
 
-/** What a hook runs in. */
+/** The context of a hook. */
 export interface HookContext<State = ThreadState> {
 	/** The thread. */
 	state: State;
@@ -104,11 +104,11 @@ export interface HookContext<State = ThreadState> {
 	hook: HookName;
 }
 
-/** What {@link defineHook} is given. */
+/** Options of {@link defineHook}. */
 export interface HookDefinitionOptions<Name extends HookName = HookName, Id extends string = string> {
 	/** Where it runs. */
 	hook: Name;
-	/** What agents and prompts declare it by: unique, in snake_case. */
+	/** The id by which agents and prompts refer to it: unique, in snake_case. */
 	id: Id;
 	/** What it does. A throw is logged and the original data is used. */
 	execute: HookSignatures[Name];
@@ -118,7 +118,7 @@ export interface HookDefinitionOptions<Name extends HookName = HookName, Id exte
 export interface HookDefinition<Name extends HookName = HookName, Id extends string = string>
 	extends HookDefinitionOptions<Name, Id> {}
 
-/** What {@link defineHook} returns. */
+/** The result of {@link defineHook}. */
 export type HookDefinitionResult<
 	Name extends HookName = HookName,
 	Id extends string = string,

@@ -1,4 +1,4 @@
-// Messages of a thread as they are stored, and what is given to make or change them.
+// Messages of a thread as they are stored, and the arguments for creating or changing them.
 import type { AttachmentRef, ToolAttachment } from "./tool.ts";
 
 /**
@@ -96,7 +96,7 @@ export interface QueueMessageInput {
 	attachments?: (ToolAttachment | AttachmentRef)[];
 }
 
-/** What is changed in a message; other fields stay. */
+/** The changes to a message; other fields stay. */
 export interface MessageUpdates {
 	/** The new text. */
 	content?: string | null;

@@ -3,7 +3,7 @@
 import type { InferProviderOptions, ProviderFactoryWithOptions } from "./provider.ts";
 import type { ModelName } from "./registry.ts";
 
-/** What a model can do. What is not said is unknown. */
+/** The capabilities of a model. A missing field means unknown. */
 export interface ModelCapabilities {
 	/** Levels of reasoning from 0 to 100 and the provider's word for each; null for none. */
 	reasoningLevels?: Record<number, string | null>;
@@ -25,17 +25,17 @@ export interface ModelCapabilities {
 export interface ProviderModelInfo {
 	/** Its name, in the provider's words. */
 	id: string;
-	/** What people call it. */
+	/** The display name. */
 	name: string;
-	/** What it is good for. */
+	/** A description of its strengths. */
 	description?: string;
 	/** Most tokens of a request and its answer. */
 	contextLength?: number;
 	/** Which icon it has. */
 	iconId?: string;
-	/** What further look-ups name it by. */
+	/** The name for further look-ups. */
 	slug?: string;
-	/** What it can do. */
+	/** The capabilities of the model. */
 	capabilities?: ModelCapabilities;
 }
 
@@ -84,7 +84,7 @@ export interface ModelDefinition<
 	outputPrice?: number;
 	/** USD for a million tokens of request that were cached. */
 	cachedPrice?: number;
-	/** What it can do. */
+	/** The capabilities of the model. */
 	capabilities?: ModelCapabilities;
 	/** Options for the provider, checked when the model is defined. */
 	providerOptions?: InferProviderOptions<P>;

@@ -37,7 +37,7 @@ export type NamespaceContext = GlobalNamespaceContext | PackedNamespaceContext;
 /** Loads a definition by name. */
 export type DefinitionLoader<T> = (name: string) => Promise<T>;
 
-/** What a package says of itself. */
+/** The metadata that a package declares. */
 export interface PackedMeta {
 	/** Name of the package. */
 	packageId: string;
@@ -55,7 +55,7 @@ export interface PackedMeta {
 	threadEndpoints?: string[];
 }
 
-/** What a packed package exports. */
+/** The exports of a packed package. */
 export interface PackedExports {
 	/** Agents by name. */
 	agents: Record<string, AgentDefinition>;
@@ -71,6 +71,6 @@ export interface PackedExports {
 	effects?: Record<string, EffectDefinition>;
 	/** Thread endpoints by route key, such as `status.get`. */
 	threadEndpoints?: Record<string, MarkedThreadEndpoint | Controller>;
-	/** What the package says of itself. */
+	/** The metadata that the package declares. */
 	__meta: PackedMeta;
 }

@@ -27,7 +27,7 @@ export interface ProjectDefinitions {
 	provider: ProviderFactoryWithOptions;
 }
 
-/** What a project has, by name. */
+/** The kinds of a project's named items. */
 export type ItemKind = keyof ProjectDefinitions;
 
 /** An item of a project. */
@@ -56,7 +56,7 @@ export interface ProjectEndpoint {
 	readonly route: string;
 	/** Its method, in capitals. */
 	readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-	/** Answers a request; a thread endpoint where `isThreadEndpoint` says so. */
+	/** Answers a request; a thread endpoint if `isThreadEndpoint` is true. */
 	readonly handler: Controller | MarkedThreadEndpoint;
 	/** Name of the package it belongs to; null for the project itself. */
 	readonly packageId: string | null;
@@ -86,7 +86,7 @@ export interface Project {
 	readonly providers: ReadonlyMap<string, ProjectItem<"provider">>;
 	/** Routes; of several for one path and method only the one that answers. */
 	readonly endpoints: readonly ProjectEndpoint[];
-	/** What is worth saying and stops nothing. */
+	/** Problems that do not prevent loading. */
 	readonly warnings: readonly string[];
 	/**
 	 * The item that a name means in a namespace; undefined where it may not be seen or does not exist.
@@ -106,7 +106,7 @@ export interface Project {
 
 /** A project that is replaced when its files change. A new one counts from the next turn on. */
 export interface LiveProject {
-	/** The project as it is now. */
+	/** The current project. */
 	readonly current: Project;
 }
 

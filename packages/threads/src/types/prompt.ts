@@ -33,7 +33,7 @@ export interface PromptEnvPart {
 export type PromptPart = PromptTextPart | PromptIncludePart | PromptEnvPart;
 /** A prompt in parts, rendered in order with nothing between them. */
 export type StructuredPrompt = readonly PromptPart[];
-/** The text of a prompt: as it is, or in parts. */
+/** The text of a prompt, plain or in parts. */
 export type PromptContent = string | StructuredPrompt;
 
 /** Another prompt that is called as a tool. */
@@ -77,7 +77,7 @@ export interface ReasoningConfig {
 	include?: boolean;
 }
 
-/** What a prompt is called with. */
+/** The arguments of a prompt. */
 export type PromptInput<Schema extends ToolArgs> = Infer<Schema>;
 
 /**
@@ -88,7 +88,7 @@ export type PromptInput<Schema extends ToolArgs> = Infer<Schema>;
 export interface PromptDefinition<Name extends string = string, Schema extends ToolArgs = ToolArgs> {
 	/** Its name, unique among agents, prompts and tools. */
 	name: Name;
-	/** What it does, for a model that may call it as a tool. */
+	/** A description for models that may call it as a tool. */
 	toolDescription: string;
 	/** The system message. */
 	prompt: PromptContent;
@@ -102,11 +102,11 @@ export interface PromptDefinition<Name extends string = string, Schema extends T
 	parallelToolCalls?: boolean;
 	/** Whether the model may call tools (`auto`, the default), must not, or must. */
 	toolChoice?: "auto" | "none" | "required";
-	/** What it takes when it is called as a tool; free text by default. */
+	/** The schema of its arguments when it is called as a tool; free text by default. */
 	requiredSchema?: Schema;
 	/** Environment values it needs. */
 	variables?: VariableDefinition[];
-	/** What the model can call: names, sub-prompts, tools with options, sub-agents. */
+	/** The callables of the model: names, sub-prompts, tools with options, sub-agents. */
 	tools?: readonly (
 		| CallableName
 		| SubpromptConfig<CallableName>

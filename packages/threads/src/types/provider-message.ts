@@ -42,7 +42,7 @@ export interface FilePart {
 
 /** A part of a message. */
 export type ContentPart = TextPart | ImagePart | ImageUrlPart | FilePart;
-/** What a message says. */
+/** The content of a message. */
 export type ProviderMessageContent = string | ContentPart[];
 
 /** The instructions of the model. */
@@ -53,7 +53,7 @@ export interface ProviderSystemMessage {
 	content: string;
 }
 
-/** What the other side says. */
+/** A message of the other side. */
 export interface ProviderUserMessage {
 	/** Always `user`. */
 	role: "user";
@@ -63,15 +63,15 @@ export interface ProviderUserMessage {
 
 /** A piece of reasoning that the provider wants back unchanged. */
 export interface ProviderReasoningDetail {
-	/** What it is, in the provider's words. */
+	/** The type, as the provider defines it. */
 	type: string;
 	/** Its text. */
 	text?: string;
 	/** A summary of it. */
 	summary?: string;
-	/** What proves it to the provider. */
+	/** The provider's signature. */
 	signature?: string;
-	/** What the provider encrypted. */
+	/** Data that the provider encrypted. */
 	data?: string;
 	/** Its identifier. */
 	id?: string;
@@ -93,7 +93,7 @@ export interface ProviderToolCallPart {
 	extraContent?: Record<string, unknown>;
 }
 
-/** What the model said. */
+/** A message of the model. */
 export interface ProviderAssistantMessage {
 	/** Always `assistant`. */
 	role: "assistant";
@@ -101,7 +101,7 @@ export interface ProviderAssistantMessage {
 	content?: ProviderMessageContent | null;
 	/** What it thought. */
 	reasoning?: string | null;
-	/** What it thought, as the provider wants it back. */
+	/** The model's reasoning, in the form that the provider expects back. */
 	reasoningDetails?: ProviderReasoningDetail[];
 	/** The tools it called. */
 	toolCalls?: ProviderToolCallPart[];

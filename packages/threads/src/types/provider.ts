@@ -23,13 +23,13 @@ export interface ProviderTool {
 	options?: Record<string, unknown>;
 }
 
-/** What a model is asked. */
+/** A request to a model. */
 export interface ProviderRequest {
 	/** Name of the model, in the provider's words. */
 	model: string;
 	/** The conversation, its system message first. */
 	messages: ProviderMessage[];
-	/** What the model can call. */
+	/** The tools that the model can call. */
 	tools?: ProviderTool[];
 	/** Whether the model may call tools, must not, or must. */
 	toolChoice?: "auto" | "none" | "required" | { name: string };
@@ -55,7 +55,7 @@ export interface ProviderRequest {
 	};
 	/** The form of its answer. */
 	responseFormat?: { type: "text" } | { type: "json"; schema?: Record<string, unknown> };
-	/** Fires when the answer is not wanted any more. */
+	/** Fires when the answer is no longer needed. */
 	signal?: AbortSignal;
 	/** Options of the provider's own. */
 	providerOptions?: Record<string, unknown>;
@@ -76,7 +76,7 @@ export interface ProviderUsage {
 	reasoningTokens?: number;
 	/** Tokens of the request that were cached. */
 	cachedTokens?: number;
-	/** What it cost in USD, where the provider says. */
+	/** The cost in US dollars, if the provider reports it. */
 	cost?: number;
 }
 
@@ -98,7 +98,7 @@ export interface ProviderWebSearchResult {
 	id: string;
 	/** How far it is. */
 	status?: "completed" | "failed" | "in_progress";
-	/** What it looked for and found. */
+	/** The searches and their results. */
 	actions?: Array<{
 		type: string;
 		query?: string;
@@ -120,7 +120,7 @@ export interface ProviderExecutedToolResult {
 	id: string;
 	/** How far it is. */
 	status: "completed" | "failed" | "in_progress";
-	/** What it was given and gave. */
+	/** The input and the output of the tool. */
 	result?: {
 		actions?: Array<{
 			type: string;
@@ -146,13 +146,13 @@ export interface ProviderExecutedToolResult {
 	metadata?: Record<string, unknown>;
 }
 
-/** What a model answered. */
+/** The answer of a model. */
 export interface ProviderResponse {
 	/** The text. */
 	content: string | null;
 	/** What it thought. */
 	reasoning?: string | null;
-	/** What it thought, as the provider wants it back. */
+	/** The model's reasoning, in the form that the provider expects back. */
 	reasoningDetails?: ProviderReasoningDetail[];
 	/** The tools it calls. */
 	toolCalls?: ProviderToolCallPart[];
@@ -206,7 +206,7 @@ export type ProviderErrorCode =
 	| "timeout"
 	| "unknown";
 
-/** What a finished answer is known by. */
+/** Identifies a finished answer. */
 export interface ResponseSummary {
 	/** Its identifier at the provider. */
 	responseId?: string;
@@ -254,7 +254,7 @@ export interface ProviderInstance {
 	getModels?(filter?: string): Promise<ProviderModelInfo[]>;
 	/** The models it has, page by page. */
 	getModelsPage?(query?: ProviderModelsQuery): Promise<ProviderModelsPage>;
-	/** What a model can do; null for unknown. */
+	/** The capabilities of a model; null for unknown. */
 	getModelCapabilities?(modelId: string): Promise<ModelCapabilities | null>;
 	/** Tools that it executes itself. */
 	getTools?(
@@ -264,7 +264,7 @@ export interface ProviderInstance {
 		| Promise<Record<string, ToolDefinition<unknown, ToolArgs | null, ToolTenvs | null>>>;
 	/** URL of its icon, or of a model's. */
 	getIcon?(modelId?: string): string | undefined;
-	/** What else is known of an answer: its cost, for one. */
+	/** Further metadata of an answer, such as its cost. */
 	getResponseMetadata?(
 		summary: ResponseSummary,
 		signal?: AbortSignal,
@@ -276,7 +276,7 @@ export interface ProviderInstance {
 /** The older name of {@link ProviderInstance}. */
 export type LLMProviderInterface = ProviderInstance;
 
-/** What a provider is made with. */
+/** The arguments of a provider factory. */
 export interface ProviderFactoryConfig {
 	/** Its key. */
 	apiKey?: string;
@@ -291,16 +291,16 @@ export interface ProviderFactoryConfig {
 /** Makes a provider. */
 export type ProviderFactory = (config: ProviderFactoryConfig) => ProviderInstance;
 
-/** Makes a provider, and says which `providerOptions` it takes. */
+/** Creates a provider, and declares the `providerOptions` that it accepts. */
 export interface ProviderFactoryWithOptions<Options extends ZodType = ZodType> {
 	(config: ProviderFactoryConfig): ProviderInstance;
-	/** What `providerOptions` may be; anything by default. */
+	/** The schema of `providerOptions`; anything by default. */
 	providerOptions?: Options;
 	/** Environment value that holds its key, such as `OPENAI_API_KEY`. */
 	apiKeyEnv?: string;
 }
 
-/** What a model's `provider` may be. */
+/** The type of a model's `provider`. */
 export type ModelProvider = ProviderFactoryWithOptions;
 
 /** The `providerOptions` of a provider. */

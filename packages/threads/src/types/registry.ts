@@ -16,7 +16,7 @@ declare global {
 		interface HookRegistry {}
 		/** Effects by name. */
 		interface EffectRegistry {}
-		/** Tools, prompts and exposed agents: whatever a prompt can call. */
+		/** Tools, prompts and exposed agents: everything that a prompt can call. */
 		interface CallableRegistry {}
 
 		/** Names of tools, or any string while the registry is empty. */
@@ -35,7 +35,7 @@ declare global {
 		type ProviderCallable = `provider:${string}`;
 		/** A tool of an MCP server. */
 		type McpCallable = `mcp:${string}`;
-		/** Whatever a prompt can list, or any string while the registry is empty. */
+		/** The names that a prompt can list, or any string while the registry is empty. */
 		type Callables = keyof CallableRegistry extends never
 			? string
 			: keyof CallableRegistry | ProviderCallable | McpCallable;
@@ -50,5 +50,5 @@ export type AgentName = StandardAgentSpec.Agents;
 export type ModelName = StandardAgentSpec.Models;
 /** ID of a hook. */
 export type HookId = StandardAgentSpec.Hooks;
-/** Name of whatever a prompt can list. */
+/** A name that a prompt can list. */
 export type CallableName = StandardAgentSpec.Callables;

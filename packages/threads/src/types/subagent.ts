@@ -1,6 +1,6 @@
-// Sub-agents: how a prompt lists them, and what their parent knows of them.
+// Sub-agents: how a prompt lists them, and the record that their parent keeps.
 
-/** What a parent knows of a sub-agent. */
+/** A parent's record of a sub-agent. */
 export interface SubagentRegistryEntry {
 	/** Its thread's ID: what the parent's tools name it by. */
 	reference: string;
@@ -8,7 +8,7 @@ export interface SubagentRegistryEntry {
 	name: string;
 	/** Title of the agent. */
 	title?: string;
-	/** What the agent does. */
+	/** A description of the agent. */
 	description: string;
 	/** Whether it takes further messages. */
 	resumable?: boolean;
@@ -20,7 +20,7 @@ export interface SubagentRegistryEntry {
 	spawnGroupId?: string;
 	/** When it was created: microseconds since 1970. */
 	createdAt?: number;
-	/** What it does now, or the text of its `setStatus`. */
+	/** Its current state, or the text of its `setStatus`. */
 	status: "running" | "idle" | "terminated" | (string & {});
 	/** How it reports to its parent. */
 	parentCommunication?: "implicit" | "explicit";
@@ -30,7 +30,7 @@ export interface SubagentRegistryEntry {
 export interface ImmediateSubagent {
 	/** The environment value that names the thread. */
 	nameEnv?: string;
-	/** The environment value that says what the thread is for. */
+	/** The environment value that describes the purpose of the thread. */
 	descriptionEnv?: string;
 	/** Environment values given to the child alone. The model never sees them. */
 	scopedEnv?: string[];

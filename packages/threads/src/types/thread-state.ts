@@ -1,4 +1,4 @@
-// What tools, hooks, effects and endpoints see of a thread and do with it.
+// The interface of a thread for tools, hooks, effects and endpoints.
 import type { CodeExecution, CodeExecutionOptions } from "@holdfast/sandbox";
 import type { AgentDefinition } from "./agent.ts";
 import type { ScheduledEffect } from "./effect.ts";
@@ -25,22 +25,22 @@ import type { PromptDefinition } from "./prompt.ts";
 import type { SubagentRegistryEntry } from "./subagent.ts";
 import type { ToolResult } from "./tool.ts";
 
-/** How a value of the environment is shown: `secret` ones are redacted wherever they would appear. */
+/** How an environment value is shown: `secret` values are redacted wherever they would appear. */
 export type EnvValueType = "text" | "secret";
 
-/** What is said of a value of the environment that is set. */
+/** Options for setting an environment value. */
 export interface SetEnvOptions {
 	/** How it is shown: that of the existing value, or `secret` for a new one. */
 	type?: EnvValueType;
 }
 
-/** What identifies a thread. */
+/** The identity of a thread. */
 export interface ThreadMetadata {
 	/** Unique in the store. */
 	id: string;
 	/** The agent that acts in it. */
 	agent_id: string;
-	/** Whose it is; null for nobody's. */
+	/** The user who owns the thread; null for none. */
 	user_id: string | null;
 	/** When it was created: microseconds since 1970. */
 	created_at: number;
@@ -48,7 +48,7 @@ export interface ThreadMetadata {
 	tags?: string[];
 }
 
-/** What an execution is doing; a thread has one while its agent acts. */
+/** The state of an execution; a thread has one while its agent is active. */
 export interface ExecutionState {
 	/** Unique for this execution. */
 	readonly flowId: string;
@@ -90,7 +90,7 @@ export interface ThreadState {
 	readonly threadId: string;
 	/** The agent that acts in it. */
 	readonly agentId: string;
-	/** Whose it is; null for nobody's. */
+	/** The user who owns the thread; null for none. */
 	readonly userId: string | null;
 	/** When it was created: microseconds since 1970. */
 	readonly createdAt: number;
@@ -100,7 +100,7 @@ export interface ThreadState {
 	readonly terminated: number | null;
 	/** Data of this execution, gone in the next one. */
 	context: Record<string, unknown>;
-	/** What the execution is doing; null outside one. */
+	/** The running execution; null outside one. */
 	execution: ExecutionState | null;
 
 	/** Lists messages, oldest first by default. */
@@ -139,7 +139,7 @@ export interface ThreadState {
 	 * @throws HoldfastError where none has it
 	 */
 	env(propertyName: string): Promise<string>;
-	/** How that value is shown; `secret` where nobody says. */
+	/** How that value is shown; `secret` by default. */
 	envType(propertyName: string): Promise<EnvValueType>;
 	/** Sets a value of the thread and of its active descendants. */
 	setEnv(propertyName: string, value: string, options?: SetEnvOptions): Promise<void>;
@@ -164,7 +164,7 @@ export interface ThreadState {
 	getScheduledEffects(name?: string): Promise<ScheduledEffect[]>;
 	/** Cancels a pending effect; false where it is not pending. */
 	removeScheduledEffect(id: string): Promise<boolean>;
-	/** Sends an event of the project's own to whoever watches. */
+	/** Sends a custom event to the thread's watchers. */
 	emit(event: string, data?: unknown): void | Promise<void>;
 
 	/** A value of the thread's own store, or null. */
@@ -183,9 +183,9 @@ export interface ThreadState {
 	readFile(path: string): Promise<ArrayBuffer | null>;
 	/** A file's bytes in chunks, or null. */
 	readFileStream(path: string, options?: ReadFileStreamOptions): Promise<AsyncIterable<FileChunk> | null>;
-	/** What is known of a file or folder, or null. */
+	/** The record of a file or folder, or null. */
 	statFile(path: string): Promise<FileRecord | null>;
-	/** What lies directly in a folder. */
+	/** The direct entries of a folder. */
 	readdirFile(path: string): Promise<ReaddirResult>;
 	/** Removes a file. */
 	unlinkFile(path: string): Promise<void>;
@@ -208,7 +208,8 @@ export interface ThreadState {
 	terminate(): Promise<void>;
 
 	/**
-	 * What only this runtime has: handles of the program that runs the project. A tool that reads it cannot be packed.
+	 * Handles of the program that runs the project, available only in this runtime. A tool that reads it cannot be
+	 * packed.
 	 *
 	 * @see SA-215
 	 */

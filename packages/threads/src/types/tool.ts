@@ -62,7 +62,7 @@ export type TenvRawShape = Record<string, ToolArgsNode>;
 /** The schema of the thread environment values that a tool needs: a zod object. */
 export type ToolTenvs = ZodObject<TenvRawShape>;
 
-/** How a value of the environment is shown: `secret` ones are redacted wherever they would appear. */
+/** How an environment value is shown: `secret` values are redacted wherever they would appear. */
 export type VariableType = "text" | "secret";
 
 /** A value of the environment that a tool or a prompt needs. */
@@ -75,7 +75,7 @@ export interface VariableDefinition {
 	required: boolean;
 	/** Whether it stays in its own thread, and is not seen by descendants; `false` by default. */
 	scoped?: boolean;
-	/** What it is, for who has to give it. */
+	/** A description for the person who provides it. */
 	description: string;
 }
 
@@ -102,7 +102,7 @@ export interface AttachmentRef {
 	id: string;
 	/** Always `file`. */
 	type: "file";
-	/** Where it lies in the thread's files. */
+	/** The path in the thread's files. */
 	path: string;
 	/** Its file name. */
 	name: string;
@@ -119,14 +119,14 @@ export interface AttachmentRef {
 }
 
 /**
- * What a tool returns.
+ * The result of a tool.
  *
  * @see SA-042
  */
 export interface ToolResult {
 	/** Whether the tool did what it was asked. */
 	status: "success" | "error";
-	/** What the model sees; JSON where it has parts. */
+	/** The output for the model; JSON if it has parts. */
 	result?: string;
 	/** What went wrong. */
 	error?: string;
@@ -188,16 +188,16 @@ export type UsesAwareExecute<
 	Uses extends readonly string[] | undefined,
 > = Tool<ResolveUsesState<State, Uses>, Args>;
 
-/** What {@link defineTool} is given. */
+/** Options of {@link defineTool}. */
 export interface DefineToolOptions<
 	State = ThreadState,
 	Args extends ToolArgs | null = null,
 	Tenvs extends ToolTenvs | null = null,
 	Uses extends readonly string[] | undefined = undefined,
 > {
-	/** What the tool does, for the model. */
+	/** A description for the model. */
 	description: string;
-	/** What it takes; nothing by default. */
+	/** The schema of the arguments; none by default. */
 	args?: Args;
 	/** What it does. A throw becomes an error result. */
 	execute: UsesAwareExecute<State, Args, Uses>;
@@ -207,7 +207,7 @@ export interface DefineToolOptions<
 	variables?: ToolVariables;
 	/** The tools it may queue and invoke; all visible ones by default. */
 	uses?: Uses;
-	/** Who executes it: the runtime (`local`, the default) or the model's provider. */
+	/** The executor: the runtime (`local`, the default) or the model's provider. */
 	executionMode?: "local" | "provider";
 	/** The provider that executes it. */
 	executionProvider?: string;
@@ -219,9 +219,9 @@ export interface ToolDefinition<
 	Args extends ToolArgs | null = ToolArgs | null,
 	Tenvs extends ToolTenvs | null = ToolTenvs | null,
 > {
-	/** What the tool does, for the model. */
+	/** A description for the model. */
 	description: string;
-	/** What it takes; null for nothing. */
+	/** The schema of the arguments; null for none. */
 	args: Args;
 	/** What it does; called with the state only where `args` is null. */
 	// biome-ignore lint/suspicious/noExplicitAny: the runtime calls it with what `args` accepted

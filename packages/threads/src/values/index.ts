@@ -1,2 +1,2 @@
-// Door of the key-values of a thread.
+// Entry point of the key-values of a thread.
 export { type HostValues, type KeyValue, ThreadValues } from "./thread-values.ts";

@@ -2,7 +2,7 @@
 import { cutText, messageOf } from "@holdfast/upp";
 import { HoldfastError } from "holdfast";
 
-/** Values under names, as a host keeps them beside a session. */
+/** Named values that a host stores with a session. */
 export interface HostValues {
 	get(name: string): unknown;
 	set(name: string, value: unknown): unknown;
@@ -30,8 +30,9 @@ export class ThreadValues {
 	}
 
 	/**
-	 * Keeps a value in place of the one that is there; null and undefined take it away.
-	 * @throws HoldfastError `invalid_value` for what is no JSON: functions, BigInts, cycles; the old value stays.
+	 * Stores a value, replacing any earlier one; null and undefined delete it.
+	 * @throws HoldfastError `invalid_value` for values that are not JSON (functions, BigInts, cycles); the old value
+	 * stays.
 	 */
 	async setValue(key: string, value: unknown): Promise<void> {
 		const name = checked(key);
