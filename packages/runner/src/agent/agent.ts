@@ -177,7 +177,7 @@ export class Agent implements AgentContract {
 		handlers.set(event, [...(handlers.get(event) ?? []), handler]);
 	}
 
-	/** What policy did in a session, in order; without one, what it did to the agent as a whole. */
+	/** The policy decisions of a session, in order; without one, the decisions about the agent as a whole. */
 	async audit(sessionId?: string): Promise<readonly AuditRecord[]> {
 		return auditOf(this.#agent.host, sessionId ?? this.id);
 	}
@@ -196,7 +196,7 @@ export class Agent implements AgentContract {
 		return replayRun(config, config.eventStore, runId, (given, recording) => new Agent(given, recording));
 	}
 
-	/** What all runs so far add up to. */
+	/** Totals over all runs so far. */
 	metrics(): Metrics {
 		return this.#agent.metrics.read();
 	}
@@ -252,7 +252,7 @@ export class Agent implements AgentContract {
 		for (const waiter of this.#waiters.splice(0)) waiter();
 	}
 
-	/** What a session is run with: of a deterministic one, ids and times come from its seed. */
+	/** The context of a session's run: for a deterministic session, ids and times come from its seed. */
 	#of(options: RunOptions): { agent: ResolvedAgent; live: LiveRuns; engine(): EngineAgent } {
 		if (options.deterministic !== true) {
 			return {

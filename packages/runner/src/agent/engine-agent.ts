@@ -9,7 +9,7 @@ import { engineTools } from "./engine-tools.ts";
 import type { LiveRuns } from "./live-runs.ts";
 import type { ResolvedAgent } from "./resolved-agent.ts";
 
-/** Makes it. It is made anew when a tool is registered, over the same host. */
+/** Creates the engine's agent. Registering a tool creates a new one over the same host. */
 export function makeEngineAgent(agent: ResolvedAgent, live: LiveRuns): EngineAgent {
 	const { config, host, ports, safety } = agent;
 	return engineAgent({

@@ -21,7 +21,7 @@ import type { LiveRuns, OpenRun } from "./live-runs.ts";
 import type { ResolvedAgent } from "./resolved-agent.ts";
 import { watchedStores } from "./session-memory.ts";
 
-/** What the loop gives a tool. */
+/** The arguments that the loop passes to a tool. */
 interface StepArguments {
 	readonly step: PlanStep;
 	readonly iteration: number;
@@ -30,12 +30,12 @@ interface StepArguments {
 }
 
 const anyObject = { type: "object" } as const;
-/** What a failed write begins with. */
+/** The prefix of a failed write's message. */
 export const memoryFailed = "Writing to memory failed: ";
 
 /** The engine's tools of an agent: one for each of its own, and those of the loop. */
 export function engineTools(agent: ResolvedAgent, live: LiveRuns): readonly AnyTool[] {
-	// What a person said then is on record.
+	// The person's decision is on record.
 	const needsApproval = ({ ask }: Partial<StepArguments>): boolean =>
 		ask !== undefined && agent.recording === undefined;
 	const own = agent.tools.list().map((definition) => {
@@ -142,7 +142,7 @@ function callTool(
 	}
 }
 
-/** What the record has of a call, with what was emitted of its attempts. Throws where it was not carried out. */
+/** The recorded result of a call, with the events of its attempts. Throws if the call did not run. */
 function recorded(
 	answer: CallAnswer | string | undefined,
 	called: (attempt: number) => void,

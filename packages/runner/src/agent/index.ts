@@ -1,4 +1,4 @@
-// Door of the agents.
+// Entry point of the agents.
 export { Agent } from "./agent.ts";
 export { AgentService } from "./agent-service.ts";
 export { DefaultRunner } from "./default-runner.ts";

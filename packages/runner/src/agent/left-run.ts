@@ -5,14 +5,14 @@ import type { Entry } from "holdfast";
 import type { CallAnswer, EventStore, StoredEvent } from "../contract/index.ts";
 import { type FactEvents, keptWrites, type PastEvent, pastEvents } from "../result/index.ts";
 
-/** What was found of a run. */
+/** The recorded state of a run. */
 export interface LeftRun {
 	/** The memory of a run that has none of the caller's own. */
 	readonly memory: MemoryClient;
 	readonly facts: FactEvents;
 	/** The events of its facts. */
 	readonly events: readonly PastEvent[];
-	/** What an event store has of it; undefined without one. */
+	/** The run's events in the event store; undefined without one. */
 	readonly stored: readonly StoredEvent[] | undefined;
 	/** Why the store could not be read. */
 	readonly storeError?: unknown;
@@ -32,7 +32,7 @@ export async function readLeftRun(
 	}
 }
 
-/** Memory that was kept with the process, made anew from what the calls of the run say that they changed. */
+/** Rebuilds memory that was lost with its process from the changes that the run's calls recorded. */
 async function rebuiltMemory(entries: readonly Entry[]): Promise<MemoryClient> {
 	const memory = inMemoryClient();
 	for (const { fact } of entries) {

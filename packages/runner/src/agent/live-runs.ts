@@ -1,5 +1,5 @@
-// The runs of an agent that are under way in this process. What is kept here can be made anew from the journal and the
-// options of the session: after a crash another process makes its own.
+// The running executions of an agent in this process. Everything here can be rebuilt from the journal and the session's
+// options: after a crash, another process builds its own.
 import { HoldfastError } from "@holdfast/upp";
 import type { Entry, Fact } from "holdfast";
 import type { Interceptor, PolicyRun } from "holdfast/middleware";
@@ -25,7 +25,7 @@ export interface OpenRun extends LiveRun {
 	facts: FactEvents;
 	/** Position of the last entry that this process committed. */
 	committed: number;
-	/** What it came to; set when it ended in this process. */
+	/** The outcome; set if the run ended in this process. */
 	progress: Progress | undefined;
 	/** Found when the run is resumed, until that is on record. */
 	left: LeftRun | undefined;
@@ -44,14 +44,14 @@ export class LiveRuns {
 	readonly #open = new Map<string, OpenRun>();
 	/** Options of sessions that were created in this process. */
 	readonly #options = new Map<string, RunOptions>();
-	/** Runs that are over, until their session has read what came of them. */
+	/** Ended runs, until their session has read the outcome. */
 	readonly #over = new Map<string, OpenRun>();
 
 	constructor(agent: ResolvedAgent) {
 		this.#agent = agent;
 	}
 
-	/** Hears of facts as they are committed, and emits what follows of them. Before a run is resumed, what it was is read. */
+	/** Observes facts as they are committed, and emits the derived events. Reads a run's history before it is resumed. */
 	get interceptor(): Interceptor {
 		return {
 			name: "runner",
@@ -90,7 +90,7 @@ export class LiveRuns {
 		return run;
 	}
 
-	/** What is known of a run that is over; it is forgotten with this. */
+	/** Returns and forgets the state of an ended run. */
 	take(runId: string): OpenRun | undefined {
 		const run = this.#over.get(runId) ?? this.#open.get(runId);
 		this.#over.delete(runId);
@@ -98,7 +98,7 @@ export class LiveRuns {
 		return run;
 	}
 
-	/** A session is over. */
+	/** Forgets an ended session. */
 	forget(sessionId: string): void {
 		this.#options.delete(sessionId);
 	}
@@ -156,7 +156,7 @@ export class LiveRuns {
 				events.guarded("onError", () => config.onError?.({ code, message, sessionId }));
 			},
 			async callModel(request, signal): Promise<RoutedCall> {
-				// What is on record is masked already, piece by piece.
+				// Recorded events are masked already, piece by piece.
 				const masked = recording === undefined ? redactor.stream() : asItIs;
 				const tokens = (text: string): void => {
 					if (text === "") return;
@@ -204,7 +204,7 @@ export class LiveRuns {
 		return (kept ?? {}) as RunOptions;
 	}
 
-	/** Reads what the run was, unless nobody else has had it meanwhile and nothing of it was cut off. */
+	/** Reads the run's history, unless only this process has had the run and nothing was cut off. */
 	async #resumes(run: OpenRun, { entries }: Pick<PolicyRun, "entries">, isAnswered: boolean): Promise<void> {
 		const { config } = this.#agent;
 		const isKnown = isAnswered && run.committed > 0 && (await entries(run.committed)).length === 0;
@@ -218,7 +218,7 @@ export class LiveRuns {
 		);
 	}
 
-	/** Continues a run as it was left. */
+	/** Continues a run from its recorded state. */
 	#resumed(run: OpenRun, left: LeftRun, reason: string): void {
 		const isSameProcess = run.committed > 0;
 		run.left = undefined;
@@ -237,7 +237,7 @@ export class LiveRuns {
 		if (error !== undefined && !run.isLastError(error)) run.failed(error);
 	}
 
-	/** Who has the run open here need not read what it came to. */
+	/** A process that has the run open does not read its outcome again. */
 	#ended(run: OpenRun, progress: Progress | undefined): void {
 		run.progress = progress;
 		this.#open.delete(run.runId);
@@ -245,7 +245,7 @@ export class LiveRuns {
 	}
 }
 
-/** What a decision failed with, or why its step is not carried out. What a model failed with was heard of before. */
+/** The error of a decision, or the reason why its step does not run. A model failure has been reported before. */
 function errorIn(fact: Fact): ResultError | undefined {
 	if (fact.kind !== "decision") return undefined;
 	const { error, verdict } = fact.answer as PlanAnswer;

@@ -1,4 +1,4 @@
-// What the runs of an agent add up to. Latencies are kept for the last calls of each tool, so that nothing grows for ever.
+// Totals over the runs of an agent. Latencies are kept for the last calls of each tool, so memory stays bounded.
 import type { ActionResult, AgentResult } from "../contract/index.ts";
 
 /** So many latencies of a tool are kept. */
@@ -50,7 +50,7 @@ export class MetricsCollector {
 	readonly #tools = new Map<string, ToolFigures>();
 	readonly #models = new Map<string, { inputTokens: number; outputTokens: number; cost: number }>();
 
-	/** A run is over, with these actions: where the result makes its own at the first look, nobody looked yet. */
+	/** Adds an ended run. By default the actions come from the result, which builds them on first access. */
 	add(result: AgentResult, actions: Iterable<ActionResult> = result.actions ?? []): void {
 		this.#runs++;
 		if (result.success) this.#successes++;

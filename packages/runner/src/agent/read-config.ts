@@ -1,10 +1,10 @@
-// The configuration of an agent, checked once at the door, with what the environment says where nothing else does.
+// The configuration of an agent, validated once on entry, with environment variables as defaults.
 import { durationFault, HoldfastError } from "@holdfast/upp";
 import type { AgentConfig, RuntimeFlags } from "../contract/index.ts";
 import { faultOfDelays } from "../tools/index.ts";
 import { faultsOfProtection } from "./read-protection.ts";
 
-/** What may be set for a runtime as a whole. */
+/** Settings of a runtime as a whole. */
 export type Flags = Required<RuntimeFlags>;
 
 /**
@@ -55,7 +55,7 @@ function isLimit(value: unknown): boolean {
 	return value === undefined || (Number.isInteger(value) && (value as number) >= 1);
 }
 
-/** What is wrong with a configuration, path by path. */
+/** Reports problems of a configuration, path by path. */
 export function invalid(problems: readonly (readonly [path: string, why: string])[]): HoldfastError {
 	const lines = problems.map(([path, why]) => `${path === "" ? "the configuration" : path}: ${why}`);
 	return new HoldfastError("CONFIG_INVALID", `The configuration is invalid. ${lines.join("; ")}.`, {

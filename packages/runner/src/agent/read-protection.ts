@@ -116,7 +116,7 @@ const ofAgent: Checks = {
 	goalMet: action,
 };
 
-/** What is wrong with the names of a configuration, and with the values that protect. */
+/** Finds unknown names in a configuration and invalid values of protective options. */
 export function faultsOfProtection(config: AgentConfig): readonly Fault[] {
 	const given = isRecord(config.safety) ? faultsOf("safety.", config.safety, safety) : [];
 	return [...faultsOf("", config as unknown as Record<string, unknown>, ofAgent), ...given];

@@ -17,14 +17,14 @@ import { runnerError } from "../loop/index.ts";
 import type { ModelRouter } from "../models/index.ts";
 import { memoryFailed } from "./engine-tools.ts";
 
-/** What models and tools of a replay give. */
+/** The recorded answers of models and tools for a replay. */
 export interface Recording {
 	readonly router: ModelRouter;
 	/** A text where the call was not carried out. */
 	answer(iteration: number): CallAnswer | string | undefined;
 }
 
-/** Rules that need nobody outside: they are asked again. */
+/** Rules that depend on nothing external: they are evaluated again. */
 const ownRules: ReadonlySet<string> = new Set([
 	...["toolDenylist", "toolAllowlist", "safeByDefault", "allowNetwork", "allowShell"],
 	...["requestRateLimit", "contentFilter", "sanitizers", "registry"],
@@ -93,7 +93,7 @@ function replayConfig(
 	return { ...kept, memoryClient, eventBus: { emit }, safety };
 }
 
-/** The next event of the record, as far as it says what policy and memory did. */
+/** The next recorded event of policy or memory. */
 interface Expected {
 	readonly type?: RunnerEvent["type"];
 	readonly data?: {
@@ -107,7 +107,7 @@ interface Expected {
 	};
 }
 
-/** What the policy engine said then. */
+/** The recorded decision of the policy engine. */
 function recordedPolicy(
 	{ verdicts, planned, written, unwritten }: RecordedRun,
 	expected: () => Expected,

@@ -1,4 +1,4 @@
-// What is emitted of one run: events in order, without gaps, redacted; to the bus, the store, the handlers, and the result.
+// The events of one run, in order, without gaps and redacted, for the bus, the store, the handlers and the result.
 
 import type { Redactor } from "@holdfast/redaction";
 import { guarded, messageOf } from "@holdfast/upp";
@@ -13,7 +13,7 @@ import type {
 import { countOfFacts, shownData } from "../result/index.ts";
 import type { LeftRun } from "./left-run.ts";
 
-/** Who hears of events. */
+/** The receivers of events. */
 export interface EventListeners {
 	readonly bus?: EventBus | undefined;
 	readonly store?: EventStore | undefined;
@@ -53,7 +53,7 @@ export class RunEvents {
 	readonly #listeners: EventListeners;
 	readonly #runId: string;
 	readonly #sessionId: string;
-	/** What nobody has looked at yet is made when somebody does. */
+	/** Events that have no receiver yet are built on first access. */
 	readonly #events: (RunnerEvent | Unheard)[] = [];
 	readonly #warnings = new Set<string>();
 	#seq = 0;
@@ -66,7 +66,7 @@ export class RunEvents {
 		this.#sessionId = sessionId;
 	}
 
-	/** What went wrong with those who listen. */
+	/** Errors thrown by the receivers. */
 	get warnings(): readonly string[] {
 		return [...this.#warnings];
 	}
@@ -87,15 +87,15 @@ export class RunEvents {
 		this.#emitAt(this.#listeners.clock.now(), type, data === undefined ? undefined : unchanging(data));
 	}
 
-	/** Emits an event whose data is on record, and so stays as it is. */
+	/** Emits an event whose data is recorded already and needs no masking. */
 	emitFact(type: RunnerEventType, data?: unknown): void {
 		this.#emitAt(this.#listeners.clock.now(), type, data);
 	}
 
 	/**
-	 * Continues the events of a run that was left. The record of a store is continued at its next number, with the events
-	 * of facts that it lacks; without one the events of the facts are numbered anew. What was cut off between two facts is
-	 * nowhere: then an event says that the run was resumed, and the record is marked as incomplete.
+	 * Continues the events of an interrupted run. With a store, numbering continues from its last event, and missing
+	 * events of facts are added; without one, the events of the facts are numbered from the start. Text that was cut off
+	 * between two facts is lost: an event then reports that the run was resumed, and the record is marked as incomplete.
 	 */
 	resumed({ events, stored, storeError }: LeftRun, reason: string, left: "here" | "elsewhere"): void {
 		const { store } = this.#listeners;
@@ -178,7 +178,7 @@ export class RunEvents {
 	}
 }
 
-/** Data as JSON, until somebody looks. */
+/** Data serialised as JSON on first access. */
 class Written {
 	readonly json: string;
 
@@ -187,7 +187,7 @@ class Written {
 	}
 }
 
-/** Whoever gave the data may change it before anybody looks; what holds no objects is its own copy. */
+/** The caller may change its data before the event is read, unless it contains no objects. */
 function unchanging(data: unknown): unknown {
 	if (typeof data !== "object" || data === null) return data;
 	for (const name in data) {
@@ -197,7 +197,7 @@ function unchanging(data: unknown): unknown {
 	return data;
 }
 
-/** As it is after a JSON round trip. */
+/** The value after a JSON round trip. */
 function plain(data: unknown): unknown {
 	return JSON.parse(data instanceof Written ? data.json : JSON.stringify(data));
 }

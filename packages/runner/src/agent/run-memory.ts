@@ -1,5 +1,5 @@
-// The memory of one run: the caller's, or one of its own, which is made when something first reads or writes it. What the run
-// keeps of its own results waits until then: most runs never look.
+// The memory of one run: the caller's, or its own, created on first use. The run stores its own results there only then,
+// because most runs never use memory.
 import type { MemoryClient } from "@holdfast/memory";
 import type { PlannedWrite } from "../contract/index.ts";
 

@@ -1,5 +1,5 @@
-// One run: a session of the engine's, with the id that it is addressed by everywhere else (keeps I1).
-// created → running → over; `run` begins it once, `abort` ends it wherever it is.
+// One run: a session of the engine, with the id that addresses it everywhere else (keeps I1). created → running → ended;
+// `run` starts it once, `abort` ends it in any process.
 
 import { createRedactor, type Redactor } from "@holdfast/redaction";
 import { HoldfastError } from "@holdfast/upp";
@@ -10,16 +10,16 @@ import { resultOf } from "../result/index.ts";
 import type { OpenRun } from "./live-runs.ts";
 import type { ResolvedAgent } from "./resolved-agent.ts";
 
-/** What a session is handed of its agent. */
+/** The parts that a session gets from its agent. */
 export interface SessionParts {
 	readonly id: string;
 	readonly options: RunOptions;
 	readonly agent: ResolvedAgent;
 	/** Begins the run on record. */
 	begin(task: string): Promise<AgentRun>;
-	/** What this process knows of the run. */
+	/** The state of the run in this process. */
 	take(runId: string): OpenRun | undefined;
-	/** Called when it is run, by whatever runner. */
+	/** Called when any runner runs it. */
 	runs(session: Session): Promise<AgentResult>;
 	/** Called when it is aborted while it runs. */
 	aborts(session: Session): void;
@@ -54,7 +54,7 @@ export class Session implements AgentSession {
 		return result;
 	}
 
-	/** Ends the run: no plan and no call of a tool begins afterwards. Does nothing when it is over. */
+	/** Ends the run: no plan and no tool call starts afterwards. Has no effect on an ended run. */
 	abort(): void {
 		if (this.#isOver || this.#isAborted) return;
 		this.#isAborted = true;
@@ -66,7 +66,7 @@ export class Session implements AgentSession {
 		return this.#isStarted && !this.#isOver;
 	}
 
-	/** What the built-in loop did, without what was given and what came of it; undefined where that loop did not run. */
+	/** The actions of the built-in loop, without their inputs and outputs; undefined if that loop did not run. */
 	get actions(): Iterable<ActionResult> | undefined {
 		const { redactor } = this.#parts.agent;
 		return this.#actions === undefined ? undefined : namesOf(this.#actions, redactor);
@@ -134,7 +134,7 @@ function* namesOf(actions: Iterable<ActionResult>, redactor: Redactor): Iterable
 		yield toolId === undefined ? action : { ...action, toolId: redactor.redact(toolId) };
 }
 
-/** What a run has come to, by its journal. */
+/** The outcome of a run according to its journal. */
 async function progressOf(host: Host, sessionKey: string, runId: string): Promise<Progress> {
 	let progress = noProgress;
 	for (const entry of await host.journal.read(sessionKey))
@@ -142,7 +142,7 @@ async function progressOf(host: Host, sessionKey: string, runId: string): Promis
 	return progress;
 }
 
-/** Resolves when a run that waits for somebody outside has ended, in any process, or its session is deleted. */
+/** Resolves when a waiting run has ended in any process, or its session is deleted. */
 async function ended({ journal }: Host, sessionKey: string, runId: string): Promise<void> {
 	for (;;) {
 		let wake: () => void = () => {};
@@ -159,7 +159,7 @@ async function ended({ journal }: Host, sessionKey: string, runId: string): Prom
 	}
 }
 
-/** What of a session's runs is asked for. */
+/** Selects a run of a session. */
 export interface ReadResultOptions {
 	/** Default: the last run. */
 	readonly runId?: string;
@@ -168,7 +168,7 @@ export interface ReadResultOptions {
 }
 
 /**
- * The result of a run by its journal alone, in whatever process it was run. Undefined where there is no such run.
+ * Reads the result of a run from its journal, in any process. Undefined if the run does not exist.
  * @see Agent runtime, "AgentResult"
  */
 export async function readResult(

@@ -1,4 +1,4 @@
-// What the connectors share: input is checked before anything else, and every failure is an answer with a code.
+// Shared by the connectors: input is checked first, and every failure becomes an answer with a code.
 import { type DurationRange, durationFault, HoldfastError, isHoldfastError } from "@holdfast/upp";
 import { compileSchema, formatIssues } from "holdfast/execution";
 import type { ExecutionContext, ToolDefinition, ToolOutput } from "../contract/index.ts";
@@ -13,7 +13,7 @@ export interface Connector extends ToolDefinition {
 
 interface ConnectorParts extends Omit<Connector, "run"> {
 	readonly schema: Readonly<Record<string, unknown>>;
-	/** Gets input that the schema allows; errors of the house become failed answers. */
+	/** Runs with input that matches the schema. Errors with a code become failed answers. */
 	carryOut(input: never, context: ExecutionContext): ToolOutput | Promise<ToolOutput>;
 }
 

@@ -15,7 +15,7 @@ import {
 import { bodyOf, retryAfter } from "./http-response.ts";
 
 const allMethods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
-/** What the connection decides; set by hand these would say two things about one request. */
+/** Headers that belong to the connection; setting them by hand could contradict it. */
 const ownHeaders: ReadonlySet<string> = new Set([
 	"accept-encoding",
 	"connection",

@@ -1,4 +1,4 @@
-// What is made of an answer: its body as text where it is text, and how long its server wants to be left alone.
+// Reads an answer: its body if it is text, and how long its server asks clients to wait.
 
 /** The most that a server is waited for, in milliseconds. */
 const longestWait = 30_000;

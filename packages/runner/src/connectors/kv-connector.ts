@@ -22,8 +22,8 @@ interface KvInput {
 }
 
 /**
- * A tool that keeps values in memory, for as long as it lives and for all sessions that have it: `get` gives the value or
- * null, `set` and `delete` whether the key was there, `list` the keys in order.
+ * A tool that stores values in memory, for its own lifetime and for all sessions that use it: `get` returns the value or
+ * null, `set` and `delete` return whether the key existed, `list` returns the keys in order.
  *
  * Codes of failures: `KV_FULL`, `TOOL_INPUT_INVALID`.
  * @throws HoldfastError `CONFIG_INVALID`.

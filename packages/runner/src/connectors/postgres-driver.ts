@@ -1,5 +1,5 @@
-// Postgres for the SQL connector. Every statement goes through the extended protocol, which carries exactly one. A statement
-// that reads becomes a cursor inside a read-only transaction, so that Postgres's own parser refuses whatever else it is.
+// Postgres for the SQL connector. Every statement uses the extended protocol, which carries exactly one statement. A
+// query becomes a cursor inside a read-only transaction, so Postgres's own parser rejects everything else.
 import { HoldfastError, isHoldfastError } from "@holdfast/upp";
 import { configInvalid } from "./connector.ts";
 import { sqlReadOnly } from "./sql-connector.ts";
@@ -131,7 +131,7 @@ async function read(connection: PostgresConnection, statement: SqlStatement): Pr
 			if (!isCut) rows.push(row);
 		}
 	}
-	// What the statement set ends with the transaction, but a lock of the session does not.
+	// Settings of the statement end with the transaction, but session locks do not.
 	await connection.query({ text: "ROLLBACK; SELECT pg_advisory_unlock_all()" });
 	return { rows, ...(isCut ? { truncated: true } : {}) };
 }

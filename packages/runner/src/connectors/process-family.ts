@@ -1,6 +1,6 @@
-// A process, what shares its group, and what it started outside of the group, as far as the system's table of processes says.
-// A process that left the group is known from when it was seen below its parent; one that left and lost its parent before
-// is not found any more.
+// A process, the members of its group, and processes that it started outside the group, as far as the system's process
+// table shows them. A process that left the group is tracked once it was seen below its parent; one that left and lost
+// its parent before that cannot be found.
 import { readdirSync, readFileSync } from "node:fs";
 
 interface Row {
@@ -21,7 +21,7 @@ export class ProcessFamily {
 		this.#group = pid;
 	}
 
-	/** Looks who is there. Whether anyone is; what ended and was never collected is not. */
+	/** Scans the process table. Returns whether any member is alive; zombies do not count. */
 	isAlive(): boolean {
 		if (this.#away.size === 0 && !send(-this.#group, 0)) return false;
 		const rows = processTable();

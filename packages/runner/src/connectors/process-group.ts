@@ -14,13 +14,13 @@ const pollEvery = 40;
 export interface ProcessGroup {
 	/** Rejects where no process could be started. */
 	readonly started: Promise<void>;
-	/** Settles when the first process has ended, whatever it left running. */
+	/** Settles when the first process has ended, even if it left others running. */
 	readonly exited: Promise<{ readonly exitCode: number | null; readonly signal: string | null }>;
-	/** Ends every process of the group, and settles when they are gone. May be called more than once. */
+	/** Ends every process of the group, and settles when all have exited. May be called more than once. */
 	end(): Promise<void>;
 }
 
-/** What is started, and who gets its output. */
+/** The program to start, and the receiver of its output. */
 export interface Program {
 	readonly argv: readonly string[];
 	readonly cwd: string;
@@ -76,7 +76,7 @@ async function endGroup(
 			await isGoneWithin(family, afterKill);
 		}
 	}
-	// What could not be found may hold the pipes open for ever.
+	// A process that was not found may hold the pipes open indefinitely.
 	await Promise.race([closed, sleep(afterKill, undefined, { ref: false })]);
 	child.stdout?.destroy();
 	child.stderr?.destroy();

@@ -1,5 +1,5 @@
-// The connector for programs: a list of arguments and never a shell, in a folder that cannot be left, with an environment
-// that was listed. When a call is over, nothing that it started is left.
+// The connector for programs: an argument list instead of a shell, confined to a folder, with a listed environment. When
+// a call ends, every process that it started has ended.
 import { realpathSync, statSync } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { isAbsolute, relative, resolve, sep } from "node:path";
@@ -28,7 +28,7 @@ export interface ShellConnectorOptions {
 	readonly maxOutputBytes?: number;
 	/** Names of variables that a program gets from this process. Default: PATH and LANG. */
 	readonly env?: readonly string[];
-	/** Variables that a program gets beside these. Default: none. */
+	/** Additional variables for a program. Default: none. */
 	readonly variables?: Readonly<Record<string, string>>;
 }
 
@@ -131,7 +131,7 @@ function untilOver(
 	});
 }
 
-/** The first bytes of both outputs; what comes later is dropped as it comes. */
+/** Keeps the first bytes of both outputs and drops the rest as it arrives. */
 class CappedOutput {
 	readonly #most: number;
 	readonly #chunks: { readonly stdout: Buffer[]; readonly stderr: Buffer[] } = { stdout: [], stderr: [] };

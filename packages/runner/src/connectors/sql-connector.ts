@@ -12,7 +12,7 @@ export interface SqlConnectorOptions {
 	readonly id?: string;
 	/** Milliseconds. Default: 10000. */
 	readonly timeoutMs?: number;
-	/** Rows at most; `meta.truncated` says that there were more. Default: 1000. */
+	/** The maximum number of rows; `meta.truncated` reports whether there were more. Default: 1000. */
 	readonly maxRows?: number;
 	/** Characters of all rows as JSON, about. Default: 1048576. */
 	readonly maxCharacters?: number;
@@ -82,7 +82,7 @@ export function sqlReadOnly(): HoldfastError {
 /** Milliseconds that a driver has to end a statement. */
 const graceMs = 1_000;
 
-/** What a driver gives; one that does not heed its signal is left. */
+/** Awaits a driver's answer; a driver that ignores its signal is abandoned. */
 async function untilLeft<Value>(given: Promise<Value>, signal: AbortSignal): Promise<Value> {
 	const left = Promise.withResolvers<never>();
 	let callOff: (() => void) | undefined;

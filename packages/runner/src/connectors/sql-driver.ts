@@ -1,4 +1,4 @@
-// What the SQL connector needs of a database.
+// The interface between the SQL connector and a database.
 
 /** A value that is bound to a placeholder. */
 export type SqlValue = null | boolean | number | string;
@@ -9,7 +9,7 @@ export interface SqlStatement {
 	/** Where the `?` of `sql` are, for databases that number them. */
 	readonly placeholders: readonly number[];
 	readonly params: readonly SqlValue[];
-	/** The driver must make sure that nothing is written, whatever the statement says: by a read-only connection or transaction. */
+	/** The driver must prevent every write, for example by a read-only connection or transaction. */
 	readonly readOnly: boolean;
 	readonly maxRows: number;
 	/** Characters of all rows as JSON, about. */
@@ -18,7 +18,7 @@ export interface SqlStatement {
 	readonly timeoutMs: number;
 }
 
-/** What a statement gave. */
+/** The result of a statement. */
 export interface SqlRows {
 	/** Plain data by name of the column. */
 	readonly rows: readonly Readonly<Record<string, unknown>>[];

@@ -19,7 +19,7 @@ const writing: ReadonlySet<string> = new Set([
 /** Inside a statement that begins by reading. */
 const writingWithin: ReadonlySet<string> = new Set(["INSERT", "UPDATE", "DELETE", "MERGE", "INTO"]);
 
-/** What was found out about a statement. */
+/** A parsed statement. */
 export interface ParsedStatement {
 	readonly writes: boolean;
 	/** Where its `?` are. */

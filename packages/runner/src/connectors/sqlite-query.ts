@@ -43,7 +43,7 @@ export function querySqlite(database: DatabaseSync, statement: SqlStatement): Ou
 			characters += JSON.stringify(plain).length;
 			isCut ||= characters > maxCharacters;
 			if (!isCut) rows.push(plain);
-			// What writes and gives rows is carried out whole.
+			// A statement that writes and returns rows runs to completion.
 			else if (readOnly) break;
 		}
 		return { ok: true, rows: { rows, ...(isCut ? { truncated: true } : {}) } };

@@ -1,4 +1,4 @@
-// What an agent is configured with, and what a session is started with.
+// The configuration of an agent, and the options of a session.
 import type { DatabaseClient, MemoryClient } from "@holdfast/memory";
 import type { Host, Ports } from "holdfast";
 import type { Runner } from "./agent-contract.ts";
@@ -9,10 +9,12 @@ import type { PromptStore } from "./prompt-store.ts";
 import type { AuditSink, PolicyEngine } from "./safety-config.ts";
 import type { RetryOptions, ToolDefinition, ToolExecutor } from "./tool-definition.ts";
 
-/** What a rule of content or of writes looks for: a text, a pattern, or a function that says whether it matches. */
+/**
+ * The pattern of a content or write rule: a text, a regular expression, or a function that returns whether it matches.
+ */
 export type ContentMatcher = string | RegExp | ((text: string) => boolean);
 
-/** What is done with a write that matches: it is masked, or nothing is written. */
+/** What happens to a matching write: it is masked, or dropped. */
 export interface WriteRule {
 	readonly match: ContentMatcher;
 	readonly action: "redact" | "drop";
@@ -28,22 +30,22 @@ export interface SafetyConfig {
 	readonly toolDenylist?: readonly string[];
 	/** Attempts at a tool within a time, over all sessions of the agent. */
 	readonly requestRateLimit?: Readonly<Record<string, { readonly max: number; readonly windowMs: number }>>;
-	/** What no prompt and no tool input may contain. */
+	/** Patterns that no prompt and no tool input may contain. */
 	readonly contentFilter?: readonly ContentMatcher[];
 	/** Called in order with each tool input; what they give is what the tool gets. */
 	readonly sanitizers?: readonly ((toolId: string, input: unknown) => unknown)[];
-	/** What becomes of writes to memory, databases and prompts. */
+	/** Rules for writes to memory, databases and prompts. */
 	readonly writeFilters?: readonly WriteRule[];
 	readonly policyEngine?: PolicyEngine;
 	/** Milliseconds that a policy engine has. Default: 5000. */
 	readonly policyTimeoutMs?: number;
 	/** Blocks that are reported to the planner; the next one ends the run. Default: 3. */
 	readonly safetyBudget?: number;
-	/** Where audit records go beside the journal. */
+	/** An additional destination for audit records besides the journal. */
 	readonly auditSink?: AuditSink;
 	/** Values that appear nowhere: not in events, logs, audit, memory, databases, results. */
 	readonly secrets?: readonly string[];
-	/** Who is acting, and what it may do. Default: no roles are asked for. */
+	/** The actor, and its permissions. Default: no role checks. */
 	readonly rbac?: {
 		readonly roles: readonly string[];
 		readonly permissions: Readonly<Record<string, readonly string[]>>;
@@ -62,7 +64,7 @@ export interface RuntimeFlags {
 	readonly logToolInputs?: "redacted" | "exclude" | "raw";
 }
 
-/** Called at points of every run. What they throw is a warning of the run. */
+/** Called at points of every run. An error that they throw becomes a warning of the run. */
 export interface EventHooks {
 	onStepStart?(info: { readonly sessionId: string; readonly step: number }): void;
 	onModelTokens?(tokens: string): void;
@@ -130,7 +132,7 @@ export interface RunOptions {
 	readonly sessionId?: string;
 }
 
-/** What an injected runner is given. */
+/** The argument of an injected runner. */
 export interface AgentSpec {
 	readonly config: AgentConfig;
 	readonly options: RunOptions;

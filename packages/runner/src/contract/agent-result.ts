@@ -1,4 +1,4 @@
-// What a run came to: a projection of its journal, and plain data.
+// The outcome of a run: a projection of its journal, as plain data.
 import type { RunnerEvent } from "./events.ts";
 import type { ModelResponse } from "./llm-client.ts";
 import type { ActionResult, ResultError } from "./plan-step.ts";
@@ -41,13 +41,13 @@ export interface MemoryChange {
 	readonly value?: unknown;
 }
 
-/** What a result was made with. */
+/** The origin of a result. */
 export interface Provenance {
 	readonly templates: readonly { readonly id: string; readonly version: string }[];
 	readonly models: readonly string[];
 }
 
-/** What a run came to. @see Agent runtime, "AgentResult" */
+/** The outcome of a run. @see Agent runtime, "AgentResult" */
 export interface AgentResult {
 	/** The id of the run. */
 	readonly id: string;

@@ -1,6 +1,6 @@
 // Codes of errors that a run reports as data, in its result, its actions and its events: nothing is thrown there.
 
-/** Codes that `ResultError.code` may have beside those of errors that were thrown. */
+/** The values of `ResultError.code` besides the codes of thrown errors. */
 export const resultCodes = [
 	"APPROVAL_NEEDED",
 	"AUDIT_WRITE_FAILED",

@@ -1,4 +1,4 @@
-// What a runner says of a run: ordered events, and where they go.
+// The ordered events of a run, and their destinations.
 
 /** The kinds of events of a run, in the order in which an iteration emits them. */
 export type RunnerEventType =
@@ -32,12 +32,12 @@ export interface RunnerEvent {
 	readonly data?: unknown;
 }
 
-/** Hears every event. What it throws is a warning of the run. */
+/** Receives every event. An error that it throws becomes a warning of the run. */
 export interface EventBus {
 	emit(event: RunnerEvent): void | Promise<void>;
 }
 
-/** An event as it is kept: each carries the hash of the one before. */
+/** A stored event: each contains the hash of its predecessor. */
 export interface StoredEvent extends RunnerEvent {
 	/** SHA-256 in hexadecimal, over `previousHash` and the event. */
 	readonly hash: string;
@@ -46,7 +46,7 @@ export interface StoredEvent extends RunnerEvent {
 	readonly mac?: string;
 }
 
-/** The end of a record at some moment, to be kept where whoever can change the record cannot. */
+/** The end of a record at some moment, to be stored outside the reach of anyone who can change the record. */
 export interface RecordAnchor {
 	readonly runId: string;
 	readonly seq: number;
@@ -55,11 +55,11 @@ export interface RecordAnchor {
 	readonly time: string;
 }
 
-/** What can be said of a record. */
+/** The verdict on a record. */
 export type RecordVerdict =
 	/** `keyed`: every event carries a code of the store's key; absent for a store without a key. */
 	| { readonly ok: true; readonly keyed?: boolean }
-	/** The first event that is not as it was appended. */
+	/** The first event that was changed since it was appended. */
 	| { readonly ok: false; readonly seq: number };
 
 /** Append-only: there is no way to change or remove an event. */
@@ -67,8 +67,8 @@ export interface EventStore {
 	append(event: RunnerEvent): Promise<void>;
 	read(runId: string): Promise<readonly StoredEvent[]>;
 	/**
-	 * Whether the events of a run are as they were appended; else the first `seq` that is not. With anchors, also whether the
-	 * record still has the events that were anchored.
+	 * Checks whether the events of a run are unchanged since they were appended; else returns the first `seq` that is
+	 * not. With anchors, also checks that the anchored events still exist.
 	 */
 	verify(runId: string, anchors?: readonly RecordAnchor[]): Promise<RecordVerdict>;
 	/** An event could not be appended: the record is incomplete. */

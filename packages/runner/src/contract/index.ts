@@ -1,4 +1,4 @@
-// Door of the contract: the shapes that every part of a runner shares.
+// Entry point of the contract: the shapes that all parts of a runner share.
 
 export type {
 	AgentConfig,

@@ -1,4 +1,4 @@
-// What a model is to a runner: the document's client, and the provider that says what it can do.
+// The models of a runner: the client interface of the runtime, and the provider that declares its capabilities.
 import type { LanguageModel, ModelReference } from "@holdfast/upp";
 
 /** A message of a prompt. Outputs of tools are in messages of the role `tool`, nowhere else. */
@@ -15,9 +15,9 @@ export type ChatPart =
 	/** Base64. */
 	| { readonly type: "image"; readonly data: string; readonly mediaType: string };
 
-/** What a call asks for. */
+/** The options of a call. */
 export interface CallOptions {
-	/** The model wanted. Default: whatever the client has. */
+	/** The requested model. Default: the client's own. */
 	readonly model?: string;
 	/** Tokens of output at most. */
 	readonly maxTokens?: number;
@@ -36,7 +36,7 @@ export interface CallUsage {
 	readonly outputTokens: number;
 }
 
-/** What a call gave. */
+/** The answer to a call. */
 export interface ModelResponse {
 	readonly text: string;
 	/** The model that answered. */
@@ -53,7 +53,7 @@ export interface TokenChunk {
 	readonly model?: string;
 }
 
-/** What a client says of its model. */
+/** A client's description of its model. */
 export interface ModelInfo {
 	readonly name: string;
 	readonly maxTokens?: number;
@@ -84,7 +84,7 @@ export interface TokenPrice {
 	readonly output: number;
 }
 
-/** A client, and what it can do. What is not said is not advertised. */
+/** A client, and its capabilities. A missing capability is not advertised. */
 export interface ModelProvider {
 	/** Unique among the providers of an agent. */
 	readonly id: string;
@@ -101,7 +101,7 @@ export interface ModelProvider {
 	readonly price?: TokenPrice;
 }
 
-/** What a call needs of a provider. */
+/** The capabilities that a call requires of a provider. */
 export interface ModelRequest {
 	readonly messages: readonly ChatMessage[];
 	readonly model?: string;
@@ -109,7 +109,7 @@ export interface ModelRequest {
 	readonly maxTokens?: number;
 	/** US dollars that the call may cost at most, as estimated. */
 	readonly costCeiling?: number;
-	/** What the call is for: a word of the caller's own. Default: `call`. */
+	/** The purpose of the call, named by the caller. Default: `call`. */
 	readonly purpose?: string;
 	/** The template the prompt was made of. */
 	readonly promptRef?: { readonly id: string; readonly version: string };

@@ -1,4 +1,4 @@
-// What somebody else gave as plain data, as it is after a JSON round trip, which is what a journal can hold; and as text.
+// Foreign values as plain data after a JSON round trip, the only form that a journal can hold; and as text.
 
 /** A copy, or why it cannot be made. */
 export function plainOf(

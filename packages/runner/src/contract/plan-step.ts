@@ -1,11 +1,11 @@
-// What a planner decides, and what became of it.
+// A planner's decision, and its outcome.
 
 /** The next thing to do. @see Agent runtime, "Planner & Execution Interfaces" */
 export interface PlanStep {
 	readonly type: "tool" | "message" | "finish" | "internal";
 	/** The tool to run, of a step of the type `tool`. */
 	readonly toolId?: string;
-	/** What the tool gets; of a step of the type `finish` the result. */
+	/** The input of the tool; for a step of the type `finish`, the result. */
 	readonly input?: unknown;
 	readonly message?: string;
 	/** Why; kept only with `storeReasoning`. */

@@ -1,4 +1,4 @@
-// What plans and what reflects: objects of the caller's may take the place of either.
+// Planners and reflectors: the caller may provide either.
 import type { ChatMessage, ModelRequest, ModelResponse } from "./llm-client.ts";
 import type { ActionResult, PlanStep } from "./plan-step.ts";
 import type { ToolDefinition } from "./tool-definition.ts";
@@ -11,13 +11,13 @@ export interface PlannerState {
 	readonly task: string;
 	/** The iteration about to begin, from 1. */
 	readonly step: number;
-	/** What was said: messages of steps, and outputs of tools in the role `tool`. */
+	/** The conversation: messages of steps, and outputs of tools in the role `tool`. */
 	readonly transcript: readonly ChatMessage[];
-	/** What steps of the type `internal` left. */
+	/** The notes of steps of the type `internal`. */
 	readonly scratchpad: readonly string[];
-	/** What came of all steps so far. */
+	/** The outcomes of all steps so far. */
 	readonly actions: readonly ActionResult[];
-	/** What came of the step before. */
+	/** The outcome of the previous step. */
 	readonly lastResult?: ActionResult;
 	/** Entries of the memory stream `contextKey`, oldest first; empty without one. */
 	readonly memory: readonly unknown[];
@@ -27,7 +27,7 @@ export interface PlannerState {
 	readonly safetyBudget: number;
 }
 
-/** What a planner may use beside the state. */
+/** The services that a planner may use besides the state. */
 export interface PlannerContext {
 	/** Fires when the run is aborted. */
 	readonly signal: AbortSignal;
@@ -47,7 +47,7 @@ export interface Planner {
 	plan(state: PlannerState, context: PlannerContext): PlanStep | Promise<PlanStep>;
 }
 
-/** Merges what a step gave. It may say that the goal is met. */
+/** Merges the outcome of a step. It may report that the goal is met. */
 export interface Reflector {
 	reflect(
 		state: PlannerState,
@@ -56,7 +56,7 @@ export interface Reflector {
 	): ReflectionResult | undefined | Promise<ReflectionResult | undefined>;
 }
 
-/** What a reflector found. */
+/** The result of a reflector. */
 export interface ReflectionResult {
 	/** The run ends successfully with the last output. */
 	readonly goalMet?: boolean;

@@ -1,6 +1,6 @@
 // Versioned templates of prompts.
 
-/** What a template is written in. */
+/** The syntax of a template. */
 export type PromptEngine = "handlebars" | "liquid" | "mustache" | "fstring";
 
 /** One version of a template. @see Agent runtime, "Core Components", PromptStore */

@@ -1,15 +1,16 @@
-// What a run keeps in its journal beside the facts of the engine: the answers to its questions, and what its calls of tools
-// gave. Policy comes before these facts; results, events and replay are projections of them.
+// The decisions of a run that its journal stores in addition to the engine's facts: the answers to its questions, and the
+// results of its tool calls. Policy runs before these facts are committed; results, events and replay are projections of
+// them.
 import type { MemoryChange, ModelCall } from "./agent-result.ts";
 import type { PlanStep, ResultError } from "./plan-step.ts";
 
 /** The topics of the decisions of a run. */
 export const topics = {
-	/** What the run begins with: a `BeginAnswer`. */
+	/** The start of a run: a `BeginAnswer`. */
 	begin: "runner.begin",
 	/** The next step, asked of the planner: a `PlanAnswer`. */
 	plan: "runner.plan",
-	/** What is made of a result: a `ReflectAnswer`. */
+	/** The reflection on a result: a `ReflectAnswer`. */
 	reflect: "runner.reflect",
 	/** Notes of policy that share an append with what they are about: an `AuditRecord` each. */
 	audit: "runner.audit",
@@ -21,7 +22,7 @@ export const memoryTool = "runner.remember";
 /** The tool that carries out steps by an injected executor. */
 export const executorTool = "runner.execute";
 
-/** What a run begins with. */
+/** The first decision of a run. */
 export interface BeginAnswer {
 	readonly agentId: string;
 	readonly sessionId: string;
@@ -36,7 +37,7 @@ export interface BeginAnswer {
 	readonly error?: ResultError;
 }
 
-/** What policy made of a step. */
+/** The policy's verdict on a step. */
 export interface StepVerdict {
 	/** `refused`: not by policy, and at no cost to the budget. */
 	readonly action: "blocked" | "modified" | "ask" | "refused";
@@ -45,7 +46,7 @@ export interface StepVerdict {
 	readonly message: string;
 }
 
-/** What a planner decided, and what it took. */
+/** A planner's decision, and its cost. */
 export interface PlanAnswer {
 	/** Absent where planning failed. Policy may have changed its input. */
 	readonly step?: PlanStep;
@@ -71,7 +72,7 @@ export interface PlannedWrite {
 	readonly entry: unknown;
 }
 
-/** What was made of a result. */
+/** The reflection on a result. */
 export interface ReflectAnswer {
 	readonly goalMet?: true;
 	/** For the scratchpad. */
@@ -85,7 +86,7 @@ export interface ReflectAnswer {
 	readonly templates: readonly { readonly id: string; readonly version: string }[];
 }
 
-/** What a call of a tool gave. */
+/** The result of a tool call. */
 export interface CallAnswer {
 	readonly ok: boolean;
 	readonly output?: unknown;
@@ -94,7 +95,7 @@ export interface CallAnswer {
 	/** Milliseconds of all attempts, without the time between them. */
 	readonly latency: number;
 	readonly attempts: number;
-	/** What failed attempts failed with. */
+	/** The errors of failed attempts. */
 	readonly failures: readonly ResultError[];
 	/** Changes that the tool made by the memory it was given. */
 	readonly changes: readonly MemoryChange[];
@@ -103,7 +104,7 @@ export interface CallAnswer {
 	readonly fatal?: true;
 }
 
-/** What writes of a reflection change. */
+/** The memory changes that a reflection writes. */
 export function changesOf(writes: readonly PlannedWrite[]): readonly MemoryChange[] {
 	return writes.map(({ key, entry }) => ({ store: "memory", operation: "append", key, value: entry }));
 }

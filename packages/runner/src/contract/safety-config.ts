@@ -1,4 +1,4 @@
-// What policy is asked, what it answers, and what is on record of it.
+// The questions to policy, its answers, and their record.
 
 /** The place of policy between a decision and its effect. */
 export type EnforcementPoint =
@@ -10,14 +10,14 @@ export type EnforcementPoint =
 	| "prompt-write"
 	| "registration";
 
-/** What policy is asked about. */
+/** A question to policy. */
 export interface PolicyQuestion {
 	readonly point: EnforcementPoint;
 	readonly agentId: string;
 	readonly sessionId?: string;
 	/** The tool, stream, collection or template it is about. */
 	readonly target?: string;
-	/** What would be run, sent or written. */
+	/** The step, message or value that would be run, sent or written. */
 	readonly subject: unknown;
 }
 
@@ -29,7 +29,7 @@ export type PolicyDecision =
 	| { readonly action: "drop"; readonly rule: string; readonly reason?: string }
 	| { readonly action: "ask"; readonly rule: string; readonly reason?: string };
 
-/** A policy of the caller's own. What throws, or takes longer than `policyTimeoutMs`, blocks. */
+/** A custom policy. An error, or an answer later than `policyTimeoutMs`, blocks. */
 export interface PolicyEngine {
 	check(
 		question: PolicyQuestion,
@@ -47,7 +47,7 @@ export interface AuditRecord {
 	readonly point: EnforcementPoint | "access" | "prompt";
 	readonly rule: string;
 	readonly action: "blocked" | "modified" | "dropped" | "denied" | "approved" | "asked" | "put";
-	/** What it was about, redacted. */
+	/** The subject, redacted. */
 	readonly subject?: unknown;
 }
 

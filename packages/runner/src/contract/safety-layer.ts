@@ -1,4 +1,4 @@
-// What the agent asks of its safety layer: the seam between it and all that runs.
+// The interface between the agent and its safety layer.
 import type { MaybePromise } from "holdfast/host";
 import type { Interceptor } from "holdfast/middleware";
 import type { ChatMessage } from "./llm-client.ts";
@@ -20,7 +20,7 @@ export interface SafetyLayer {
 	checkAttempt(toolId: string, run: RunIdentity): MaybePromise<void>;
 	/** The prompt to send; throws `CONTENT_BLOCKED` where it may not be sent. */
 	checkPrompt(messages: readonly ChatMessage[], run: RunIdentity): MaybePromise<readonly ChatMessage[]>;
-	/** What is written in place of a value; undefined where nothing is. Throws where policy fails. */
+	/** Returns the value to write instead, or undefined to write nothing. Throws if policy fails. */
 	checkWrite(
 		point: Extract<EnforcementPoint, "memory-write" | "database-write" | "prompt-write">,
 		target: string,

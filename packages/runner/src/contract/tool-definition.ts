@@ -1,12 +1,12 @@
-// What a tool of a runner is, what it is given and what it gives.
+// The tools of a runner: their definition, context and output.
 import type { DatabaseClient, MemoryClient } from "@holdfast/memory";
 import type { ActionResult, PlanStep } from "./plan-step.ts";
 
-/** What a running tool, and an injected executor, is given. */
+/** The context of a running tool or an injected executor. */
 export interface ExecutionContext {
 	readonly agentId: string;
 	readonly sessionId: string;
-	/** Fires when the run is aborted, or the tool's time is over. */
+	/** Fires when the run is aborted, or the tool's time has expired. */
 	readonly signal: AbortSignal;
 	/** A number from 0 up to 1; of the session's own seed where the run is deterministic. */
 	readonly rng: () => number;
@@ -26,14 +26,14 @@ export interface ExecutionContext {
 	readonly allowDbWrites: boolean;
 }
 
-/** What a tool may return in place of a plain value. Codes are in `meta.code`. */
+/** A structured return value of a tool. Error codes are in `meta.code`. */
 export interface ToolOutput {
 	readonly ok: boolean;
 	readonly output?: unknown;
 	readonly meta?: ToolMeta;
 }
 
-/** What a tool says beside its output. */
+/** Metadata of a tool's output. */
 export interface ToolMeta {
 	readonly code?: string;
 	/** Whether trying again may help. */
@@ -62,7 +62,7 @@ export interface ToolDefinition {
 	readonly schema?: Readonly<Record<string, unknown>> | boolean;
 	/** `false`: it runs only where its id is in `enableTools`. Default: true. */
 	readonly safeByDefault?: boolean;
-	/** What it needs to be allowed before anything of it runs. */
+	/** The permission that the tool requires before it runs. */
 	readonly requires?: "network" | "shell";
 	/** Milliseconds. Default: 30000. */
 	readonly timeoutMs?: number;

@@ -5,7 +5,7 @@ import type { EvaluationReport, ScenarioReport } from "./evaluate.ts";
 /** A figure that got worse. */
 export interface Regression {
 	readonly scenario: string;
-	/** A member of `ScenarioReport`, or `scores.NAME`, or `missing` for a scenario that is not there any more. */
+	/** A member of `ScenarioReport`, or `scores.NAME`, or `missing` for a scenario that no longer exists. */
 	readonly metric: string;
 	readonly before: number;
 	readonly after: number;
@@ -19,10 +19,10 @@ export interface Tolerance {
 	readonly of?: Readonly<Record<string, number>>;
 }
 
-/** What is better when it is less. */
+/** Metrics of which less is better. */
 const costs = ["meanSteps", "p50", "p95", "toolErrors", "tokens"] as const;
 
-/** What got worse beyond the tolerance, in the order of the scenarios. */
+/** Lists the regressions beyond the tolerance, in the order of the scenarios. */
 export function compareReports(
 	report: EvaluationReport,
 	baseline: EvaluationReport,

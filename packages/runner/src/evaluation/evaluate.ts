@@ -12,11 +12,11 @@ export interface EvaluateOptions {
 	readonly concurrency?: number;
 	/** Called after each run. */
 	onRun?(progress: EvaluationProgress): void;
-	/** Ends it early: runs that have not begun are left out. */
+	/** Ends the evaluation early: runs that have not started are skipped. */
 	readonly signal?: AbortSignal;
 }
 
-/** A run is over. */
+/** A run has ended. */
 export interface EvaluationProgress {
 	readonly scenario: string;
 	readonly done: number;
@@ -41,7 +41,7 @@ export interface ScenarioReport {
 	readonly tokens: number;
 	/** Mean of each scorer, from 0 to 1. */
 	readonly scores: Readonly<Record<string, number>>;
-	/** What went wrong with runs or scorers, each once. */
+	/** Errors of runs or scorers, each once. */
 	readonly errors: readonly string[];
 }
 

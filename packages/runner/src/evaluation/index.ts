@@ -1,4 +1,4 @@
-// Door of the evaluation: scenarios, their figures, and whether these got worse.
+// Entry point of the evaluation: scenarios, their metrics, and regressions.
 export { compareReports, type Regression, readReport, type Tolerance } from "./compare-reports.ts";
 export {
 	type EvaluateOptions,

@@ -1,10 +1,10 @@
-// Cases from what was said before: the turns of a recorded session.
+// Cases from recorded conversations: the turns of a session.
 import type { Host } from "holdfast";
 
 /** One turn of a session. */
 export interface RecordedCase {
 	readonly input: string;
-	/** What the agent answered. */
+	/** The agent's answer. */
 	readonly output: string;
 }
 

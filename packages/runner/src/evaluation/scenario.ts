@@ -1,9 +1,9 @@
-// What is evaluated: an agent, an input, and how good what comes of it is.
+// The unit of evaluation: an agent, an input, and scorers for the output.
 import { cutText } from "@holdfast/upp";
 import type { Agent as EngineAgent } from "holdfast";
 import type { AgentResult, LLMClient, RunOptions } from "../contract/index.ts";
 
-/** What one run of a scenario came to. */
+/** The outcome of one run of a scenario. */
 export interface Outcome {
 	readonly success: boolean;
 	readonly output: unknown;
@@ -16,7 +16,7 @@ export interface Outcome {
 	readonly result?: AgentResult;
 }
 
-/** What a scorer is given. */
+/** The argument of a scorer. */
 export interface ScoredRun extends Outcome {
 	readonly input: unknown;
 }
@@ -27,7 +27,7 @@ export interface Scorer {
 	score(run: ScoredRun): number | boolean | Promise<number | boolean>;
 }
 
-/** What a scenario runs: an agent of this package, one of the engine, or a function of the caller's. */
+/** The subject of a scenario: an agent of this package, one of the engine, or a function. */
 export type Subject =
 	| { runOnce(options?: RunOptions): Promise<AgentResult> }
 	| Pick<EngineAgent, "session">
@@ -60,21 +60,21 @@ export function contains(expected: string | RegExp): Scorer {
 	};
 }
 
-/** A function says how good the output is. */
+/** Scores the output with a function. */
 export function scoredBy(name: string, score: Scorer["score"]): Scorer {
 	return { name, score };
 }
 
-/** What a judge is asked, in words, and by which client. */
+/** The criteria of a judge, and the client that it asks. */
 export interface JudgeOptions {
 	readonly client: LLMClient;
-	/** What is good, as a person would say it. */
+	/** The quality criteria, in words. */
 	readonly criteria: string;
 	/** Default: `judge`. */
 	readonly name?: string;
 }
 
-/** A model says how good the output is. A reply without a number from 0 to 1 is an error of the run's score. */
+/** Scores the output with a model. A reply without a number from 0 to 1 is an error of the run's score. */
 export function judge({ client, criteria, name = "judge" }: JudgeOptions): Scorer {
 	return {
 		name,

@@ -32,7 +32,7 @@ export class EventComparer {
 		return false;
 	}
 
-	/** The replay is over: events of the record that did not come are missing. */
+	/** Ends the replay: recorded events that did not occur are reported as missing. */
 	end(): HoldfastError | undefined {
 		const expected = this.#expected[this.#next];
 		if (this.#difference === undefined && expected !== undefined)

@@ -6,21 +6,21 @@ import { HoldfastError } from "@holdfast/upp";
 import type { EventStore, RecordAnchor, RunnerEvent, StoredEvent } from "../contract/index.ts";
 import { type ChainKeys, chained, noHash, verifyChain } from "./hash-chain.ts";
 
-/** How a store protects its records against whoever can write to it. */
+/** How a store protects its records against anyone who can write to it. */
 export interface EventStoreOptions {
 	/**
-	 * Secret of at least 32 bytes that is not kept in the store. Each event gets a code of it, so that nobody without the key
-	 * can rewrite a record with new hashes. By default events carry hashes alone.
+	 * A secret of at least 32 bytes, stored outside the event store. Each event gets an authentication code, so records
+	 * cannot be rewritten with new hashes without the key. By default events carry hashes only.
 	 */
 	readonly key?: string | Uint8Array;
 	/** Keys of before, which still verify. */
 	readonly previousKeys?: readonly (string | Uint8Array)[];
-	/** What `verify` says of events without a code, as those from before there was a key. Default: `refuse`. */
+	/** How `verify` treats events without a code, such as those written before the key was set. Default: `refuse`. */
 	readonly unkeyed?: "refuse" | "accept";
 	/**
-	 * Receives the end of each record, every so many events and when the run ends. Keep anchors where whoever can change the
-	 * store cannot. Where it throws, the next event tries again. Where it throws at the end, the run has a warning and its record
-	 * is marked as incomplete.
+	 * Receives the end of each record, after a fixed number of events and when the run ends. Keep anchors outside the
+	 * reach of anyone who can change the store. If it throws, the next event tries again. If it throws at the end, the
+	 * run gets a warning and its record is marked as incomplete.
 	 */
 	readonly anchor?: (anchor: RecordAnchor) => void | Promise<void>;
 	/** Default: 100. */
@@ -42,7 +42,7 @@ function invalid(why: string): HoldfastError {
 	return new HoldfastError("CONFIG_INVALID", `The event store cannot be made: ${why}.`);
 }
 
-/** What a store of chains is made of. */
+/** The parts of a store of chains. */
 interface ChainKeeper {
 	write(event: StoredEvent): Promise<void>;
 	read(runId: string): Promise<readonly StoredEvent[]>;

@@ -1,9 +1,9 @@
-// Events as they are kept: each carries the hash of the one before, so that whoever changes one has to change all after it;
-// with a key that is not in the store, nobody without it can.
+// Stored events: each contains the hash of its predecessor, so changing one requires changing all later ones; with a key
+// outside the store, that is impossible without the key.
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import type { RecordAnchor, RecordVerdict, RunnerEvent, StoredEvent } from "../contract/index.ts";
 
-/** What the first event follows upon. */
+/** The predecessor hash of the first event. */
 export const noHash: string = "0".repeat(64);
 
 /** Keys of a store: the first makes codes, all check them. */
@@ -34,7 +34,7 @@ function isCode(mac: unknown, hash: string, keys: ChainKeys["keys"]): boolean {
 	);
 }
 
-/** The same text for the same data, whatever the order of its members. */
+/** Returns the same text for equal data, regardless of member order. */
 export function canonical(value: unknown): string {
 	return JSON.stringify(value, (_, member) =>
 		typeof member === "object" && member !== null && !Array.isArray(member)
@@ -44,8 +44,8 @@ export function canonical(value: unknown): string {
 }
 
 /**
- * Whether events are as they were appended for this run; else the first `seq` that is not. A run that has ended ends with its
- * end. Once an event carries a code, all after it do.
+ * Checks whether events are unchanged since they were appended for this run; else returns the first `seq` that is not.
+ * The events of an ended run must include its end. Once an event carries a code, all later ones must.
  */
 export function verifyChain(
 	runId: string,

@@ -1,4 +1,4 @@
-// Door of the events: where they are kept, and what was recorded.
+// Entry point of the events: event stores and recorded runs.
 export { EventComparer } from "./compare.ts";
 export {
 	databaseEventStore,

@@ -12,7 +12,7 @@ import type {
 	StoredEvent,
 } from "../contract/index.ts";
 
-/** What a model gave in one call, with what was heard of it meanwhile, in order: pieces of text and failures. */
+/** A model's answer to one call, with the text pieces and failures that occurred during it, in order. */
 export interface RecordedCall {
 	readonly routed: RoutedCall;
 	readonly heard: readonly ({ readonly text: string } | { readonly error: ResultError })[];
@@ -29,11 +29,11 @@ export interface RecordedRun {
 	readonly verdicts: ReadonlyMap<number, StepVerdict>;
 	/** Steps as they came out of policy, by iteration. */
 	readonly planned: ReadonlyMap<number, PlanStep>;
-	/** What was written of results, by iteration. */
+	/** The written results, by iteration. */
 	readonly written: ReadonlyMap<number, unknown>;
 	/** Iterations whose result policy let be written, and the memory did not take. */
 	readonly unwritten: ReadonlySet<number>;
-	/** What reflecting failed with, by iteration. */
+	/** The errors of failed reflections, by iteration. */
 	readonly unreflected: ReadonlyMap<number, ResultError>;
 }
 

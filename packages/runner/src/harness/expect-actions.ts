@@ -1,4 +1,4 @@
-// What a run did, held against what a test expects.
+// Compares the actions of a run with the expectations of a test.
 import { HoldfastError } from "@holdfast/upp";
 import type { ActionResult, AgentResult } from "../contract/index.ts";
 

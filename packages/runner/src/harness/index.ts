@@ -1,4 +1,4 @@
-// Door of the harness: stubs and expectations for tests of agents.
+// Entry point of the harness: stubs and expectations for tests of agents.
 export { type ExpectedAction, expectActions } from "./expect-actions.ts";
 export { snapshot } from "./snapshot.ts";
 export {

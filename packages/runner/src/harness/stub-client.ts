@@ -1,4 +1,4 @@
-// A model client that says what a test wrote down.
+// A model client with scripted answers for tests.
 import { HoldfastError } from "@holdfast/upp";
 import type {
 	CallOptions,
@@ -9,7 +9,7 @@ import type {
 	PlanStep,
 } from "../contract/index.ts";
 
-/** What a stub answers: a text, its pieces, a step as JSON, a whole response, or an error that is thrown. */
+/** The answer of a stub: a text, its pieces, a step as JSON, a whole response, or an error to throw. */
 export type StubReply = string | readonly string[] | PlanStep | ModelResponse | Error;
 
 /** A prompt as the stub got it. */
@@ -25,7 +25,7 @@ export interface StubClient extends LLMClient {
 
 /** Options of a stub. */
 export interface StubOptions {
-	/** What it says of its model. Default: the name `stub`, and that it streams. */
+	/** The description of its model. Default: the name `stub`, with streaming. */
 	readonly info?: Partial<ModelInfo>;
 	/** Tokens that it reports of each call. Default: none. */
 	readonly usage?: { readonly inputTokens: number; readonly outputTokens: number };

@@ -1,4 +1,4 @@
-// Door of the loop: the decider, its parts, and planners.
+// Entry point of the loop: the decider, its parts, and planners.
 export type { KnownTools, LiveRun, LoopParts } from "./loop-parts.ts";
 export { type ModelPlannerOptions, modelPlanner } from "./model-planner.ts";
 export { planActReflectLoop } from "./plan-act-reflect.ts";

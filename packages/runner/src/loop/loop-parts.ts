@@ -1,4 +1,4 @@
-// What the loop is made of: everything that may take its time or reach outside is handed in.
+// The parts of the loop: everything that may take time or reach outside is passed in.
 import type { MemoryClient } from "@holdfast/memory";
 import type { RequestedCall, Situation } from "holdfast/execution";
 import type {
@@ -12,7 +12,7 @@ import type {
 	ToolDefinition,
 } from "../contract/index.ts";
 
-/** What a run has in this process, found by its id. Nothing of it is needed after a crash: it is made anew. */
+/** The state of a run in this process, by id. It is not needed after a crash, because it can be rebuilt. */
 export interface LiveRun {
 	readonly runId: string;
 	readonly sessionId: string;

@@ -1,5 +1,5 @@
-// The planner that asks a model: the task and the allowed tools in one system message, what happened so far after it.
-// Outputs of tools are in messages of the role `tool` only: text in them never becomes an instruction of the house.
+// A planner that asks a model: one system message holds the task and the allowed tools, and the conversation follows.
+// Tool outputs appear only in messages of the role `tool`, so their text never becomes an instruction.
 import { isHoldfastError } from "@holdfast/upp";
 import type { ChatMessage, ModelRequest, Planner, PlannerContext, PlannerState } from "../contract/index.ts";
 import { parseStep } from "./parse-step.ts";
@@ -10,7 +10,7 @@ import { checkManner, type PlannerManner, systemText } from "./system-text.ts";
 export interface ModelPlannerOptions {
 	/** How often an unreadable reply goes back to the model with what is wrong. Default: 1. */
 	readonly maxPlanRepairs?: number;
-	/** What every call asks of a provider: model, maxTokens, costCeiling. Default: nothing. */
+	/** Fields of every request to a provider: model, maxTokens, costCeiling. Default: none. */
 	readonly request?: Omit<ModelRequest, "messages" | "purpose" | "promptRef">;
 	/**
 	 * How it goes about a task: `plain`; `careful`, which looks before it changes anything and checks before it finishes;

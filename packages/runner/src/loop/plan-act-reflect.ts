@@ -142,7 +142,7 @@ function acting(parts: LoopParts, progress: Progress, step: PlanStep, known: Kno
 	}
 	const act = { kind: "tools", tag: "act", step: "next", calls: [call] } as const;
 	if (!reflects(parts) || parts.reflector !== undefined || parts.goalMet !== undefined) return act;
-	// Nobody has to be asked: what is made of the result shares its append.
+	// No question is open, so the reflection shares the result's append.
 	return {
 		...act,
 		concludes({ outcome, result, duration }) {
@@ -181,7 +181,7 @@ function reflecting(parts: LoopParts, progress: Progress, known: KnownTools): Ac
 	return { kind: "ask", topic: topics.reflect, question };
 }
 
-/** What is made of an output where nobody says more of it: it is written to memory. */
+/** The default reflection on an output: it is written to memory. */
 function reflection({ remembers }: LoopParts, progress: Progress, output: unknown): ReflectAnswer {
 	const { begin, runId, steps } = progress;
 	const about = { calls: [], templates: [] };
@@ -216,7 +216,7 @@ function stepsExhausted(maxSteps: number): HoldfastError {
 	);
 }
 
-/** An error as data: its own code where it is one of the house's, else the given one. */
+/** An error as data: with its own code if it is a HoldfastError, else with the given one. */
 function errorOf(thrown: unknown, code: string): ResultError {
 	const message = messageOf(thrown);
 	if (!(thrown instanceof HoldfastError)) return { message, code };

@@ -1,9 +1,9 @@
-// What a planner or reflector may use, and the account of what it used.
+// The services of a planner or reflector, with an account of their use.
 import type { ModelCall, PlannerContext } from "../contract/index.ts";
 import type { LiveRun } from "./loop-parts.ts";
 import { runnerError } from "./runner-error.ts";
 
-/** What was used: it is recorded with the answer. */
+/** The services that were used. They are recorded with the answer. */
 export interface Used {
 	readonly calls: readonly ModelCall[];
 	readonly templates: readonly { readonly id: string; readonly version: string }[];

@@ -1,4 +1,4 @@
-// What a run has come to: the fold of its facts (keeps I2). Constant in cost for every fact (keeps I5).
+// The progress of a run: the fold of its facts (keeps I2). Each fact costs constant time (keeps I5).
 import type { Entry } from "holdfast";
 import { List } from "holdfast/execution";
 import {
@@ -29,7 +29,7 @@ export interface Progress {
 	/** Milliseconds since the epoch. */
 	readonly startedAt: number;
 	readonly finishedAt?: number;
-	/** What the user said first: the task, where the run has no other. */
+	/** The user's first message: the task, if the run has no other. */
 	readonly input: string;
 	readonly begin: BeginAnswer | undefined;
 	/** Iterations of planning. */
@@ -43,26 +43,26 @@ export interface Progress {
 	readonly templates: List<{ readonly id: string; readonly version: string }>;
 	readonly changes: List<MemoryChange>;
 	readonly warnings: List<string>;
-	/** What failed on the way, or was stopped by policy: a line each, in order. */
+	/** Errors and policy blocks, one line each, in order. */
 	readonly traces: List<string>;
 	readonly retries: Retries;
 	/** Milliseconds that each call took, with its tool. */
 	readonly latency: List<readonly [toolId: string, milliseconds: number]>;
 	/** Of each call that gave some. */
 	readonly attachments: List<Readonly<Record<string, string>>>;
-	/** What was planned last. */
+	/** The latest plan. */
 	readonly planned: PlanAnswer | undefined;
-	/** What was made of the last result. */
+	/** The reflection on the latest result. */
 	readonly reflected: ReflectAnswer | undefined;
 	/** Whether the last step was carried out and not looked at yet. */
 	readonly phase: "begin" | "plan" | "act" | "reflect" | "remember" | "over";
-	/** What the run shall end with. */
+	/** The error that will end the run. */
 	readonly failure: ResultError | undefined;
-	/** What the run came to. */
+	/** The outcome of the run. */
 	readonly result:
 		| {
 				readonly value: unknown;
-				/** Somebody said something since: it is planned with once more. */
+				/** A message has arrived since, so the run plans once more. */
 				readonly isSteered?: true;
 		  }
 		| undefined;
@@ -237,12 +237,12 @@ function afterCall(progress: Progress, outcome: string, result: unknown, duratio
 	};
 }
 
-/** What a settled call gave, whatever became of it. */
+/** Reads the answer of a settled call, for every outcome. */
 export function callAnswer(outcome: string, result: unknown, duration: number): CallAnswer {
 	return outcome === "done" ? answerOf(result, duration) : unknownAnswer(outcome, result, duration);
 }
 
-/** What a tool of the loop gave; any other tool of the agent gives an output alone. */
+/** The answer of one of the loop's tools; any other tool of the agent returns an output only. */
 function answerOf(result: unknown, duration: number): CallAnswer {
 	const { attempts, latency, failures } = (result ?? {}) as Partial<CallAnswer>;
 	if (typeof attempts === "number" && typeof latency === "number" && Array.isArray(failures))
@@ -250,7 +250,7 @@ function answerOf(result: unknown, duration: number): CallAnswer {
 	return { ok: true, output: result, latency: duration, attempts: 1, failures: [], changes: [] };
 }
 
-/** A call that a crash cut off, or that nobody allowed. */
+/** The answer of a call that a crash cut off, or that was not approved. */
 function unknownAnswer(outcome: string, result: unknown, duration: number): CallAnswer {
 	const code = outcome === "unknown" ? "TOOL_OUTCOME_UNKNOWN" : "TOOL_NOT_RUN";
 	const error: ResultError = { code, message: textOf(result) };
@@ -310,7 +310,7 @@ function moreRetries(before: Retries, more: number, lastError: string | undefine
 	return last === undefined ? { attempts } : { attempts, lastError: last };
 }
 
-/** What is shown of a step in the list of actions. */
+/** The parts of a step that the list of actions shows. */
 function shown({ type, toolId, input }: PlanStep): Pick<ActionResult, "type" | "toolId" | "input"> {
 	return {
 		type,
@@ -319,7 +319,7 @@ function shown({ type, toolId, input }: PlanStep): Pick<ActionResult, "type" | "
 	};
 }
 
-/** What a planner sees of a failure: what went wrong, and what the tool gave nevertheless. */
+/** A failure as the planner sees it: the error, and any output of the tool. */
 function failureOf(error: ResultError | undefined, output: unknown): unknown {
 	if (error === undefined || output === undefined) return error ?? output;
 	return { error, output };

@@ -1,11 +1,11 @@
-// What a planner returned, checked before it is believed, and made plain data.
+// Validates a planner's return value and converts it to plain data.
 import { HoldfastError } from "@holdfast/upp";
 import { type PlanStep, plainOf } from "../contract/index.ts";
 
 const types: ReadonlySet<string> = new Set(["tool", "message", "finish", "internal"]);
 
 /**
- * A step as it is recorded: with what belongs to it alone, copied.
+ * A step in its recorded form: a copy of the fields that belong to its type.
  * @throws HoldfastError `PLAN_INVALID`.
  */
 export function readStep(given: unknown, storeReasoning: boolean): PlanStep {

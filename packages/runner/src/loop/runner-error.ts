@@ -2,7 +2,7 @@
 import { HoldfastError } from "@holdfast/upp";
 import type { ResultError } from "../contract/index.ts";
 
-/** What a run ends with. */
+/** The error that ends a run. */
 export function runnerError(given: ResultError): HoldfastError {
 	const { message, info } = given;
 	const failure = { code: "RUN_FAILED", ...given };

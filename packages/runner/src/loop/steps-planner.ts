@@ -3,10 +3,10 @@ import { HoldfastError } from "@holdfast/upp";
 import type { Planner, PlannerContext, PlannerState, PlanStep } from "../contract/index.ts";
 
 /**
- * Plans the given steps in order, or what a function makes of the state. It keeps no place of its own: the run says how far
- * it is, so that many runs share one planner, and a resumed run continues where it was.
+ * Plans the given steps in order, or calls a function with the state. It has no position of its own: the run provides it,
+ * so that many runs can share one planner, and a resumed run continues at its step.
  *
- * Past the last step it throws `PLAN_EXHAUSTED`.
+ * After the last step it throws `PLAN_EXHAUSTED`.
  * @see Agent runtime, "Planner & Execution Interfaces"
  */
 export function stepsPlanner(

@@ -12,7 +12,7 @@ export interface AdapterOptions {
 	readonly baseUrl?: string;
 	/** Sends the requests. Default: the global `fetch`. */
 	readonly fetch?: typeof fetch;
-	/** What the client says of its model. Default: its name, and that it streams. */
+	/** The description of the client's model. Default: its name, with streaming. */
 	readonly info?: Partial<ModelInfo>;
 }
 

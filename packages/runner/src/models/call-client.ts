@@ -4,7 +4,7 @@ import { HoldfastError } from "@holdfast/upp";
 import type { Timers } from "holdfast";
 import type { CallOptions, CallUsage, ChatMessage, LLMClient, ModelResponse } from "../contract/index.ts";
 
-/** What a call is made with. */
+/** The context of a call. */
 export interface ClientCall {
 	readonly client: LLMClient;
 	readonly messages: readonly ChatMessage[];
@@ -49,7 +49,7 @@ export async function callClient(call: ClientCall): Promise<ModelResponse> {
 		isOver = true;
 		callOff?.();
 		signal.removeEventListener("abort", abort);
-		// A stream that nobody reads any more is cancelled.
+		// Cancels a stream that has lost its reader.
 		controller.abort();
 	}
 }

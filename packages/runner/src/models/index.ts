@@ -1,4 +1,4 @@
-// Door of the models: providers, and the one that answers.
+// Entry point of the models: providers, and the selection of one.
 export {
 	type AdapterOptions,
 	anthropicClient,

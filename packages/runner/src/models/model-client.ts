@@ -1,4 +1,4 @@
-// Any model of the house, or of the AI SDK, as the document's client.
+// Adapts any Holdfast or AI SDK model to the client interface of the runtime.
 import {
 	AssistantMessage,
 	bindModel,
@@ -24,7 +24,7 @@ import type {
 
 /** Options of a client made of a model. */
 export interface ModelClientOptions {
-	/** What the client says of its model. Default: its name, and that it streams. */
+	/** The description of the client's model. Default: its name, with streaming. */
 	readonly info?: Partial<ModelInfo>;
 	/** Whether the same prompt always gets the same answer. Default: false. */
 	readonly deterministic?: boolean;
@@ -57,7 +57,7 @@ export function modelClient(
 		if (Object.keys(params).length > 0) built.params = { ...built.params, ...params };
 		return built;
 	};
-	/** What a request failed with: closing it is not its own fault. */
+	/** Hides errors that only result from closing the request. */
 	const failed = (error: unknown): unknown => (closing.signal.aborted ? closed() : error);
 	const responseOf = ({ message, usage, stopReason }: LLMResponse): ModelResponse => ({
 		text: textOf(message),
@@ -127,7 +127,7 @@ function textOf(message: AssistantMessage): string {
 interface ReadMessages {
 	readonly messages: readonly Message[];
 	readonly system: string | undefined;
-	/** What was called in the history: providers want to know of it. */
+	/** Tools called in the history: providers require their definitions. */
 	readonly tools: readonly ToolDefinition[];
 }
 

@@ -1,4 +1,4 @@
-// What a call of a model failed with: whether another provider may do better, and what is said of it.
+// The error of a model call: whether another provider may succeed, and its message.
 import { messageOf } from "@holdfast/upp";
 import type { ResultError } from "../contract/index.ts";
 

@@ -1,4 +1,4 @@
-// Providers as they are given, in one form: clients, models of the AI SDK, and either with what they can do.
+// Normalises the given providers: clients, AI SDK models, and either with declared capabilities.
 import { HoldfastError, messageOf } from "@holdfast/upp";
 import type {
 	AgentConfig,
@@ -10,13 +10,13 @@ import type {
 } from "../contract/index.ts";
 import { modelClient } from "./model-client.ts";
 
-/** A provider as the router calls it. What it does not advertise is undefined. */
+/** A provider as the router sees it. A capability that it does not advertise is undefined. */
 export class KnownProvider {
 	readonly id: string;
 	readonly priority: number;
 	readonly client: LLMClient;
 	readonly price: TokenPrice | undefined;
-	/** As it was given, for scores. */
+	/** The given value, for scores. */
 	readonly given: ModelProvider;
 	/** Milliseconds since the epoch before which it wants no call. */
 	notBefore = 0;
@@ -30,7 +30,7 @@ export class KnownProvider {
 		this.given = given;
 	}
 
-	/** What its client says of its model, asked once; a client that fails to say is asked again. */
+	/** The client's description of its model, requested once; a failed request is repeated. */
 	info(): Promise<ModelInfo | undefined> {
 		this.#info ??= this.#ask();
 		return this.#info;

@@ -19,7 +19,7 @@ import { costOf, estimateTokens, selectProviders } from "./select.ts";
 /** The longest that a provider which asks to be left alone is waited for, in milliseconds. */
 const longestWait = 30_000;
 
-/** What a router is made with. */
+/** Options of a router. */
 export interface RouterOptions {
 	readonly score?: ScoreProvider | undefined;
 	/** Milliseconds a call may take. Default: no limit. */
@@ -28,12 +28,12 @@ export interface RouterOptions {
 	readonly clock: { now(): number };
 }
 
-/** What one call is made with. */
+/** The context of one call. */
 export interface RoutingContext {
 	readonly signal: AbortSignal;
 	/** Hears each piece of a streamed answer, or the whole of one that was not. */
 	onTokens(text: string): void;
-	/** Hears of each call that failed. */
+	/** Called for each failed call. */
 	failed(error: ResultError): void;
 }
 

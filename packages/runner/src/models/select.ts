@@ -2,7 +2,7 @@
 import type { ChatMessage, ModelRequest, ScoreProvider } from "../contract/index.ts";
 import type { KnownProvider } from "./read-provider.ts";
 
-/** What a provider lacks for a request. */
+/** A capability that a provider lacks for a request. */
 export interface Unmet {
 	readonly id: string;
 	readonly unmet: "model" | "modality" | "maxTokens" | "cost" | "score";
@@ -35,7 +35,7 @@ export async function selectProviders(
 	return { candidates, unmet };
 }
 
-/** What a provider lacks. What it does not advertise it does not have. */
+/** Finds the capability that a provider lacks. A capability that is not advertised counts as missing. */
 async function lackOf(provider: KnownProvider, request: ModelRequest): Promise<Unmet["unmet"] | undefined> {
 	const { given, price } = provider;
 	const info = await provider.info();

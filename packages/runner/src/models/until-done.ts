@@ -1,4 +1,4 @@
-// A stream of server-sent events ends at `data: [DONE]`, whatever a service sends after it.
+// A stream of server-sent events ends at `data: [DONE]`, even if the service sends more.
 
 const mark = "data: [DONE]";
 

@@ -1,5 +1,5 @@
-// What a template may cost: its length and nesting when it is read, steps and characters when it is rendered. Rendering is
-// synchronous, so nothing outside can interrupt it: every engine charges what it does here (keeps I7).
+// The cost limits of a template: its length and nesting when parsed, steps and characters when rendered. Rendering is
+// synchronous and cannot be interrupted, so every engine charges its work here (keeps I7).
 import { HoldfastError, readDuration } from "@holdfast/upp";
 
 /** Limits of templates. */
@@ -28,7 +28,7 @@ export function readLimits(limits: PromptLimits = {}): Required<PromptLimits> {
 	};
 }
 
-/** What is left to one rendering. */
+/** The remaining budget of one rendering. */
 export class Budget {
 	readonly limits: Required<PromptLimits>;
 	#steps = 0;

@@ -1,5 +1,5 @@
-// Engine `fstring`: `{name}`, dotted names, `{name!redact}`, doubled braces. Nothing is evaluated: what is not a name stays
-// as it is. One pass from brace to brace, so reading is linear.
+// Engine `fstring`: `{name}`, dotted names, `{name!redact}`, doubled braces. Nothing is evaluated: braces around anything
+// other than a name are literal. It makes one pass from brace to brace, so parsing is linear.
 import { fieldAt, textOf } from "./plain-params.ts";
 import {
 	type CompileOutcome,

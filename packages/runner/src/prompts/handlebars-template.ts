@@ -1,7 +1,7 @@
 // The part of Handlebars' tree that templates of prompts may use, and what is wrong with the rest.
 import { problemIn, tooDeep } from "./template-engine.ts";
 
-/** A node of the parser's tree, as far as it is read. The parser's own types do not resolve in an ES module. */
+/** The used part of a node in the parser's tree. The parser's own types do not resolve in an ES module. */
 export interface SyntaxNode {
 	readonly type: string;
 	readonly loc: { readonly start: { readonly line: number; readonly column: number } };

@@ -37,7 +37,10 @@ function compile(text: string, { depth }: { readonly depth: number }): CompileOu
 /** Open blocks and parentheses that the parser is given at most: it takes the square of their number. */
 const maximalOpen = 300;
 
-/** What would keep the parser busy. The scan knows no escapes, so its limit is far above the one for templates. */
+/**
+ * Finds nesting that would be expensive to parse. The scan ignores escapes, so its limit is far above the one for
+ * templates.
+ */
 function costlyNesting(text: string): string | undefined {
 	/** For each open block, the tags that wait for its end: itself, and each `else`. */
 	const open: number[] = [];
@@ -69,7 +72,7 @@ function syntaxProblems(text: string, error: unknown, depth: number): string[] {
 	return [problemIn(loc?.last_line ?? line + 1, (loc?.last_column ?? 0) + 1, problem)];
 }
 
-/** What the parser throws: about a node, or about the text. */
+/** The parser's errors: about a node, or about the text. */
 interface SyntaxProblem {
 	readonly message: string;
 	readonly lineNumber?: number;

@@ -1,4 +1,4 @@
-// Door of the prompts.
+// Entry point of the prompts.
 export type { PromptLimits } from "./budget.ts";
 export {
 	type DatabasePromptStoreOptions,

@@ -26,7 +26,7 @@ const refusedFilters = [
 ];
 const reserved: ReadonlySet<unknown> = new Set(["constructor", "__proto__"]);
 
-/** What the library's own limit counts: characters and list elements that filters make. */
+/** The library's own limit counts characters and list elements that filters create. */
 const filterShare = 4;
 
 /** Writes what a template or a `capture` gives. */

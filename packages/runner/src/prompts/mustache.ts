@@ -12,7 +12,7 @@ import {
 	tooDeep,
 } from "./template-engine.ts";
 
-/** What is used of the library. */
+/** The used part of the library. */
 type Library = Pick<typeof import("mustache")["default"], "Writer">;
 
 /** The library's tokens: kind, text, beginning, end, and those inside of a section. */

@@ -86,7 +86,7 @@ export function textOf(value: unknown): string {
 	return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
-/** What counts as false in blocks, in Handlebars and Mustache alike: also an empty list. */
+/** Falsy values in blocks, in Handlebars and Mustache alike: also an empty list. */
 export function isEmpty(value: PlainValue): boolean {
 	if (Array.isArray(value)) return value.length === 0;
 	return !value && value !== 0;

@@ -34,11 +34,11 @@ export interface PromptStoreOptions {
 	readonly safety?: Pick<SafetyLayer, "checkWrite">;
 	/** Takes one record for each put; where it rejects, nothing is kept. Default: none. */
 	readonly auditSink?: AuditSink;
-	/** Who audit records and policy name as the agent. Default: `prompts`. */
+	/** The agent name in audit records and policy questions. Default: `prompts`. */
 	readonly agentId?: string;
 	/** Tokens of a rendered text. Default: a fourth of its characters, rounded up. */
 	readonly estimateTokens?: (text: string) => number | Promise<number>;
-	/** What a template may cost. */
+	/** The cost limits of templates. */
 	readonly limits?: PromptLimits;
 	/** Time and ids. Default: those of the system. */
 	readonly ports?: { readonly clock?: Clock; readonly ids?: Ids };
@@ -93,7 +93,7 @@ function createStore(keeper: TemplateKeeper, options: PromptStoreOptions): Promp
 		return outcome.prompt;
 	};
 
-	/** What policy lets be kept. */
+	/** Applies the policy to a template before it is stored. */
 	const checked = async (template: GivenTemplate): Promise<GivenTemplate> => {
 		if (safety === undefined) return template;
 		const { id, createdBy, engine, ...subject } = template;

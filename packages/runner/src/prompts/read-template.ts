@@ -1,9 +1,9 @@
-// A template as it is given, read once: what cannot be kept or would not be found again is refused.
+// Validates a template once: one that could not be stored or found again is refused.
 import { cutText, HoldfastError } from "@holdfast/upp";
 import type { PromptTemplate } from "../contract/index.ts";
 import { isPromptEngine } from "./engines.ts";
 
-/** What a caller gives. */
+/** A template as the caller provides it. */
 export type GivenTemplate = Omit<PromptTemplate, "version" | "createdAt">;
 
 const maximalIdLength = 200;
@@ -63,7 +63,7 @@ export function invalidPrompt(id: string, problems: readonly string[], cause?: u
 	);
 }
 
-/** The same object, which nobody can alter any more. */
+/** Freezes the object and returns it. */
 export function frozen<Value>(value: Value): Value {
 	if (typeof value !== "object" || value === null) return value;
 	for (const each of Object.values(value)) frozen(each);

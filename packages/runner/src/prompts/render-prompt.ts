@@ -14,7 +14,7 @@ export interface Rendering {
 	readonly throwOnMissing: boolean | undefined;
 }
 
-/** What a store renders with. */
+/** The options with which a store renders. */
 export interface RenderOptions {
 	readonly redactor: Redactor;
 	readonly limits: Required<PromptLimits>;

@@ -5,9 +5,9 @@ import { problemAt } from "./template-engine.ts";
 /** A tag. */
 export interface Tag {
 	readonly offset: number;
-	/** What is between the braces. */
+	/** The text between the braces. */
 	readonly inner: string;
-	/** What the tag begins with: `#`, `^`, `/`, `!`, `>`, `=`, `&` or nothing. */
+	/** The sigil of the tag: `#`, `^`, `/`, `!`, `>`, `=`, `&` or nothing. */
 	readonly sigil: string;
 	/** The word after that. */
 	readonly name: string;
@@ -48,7 +48,7 @@ function bracesAt(text: string, offset: number): [begin: number, end: string] {
 	return text[begin] === "{" ? [begin + 1, "}}}"] : [offset + 2, "}}"];
 }
 
-/** What is wrong with the blocks of a text: not closed, never opened, closed by another. */
+/** Finds problems with the blocks of a text: unclosed, never opened, or closed by another tag. */
 export function blockProblems(text: string, { tags, unclosed }: TagScan): string[] {
 	const open: Tag[] = [];
 	for (const tag of tags) {

@@ -1,8 +1,8 @@
-// What an engine is: it reads a text once, and renders it any number of times.
+// The interface of an engine: it parses a text once, and renders it any number of times.
 import type { Budget } from "./budget.ts";
 import type { PlainObject } from "./plain-params.ts";
 
-/** What a rendering is made with. */
+/** The context of a rendering. */
 export interface RenderParts {
 	/** Own data without functions. */
 	readonly params: PlainObject;
@@ -15,7 +15,7 @@ export interface RenderParts {
 
 /** A text that was read. */
 export interface CompiledPrompt {
-	/** Variables that are certainly those of the caller, dotted where they are nested, in whichever branch they are. */
+	/** Variables that must come from the caller, dotted if nested, in any branch. */
 	readonly references: readonly string[];
 	render(parts: RenderParts): string;
 }

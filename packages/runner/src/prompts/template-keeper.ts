@@ -63,8 +63,8 @@ export function memoryKeeper(): TemplateKeeper {
 const turnsAt = new WeakMap<DatabaseClient, Turns>();
 
 /**
- * Each version is a value of its own, and one more value says which is the latest. That one is only a hint: a process that
- * dies between the two writes leaves a version that the hint does not know, so reading looks past it.
+ * Each version is a separate value, and one more value holds the latest version number. That number is only a hint: a
+ * process that dies between the two writes leaves a later version, so reads also check for the next one.
  */
 export function databaseKeeper(
 	database: CreatingDatabase,

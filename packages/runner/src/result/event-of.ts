@@ -1,4 +1,4 @@
-// What is emitted of a fact once it is committed: projections, nothing is decided here.
+// Converts a committed fact into events: a pure projection.
 import type { Fact } from "holdfast";
 import {
 	type CallAnswer,
@@ -16,7 +16,7 @@ export interface EventData {
 	readonly data?: unknown;
 }
 
-/** What a run knows of itself when a fact is committed. */
+/** The state of a run at the commit of a fact. */
 export interface EventContext {
 	readonly agentId: string;
 	/** The iteration under way, from 1. */
@@ -27,7 +27,7 @@ export interface EventContext {
 	readonly remembers: boolean;
 }
 
-/** The events of a fact, in order; none where it says nothing of the work. */
+/** The events of a fact, in order; none for internal facts. */
 export function eventOf(
 	fact: Fact,
 	{ agentId, step, toolId, remembers }: EventContext,
@@ -72,7 +72,7 @@ function ofDecision(topic: string, answer: unknown, step: number): readonly Even
 	];
 }
 
-/** What a decision writes to the run's own memory. */
+/** The writes of a decision to the run's own memory. */
 export function keptWrites({ topic, answer }: Extract<Fact, { kind: "decision" }>): readonly PlannedWrite[] {
 	if (topic !== topics.reflect) return [];
 	const { isKept, writes } = answer as ReflectAnswer;

@@ -1,4 +1,4 @@
-// Door of the results: what a run came to, and what is emitted of it.
+// Entry point of the results: the outcome of a run, and its events.
 
 export { type EventData, keptWrites } from "./event-of.ts";
 export { countOfFacts, FactEvents, type PastEvent, pastEvents } from "./fact-events.ts";

@@ -11,18 +11,18 @@ import type {
 import type { Progress } from "../loop/index.ts";
 import { shownInput } from "./shown-input.ts";
 
-/** What a result says beside what the journal knows. */
+/** The parts of a result that are not in the journal. */
 export interface ResultExtras {
 	readonly redactor: Redactor;
 	readonly sessionId: string;
-	/** Asked when somebody looks, and then once: what nobody looks at is never made. */
+	/** Called on first access, and only once. */
 	readonly eventStream?: () => readonly RunnerEvent[] | string;
-	/** Of hooks and stores, beside those of the run. */
+	/** Warnings of hooks and stores, in addition to those of the run. */
 	readonly warnings: readonly string[];
 	readonly logToolInputs: "redacted" | "exclude" | "raw";
 }
 
-/** The result of a run that is over. @see Agent runtime, "AgentResult" */
+/** The result of an ended run. @see Agent runtime, "AgentResult" */
 export function resultOf(progress: Progress, extras: ResultExtras): AgentResult {
 	const { redactor, sessionId, eventStream } = extras;
 	const success = progress.outcome === "completed";
@@ -79,7 +79,7 @@ export function resultOf(progress: Progress, extras: ResultExtras): AgentResult 
 		metrics: { durationMs: finished - progress.startedAt, toolLatencyMs: latencyOf(progress) },
 		...(Object.keys(attachments).length === 0 ? {} : { attachments }),
 	});
-	// Whatever else it may come to say: a registered secret is nowhere in it.
+	// Masks registered secrets in every part of the result.
 	return withLate(redactor.maskSecrets(result), {
 		actions: () => redactor.maskSecrets(plain(progress.actions.toArray().map(shown))),
 		memoryDeltas: () =>
@@ -88,7 +88,7 @@ export function resultOf(progress: Progress, extras: ResultExtras): AgentResult 
 	});
 }
 
-/** Holds the place of what is made when somebody looks. */
+/** A placeholder for a value that is computed on first access. */
 const later: readonly never[] = [];
 
 /** Lists that grow with the steps are made at the first look: redacted and copied, they cost more than the steps. */
@@ -105,7 +105,7 @@ function withLate(result: AgentResult, late: Readonly<Record<string, () => unkno
 	return result;
 }
 
-/** As it is after a JSON round trip. */
+/** The value after a JSON round trip. */
 function plain<Data>(data: Data): Data {
 	return JSON.parse(JSON.stringify(data));
 }
@@ -116,7 +116,7 @@ function failureOf({ outcome, failure }: Progress): ResultError {
 	return { code: "RUN_FAILED", message: "The run failed.", ...failure };
 }
 
-/** What calls gave under a name, the last of each, with a warning where one was given again. */
+/** The last result of each call name, with a warning if a name occurs twice. */
 function attachmentsOf(progress: Progress): {
 	readonly attachments: Readonly<Record<string, string>>;
 	readonly repeated: readonly string[];

@@ -4,13 +4,13 @@ import type { RunnerEventType, RuntimeFlags } from "../contract/index.ts";
 
 type LogToolInputs = NonNullable<RuntimeFlags["logToolInputs"]>;
 
-/** The input as it is shown: undefined with `exclude`; with `raw` it keeps PII, and no credentials or secrets. */
+/** The displayed form of an input: undefined with `exclude`; with `raw` it keeps PII, but no credentials or secrets. */
 export function shownInput(input: unknown, redactor: Redactor, how: LogToolInputs): unknown {
 	if (how === "exclude") return undefined;
 	return how === "raw" ? redactor.redact(input, { keep: "pii" }) : redactor.redact(input);
 }
 
-/** What an event says, redacted; the input of a tool is in events of calls, and of the plans that decided on them. */
+/** The redacted data of an event; the input of a tool appears in events of its call, and of the plan that chose it. */
 export function shownData(
 	type: RunnerEventType,
 	data: unknown,

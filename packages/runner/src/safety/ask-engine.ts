@@ -6,7 +6,7 @@ import type { PolicyDecision, PolicyEngine, PolicyQuestion } from "../contract/i
 
 const actions: ReadonlySet<string> = new Set(["allow", "block", "modify", "drop", "ask"]);
 
-/** What an engine answers; a promise only where the engine gives one. Neither throws nor rejects. */
+/** The decision of an engine; a promise only if the engine returns one. Neither throws nor rejects. */
 export function askEngine(
 	engine: PolicyEngine,
 	question: PolicyQuestion,
@@ -22,7 +22,10 @@ export function askEngine(
 	}
 }
 
-/** What an engine is given beside the question. Its signal is made when it is asked for: most never do. */
+/**
+ * The context of an engine besides the question. Its signal is created on first access, because most engines never use
+ * it.
+ */
 class Late {
 	#controller: AbortController | undefined;
 

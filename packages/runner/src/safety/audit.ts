@@ -4,7 +4,7 @@ import { HoldfastError, messageOf } from "@holdfast/upp";
 import type { Clock, Ids } from "holdfast";
 import type { AuditRecord, AuditSink, RunIdentity } from "../contract/index.ts";
 
-/** What an audit is made with. */
+/** The parts of an audit. */
 export interface AuditParts {
 	readonly redactor: Redactor;
 	readonly clock: Clock;
@@ -52,7 +52,7 @@ export class Audit {
 		await this.write(record);
 	}
 
-	/** The same, where nobody can wait: a sink that fails later is not heard. */
+	/** The same without waiting: a later failure of the sink is ignored. */
 	keepNow(record: AuditRecord): void {
 		this.keep(record).catch(() => {});
 	}

@@ -1,4 +1,4 @@
-// Policy on a planned step: in which order rules are asked, and what the first that objects makes of it.
+// Policy for planned steps: the order of the rules, and the effect of the first objection.
 import { after } from "@holdfast/upp";
 import type { MaybePromise } from "holdfast/host";
 import type {
@@ -13,10 +13,10 @@ import type {
 import { firstMatch } from "./content.ts";
 import type { RateLimits } from "./rate-limits.ts";
 
-/** What became of a step. */
+/** The result of checking a step. */
 export interface CheckedStep {
 	readonly step: PlanStep;
-	/** Absent where it may be carried out as it was planned. */
+	/** Absent if the step may run as planned. */
 	readonly verdict?: StepVerdict;
 }
 
@@ -27,7 +27,7 @@ export interface StepRules {
 	readonly enableTools: ReadonlySet<string>;
 	tool(id: string): ToolDefinition | undefined;
 	readonly limits: RateLimits;
-	/** Whether a person can be asked about calls of tools. Where nobody can, a decision `ask` blocks. */
+	/** Whether tool calls can ask a person for approval. If not, a decision `ask` blocks. */
 	readonly mayAsk: boolean;
 	now(): number;
 	/** Undefined without a policy engine. */
@@ -120,7 +120,7 @@ function asked(
 			case "drop":
 				return { step: cleaned, verdict: verdictOf(planned) };
 			case "ask": {
-				// A person is asked about calls of tools. What cannot be asked is not carried out.
+				// A person is asked about tool calls. Other steps with a decision `ask` do not run.
 				if (cleaned.type !== "tool" || !rules.mayAsk)
 					return { step: cleaned, verdict: cannot(planned, cleaned) };
 				const checked = ofTool(cleaned, "sanitizers");

@@ -1,4 +1,4 @@
-// Policy on what is written: masked, dropped, or as it is.
+// Policy for writes: each is masked, dropped or left unchanged.
 
 import type { Redactor } from "@holdfast/redaction";
 import { after } from "@holdfast/upp";
@@ -6,7 +6,7 @@ import type { MaybePromise } from "holdfast/host";
 import type { PolicyDecision, SafetyConfig } from "../contract/index.ts";
 import { firstMatch, maskMatches } from "./content.ts";
 
-/** What is written in place of a value. */
+/** The value to write instead. */
 export interface CheckedWrite {
 	/** Absent where nothing is written. */
 	readonly written?: { readonly value: unknown };

@@ -1,4 +1,4 @@
-// Text in plain data: found, or masked, wherever it is nested. Costs what the data is long.
+// Finds or masks text in plain data at any depth, in time linear in the data.
 import type { ContentMatcher } from "../contract/index.ts";
 
 /** Deeper than this nothing is looked at: it counts as a match. */

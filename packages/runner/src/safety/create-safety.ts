@@ -31,7 +31,7 @@ import { maskedDeltas } from "./masked-deltas.ts";
 import { maskedFact } from "./masked-fact.ts";
 import { RateLimits } from "./rate-limits.ts";
 
-/** What the layer is made with. */
+/** The parts of the layer. */
 export interface SafetyParts {
 	readonly agentId: string;
 	readonly config: SafetyConfig;
@@ -96,7 +96,7 @@ export function createSafety(parts: SafetyParts): SafetyLayer {
 							: "blocked",
 				subject: step,
 			});
-			// What policy left alone is masked already.
+			// Masks a verdict that policy left unchanged.
 			const verdict = redactor.maskSecrets(came.verdict);
 			const changed = came.step === step ? step : redactor.maskSecrets(came.step);
 			return written(audit, record, { ...answer, step: changed, verdict }, (refusal) => ({

@@ -1,3 +1,3 @@
-// Door of the safety layer.
+// Entry point of the safety layer.
 export { createSafety, type SafetyParts } from "./create-safety.ts";
 export { type WritePolicyOptions, writePolicy } from "./write-policy.ts";

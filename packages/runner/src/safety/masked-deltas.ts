@@ -21,7 +21,7 @@ interface Piece {
 type Data = Readonly<Record<string, unknown>>;
 
 const model = "model";
-/** What says which text a piece is of. */
+/** The fields that identify the text that a piece belongs to. */
 const identity = ["type", "runId", "step", "tag", "index", "toolCallId"] as const;
 
 /** A stage that masks registered secrets. */

@@ -1,17 +1,17 @@
-// Facts without registered secrets: what was said, given and noted is masked before it is on record.
+// Removes registered secrets from facts: messages, inputs, outputs and notes are masked before they are recorded.
 import type { Redactor } from "@holdfast/redaction";
 import { type Message, type MessageJSON, messageFromJSON, messageToJSON } from "@holdfast/upp";
 import type { Fact } from "holdfast";
 
 /**
- * What is masked of a member: `data` is plain data, `message` is a message. Ids, places and what the engine itself says are
- * not listed.
+ * The members to mask: `data` is plain data, `message` is a message. Ids, paths and the engine's own fields are not
+ * listed.
  */
 type Members<Kind extends Fact["kind"]> = {
 	readonly [Name in keyof Extract<Fact, { readonly kind: Kind }>]?: "data" | "message";
 };
 
-/** Every kind of fact: a new one does not compile until somebody has decided what it may hold. */
+/** Covers every kind of fact: a new kind does not compile until its sensitive members are declared. */
 const members: { readonly [Kind in Fact["kind"]]: Members<Kind> } = {
 	"run.started": { parent: "data" },
 	"run.resumed": { partial: "message" },
@@ -31,7 +31,7 @@ const members: { readonly [Kind in Fact["kind"]]: Members<Kind> } = {
 	"message.deleted": {},
 	"history.cut": {},
 	"run.ended": { error: "data", partial: "message" },
-	// What it holds was masked when it was on record the first time.
+	// Its content was masked when it was first recorded.
 	folded: {},
 };
 

@@ -1,3 +1,3 @@
-// Door of the tools: their registry, and how one is run.
+// Entry point of the tools: their registry and execution.
 export { runTool, type ToolCall } from "./run-tool.ts";
 export { faultOfDelays, ToolRegistry } from "./tool-registry.ts";

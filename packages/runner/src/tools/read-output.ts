@@ -1,8 +1,8 @@
-// What a tool returned or threw, as what is recorded of it.
+// Converts a tool's return value or error into its record.
 import { messageOf } from "@holdfast/upp";
 import { plainOf, type ResultError, type ToolDefinition, type ToolMeta, textOf } from "../contract/index.ts";
 
-/** What one attempt gave. */
+/** The outcome of one attempt. */
 export type Attempt =
 	| { readonly ok: true; readonly output: unknown; readonly meta?: ToolMeta }
 	| {
@@ -15,7 +15,7 @@ export type Attempt =
 			readonly fatal: boolean;
 	  };
 
-/** What a tool returned: `{ok, output, meta}`, or any plain value. */
+/** Reads a tool's return value: `{ok, output, meta}`, or any plain value. */
 export function readOutput(returned: unknown): Attempt {
 	const plain = plainOf(returned);
 	if (!plain.ok)
@@ -29,7 +29,7 @@ export function readOutput(returned: unknown): Attempt {
 	return { ok: false, error, ...about, retriable: meta?.retriable === true, fatal: false };
 }
 
-/** What a tool threw: it is tried again only where the error or the tool says so. */
+/** Reads an error that a tool threw: it is retried only if the error or the tool allows it. */
 export function readError(tool: ToolDefinition, thrown: unknown): Attempt {
 	const message = messageOf(thrown);
 	const { code, retriable } = (thrown ?? {}) as { code?: unknown; retriable?: unknown };

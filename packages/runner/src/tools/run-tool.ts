@@ -15,12 +15,12 @@ import type {
 } from "../contract/index.ts";
 import { type Attempt, readError, readOutput, refused } from "./read-output.ts";
 
-/** Milliseconds that an attempt may take where the tool says nothing. */
+/** The default time limit of an attempt in milliseconds. */
 const defaultTimeout = 30_000;
 /** The most that a server may ask to be waited for. */
 const longestRetryAfter = 30_000;
 
-/** What a call is made with. */
+/** The context of a call. */
 export interface ToolCall {
 	readonly tool: ToolDefinition;
 	readonly input: unknown;
@@ -28,7 +28,7 @@ export interface ToolCall {
 	/** Fires when the run is aborted. */
 	readonly signal: AbortSignal;
 	readonly memory: MemoryClient;
-	/** What the tool has changed by that memory; more is added while it runs. */
+	/** The changes that the tool made through that memory; more are added while it runs. */
 	readonly changes: readonly MemoryChange[];
 	/** Of the agent, for tools that have none of their own. */
 	readonly retry: RetryOptions;
@@ -39,7 +39,7 @@ export interface ToolCall {
 	called(attempt: number): void;
 	/** An attempt failed. */
 	failed(error: ResultError): void;
-	/** Hears of the work of each attempt, also after it was abandoned. */
+	/** Receives the work of each attempt, including abandoned ones. */
 	track(work: Promise<unknown>): void;
 }
 
@@ -108,7 +108,7 @@ function checked(
 	return refused("TOOL_INPUT_INVALID", message, { paths }) as Extract<Attempt, { ok: false }>;
 }
 
-/** One attempt. What a tool does after its time, or after the run was aborted, changes nothing. */
+/** Runs one attempt. Work that a tool does after its time limit or after an abort has no effect. */
 function once(call: ToolCall, attempt: number): MaybePromise<Attempt> {
 	const { tool } = call;
 	const signal = new LateSignal(call.signal);
@@ -123,7 +123,7 @@ function once(call: ToolCall, attempt: number): MaybePromise<Attempt> {
 	return isLater ? inTime(call, Promise.resolve(returned), signal) : readOutput(returned);
 }
 
-/** What a tool is given with one attempt. */
+/** The context of a tool for one attempt. */
 class AttemptContext implements ExecutionContext {
 	declare readonly agentId: string;
 	declare readonly sessionId: string;

@@ -66,7 +66,7 @@ function faultOf(tool: ToolDefinition): string | undefined {
 	return retryFault === undefined ? undefined : `the \`retry\` of ${named} has ${retryFault}`;
 }
 
-/** What is wrong with the delays between attempts. */
+/** Finds a problem with the delays between attempts. */
 export function faultOfDelays(retry: RetryOptions | undefined): string | undefined {
 	for (const name of ["baseDelayMs", "maxDelayMs"] as const) {
 		const fault = durationFault(retry?.[name] ?? 0, { least: 0 });
