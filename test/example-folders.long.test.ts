@@ -8,6 +8,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, onTestFinished, test
 import { start as startExpress } from "../examples/express/main.ts";
 import { start as startFastify } from "../examples/fastify/main.ts";
 import { start as startHono } from "../examples/hono/main.ts";
+import { killed } from "../tools/images/diagrams.ts";
 import { runCommand } from "../tools/run-command.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -128,6 +129,25 @@ test("evals runs every scenario and scores it full", async () => {
 		{ name: "none left", runs: 3, successRate: 1, scores: { contains: 1, short: 1 } },
 		{ name: "asks back", runs: 3, successRate: 1, scores: { contains: 1, short: 1 } },
 	]);
+});
+
+test("kill-9 prints what its picture shows: after a crash only the interrupted call runs again, under the same key", async () => {
+	const shown: string[][] = [];
+	for (const { command: line, killed: end } of killed) {
+		const words = line.split(" ").slice(2);
+		const { code, output } = await runCommand(command("examples/kill-9/main.ts", ...words), { folder });
+		expect(code === 0).toBe(end === undefined);
+		shown.push(output.trim().split("\n"));
+	}
+	// The first part of a key is random.
+	const withoutRandom = (each: string) => each.replace(/key [0-9a-f]+\./, "key …");
+	expect(shown.map((lines) => lines.map(withoutRandom))).toEqual(
+		killed.map(({ lines }) => lines.map(withoutRandom)),
+	);
+	const keys = shown.map(
+		(lines) => / key (\S+),/.exec(lines.find((each) => each.includes("Braga")) ?? "")?.[1],
+	);
+	expect(keys[0]).toBe(keys[1]);
 });
 
 describe.each([

@@ -6,7 +6,7 @@ import { build, type DefaultTheme, type UserConfig } from "vitepress";
 import { listFiles } from "../list-sources.ts";
 import type { Page } from "./api-pages.ts";
 import { outline } from "./outline.ts";
-import { collectPages } from "./pages.ts";
+import { collectPages, images } from "./pages.ts";
 
 const root = join(import.meta.dirname, "../..");
 const site = join(root, ".site");
@@ -75,6 +75,7 @@ function stage(pages: readonly Page[]): void {
 		writeFileSync(join(site, path), text);
 	};
 	for (const { path, text } of pages) write(`src/${path}`, text);
+	cpSync(join(root, "docs/images"), join(site, "src", images), { recursive: true });
 	cpSync(join(import.meta.dirname, "theme"), join(site, ".vitepress/theme"), { recursive: true });
 	write(".vitepress/config.mjs", `export default ${JSON.stringify(configure(pages))};\n`);
 }

@@ -4,6 +4,9 @@ import { join, posix } from "node:path";
 import { listFiles } from "../list-sources.ts";
 import { type Page, writeApiPages } from "./api-pages.ts";
 
+/** Where the site keeps the images of docs/images. */
+export const images = "images";
+
 /** Papers that are no pages: lists for those who work on the repository, and what is copied into projects of users. */
 const leftOut =
 	/^(?:README\.md|docs\/(?:requirements|names)\.md|bench\/|test\/|tools\/|packages\/(?!([^/]+)\/README\.md$))/;
@@ -108,6 +111,16 @@ function withLinks(
 		const path = posix.relative(posix.dirname(from.path), place);
 		return `[${label}](${path.startsWith(".") ? path : `./${path}`}${anchor === undefined ? "" : `#${anchor}`})`;
 	};
+	const image = (_: string, before: string, source: string): string => {
+		const target = posix.join(posix.dirname(from.paper), source);
+		if (!target.startsWith("docs/images/")) throw new Error(`${from.paper}: ${source} is not in docs/images`);
+		const path = posix.relative(posix.dirname(from.path), posix.join(images, posix.basename(target)));
+		return `${before}${path.startsWith(".") ? path : `./${path}`}"`;
+	};
 	const seen = text.replaceAll(/<!-- preamble[\s\S]*?-->\n*/g, "").replaceAll(/^```ts no-run$/gm, "```ts");
-	return outsideBlocks(seen, (piece) => piece.replaceAll(/\[((?:[^[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)/g, link));
+	return outsideBlocks(seen, (piece) =>
+		piece
+			.replaceAll(/(<img\s[^>]*?src=")([^":]+)"/g, image)
+			.replaceAll(/\[((?:[^[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)/g, link),
+	);
 }
