@@ -1,4 +1,4 @@
-// What a session's object answers to the Worker: a value, or an error with all that belongs to it.
+// The response of a session's object to the Worker: a value, or an error with all its fields.
 import { HoldfastError, isHoldfastError } from "holdfast";
 
 interface Failure {
@@ -18,7 +18,7 @@ export async function answerWith(act: () => Promise<unknown>): Promise<Response>
 	}
 }
 
-/** An error as it is sent. Other errors stay in the object's log. */
+/** The serialised form of an error. Other errors stay in the object's log. */
 export function failureOf(error: unknown): Failure {
 	if (!isHoldfastError(error)) {
 		console.error(error);
@@ -38,7 +38,7 @@ export function errorOf(failure: Failure): HoldfastError {
 	return new HoldfastError(failure.code, message, { retryable, ...(data === undefined ? {} : { data }) });
 }
 
-/** What was answered. @throws HoldfastError what the object said. */
+/** Reads a response. @throws HoldfastError the object's error. */
 export async function readAnswer(answer: Response): Promise<unknown> {
 	const { value, failure } = (await answer.json()) as { value?: unknown; failure?: Failure };
 	if (failure !== undefined) throw errorOf(failure);

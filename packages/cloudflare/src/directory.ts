@@ -1,10 +1,10 @@
-// The directory: an object that knows the sessions of one owner, for lists, and that of a tenant how many runs it has under way.
-// What it says of a session comes from the session's own object, which alone is the truth.
+// The directory: an object that lists the sessions of one owner, and counts the running executions of a tenant. Its data
+// about a session comes from the session's own object, which is authoritative.
 import type { SessionPage, SessionSummary } from "@holdfast/server";
 import type { ObjectNamespace, ObjectState, ObjectStorage } from "./platform.ts";
 
 const mostAtOnce = 100;
-/** Milliseconds for which a run counts whose session has not said that it was begun: its object may have died meanwhile. */
+/** How long a run counts, in milliseconds, if its session has not confirmed its start: the object may have died. */
 const unconfirmedMs = 60_000;
 const tables = `CREATE TABLE IF NOT EXISTS sessions (
 	id TEXT PRIMARY KEY, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, is_open INTEGER NOT NULL);

@@ -3,8 +3,8 @@ import { createHandler, type HandlerOptions } from "@holdfast/server";
 import { type EdgeServiceOptions, edgeService } from "./edge-service.ts";
 
 /**
- * Options of a Worker: where the sessions are, and what `createHandler` takes beside its service. Runs are counted by the objects
- * (`maxConcurrentRuns` of `sessionObject`), streams by nobody.
+ * Options of a Worker: where the sessions are, and the options of `createHandler` except its service. The session objects
+ * count runs (`maxConcurrentRuns` of `sessionObject`); streams are not counted.
  */
 export type EdgeHandlerOptions = EdgeServiceOptions &
 	Omit<HandlerOptions, "service" | "maxConcurrentRuns" | "maxStreams">;

@@ -75,7 +75,7 @@ export function edgeService({
 				? { sessions: [] }
 				: directoryOf(directory, ownerName(ownerOf(owner))).list(options);
 		},
-		// The platform ends what a request has opened with that request, whoever else reads it.
+		// The platform closes everything that a request opened when that request ends, even if others read it.
 		sharesFollowing: false,
 		async *follow(owner, sessionId, { signal, after, until } = {}) {
 			const answer = await call(owner, "/follow", {
@@ -117,7 +117,7 @@ const askAgainMs = 500;
 /** How often in a row such an object is asked. */
 const mostQuestions = 20;
 
-/** Asks again when the object goes away meanwhile: the next one under its name knows the same. */
+/** Repeats the call if the object goes away during it: the next object of that name has the same data. */
 async function insisting(ask: () => Promise<unknown>, signal: AbortSignal): Promise<unknown> {
 	for (let asked = 1; ; asked++)
 		try {

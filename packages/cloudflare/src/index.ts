@@ -1,4 +1,4 @@
-// Door of @holdfast/cloudflare: sessions in Durable Objects, and the Worker before them.
+// Entry point of @holdfast/cloudflare: sessions in Durable Objects, and the Worker in front of them.
 export { directoryObject } from "./directory.ts";
 export { type EdgeHandler, type EdgeHandlerOptions, edgeHandler } from "./edge-handler.ts";
 export { type EdgeServiceOptions, edgeService } from "./edge-service.ts";

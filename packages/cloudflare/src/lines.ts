@@ -6,11 +6,14 @@ import { errorOf, failureOf } from "./answers.ts";
 export interface BatchLinesOptions {
 	/** Aborted when the reader has left. */
 	readonly leaving: AbortController;
-	/** Called once, when there is nothing more to read or nobody to read it. */
+	/** Called once, when there is nothing more to read or the reader has left. */
 	readonly over: () => void;
 	/** Milliseconds of silence after which an empty line is sent. Default 15,000. */
 	readonly silenceMs?: number;
-	/** Milliseconds after which a reader that takes nothing has left: the platform says so of none. Default 60,000. */
+	/**
+	 * Milliseconds after which a reader that reads nothing counts as gone, because the platform does not report it.
+	 * Default 60,000.
+	 */
 	readonly patienceMs?: number;
 }
 
@@ -51,7 +54,7 @@ export function batchLines<Batch>(
 					timer = setTimeout(() => resolve("silence"), silenceMs);
 				});
 				const read = await Promise.race([next, silence]);
-				// Whoever read it left meanwhile.
+				// The reader has left in the meantime.
 				if (isOver) return;
 				if (read === "silence") return write("");
 				next = undefined;

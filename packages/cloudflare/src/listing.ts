@@ -1,5 +1,5 @@
-// What the directories know of the session of an object: that of its owner, for lists; and, where the runs of a tenant are
-// limited, that of the tenant, how many of them are this session's. They are notified of what has changed only.
+// Keeps the directories up to date about the session of an object: the owner's, for lists, and the tenant's, which counts
+// runs if they are limited. Only changes are sent.
 import { readServedKey, type ServedCaller, type SessionOwner } from "@holdfast/server";
 import { HoldfastError } from "holdfast";
 import type { SqlHost } from "holdfast/sql";
@@ -7,7 +7,7 @@ import { type Directory, directoryOf } from "./directory.ts";
 import { ownerName } from "./owner-name.ts";
 import type { ObjectNamespace } from "./platform.ts";
 
-/** What is listed, and where. */
+/** The entry of a session, and its directories. */
 export interface ListingOptions {
 	/** Where the session's journal is. */
 	readonly host: SqlHost;
@@ -22,15 +22,15 @@ export interface ListingOptions {
 export class Listing {
 	readonly #options: ListingOptions;
 	#key: string | undefined;
-	/** Whether the owner's directory last heard of an open run. */
+	/** The open state last sent to the owner's directory. */
 	#isOpen: boolean | undefined;
-	/** Whom runs are counted for; undefined until it is known, or where nobody counts. */
+	/** The tenant whose runs are counted; undefined until it is known, or if runs are not counted. */
 	#tenant: string | undefined;
-	/** Runs of this session that the tenant's directory last heard of. */
+	/** The number of runs last sent to the tenant's directory. */
 	#counted: number | undefined;
 	/** Requests that may begin a run and are not decided. */
 	#submitting = 0;
-	/** What was last said to directories, which is said in order. */
+	/** The last notification to the directories. Notifications are sent in order. */
 	#said: Promise<unknown> = Promise.resolve();
 
 	/** @throws HoldfastError `invalid_option`, `conflicting_options`. */
@@ -49,7 +49,7 @@ export class Listing {
 		this.#options = options;
 	}
 
-	/** The session's key, of all those in the storage: the others are its sub-agents'. Undefined before it was begun. */
+	/** The session's key. Other keys in the storage belong to its sub-agents. Undefined before the session exists. */
 	async key(): Promise<string | undefined> {
 		const { journal } = this.#options.host;
 		this.#key ??= (await journal.list()).find(({ key }) => readServedKey(key) !== undefined)?.key;
@@ -71,7 +71,7 @@ export class Listing {
 			return await submit();
 		} finally {
 			this.#submitting--;
-			// What was accepted stays so: the directory is notified again with the next change, or by the alarm.
+			// The accepted input stays accepted: the next change or the alarm notifies the directory again.
 			await this.note().catch(console.error);
 		}
 	}
@@ -84,7 +84,7 @@ export class Listing {
 	/** The session was deleted. */
 	async remove(owner: SessionOwner, sessionId: string): Promise<void> {
 		this.#tenant = owner.tenant;
-		// After what was said before: a note that arrives later would list the session again.
+		// Waits for earlier notifications: a late one would list the session again.
 		await this.#inTurn(async () => {
 			await this.#directory(owner)?.remove(sessionId);
 			this.#isOpen = undefined;
@@ -130,7 +130,7 @@ export class Listing {
 		this.#counted = count;
 	}
 
-	/** Runs that are driven or wait to be; none that waits for somebody outside. */
+	/** The number of running or queued runs; runs that wait for an answer do not count. */
 	async #underWay(): Promise<number> {
 		const { journal } = this.#options.host;
 		const key = await this.key();

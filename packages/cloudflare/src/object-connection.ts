@@ -23,7 +23,7 @@ const resultCodes: Readonly<Record<string, number>> = {
 	TOOBIG: 18,
 };
 
-/** What a call gives; its error has SQLite's result code, which the platform states in the message alone. */
+/** Runs a call. SQLite's result code is only in the platform's message, so it is parsed from there. */
 function coded<Value>(call: () => Value): Value {
 	try {
 		return call();

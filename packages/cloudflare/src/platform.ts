@@ -1,6 +1,6 @@
-// What is used of the platform, by its shape: the real types are those of `@cloudflare/workers-types`, which fit.
+// The used part of the platform, as structural types. The types of `@cloudflare/workers-types` are compatible.
 
-/** Rows of a statement as they are taken. */
+/** The rows of a statement, read one by one. */
 export interface SqlCursor {
 	toArray(): Record<string, unknown>[];
 	raw(): IterableIterator<unknown[]>;

@@ -1,7 +1,7 @@
-// The object of one session: it has the session's journal in its own storage and drives its runs.
+// The object of one session: it stores the session's journal in its own storage and drives its runs.
 //
-// asleep: nothing of it is in memory. awake: host and service are open, runs are driven, followers hear. idle: awake with
-// no run at work and no follower; after a while it lets go of both, and sleeps. An alarm wakes it for what it left.
+// asleep: nothing is in memory. awake: host and service are open, runs make progress, followers get events. idle: awake
+// without runs or followers; after a while it closes host and service, and sleeps. An alarm wakes it for unfinished work.
 import {
 	type ServedCaller,
 	type SessionOwner,
@@ -18,7 +18,7 @@ import { Listing } from "./listing.ts";
 import { objectHost } from "./object-host.ts";
 import type { ObjectNamespace, ObjectState, ObjectStorage } from "./platform.ts";
 
-/** What the sessions of a class of objects are made of. */
+/** The options of a class of session objects. */
 export interface SessionObjectOptions extends Omit<SessionServiceOptions, "host"> {
 	/** Where lists of sessions are kept: the binding of a `directoryObject()`. Default: none, and lists are empty. */
 	readonly directory?: ObjectNamespace;
@@ -33,7 +33,7 @@ export interface SessionObjectOptions extends Omit<SessionServiceOptions, "host"
 const watchMs = 20_000;
 /** Milliseconds an idle object stays awake. */
 const lingerMs = 5_000;
-/** Milliseconds between two looks of an awake object for runs that nobody drives. */
+/** Milliseconds between two scans of an awake object for runs without a driver. */
 const lookMs = 5_000;
 
 /** A session's object, as the platform knows it. */
@@ -48,7 +48,7 @@ interface Awake {
 	readonly listing: Listing;
 }
 
-/** What the Worker asks of a session. */
+/** A request of the Worker to a session. */
 export interface SessionQuestion {
 	readonly caller: ServedCaller | SessionOwner;
 	readonly sessionId: string;
@@ -61,10 +61,9 @@ export interface SessionQuestion {
 }
 
 /**
- * The class of session objects: export it from the Worker under the name of its binding, and list it under
- * `new_sqlite_classes`. `make` says what the sessions' agents are, from the Worker's bindings.
- * @throws HoldfastError as `sessionService` does, and `conflicting_options`. When the first request
- * comes.
+ * Creates the class of session objects: export it from the Worker under the name of its binding, and list it under
+ * `new_sqlite_classes`. `make` returns the sessions' agents, given the Worker's bindings.
+ * @throws HoldfastError the same errors as `sessionService`, and `conflicting_options`, with the first request.
  */
 export function sessionObject<Env>(
 	make: (env: Env) => SessionObjectOptions,
@@ -82,9 +81,9 @@ export function sessionObject<Env>(
 		#requests = 0;
 		/** Requests under way that may write to the storage, or read what must be there until they have. */
 		#acting = 0;
-		/** Resolves when there are none. */
+		/** Resolves when no request is in progress. */
 		#acted = Promise.withResolvers<void>();
-		/** Settles when the object has let go of what it had. */
+		/** Settles when the object has released its resources. */
 		#sleeping: Promise<void> = Promise.resolve();
 		#linger: ReturnType<typeof setTimeout> | undefined;
 		#unwatch: (() => void) | undefined;
@@ -203,7 +202,10 @@ export function sessionObject<Env>(
 			return new Response(batchLines(batches, { leaving, over }));
 		}
 
-		/** Empties the storage, unless the session was begun again. What asks meanwhile waits, and finds an object that was never used. */
+		/**
+		 * Empties the storage, unless the session was created again. Requests in between wait, and then find an unused
+		 * object.
+		 */
 		async #clear(): Promise<void> {
 			while (this.#acting > 0) await this.#acted.promise;
 			const awake = this.#awake;
@@ -217,7 +219,7 @@ export function sessionObject<Env>(
 			});
 		}
 
-		/** Lets nobody clear the storage under a request that may write to it. */
+		/** Prevents clearing the storage during a request that may write to it. */
 		async #act<Value>(act: () => Promise<Value>): Promise<Value> {
 			this.#acting++;
 			try {
@@ -279,7 +281,7 @@ export function sessionObject<Env>(
 			}
 		}
 
-		/** Sets the alarm for what has to be looked at though nobody asks. */
+		/** Sets the alarm for work that is due without a request. */
 		async #watchOver(host: SqlHost): Promise<void> {
 			if (this.#isUnsaid || (await isAtWork(host))) return this.#soon(watchMs);
 			const due = host.nextDue();
@@ -307,7 +309,7 @@ export function sessionObject<Env>(
 			await this.#sleep();
 		}
 
-		/** Lets go of host and service, and then does the rest; whoever wakes the object waits for both. */
+		/** Closes host and service, then runs `rest`; requests that wake the object wait for both. */
 		#sleep(rest: () => Promise<void> = async () => {}): Promise<void> {
 			const awake = this.#awake;
 			this.#awake = undefined;

@@ -2,17 +2,17 @@
 import { parseArgs } from "node:util";
 import { type TemplateName, templates } from "./templates.ts";
 
-/** What is asked for. What is undefined is asked of the user, or is its default with `--yes`. */
+/** The parsed arguments. An undefined value is asked for, or takes its default with `--yes`. */
 export type Arguments =
 	| { readonly name: "help" | "version" }
 	| {
 			readonly name: "create";
 			readonly folder: string | undefined;
 			readonly template: TemplateName | undefined;
-			/** Whether nobody is to be asked. */
+			/** Whether to skip all questions. */
 			readonly yes: boolean;
 	  }
-	/** It cannot be carried out; `problem` says why and what to type instead. */
+	/** The arguments are wrong; `problem` explains why and what to type instead. */
 	| { readonly name: "mistaken"; readonly problem: string };
 
 /** Reads the arguments after the program's name; never throws. */

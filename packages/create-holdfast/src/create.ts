@@ -1,5 +1,5 @@
-// create-holdfast from its arguments to its exit code: asks what was not said where there is a terminal, writes the
-// folder, and says what to type next.
+// create-holdfast from its arguments to its exit code: asks for missing values on a terminal, writes the folder, and
+// prints the next steps.
 import { readFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { readArguments } from "./arguments.ts";
@@ -7,13 +7,13 @@ import { packageFolder } from "./package-folder.ts";
 import { type Template, type TemplateName, templates } from "./templates.ts";
 import { writeTemplate } from "./write-template.ts";
 
-/** What the command needs of the process it runs in. */
+/** The process interface that the command needs. */
 export interface CreateIo {
 	/** The working folder. */
 	readonly folder: string;
 	/** Whether there is a terminal to ask in. */
 	readonly isTerminal: boolean;
-	/** What `npm_config_user_agent` says: the package manager that started this. */
+	/** The value of `npm_config_user_agent`: the package manager that started this command. */
 	readonly userAgent: string;
 	out(text: string): void;
 	err(text: string): void;
@@ -21,13 +21,13 @@ export interface CreateIo {
 	ask(known: Partial<Choice>): Promise<Choice | undefined>;
 }
 
-/** What to make, and where. */
+/** The chosen template, and the target folder. */
 export interface Choice {
 	readonly folder: string;
 	readonly template: TemplateName;
 }
 
-/** What `--yes` takes where nothing was said. */
+/** The choices of `--yes`. */
 export const defaults: Choice = { folder: "my-agent", template: "script" };
 
 /** Carries out a command line; gives the exit code: 0 made, 1 not made, 2 asked wrongly, 130 left by the user. */

@@ -7,6 +7,6 @@ process.exitCode = await create(process.argv.slice(2), {
 	userAgent: process.env.npm_config_user_agent ?? "",
 	out: (text) => void process.stdout.write(text),
 	err: (text) => void process.stderr.write(text),
-	// What draws is loaded only where it is wanted.
+	// The terminal interface is loaded only when it is needed.
 	ask: async (known) => (await import("./ask.ts")).ask(known, process.cwd()),
 });

@@ -1,9 +1,9 @@
-// The templates: what each is, and what to type once its folder is there.
+// The templates: a description of each, and the commands to type once its folder exists.
 
 /** Names of the templates. */
 export type TemplateName = "script" | "service" | "project" | "next-chat" | "worker";
 
-/** What a new project can begin as. */
+/** A template for a new project. */
 export interface Template {
 	readonly name: TemplateName;
 	readonly title: string;

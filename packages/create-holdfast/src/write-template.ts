@@ -1,4 +1,4 @@
-// Writes the files of a template into a folder: all of them or none, and never over a file that is there.
+// Writes the files of a template into a folder: all or none, and never over an existing file.
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rm, rmdir, writeFile } from "node:fs/promises";
 import { basename, dirname, join, relative, sep } from "node:path";
@@ -14,15 +14,15 @@ export interface WriteTemplateOptions {
 	readonly mayHold?: "nothing" | "other-files";
 }
 
-/** What became of it. */
+/** The result of writing a template. */
 export interface WrittenTemplate {
 	/** Paths that were written, with slashes; empty when something was in the way. */
 	readonly written: readonly string[];
-	/** What was in the way. Then nothing was written. */
+	/** Existing files that prevented it. Nothing was written then. */
 	readonly inTheWay: readonly string[];
 }
 
-/** What lies in a folder that is new all the same. */
+/** Entries that an otherwise empty folder may contain. */
 const harmless = /^(?:\.git|\.gitattributes|\.DS_Store|\.idea|\.vscode|Thumbs\.db)$/;
 
 /**

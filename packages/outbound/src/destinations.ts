@@ -11,7 +11,7 @@ interface Allowed {
 	readonly port?: number;
 }
 
-/** What a list of private destinations lets pass. */
+/** The addresses that a list of private destinations allows. */
 export interface Destinations {
 	/** @throws HoldfastError `SSRF_BLOCKED` where the name itself says that it leads inward. */
 	checkName(url: URL): void;
@@ -43,7 +43,7 @@ export function destinations(allowPrivate: readonly string[]): Destinations {
 	};
 }
 
-/** The host as it is compared: without the brackets of IPv6 and the dots that end a full name. */
+/** The host for comparison: without the brackets of IPv6 and the trailing dots of a full name. */
 export function hostOf(url: URL): string {
 	const host = url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname;
 	let end = host.length;

@@ -1,5 +1,5 @@
-// Requests to addresses that a model or a page may have chosen. The address that was checked is the one that is connected
-// to, because the check is part of the connection's own look-up; every redirect is checked anew.
+// Requests to addresses that a model or a page may have chosen. The check is part of the connection's own look-up, so the
+// checked address is the one that is connected to; every redirect is checked again.
 import { lookup } from "node:dns/promises";
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";

@@ -2,7 +2,7 @@
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 
-/** An address as it is judged and compared: an IPv4 address written as IPv6 is the IPv4 address. */
+/** An address for checks and comparison: an IPv4 address written as IPv6 counts as IPv4. */
 export type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
 /** The part of IPv6 from which public addresses are given out. */

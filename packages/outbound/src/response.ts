@@ -17,7 +17,7 @@ const decoders: Readonly<Record<string, () => Transform>> = {
 	br: createBrotliDecompress,
 };
 
-/** What a server answered. One of `read` and `cancel` must be called: the connection is open until then. */
+/** A server's response. Call either `read` or `cancel`: the connection is open until then. */
 export interface OutboundResponse {
 	/** Of the last redirect. */
 	readonly url: string;
@@ -101,7 +101,7 @@ function headersOf(message: IncomingMessage): Readonly<Record<string, string>> {
 	return Object.fromEntries(pairs);
 }
 
-/** An error of Node, as what callers compare: the reason of the signal, or a code of the house. */
+/** Converts a Node error into one that callers can compare: the reason of the signal, or a coded error. */
 export function failure(error: unknown, signal: AbortSignal): unknown {
 	if (signal.aborted) return signal.reason;
 	if (error instanceof HoldfastError) return error;

@@ -12,7 +12,7 @@ interface KeyFormat {
 	readonly max?: number;
 }
 
-/** What begins like many other words: the rest of it has to look random. */
+/** A prefix that many other words share: the rest of the key must look random. */
 const common = "sk-";
 
 const format = (prefix: string, characters: string, min: number, max?: number): KeyFormat => ({
@@ -26,7 +26,7 @@ const word = "[A-Za-z0-9]";
 const url = "[A-Za-z0-9_-]";
 const hex = "[0-9a-f]";
 
-/** By vendor. What two vendors share is in one line. */
+/** By vendor. Vendors that share a format share a line. */
 const formats: Readonly<Record<string, KeyFormat>> = {
 	"OpenAI, Anthropic, OpenRouter, DeepSeek": format(common, url, 20),
 	Stripe: format("[rs]k_(?:live|test)_", word, 16),
@@ -63,7 +63,7 @@ const known = Object.values(formats).map(({ prefix, characters, min, max }) => (
 	run: new RegExp(`${characters}+`, "y"),
 	isExact: max !== undefined,
 	isCommon: prefix === common,
-	/** What its prefix begins with. */
+	/** The first characters of its prefix. */
 	firsts: /^\[(\w+)]/.exec(prefix)?.[1] ?? (prefix[0] as string),
 }));
 
@@ -75,7 +75,7 @@ const byFirst: ReadonlyMap<string, typeof known> = new Map(
 
 const restOfKey: Rest = { part: /[A-Za-z0-9_-]+/y };
 
-/** A vendor's key. What begins like a word has to look random: a word with hyphens is no key. */
+/** A vendor's key. A match that starts like a word must look random: a hyphenated word is not a key. */
 export function keyAt({ text, at, isWhole }: Place): Answer {
 	for (const { pattern, run, isExact, isCommon } of byFirst.get(text[at] as string) ?? []) {
 		pattern.lastIndex = at;

@@ -7,7 +7,7 @@ const longestDomain = 255;
 const domainRun = /[A-Za-z0-9\u00a1-\uffff.-]{1,256}/y;
 const domain =
 	/(?:[A-Za-z0-9\u00a1-\uffff](?:[A-Za-z0-9\u00a1-\uffff-]{0,61}[A-Za-z0-9\u00a1-\uffff])?\.){1,8}(?:[Xx][Nn]--[A-Za-z0-9-]{2,59}|[A-Za-z]{2,24}|[\u00a1-\uffff]{2,24})(?![A-Za-z0-9\u00a1-\uffff_])/y;
-/** What ends like the name of a file is one. */
+/** A match that ends like a file name is one. */
 const files: ReadonlySet<string> = new Set(
 	"png jpg jpeg gif svg webp avif ico css htm html js mjs cjs ts tsx jsx json yml yaml txt".split(" "),
 );

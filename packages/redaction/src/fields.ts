@@ -10,10 +10,10 @@ const names: readonly (readonly [name: string, type: MaskType])[] = [
 	["secret|credential", "secret"],
 ];
 
-/** What may follow a name, at once. */
+/** The characters that may follow a name directly. */
 export const afterName = "(?=[-_hHsS\\d\"'\\\\ \\t:=]|$)";
 
-/** The source of a pattern of all names. Whatever comes before in a name, as in `dbPassword`, belongs to it. */
+/** The source of a pattern of all names. Preceding characters of a name, as in `dbPassword`, belong to it. */
 export const fieldNames: string = names.map(([name]) => name).join("|");
 
 /** A name may say more, as `password_hash`, `secrets` or `PASSWORD_2`. Many `tokens` are counted, and are no secret. */
@@ -24,7 +24,7 @@ const types = names.map(([name, type]) => [new RegExp(`(?:${name})${nameEnd}$`, 
 
 const seen = new Map<string, MaskType | undefined>();
 
-/** What a field of this name holds that must not be seen. */
+/** The type of secret that a field of this name holds. */
 export function typeOfField(name: string): MaskType | undefined {
 	if (name.length > 100) return typeOfName(name.slice(-100));
 	const before = seen.get(name);
@@ -39,7 +39,7 @@ function typeOfName(name: string): MaskType | undefined {
 }
 
 const named = new RegExp(`(?:${fieldNames})${nameEnd}`, "iy");
-/** What may become a head, or is one whose value is not there yet. */
+/** A possible beginning of a head, or a head whose value has not arrived yet. */
 const headSoFar = new RegExp(
 	`(?:${fieldNames})[-_]?(?:h|ha|has|hash|s)?(?:[-_]?\\d{0,2})?(?:\\\\?["']?)?[ \\t]{0,4}[:=]?[ \\t]{0,4}`,
 	"iy",
@@ -67,7 +67,7 @@ export function fieldAt({ text, at, isWhole }: Place): Answer {
 	if (open > from) return quotedAt(text, from, open, isWhole, type);
 	if (text[from] === "\\" && from + 1 === text.length && !isWhole) return "more";
 	const start = from;
-	// What a value begins with says what it may be: patterns are tried only where they may match.
+	// The first character of a value determines the patterns that can match.
 	const masked = text[start] === "[" ? endOfRun(maskInside, text, start) : start;
 	if (masked === start && text[start] === "[")
 		return !isWhole && endOfRun(maskSoFar, text, start) === text.length ? "more" : undefined;
@@ -91,7 +91,7 @@ export function fieldAt({ text, at, isWhole }: Place): Answer {
 	const end = endOfRun(bareStart, text, start);
 	if (end === start) return undefined;
 	if (isTight) {
-		// `password=read(` is a program, and so is `password=this.`; what has been seen of a value is enough to say so.
+		// `password=read(` is code, and so is `password=this.`; the seen part of the value is enough to decide.
 		if (end === text.length && !isWhole && end - start < longestWord) return "more";
 		return isCode(text, end) ? undefined : { start, end: start + 1, type, rest: restOfBare };
 	}
@@ -106,7 +106,7 @@ function afterQuote(text: string, at: number): number {
 	return text[end - 1] === '"' || text[end - 1] === "'" ? end : at;
 }
 
-/** The end of blanks, of which few are looked at. */
+/** The end of a run of blanks; only a few are examined. */
 function afterBlanks(text: string, at: number): number {
 	let end = at;
 	while (end < at + 4 && (text[end] === " " || text[end] === "\t")) end++;
@@ -123,7 +123,7 @@ for (const [kind, characters] of [
 ] as const)
 	for (const each of characters) kinds[each.charCodeAt(0)] = kind;
 
-/** Whether the bare value at a place looks as if it was chosen, and is no word, as far as it is looked at. */
+/** Whether the bare value at a position looks like a chosen secret rather than a word, as far as it is examined. */
 function looksChosen(text: string, start: number): boolean {
 	const limit = Math.min(text.length, start + longestWord);
 	let isSigned = false;
@@ -158,7 +158,7 @@ function quotedAt(text: string, from: number, open: number, isWhole: boolean, ty
 	if (open === text.length) return isWhole ? undefined : "more";
 	if (text.startsWith(quote, open) || text[open] === "\n") return undefined;
 	if (text[open] === "\\" && open + 1 === text.length && !isWhole) return "more";
-	// What is masked already stays as it is, if that is all there is.
+	// An existing mask is left unchanged if it is the whole value.
 	const masked = text[open] === "[" ? endOfRun(maskInside, text, open) : open;
 	if (masked > open) {
 		if (text.length - masked < quote.length && !isWhole) return "more";

@@ -1,4 +1,4 @@
-// What is put in place of what was masked, and how a mask is known again.
+// The replacement for masked text, and the recognition of existing masks.
 
 const types = [
 	"email",
@@ -14,7 +14,7 @@ const types = [
 	"depth",
 ] as const;
 
-/** What a mask says of what it hides; `depth`: it is nested too deep to be looked at. */
+/** The type of the hidden value; `depth`: it is nested too deep to be examined. */
 export type MaskType = (typeof types)[number];
 
 /** The source of a pattern for a mask, those of filters and providers among them. */

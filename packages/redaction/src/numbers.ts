@@ -4,13 +4,13 @@ import { type CountryCode, parsePhoneNumberFromString } from "libphonenumber-js/
 import type { Answer, Hit, Place } from "./rule.ts";
 import { endOfRun } from "./rule.ts";
 
-/** What is shaped like the beginning of a card's or a phone's number, by its first character. */
+/** The patterns of the beginning of a card or phone number, by first character. */
 const shapes: readonly (readonly [first: string, rest: string])[] = [
 	["\\d", "\\d{12}|\\d{3}(?: \\d{4} \\d{4} |-\\d{4}-\\d{4}-)\\d{4}"],
 	["3", "\\d{3}[ -]\\d{6}[ -]\\d{4}"],
 	["\\+", "[1-9](?:[ .\\-/()\\u00a0]{0,3}\\d){6}"],
 ];
-/** The same for those of which one group of many is no number of its own. */
+/** The same for numbers of which a single group is not a number by itself. */
 const groups: typeof shapes = [
 	["0", "0[1-9](?:[ .\\-/()\\u00a0]{0,3}\\d){6}|\\d(?:[ .\\-/)\\u00a0]{0,3}\\d){7}"],
 	["1", "[ .-](?:\\([2-9]\\d\\d\\) ?|[2-9]\\d\\d[ .-])[2-9]\\d\\d[ .-]\\d{4}|[3-9]\\d[ -]\\d{4}[ -]\\d{4}"],
@@ -21,7 +21,7 @@ const groups: typeof shapes = [
 		"0\\d(?:[ .\\-/)\\u00a0]{0,3}\\d){7}|[2-9]\\d\\d\\) ?[2-9]\\d\\d[ .-]\\d{4}|\\d{2,5}\\) ?\\d{3,5}[ -]?\\d{2}",
 	],
 ];
-/** What was before is looked at after the first character: most characters begin no number. */
+/** The preceding text is examined after the first character, because most characters begin no number. */
 const sourceOf = (before: string, beforeGroup: string): string =>
 	[
 		...shapes.map(([first, rest]) => `${first}${before}(?:${rest})`),
@@ -35,7 +35,7 @@ export const numberTrigger: RegExp = new RegExp(
 /** The same at a border. */
 export const numberBorder: RegExp = new RegExp(sourceOf("", ""), "y");
 
-/** The source of a pattern for a word that says that a phone's number follows. */
+/** The source of a pattern for a word that announces a phone number. */
 export const phoneLabel: string =
 	"\\b(?:[Tt]el|TEL|[Pp]hone|PHONE|[Mm]obile|[Cc]ell|[Ff]ax|FAX|[Cc]all|[Ww]hats[Aa]pp|[Ss]ms|SMS|[Tt]elefon|[Hh]andy|[Mm][oó]vil)\\b(?=[^\\d+(]{0,22}(?:[\\d+(]|$))";
 
@@ -46,7 +46,7 @@ const run = /[\d+(][\d .\-()/\u00a0]{0,72}/y;
 /** So often one text may ask the library: it takes 20 microseconds. Afterwards what is shaped like a phone counts as one. */
 const mostQuestions = 500;
 
-/** What a text has asked so far. */
+/** The questions that a text has asked so far. */
 export interface Asked {
 	questions: number;
 }
@@ -55,7 +55,7 @@ export interface Asked {
 export function numberAt({ text, at, floor, isWhole }: Place, asked: Asked, isLabelled = false): Answer {
 	if (!isWhole) {
 		const end = endOfRun(run, text, at);
-		// One more is looked at: a letter that follows says that it is no number.
+		// One more character is needed: a letter that follows means that it is not a number.
 		if (end === text.length && end - at < longest) return "more";
 	}
 	const before = at > floor ? (text[at - 1] as string) : "";
@@ -92,7 +92,7 @@ const issuers =
 
 /** How long the card's number is that is at a place, or 0. */
 function cardIn(text: string, at: number): number {
-	// The fifth and the tenth character say which shape it may have.
+	// The fifth and the tenth character determine the possible shape.
 	const shape = isDigit(text, at + 4) ? inOne : isDigit(text, at + 9) ? inThree : inFours;
 	const end = endOfRun(shape, text, at);
 	if (end > at && passesLuhn(text, at, end) && issuers.test(text.slice(at, end).replace(/[ -]/g, "")))
@@ -110,7 +110,7 @@ export function isCard(digits: string): boolean {
 	return digits.length > 13 && issuers.test(digits) && passesLuhn(digits, 0, digits.length);
 }
 
-/** The checksum of the digits between two places, whatever parts them. */
+/** The checksum of the digits between two positions, ignoring separators. */
 function passesLuhn(text: string, from: number, to: number): boolean {
 	let sum = 0;
 	let isDoubled = false;

@@ -6,15 +6,15 @@ import { isCard } from "./numbers.ts";
 import { Scanner, scanned } from "./scan.ts";
 import { SecretSet, SecretStream } from "./secrets.ts";
 
-/** What is nested deeper is masked without a look. */
+/** Values nested deeper are masked without examination. */
 const deepest = 500;
 
 /**
- * Masks what must not be seen: with `[REDACTED:type]`, in strings, keys and numbers wherever they are in plain data. What it
- * is given is never changed; where nothing was masked, the same value is returned.
+ * Masks secrets and personal data with `[REDACTED:type]`, in strings, keys and numbers at any depth of plain data. The
+ * given value is never changed; if nothing was masked, the same value is returned.
  */
 export interface Redactor {
-	/** PII, credentials, and registered secrets; with `keep: "pii"` everything but PII: what is logged as it was given. */
+	/** Masks PII, credentials, and registered secrets; with `keep: "pii"` everything but PII, for raw logs. */
 	redact<Value>(value: Value, options?: { readonly keep?: "pii" }): Value;
 	/**
 	 * Registered secrets alone, for what is carried out, kept or shown to the user: a field named like a password, or what
@@ -53,7 +53,7 @@ export interface RedactorOptions {
 export function createRedactor({ secrets = [] }: RedactorOptions = {}): Redactor {
 	const values = [...new Set(secrets)].filter((value) => value !== "");
 	const set = values.length === 0 ? undefined : new SecretSet(values);
-	/** What was found without secrets last: a result comes by as it is settled, as it is reflected on, and as it is written. */
+	/** The last text that contained no secrets: a result passes by when it is settled, reflected on, and written. */
 	let clean = "";
 	const masked = (text: string): string => {
 		if (set === undefined || text === clean) return text;
@@ -123,7 +123,7 @@ function masked(value: unknown, masking: Masking, field: MaskType | undefined, d
 			if (field !== undefined) return maskOf(field);
 			const text = String(value);
 			if (masking.cards && isCard(text)) return maskOf("card");
-			// A number alone is looked through for secrets only: it has no shape that says what it is.
+			// A bare number is only checked for secrets: it has no recognisable shape.
 			return masking.text(text) === text ? value : maskOf("secret");
 		}
 		case "object":

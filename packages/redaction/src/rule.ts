@@ -1,7 +1,7 @@
-// What a rule answers when it is asked about a place in a text.
+// The answer of a rule about a position in a text.
 import type { MaskType } from "./mask.ts";
 
-/** Where a hit begins and ends. What follows its end is masked too, as far as `rest` reaches. */
+/** The start and the end of a hit. Text after its end is masked too, as far as `rest` reaches. */
 export interface Hit {
 	readonly start: number;
 	readonly end: number;
@@ -11,7 +11,7 @@ export interface Hit {
 
 /** The rest of something that is masked already: it is dropped piece by piece, so that nothing of it has to be held. */
 export interface Rest {
-	/** Sticky. What it matches is dropped. It matches the same characters wherever the text is cut. */
+	/** Sticky. Its matches are dropped. It matches the same characters wherever the text is cut. */
 	readonly part: RegExp;
 	/** Sticky: the end, dropped as well. */
 	readonly last?: RegExp;
@@ -24,7 +24,7 @@ export interface Place {
 	readonly text: string;
 	/** Where the trigger was found. */
 	readonly at: number;
-	/** Nothing before this is looked at: it was masked, or is not known any more. */
+	/** Text before this position is not examined: it was masked, or is no longer available. */
 	readonly floor: number;
 	/** Whether the text ends where it ends. If not, a rule that needs to know what follows answers `more`. */
 	readonly isWhole: boolean;

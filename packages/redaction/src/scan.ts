@@ -1,5 +1,6 @@
-// The scanner: one pass from left to right over a text, whole or in pieces, with the same outcome wherever it is cut.
-// searching → (a rule says hit) → masking the rest of it → searching; a rule that says `more` holds the text from there on.
+// The scanner: one pass from left to right over a text, whole or in pieces, with the same result wherever it is cut.
+// searching → (a rule hits) → masking the rest of the hit → searching; a rule that answers `more` holds the text from
+// there on.
 import { bearerAt, bearerStart, jwtAt, jwtStart, keyAt, keyFirsts, keyStart, pemAt } from "./credentials.ts";
 import { emailAt, emailSign, isLocal } from "./emails.ts";
 import { afterName, fieldAt, fieldNames } from "./fields.ts";
@@ -15,7 +16,7 @@ interface Rule {
 	readonly trigger: RegExp;
 	/** A text without this has no match: looking for a character takes next to nothing. */
 	readonly needs?: string;
-	/** The same at a place that something masked ends at: that is a border, whatever it was. */
+	/** The same at the end of a mask, which always counts as a border. */
 	readonly border: RegExp;
 	/** The characters that `border` begins with. */
 	readonly firsts: string;
@@ -51,7 +52,7 @@ const rules: Readonly<Record<Kinds, readonly Rule[]>> = {
 	credentials,
 };
 
-/** What is shorter holds nothing that has a shape: `pwd=x` is the shortest. */
+/** Shorter texts contain nothing recognisable: `pwd=x` is the shortest. */
 const shortest = 5;
 
 /** A whole text at once. */
@@ -76,7 +77,7 @@ export class Scanner {
 	readonly #places: number[];
 	#at = 0;
 	readonly #asked: Asked = { questions: 0 };
-	/** What was emitted last, then what is held. */
+	/** The last emitted text, followed by the held text. */
 	#text = "";
 	/** Where what is held begins. */
 	#held = 0;
@@ -100,7 +101,7 @@ export class Scanner {
 		return this.#advance(false);
 	}
 
-	/** Gives what was held: the text is over. */
+	/** Returns the held text at the end. */
 	flush(): string {
 		this.#places.fill(-1);
 		return this.#advance(true);
@@ -155,7 +156,7 @@ export class Scanner {
 			this.#at = floor;
 			if (rule !== undefined) return rule;
 			this.#at = floor + 1;
-			// What parts two numbers makes one of them only where both are still to be seen.
+			// A separator between two numbers joins them only if both are still visible.
 			const isParted = floor < text.length && " ./:,-".includes(text[floor] as string);
 			if (isParted && this.#atBorder(floor + 1) === numberRule) return numberRule;
 		}
@@ -200,7 +201,7 @@ export class Scanner {
 		return this.#floor;
 	}
 
-	/** Up to where nothing can become anything else, whatever follows; rules that were triggered are asked apart. */
+	/** The position up to which no later text can change the result; triggered rules are asked separately. */
 	#sure(done: number): number {
 		const text = this.#text;
 		const least = Math.max(done, text.length - lookAhead);
@@ -223,7 +224,7 @@ function foundBy({ trigger, needs }: Rule, text: string, from: number): number {
 	return trigger.exec(text)?.index ?? nowhere;
 }
 
-/** What waits for more is held with the word that it is in: that may be an address. */
+/** Held text includes the word that it is part of, because that may be an address. */
 function startOf(text: string, at: number, least: number): number {
 	let start = at;
 	while (start > least && at - start < lookAhead && isLocal(text.charCodeAt(start - 1))) start--;

@@ -1,7 +1,7 @@
-// The forms in which a registered secret may appear: as it is, URL-encoded in whole or in part, escaped as in JSON, and in
+// The forms in which a registered secret may appear: verbatim, URL-encoded in whole or in part, JSON-escaped, and in
 // base64 at each of its three alignments, with either alphabet.
 
-/** A secret in one way of writing: a row of units, each of which may be written in several ways. */
+/** One encoding of a secret: a sequence of units, each of which may be written in several ways. */
 export interface SecretForm {
 	readonly units: readonly Unit[];
 	/** Whether its last bits share a character of base64 with what follows. */
@@ -56,7 +56,7 @@ function inBase64(character: string): Unit {
 	return character === "/" ? ["/", "_", "%2f", "\\/"] : [character];
 }
 
-/** What may follow an open form and belongs to it. */
+/** The characters that may follow an open form and belong to it. */
 const openEnd = /[A-Za-z0-9+/_-]?(?:={1,2}|(?:%3[Dd]){1,2})?/y;
 /** The longest of these. */
 const longestEnd = 7;
@@ -126,7 +126,7 @@ function sourceOf(unit: Unit): string {
 	return ways.length === 1 ? (ways[0] as string) : `(?:${ways.join("|")})`;
 }
 
-/** The same forms as they are in a text without `%` and `\`: there no character is coded. */
+/** The same forms for a text without `%` and `\`, in which no character is encoded. */
 export function plainForms(forms: readonly SecretForm[]): readonly SecretForm[] {
 	return forms
 		.map((form) => ({ ...form, units: form.units.map((unit) => unit.filter((way) => !/[%\\]/.test(way))) }))

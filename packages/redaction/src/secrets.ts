@@ -1,4 +1,4 @@
-// Masks registered secrets, in whole texts and in pieces with the same outcome. What may be the beginning of one is held.
+// Masks registered secrets, in whole texts and in pieces with the same result. A possible beginning of a secret is held.
 import { maskOf, maskPattern } from "./mask.ts";
 import { endOfRun } from "./rule.ts";
 import {
@@ -14,7 +14,7 @@ import {
 /** So many characters say whether a text has to be looked through: more take longer, and say little more. */
 const shortBeginning = 8;
 
-/** What a set of secrets is looked for with. */
+/** The search structures for a set of secrets. */
 export class SecretSet {
 	readonly forms: readonly SecretForm[];
 	/** Sources of patterns and sets, made once. */
@@ -91,7 +91,7 @@ export class SecretStream {
 				held = at;
 				break;
 			}
-			// A mask stays as it is, even where a secret is a word in it.
+			// A mask is left unchanged, even if a secret is a word in it.
 			const masked = endOfRun(mask, text, at);
 			if (masked > at) from = masked;
 			else if (end < 0) from = at + 1;

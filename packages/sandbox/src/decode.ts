@@ -182,7 +182,7 @@ function failure(name: string, message: string): Error {
 	const error = new (errors[name] ?? Error)(message);
 	if (error.name !== name)
 		Object.defineProperty(error, "name", { value: name, writable: true, configurable: true });
-	// The frames of this function are the host's and say nothing about the guest.
+	// The frames of this function are the host's and do not concern the guest.
 	Object.defineProperty(error, "stack", { value: `${name}: ${message}`, writable: true, configurable: true });
 	return error;
 }

@@ -4,7 +4,7 @@ import { cutText, HoldfastError } from "@holdfast/upp";
 import { maxDepth } from "./guest.ts";
 import type { Wire } from "./protocol.ts";
 
-/** What the host keeps of what it gave to a guest. */
+/** The host's records of the capabilities that it passed to a guest. */
 export interface Capabilities {
 	/** Number under which the guest calls a function. */
 	addFunction(call: (...given: unknown[]) => unknown, original: unknown): number;

@@ -4,7 +4,7 @@ import { SourceMap } from "node:module";
 import amaro from "amaro";
 import { transform } from "sucrase";
 
-/** What became of a source. */
+/** The result of erasing types. */
 export type Erased =
 	| { readonly kind: "code"; readonly code: string; readonly columns?: OriginalColumns }
 	| { readonly kind: "error"; readonly message: string; readonly line?: number; readonly column?: number }
@@ -57,7 +57,7 @@ function columnsOf(source: string): OriginalColumns {
 	};
 }
 
-/** What the parser throws; anything else is a failure of its own. */
+/** The parser's error; anything else is a bug. */
 interface ParseError {
 	readonly code: string;
 	readonly message: string;

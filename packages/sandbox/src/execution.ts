@@ -1,6 +1,6 @@
-// A run as its caller holds it. States: waiting for a thread → running → settled; stopping, from `terminate` on, the
-// guest receives nothing from the host. Whatever happens, it settles once. Values of the guest are read as they arrive, in
-// turns of a few milliseconds, while the guest waits.
+// A run as its caller sees it. States: waiting for a thread → running → settled; stopping, after `terminate`, during
+// which the guest receives nothing from the host. It always settles exactly once. Values of the guest are read as they
+// arrive, in slices of a few milliseconds, while the guest waits.
 
 import { randomFillSync } from "node:crypto";
 import { attempt, type MaybePromise, startTimer } from "@holdfast/upp";
@@ -17,7 +17,7 @@ import type {
 } from "./types.ts";
 import { atOnce, inTurns, WireReader } from "./wire-reader.ts";
 
-/** What a run needs of the thread it is in. */
+/** The thread interface that a run needs. */
 export interface ThreadPort {
 	settle(id: number, isFulfilled: boolean, wire: Wire): void;
 	/** Asks the guest to stop, and ends the thread when it does not. */
@@ -241,7 +241,7 @@ export class Execution implements CodeExecution {
 		);
 	}
 
-	/** Ends the run as its thread is gone. */
+	/** Ends the run because its thread has ended. */
 	lose(status: "memory" | "terminated" | "error", message: string): void {
 		this.finish({ status, error: { name: "Error", message }, retire: true });
 	}

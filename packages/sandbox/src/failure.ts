@@ -1,9 +1,9 @@
-// What a result says of an error: only frames of the guest's own modules.
+// The description of an error in a result: only frames of the guest's own modules.
 import type { OriginalColumns } from "./erase-types.ts";
 import { guestFile } from "./guest.ts";
 import type { CodeExecutionError } from "./types.ts";
 
-/** An error, and whether it says that memory ran out. */
+/** An error, and whether it means that memory ran out. */
 export interface Failure {
 	readonly error: CodeExecutionError;
 	readonly isMemory: boolean;

@@ -258,7 +258,7 @@ export class GuestRun {
 		else this.#end({ status: "success", result, retire: this.#retire });
 	}
 
-	/** Whatever is thrown in here ends the run. */
+	/** An error thrown in here ends the run. */
 	#guard(action: () => void): void {
 		this.#since = performance.now();
 		try {
@@ -309,7 +309,7 @@ export class GuestRun {
 	}
 
 	#describe(value: JSValueHandle): Failure {
-		// Describing an error needs memory, of which there may be none left.
+		// Describing an error needs memory, of which none may be left.
 		this.#machine.limitMemory(this.#order.memoryLimitBytes + 1024 * 1024);
 		try {
 			const text = this.#machine.call("describe", value).toString();

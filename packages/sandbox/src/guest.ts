@@ -1,6 +1,6 @@
-// What runs inside the engine before any guest code: the marshaller of that side, and the functions in place of
-// functions of the host. Guest code may change every prototype afterwards, so only what was captured here is used:
-// no method call on a value, no spread, no iteration protocol.
+// The code that runs inside the engine before any guest code: the guest's marshaller, and the stand-ins for host
+// functions. Guest code may change every prototype afterwards, so it uses only references captured here: no method call
+// on a value, no spread, no iteration protocol.
 
 /** File name of its frames, which are cut out of stacks. */
 export const guestFile = "<sandbox>";
@@ -8,7 +8,7 @@ export const guestFile = "<sandbox>";
 /** Property of the global object that hands values over while a run is set up; deleted before guest code runs. */
 export const handOver = "\u01c3";
 
-/** Levels at most that a value has; deeper ones overflow stacks of whoever walks them. */
+/** The maximum depth of a value; deeper ones would overflow the stack of code that walks them. */
 export const maxDepth = 1000;
 
 /** Text of a program whose value is a function: of native functions, to the functions that the worker calls. */

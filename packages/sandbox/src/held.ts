@@ -6,7 +6,7 @@ interface Call {
 	promises: number;
 }
 
-/** What the host holds for one run. */
+/** The host memory held for one run. */
 export class Held {
 	readonly #limit: number;
 	#bytes = 0;
@@ -26,7 +26,7 @@ export class Held {
 		this.#bytes += size;
 	}
 
-	/** Counts the arguments of a call, of which these promises wait. */
+	/** Counts the arguments of a call that waits for these promises. */
 	wait(promises: readonly number[], size: number): void {
 		if (promises.length === 0) return;
 		const call: Call = { size, promises: promises.length };

@@ -12,7 +12,7 @@ const guestFunctions = ["start", "begin", "select", "encode", "settle", "describ
 /** One of them. */
 export type GuestFunction = (typeof guestFunctions)[number];
 
-/** What the engine asks for while it runs. */
+/** The callbacks of a running engine. */
 export interface MachineHost {
 	/** Answers a call of a host function: kind and value. */
 	call(fn: number, text: string): string;
@@ -101,7 +101,7 @@ export class Machine {
 	runJob(): boolean {
 		const exports = this.#vm._getExports();
 		if (exports.qjs_is_job_pending() === 0) return false;
-		// A job that fails has failed its own promise; one that was interrupted is noticed by whoever interrupts.
+		// A failed job has rejected its own promise; an interruption is noticed where it was requested.
 		if (exports.qjs_execute_pending_job() < 0) this.#vm.getException().dispose();
 		return true;
 	}
@@ -144,7 +144,7 @@ export class Machine {
 				normalize: (from, specifier) => withoutStack(() => this.#host.resolve(from, specifier)),
 				load: (name) => withoutStack(() => this.#host.load(name)),
 			},
-			// What an engine prints goes nowhere.
+			// The engine's output is discarded.
 			wasi: () => ({ fd_write: () => 0 }),
 		};
 	}

@@ -92,7 +92,7 @@ export class Pool {
 		thread.sent = 0;
 		thread.worker.ref();
 		if (thread.isReady) this.#order(thread, execution);
-		// Until the thread is ready, the run has not begun and ends at once when it is terminated.
+		// Until the thread is ready, the run has not started and ends at once when it is terminated.
 		else execution.enter({ settle: () => {}, stop: () => this.#withdraw(thread, execution) });
 	}
 
@@ -195,7 +195,7 @@ export class Pool {
 		else if (message.kind === "logs") this.#reply(thread, () => ours?.addLogs(message.logs));
 		else if (ours === undefined) return;
 		else if (message.kind === "parked") {
-			// A settlement that was sent meanwhile continues the run.
+			// A settlement that was sent in the meantime continues the run.
 			if (message.settled !== thread.sent) return;
 			clearTimeout(thread.timer);
 			thread.isParked = true;
@@ -232,7 +232,7 @@ export class Pool {
 		);
 	}
 
-	/** The thread has no run any more. */
+	/** The thread has no run left. */
 	#release(thread: Thread): void {
 		clearTimeout(thread.timer);
 		thread.execution = undefined;

@@ -1,4 +1,4 @@
-// What the host and a worker say to each other. Values of the guest travel as text that the host checks as it reads it.
+// The messages between the host and a worker. Guest values travel as text that the host validates while reading.
 import type { CodeExecutionError, CodeExecutionLog, CodeExecutionStatus } from "./types.ts";
 
 /** A value for the guest: text, and the array buffers it refers to. */
@@ -53,7 +53,7 @@ export interface Reply {
 	readonly promises: readonly number[];
 }
 
-/** What a worker receives. */
+/** A message to a worker. */
 export type ToWorker =
 	| RunOrder
 	| {
@@ -82,7 +82,7 @@ export interface RunEnd {
 	readonly retire: boolean;
 }
 
-/** What a worker sends. */
+/** A message from a worker. */
 export type FromWorker =
 	| { readonly kind: "ready" }
 	/** Of the value in the next message. This, a call and logs are answered before the worker continues. */

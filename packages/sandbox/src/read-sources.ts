@@ -3,7 +3,7 @@ import { eraseTypes, type OriginalColumns } from "./erase-types.ts";
 import { type Failure, linkFailure } from "./failure.ts";
 import type { RunOrder } from "./protocol.ts";
 
-/** What is read, by name of the source. */
+/** The sources that were read, by name. */
 interface Read {
 	readonly sources: Map<string, string>;
 	readonly columns: Map<string, OriginalColumns | undefined>;

@@ -1,4 +1,4 @@
-// The door's one function: a sandbox, its limits and its threads.
+// The sandbox, its limits and its threads.
 import { HoldfastError } from "@holdfast/upp";
 import { Execution } from "./execution.ts";
 import { readLimits, readRunOptions } from "./options.ts";

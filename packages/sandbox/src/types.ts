@@ -23,7 +23,7 @@ export interface CodeExecutionLog {
 	readonly timestamp: number;
 }
 
-/** What went wrong in a run. It holds nothing of the host. */
+/** The error of a run. It contains nothing of the host. */
 export interface CodeExecutionError {
 	/** Name of the error, `TypeError`. */
 	readonly name: string;
@@ -35,7 +35,7 @@ export interface CodeExecutionError {
 	readonly specifier?: string;
 	/** The source that `line` and `column` are of. */
 	readonly filename?: string;
-	/** Line of the source as it was given, from 1. */
+	/** Line of the given source, from 1. */
 	readonly line?: number;
 	/** Column of that line, from 1. */
 	readonly column?: number;
@@ -45,13 +45,13 @@ export interface CodeExecutionError {
 export interface CodeExecutionResult {
 	/** How it ended. */
 	readonly status: CodeExecutionStatus;
-	/** What the chosen export resolved to; only with status `success`. */
+	/** The value that the chosen export resolved to; only with status `success`. */
 	readonly result?: unknown;
-	/** What the guest gave to `report`, in order. */
+	/** The values that the guest passed to `report`, in order. */
 	readonly reports: unknown[];
 	/** Calls of the console, in order, unless the caller supplied one. */
 	readonly logs: CodeExecutionLog[];
-	/** What went wrong; with every status but `success`. */
+	/** The error; with every status except `success`. */
 	readonly error?: CodeExecutionError;
 	/** Milliseconds from the call to the end. */
 	readonly durationMs: number;
@@ -69,7 +69,7 @@ export interface CodeExecution extends PromiseLike<CodeExecutionResult> {
 	readonly reports: readonly unknown[];
 }
 
-/** What a run has and may. */
+/** The options and permissions of a run. */
 export interface CodeExecutionOptions {
 	/** The export to run, `default` by default, and its arguments. */
 	readonly execute?: { readonly fn?: string; readonly args?: readonly unknown[] };
@@ -85,7 +85,7 @@ export interface CodeExecutionOptions {
 	readonly memoryLimitBytes?: number;
 	/** Milliseconds that the run may take, waiting for the host included; that of the sandbox by default. */
 	readonly timeLimitMs?: number;
-	/** What the source is called in stacks, and where it lies in the graph; `<runCode>` by default. */
+	/** The name of the source in stacks and in the module graph; `<runCode>` by default. */
 	readonly filename?: string;
 	/** Receives what the guest gives to `report`, which exists only with this option. */
 	readonly report?: (value: unknown) => void;

@@ -1,7 +1,7 @@
 // A value of the guest on its way to the host, inside the worker: what the host will need to hold it, and pieces that the
 // host reads one at a time, so that no value keeps its event loop busy. Costs linear time.
 
-/** What a node takes in the host's memory, in bytes, measured; by the letter that the guest's marshaller gives it. */
+/** The measured memory of a node on the host in bytes, by the letter of the guest's marshaller. */
 const nodeBytes: Readonly<Record<string, number>> = {
 	__proto__: null as never,
 	...{ a: 32, b: 40, B: 150, d: 110, e: 1024, m: 200, o: 56, r: 230, s: 32, S: 170, t: 150, w: 32 },

@@ -20,7 +20,7 @@ export class WireReader {
 	#root: unknown;
 	#nodes: unknown[][] = [];
 
-	/** Takes a piece. Throws an `Error` for one that is none. */
+	/** Adds a piece. Throws an `Error` for an invalid one. */
 	add(text: string): void {
 		const piece: { readonly r?: unknown; readonly "*"?: unknown; readonly n?: unknown } = JSON.parse(text);
 		if (piece === null || !Array.isArray(piece.n)) throw malformed();

@@ -4,7 +4,7 @@ import { GuestRun } from "./guest-run.ts";
 import { Machine } from "./machine.ts";
 import { control, type FromWorker, type Reply, type RunOrder, sizeOf, type ToWorker } from "./protocol.ts";
 
-/** What a thread starts with. */
+/** The data that a thread starts with. */
 export interface ThreadData {
 	readonly words: Int32Array;
 	readonly replies: MessagePort;

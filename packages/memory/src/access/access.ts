@@ -1,4 +1,4 @@
-// Who may read and write what, by roles. A refused access is recorded before the caller learns of it.
+// Read and write permissions by role. A refused access is recorded before the caller gets the error.
 import { HoldfastError, uuid } from "@holdfast/upp";
 import type { AccessAudit, AccessRule, Caller } from "../contract/index.ts";
 

@@ -1,2 +1,2 @@
-// Door of access rules.
+// Entry point of access rules.
 export { Access, type Place } from "./access.ts";

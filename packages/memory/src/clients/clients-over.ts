@@ -1,4 +1,4 @@
-// Both clients over one place: what they share, and the doors to it.
+// Both clients over one storage: their shared parts and entry points.
 import { HoldfastError } from "@holdfast/upp";
 import { Access } from "../access/index.ts";
 import type { ClientOptions, Clients } from "../contract/index.ts";

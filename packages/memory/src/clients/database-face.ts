@@ -29,7 +29,7 @@ export function databaseFace(parts: Parts): Pick<FullDatabaseClient, "write" | "
 			answered([], options);
 			await access.demand("read", { kind: "collection", name: collection }, options);
 			const storage = await opening.open();
-			// A value that is rewritten meanwhile may be met twice; it has the place of the later one.
+			// A value that is rewritten during the scan may be found twice; the later position counts.
 			const found = new Map<string | null, unknown>();
 			for await (const page of storage.pages("value", space))
 				for (const record of page) {

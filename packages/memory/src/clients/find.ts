@@ -5,7 +5,7 @@ import type { FoundRecord, Kind, Storage, StoredRecord } from "../storage/index.
 import type { RecordCodec } from "./record-codec.ts";
 import type { Retained } from "./retained.ts";
 
-/** What a search needs. */
+/** The context of a search. */
 export interface SearchParts {
 	readonly storage: Storage;
 	readonly codec: RecordCodec;
@@ -13,12 +13,12 @@ export interface SearchParts {
 	readonly embedder: Embedder | undefined;
 }
 
-/** What is searched for. */
+/** The search query. */
 export interface Wanted {
 	readonly kind: Kind;
 	readonly text: string;
 	readonly topK: number;
-	/** As it is stored. */
+	/** The name in its stored form. */
 	readonly space: string | undefined;
 	/** Whether the caller may see what is in a space. */
 	allows(space: string): boolean;

@@ -1,2 +1,2 @@
-// Door of the clients over a place.
+// Entry point of the clients over a storage.
 export { clientsOver } from "./clients-over.ts";

@@ -1,4 +1,4 @@
-// What the clients over one place share.
+// Parts shared by the clients over one storage.
 import type { Access } from "../access/index.ts";
 import type { Embedder } from "../search/index.ts";
 import type { Storage } from "../storage/index.ts";
@@ -6,7 +6,7 @@ import type { Opening } from "./opening.ts";
 import type { RecordCodec } from "./record-codec.ts";
 import type { Retained } from "./retained.ts";
 
-/** What the two clients share. */
+/** The parts that the two clients share. */
 export interface Parts {
 	readonly storage: Storage;
 	readonly opening: Opening;

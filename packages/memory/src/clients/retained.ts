@@ -1,8 +1,8 @@
-// What retention keeps of streams.
+// Applies retention to streams.
 import type { Retention } from "../contract/index.ts";
 import type { Storage, StoredRecord } from "../storage/index.ts";
 
-/** What is kept of one stream. */
+/** The retained part of one stream. */
 export interface Kept {
 	/** Number of the oldest entry that is. */
 	readonly fromSeq: number;

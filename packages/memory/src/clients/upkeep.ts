@@ -1,4 +1,4 @@
-// Upkeep of a place: deleting what is no longer kept, and encrypting anew.
+// Maintenance of a storage: deletes expired data, and re-encrypts values.
 import { keyRequired } from "../encryption/index.ts";
 import type { Kind } from "../storage/index.ts";
 import type { Parts } from "./parts.ts";

@@ -32,7 +32,7 @@ export interface FullDatabaseClient extends DatabaseClient {
 	close(): Promise<void>;
 }
 
-/** Both clients over one place, and its upkeep. What one of the two opens or closes is open or closed for both. */
+/** Both clients over one storage, and its maintenance. Opening or closing one of them opens or closes both. */
 export interface Clients {
 	readonly memory: FullMemoryClient;
 	readonly database: FullDatabaseClient;
@@ -52,7 +52,7 @@ export interface Clients {
 	close(): Promise<void>;
 }
 
-/** What is kept of a stream. What is not kept any more is never returned; `purge()` deletes it. */
+/** The retention of a stream. Expired data is never returned; `purge()` deletes it. */
 export interface Retention {
 	/** Age of an entry at most, in milliseconds. Default: any. */
 	readonly maxAgeMs?: number;
@@ -60,15 +60,15 @@ export interface Retention {
 	readonly maxEntries?: number;
 }
 
-/** Who may read and write. Where several rules match, each must grant; where none does, everyone may. */
+/** Read and write permissions. If several rules match, each must grant access; if none does, everyone has access. */
 export interface AccessRule {
 	/** The stream it is for; `*` as its last character matches any rest. */
 	readonly stream?: string;
 	/** The collection it is for; `*` as its last character matches any rest. */
 	readonly collection?: string;
-	/** Roles, one of which a caller must have to read and search. Default: everyone may. */
+	/** Roles that may read and search; a caller needs one of them. Default: everyone may. */
 	readonly read?: readonly string[];
-	/** Roles, one of which a caller must have to append, write and clear. Default: everyone may. */
+	/** Roles that may append, write and clear; a caller needs one of them. Default: everyone may. */
 	readonly write?: readonly string[];
 }
 
@@ -77,7 +77,7 @@ export interface AccessRecord {
 	readonly id: string;
 	/** ISO 8601, UTC. */
 	readonly timestamp: string;
-	/** Who asked, as the caller said; `unknown` where it did not. */
+	/** The caller's `agentId`; `unknown` if it gave none. */
 	readonly agentId: string;
 	readonly point: string;
 	/** The stream or collection that the rule names. */
@@ -98,8 +98,8 @@ export interface Encryption {
 	/** The id of the key that is written with; the others are only read with. */
 	readonly current: string;
 	/**
-	 * Whether values that are not encrypted are read too: while a place is being converted by `reencrypt()`. Otherwise they
-	 * are refused, since whoever can write there could put any value in place of another. Default: `false`.
+	 * Whether unencrypted values are accepted, for use while `reencrypt()` converts a storage. Otherwise they are
+	 * refused, since anyone who can write there could replace a value. Default: `false`.
 	 */
 	readonly acceptPlain?: boolean;
 }
@@ -124,6 +124,6 @@ export interface ClientOptions {
 
 /** Options of clients of persistent places. */
 export interface PersistentOptions extends ClientOptions {
-	/** Writes values as they are. Without it and without `encryption` no client is made. */
+	/** Writes values unencrypted. A client requires either this or `encryption`. */
 	readonly unencrypted?: boolean;
 }

@@ -1,4 +1,4 @@
-// What turns texts into vectors.
+// Converts texts into vectors.
 
 /** Gives a vector for each text, in order, all of one length. */
 export type EmbedTexts = (texts: readonly string[]) => Promise<readonly (readonly number[])[]>;

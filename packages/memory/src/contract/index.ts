@@ -1,4 +1,4 @@
-// Door of the contract: what memory and database clients are.
+// Entry point of the contract: the interfaces of memory and database clients.
 export type {
 	AccessAudit,
 	AccessRecord,

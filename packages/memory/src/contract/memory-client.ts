@@ -1,10 +1,10 @@
 // Short-term memory: streams of entries, appended and read in order.
 
-/** What a caller may do to streams and collections; checked against access rules where there are any. */
+/** The identity with which streams and collections are accessed; checked against access rules, if there are any. */
 export interface Caller {
-	/** Roles of whoever reads or writes. Default: none. */
+	/** Roles of the caller. Default: none. */
 	readonly roles?: readonly string[];
-	/** Who it is, for audit records. Default: `unknown`. */
+	/** The name of the caller in audit records. Default: `unknown`. */
 	readonly agentId?: string;
 }
 

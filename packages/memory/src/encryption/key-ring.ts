@@ -1,5 +1,5 @@
-// Encryption of values: AES-256-GCM with a fresh random nonce for each. What a value is bound to (its collection and
-// key, or its stream) is authenticated with it, so that moved elsewhere it is refused.
+// Encryption of values: AES-256-GCM with a fresh random nonce for each. The location of a value (its collection and key,
+// or its stream) is authenticated with it, so a moved value is refused.
 //
 // Sealed text: `holdfast:1:<key id>:<base64 of nonce, tag and ciphertext>`. No JSON begins with `h`.
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";

@@ -1,2 +1,2 @@
-// Door of the clients in memory.
+// Entry point of the clients in memory.
 export { inMemoryClient, inMemoryClients } from "./in-memory-clients.ts";

@@ -1,2 +1,2 @@
-// Door of the clients over Postgres.
+// Entry point of the clients over Postgres.
 export { type PostgresOptions, postgresClients } from "./postgres-clients.ts";

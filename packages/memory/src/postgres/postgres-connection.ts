@@ -2,7 +2,7 @@
 // and the next statement makes another.
 import { failed, notInstalled, unavailable, withinTime } from "../storage/index.ts";
 
-/** What is used of a pool. */
+/** The used part of a pool. */
 export interface Queryable {
 	// biome-ignore lint/suspicious/noExplicitAny: rows are what the statement says
 	query(text: string, values?: unknown[]): Promise<{ readonly rows: any[] }>;
@@ -60,7 +60,7 @@ export class PostgresConnection {
 			const error = isOfConnection(cause)
 				? unavailable(this.#place, messageOf(cause), cause)
 				: failed(this.#place, cause);
-			// Connections that do not answer are not asked again. Ending a pool waits for them, so nobody waits for that.
+			// Connections that do not answer are not used again. Ending a pool waits for them, so this is not awaited.
 			if (error.code === "DB_UNAVAILABLE" && (used === undefined || used === this.#pool))
 				this.close().catch(() => {});
 			throw error;

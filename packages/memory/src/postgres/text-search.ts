@@ -1,6 +1,6 @@
-// Words as Postgres's full text search has them, given as they are, so that no parser of its own comes between.
+// Words in the syntax of Postgres's full text search, passed without its own parser.
 
-/** Bytes of the words of one text at most; Postgres takes a megabyte, with what it keeps beside them. */
+/** The maximum size of the words of one text in bytes. Postgres allows a megabyte, including its overhead. */
 const mostBytes = 500_000;
 const mostPlaces = 255;
 const lastPlace = 16_383;

@@ -1,4 +1,4 @@
-// What is made of the values that match: sorted, and a part of them.
+// Sorts the matching values, and returns a part of them.
 import type { QueryOptions } from "../contract/index.ts";
 import { fieldOf, invalid } from "./match.ts";
 

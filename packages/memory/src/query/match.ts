@@ -93,7 +93,7 @@ function isSame(found: unknown, wanted: unknown): boolean {
 	);
 }
 
-/** What is wrong with a query, a limit or a search. */
+/** Reports a problem with a query, a limit or a search. */
 export function invalid(why: string): HoldfastError {
 	return new HoldfastError("QUERY_INVALID", `The query cannot be answered: ${why}`);
 }

@@ -1,2 +1,2 @@
-// Door of the clients over Redis.
+// Entry point of the clients over Redis.
 export { type RedisOptions, redisClients } from "./redis-clients.ts";

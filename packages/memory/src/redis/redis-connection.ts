@@ -14,7 +14,7 @@ interface ConnectionOptions {
 	readonly commandTimeoutMs: number;
 }
 
-/** What is used of a client of the package `redis`. */
+/** The used part of a client of the package `redis`. */
 interface Client {
 	readonly isReady: boolean;
 	on(event: "error", listener: () => void): unknown;

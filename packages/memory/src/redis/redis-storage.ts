@@ -14,7 +14,7 @@ import {
 /** Records read or deleted at a time. */
 const pageSize = 500;
 
-/** What a row is: name, time, body, vector as base64. */
+/** A row: name, time, body, vector as base64. */
 type Row = readonly [name: string | null, at: number, body: string, vector: string | null];
 
 /** A part of a space. */

@@ -1,7 +1,7 @@
-// What changes several keys at once, in Redis's own scripts: nothing comes between.
+// Atomic changes of several keys, as Redis scripts.
 //
-// Keys, each after the prefix: `seq` counts; `spaces:KIND` are those that have records; `rows:KIND:SPACE` are the
-// records by number, `order:KIND:SPACE` their numbers in order, `names:KIND:SPACE` the numbers of those that have a name.
+// Keys, each after the prefix: `seq` counts; `spaces:KIND` are those that have records; `rows:KIND:SPACE` are the records
+// by number, `order:KIND:SPACE` their numbers in order, `names:KIND:SPACE` the numbers of those that have a name.
 
 const insert = `
 	local seq = redis.call('INCR', KEYS[1])

@@ -1,10 +1,10 @@
-// Reciprocal rank fusion: several rankings as one. What is high in any of them comes out high; scores, which cannot be
-// compared between rankings, do not count.
+// Reciprocal rank fusion: merges several rankings. A high rank in any of them leads to a high rank in the result; scores
+// are ignored, because they cannot be compared between rankings.
 
 /** How much being first weighs over being second. */
 const damping = 60;
 
-/** What is ranked, by a number that grows with time. */
+/** A ranked item, identified by a number that grows with time. */
 interface Numbered {
 	readonly seq: number;
 }

@@ -1,2 +1,2 @@
-// Door of the clients over a SQLite file.
+// Entry point of the clients over a SQLite file.
 export { type SqliteOptions, sqliteClients } from "./sqlite-clients.ts";

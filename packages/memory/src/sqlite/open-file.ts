@@ -57,7 +57,7 @@ export function openFile(path: string): DatabaseSync {
 			database.exec("PRAGMA journal_mode = WAL");
 			makeTables(database, path);
 		}
-		// What is deleted is overwritten, so that it cannot be read in the file either.
+		// Deleted data is overwritten, so it cannot be read from the file either.
 		database.exec(
 			"PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON; PRAGMA journal_size_limit = 16777216",
 		);

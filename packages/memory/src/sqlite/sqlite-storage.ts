@@ -31,7 +31,7 @@ export function sqliteStorage(options: { readonly file: string; readonly busyTim
 		);
 	let opened: Opened | undefined;
 
-	/** What is done, again for as long as another process holds a lock. */
+	/** Runs the work, and repeats it while another process holds a lock. */
 	const patiently = async <Result>(work: () => Result): Promise<Result> => {
 		const end = performance.now() + busyTimeoutMs;
 		for (let pause = 1; ; pause = Math.min(pause * 2, 50)) {
@@ -111,7 +111,7 @@ export function sqliteStorage(options: { readonly file: string; readonly busyTim
 		compact: () =>
 			patiently(() => {
 				const { database } = demandOpen(opened, file);
-				// What the indexes and the log hold of deleted records goes only now.
+				// Removes the data of deleted records from the indexes and the log.
 				for (const table of ["entry_words", "value_words"])
 					database.exec(`INSERT INTO ${table} (${table}) VALUES ('optimize')`);
 				database.exec("PRAGMA wal_checkpoint(TRUNCATE)");

@@ -1,11 +1,11 @@
-// Search in a SQLite place, ranked by FTS5's BM25. A word that most texts have says nothing about any of them, and ranking
-// all of them by it would cost the most: it makes a text a match, and adds nothing to its score.
+// Search in a SQLite storage, ranked by FTS5's BM25. A word that most texts contain does not distinguish them, and
+// ranking by it would cost the most: it makes a text a match, and adds nothing to its score.
 import type { FoundRecord, StoredRecord, WordSearch } from "../storage/index.ts";
 import type { Statements } from "./statements.ts";
 
 /** A word may count for nothing only where more texts have it. */
 const many = 5_000;
-/** What a text scores that has only such words. FTS5 gives no less to words of weight. */
+/** The score of a text that matches only such words. FTS5 never scores significant words lower. */
 const least = 1e-9;
 
 /** Records that have a word, best first, newest first among equals. */

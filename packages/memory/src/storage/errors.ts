@@ -47,7 +47,7 @@ export function duration(
 	throw new HoldfastError("OPTION_INVALID", `\`${name}\` is ${String(value)}. It must be ${fault}.`);
 }
 
-/** What is done, or `DB_UNAVAILABLE` when it took longer than that many milliseconds. */
+/** Returns the result, or `DB_UNAVAILABLE` after the given number of milliseconds. */
 export async function withinTime<Result>(
 	milliseconds: number,
 	place: string,

@@ -1,4 +1,4 @@
-// Door of what places must be able to do.
+// Entry point of the storage interface.
 export { duration, failed, notInstalled, unavailable, withinTime } from "./errors.ts";
 export type {
 	Expired,

@@ -1,5 +1,5 @@
-// What a place must be able to do so that memory and database clients can be made over it: keep records in order.
-// Records are texts that were checked, and encrypted where they are; spaces and names come as `storedName` gives them.
+// The interface that a storage implements for memory and database clients: it keeps records in order. Records are
+// validated texts, encrypted if encryption is on; spaces and names are in the form of `storedName`.
 
 /** An entry of a stream, or a value of a collection. */
 export type Kind = "entry" | "value";
@@ -15,7 +15,7 @@ export interface NewRecord {
 	readonly body: string;
 	/** Bytes of a vector, encrypted where the body is. */
 	readonly vector: Uint8Array | null;
-	/** What it can be found by; undefined where it is encrypted. */
+	/** The words for search; undefined if the text is encrypted. */
 	readonly words: readonly string[] | undefined;
 }
 
@@ -37,7 +37,7 @@ export interface Window {
 	readonly since: number;
 }
 
-/** What is searched for. */
+/** A search for words. */
 export interface WordSearch {
 	readonly kind: Kind;
 	/** At least one. */

@@ -1,3 +1,3 @@
-// Door of what may be kept, and how keys are stored.
+// Entry point of allowed values and stored keys.
 export { writtenValue } from "./plain-data.ts";
 export { givenName, storedName } from "./stored-name.ts";

@@ -1,4 +1,4 @@
-// What can be kept: data that is the same again when it was written as JSON and read.
+// Values that can be stored: data that survives a JSON round trip unchanged.
 import { cutText, HoldfastError } from "@holdfast/upp";
 
 /** Levels of nesting at most; what reads it calls itself once a level. */

@@ -1,4 +1,4 @@
-// Keys as they are stored: any text of the caller's, such that no two become one and every database takes it.
+// Keys in their stored form: any text, such that different keys stay different and every database accepts them.
 import { HoldfastError } from "@holdfast/upp";
 
 /** Bytes of a stored key at most: what an index of every database takes. */

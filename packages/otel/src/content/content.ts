@@ -1,12 +1,12 @@
-// What was said, masked and shortened, as text for an attribute. Absent unless it is asked for.
+// Content of messages as attribute text, masked and shortened. Absent unless requested.
 import { createRedactor } from "@holdfast/redaction";
 import { cutText } from "@holdfast/upp";
 
-/** What of the content of runs is reported. */
+/** The content of runs that is reported. */
 export interface ContentOptions {
-	/** Values that are masked wherever they are. Choose those of 8 characters and more. */
+	/** Values that are masked wherever they occur. Choose secrets of 8 characters or more. */
 	readonly secrets?: readonly string[] | undefined;
-	/** Texts are cut after so many characters, and say so. Default 4,000. */
+	/** Longer texts are cut after this many characters, with a mark. Default 4,000. */
 	readonly maxTextLength?: number | undefined;
 	/** Called with data that is masked already, to mask more of it. Must not throw. */
 	readonly mask?: ((data: unknown) => unknown) | undefined;
@@ -32,7 +32,7 @@ export class Content {
 		return shortened(this.#redact(data), this.#longest, deepest);
 	}
 
-	/** As JSON; what is no JSON is said to be none. */
+	/** As JSON; a value that JSON cannot express is reported as such. */
 	json(data: unknown): string {
 		try {
 			return JSON.stringify(this.masked(data)) ?? "null";

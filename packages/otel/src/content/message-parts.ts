@@ -1,4 +1,4 @@
-// Messages as the GenAI conventions write them: a role and parts. Bytes are left out; their kind and size are said.
+// Messages in the form of the GenAI conventions: a role and parts. Bytes are replaced by their kind and size.
 import type { AssistantMessage, ContentBlock, Message, UserMessage } from "@holdfast/upp";
 
 /** A part of a message. @see OpenTelemetry GenAI, "gen_ai.output.messages" */

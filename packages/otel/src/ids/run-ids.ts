@@ -1,8 +1,8 @@
-// Ids of traces and spans that are the same whoever exports a run, in whichever process, and however often: they are made
-// of the run's id and the place of the entry that began the span (keeps I6).
+// Deterministic ids of traces and spans: every exporter of a run, in any process, derives the same ids from the run's id
+// and the position of the entry that began the span (keeps I6).
 import { createHash } from "node:crypto";
 
-/** What an SDK's tracer provider takes as its `idGenerator`. */
+/** The `idGenerator` for an SDK's tracer provider. */
 export interface RunIds {
 	/** 32 lowercase hexadecimal digits. */
 	generateTraceId(): string;

@@ -1,2 +1,2 @@
-// Door of the log lines.
+// Entry point of the log lines.
 export { type ObserverLogger, RunLog } from "./run-log.ts";

@@ -1,2 +1,2 @@
-// Door of the metrics.
+// Entry point of the metrics.
 export { RunMetrics } from "./run-metrics.ts";

@@ -1,5 +1,5 @@
-// Metrics of the GenAI conventions, and of runs and tools. Attributes are models, tools, agents and outcomes: never a
-// session, a run or anything that was said, so their number is bounded (keeps I7).
+// Metrics of the GenAI conventions, and of runs and tools. Attributes are models, tools, agents and outcomes, but never
+// sessions, runs or content, so their number is bounded (keeps I7).
 
 import type { TokenUsage } from "@holdfast/upp";
 import type { Attributes, Counter, Histogram, Meter } from "@opentelemetry/api";

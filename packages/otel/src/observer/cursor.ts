@@ -1,5 +1,5 @@
-// How far an observer is: kept in memory, and beside the sessions of a host that has records, so that another process
-// continues where one stopped.
+// The position of an observer: kept in memory and, if the host has records, stored with its sessions, so that another
+// process continues where one stopped.
 import type { RecordSpace } from "holdfast";
 
 /** How far one session was reported. */

@@ -22,17 +22,20 @@ export interface ObserverOptions {
 	readonly tracer?: Tracer | undefined;
 	/** Makes the metrics. Default: that of the global meter provider. */
 	readonly meter?: Meter | undefined;
-	/** What `runIds()` gave and the tracer provider has as its `idGenerator`. Default: none, and spans get random ids. */
+	/**
+	 * The result of `runIds()`, which the tracer provider uses as its `idGenerator`. Default: none, and spans get random
+	 * ids.
+	 */
 	readonly ids?: RunIds | undefined;
 	/** Takes a line for what happens to each run; a Pino logger fits. Default: none. */
 	readonly logger?: ObserverLogger | undefined;
-	/** What was said, by users, models and tools, masked. Default: nothing of it. */
+	/** Includes the content of messages by users, models and tools, masked. Default: none. */
 	readonly content?: ContentOptions | undefined;
 	/** The provider of a model, from the model's id. Default: a guess by the id's name; `other` where it does not say. */
 	readonly providerOf?: ((modelId: string) => string) | undefined;
 	/**
-	 * Where to begin: `last` where the observer of this name stopped, and at what comes from now on where there was none;
-	 * `start` with all that is kept; `now`. Default `last`.
+	 * The start position: `last` continues where the observer of this name stopped, or starts now if there was none;
+	 * `start` includes everything stored; `now` skips it. Default `last`.
 	 */
 	readonly from?: "last" | "start" | "now" | undefined;
 	/** Under which its position is kept by the host, if that has records. One observer a name. Default `otel`. */
@@ -56,7 +59,7 @@ export interface Observer {
 
 type ObservedHost = Pick<Host, "journal" | "runs" | "records"> & { readonly changes: ChangeLog };
 
-/** Runs that are observed at once; of more, those heard of longest ago are let go. */
+/** The maximum number of observed runs. Beyond it, the least recently active ones are dropped. */
 const mostTraces = 10_000;
 
 const observeNames = optionNames<ObserverOptions>({
@@ -101,7 +104,7 @@ export function observe(host: ObservedHost, options: ObserverOptions = {}): Obse
 	return new HostObserver(host, options);
 }
 
-/** The key as it is reported: that of a sub-agent's session with what it is made of. */
+/** The reported key: for a sub-agent's session, with the parts that it is made of. */
 function shownKey(key: string): string {
 	const child = readChildStoreKey(key);
 	if (child === undefined) return key;
@@ -152,13 +155,14 @@ class HostObserver implements Observer {
 			await this.#follow("caught-up");
 		} finally {
 			clearInterval(saving);
-			// What is open is reported again, and whole, by whoever continues; without ids of its own it would be reported twice.
+			// The process that continues reports open spans again, and completely; without fixed ids they would be
+			// reported twice.
 			if (this.#to.ids === undefined) for (const trace of this.#traces.values()) trace.leave("left");
 			await this.#cursor.save();
 		}
 	}
 
-	/** At the position where the one before stopped, or where it is said to begin. */
+	/** Starts at the position where the previous observer stopped, or at the configured one. */
 	async #begin(): Promise<void> {
 		const { from = "last" } = this.#options;
 		if (from === "last") await this.#cursor.load();
@@ -179,7 +183,7 @@ class HostObserver implements Observer {
 			for await (const event of events) await this.#take(event);
 		} catch (error) {
 			if (!isHoldfastError(error) || error.code !== "changes_expired") throw error;
-			// What was deleted meanwhile is not known any more, so nothing before now is, either.
+			// Sessions deleted in the meantime are unknown, so positions before now are, too.
 			this.#problem(error);
 			this.#cursor.begin(await this.#host.changes.position());
 			await this.#follow(until, signal);

@@ -8,7 +8,7 @@ type Start = Extract<RunEvent, { type: "run_start" }>;
 /** How deep sub-agents are looked for above a run. */
 const deepest = 32;
 
-/** Undefined for a run that nobody gave. */
+/** Undefined for a run without a parent. */
 export async function parentOf(
 	host: Pick<Host, "journal" | "runs">,
 	{ parent, runKind }: Pick<Start, "parent" | "runKind">,
@@ -26,7 +26,7 @@ export async function parentOf(
 	return { traceId, spanId: spanIdOf(runId, `call 1 ${toolCallId}`), relation };
 }
 
-/** How a run began; undefined where that is not known any more. */
+/** The start of a run; undefined if it is no longer known. */
 async function startOf(
 	{ journal, runs }: Pick<Host, "journal" | "runs">,
 	runId: string,

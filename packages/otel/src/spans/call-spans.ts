@@ -74,7 +74,7 @@ export class CallSpans {
 		this.#writer.log(outcome === "done" ? "info" : "warn", "tool ended", { ...line, ...texts }, span);
 	}
 
-	/** Ends the spans of calls that nobody works on any more; what became of them is not known yet. */
+	/** Ends the spans of calls that are no longer in progress; their outcome is not known yet. */
 	left(at: number): void {
 		for (const [toolCallId, { span, isOver }] of this.#open) {
 			if (isOver) continue;

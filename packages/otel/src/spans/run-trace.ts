@@ -16,7 +16,7 @@ import { type Place, traceIdOf } from "../ids/index.ts";
 import { CallSpans } from "./call-spans.ts";
 import { type Destination, given, linkTo, SpanWriter } from "./span-writer.ts";
 
-/** What a sub-agent's run hangs on. */
+/** The parent span of a sub-agent's run. */
 export interface RunParent extends Place {
 	/** `child`: its trace is its parent's. `link`: it works on by itself, in a trace of its own. */
 	readonly relation: "child" | "link";
@@ -36,7 +36,7 @@ export class RunTrace {
 	/** The part before, to which the next one is linked. */
 	#before: Span | undefined;
 	#lastAt: number;
-	/** What the user said, until the model has answered. */
+	/** The user's messages, until the model has answered. */
 	#inputs: unknown[] = [];
 
 	constructor(to: Destination, sessionKey: string, started: Start, parent: RunParent | undefined) {
@@ -72,7 +72,7 @@ export class RunTrace {
 		else if (event.type === "run_end") this.#ended(event);
 	}
 
-	/** Ends what is open: the session is gone, or is observed no more. */
+	/** Ends open spans: the session has been deleted, or is no longer observed. */
 	leave(outcome: string): void {
 		this.#endPart({ "holdfast.run.outcome": outcome });
 	}

@@ -21,7 +21,7 @@ export interface Destination {
 	readonly ids: StableIds | undefined;
 	readonly metrics: RunMetrics;
 	readonly log: RunLog;
-	/** Undefined: nothing that was said. */
+	/** Undefined: no content. */
 	readonly content: Content | undefined;
 	readonly providerOf: (modelId: string) => string;
 }
@@ -116,7 +116,7 @@ export function given(name: string, value: number | string | undefined): Attribu
 	return value === undefined ? {} : { [name]: value };
 }
 
-/** A link that says why. */
+/** A link with its reason. */
 export function linkTo(context: Place, why: "continues" | "delegated" | "retries"): Link {
 	return { context: contextOf(context), attributes: { "holdfast.link": why } };
 }

@@ -1,6 +1,6 @@
-// Checkpoints in files: {dir}/{session}/checkpoint.json is the latest state, metadata.json beside it says which it is.
-// Each file is replaced whole; within a process all work on a session is done in order; between processes a save that was
-// interleaved with another is done again, so that the two files always end up as those of one save.
+// Checkpoints in files: {dir}/{session}/checkpoint.json is the latest state, and metadata.json next to it identifies it.
+// Each file is replaced as a whole. Within a process, all operations on a session run in order; between processes, an
+// interleaved save is repeated, so that the two files always belong to the same save.
 import { randomUUID } from "node:crypto";
 import { mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
 import { join, resolve, sep } from "node:path";
@@ -95,7 +95,7 @@ export function fileCheckpoints(options: FileCheckpointOptions = {}): FileCheckp
 		async flush() {
 			for (let under = turnsBelow(root + sep); under.length > 0; under = turnsBelow(root + sep)) {
 				await Promise.all(under);
-				// Whoever saves one state after the other hands over the next one now.
+				// A caller that saves one state after another passes the next one now.
 				await setImmediate();
 			}
 		},
@@ -155,7 +155,7 @@ async function read<Kept>(path: string): Promise<Kept | null> {
 	}
 }
 
-/** A folder is moved away in one go, so that nobody ever sees half of it. */
+/** A folder is moved away in one step, so that a half-deleted one is never visible. */
 async function remove(root: string, folder: string): Promise<void> {
 	const away = join(root, `${deleted}${randomUUID()}`);
 	try {
@@ -164,7 +164,7 @@ async function remove(root: string, folder: string): Promise<void> {
 	} catch (cause) {
 		if (!isAbsence(cause)) throw failed(folder, cause);
 	}
-	// What processes left that died here. Another one may be removing it too.
+	// Removes files left by dead processes. Another process may be removing them too.
 	const names = await readdir(root).catch(() => []);
 	for (const name of names.filter((name) => name.startsWith(deleted))) {
 		await rm(join(root, name), { recursive: true, force: true }).catch(() => {});
@@ -220,7 +220,7 @@ async function unpack(content: Uint8Array): Promise<string> {
 }
 
 /**
- * What is under way, by path. Several stores of one process may share a folder, and what they do there never overlaps.
+ * Operations in progress, by path. Several stores of one process may share a folder, and their operations never overlap.
  */
 const turns = new Map<string, Promise<void>>();
 

@@ -1,4 +1,4 @@
-// Files that are replaced whole or not at all: written beside their place, forced to the disk, renamed into it.
+// Atomic file replacement: files are written next to their target, flushed to disk, and renamed.
 import { randomUUID } from "node:crypto";
 import { access, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ const ownerOnly = 0o600;
 /** A temporary file older than this belongs to a process that died, or to one that will write it again. */
 const abandonedAfterMs = 60_000;
 
-/** Replaces a file; whoever reads meanwhile reads the old one or the new one. */
+/** Replaces a file; concurrent readers see either the old or the new one. */
 export async function replaceFile(path: string, content: string | Uint8Array): Promise<FileIdentity> {
 	const temporary = `${path}.${randomUUID()}.tmp`;
 	try {
@@ -64,7 +64,7 @@ export async function exists(path: string): Promise<boolean> {
 	);
 }
 
-/** Whether an error says that a file or its folder is not there. */
+/** Whether an error means that a file or its folder does not exist. */
 export function isAbsence(error: unknown): boolean {
 	const code = (error as NodeJS.ErrnoException | null)?.code;
 	return code === "ENOENT" || code === "ENOTDIR";

@@ -1,5 +1,6 @@
-// The folder name of a session. Plain ids are used as they are; whatever could leave the directory, or mean something to a
-// file system, is written as %XXXX (UTF-16). Two ids never share a name, except by case where the file system ignores it.
+// The folder name of a session. Plain ids are used directly; characters that could leave the directory, or that a file
+// system treats specially, are written as %XXXX (UTF-16). Two ids never share a name, except by case if the file system
+// ignores it.
 import { createHash } from "node:crypto";
 
 /** Longer names would not fit into every file system. */
@@ -13,7 +14,7 @@ export function folderOf(sessionId: string): string {
 	return hashed + createHash("sha256").update(sessionId, "utf16le").digest("hex");
 }
 
-/** The session's id; `undefined` where the name is a hash, or none of ours. */
+/** The session's id; `undefined` if the name is a hash, or not from this store. */
 export function sessionOf(folder: string): string | undefined {
 	const sessionId =
 		folder === "%"

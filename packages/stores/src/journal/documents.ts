@@ -4,7 +4,7 @@ import { HoldfastError, isHoldfastError, messageOf } from "@holdfast/upp";
 import type { CommitResult, SessionStore } from "holdfast/host";
 import { named } from "holdfast/host";
 
-/** What the store mints is its own business; it is only handed back. */
+/** An opaque token of the store, only passed back to it. */
 export type Version = string;
 
 export interface Loaded {
@@ -44,7 +44,7 @@ export async function commitDocument(
 	throw storeFailed(new TypeError("commit() gave neither {ok: true, version} nor {ok: false}"));
 }
 
-/** Whatever its form: it is only handed back. */
+/** The form is irrelevant: the token is only passed back. */
 function isVersion(version: unknown): version is Version {
 	return version !== undefined && version !== null;
 }

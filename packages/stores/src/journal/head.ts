@@ -1,10 +1,10 @@
-// The head of a session: the one document that is ever replaced, and so the one place where writers meet (keeps I4).
-// Its size does not grow with the session: what was said is in segments, only waiting inputs are here (keeps I5).
+// The head of a session: the only document that is ever replaced, and so the one point where writers meet (keeps I4). Its
+// size does not grow with the session: messages are in segments, and only queued inputs are here (keeps I5).
 import { HoldfastError } from "@holdfast/upp";
 import type { StoredInput } from "holdfast";
 import { journalCorrupt, named } from "holdfast/host";
 
-/** What is written today. A changed head or segment gets a new number, never a changed meaning. */
+/** The current format. A changed head or segment gets a new number, never a changed meaning. */
 export const storeFormat = 1;
 
 /** The segments that one lease wrote. They are numbered without gaps, so each can be found by its number. */
@@ -19,7 +19,7 @@ export interface Span {
 
 export interface Head {
 	readonly format: typeof storeFormat;
-	/** Made anew with the session: a session deleted and begun again is another one. */
+	/** A new value for each incarnation: a session that is deleted and created again is a different one. */
 	readonly generation: string;
 	readonly epoch: number;
 	/** Seq of the last entry. */
@@ -27,12 +27,12 @@ export interface Head {
 	readonly openRunId: string | null;
 	/** Whether the last entry parked the open run. */
 	readonly parked?: boolean;
-	/** When somebody has to look at the open run; null or absent while it is worked on. */
+	/** When the open run is next due; null or absent while it is in progress. */
 	readonly lookAt?: number | null;
 	/** The lease that appended last, and its worker; empty before the first append. */
 	readonly leaseId: string;
 	readonly workerId: string;
-	/** How often leases have replaced this head. Inputs that are submitted leave it as it is. */
+	/** How often leases have replaced this head. Submitted inputs do not change it. */
 	readonly appends: number;
 	/** Whether that lease was not given up. */
 	readonly held: boolean;
@@ -41,9 +41,9 @@ export interface Head {
 	/** Order of the last input. */
 	readonly inputs: number;
 	readonly inbox: readonly StoredInput[];
-	/** How many dedupe keys of drained inputs, and of appends, are kept beside it. */
+	/** The number of dedupe keys of drained inputs and appends that are stored with it. */
 	readonly claims: number;
-	/** The dedupe key of the last append that had one: it is kept beside the head once the next one comes. */
+	/** The dedupe key of the last append that had one: it is stored separately once the next one arrives. */
 	readonly claimed?: string;
 	readonly createdAt: number;
 	readonly updatedAt: number;
@@ -74,7 +74,7 @@ export function newHead(generation: string, epoch: number, at: number): Head {
 }
 
 /**
- * A head as it was loaded, checked.
+ * Validates a loaded head.
  * @throws HoldfastError `journal_newer`, `journal_corrupt`.
  */
 export function readHead(key: string, state: unknown): Head {

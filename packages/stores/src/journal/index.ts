@@ -1,2 +1,2 @@
-// Door of the journal over a session store.
+// Entry point of the journal over a session store.
 export { headKey } from "./derived-keys.ts";

@@ -23,7 +23,7 @@ export interface Segment {
 	readonly claimed?: readonly string[];
 }
 
-/** The facts of an append as they are stored. */
+/** The facts of an append in their stored form. */
 export function encodeFacts(batch: Append): readonly StoredFact[] {
 	return batch.facts.map((fact) => {
 		const { kind, version, body } = encodeFact(fact);
@@ -154,7 +154,7 @@ export async function listSegments(
 			if (what === "keys") continue;
 			claimed.push(...((await loadSegment(store, key, leaseId, number)).claimed ?? []));
 		}
-		// What a writer left that died, or lost the session, before its head followed.
+		// Segments of a writer that died or lost the session before its head was written.
 		keys.push(segmentKey(key, leaseId, to + 1));
 	}
 	return { keys, claimed };

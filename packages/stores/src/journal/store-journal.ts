@@ -1,6 +1,6 @@
 // A journal over a bare session store: facts as segments that are written once, and a head moved by compare-and-swap
-// (keeps I2). What a bare store cannot give: leases (a living holder is not waited for, its next commit conflicts),
-// news of other processes, and lists of sessions that this process has not used.
+// (keeps I2). A bare store cannot provide leases (a living holder is not waited for; its next commit conflicts),
+// notifications from other processes, and lists of sessions that this process has not used.
 import { uuid } from "@holdfast/upp";
 import type { Entry, Input, Journal, ListOptions, SessionHead, StoredInput } from "holdfast";
 import type { SessionStore } from "holdfast/host";
@@ -31,7 +31,7 @@ export interface StoreJournalOptions {
 	readonly ids?: { uuid(): string };
 }
 
-/** What a lease needs of its journal. */
+/** The journal parts that a lease needs. */
 export interface JournalParts {
 	readonly store: SessionStore;
 	readonly process: StoreProcess;
@@ -45,8 +45,8 @@ export interface JournalParts {
 
 /**
  * A journal over `load`, `commit` and `delete` of a session store. Appends reject with `session_conflict` when another
- * writer moved the session; its calls reject with `journal_newer` or `journal_corrupt` for what they cannot read, and
- * leave it as it is.
+ * writer moved the session; calls reject with `journal_newer` or `journal_corrupt` for unreadable documents, and leave
+ * them unchanged.
  *
  * @see keyed sessions "Session storage and portability"
  */
@@ -63,7 +63,8 @@ export function storeJournal(store: SessionStore, options: StoreJournalOptions =
 	};
 	const begun = (): Head => {
 		const at = clock.now();
-		// Epochs of sessions begun anew stay above earlier ones: they start at the time, which rises faster than leases do.
+		// Epochs of a recreated session stay above earlier ones: they start at the current time, which rises faster than
+		// leases do.
 		return newHead(ids.uuid(), Math.max(Math.ceil(at), process.highestDeletedEpoch), at);
 	};
 	const parts: JournalParts = {
@@ -109,7 +110,7 @@ export function storeJournal(store: SessionStore, options: StoreJournalOptions =
 			// The store may have committed it, and answered a repeated call of its own that it was late.
 			const isThere = now.head?.inbox.some((each) => each.id === input.id && each.order === order) === true;
 			if (isThere) return { duplicate: false, order };
-			// Somebody else moved the head, else the store refuses what it has no reason to refuse.
+			// Either another writer moved the head, or the store refused without reason.
 			if (now.version === version) throw sessionConflict(key);
 		}
 	}
@@ -121,13 +122,13 @@ export function storeJournal(store: SessionStore, options: StoreJournalOptions =
 			try {
 				return await readEntries(store, key, head.span, { after, limit });
 			} catch (error) {
-				// What is missing may have been deleted with its session while it was read.
+				// A missing segment may have been deleted with its session during the read.
 				if ((await parts.look(key)).head?.generation === head.generation) throw error;
 			}
 		}
 	}
 
-	/** A head that cannot be read goes by itself: what it named is found by nobody any more. */
+	/** An unreadable head is deleted by itself: its segments become unreachable. */
 	async function headToRemove(key: string): Promise<Head | undefined> {
 		try {
 			return (await parts.look(key)).head;
@@ -140,7 +141,7 @@ export function storeJournal(store: SessionStore, options: StoreJournalOptions =
 		}
 	}
 
-	/** What is named by nothing that can be read stays, and is found by nobody any more. */
+	/** Segments without a readable reference stay, unreachable. */
 	async function segmentsToRemove(key: string, head: Head): ReturnType<typeof listSegments> {
 		try {
 			const what = head.claims === 0 ? "keys" : "keys-and-claims";
@@ -151,7 +152,7 @@ export function storeJournal(store: SessionStore, options: StoreJournalOptions =
 		}
 	}
 
-	/** One that cannot be read is in no list: whoever uses it hears what is wrong. */
+	/** An unreadable session is in no list: using it reports the error. */
 	async function lookIfReadable(key: string): Promise<Pick<Seen, "head">> {
 		try {
 			return await parts.look(key);
@@ -166,7 +167,7 @@ export function storeJournal(store: SessionStore, options: StoreJournalOptions =
 		if (head === undefined) return;
 		if (seen !== undefined && (seen.epoch !== head.epoch || seen.seq !== head.seq)) throw leaseLost(key);
 		const { keys, claimed } = await segmentsToRemove(key, head);
-		// The head goes first: without it nothing of the session is there, and with it all of it is.
+		// Deletes the head first: with the head the session exists completely, and without it not at all.
 		await deleteDocuments(store, [headKey(key)]);
 		process.highestDeletedEpoch = Math.max(process.highestDeletedEpoch, head.epoch);
 		process.keys.delete(key);

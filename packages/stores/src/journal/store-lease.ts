@@ -1,6 +1,6 @@
-// A lease over a bare store. It is no lock: it remembers the head as it was seen, and every append replaces exactly that
-// head by compare-and-swap. Whoever moved it otherwise has taken the session; that alone fences (keeps I4).
-// An append is a new segment, and then the head that leads to it (keeps I3, I5).
+// A lease over a bare store. It is not a lock: it remembers the head it saw, and every append replaces exactly that head
+// by compare-and-swap. A writer that moved the head otherwise has taken over the session, and this alone fences the old
+// one (keeps I4). An append writes a new segment, and then the head that refers to it (keeps I3, I5).
 
 import type { Append, AppendResult, Lease, StoredInput } from "holdfast";
 import { duplicateInput, foldUnsupported, journalClosed, leaseLost, lookAt } from "holdfast/host";

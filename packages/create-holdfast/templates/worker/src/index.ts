@@ -3,11 +3,11 @@ import { directoryObject, edgeHandler, type ObjectNamespace, sessionObject } fro
 import { assistant } from "./agent.ts";
 import type { Secrets } from "./model.ts";
 
-/** What wrangler.jsonc binds, and the secrets. */
+/** The bindings of wrangler.jsonc, and the secrets. */
 interface Env extends Secrets {
 	readonly SESSIONS: ObjectNamespace;
 	readonly DIRECTORY: ObjectNamespace;
-	/** Who sends it as `Authorization: Bearer …` may call. */
+	/** The key that clients send as `Authorization: Bearer …`. */
 	readonly API_KEY?: string;
 }
 
