@@ -143,13 +143,14 @@ export class Appending implements Write {
 
 	failed(error: HoldfastError): void {
 		this.owner.pending--;
-		// What became of it is not known where the server is away: then the session is taken anew, from what it holds.
+		// The outcome is unknown if the server is unavailable: the session is then taken over again from its stored
+		// state.
 		if (error.code === "lease_lost" || error.code === "db_unavailable") this.owner.lose();
 		this.#reject(error);
 	}
 }
 
-/** What facts do to the open run of their session: they open theirs, end any, end theirs, or neither. */
+/** The effect of facts on the open run of their session: they open their own, end any, end their own, or neither. */
 function openRunAfter(facts: Append["facts"]): "open" | "end" | "own" | "keep" {
 	let open: "open" | "end" | "own" | "keep" = "keep";
 	for (const { kind } of facts) {

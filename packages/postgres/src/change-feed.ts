@@ -1,6 +1,6 @@
-// Notices what was committed: by this host at once, by others through notifications on the one lasting connection, however
-// many sessions are watched. A notification says which sessions to look at and carries nothing else. Nothing depends on one
-// that comes: what watched sessions look like is compared after the connection was made anew, and now and then.
+// Notices commits: by this host at once, by others through notifications on the one lasting connection, regardless of the
+// number of watched sessions. A notification names the sessions to read and carries nothing else. Correctness does not
+// depend on notifications: the state of watched sessions is compared after a reconnect, and periodically.
 import { makeWatchers } from "holdfast/host";
 import { type Database, pause } from "./database.ts";
 import { digest } from "./digest.ts";
@@ -15,15 +15,15 @@ export interface ChangeFeed {
 	watchAll(changed: () => void): () => void;
 	/** This host committed something of the session. */
 	committed(key: string): void;
-	/** Others are to know that these sessions were written to, and that leases on those of `taken` are over. */
+	/** Notifies others that these sessions were written to, and that leases on those of `taken` have ended. */
 	publish(digests: readonly string[], taken: ReadonlySet<string>): void;
-	/** Somebody listens for the loss of this lease. */
+	/** Subscribes to the loss of this lease. */
 	listen(lease: PostgresLease): void;
 	ignore(lease: PostgresLease): void;
 	stop(): Promise<void>;
 }
 
-/** What a feed needs. */
+/** The parts of a feed. */
 export interface FeedParts {
 	readonly database: Database;
 	readonly session: SessionConnection;
@@ -31,9 +31,9 @@ export interface FeedParts {
 	readonly channel: string;
 	/** Milliseconds between two looks where notifications do not come. */
 	readonly pollMs: number;
-	/** Who this host is in notifications. */
+	/** The identity of this host in notifications. */
 	readonly sender: string;
-	/** Resolves when others know of this host: only then they notify. */
+	/** Resolves when other hosts know this one, from which point they notify it. */
 	register(): Promise<unknown>;
 }
 
@@ -48,7 +48,7 @@ const hintLength = 8;
 /** How many sessions a notification names; it may have 8,000 bytes. */
 const hintsAtMost = 900;
 
-/** Makes the feed of a host; nothing connects until somebody watches. */
+/** Creates the feed of a host; it connects with the first watcher. */
 export function makeChangeFeed(parts: FeedParts): ChangeFeed {
 	const { database, session, schema, channel, sender } = parts;
 	const watchers = makeWatchers();
@@ -61,7 +61,7 @@ export function makeChangeFeed(parts: FeedParts): ChangeFeed {
 	let again = false;
 	let stopped = false;
 	let started = false;
-	/** What is to be notified: the digests of sessions, and whether they were taken. */
+	/** Pending notifications: the digests of sessions, and whether they were taken. */
 	let pending = new Map<string, boolean>();
 	let publishing: Promise<void> | undefined;
 
@@ -104,7 +104,7 @@ export function makeChangeFeed(parts: FeedParts): ChangeFeed {
 	function lookSoon(): void {
 		again = true;
 		looking ??= (async () => {
-			// What is watched in one turn is looked at together.
+			// Sessions watched in the same turn are read together.
 			await new Promise((resolve) => setImmediate(resolve));
 			for (let attempt = 0; again && !stopped; attempt++) {
 				again = false;
@@ -153,7 +153,7 @@ export function makeChangeFeed(parts: FeedParts): ChangeFeed {
 			const entry = watched.get(key);
 			if (entry === undefined) continue;
 			const version = found.get(entry.digest)?.[1] ?? "";
-			// Of a session that is there nobody knows whether it was when its watcher came.
+			// For an existing session, its state at the start of the watch is unknown.
 			if (version === entry.version || (entry.version === undefined && version === "")) {
 				entry.version = version;
 				continue;
@@ -213,7 +213,7 @@ export function makeChangeFeed(parts: FeedParts): ChangeFeed {
 		listen(lease) {
 			leases.add(lease);
 			if (!started || !session.connected) start();
-			// What was notified before there was a listener is seen by the look that comes now and then.
+			// Notifications from before the listener connected are covered by the periodic read.
 			else if (timer === undefined) lookLater(seldom);
 		},
 		ignore: (lease) => void leases.delete(lease),

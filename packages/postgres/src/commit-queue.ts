@@ -10,7 +10,7 @@ import type { Database } from "./database.ts";
 import { lockKey } from "./digest.ts";
 import { isConflict, isUnavailable, postgresError } from "./postgres-errors.ts";
 
-/** What the database says of a write. */
+/** The database's answer to a write. */
 export type WriteResult = readonly [outcome: string, ...data: unknown[]];
 
 /** Something to be written. */
@@ -19,11 +19,14 @@ export interface Write {
 	readonly sessions: readonly string[];
 	/** Digests of the records that it reads or writes. */
 	readonly records?: readonly string[];
-	/** Writes of one object, of which no second one may be in a batch as long as `isFirst` says so. Nothing overtakes that one. */
+	/**
+	 * The owner of the write. While `isFirst` is true, a batch contains at most one write of this owner, and later ones
+	 * wait.
+	 */
 	readonly owner?: { readonly isFirst: boolean };
 	/** Whether it ends the leases of others on its sessions, asked for before it is committed. */
 	readonly takes?: boolean;
-	/** What the database is to do, asked for when it is sent; may throw what the write rejects with. */
+	/** The command for the database, encoded when it is sent; may throw the error that the write rejects with. */
 	encode(): Readonly<Record<string, unknown>>;
 	/**
 	 * The same where it may be done together with others of its kind, as the only one that writes to its session before all
@@ -41,9 +44,9 @@ export interface PlainAppend {
 	readonly epoch: number;
 	readonly run: string;
 	readonly at: number;
-	/** What it does to the open run of its session. */
+	/** The effect on the open run of its session. */
 	readonly change: string;
-	/** When somebody has to look at the run; undefined where that stays as it is. */
+	/** The time when the run is next due; undefined to leave it unchanged. */
 	readonly look: number | null | undefined;
 	readonly only: boolean;
 	readonly facts: readonly { readonly kind: string; readonly version: number; readonly body: string }[];
@@ -63,7 +66,7 @@ export interface CommitQueue {
 	readonly transactions: number;
 }
 
-/** What a queue needs. */
+/** The parts of a queue. */
 export interface QueueParts {
 	readonly database: Database;
 	readonly schema: string;
@@ -71,9 +74,9 @@ export interface QueueParts {
 	readonly space: number;
 	/** Resolves when the worker may write, to the lanes it has. */
 	lanes(): Promise<readonly string[]>;
-	/** Makes a lane anew that was taken away with its worker. */
+	/** Restores a lane that was removed with its worker. */
 	restore(lane: string): Promise<void>;
-	/** Sessions were written to, and others share the store; leases on those of `taken` are over. */
+	/** Reports that sessions were written to in a shared store; leases on those of `taken` have ended. */
 	committed(sessions: readonly string[], taken: ReadonlySet<string>): void;
 }
 
@@ -85,7 +88,7 @@ const batchBytes = 4 * 1024 * 1024;
 export const laneCount = 2;
 const conflictsAtMost = 20;
 
-/** A write of a batch, as it is sent. */
+/** A write of a batch in its sent form. */
 interface Sent {
 	readonly write: Write;
 	/** Text of its operation; undefined where it is plain. */
@@ -110,7 +113,7 @@ type Results = readonly [
 export function makeCommitQueue(parts: QueueParts): CommitQueue {
 	const { database, schema, space } = parts;
 	const text = `SELECT ${schema}.apply_v1(${Array.from({ length: 24 }, (_, at) => `$${at + 1}`).join()}) AS results`;
-	/** Plain ones that came to nothing. */
+	/** Plain writes without effect. */
 	const refused = new WeakSet<Write>();
 	let queue: Write[] = [];
 	let lanes: Lane[] | undefined;
@@ -181,7 +184,7 @@ export function makeCommitQueue(parts: QueueParts): CommitQueue {
 				const sent = encode(write, touched);
 				bytes += sent.text?.length ?? sent.plain?.bytes ?? 0;
 				batch.push(sent);
-				// One that may come to nothing is made again before what follows it.
+				// A write that may have no effect is repeated before later ones.
 				if (sent.plain?.only === true) for (const session of write.sessions) busy.add(session);
 			} catch (error) {
 				write.failed(postgresError(error));
@@ -207,7 +210,7 @@ export function makeCommitQueue(parts: QueueParts): CommitQueue {
 		try {
 			await transact(lane, batch);
 		} catch (error) {
-			// Whether it was committed is not known where the server is away: then nothing is tried again.
+			// If the server is unavailable, the commit's outcome is unknown, so nothing is retried.
 			if (batch.length === 1 || isUnavailable(error) || database.closed) fail(batch, error);
 			else for (const each of batch) await transact(lane, [each]).catch((reason) => fail([each], reason));
 		}
@@ -242,7 +245,7 @@ export function makeCommitQueue(parts: QueueParts): CommitQueue {
 			else write.done(["ok", plain?.session, plain?.epoch, seq]);
 		}
 		for (const [at, { write }] of others.entries()) write.done(results[at] as WriteResult);
-		// The database says why only to those that are made by themselves.
+		// The database reports the reason only for writes in a batch of their own.
 		for (const write of again) refused.add(write);
 		queue = [...again, ...queue];
 		if (isShared && sessions.length > 0) parts.committed(sessions, taken);

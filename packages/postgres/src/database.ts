@@ -1,6 +1,6 @@
-// Statements on a bounded pool of connections (keeps I7). A statement that meets a server which is away, restarting or full is
-// made again until it works or patience ends; so every statement given here may be made twice, and writes that may not
-// carry a number of their own (see commit-queue.ts).
+// Statements on a bounded pool of connections (keeps I7). If the server is unavailable, restarting or full, a statement
+// is retried until it succeeds or the wait limit expires. Every statement here may therefore run twice; writes that must
+// not carry a number (see commit-queue.ts).
 
 import type { HoldfastError } from "@holdfast/upp";
 import { journalClosed } from "holdfast/host";
@@ -92,7 +92,7 @@ export function openDatabase({
 		withinMs: number = patienceMs,
 	): Promise<Row[]> {
 		const client = await connected(withinMs);
-		// What breaks it while it is used rejects the statement, too.
+		// An error that breaks the connection during use rejects the statement as well.
 		client.on("error", ignore);
 		try {
 			const { rows } = await client.query({ text, values, types, ...limits, ...how });

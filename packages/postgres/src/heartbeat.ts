@@ -3,9 +3,9 @@
 import { createRequire } from "node:module";
 import { Worker } from "node:worker_threads";
 
-/** What a heartbeat needs. */
+/** The parts of a heartbeat. */
 export interface HeartbeatOptions {
-	/** What the connection is made with; undefined where there can be none that lasts. */
+	/** The connection options; undefined if no lasting connection is possible. */
 	readonly connection: object | undefined;
 	/** The statement of a beat, and its values. */
 	readonly text: string;
@@ -23,8 +23,8 @@ export interface Heartbeat {
 	stop(): Promise<void>;
 }
 
-// Text, not a file: it runs the same from sources and from a build. A beat that fails is tried again with the next one, on a
-// new connection: nobody is notified, as a lease is fenced by its epoch alone.
+// Text instead of a file, so that it runs from sources and from a build alike. A failed beat is repeated with the next
+// one, on a new connection. It is not reported, because a lease is fenced by its epoch alone.
 const program = `
 const { parentPort, workerData } = process.getBuiltinModule("node:worker_threads");
 const { Client } = process.getBuiltinModule("node:module").createRequire(workerData.from)("pg");
@@ -86,7 +86,7 @@ export function startHeartbeat(options: HeartbeatOptions): Heartbeat {
 				resourceLimits: { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 4 },
 			});
 		} catch {
-			// What cannot be given to a thread, a password that is asked for say: the main thread beats.
+			// Options that cannot be passed to a thread, such as a password function: the main thread beats instead.
 			return undefined;
 		}
 	}

@@ -30,11 +30,11 @@ interface State {
 	readonly needs: number;
 	/** Whether there are tables of something else. */
 	readonly foreign: boolean;
-	/** A step that was taken as it is no more. */
+	/** The digest of an earlier released form of the step. */
 	readonly changed?: number | undefined;
 }
 
-/** What a step does, in short. */
+/** A short digest of a step. */
 function digestOf({ sql }: Migration): string {
 	return digest(sql("any"));
 }
@@ -85,7 +85,7 @@ function check(schema: string, { version, needs, foreign, changed }: State): voi
 		);
 }
 
-/** One step as one statement: whoever comes second finds it taken. */
+/** One step as one statement: a concurrent second process finds it done. */
 function step(schema: string, number: number): string {
 	const migration = migrations[number - 1];
 	if (migration === undefined) throw new RangeError(`There is no migration ${number}.`);

@@ -1,17 +1,17 @@
-// The options of a host in Postgres, checked at the door.
+// The options of a host in Postgres, validated on entry.
 
 import type { ConnectionOptions } from "node:tls";
 import { durationFault, HoldfastError, longestForeignWait } from "@holdfast/upp";
 import type { FileLimits } from "holdfast";
 
-/** What is needed of a `Pool` of `pg`. */
+/** The required part of a `Pool` of `pg`. */
 export interface PostgresPool {
 	/** Takes a connection, which is given back with `release`; with an error it is closed. */
 	connect(): Promise<PooledConnection>;
 	on(event: "error", listener: (error: Error) => void): unknown;
 	/** How many calls of `connect` wait for a connection that others use. */
 	readonly waitingCount?: number;
-	/** What the pool connects with: connections for listening and for the heartbeat are made with the same. */
+	/** The connection options of the pool, which the listening and heartbeat connections share. */
 	readonly options: object;
 }
 
@@ -36,7 +36,10 @@ export interface PostgresHostOptions {
 	readonly schema?: string;
 	/** TLS, as `pg` takes it. Default: what the connection string says. */
 	readonly ssl?: boolean | ConnectionOptions;
-	/** Connections of this host at most, beside one for listening and one for the heartbeat. Default 10. */
+	/**
+	 * The maximum number of connections of this host, in addition to one for listening and one for the heartbeat. Default
+	 * 10.
+	 */
 	readonly maxConnections?: number;
 	/**
 	 * Set to `transaction` behind a pooler that gives each transaction another connection, such as PgBouncer. Nothing is then
@@ -59,29 +62,29 @@ export interface PostgresHostOptions {
 	/** Milliseconds a statement may wait for a lock. Default 10,000. */
 	readonly lockTimeoutMs?: number;
 	/**
-	 * Milliseconds for which calls wait for a server that is away, restarting or full, before they reject with
-	 * `db_unavailable`, and for a connection of the pool, before they reject with `pool_exhausted`. Default 10,000.
+	 * How long calls wait, in milliseconds: for a server that is unavailable, restarting or full before they reject with
+	 * `db_unavailable`, and for a pool connection before they reject with `pool_exhausted`. Default 10,000.
 	 */
 	readonly patienceMs?: number;
 	/** Time of sessions and inputs, in milliseconds since the epoch. Default: the system's. Leases go by the server's. */
 	readonly clock?: { now(): number };
-	/** How large files may become that are kept beside the sessions. Default: no limit. */
+	/** Size limits of files stored with sessions. Default: no limit. */
 	readonly files?: FileLimits;
 	/** Name of this worker, at most 200 characters; no other that lives may have it. Default: a random one. */
 	readonly workerId?: string;
 }
 
-/** The options as they are used. */
+/** The options with defaults applied. */
 export interface Resolved
 	extends Required<
 		Omit<PostgresHostOptions, "connectionString" | "pool" | "ssl" | "sessionConnectionString">
 	> {
 	readonly pool: PostgresPool | undefined;
-	/** What a connection is made with. */
+	/** The connection options. */
 	readonly connection: object;
-	/** What a connection that lasts is made with; undefined where there can be none. */
+	/** The options of a lasting connection; undefined if none is possible. */
 	readonly lasting: object | undefined;
-	/** What the connections of the queue are made with. */
+	/** The connection options of the queue. */
 	readonly queueConnection: object;
 }
 
@@ -168,9 +171,9 @@ export function resolveOptions(options: PostgresHostOptions): Resolved {
 }
 
 /**
- * How the queue's connections differ. Of a server that crashes it may forget its last words: a job that is there again is handed
- * out once more. And its table is empty at one time and full at another, so that what the planner knows of it is never true:
- * jobs are fetched by their index, and what that seems to cost is no reason to compile the statement each time.
+ * The special settings of the queue's connections. A crashing server may lose its last commits: a job that reappears is
+ * handed out once more. The table is empty at one time and full at another, so the planner's statistics are never right:
+ * jobs are fetched by index, and the apparent cost must not trigger compiling the statement each time.
  */
 const ofQueue = {
 	options: ["synchronous_commit", "enable_seqscan", "enable_bitmapscan", "jit"]

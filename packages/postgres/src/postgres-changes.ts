@@ -1,6 +1,6 @@
-// The changes of a store. A position is made of the id of the transaction that committed the change, so positions are handed
-// out before they are committed, in another order. A reader therefore gets only those below the oldest transaction that is
-// under way, which nothing can come before any more; what it sees above it waits for, shortly.
+// The changes of a store. A position derives from the id of the transaction that committed the change, so positions are
+// assigned before commit, in a different order. A reader therefore gets only those below the oldest running transaction,
+// after which nothing earlier can appear; it waits briefly for later ones.
 import type { Change, ChangeLog } from "holdfast";
 import { changesAtOnce, changesExpired, fromStored } from "holdfast/host";
 import { pause } from "./database.ts";
@@ -31,7 +31,7 @@ export function changeStatements(schema: string): {
 		UNION ALL SELECT max(position) FROM ${schema}.removed_sessions`;
 	return {
 		last: `SELECT coalesce(max(position), 0) AS position, ${safe} AS safe FROM (${ends}) ends`,
-		// Of each session its last change only, whatever it was.
+		// Only the last change of each session.
 		read: `SELECT c.*, ${safe} AS safe FROM (
 			(SELECT e.position, s.key, s.incarnation, e.seq, 'appended' AS kind
 				FROM ${schema}.entries e CROSS JOIN LATERAL (SELECT * FROM ${schema}.sessions WHERE id = e.session OFFSET 0) s

@@ -1,4 +1,4 @@
-// What errors of Postgres and of the way to it mean to a caller (keeps I9).
+// Maps errors of Postgres and of its connections to error codes (keeps I9).
 import { HoldfastError, isHoldfastError, messageOf } from "@holdfast/upp";
 
 /** The server refuses for now, or ends the connection: classes 08, 53 without the full disk, 57P, and what a timeout cancels. */
@@ -7,7 +7,7 @@ const passing = /^(?:08...|53[013]..|57P..|57014|55P03|25006|25P03)$/;
 const network = /^(?:ECONN|ETIMEDOUT|EPIPE|EAI_AGAIN|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|ENETDOWN|ENOENT)/;
 const lostConnection =
 	/^(?:Connection terminated|timeout exc|timeout expired|Query read timeout|Client has encountered a connection error|Client was closed|Cannot use a pool after)/;
-/** What `pg` says where a pool with a `connectionTimeoutMillis` has no connection to give. */
+/** The message of `pg` when a pool with `connectionTimeoutMillis` has no connection available. */
 const poolTimeout = /^timeout exceeded when trying to connect/;
 
 function codeOf(error: unknown): string {
@@ -15,7 +15,10 @@ function codeOf(error: unknown): string {
 	return typeof code === "string" ? code : "";
 }
 
-/** Whether the same call may work a moment later, for the server or the way to it is away, busy or full of connections. */
+/**
+ * Whether the same call may succeed a moment later, because the server or network is unavailable, busy or out of
+ * connections.
+ */
 export function isUnavailable(error: unknown): boolean {
 	if (isHoldfastError(error)) return error.code === "db_unavailable" || error.code === "pool_exhausted";
 	const code = codeOf(error);
@@ -28,7 +31,7 @@ export function isConflict(error: unknown): boolean {
 	return ["40001", "40P01", "23505"].includes(codeOf(error));
 }
 
-/** An error of Postgres as one of ours; ours are returned as they are. */
+/** Converts an error of Postgres; HoldfastErrors are returned unchanged. */
 export function postgresError(error: unknown): HoldfastError {
 	if (isHoldfastError(error)) return error;
 	if (isUnavailable(error)) return unavailable(error);

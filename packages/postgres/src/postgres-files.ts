@@ -1,6 +1,6 @@
-// Files in Postgres, in pieces of one row each. A file is written under no session, piece by piece in short transactions, and
-// gets its session and name in the last one, which takes them from the file it replaces: readers see the old one or the new
-// one. What is replaced keeps its pieces for a while, for those who read it.
+// Files in Postgres, in pieces of one row each. A new file belongs to no session while it is written piece by piece in
+// short transactions. The last one assigns its session and name, taking them from the replaced file: readers see either
+// the old one or the new one. A replaced file keeps its pieces for a while for its readers.
 import type { FileInfo, FileSource, FileStore, SessionFiles } from "holdfast";
 import {
 	fileChanged,
@@ -160,7 +160,7 @@ class Files implements SessionFiles {
 		}
 	}
 
-	/** What was written goes at once where that is possible, else with the next sweep after this worker. */
+	/** Deletes the written pieces at once if possible, else with the next sweep after this worker. */
 	async #giveUp(file: number | undefined): Promise<void> {
 		const { database, schema, sweep } = this.#store;
 		if (file === undefined) return;

@@ -17,7 +17,7 @@ import { makeStore } from "./store.ts";
 
 type Execution = ReturnType<typeof journalExecution>;
 
-/** A host in a Postgres database: its sessions, and all that an execution host keeps beside them. */
+/** A host in a Postgres database: its sessions, and everything that an execution host stores with them. */
 export interface PostgresHost extends Omit<Required<Host>, keyof Execution | "journal">, Execution {
 	readonly journal: PostgresJournal;
 	readonly execution: Execution;

@@ -1,8 +1,8 @@
-// A lease on a session in Postgres (keeps I4). Nothing is written to get it: the first append takes the session in its own
-// transaction by raising the epoch, and is refused when the session is not as it was seen. Every append checks the epoch in
-// its own transaction, with the session's row locked; that alone fences.
+// A lease on a session in Postgres (keeps I4). Acquiring it writes nothing: the first append takes over the session in
+// its own transaction by raising the epoch, and is refused if the session has changed since it was read. Every append
+// checks the epoch in its own transaction, with the session's row locked; this alone fences.
 //
-// looked → taken (its first append was committed) → over; looked → over.
+// read → taken (its first append was committed) → ended; read → ended.
 
 import type { Append, AppendResult, Lease, StoredInput } from "holdfast";
 import { type EncodedFact, encodeFact, journalClosed, leaseLost } from "holdfast/host";
@@ -10,7 +10,7 @@ import { Appending } from "./appending.ts";
 import type { ChangeFeed } from "./change-feed.ts";
 import type { CommitQueue } from "./commit-queue.ts";
 
-/** What the leases of one journal share. */
+/** Parts shared by the leases of one journal. */
 export interface LeaseStore {
 	readonly commits: CommitQueue;
 	readonly feed: ChangeFeed;
@@ -34,14 +34,14 @@ export interface SeenSession {
 	readonly seq: number;
 }
 
-/** What a lease knows of its session. */
+/** The state of a session as a lease sees it. */
 export interface LeaseState {
 	readonly taken: boolean;
 	/** Number of the session; undefined while it does not exist. */
 	readonly session: number | undefined;
 	readonly epoch: number;
 	readonly seq: number;
-	/** As it is stored. */
+	/** The stored form. */
 	readonly openRun: string | null;
 }
 
@@ -112,10 +112,10 @@ export class PostgresLease implements Lease {
 		else if (!this.#over && !this.store.closed) this.store.feed.listen(this);
 	}
 
-	/** The session has this number and epoch now; undefined where it is gone. */
+	/** Reports the session's current number and epoch; undefined if it was deleted. */
 	see(session: number | undefined, epoch: number | undefined): void {
 		if (!this.state.taken || (session === this.state.session && epoch === this.state.epoch)) return;
-		// What was looked up before an append of this lease was committed is no news.
+		// A state that was read before an append of this lease committed is outdated.
 		if (session === this.state.session && epoch !== undefined && epoch < this.state.epoch) return;
 		this.lose();
 	}
@@ -164,7 +164,7 @@ export class PostgresLease implements Lease {
 			.then(() => {});
 	}
 
-	/** The session is this lease's: the one that had it in this process is over. */
+	/** The lease now holds the session; an earlier lease of this process has ended. */
 	hold(): void {
 		const session = this.state.session as number;
 		this.store.held.get(session)?.lose();

@@ -1,5 +1,5 @@
-// Records in Postgres: a table beside the entries. Those of one commit are locked by name first, also where they are not
-// there yet, so that of two that expect the same one is refused.
+// Records in Postgres: a table next to the entries. Records of one commit are locked by name first, even missing ones, so
+// that of two commits with the same expectation one is refused.
 import { decodeValue, encodeValue, type JSONValue } from "@holdfast/upp";
 import type { RecordSpace } from "holdfast";
 import { fromStored, type StoredRecord, toStored } from "holdfast/host";

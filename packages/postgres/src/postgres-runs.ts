@@ -46,7 +46,7 @@ export function postgresRuns(store: Store): RunIndex {
 			);
 			return rows.map(({ id }) => fromStored(id));
 		},
-		// Every worker that wrote anything beats, wherever it is.
+		// Every worker that has written sends heartbeats.
 		isDead: async (other) => other !== workerId && !(await store.isAlive(toStored(other))),
 	};
 }

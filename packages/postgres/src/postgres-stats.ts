@@ -12,8 +12,8 @@ const most = 100_000;
 /** The numbers of a store. */
 export function postgresStats(store: Store, journal: PostgresJournal): () => Promise<StoreStats> {
 	const jobs = `${jobSchemaOf(store.schema)}._private_jobs`;
-	// A deadline that came is a job only once somebody who takes work has made it one.
-	// The time of a job that is due at once is its turn among others, which is no time of ours: it is due since it was made.
+	// A passed deadline becomes a job only when a process that takes work creates it. The time of a job that is due at
+	// once is its turn and not a clock time: it has been due since it was created.
 	const count = `SELECT count(*) AS queued, coalesce(extract(epoch FROM now() - min(since)) * 1000, 0)::float8 AS age
 		FROM (SELECT greatest(run_at, created_at) AS since FROM ${jobs} WHERE is_available = true AND run_at <= now()
 			UNION ALL SELECT to_timestamp(look_at / 1000.0) FROM ${store.schema}.sessions s
@@ -23,7 +23,7 @@ export function postgresStats(store: Store, journal: PostgresJournal): () => Pro
 	return async () => {
 		await store.ready();
 		try {
-			// Nobody has taken work yet: there is no queue.
+			// No process has taken work yet, so there is no queue.
 			const [found] = await store.database.once<{ there: boolean }>(
 				"SELECT to_regclass($1) IS NOT NULL AS there",
 				[jobs],

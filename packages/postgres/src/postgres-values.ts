@@ -1,4 +1,4 @@
-// The values of sessions in Postgres: a table beside the entries, emptied with its session.
+// The values of sessions in Postgres: a table next to the entries, emptied with its session.
 import { decodeValue, encodeValue, type JSONValue } from "@holdfast/upp";
 import type { Host } from "holdfast";
 import { fromStored, toStored } from "holdfast/host";

@@ -11,10 +11,10 @@ export interface SessionConnection {
 	readonly possible: boolean;
 	/** Whether it is there now. */
 	readonly connected: boolean;
-	/** Starts it; harmless when it was started. Resolves when the first attempt to connect came to an end. */
+	/** Starts it, unless it was started. Resolves when the first connection attempt has ended. */
 	start(): Promise<void>;
 	/**
-	 * Calls `begin` with each connection that is made, now too where one is there, and resolves when that call did. What it
+	 * Calls `begin` with each new connection, and with the current one, and resolves when that call has. An error it
 	 * throws breaks the connection.
 	 */
 	onConnect(begin: (client: pg.Client) => Promise<void>): Promise<void>;
@@ -43,7 +43,7 @@ export function sessionConnection(options: object | undefined): SessionConnectio
 			fresh.on("notification", ({ payload = "" }) => {
 				for (const hear of hearers) hear(payload);
 			});
-			// What comes meanwhile is begun with too.
+			// Also starts callbacks that are added during the loop.
 			for (let at = 0; at < beginnings.length; at++) await beginnings[at]?.(fresh);
 			client = fresh;
 			return fresh;
@@ -68,7 +68,7 @@ export function sessionConnection(options: object | undefined): SessionConnectio
 				client = undefined;
 				void fresh.end().catch(() => {});
 			} catch {
-				// Tried again below; who needs the connection has another way meanwhile.
+				// Retried below; callers that need the connection have another way in the meantime.
 			}
 			tried();
 			if (state === "started") await pause(attempt);

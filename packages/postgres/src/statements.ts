@@ -1,5 +1,5 @@
-// The statements that read sessions. Each is found by an index whatever the number of sessions and entries; a test looks at
-// the plan of each.
+// The statements that read sessions. Each uses an index regardless of the number of sessions and entries; a test checks
+// each plan.
 import type { ListOptions } from "holdfast";
 import { never, toStored } from "holdfast/host";
 
@@ -106,7 +106,7 @@ function indexed(text: string): string {
 	return text.startsWith("$") ? `left(${text}::text, ${indexedLength})` : `left(${text}, ${indexedLength})`;
 }
 
-/** What every text that begins alike sorts before, as far as the index knows them; undefined where there is no such text. */
+/** An upper bound of all texts with a prefix, as far as the index stores them; undefined if there is none. */
 export function endOfPrefix(prefix: string): string | undefined {
 	const points = Array.from(prefix).slice(0, indexedLength);
 	while (points.at(-1) === "\u{10ffff}") points.pop();

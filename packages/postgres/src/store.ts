@@ -1,6 +1,6 @@
-// What the ports of one host share: the database, the queue of its writes, this worker, and the feed of changes.
+// Parts shared by the ports of one host: the database, the queue of its writes, this worker, and the feed of changes.
 //
-// new → ready (its tables were looked at) → closed. The first call that needs the database brings it there.
+// new → ready (its tables were checked) → closed. The first call that needs the database makes it ready.
 import { journalClosed } from "holdfast/host";
 import { type ChangeFeed, makeChangeFeed } from "./change-feed.ts";
 import { type CommitQueue, makeCommitQueue } from "./commit-queue.ts";
@@ -14,7 +14,7 @@ import { type Statements, statements } from "./statements.ts";
 import { makeSweeper } from "./sweeper.ts";
 import { type WorkerRow, workerRow } from "./worker-row.ts";
 
-/** What the ports of one host share. */
+/** Parts shared by the ports of one host. */
 export interface Store {
 	readonly options: Resolved;
 	readonly schema: string;
@@ -26,7 +26,7 @@ export interface Store {
 	readonly feed: ChangeFeed;
 	readonly held: Map<number, PostgresLease>;
 	readonly closed: boolean;
-	/** Resolves when the tables are there. */
+	/** Resolves when the tables exist. */
 	ready(): Promise<void>;
 	now(): number;
 	/** Whether the worker of that stored name lives. */
@@ -73,7 +73,7 @@ export function makeStore(options: Resolved): Store {
 		space,
 		async lanes() {
 			const lanes = await worker.register();
-			// What cannot be swept now is left to the next one that sweeps.
+			// The next sweep removes rows that remain now.
 			void sweeper.sweep().catch(() => {});
 			return lanes;
 		},

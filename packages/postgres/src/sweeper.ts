@@ -1,8 +1,8 @@
-// Removes rows that are out of reach, some in each transaction: entries and chunks of sessions that were removed or folded, and
-// pieces of files that were removed, replaced, or left by a writer that died. Nobody meets them meanwhile, wherever it stops.
+// Removes unreachable rows, a few in each transaction: entries and chunks of removed or folded sessions, and pieces of
+// files that were removed, replaced, or left by a writer that died. They stay invisible wherever it stops.
 import type { Database } from "./database.ts";
 
-/** What a sweeper needs. */
+/** The parts of a sweeper. */
 export interface SweeperParts {
 	readonly database: Database;
 	readonly schema: string;
@@ -70,7 +70,7 @@ export function makeSweeper({ database, schema, lives, now, isOver }: SweeperPar
 				[now() - grace],
 			);
 			if (file === undefined || stopped) return;
-			// Its writer may live all the same: the file can get no name any more, before the first piece goes.
+			// Its writer may still be alive: the file loses its chance of a name before the first piece is deleted.
 			await database.query(
 				`UPDATE ${schema}.files SET worker = NULL, at = 0 WHERE id = $1 AND session IS NULL`,
 				[file.id],

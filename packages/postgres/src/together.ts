@@ -23,7 +23,7 @@ export function together<Question, Answer>(
 	function schedule(): void {
 		if (isScheduled || waiting.length === 0 || underWay >= underWayAtMost) return;
 		isScheduled = true;
-		// What comes in one turn is asked together.
+		// Requests of one turn are sent together.
 		setImmediate(() => {
 			isScheduled = false;
 			void next();

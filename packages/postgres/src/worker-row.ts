@@ -9,17 +9,17 @@ import type { Database } from "./database.ts";
 import { type Heartbeat, startHeartbeat } from "./heartbeat.ts";
 import type { SessionConnection } from "./session-connection.ts";
 
-/** What a worker's row needs. */
+/** The parts of a worker's row. */
 export interface WorkerParts {
 	readonly database: Database;
 	readonly session: SessionConnection;
-	/** What the heartbeat's connection is made with. */
+	/** The options of the heartbeat's connection. */
 	readonly lasting: object | undefined;
 	readonly schema: string;
 	readonly space: number;
 	readonly workerId: string;
 	readonly leaseTtlMs: number;
-	/** The tables are there. */
+	/** Ensures that the tables exist. */
 	ready(): Promise<void>;
 	/** Whether anything is held right now that a heartbeat must keep. */
 	holds(): boolean;
@@ -31,7 +31,7 @@ export interface WorkerRow {
 	readonly id: number;
 	/** Registers it where that was not done; resolves to the lanes of its commits. */
 	register(): Promise<readonly string[]>;
-	/** Makes its rows again, which somebody took for those of a dead worker. */
+	/** Restores its rows, which another process took for those of a dead worker. */
 	restore(lane: string): Promise<void>;
 	/** SQL that says whether the worker of an alias lives. */
 	lives(alias: string): string;
@@ -51,7 +51,7 @@ export function workerRow(parts: WorkerParts): WorkerRow {
 	let timer: ReturnType<typeof setInterval> | undefined;
 	const lives = (alias: string): string => `${schema}.lives_v1(${alias}, ${space})`;
 
-	/** The lock goes with its connection, whatever ends that. */
+	/** The lock ends with its connection. */
 	async function lock(client: pg.Client): Promise<void> {
 		if (id === 0) return;
 		await client.query(

@@ -4,7 +4,7 @@
 import { HoldfastError } from "@holdfast/upp";
 import type { WorkerEvents } from "graphile-worker";
 
-/** What is used of graphile-worker's local queue, which says nothing of it in its types. */
+/** The used part of graphile-worker's local queue, which is missing from its types. */
 interface LocalQueue {
 	/** Those who wait for a job. */
 	readonly workerQueue: { readonly length: number };
@@ -30,13 +30,13 @@ export function fetchByRoom(events: WorkerEvents): () => void {
 	let missing: readonly string[] = ["its event localQueue:init"];
 	/** Queues for which there may be jobs and was no room. */
 	const hungry = new Set<LocalQueue>();
-	// What is thrown here nobody would hear of.
+	// An error thrown here would go unnoticed.
 	events.on("localQueue:init", ({ localQueue }) => {
 		const queue = localQueue as unknown as Record<string, unknown>;
 		missing = Object.keys(parts).filter((name) => parts[name]?.(queue[name]) !== true);
 		if (missing.length === 0) fit(localQueue as unknown as LocalQueue, hungry);
 	});
-	// Who asks is in the queue of its runner right after this.
+	// The caller enters the queue of its runner right after this.
 	events.on("worker:getJob:start", () => {
 		for (const queue of hungry) queueMicrotask(() => hungry.has(queue) && queue.fetch());
 	});

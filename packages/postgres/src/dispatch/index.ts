@@ -1,3 +1,3 @@
-// Door of dispatch: the queue of work of a host.
+// Entry point of dispatch: the work queue of a host.
 export { jobSchemaOf } from "./install.ts";
 export { type PostgresQueue, postgresQueue } from "./postgres-queue.ts";

@@ -1,10 +1,10 @@
-// Has the database make a job of each session that has something to do, in the transaction that gives it to do: a job of
-// graphile-worker, one a session. Nothing of this is there, and nothing costs, until a process first takes work.
+// Lets the database create a job for each session with due work, in the transaction that makes it due: one
+// graphile-worker job per session. None of this exists, or costs anything, until a process first takes work.
 import type { Database } from "../database.ts";
 import { lockSpace } from "../migrate.ts";
 import { nextTurn, turnRoutines } from "./turns.ts";
 
-/** The schema of graphile-worker's own tables, beside that of the sessions. */
+/** The schema of graphile-worker's own tables, next to that of the sessions. */
 export function jobSchemaOf(schema: string): string {
 	return `${schema}_jobs`;
 }
@@ -16,12 +16,14 @@ export const task = "work_on_session";
 export const mostAttempts = 32_000;
 /** How many deadlines get their job in one transaction. */
 export const dueAtOnce = 500;
-/** What the name begins with under which a worker fetches jobs; its number follows. */
+/** The prefix of the name under which a worker fetches jobs; its number follows. */
 export const fetchedBy = "holdfast-";
-/** Seconds after which the sessions of a dead worker are handed out again, if somebody who took them died too. */
+/**
+ * Seconds after which the sessions of a dead worker are handed out again, if the process that took them over died too.
+ */
 const againAfter = 10;
 
-/** Makes the functions and triggers that make jobs; harmless when they are there. graphile-worker's tables are. */
+/** Creates the functions and triggers that create jobs, unless they exist. graphile-worker's tables must exist. */
 export async function installDispatch(database: Database, schema: string): Promise<void> {
 	await database.query(`DO $install$ BEGIN
 		PERFORM pg_advisory_xact_lock(${lockSpace(schema)}, 0);

@@ -1,16 +1,16 @@
-// The connections of graphile-worker. It says that a job is over, or failed, without waiting for that to be written: where
-// the server is away then, nobody would hear of it, and the process would end. So this pool, once it is patient, waits for
-// the server to come back, and makes a statement again that a lost connection cut off; those of a runner are single statements, and may
-// be made twice.
+// The connections of graphile-worker. It reports the end or failure of a job without awaiting the write: with an
+// unavailable server, the report would be lost and the process would end. Once patient, this pool therefore waits for the
+// server, and repeats a statement that a lost connection interrupted; a runner's statements are single ones and may run
+// twice.
 import pg from "pg";
 import { isConflict, isUnavailable } from "../postgres-errors.ts";
 
 /** Milliseconds before the next try to connect: at first, and at most. */
 const [firstWait, longestWait] = [50, 1_000];
-/** Milliseconds for which one who leaves waits for a server that is away. */
+/** How long a leaving runner waits for an unavailable server, in milliseconds. */
 const leaveMs = 5_000;
 
-/** What a runner uses of a connection. */
+/** The part of a connection that a runner uses. */
 type Connection = Pick<pg.PoolClient, "query" | "release">;
 
 export class PatientPool extends pg.Pool {
@@ -39,7 +39,7 @@ export class PatientPool extends pg.Pool {
 		return this.#isPatient ? this.#connected().then((client) => this.#repeating(client)) : super.connect();
 	}
 
-	/** Whoever uses it is about to stop. Settles when that cannot be said to the server, which is away. */
+	/** Announces that the user is about to stop. Settles when the unavailable server cannot be told. */
 	leaves(): Promise<void> {
 		this.#waitsUntil = Math.min(this.#waitsUntil, Date.now() + leaveMs);
 		return this.#isAway.promise;
@@ -54,7 +54,7 @@ export class PatientPool extends pg.Pool {
 			}
 			if (this.ending || Date.now() >= this.#waitsUntil) {
 				this.#isAway.resolve();
-				// Nobody is there any more to whom it could be said.
+				// There is no receiver left.
 				return new Promise(() => {});
 			}
 			await new Promise((resolve) => setTimeout(resolve, wait));

@@ -1,9 +1,9 @@
-// The queue of a host: graphile-worker hands out the sessions of its jobs to those in this process who take work, of which
-// there may be many, an agent each; they share one runner, which takes as many jobs as they have room for (keeps I4, I7).
+// The queue of a host: graphile-worker hands out the sessions of its jobs to the takers in this process, of which there
+// may be many, one per agent; they share one runner, which takes as many jobs as they have capacity for (keeps I4, I7).
 //
-// idle → starting (with the first who takes) → running → stopping (when the last one stops) → idle. While it runs, one who
-// brings more room has the runner replaced. A job whose session nobody here takes, or whose work fails, is tried again later,
-// by whatever process.
+// idle → starting (with the first taker) → running → stopping (when the last one stops) → idle. While it runs, a taker
+// with more capacity has the runner replaced. A job whose session has no taker here, or whose work fails, is retried
+// later by any process.
 import { EventEmitter } from "node:events";
 import {
 	type JobHelpers,
@@ -28,7 +28,7 @@ import { firstTime } from "./turns.ts";
 const connections = 4;
 /** Milliseconds after which a runner looks by itself, once for each job it may take at once. It is woken when there is one. */
 const pollMs = 60_000;
-/** Milliseconds in which jobs that are over are gathered, to be removed together: nobody waits for that. */
+/** How long ended jobs are gathered before they are removed together, in milliseconds: nothing waits for that. */
 const endMs = 5;
 /**
  * Milliseconds between two looks at the workers, for those that died, and at the jobs, for those whose notification was lost or
@@ -37,13 +37,16 @@ const endMs = 5;
 const lookMs = 250;
 /** Looks for dead workers until late jobs are lined up. */
 const looksToLineUp = 4;
-/** Looks until all deadlines that came are looked at again: somebody may have taken one, and not have done it. */
+/**
+ * The number of scans until all passed deadlines have been checked again: a process may have taken one and not finished
+ * it.
+ */
 const looksToBeSure = 40;
 /** Milliseconds for which a deadline is looked at again: a transaction may be longer in coming than the time it says. */
 const overlapMs = 5_000;
 /** Jobs of one process at once at most; each who takes has its own limit. */
 const jobsAtOnce = 100;
-/** Milliseconds after which a session that nobody in this process works on is handed out again, at first and at most. */
+/** The initial and the maximum delay in milliseconds after which a refused session is handed out again. */
 const [firstRefusal, longestRefusal] = [50, 60_000];
 /** Milliseconds between two notes of the turn that is reached. */
 const noteMs = 50;
@@ -57,7 +60,7 @@ interface Taking {
 	stopped: boolean;
 }
 
-/** A runner, for as long as somebody takes. */
+/** A runner, while it has takers. */
 interface Running {
 	/** Has it take as many jobs as there is room for. */
 	fit(): Promise<void>;
@@ -66,11 +69,11 @@ interface Running {
 
 /** The queue of a store. */
 export interface PostgresQueue extends WorkQueue {
-	/** Ends whatever is running. */
+	/** Ends the running runner. */
 	close(): Promise<void>;
 }
 
-/** Makes the queue; nothing connects before somebody takes. */
+/** Creates the queue; it connects with the first taker. */
 export function postgresQueue(store: Store, space: number): PostgresQueue {
 	const { schema } = store;
 	const takings = new Set<Taking>();
@@ -124,7 +127,7 @@ export function postgresQueue(store: Store, space: number): PostgresQueue {
 		let size = room();
 		let stopped = false;
 		const stopping = new Set<Promise<void>>();
-		// What takes jobs is in no other way to be had.
+		// There is no other way to get the worker pool.
 		let takes: WorkerPool | undefined;
 		const events: WorkerEvents = new EventEmitter();
 		const checkFit = fetchByRoom(events);
@@ -182,7 +185,7 @@ export function postgresQueue(store: Store, space: number): PostgresQueue {
 						const former = runner;
 						runner = await launch(wanted);
 						size = wanted;
-						// What it has begun it ends.
+						// It finishes the jobs it has started.
 						const stopped = former.stop().catch(() => {});
 						stopping.add(stopped);
 						void stopped.then(() => stopping.delete(stopped));

@@ -1,18 +1,18 @@
-// Whose turn it is. Sessions that have something to do are handed out tenant by tenant, however many each of them has: start-time
-// fair queueing. The first of a tenant's sessions in line has the turn that is reached now, and each of its others the turn
-// after the one before it. graphile-worker hands out by time, so that a turn is a time: so many milliseconds after 1970, which
-// is always past. `turns`: those of jobs that were made, until they are reached; written without a lock, so that two of one
-// tenant may have the same.
+// Fair scheduling across tenants. Due sessions are handed out tenant by tenant, regardless of how many each has:
+// start-time fair queueing. The first of a tenant's queued sessions gets the current turn, and each further one the turn
+// after its predecessor. graphile-worker hands out by time, so a turn is a time: milliseconds after 1970, always in the
+// past. `turns` stores those of created jobs until they are reached; it is written without a lock, so two jobs of one
+// tenant may share a turn.
 //
-// A job whose own time came, for it is that of a deadline or it failed before, is in line after all turns; it gets one when
-// it was not begun at once.
+// A job with a time of its own (a deadline, or a retry after a failure) follows after all turns; it gets a turn if it was
+// not started at once.
 
 /** Milliseconds since the epoch from which on the time of a job is a time, and no turn. */
 export const firstTime: number = Date.UTC(2000, 0, 1);
 /** How many jobs get their turn in one transaction. */
 const atOnce = 500;
 
-/** SQL that says which turn comes next for a tenant. */
+/** SQL for the next turn of a tenant. */
 export function nextTurn(schema: string, tenant: string): string {
 	return `greatest((SELECT turn FROM ${schema}.turn_reached),
 		(SELECT t.turn FROM ${schema}.turns t WHERE t.tenant = ${tenant} ORDER BY t.turn DESC LIMIT 1) + 1)`;
@@ -20,7 +20,7 @@ export function nextTurn(schema: string, tenant: string): string {
 
 /** The functions that give turns. */
 export function turnRoutines(schema: string, jobs: string): string {
-	// The mark that begins what a key is made of, as it is stored: see session-key.ts.
+	// The mark at the start of a stored compound key: see session-key.ts.
 	const mark = "\\\\u0000";
 	const text = "\\u0000";
 	return `

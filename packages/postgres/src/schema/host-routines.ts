@@ -1,6 +1,6 @@
-// What the other ports of a host write within a batch, and the batch itself.
+// The other ports' writes within a batch, and the batch itself.
 
-/** The functions of a schema that write beside sessions, and the one that applies a batch. */
+/** The functions of a schema for data stored with sessions, and the one that applies a batch. */
 export function hostRoutines(schema: string): string {
 	return `
 	CREATE FUNCTION ${schema}.set_value_v1(op jsonb, pos bigint) RETURNS jsonb LANGUAGE plpgsql AS $$

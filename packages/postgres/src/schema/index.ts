@@ -1,4 +1,4 @@
-// Door of the schema: its numbered steps. A step that was released is never changed; a new one is added after it.
+// Entry point of the schema: its numbered steps. A released step never changes; new ones are added at the end.
 import { hostRoutines } from "./host-routines.ts";
 import { journalRoutines } from "./journal-routines.ts";
 import { tables } from "./tables.ts";
@@ -6,7 +6,7 @@ import { tables } from "./tables.ts";
 /** A step that leads to the tables of this release. */
 export interface Migration {
 	readonly sql: (schema: string) => string;
-	/** A release that knows this step and none later works on, beside the one that takes this one. */
+	/** The lowest step that a release must know to work alongside a release with this step. */
 	readonly needs: number;
 }
 

@@ -1,7 +1,7 @@
-// What one batch of writes does, as functions in the database: a batch is one statement, one transaction and one round trip
-// (keeps I3, I4). Each write is checked and written, or refused, which is its result; it never takes others down with it.
-// The rows of all sessions of a batch are locked first and in one order, so that batches wait for each other in no circle; one that
-// comes to be meanwhile is locked by the write that meets it.
+// Applies one batch of writes, as database functions: a batch is one statement, one transaction and one round trip (keeps
+// I3, I4). Each write is checked and either written or refused, which is its result; a refusal never affects the others.
+// The rows of all sessions of a batch are locked first, in one order, so that batches cannot deadlock; a session created
+// in the meantime is locked by the write that meets it.
 
 /** The functions of a schema that write to sessions. */
 export function journalRoutines(schema: string): string {

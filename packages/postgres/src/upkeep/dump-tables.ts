@@ -10,7 +10,7 @@ interface Column<Row> {
 }
 
 interface TableOfDump<Row> {
-	/** What selects its rows, as they are in a dump. */
+	/** Selects its rows in dump form. */
 	read(schema: string): string;
 	/** How many rows are read at a time. */
 	readonly atOnce: number;
@@ -52,7 +52,7 @@ export const tablesOfDump: { readonly [Table in DumpTable]: TableOfDump<Row<Tabl
 			column("last_kind", "text", ({ lastKind }) => lastKind),
 			column("inputs", "bigint", ({ inputs }) => inputs),
 			column("waiting", "bigint", ({ waiting }) => waiting),
-			// Who follows the changes of the new store from its beginning meets each session once.
+			// A reader that follows the new store's changes from the start meets each session once.
 			column("changed", "bigint", ({ id }) => id),
 			column("created_at", "bigint", ({ createdAt }) => createdAt),
 			column("updated_at", "bigint", ({ updatedAt }) => updatedAt),

@@ -1,4 +1,4 @@
-// Door of the upkeep: a store read, filled and thinned as a whole.
+// Entry point of maintenance: reading, filling and thinning whole stores.
 export { type LivingWorker, livingWorkers } from "./living-workers.ts";
 export { moveOut, readStore } from "./read-store.ts";
 export { type SeenStoreSession, type SessionRemover, sessionRemover } from "./remove-sessions.ts";

@@ -1,4 +1,4 @@
-// Who works on a store now.
+// The workers that use a store now.
 import { fromStored } from "holdfast/host";
 import { openDatabase } from "../database.ts";
 import { lockSpace, migrate } from "../migrate.ts";

@@ -26,9 +26,9 @@ export async function readStore<T>(
 }
 
 /**
- * Reads a store that nobody uses and that nobody can write to meanwhile. When `use` is done its schema gets another name, so
- * that nobody works on what has another place now; that name is returned. When it fails all stays as it was.
- * @throws HoldfastError `store_in_use` when a worker of it lives; as `readStore` does.
+ * Reads an unused store while no one can write to it. When `use` has finished, the schema is renamed, so that no process
+ * uses the moved store; the new name is returned. If it fails, nothing changes.
+ * @throws HoldfastError `store_in_use` if a worker of it is alive; the errors of `readStore`.
  */
 export async function moveOut(
 	options: PostgresHostOptions,

@@ -1,13 +1,13 @@
-// Removes sessions that nobody has turned to since they were seen: those of one call together, in one short transaction. Their
-// rows are out of reach from then on, and go in batches when the journal sweeps.
+// Removes sessions that are unchanged since they were read: those of one call together, in one short transaction. Their
+// rows become unreachable, and are deleted in batches when the journal sweeps.
 import { fromStored, rememberedDeletions } from "holdfast/host";
 import { digest } from "../digest.ts";
 import { type PostgresHostOptions, resolveOptions } from "../options.ts";
 import { upkeepConnection } from "./upkeep-connection.ts";
 
-/** A session as it was seen. */
+/** A session in the state in which it was read. */
 export interface SeenStoreSession {
-	/** Its key, as it is stored. */
+	/** Its key in stored form. */
 	readonly key: string;
 	readonly epoch: number;
 	readonly seq: number;
@@ -17,8 +17,8 @@ export interface SeenStoreSession {
 /** Removes sessions of a store. */
 export interface SessionRemover {
 	/**
-	 * Removes these sessions if all of them still are as they were seen, with no run open and nothing waiting. Gives the runs
-	 * that were in them and are in no other session; undefined where nothing was removed.
+	 * Removes these sessions if all of them are unchanged, without open runs and queued inputs. Returns the runs that
+	 * were in them and are in no other session; undefined if nothing was removed.
 	 */
 	remove(sessions: readonly SeenStoreSession[]): Promise<readonly string[] | undefined>;
 	close(): Promise<void>;
@@ -34,7 +34,7 @@ interface SessionRow {
 	readonly waiting: number;
 }
 
-/** Makes a remover; the store's tables are there. Its calls reject as those of a host do. */
+/** Creates a remover; the store's tables must exist. Its calls reject with the errors of a host. */
 export function sessionRemover(options: PostgresHostOptions): SessionRemover {
 	const resolved = resolveOptions(options);
 	const { schema } = resolved;

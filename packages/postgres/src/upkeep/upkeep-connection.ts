@@ -21,8 +21,8 @@ const levels: Readonly<Record<TransactionMode, string>> = {
 /** A connection of its own. */
 export interface UpkeepConnection {
 	/**
-	 * Runs something in one transaction, and commits it; whatever goes wrong, nothing of it stays. Statements may take any
-	 * time; waiting for a lock ends after `lockTimeoutMs`. Rejects as a host does.
+	 * Runs work in one transaction and commits it; on failure nothing is stored. Statements have no time limit; waiting
+	 * for a lock ends after `lockTimeoutMs`. Rejects with the errors of a host.
 	 */
 	transaction<T>(mode: TransactionMode, work: (transaction: UpkeepTransaction) => Promise<T>): Promise<T>;
 	close(): Promise<void>;
@@ -31,7 +31,7 @@ export interface UpkeepConnection {
 /** Makes the connection; it connects with its first transaction. One transaction at a time. */
 export function upkeepConnection({ connection, lockTimeoutMs }: Resolved): UpkeepConnection {
 	const client = new pg.Client({ ...connection, query_timeout: 0, statement_timeout: 0 });
-	// What breaks the connection rejects the statement under way, or the next one.
+	// An error that breaks the connection rejects the current statement, or the next one.
 	client.on("error", () => {});
 	let connecting: Promise<unknown> | undefined;
 	const transaction: UpkeepTransaction = {
@@ -46,7 +46,7 @@ export function upkeepConnection({ connection, lockTimeoutMs }: Resolved): Upkee
 				connecting ??= client.connect();
 				await connecting;
 				await client.query(`BEGIN ISOLATION LEVEL ${levels[mode]}`);
-				// For this transaction only: behind a pooler the next one is somebody else's.
+				// For this transaction only: behind a pooler, the next one may belong to another client.
 				await client.query(
 					`SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL lock_timeout = ${lockTimeoutMs}`,
 				);

@@ -1,4 +1,4 @@
-// Fills an empty store from a dump, in one transaction: whole or not at all.
+// Fills an empty store from a dump, in one transaction: completely or not at all.
 import { HoldfastError } from "@holdfast/upp";
 import {
 	type DumpBatch,
@@ -21,9 +21,10 @@ export interface WriteStoreOptions {
 }
 
 /**
- * Fills an empty store, and makes its tables where they are missing. What was written is counted before it is committed; until
- * then nobody sees any of it, and a process that dies leaves the store as it was: empty.
- * @throws HoldfastError `store_not_empty`; `journal_foreign`, `journal_newer`, `db_unavailable` and the like; what the dump throws.
+ * Fills an empty store, and creates missing tables. The written rows are counted before the commit; until then they are
+ * invisible, and a process that dies leaves the store empty.
+ * @throws HoldfastError `store_not_empty`; `journal_foreign`, `journal_newer`, `db_unavailable` and the like; the errors
+ * of the dump.
  */
 export async function writeStore(
 	options: PostgresHostOptions,
@@ -39,7 +40,7 @@ export async function writeStore(
 		await database.close();
 	}
 	return inOneTransaction(resolved, "whole", async (transaction) => {
-		// Nobody writes before it is whole.
+		// Locks out writers until it is complete.
 		await transaction.query(
 			`LOCK TABLE ${schema}.slots, ${schema}.sessions, ${schema}.files IN EXCLUSIVE MODE`,
 		);
@@ -88,7 +89,7 @@ async function write({ query }: UpkeepTransaction, schema: string, batch: DumpBa
 	);
 }
 
-/** What the store counts on from here is above all that was written. */
+/** Sets the store's counters above all written values. */
 async function finish(
 	{ query }: UpkeepTransaction,
 	schema: string,

@@ -47,7 +47,7 @@ export class StoreLease implements Lease {
 	get epoch(): number {
 		const { epoch } = this.#base;
 		if (this.#taken) return epoch;
-		// What is begun here may have been begun and deleted by others since it was looked at.
+		// A session created here may have been created and deleted by others since it was read.
 		const deleted = this.#seen.head === undefined ? this.#journal.process.highestDeletedEpoch : 0;
 		return Math.max(epoch, deleted) + 1;
 	}
@@ -101,7 +101,7 @@ export class StoreLease implements Lease {
 		return released.finally(() => this.#end());
 	}
 
-	/** One after the other, in call order; what was begun before the journal is closed is done. */
+	/** Runs calls one after another, in call order; calls started before the journal is closed finish. */
 	#inTurn<T>(work: () => Promise<T>): Promise<T> {
 		if (this.#journal.isClosed()) return Promise.reject(journalClosed());
 		const turn = this.#last.then(work);
@@ -154,13 +154,13 @@ export class StoreLease implements Lease {
 				this.#see(seen);
 			}
 		} catch (error) {
-			// What became of the commit is not known, or another has the session: it must be read anew.
+			// The commit's outcome is unknown, or another writer has the session: it must be read again.
 			if ((error as { code?: unknown }).code !== "duplicate_input") this.#end();
 			throw error;
 		}
 	}
 
-	/** What is gone from the inbox went with its session, or another has it: the session is not as it was seen. */
+	/** A missing inbox input was deleted with its session, or another writer has it: the session has changed. */
 	async #checkDrained(drain: readonly string[]): Promise<void> {
 		const waits = (id: string): boolean => this.#base.inbox.some((input) => input.id === id);
 		if (drain.every(waits)) return;
@@ -169,7 +169,7 @@ export class StoreLease implements Lease {
 		if (!drain.every(waits)) throw leaseLost(this.key);
 	}
 
-	/** Writes a segment. What is under its key already is the same one: nobody else has such keys. */
+	/** Writes a segment. An existing one under its key is identical, because keys are unique to the writer. */
 	async #write(place: string, segment: Segment): Promise<void> {
 		const { store } = this.#journal;
 		if ((await commitDocument(store, place, segment, null)) !== undefined) return;
@@ -192,7 +192,7 @@ export class StoreLease implements Lease {
 		this.#see(seen);
 	}
 
-	/** Whether a head is the one seen, but for inputs that were submitted since: then nobody else has written. */
+	/** Whether a head differs from the one seen only by submitted inputs, so that there was no other writer. */
 	#onlyInputsCame(head: Head | undefined): boolean {
 		if (head === undefined) return false;
 		const base = this.#base;
@@ -208,7 +208,7 @@ export class StoreLease implements Lease {
 		if (seen.head !== undefined) this.#base = seen.head;
 	}
 
-	/** What an append makes of the head, and the segment it needs. */
+	/** The head after an append, and the segment that it needs. */
 	#next(batch: Append, facts: Segment["facts"]): { head: Head; segment?: Segment; claims: Claim[] } {
 		const base = this.#base;
 		const { runId, at, dedupeKey: begun } = batch;
@@ -262,7 +262,7 @@ export class StoreLease implements Lease {
 		return { head: { ...head, span: next }, segment, claims };
 	}
 
-	/** Whether the head was replaced as it was seen. */
+	/** Whether the seen head was replaced. */
 	async #replace(next: Head): Promise<boolean> {
 		const place = headKey(this.key);
 		const head = { ...next, epoch: this.epoch };

@@ -1,5 +1,5 @@
-// What the journals of one process over one store object know of each other. The store notifies nobody of changes; within a
-// process, watchers hear of them, the holder of a session that is killed or deleted is notified, and sessions can be listed.
+// State shared by the journals of one process over one store object. The store does not report changes; within a process,
+// watchers are notified of them, the holder of a killed or deleted session is notified, and sessions can be listed.
 import type { SessionStore } from "holdfast/host";
 import { makeWatchers, type Watchers } from "holdfast/host";
 import type { StoreLease } from "./store-lease.ts";
@@ -10,7 +10,7 @@ const mostRemembered = 100_000;
 export interface StoreProcess {
 	readonly workers: Set<string>;
 	readonly watchers: Watchers;
-	/** Leases that want to hear of their loss. */
+	/** Leases that subscribe to their loss. */
 	readonly listening: Set<StoreLease>;
 	/** Epochs at or below these were seized or deleted, by key. */
 	readonly fences: Map<string, number>;
@@ -24,7 +24,7 @@ export interface StoreProcess {
 
 const processes = new WeakMap<SessionStore, StoreProcess>();
 
-/** What is known of a store in this process. */
+/** The process-wide state of a store. */
 export function processOf(store: SessionStore): StoreProcess {
 	let known = processes.get(store);
 	if (known === undefined) {
@@ -67,7 +67,7 @@ export function inCallOrder<T>({ submits }: StoreProcess, key: string, submit: (
 	return submitted;
 }
 
-/** Leases of the session up to an epoch are no more, and those of this process hear of it. */
+/** Fences leases of the session up to an epoch, and notifies those of this process. */
 export function fence({ fences, listening }: StoreProcess, key: string, epoch: number): void {
 	fences.delete(key);
 	fences.set(key, epoch);

@@ -1,13 +1,15 @@
-// A lock of one file between processes. It is a hard link to a file that names its owner, so it is there as a whole or
-// not at all. A dead owner's lock is broken by whoever gets the lock on breaking exactly that one: a lock that was taken
-// meanwhile is never broken by mistake, and a breaker that dies is itself broken in the same way.
+// A lock of one file between processes. It is a hard link to a file that names its owner, so it exists completely or not
+// at all. A dead owner's lock is broken by the process that holds the lock on breaking exactly that one: a lock taken in
+// the meantime is never broken by mistake, and a dead breaker is itself broken in the same way.
 import { randomUUID } from "node:crypto";
 import { link, readFile, rm, writeFile } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
 import { HoldfastError } from "@holdfast/upp";
 import { type Identity, isProcessGone, ownIdentity } from "holdfast/sqlite";
 
-/** Milliseconds to wait for a living owner, or for one on another machine, whose life nobody here can see. */
+/**
+ * How long to wait, in milliseconds, for a living owner, or for one on another machine, whose state is invisible here.
+ */
 const usualPatience = 10_000;
 
 interface Owner extends Identity {

@@ -10,7 +10,7 @@ import { withLock } from "./file-lock.ts";
 
 /** Locks and files under way are here, so that the folder itself holds nothing but sessions. */
 const workFolder = ".work";
-/** What is under way for longer belongs to a process that died, in milliseconds. */
+/** Operations in progress for longer than this many milliseconds belong to a dead process. */
 const abandonedAfter = 60_000;
 const format = 1;
 
