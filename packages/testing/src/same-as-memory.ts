@@ -1,4 +1,4 @@
-// @holdfast/testing/same-as-memory: whether a journal answers as the one in memory, whatever is done. Needs `fast-check`.
+// @holdfast/testing/same-as-memory: compares a journal with the one in memory over random operations. Needs `fast-check`.
 import type { MaybePromise } from "holdfast/host";
 import type { SameWorld } from "./same-as-memory/memory-comparison.ts";
 

@@ -8,13 +8,13 @@ import { headKey } from "../journal/index.ts";
 /** Encoded values by owner and name. */
 type Stored = Record<string, Record<string, JSONValue>>;
 
-/** Beside the session's own documents, whose keys it never meets. */
+/** A separate key space from the session's own documents. */
 const keyOf = (sessionKey: string): string => `${headKey(sessionKey)}#v`;
 
-/** How often a write is made again because somebody else was faster. */
+/** How often a write is retried because another one was faster. */
 const attempts = 100;
 
-/** Values kept beside the sessions of a store, as safely as those. */
+/** Values stored with the sessions of a store, with the same guarantees. */
 export function storedValues(store: SessionStore): ValueStore {
 	return {
 		values: (sessionKey, owner) => valuesOf(store, keyOf(sessionKey), owner),
@@ -56,7 +56,7 @@ function valuesOf(store: SessionStore, key: string, owner: string): SessionValue
 	};
 }
 
-/** Replaces the state by what `next` makes of it; undefined leaves it. */
+/** Replaces the state by the result of `next`; undefined leaves it unchanged. */
 async function change(
 	store: SessionStore,
 	key: string,

@@ -12,7 +12,7 @@ export interface CheckpointStoreWorld {
 	end(): void | Promise<void>;
 }
 
-/** What `checkpointStoreContract` must know. */
+/** Options of `checkpointStoreContract`. */
 export interface CheckpointStoreContractOptions {
 	/** Precedes the name of each case. */
 	readonly name: string;

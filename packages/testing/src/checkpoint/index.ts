@@ -1,4 +1,4 @@
-// Door of the contract of checkpoint stores.
+// Entry point of the contract of checkpoint stores.
 export {
 	type CheckpointStoreContractOptions,
 	type CheckpointStoreWorld,

@@ -1,4 +1,4 @@
-// What all contracts are made of.
+// Shared parts of all contracts.
 
 /** One case: it is kept when `run` resolves. */
 export interface ContractCase {

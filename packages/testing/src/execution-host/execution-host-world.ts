@@ -22,7 +22,7 @@ export interface ExecutionHostWorld {
 	end(): MaybePromise<void>;
 }
 
-/** What `executionHostContract` must know. */
+/** Options of `executionHostContract`. */
 export interface ExecutionHostContractOptions {
 	/** Precedes the name of each case. */
 	readonly name: string;
@@ -30,7 +30,7 @@ export interface ExecutionHostContractOptions {
 	make(): MaybePromise<ExecutionHostWorld>;
 }
 
-/** A case as it is written. */
+/** The definition of a case. */
 export interface WrittenCase {
 	readonly title: string;
 	/** `other` is a second host on the same store. */

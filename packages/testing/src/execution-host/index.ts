@@ -1,3 +1,3 @@
-// Door of the contract of execution hosts.
+// Entry point of the contract of execution hosts.
 export { executionHostContract } from "./execution-host-contract.ts";
 export type { ExecutionHostContractOptions, ExecutionHostWorld } from "./execution-host-world.ts";

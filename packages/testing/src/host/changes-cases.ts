@@ -1,4 +1,4 @@
-// Changes: everything that happens in a store, in one order, for whoever was there and whoever was not.
+// Changes: everything that happens in a store, in one order, for present and late readers alike.
 import { type Change, type ChangeLog, watchAll } from "holdfast";
 import { append, begin, ended, eventually, input, note, same, started, take } from "../journal/index.ts";
 import type { PortCase } from "./port-case.ts";
@@ -13,7 +13,7 @@ async function changesAfter(changes: ChangeLog, after: number, limit = 500): Pro
 	}
 }
 
-/** What was said last of each session. */
+/** The last change of each session. */
 function lastOf(changes: readonly Change[]): string {
 	const last = new Map(changes.map(({ key, kind, seq }) => [key, `${key} ${kind} ${seq}`]));
 	return [...last.values()].sort().join();

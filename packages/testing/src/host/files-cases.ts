@@ -1,4 +1,4 @@
-// Files: streamed in and out, whole or not at all, and gone with their session.
+// Files: streamed in and out, complete or absent, and deleted with their session.
 import type { SessionFiles } from "holdfast";
 import { pieceSize } from "holdfast/host";
 import { append, begin, ended, rejects, same } from "../journal/index.ts";

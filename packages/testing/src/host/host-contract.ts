@@ -1,4 +1,5 @@
-// The contract of the ports beside a host's journal, as a list of cases for any test runner. Each gets a store of its own.
+// The contract of a host's ports other than its journal, as a list of cases for any test runner. Each case gets its own
+// store.
 import type { Host } from "holdfast";
 import type { MaybePromise } from "holdfast/host";
 import type { ContractCase } from "../contract/index.ts";
@@ -17,13 +18,16 @@ export interface HostWorld {
 	end(): MaybePromise<void>;
 }
 
-/** What `hostContract` must know. */
+/** Options of `hostContract`. */
 export interface HostContractOptions {
 	/** Comes before the name of each case. */
 	readonly name: string;
-	/** Makes a new, empty store. Its files may be limited to 1,000,000 bytes each and 1,500,000 a session, or not at all. */
+	/**
+	 * Creates a new, empty store. Its files may be limited to 1,000,000 bytes each and 1,500,000 a session, or not at
+	 * all.
+	 */
 	make(): MaybePromise<HostWorld>;
-	/** Which ports the host has beside its journal. Default: all of them. */
+	/** The ports of the host besides its journal. Default: all of them. */
 	readonly has?: readonly HostPort[];
 	/** Whether the hosts of `make` have those limits of files. Default: false. */
 	readonly limitsFiles?: boolean;

@@ -1,2 +1,2 @@
-// Door of the contract of the ports beside a journal.
+// Entry point of the contract of the ports besides a journal.
 export { type HostContractOptions, type HostWorld, hostContract } from "./host-contract.ts";

@@ -1,7 +1,7 @@
-// A case about a port of a host, as it is written.
+// The definition of a case about a port of a host.
 import type { Host } from "holdfast";
 
-/** A port beside the journal. */
+/** A port other than the journal. */
 export type HostPort = "values" | "records" | "files" | "timers" | "changes";
 
 /** A host with all ports that cases are about. */

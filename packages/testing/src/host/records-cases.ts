@@ -1,4 +1,4 @@
-// Records: of no session, replaced only where nobody was faster, several at once or none.
+// Records: independent of sessions, replaced by compare-and-swap, several at once or none.
 import { same } from "../journal/index.ts";
 import type { PortCase } from "./port-case.ts";
 

@@ -1,4 +1,4 @@
-// What is appended is read, in order, by everyone; sessions are found and kept apart.
+// Appended facts are read in order by every reader; sessions are found and kept apart.
 import type { Entry, Fact, ListOptions } from "holdfast";
 import {
 	append,

@@ -1,4 +1,4 @@
-// What is emitted between facts is kept in its place, fenced like facts, and goes with them.
+// Text emitted between facts keeps its position, is fenced like facts, and is deleted with them.
 import type { Committed } from "holdfast/host";
 import {
 	append,

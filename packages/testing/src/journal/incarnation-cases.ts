@@ -1,4 +1,4 @@
-// A session made anew is another one, whatever its key: its incarnation says so.
+// A recreated session is a different one, even with the same key: its incarnation differs.
 import type { Journal } from "holdfast";
 import { append, begin, ended, input, note, same, started, take, type WrittenCase } from "./journal-world.ts";
 

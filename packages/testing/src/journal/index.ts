@@ -1,4 +1,4 @@
-// Door of the contract of journals.
+// Entry point of the contract of journals.
 export { journalContract } from "./journal-contract.ts";
 export {
 	append,

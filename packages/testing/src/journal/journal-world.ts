@@ -17,23 +17,24 @@ export interface JournalWorld {
 	end(): MaybePromise<void>;
 }
 
-/** What `journalContract` must know. */
+/** Options of `journalContract`. */
 export interface JournalContractOptions {
 	/** Precedes the name of each case. */
 	readonly name: string;
 	/** Makes a new, empty store. */
 	make(): MaybePromise<JournalWorld>;
 	/**
-	 * What the worlds can do to workers: `kill`, or `stop` and `wake`; and whether the journal can `fold` settled
-	 * entries and keeps `chunks`. Default: all of it. Cases about what they cannot are left out.
+	 * The operations that the test environment supports: `kill`, or `stop` and `wake` of workers; and whether the journal
+	 * can `fold` settled entries and stores `chunks`. Default: all of them. Cases that need other operations are left
+	 * out.
 	 */
 	readonly can?: readonly ("kill" | "stop" | "fold" | "chunks")[];
 }
 
-/** A case as it is written: what it needs, and what it does with a new store. */
+/** The definition of a case: its requirements, and its test on a new store. */
 export interface WrittenCase {
 	readonly title: string;
-	/** What the world must be able to do to workers, or the journal to entries. */
+	/** The required operation on workers, or on the journal's entries. */
 	readonly needs?: "kill" | "stop" | "fold" | "chunks";
 	run(world: Required<JournalWorld>): Promise<void>;
 }

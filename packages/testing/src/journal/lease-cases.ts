@@ -1,4 +1,4 @@
-// One writer: leases, epochs, and what becomes of workers that lose them (keeps I4).
+// One writer: leases, epochs, and workers that lose them (keeps I4).
 import type { AppendResult, Fact, Lease, ListOptions, SessionHead } from "holdfast";
 import {
 	append,

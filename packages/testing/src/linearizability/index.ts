@@ -1,4 +1,4 @@
-// Door of the check of histories: what processes did to a journal, recorded, and judged.
+// Entry point of the history check: records and verifies what processes did to a journal.
 export {
 	checkLinearizable,
 	type Linearizability,

@@ -1,9 +1,9 @@
-// Whether a history of operations of many processes is one that a single, sequential object could have given: each operation
-// takes effect at one instant between its begin and its end. One whose outcome is not known, as its process was killed or
-// its connection broke, takes effect at any time after it began, or never.
+// Checks whether a concurrent history could come from a single, sequential object: each operation takes effect at one
+// instant between its start and its end. An operation with an unknown outcome, because its process was killed or its
+// connection broke, takes effect at any time after its start, or never.
 //
-// The search of Wing and Gong, with Lowe's memory of the places where it was: an operation that may be next is tried, in each
-// state that it may leave, and taken back when no order of the others follows.
+// The search of Wing and Gong, with Lowe's memoisation: it tries each operation that may be next, in each state that it
+// may leave, and backtracks when no order of the others follows.
 
 /** One operation of a history. */
 export interface Operation<Input, Output> {
@@ -15,7 +15,7 @@ export interface Operation<Input, Output> {
 	readonly output: Output | undefined;
 }
 
-/** What the object does, one operation after the other. */
+/** The sequential behaviour of the object. */
 export interface SequentialModel<State, Input, Output> {
 	readonly initial: State;
 	/** The state that an operation with this outcome leaves; undefined where it cannot have it in that state. */

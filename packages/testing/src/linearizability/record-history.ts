@@ -13,9 +13,9 @@ export type HistoryLine =
 let recorders = 0;
 
 /**
- * The same journal, which says what it does: `write` is called with each line, and must have kept it when it returns. Appends
- * and whole reads are recorded; a session that is folded or deleted cannot be checked. Times are nanoseconds of the machine,
- * the same for all its processes.
+ * A journal that records its operations: `write` is called with each line, and must have stored it when it returns.
+ * Appends and complete reads are recorded; a folded or deleted session cannot be checked. Times are nanoseconds of the
+ * machine, equal for all its processes.
  */
 export function recordHistory(journal: Journal, write: (line: HistoryLine) => void): Journal {
 	const name = `${journal.workerId} ${++recorders}`;

@@ -1,9 +1,9 @@
-// What a session in a journal does, for the check of a history: one writer at a time by the session's epoch, and a log that
-// only grows (I4). Leases are taken by the first append of each.
+// The sequential model of a session in a journal, for the history check: one writer at a time by the session's epoch, and
+// a log that only grows (I4). The first append of a lease takes over the session.
 import { createHash } from "node:crypto";
 import type { SequentialModel } from "./linearizable.ts";
 
-/** An operation on a session, as it was asked for. */
+/** The arguments of an operation on a session. */
 export type SessionOperation =
 	| {
 			readonly kind: "append";
@@ -16,7 +16,7 @@ export type SessionOperation =
 	  }
 	| { readonly kind: "read"; readonly after: number };
 
-/** What became of it. */
+/** Its outcome. */
 export type SessionOutcome =
 	| { readonly kind: "appended"; readonly seq: number; readonly epoch: number }
 	/** Nothing was appended: the lease is lost, or an input waits. */

@@ -1,4 +1,4 @@
-// Who may read and write, by roles.
+// Read and write permissions, by role.
 import type { AccessRecord } from "@holdfast/memory";
 import { rejects, same } from "../journal/index.ts";
 import type { WrittenCase } from "./written-case.ts";

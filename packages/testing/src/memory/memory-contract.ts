@@ -16,7 +16,7 @@ export interface MemoryWorld {
 	end(): void | Promise<void>;
 }
 
-/** What `memoryContract` must know. */
+/** Options of `memoryContract`. */
 export interface MemoryContractOptions {
 	/** Precedes the name of each case. */
 	readonly name: string;

@@ -119,7 +119,7 @@ export const searchCases: readonly WrittenCase[] = [
 				"by the new words",
 			);
 			for (let at = 0; at < 12; at++) await database.write("ties", `${at}`, "equal words");
-			// What was written before takes no place among those that are found.
+			// Earlier writes take no slot among the results.
 			for (let at = 0; at < 12; at++) await database.write("ties", "0", "equal words");
 			const ties = (await database.search("equal")).map(({ key }) => key);
 			same(ties, ["0", "11", "10", "9", "8", "7", "6", "5", "4", "3"], "ties by when they were written");

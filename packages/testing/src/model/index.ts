@@ -1,4 +1,4 @@
-// Door of models for tests.
+// Entry point of models for tests.
 export {
 	type Script,
 	type ScriptedCall,

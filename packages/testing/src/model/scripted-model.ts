@@ -1,4 +1,4 @@
-// A model that says what a script says: deterministic, streaming, and it keeps the requests it got.
+// A model with scripted answers: deterministic, streaming, and it keeps its requests.
 import {
 	AssistantMessage,
 	createProvider,

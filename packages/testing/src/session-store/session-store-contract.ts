@@ -11,7 +11,7 @@ export interface SessionStoreWorld {
 	end(): void | Promise<void>;
 }
 
-/** What `sessionStoreContract` must know. */
+/** Options of `sessionStoreContract`. */
 export interface SessionStoreContractOptions {
 	/** Precedes the name of each case. */
 	readonly name: string;

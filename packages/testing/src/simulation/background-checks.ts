@@ -1,5 +1,5 @@
-// What must hold of work in the background, and of the notifications of it, once all is over: no task is lost, each
-// end is reported once, and no notification stays unacknowledged.
+// Invariants of background work and its notifications at the end: no task is lost, each end is reported once, and no
+// notification stays unacknowledged.
 import type { SessionHead } from "holdfast";
 import type { NotificationRecord, RunRecord } from "holdfast/execution";
 import { isFinal, type StoredRecord, taskKey } from "holdfast/host";
@@ -16,9 +16,9 @@ export function undelivered(
 	const incarnations = new Map(sessions.map(({ key, incarnation }) => [key, incarnation]));
 	for (const { value } of records.list("notifications") as readonly { readonly value: unknown }[]) {
 		const { sessionKey, idempotencyKey, runId, status, incarnation } = value as NotificationRecord;
-		// What is for a session that was deleted is delivered to nobody, also to none of its key that was made since.
+		// A notification for a deleted session is never delivered, not even to a new session with its key.
 		if (incarnation !== undefined && incarnations.get(sessionKey) !== incarnation) continue;
-		// One that a kill has ended is not delivered any more.
+		// A notification that a kill has ended is no longer delivered.
 		const run = (records.get({ shelf: "runs", name: runId }) as StoredRecord).value as RunRecord;
 		if (isFinal(run.status)) continue;
 		const input = inputs.find(({ text }) => text === idempotencyKey);
@@ -63,7 +63,7 @@ interface LaunchedTask {
 	readonly key: string;
 	readonly taskId: string;
 	readonly end: TaskOutcome;
-	/** Undefined where nobody is reminded of such an end. */
+	/** Undefined if such an end triggers no reminder. */
 	readonly word: "completed" | "failed" | undefined;
 	readonly reported: readonly string[];
 }
@@ -86,7 +86,7 @@ function launchedTasks(world: World, { endings }: Users): readonly LaunchedTask[
 	});
 }
 
-/** What a session's own runs were notified of was work of theirs: of none that had its key before. */
+/** Notifications of a session's own runs concern their work, never that of an earlier session with its key. */
 function checkOwn(life: SessionLife, { ledger }: World): void {
 	const isOwn = (runId: string): boolean => ledger.lifeOfRun(runId) === life;
 	const own = life.entries.filter(({ runId }) => isOwn(runId));

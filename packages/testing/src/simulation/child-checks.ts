@@ -1,5 +1,5 @@
-// What must hold of the sessions of sub-agents once all is over: they go with the session whose work they do, and with no
-// other session that has its key.
+// Invariants of sub-agents' sessions at the end: they are deleted with the session whose work they do, and with no other
+// session of the same key.
 import { readChildStoreKey } from "holdfast/host";
 import type { Ledger } from "./ledger.ts";
 import type { Users } from "./users.ts";
@@ -7,7 +7,7 @@ import type { World } from "./world.ts";
 
 /** No session of a sub-agent outlives the session it works for, and none goes before it. */
 export function checkChildren({ ledger }: World, { endings }: Users): void {
-	// Who was about to remove a session and died, or was refused, may have removed any part of it.
+	// A process that died or was refused while removing a session may have removed any part of it.
 	const half = new Set(
 		endings.flatMap(({ key, kind, done }) => (kind === "delete" && done === undefined ? [key] : [])),
 	);

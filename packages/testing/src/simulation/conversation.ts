@@ -1,12 +1,12 @@
-// What a session's conversation must be, by its facts: a fold of the checks' own, which shares no code with the engine's.
-// It knows less: which run is open, which calls have no result yet, and what each message says.
+// The expected conversation of a session: an independent fold over its facts that shares no code with the engine's. It
+// tracks less: the open run, the calls without a result, and the text of each message.
 import { AgentState, type Entry } from "holdfast";
 
-/** A message, as far as it is compared. */
+/** The compared parts of a message. */
 export interface SaidMessage {
 	readonly id: string;
 	readonly type: string;
-	/** What it says, its calls and its results, as JSON. */
+	/** Its text, calls and results, as JSON. */
 	readonly says: string;
 }
 
@@ -24,7 +24,7 @@ interface Result {
 	readonly isError: boolean;
 }
 
-/** What is said of calls that a run has left without a result. */
+/** The text for calls that a run has left without a result. */
 const leftOver = "The run ended before this call had a result.";
 
 export class Conversation {
@@ -95,7 +95,7 @@ export class Conversation {
 					run.calls.set(toolCallId, { toolCallId, result: leftOver, isError: true });
 				if (left.length > 0) this.#close(run);
 				this.#run = undefined;
-				// Who ends a run from outside has no results of calls that are under way elsewhere.
+				// A process that ends a run from outside lacks the results of calls that run elsewhere.
 				return left.length > 0 && fact.outcome !== "killed" && fact.outcome !== "aborted"
 					? `leaves calls without a result: ${left.join(", ")}`
 					: undefined;
@@ -141,7 +141,7 @@ interface AnyMessage {
 	}[];
 }
 
-/** A message as it is compared. */
+/** A message for comparison. */
 export function said(message: object): SaidMessage {
 	const { id, type, text, toolCalls = [], results } = message as AnyMessage;
 	const says =

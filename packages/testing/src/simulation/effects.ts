@@ -1,11 +1,11 @@
-// What the outside world saw: every effect of every tool, with its key. A receiver of idempotent effects deduplicates.
+// The external effects of every tool call, with their keys. A receiver of idempotent effects deduplicates.
 import type { RetryPolicy } from "holdfast";
 import { rootOf } from "./child-checks.ts";
 import type { Ledger } from "./ledger.ts";
 
 /** An attempt at an effect, as the receiver sees it. */
 export interface Attempt {
-	/** What the call is about: the same for no two calls of a model. */
+	/** The subject of the call, unique per model call. */
 	readonly subject: string;
 	readonly idempotencyKey: string;
 	readonly attempt: number;
@@ -27,7 +27,7 @@ export class Effects {
 
 	/** A tool begins to run: that must have been recorded, under a key of its own. */
 	begin({ subject: about, idempotencyKey, attempt, retryPolicy, sessionKey }: Attempt): void {
-		// What a host has scheduled may be delivered once more to the session that has the key after a deletion.
+		// A scheduled notification may be delivered once more to the session that has the key after a deletion.
 		const root = rootOf(sessionKey);
 		const lives = this.#ledger.allLives.filter(({ key }) => key === root).length;
 		const subject = about.startsWith("notified of") ? `${about} in life ${lives}` : about;

@@ -1,4 +1,4 @@
-// What may fail in a world where things go wrong.
+// Errors that may occur in a scenario with faults.
 
 /** Codes of errors that may come to pass over any store. */
 export const expectedErrors: ReadonlySet<string> = new Set([

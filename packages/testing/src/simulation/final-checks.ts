@@ -1,4 +1,4 @@
-// What must hold once all faults have ended and the workers have finished what was open.
+// Invariants once all faults have ended and the workers have finished open work.
 import { checkBackground } from "./background-checks.ts";
 import { checkChildren } from "./child-checks.ts";
 import { type SaidMessage, said, sameConversation } from "./conversation.ts";
@@ -17,7 +17,7 @@ export async function checkOutcome(world: World, users: Users): Promise<void> {
 		const lives = ledger.allLives.filter((life) => life.key === input.key && life.inputs.has(input.text));
 		if (lives.length > 1) ledger.wrong(`"${input.text}" was taken in by two lives of ${input.key}`);
 		if (input.accepted === undefined || lives.length === 1) continue;
-		// Who said it again need not know whose run was refused.
+		// A repeated input may refer to a run that was refused.
 		if (input.isRepeated === true && ledger.mayRefuse) continue;
 		if (!wasRefused(world, users, input) && !mayHaveEnded(users, input))
 			ledger.wrong(`"${input.text}" was accepted by ${input.key} and never taken in`);
@@ -43,7 +43,7 @@ function wasRefused({ ledger }: World, { runs }: Users, input: GivenInput): bool
 	return watched.wasRefused || (watched.outcome === undefined && watched.process.dead);
 }
 
-/** What each living process shows of a session is what its journal holds. */
+/** Each live process shows exactly what the session's journal contains. */
 export async function checkView(world: World): Promise<void> {
 	const { ledger, schedule } = world;
 	for (const process of world.serving) {
@@ -72,7 +72,7 @@ function mayHaveEnded(users: Users, { key, given }: GivenInput): boolean {
 	);
 }
 
-/** What was accepted before another was given comes before it. */
+/** Accepted inputs are processed in the order of acceptance. */
 function checkOrder({ ledger }: World, { inputs, endings }: Users): void {
 	for (const life of ledger.allLives) {
 		const sent = inputs.filter(
@@ -84,7 +84,7 @@ function checkOrder({ ledger }: World, { inputs, endings }: Users): void {
 				if (first.accepted === undefined || first.accepted > second.given) continue;
 				const [one, other] = [life.inputs.get(first.text), life.inputs.get(second.text)];
 				if (one === undefined || other === undefined || one.seq < other.seq) continue;
-				// What a kill or deletion, asked for in between, was about to end waits for that: nobody begins it, others may.
+				// Inputs that precede a kill or deletion may wait for it: no run starts for them, others may.
 				const isDoomed = endings.some(
 					({ key, asked }) => key === life.key && asked > first.given && asked < second.given,
 				);
@@ -100,7 +100,7 @@ function checkOrder({ ledger }: World, { inputs, endings }: Users): void {
 	}
 }
 
-/** What was accepted before a deletion was asked for is not in the session's next life. */
+/** An input accepted before a deletion is not in the session's next incarnation. */
 function checkDeletions({ ledger }: World, { inputs, endings }: Users): void {
 	for (const { key, kind, asked, done } of endings) {
 		if (kind !== "delete" || done === undefined) continue;

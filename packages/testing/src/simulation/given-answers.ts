@@ -1,4 +1,4 @@
-// Answers that were accepted, and what became of them: each is on record, unless another to the same call came first.
+// Accepted answers and their outcome: each is recorded, unless another answer to the same call came first.
 
 import type { Fact, StoredInput, ToolAnswer } from "holdfast";
 import type { Ledger } from "./ledger.ts";
@@ -9,7 +9,7 @@ export interface GivenAnswer {
 	readonly answer: ToolAnswer;
 	/** Whether it is for a call of a sub-agent. */
 	readonly isNested: boolean;
-	/** Answers to the same call that somebody had given by the time when this one was accepted. */
+	/** Answers to the same call that had been given when this one was accepted. */
 	readonly rivals: readonly ToolAnswer[];
 }
 

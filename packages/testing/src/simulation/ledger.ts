@@ -1,4 +1,4 @@
-// What is really in the store, followed append by append, and what must hold of it at every moment (checks I2, I3, I4).
+// The true contents of the store, followed append by append, and the invariants at every moment (checks I2, I3, I4).
 
 import type { Append, Entry, SessionHead, StoredInput } from "holdfast";
 import type { MaybePromise } from "holdfast/host";
@@ -31,7 +31,7 @@ export class Ledger {
 	readonly #writers = new Map<string, string>();
 	/** Every attempt that was ever recorded. */
 	readonly attempts: Set<string> = new Set();
-	/** Calls that somebody let run, each after its run. */
+	/** Approved calls, each with its run. */
 	readonly approved: Set<string> = new Set();
 	readonly #settled = new Set<string>();
 	/** The first thing that was found wrong. */
@@ -70,7 +70,7 @@ export class Ledger {
 		return life;
 	}
 
-	/** The session as it is; undefined when nothing was ever committed to it, or it was deleted. */
+	/** The current incarnation of a session; undefined if it was never committed to, or was deleted. */
 	current(key: string): SessionLife | undefined {
 		return this.#lives.get(key);
 	}

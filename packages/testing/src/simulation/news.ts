@@ -1,5 +1,5 @@
-// Who hears of what changes in a store that is not in memory: such a store notices other processes in its own time, and a
-// schedule has none but that of its seed. So the world says at once what a process has done.
+// Change notifications for a store that is not in memory: such a store notices other processes in its own time, but a
+// schedule has only the time of its seed. The simulation therefore reports each change at once.
 import type { Lease } from "holdfast";
 
 export class News {

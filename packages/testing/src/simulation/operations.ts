@@ -4,7 +4,7 @@ import type { MaybePromise } from "holdfast/host";
 import type { PlantedFault } from "./planted-faults.ts";
 import type { Owner, Schedule } from "./schedule.ts";
 
-/** Who asks, and of what store. */
+/** The process, and its store. */
 export interface OperationsOptions {
 	readonly schedule: Schedule;
 	readonly owner: Owner;
@@ -18,13 +18,13 @@ export interface OperationsOptions {
 /** How an operation waits for its turn. */
 export interface Waiting {
 	readonly lane?: Lanes;
-	/** It may come through although the process is stopped or has died meanwhile. */
+	/** It may still succeed although the process has been stopped or has died. */
 	readonly kind: "reads" | "writes";
 	/** Mostly at once, and else with its carrying out: of records many are read before one is written. */
 	readonly answered?: "mostly-at-once";
 }
 
-/** What is done in the order in which it was asked for. */
+/** Operations that run in the order in which they were requested. */
 export interface Lanes {
 	readonly carryingOut: object;
 	readonly answering: object;

@@ -7,7 +7,7 @@ import type { Ledger } from "./ledger.ts";
 import type { Random } from "./random.ts";
 import type { AccessAtOnce, Holders, StoreUser } from "./store-access.ts";
 
-/** What each fault does. */
+/** A description of each fault. */
 export const plantedFaults: Readonly<Record<PlantedFault, string>> = {
 	"lease-without-epoch": "an append is committed although the epoch was raised",
 	"acknowledged-before-commit": "an append is acknowledged before it is committed",
@@ -66,7 +66,7 @@ export type PlantedFault =
 	| "unnoticed-child"
 	| "hidden-child";
 
-/** What a planted fault may use. */
+/** The context of a planted fault. */
 export interface Planting {
 	readonly user: StoreUser;
 	readonly ledger: Ledger;
@@ -74,7 +74,7 @@ export interface Planting {
 	readonly random: Random;
 }
 
-/** The store with a fault; those that are not about the store leave it as it is. */
+/** The store with a fault; a fault that does not concern the store leaves it unchanged. */
 export function withFault(
 	fault: PlantedFault | undefined,
 	access: AccessAtOnce,
@@ -133,7 +133,7 @@ export function withFault(
 				fork(from, to) {
 					const acquired = access.acquire(to, "polite");
 					if (!acquired.ok) throw new Error("a new session was held");
-					// Entry by entry, as they are, whether or not a run is open.
+					// Reads raw entries, even during an open run.
 					for (const { at, runId, fact } of access.read(from))
 						acquired.lease.append({ at, runId, facts: [fact] });
 					acquired.lease.release();
@@ -233,7 +233,7 @@ function submitting(access: AccessAtOnce, change: (input: Input) => Input): Acce
 	return { ...access, submit: (key, input) => access.submit(key, change(input)) };
 }
 
-/** An input for whichever session has its key. */
+/** An input for any session with its key. */
 function forAny({ askedBy: _, ...input }: Input): Input {
 	return input;
 }

@@ -81,7 +81,7 @@ export class Process implements Owner, StoreUser {
 				newId: () => world.uuid(),
 			});
 		const tools = simulatedTools(work);
-		// What hangs in the background nobody would interrupt.
+		// A hanging background task could not be interrupted.
 		const inTime: WorkOptions["trouble"] = (of) => {
 			const how = world.trouble(of);
 			return how === "hangs" ? "fails" : how;
@@ -125,7 +125,7 @@ export class Process implements Owner, StoreUser {
 		});
 	}
 
-	/** Where background work continues, what is scheduled is kept beside the sessions. */
+	/** If background work continues across processes, schedules are stored with the sessions. */
 	#host(): Host | RecordingHost {
 		const { execution } = this;
 		if (execution === undefined) return journalHost(this.journal);
@@ -137,7 +137,7 @@ export class Process implements Owner, StoreUser {
 		return !this.stopped && !this.dead && !this.leaving;
 	}
 
-	/** It is gone at once. What it had sent to the store may still come through. */
+	/** Stops at once. Requests already sent to the store may still succeed. */
 	die(): void {
 		const { random } = this.#world.schedule;
 		this.dead = true;
@@ -168,7 +168,9 @@ export class Process implements Owner, StoreUser {
 		this.#world.shared.takeForDead(this.worker);
 	}
 
-	/** It continues where it was, and others see that it lives; what they have taken meanwhile is theirs. */
+	/**
+	 * Continues where it stopped, and others see that it is alive; sessions taken over in the meantime stay with them.
+	 */
 	wake(): void {
 		this.stopped = false;
 		if (!this.lapsed) return;
@@ -196,7 +198,7 @@ export class Process implements Owner, StoreUser {
 		return planted === "update-after-end" ? (context) => this.#updateEnded(context) : undefined;
 	}
 
-	/** A planted fault: tasks of the session that are over are updated once more. */
+	/** A planted fault: updates ended tasks of the session once more. */
 	#updateEnded({ runId, onSubagentEvent }: ToolContext): void {
 		const { ledger } = this.#world;
 		for (const { entries } of ledger.allLives) {

@@ -28,7 +28,7 @@ interface Timer {
 	readonly wake: () => void;
 }
 
-/** More steps than any schedule takes that comes to its end. */
+/** More steps than any schedule needs that ends by itself. */
 const mostSteps = 20_000;
 
 /** Places of child sessions have characters that terminals do not show. */

@@ -16,7 +16,7 @@ export interface SimulationOptions {
 	readonly seed: number;
 	/** How many things users and the world do before all faults end. Default: 5 to 40, chosen by the seed. */
 	readonly steps?: number;
-	/** What may go wrong. Default: all of it. */
+	/** The enabled faults. Default: all of them. */
 	readonly faults?: readonly WorldFault[];
 	/** A fault planted on purpose, to see that the checks find it. Default: none. */
 	readonly planted?: PlantedFault;
@@ -31,18 +31,18 @@ export interface SimulationOptions {
 	readonly nested?: true;
 }
 
-/** What became of a schedule. */
+/** The result of a schedule. */
 export interface SimulationResult {
 	readonly seed: number;
 	/** Whether all that must hold did. */
 	readonly ok: boolean;
 	/** The first thing that did not hold. */
 	readonly problem?: string;
-	/** What happened, one line each, in order. */
+	/** The events of the schedule, one per line, in order. */
 	readonly trace: readonly string[];
 }
 
-/** Rounds of recovery after which whatever is still open is stuck. */
+/** Rounds of recovery after which open work counts as stuck. */
 const mostRounds = 60;
 
 /**
@@ -97,7 +97,7 @@ async function live(world: World, users: Users, steps: number): Promise<void> {
 	}
 }
 
-/** Something happens that nobody wanted, or time passes. */
+/** An unwanted event occurs, or time passes. */
 function befall(world: World): void {
 	const { random, schedule, faults } = world;
 	const possible = (["crash", "stop", "lapse", "clock", "store"] as const).filter((fault) =>
@@ -117,7 +117,7 @@ function befall(world: World): void {
 	else process.failNextWrite();
 }
 
-/** All faults end; the workers finish what is open. Whatever is not finished then is stuck. */
+/** All faults end, and the workers finish open work. Anything unfinished after that is stuck. */
 async function comeToRest(world: World, users: Users): Promise<void> {
 	const { schedule, ledger } = world;
 	world.calm = true;
@@ -135,7 +135,7 @@ async function comeToRest(world: World, users: Users): Promise<void> {
 		if (round % 3 === 0) {
 			for (const each of whoSettles(world, round)) await users.settle(each);
 		} else if (round % 3 === 1) {
-			// What was due by a clock that was fast is due in hours.
+			// A deadline set by a fast clock may be due only in hours.
 			const atLeast = round < mostRounds / 2 ? 1_000 : 3_600_000;
 			schedule.pass(Math.max(schedule.untilTimer ?? 0, atLeast));
 		} else interruptHanging(world, users);

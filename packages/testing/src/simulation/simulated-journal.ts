@@ -1,4 +1,4 @@
-// A journal as a process has it: whatever it asks is carried out and answered when the scheduler says, or never.
+// The journal of a process: its requests run and are answered when the scheduler decides, or never.
 import { after, guarded } from "@holdfast/upp";
 import type { Append, AppendResult, Journal, Lease } from "holdfast";
 import type { MaybePromise } from "holdfast/host";
@@ -7,7 +7,7 @@ import type { PlantedFault } from "./planted-faults.ts";
 import type { Owner, Schedule } from "./schedule.ts";
 import type { StoreAccess } from "./store-access.ts";
 
-/** What a simulated journal needs. */
+/** The parts of a simulated journal. */
 export interface SimulatedJournalOptions {
 	readonly schedule: Schedule;
 	readonly owner: Owner;

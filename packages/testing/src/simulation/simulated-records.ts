@@ -1,5 +1,5 @@
-// The records beside the journal as a process has them: what a host in a file keeps of claims, notifications and what is
-// scheduled. One space for all processes; the state of a run is read from the store.
+// The records of a process: the claims, notifications and schedules that a host in a file stores. All processes share one
+// space; the state of a run is read from the store.
 
 import { after } from "@holdfast/upp";
 import type { Entry, Journal } from "holdfast";
@@ -9,7 +9,7 @@ import type { Operation } from "./operations.ts";
 import type { PlantedFault } from "./planted-faults.ts";
 import type { Random } from "./random.ts";
 
-/** What simulated records need. */
+/** The parts of simulated records. */
 export interface SimulatedRecordsOptions {
 	readonly operation: Operation;
 	readonly space: RecordSpace;
@@ -95,7 +95,7 @@ function forAnySession(write: RecordWrite): RecordWrite {
 	return { ...write, value };
 }
 
-/** Records in memory answer at once; their port only says that they may. */
+/** Records in memory answer at once, although their port allows promises. */
 function at<T>(answer: T | Promise<T>): T {
 	return answer as T;
 }

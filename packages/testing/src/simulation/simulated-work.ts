@@ -1,5 +1,5 @@
-// Models and tools of the world: what they do follows from what was said, when they do it and whether they fail from the
-// schedule. The same question gets the same calls, whoever asks it after a crash.
+// Models and tools of the simulation: their behaviour follows from the conversation, and its timing and failures from the
+// schedule. The same question gets the same calls, even after a crash.
 import { type LLMRequest, UPPError } from "@holdfast/upp";
 import type { AnyTool, RetryPolicy, ToolContext } from "holdfast";
 import { type ScriptedModel, type ScriptedReply, scriptedModel } from "../model/index.ts";
@@ -11,7 +11,7 @@ import type { Owner, Schedule } from "./schedule.ts";
 /** How a call goes wrong. `is busy`: its provider asks to come back later. */
 export type Trouble = "fails" | "hangs" | "is busy";
 
-/** What a process needs to work. */
+/** The parts that a process needs. */
 export interface WorkOptions {
 	readonly schedule: Schedule;
 	readonly owner: Owner;
@@ -48,19 +48,19 @@ export function simulatedModel(
 	});
 }
 
-/** Asks to come back later, or says nothing of when, sometimes in the middle of an answer. */
+/** Asks the caller to retry later, with or without a time, sometimes in the middle of an answer. */
 function busy({ random }: Schedule): ScriptedReply {
 	const error = new UPPError("The simulated provider is busy.", "RATE_LIMITED", "simulated", "llm", 429);
 	if (random.chance(0.7)) error.retryAfterMs = random.pick([0, 50, 2_000, 20_000]);
 	return random.chance(0.3) ? { text: "It is", error } : { error };
 }
 
-/** What a model goes by. */
+/** The inputs of a model's decision. */
 interface Situation {
-	/** What was said last, and how often the model has answered since. */
+	/** The last message, and the number of answers since. */
 	readonly said: string;
 	readonly round: number;
-	/** Tasks in the background that it knows of. */
+	/** The known background tasks. */
 	readonly tasks: readonly string[];
 }
 
@@ -82,7 +82,7 @@ function situation({ messages }: LLMRequest): Situation {
 	return { said, round, tasks: [...tasks] };
 }
 
-/** What a session is notified of about its tasks, by the first of them. */
+/** A session's notification about its tasks, identified by the first of them. */
 function shortened(text: string): string {
 	const [taskId] = text.startsWith("<system-reminder>") ? (/bg_[^,]+/.exec(text) ?? []) : [];
 	return taskId === undefined ? text : `notified of ${taskId}`;
@@ -90,12 +90,12 @@ function shortened(text: string): string {
 
 /** Tools that a process carries out by itself. */
 export const ownTools: readonly string[] = ["look", "book", "pay", "ship", "notify", "tidy"];
-/** Tools that somebody outside carries out, or lets run. */
+/** Tools that wait for an outside answer or an approval. */
 export const askingTools: readonly string[] = ["ask", "sign"];
-/** What a sub-agent carries out. */
+/** Tools that a sub-agent runs. */
 export const delegating: readonly string[] = ["delegate_to_helper"];
 
-/** What else a model may do with work in the background. */
+/** Further tools for background work. */
 export const inBackground: readonly string[] = ["background_output", "background_cancel"];
 
 function replyTo({ said, round, tasks }: Situation, calls: readonly string[]): ScriptedReply {
@@ -105,7 +105,7 @@ function replyTo({ said, round, tasks }: Situation, calls: readonly string[]): S
 		: `re: ${said}`;
 	if (round >= 3 || random.chance(0.45)) return { text };
 	const isInBackground = calls.some((name) => inBackground.includes(name));
-	// What one turn begins in the background is a group, of which its session hears as one.
+	// Background tasks of one turn form a group, which is reported to the session as one.
 	const isGroup = isInBackground && random.chance(0.3);
 	const toolCalls = Array.from({ length: (isGroup ? 2 : 1) + random.below(isGroup ? 2 : 3) }, (_, at) => {
 		const subject = `${said}/${round}.${at}`;
@@ -153,7 +153,7 @@ export function simulatedTools({
 				};
 				schedule.add({ label, owner, run });
 			}
-			// Some heed their signal, some do not.
+			// Some tools respect their signal, others ignore it.
 			if (schedule.random.chance(0.5))
 				signal.addEventListener("abort", () => reject(signal.reason), { once: true });
 		});

@@ -1,4 +1,5 @@
-// What a process does to the store, each thing at one instant, and seen by the ledger. Faults are planted above it.
+// The operations of a process on the store, each at one instant, as the ledger sees them. Faults are planted above this
+// layer.
 
 import { after } from "@holdfast/upp";
 import type {
@@ -59,17 +60,17 @@ export interface StoreUser {
 /** The leases that appended last, by session. */
 export type Holders = Map<string, Lease>;
 
-/** What is seen of the store beside the process. */
+/** The observers of the store besides the process. */
 export interface Onlookers {
 	readonly ledger: Ledger;
 	readonly holders: Holders;
-	/** For what the checks must know of the store. */
+	/** Gives the checks access to the store. */
 	readonly observer: Journal;
 	/** Absent where the store itself notifies at once. */
 	readonly news: News | undefined;
 }
 
-/** The store as it is. */
+/** The unmodified store. */
 export function plainAccess(user: StoreUser, { ledger, holders, observer, news }: Onlookers): StoreAccess {
 	function seeAppend(lease: Lease, batch: Append): MaybePromise<void> {
 		const { key, epoch } = lease;

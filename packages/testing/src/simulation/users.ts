@@ -18,7 +18,7 @@ export interface GivenInput {
 	acceptedAt?: number;
 	/** The run that was to take it in. */
 	run?: AgentRun;
-	/** It was said again under its key, by whomever. */
+	/** It was repeated under its key. */
 	isRepeated?: true;
 }
 
@@ -53,7 +53,7 @@ type Deed =
 	| "stop"
 	| "close";
 
-/** What users do, and how often compared to each other. */
+/** The actions of users, with their relative frequency. */
 const deeds: readonly (readonly [Deed, number])[] = [
 	["send", 40],
 	["steer", 16],
@@ -72,7 +72,7 @@ const deeds: readonly (readonly [Deed, number])[] = [
 	["close", 3],
 ];
 
-/** What they do beside that where sessions get notifications. */
+/** Additional actions if sessions get notifications. */
 const deedsBeside: typeof deeds = [
 	["work", 8],
 	["notify", 8],
@@ -92,7 +92,7 @@ export class Users {
 	/** Calls that have not settled, by what they are. */
 	readonly waiting: Map<object, { readonly what: string; readonly process: Process }> = new Map();
 	readonly #world: World;
-	/** What was said under a key, and how it is said again. */
+	/** An input with a key, and the function that sends it again. */
 	readonly #said: { readonly input: GivenInput; readonly say: (by: Process) => Promise<void> }[] = [];
 	/** All that was answered, accepted or not. */
 	readonly #answered: ToolAnswer[] = [];
@@ -110,11 +110,11 @@ export class Users {
 		const process = random.pick(serving);
 		const key = random.pick(sessions);
 		const deed = random.pick(this.#world.background ? oneOfAll : oneOfThese);
-		// What is said again to the session's next life is another input.
+		// An input repeated to the session's next incarnation is a new input.
 		if (deed !== "delete" || this.#world.repeats === undefined) this.#do(deed, process, key);
 	}
 
-	/** Everybody lets the runs continue, looks for what nobody works on, and resumes what was left open here. */
+	/** Lets every process continue the runs, take over abandoned work, and resume its own open runs. */
 	async settle(process: Process): Promise<void> {
 		for (const run of this.runs) run.askForResult();
 		this.#do(process.execution === undefined ? "recover" : "work", process, "");
@@ -123,7 +123,7 @@ export class Users {
 			this.#do(ending.kind, process, ending.key);
 		}
 		const waiting = await this.#world.store.list({ state: "waiting" });
-		// Who waits for a sub-agent is answered where its work was asked for.
+		// An answer for a sub-agent is given in the session that requested its work.
 		for (const key of new Set(waiting.map((head) => rootOf(head.key)))) this.#do("answer", process, key);
 		for (const key of this.#world.sessions)
 			if (await this.#world.isParked(key)) this.#do("release", process, key);
@@ -252,7 +252,7 @@ export class Users {
 		this.#give(text, process, sessionKey, scheduled);
 	}
 
-	/** Answers some of the calls that wait, whoever else does; what is accepted is on record. */
+	/** Answers some of the pending calls, concurrently with others; accepted answers are recorded. */
 	async #answer(process: Process, key: string): Promise<void> {
 		const { random, schedule, ledger, calm } = this.#world;
 		const session = process.agent.session(key);
@@ -295,7 +295,7 @@ export class Users {
 		const input = this.#give(text, process, key, () => say(process));
 		if (repeats === undefined) return;
 		this.#said.push({ input, say });
-		// It is said by two at once, or something that was said before is said again.
+		// Sends an input twice at once, or repeats an earlier one.
 		const again = repeats.chance(0.4) ? this.#said.at(-1) : repeats.pick(this.#said);
 		const by = repeats.pick(serving);
 		if (again === undefined || repeats.chance(0.4)) return;

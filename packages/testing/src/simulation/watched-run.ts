@@ -1,4 +1,4 @@
-// A run as somebody watches it: what is emitted must be in the journal already, in its order, without gaps (checks I3).
+// A watched run: every emitted event must already be in the journal, in its order, without gaps (checks I3).
 
 import type { AgentEvent, AgentRun, Entry, Fact, RunEvent, SubagentJobEvent } from "holdfast";
 import { type FactKind, isJobEvent } from "holdfast/host";
@@ -6,10 +6,10 @@ import type { Ledger } from "./ledger.ts";
 import type { Process } from "./process.ts";
 import type { Schedule } from "./schedule.ts";
 
-/** Whether a watcher takes each event at once, or one by one when the schedule says so. */
+/** Whether a watcher reads each event at once, or one by one as the schedule decides. */
 export type Pace = "at-once" | "slow";
 
-/** Who looks at a run from its start: those that see all of it down to the pieces, and one that it waits for at its boundaries. */
+/** The watchers of a run from its start: those that see every chunk, and one that sees boundaries only. */
 export interface Watching {
 	readonly watchers: readonly Pace[];
 	readonly events: boolean;
@@ -76,7 +76,7 @@ class Watcher {
 		this.#lastEmitted = seq;
 	}
 
-	/** Work in the background is over once, and nothing more comes of it then. A call that is carried out again begins it anew. */
+	/** A background task ends once, without later events. A call that runs again starts it again. */
 	#sawJob({ type, task_id: taskId }: SubagentJobEvent): void {
 		if (taskId === undefined) return;
 		if (type === "subagent-job-start") {
@@ -111,7 +111,7 @@ export class WatchedRun {
 		if (watching.events) this.#pull(run.events());
 	}
 
-	/** Somebody more looks on, from now. */
+	/** Adds a watcher from now on. */
 	join(pace: Pace): void {
 		if (!this.process.dead) this.#watch(this.#watcher(), pace);
 	}
@@ -155,7 +155,7 @@ export class WatchedRun {
 		this.#take(events, "asks for", saw, ended);
 	}
 
-	/** Takes one event after the other, each when the schedule says so. */
+	/** Reads events one by one as the schedule decides. */
 	#take<T>(
 		events: AsyncIterator<T>,
 		does: string,
@@ -182,7 +182,7 @@ export class WatchedRun {
 		);
 	}
 
-	/** What the process says of the run's end must be on record. */
+	/** The reported end of the run must be recorded. */
 	#checkOutcome(
 		outcome: string,
 		error: { readonly code: string; readonly message: string } | undefined,

@@ -30,7 +30,7 @@ export const worldFaults: readonly WorldFault[] = [
 	"tool",
 ];
 
-/** What a world is made of. */
+/** The parts of a simulation. */
 export interface WorldOptions {
 	readonly seed: number;
 	readonly faults: ReadonlySet<WorldFault>;
@@ -39,7 +39,7 @@ export interface WorldOptions {
 	readonly store: ((clock: WorldClock) => SimulatedStore) | undefined;
 	/** Whether sub-agents work in the background; undefined where the seed chooses. */
 	readonly background: true | undefined;
-	/** Whether sub-agents wait for somebody outside; undefined where the seed chooses. */
+	/** Whether sub-agents wait for outside answers; undefined if the seed decides. */
 	readonly nested: true | undefined;
 }
 
@@ -67,11 +67,11 @@ export class World {
 	readonly nests: boolean;
 	/** Whether the provider of the models asks to slow down at times. */
 	readonly isBusy: boolean;
-	/** Draws who says something once more under its key; undefined where nothing has one. There no session is deleted. */
+	/** Decides which inputs are repeated under their keys; undefined without keys. No session is deleted there. */
 	readonly repeats: Random | undefined;
-	/** What is kept beside the sessions. */
+	/** The records stored with the sessions. */
 	readonly records: RecordSpace = memoryRecords();
-	/** Nothing goes wrong of itself any more. */
+	/** Whether faults have ended. */
 	calm = false;
 	readonly #answers: "at-once" | "in-time";
 	#lastId: string | undefined;
@@ -89,7 +89,7 @@ export class World {
 		const atOnce = this.random.chance(0.15) && this.news === undefined;
 		this.#answers = atOnce ? "at-once" : "in-time";
 		this.delegates = this.random.chance(0.5) || background === true || nested === true;
-		// Drawn apart, so that the other worlds stay as they are.
+		// Drawn separately, so that other scenarios stay unchanged.
 		this.isBusy = faults.has("model") && seededRandom(`busy ${seed}`).chance(0.3);
 		const repeats = seededRandom(`again ${seed}`);
 		this.repeats = repeats.chance(0.3) ? repeats : undefined;
@@ -108,7 +108,7 @@ export class World {
 		return this.processes.filter((process) => process.serves);
 	}
 
-	/** Whether nobody continues with the open run of a session by themselves. */
+	/** Whether the open run of a session waits for an explicit continuation. */
 	async isParked(key: string): Promise<boolean> {
 		return (await this.store.head(key))?.parked === true;
 	}

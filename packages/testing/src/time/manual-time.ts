@@ -1,4 +1,4 @@
-// Time that passes when a test says so.
+// Time that advances only when a test advances it.
 import type { Ports } from "holdfast";
 
 /** A clock and its timers, for the option `ports` of an agent. */
