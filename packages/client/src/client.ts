@@ -1,4 +1,4 @@
-// The client: the door's one function, made of settings and routes.
+// The client: the function of the entry point, built from settings and routes.
 
 import type { ExecuteStream } from "./execute/index.ts";
 import { type ExecuteRequest, startExecution } from "./execute/index.ts";
@@ -51,7 +51,7 @@ export interface Client<Output = unknown, Tools = ToolTypes> {
 	answer(sessionId: string, answers: readonly Answer[]): Promise<void>;
 }
 
-/** What is read of an agent's type: `createClient<typeof clerk>(…)`, with `clerk` imported as a type. */
+/** The inferred parts of an agent's type: `createClient<typeof clerk>(…)`, with `clerk` imported as a type. */
 export interface TypedAgent {
 	readonly "~types"?: { readonly tools: unknown; readonly output: unknown } | undefined;
 }
@@ -65,7 +65,7 @@ type ToolsOf<Agent> = Agent extends { readonly "~types"?: { readonly tools: infe
 		: Tools
 	: ToolTypes;
 
-/** As it is once it has travelled: dates are text. */
+/** The type after transport as JSON: dates are text. */
 type AsJson<Value> = unknown extends Value
 	? Value
 	: Value extends { toJSON(): infer Written }

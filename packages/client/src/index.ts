@@ -1,4 +1,4 @@
-// The only door of the client.
+// The only entry point of the client.
 
 export { type Client, createClient, type TypedAgent, type WatchOptions } from "./client.ts";
 export { ClientError, type ClientErrorOptions, isClientError } from "./errors/client-error.ts";

@@ -1,4 +1,4 @@
-// The door: the page that shows a server's sessions, as routes of the server.
+// The entry point: the page that shows a server's sessions, as routes of the server.
 export { type Inspector, type InspectorOptions, inspector } from "./inspector.ts";
 export type { InspectedPrompts } from "./routes/index.ts";
 export type {

@@ -17,8 +17,8 @@ import {
 /** Options of `inspector`. */
 export interface InspectorOptions {
 	/**
-	 * Values that are masked wherever they are shown, beside what looks like a credential or is in a field named like one.
-	 * Default: none.
+	 * Values that are masked wherever they appear, in addition to text that looks like a credential and fields with such
+	 * names. Default: none.
 	 */
 	readonly secrets?: readonly string[];
 	/**
@@ -26,16 +26,16 @@ export interface InspectorOptions {
 	 * everybody whom the server lets in, for the sessions they own.
 	 */
 	readonly mayInspect?: (caller: { readonly tenant: string; readonly user?: string }) => boolean;
-	/** What is looked into, such as `inspectThreads(threads)`. Default: the sessions of the server's service. */
+	/** The source of the data, such as `inspectThreads(threads)`. Default: the sessions of the server's service. */
 	readonly inspection?: SessionInspection;
 	/**
-	 * Versions of prompts that can be looked at and edited: a prompt store of `@holdfast/runner/prompts`, or `threads.prompts`.
-	 * Whoever may inspect may edit. Default: none.
+	 * Versions of prompts to view and edit: a prompt store of `@holdfast/runner/prompts`, or `threads.prompts`. Everyone
+	 * who may inspect may edit. Default: none.
 	 */
 	readonly prompts?: InspectedPrompts | undefined;
 }
 
-/** What a server mounts. */
+/** The parts that a server mounts. */
 export interface Inspector {
 	/** For the server's option `routes`. */
 	readonly routes: readonly Route[];

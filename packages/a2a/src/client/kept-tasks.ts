@@ -1,18 +1,18 @@
-// Ids of remote tasks, kept in the records of a host: an attempt after a crash finds the task that the one before had begun,
-// whatever the remote agent remembers (keeps I3).
+// Ids of remote tasks, stored in the records of a host: a retry after a crash finds the task that the previous attempt
+// started, even if the remote agent forgets (keeps I3).
 import type { RecordSpace } from "holdfast";
 
 const shelf = "a2a.tasks";
 /** Milliseconds for which an id is kept after its call has returned: until then the result is surely on record. */
 const keptAfterMs = 600_000;
-/** Milliseconds after which an id is dropped that no living process knows of. */
+/** Milliseconds after which an id is dropped if no live process uses it. */
 const oldestMs = 30 * 24 * 3_600_000;
 /** Records that are looked at in one piece. */
 const page = 500;
 
 interface KeptTask {
 	readonly taskId: string;
-	/** When it was begun, in milliseconds since the epoch. */
+	/** When it started, in milliseconds since the epoch. */
 	readonly at: number;
 }
 
@@ -28,7 +28,7 @@ export class KeptTasks {
 		this.#now = now;
 	}
 
-	/** The task of a call; undefined where none was begun. */
+	/** The task of a call; undefined if none was started. */
 	async find(call: string): Promise<string | undefined> {
 		const { value } = await this.#records.get({ shelf, name: call });
 		return (value as KeptTask | undefined)?.taskId;

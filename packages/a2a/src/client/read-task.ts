@@ -1,4 +1,4 @@
-// What a task came to, as the result of a tool.
+// The result of a tool call from the state of its task.
 import { type Part, type Task, TaskState } from "@a2a-js/sdk";
 import { type ContentBlock, HoldfastError } from "@holdfast/upp";
 import { textOf } from "../parts.ts";
@@ -20,7 +20,7 @@ export function stateName(state: TaskState | undefined): string {
 }
 
 /**
- * The result of a task that is over, or what it asks for.
+ * The result of an ended task, or the input that it requires.
  * @throws HoldfastError `a2a_task_failed`.
  */
 export function readTask({ id, status, artifacts }: Task): unknown {

@@ -25,7 +25,7 @@ import { type FollowOptions, type RemoteCall, RemoteRun } from "./remote-run.ts"
 export interface RemoteAgentOptions extends FollowOptions {
 	/** Where its card is: the address of the agent, below which `/.well-known/agent-card.json` lies. */
 	readonly url: string | URL;
-	/** What the model calls it by. Default: made of the name in its card. */
+	/** The tool name for the model. Default: derived from the name in the agent's card. */
 	readonly name?: string;
 	/** When the model should use it. Default: what its card says, which the model then believes. */
 	readonly description?: string;
@@ -51,7 +51,7 @@ export interface RemoteAgentOptions extends FollowOptions {
 	 * the remote agent is asked.
 	 */
 	readonly records?: RecordSpace;
-	/** Whether somebody has to let each call run. Default false. */
+	/** Whether each call requires approval. Default false. */
 	readonly needsApproval?: boolean;
 }
 
@@ -61,7 +61,7 @@ export interface RemoteAgent extends AnyTool {
 	readonly description: string;
 	readonly parameters: JSONSchema;
 	run(params: RemoteCall, context: ToolContext): Promise<unknown>;
-	/** What the agent says of itself, when it was asked. */
+	/** The agent's card, if it was fetched. */
 	readonly card: AgentCard;
 }
 

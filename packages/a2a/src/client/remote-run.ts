@@ -12,7 +12,7 @@ import { textPart } from "../parts.ts";
 import type { KeptTasks } from "./kept-tasks.ts";
 import { readTask, stateName } from "./read-task.ts";
 
-/** What the model gives. */
+/** The arguments that the model provides. */
 export interface RemoteCall {
 	readonly prompt: string;
 	/** A task that waits for input, to be given it. */
@@ -88,7 +88,7 @@ export class RemoteRun {
 		await this.#kept?.keep(this.#messageId, id);
 	}
 
-	/** The task that an earlier attempt has begun, which died before it was over. */
+	/** The task that an earlier attempt started before it died. */
 	async #begunBefore(signal?: AbortSignal): Promise<Task | undefined> {
 		const { task: answered } = this.#params;
 		try {
@@ -118,7 +118,7 @@ export class RemoteRun {
 		}
 	}
 
-	/** Sends the message. Where the agent streams, until it is over; else until it is accepted. */
+	/** Sends the message. If the agent streams, resolves at the end, else on acceptance. */
 	async #send(): Promise<Task> {
 		const { prompt, task } = this.#params;
 		const message: Message = {
@@ -194,7 +194,7 @@ export class RemoteRun {
 		}
 	}
 
-	/** Reads a stream to its end; gives the task as it is then, or the message that was all there is. */
+	/** Reads a stream to its end; returns the final task, or the message if there was nothing else. */
 	async #drain(stream: AsyncGenerator<StreamResponse, void, undefined>): Promise<Task | Message> {
 		let task: Task | undefined;
 		try {
@@ -209,7 +209,7 @@ export class RemoteRun {
 				if (task !== undefined) await this.#know(task.id);
 			}
 		} catch (error) {
-			// What was begun continues without the stream, unless it says more than can be held.
+			// A started task continues without the stream, unless it sent more than the limit.
 			if (task === undefined || this.#context.signal.aborted || this.#isTooLong) throw error;
 		}
 		if (task === undefined) throw lost(this.#taskId, undefined);
@@ -221,7 +221,7 @@ export class RemoteRun {
 		});
 	}
 
-	/** Cancels the task, also where it was begun and nobody here has heard of it yet. */
+	/** Cancels the task, even if it was started but not confirmed yet. */
 	async #cancel(): Promise<void> {
 		const id = this.#taskId ?? (await this.#begunBefore())?.id;
 		if (id === undefined) return;
@@ -229,7 +229,7 @@ export class RemoteRun {
 	}
 }
 
-/** A task of which nothing but the id is known. */
+/** A task of which only the id is known. */
 function begun(id: string): Task {
 	const status = { state: TaskState.TASK_STATE_SUBMITTED, message: undefined, timestamp: undefined };
 	return { id, contextId: "", status, artifacts: [], history: [], metadata: undefined };

@@ -12,7 +12,7 @@ import { answerRest, readOperation } from "./rest.ts";
 
 /** An agent that is offered over A2A. */
 export interface A2AAgentServer {
-	/** What others read of the agent. */
+	/** The public card of the agent. */
 	readonly card: AgentCard;
 	/**
 	 * Answers a request: mount it at the `url` of the card and all below it, and at `/.well-known/agent-card.json`. With `caller` whoever calls

@@ -36,10 +36,10 @@ import {
 } from "./task-id.ts";
 import { TaskLog } from "./task-log.ts";
 
-/** What a request of a client has beside its parameters. */
+/** The context of a client's request besides its parameters. */
 export interface CallState {
 	readonly caller: ServedCaller;
-	/** Fires when the client is gone. A task continues without it. */
+	/** Fires when the client disconnects. A task continues without it. */
 	readonly signal: AbortSignal;
 }
 
@@ -159,7 +159,7 @@ export class AgentHandler implements A2ARequestHandler {
 		throw noPushNotifications();
 	}
 
-	/** Begins a task, or gives the one that waits what it waits for. What has the same `messageId` is taken once. */
+	/** Starts a task, or passes its answers to the waiting one. A repeated `messageId` is accepted once. */
 	async #send(message: Message, { caller, signal }: CallState): Promise<TaskPlace> {
 		const { messageId, taskId } = message;
 		if (taskId !== "") {
@@ -185,7 +185,7 @@ export class AgentHandler implements A2ARequestHandler {
 		const sessionId = sessionIdOf(contextId);
 		const request = { input: inputOf(message), context: {}, whilePending: "queue" } as const;
 		const submitted = await this.#service.submit(caller, sessionId, request, { idempotencyKey: messageId });
-		// One task at a time in a context: this one begins when those before it are over.
+		// One task at a time per context: this one starts when the earlier ones have ended.
 		const after = submitted.begun === undefined ? submitted.after : await submitted.begun(signal);
 		signal.throwIfAborted();
 		for await (const batch of this.#service.follow(caller, sessionId, { after, until: "never", signal }))
@@ -202,7 +202,7 @@ export class AgentHandler implements A2ARequestHandler {
 		return log;
 	}
 
-	/** A task as it is, and then what becomes of it, until it is over or waits. */
+	/** The current state of a task, followed by its updates until it ends or waits. */
 	async *#stream(
 		place: TaskPlace,
 		state: CallState,
@@ -248,7 +248,7 @@ export class AgentHandler implements A2ARequestHandler {
 		return logs;
 	}
 
-	/** What goes wrong is said in the words of A2A. */
+	/** Converts errors to those of A2A. */
 	async #asked<Value>(context: ServerCallContext, ask: (state: CallState) => Promise<Value>): Promise<Value> {
 		try {
 			return await ask(stateOf(context));
@@ -258,7 +258,7 @@ export class AgentHandler implements A2ARequestHandler {
 	}
 }
 
-/** What clients may read of an error. */
+/** The part of an error that clients may see. */
 function refused(error: unknown): Error {
 	const { code, message, status } = refusalOf(error);
 	if (code === "session_not_found" || code === "invalid_event_id" || code === "events_expired")

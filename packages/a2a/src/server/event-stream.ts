@@ -1,4 +1,4 @@
-// Server-sent events of a call, as they come.
+// Server-sent events of a call, as they arrive.
 
 /** How events and failures are written. */
 export interface EventFormat<Event> {

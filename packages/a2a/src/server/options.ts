@@ -1,4 +1,4 @@
-// What `a2aServer` takes, and the card that is made of it.
+// The options of `a2aServer`, and the card derived from them.
 
 import {
 	A2A_PROTOCOL_VERSION,
@@ -24,13 +24,13 @@ export interface A2AServerOptions {
 	readonly service: SessionService;
 	/** The agent's name, for people and other agents. */
 	readonly name: string;
-	/** What it is good for. */
+	/** A description of its purpose. */
 	readonly description: string;
 	/** Where others reach it: the address that this server's `fetch` is mounted at. */
 	readonly url: string;
 	/** Version of the agent. Default "1.0.0". */
 	readonly version?: string;
-	/** What it can do. Default: one skill of its name and description. */
+	/** Its skills. Default: one skill with its name and description. */
 	readonly skills?: readonly A2ASkill[];
 	readonly provider?: { readonly organization: string; readonly url: string };
 	readonly documentationUrl?: string;
@@ -39,7 +39,7 @@ export interface A2AServerOptions {
 		readonly schemes: Readonly<Record<string, SecurityScheme>>;
 		readonly requirements: readonly SecurityRequirement[];
 	};
-	/** Who makes a request; undefined: nobody who is let in. Default: whoever reaches it on loopback is let in. */
+	/** Identifies the caller; undefined refuses the request. Default: callers on loopback are accepted. */
 	readonly authenticate?: Authenticate;
 	/** Whose the tasks of unauthenticated requests are. Default `{ tenant: "local" }`. */
 	readonly caller?: ServedCaller;

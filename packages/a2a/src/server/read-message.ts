@@ -1,4 +1,4 @@
-// What a client says, as a session takes it: a user's message, or answers to the calls that wait.
+// Converts a client's message for a session: a user's message, or answers to pending calls.
 import { type Message, type Part, Role } from "@a2a-js/sdk";
 import { ContentTypeNotSupportedError, RequestMalformedError } from "@a2a-js/sdk/errors";
 import type { RunView } from "@holdfast/server";
@@ -102,7 +102,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 	return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** What a task says that waits. */
+/** The message of a waiting task. */
 export function howToAnswer(pending: Pending): string {
 	if (pending.length === 0) return "The task waits for a message.";
 	const calls = pending.map(({ id, name, approval }) => {

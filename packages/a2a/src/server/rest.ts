@@ -20,7 +20,7 @@ import {
 import type { A2ARequestHandler, ServerCallContext } from "@a2a-js/sdk/server";
 import { eventStream } from "./event-stream.ts";
 
-/** What a method and a path ask for. */
+/** The operation for a method and a path. */
 export interface RestOperation {
 	readonly name: "send" | "stream" | "get" | "list" | "cancel" | "subscribe" | "push" | "card";
 	/** Empty where it is about no task. */
@@ -48,7 +48,7 @@ export function readOperation({ method, url }: Request): RestOperation | undefin
 	return undefined;
 }
 
-/** A name that is no valid encoding names nothing, so it may stay as it is. */
+/** A name with an invalid encoding matches nothing, so it can stay encoded. */
 function decoded(text: string): string {
 	try {
 		return decodeURIComponent(text);
@@ -182,7 +182,7 @@ function readSend(request: Request, body: string): SendMessageRequest {
 	return read;
 }
 
-/** What is refused is refused before the stream begins. */
+/** Refusals happen before the stream begins. */
 async function streamed(
 	events: AsyncGenerator<StreamResponse, void, undefined>,
 	gone: AbortController,

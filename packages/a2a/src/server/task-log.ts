@@ -1,4 +1,4 @@
-// A run as a task: what its log says so far, and what of it is new.
+// A run as a task: the state according to its log, and the updates since.
 import {
 	type Message,
 	type Part,

@@ -9,12 +9,12 @@ import type { Conversation } from "./conversation.ts";
 import { entryText } from "./entry-text.ts";
 import { makePaint } from "./paint.ts";
 
-/** What is said of a chat in lines. */
+/** The settings of a line-based chat. */
 export interface PlainParts {
 	readonly conversation: Conversation;
 	readonly input: NodeJS.ReadableStream;
 	readonly output: Output;
-	/** Whether somebody types: then questions are shown, and what is typed while the agent works is said to it. */
+	/** Whether a person types: questions are then shown, and text typed during a run is sent to it. */
 	readonly isTyped: boolean;
 	/** Takes a line; settles when it is carried out. */
 	submit(text: string): Promise<void>;
@@ -31,7 +31,7 @@ export async function chatInLines(parts: PlainParts, left: Promise<void>): Promi
 		const { live } = transcript;
 		const entries = transcript.entriesAfter(written);
 		for (const entry of entries) {
-			// What was typed is there already.
+			// The typed text is already visible.
 			if (isTyped && entry.kind === "user") continue;
 			output.write(`${prompted === undefined ? "" : "\n"}${entryText(entry, paint, output.columns)}\n`);
 			prompted = undefined;
@@ -51,7 +51,7 @@ export async function chatInLines(parts: PlainParts, left: Promise<void>): Promi
 			prompted = undefined;
 			if (line.trim() !== "") await parts.submit(line.trim());
 			else write();
-			// A pipe has nobody who waits: each line is answered before the next is read.
+			// A pipe has no waiting reader: each line is answered before the next is read.
 			if (!isTyped) await conversation.settled();
 		}
 	})();

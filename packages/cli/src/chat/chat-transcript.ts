@@ -1,4 +1,4 @@
-/** What a chat shows: entries that stay, and what is under way. One store for every kind of screen. */
+/** The content of a chat: finished entries, and the current activity. One store for every kind of screen. */
 import type { ChangeLine } from "../render/index.ts";
 
 /** Something that stays. */
@@ -11,14 +11,14 @@ export type ChatEntry = { readonly id: number } & (
 	| { readonly kind: "note"; readonly text: string; readonly tone: "plain" | "warning" | "quiet" }
 );
 
-/** What is under way. */
+/** The current activity. */
 export interface Live {
 	/** `asking`: a call waits for the user's word. */
 	readonly status: "idle" | "working" | "asking";
-	/** The end of the answer, as far as it is no whole block yet. */
+	/** The end of the answer that is not a complete block yet. */
 	readonly tail: string;
 	readonly calls: readonly { readonly id: string; readonly text: string }[];
-	/** What the user said to the run under way that it has not heard yet. */
+	/** Messages to the current run that it has not received yet. */
 	readonly queued: readonly string[];
 	/** What is asked. */
 	readonly question: string | undefined;

@@ -1,4 +1,4 @@
-/** What begins with a slash: the commands of a chat. */
+/** The slash commands of a chat. */
 
 import type { AgentOptions } from "holdfast";
 import { type CommandIo, formatTime, oneLine, sessionKeyFor } from "../terminal/index.ts";
@@ -14,7 +14,7 @@ import {
 import { summarise } from "./compact.ts";
 import type { Conversation } from "./conversation.ts";
 
-/** What commands act on. */
+/** The context of commands. */
 export interface CommandParts {
 	readonly conversation: Conversation;
 	readonly io: CommandIo;
@@ -169,7 +169,7 @@ export function isCommand(text: string): boolean {
 	return /^\/[a-z]*(?:\s|$)/.test(text);
 }
 
-/** Carries a command out; what is wrong is said in the transcript. */
+/** Runs a command; errors appear in the transcript. */
 export async function runChatCommand(text: string, parts: CommandParts): Promise<void> {
 	const [, word = "", argument = ""] = /^\/(\S*)\s*([\s\S]*)$/.exec(text) ?? [];
 	const { transcript, isBusy } = parts.conversation;

@@ -10,7 +10,7 @@ const INSTRUCTIONS =
 const LONGEST_RESULT = 2_000;
 const LONGEST = 400_000;
 
-/** What was said, as text; of a long conversation the end. */
+/** The conversation as text; only the end of a long one. */
 function transcriptOf(messages: readonly Message[]): string {
 	const lines = messages.map((message) => {
 		if (message.type !== "tool_result") return `${message.type}: ${message.text}`;

@@ -1,12 +1,12 @@
 /**
- * What the user does while a chat is shown: writes, sends, looks back, interrupts, leaves. A store beside the transcript, so
- * that what is drawn is a function of both.
+ * The user's side of a chat: typing, history, interrupting, leaving. A store next to the transcript, so that the screen
+ * is a function of both.
  */
 import { type Draft, edited, emptyDraft } from "./editor.ts";
 import type { History } from "./history.ts";
 import type { KeyAction } from "./keys.ts";
 
-/** What the composer is drawn from. */
+/** The state that the composer renders. */
 export interface Composed {
 	readonly draft: Draft;
 	/** A line below it: that Ctrl-C again leaves, or what may be completed. */
@@ -20,7 +20,7 @@ export interface ComposerParts {
 	/** Whether there was something to interrupt. */
 	interrupt(): boolean;
 	leave(): void;
-	/** What a word may become. */
+	/** The completions of a word. */
 	complete(word: string): Promise<readonly string[]>;
 }
 
@@ -86,7 +86,7 @@ export class Composer {
 		this.#parts.send(text);
 	}
 
-	/** What was written is not lost: Up finds it. */
+	/** The typed text is not lost: Up recalls it. */
 	#clear(draft: Draft): void {
 		this.#parts.history.add(draft.text.trim());
 		this.#set({ draft: emptyDraft, hint: "" });
@@ -96,7 +96,7 @@ export class Composer {
 		const word = /(?:^\/|@)\S*$/.exec(draft.text.slice(0, draft.cursor))?.[0];
 		if (word === undefined) return;
 		const found = await this.#parts.complete(word).catch(() => []);
-		// Whoever keeps writing meanwhile is not disturbed.
+		// Typing continues undisturbed.
 		if (this.#composed.draft !== draft) return;
 		const common = commonStart(found);
 		const put = found.length === 1 ? `${common} ` : common;

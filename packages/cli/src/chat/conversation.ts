@@ -30,10 +30,10 @@ import { Spending, spendingOf } from "./spending.ts";
 /** Messages of the past that are shown when a session is opened. */
 const SHOWN_PAST = 6;
 
-/** What a conversation is made with. */
+/** The parts of a conversation. */
 export interface ConversationParts {
 	readonly host: Host;
-	/** Absolute path of the database, beside which settings are kept. */
+	/** Absolute path of the database, next to which settings are stored. */
 	readonly db: string;
 	readonly setup: Setup;
 	readonly transcript: Transcript;
@@ -74,7 +74,7 @@ export class Conversation {
 		this.#approvals = this.#makeApprovals();
 	}
 
-	/** Opens a session, with what was said in it before. */
+	/** Opens a session with its history. */
 	static async open(parts: ConversationParts): Promise<Conversation> {
 		const conversation = new Conversation(parts, await openAgent(parts.setup, () => parts.host));
 		await conversation.#begin("another conversation");
@@ -142,8 +142,8 @@ export class Conversation {
 	}
 
 	/**
-	 * Works on another session, or with another model. What is under way has to be over.
-	 * @throws UsageError when the agent cannot be made; then all stays as it is.
+	 * Switches to another session or model. The current run must have ended.
+	 * @throws UsageError if the agent cannot be created; nothing changes then.
 	 */
 	async change(setup: Setup, to: "same conversation" | "another conversation"): Promise<void> {
 		const open = await openAgent(setup, () => this.#parts.host);
@@ -167,7 +167,7 @@ export class Conversation {
 		await this.#open.agent.close();
 	}
 
-	/** Shows what was said before, and continues what is open. */
+	/** Shows the history, and continues open work. */
 	async #begin(to: "same conversation" | "another conversation"): Promise<void> {
 		this.#spending = await spendingOf(this.host, this.#setup.key).catch(() => new Spending());
 		this.#showFooter();
@@ -270,7 +270,7 @@ export class Conversation {
 			this.transcript.note("It waits for a message: say something, and it continues.", "warning");
 	}
 
-	/** Shows what a run does when its wait for its model or a time is over, whichever process continues it. */
+	/** Shows a run that continues, in any process, after waiting for its model or a time. */
 	async #afterWait(runId: string): Promise<void> {
 		this.#waiting = runId;
 		const view = new RunView(this.transcript);
@@ -321,7 +321,7 @@ export class Conversation {
 		return result;
 	}
 
-	/** What to do when nothing is under way: what came meanwhile, or nothing. */
+	/** Handles the idle state: messages that arrived in the meantime, if any. */
 	async #rest(): Promise<void> {
 		const unheard = this.transcript.live.queued.map((text) => ({ kind: "user" as const, text }));
 		this.transcript.set({ queued: [] });

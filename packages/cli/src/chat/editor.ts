@@ -1,17 +1,17 @@
 /** The text that the user is writing: lines, a cursor, and what came before. Pure: keys go in, the next text comes out. */
 
-/** What is written so far. */
+/** The typed text. */
 export interface Draft {
 	readonly text: string;
 	/** Position of the cursor, in UTF-16 units, never within a character. */
 	readonly cursor: number;
 	/** Which of the earlier texts is shown, counted from the last one; 0: none. */
 	readonly past: number;
-	/** What was written before the user went to look at earlier texts. */
+	/** The text that was typed before the user opened the history. */
 	readonly kept: string;
 }
 
-/** What may be done to it. */
+/** The editing operations. */
 export type Edit =
 	| { readonly type: "insert"; readonly text: string }
 	| { readonly type: "backspace" | "delete" | "delete-word" | "delete-to-start" | "delete-to-end" }

@@ -1,4 +1,4 @@
-/** What stays of a chat, as text for a terminal. */
+/** Finished chat entries as terminal text. */
 import { oneLine, printable } from "../terminal/index.ts";
 import type { ChatEntry } from "./chat-transcript.ts";
 import { renderMarkdown } from "./markdown.ts";

@@ -1,4 +1,4 @@
-/** What the user wrote before, in a file beside the database: the last texts, one JSON text a line. */
+/** The user's input history, in a file next to the database: the latest texts, one JSON text per line. */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 
@@ -33,7 +33,7 @@ export class History {
 			writeFileSync(draft, this.#texts.map((each) => `${JSON.stringify(each)}\n`).join(""), { mode: 0o600 });
 			renameSync(draft, this.#file);
 		} catch {
-			// A folder that may not be written to keeps nobody from talking.
+			// A read-only folder does not prevent chatting.
 		}
 	}
 }

@@ -12,13 +12,13 @@ import { completions } from "./mentions.ts";
 /** How to talk. */
 export interface ChatCommand extends WorkOptions {
 	readonly session: string | undefined;
-	/** Whether to write line by line, with nothing that is drawn anew. */
+	/** Whether to write line by line, without redrawing. */
 	readonly plain: boolean;
 	/** Whether every call may run without asking. */
 	readonly yes: boolean;
 	/** Absolute path of the database. */
 	readonly db: string;
-	/** The path as it was given, so that hints repeat it. */
+	/** The given path, for use in hints. */
 	readonly dbGiven: string | undefined;
 }
 
@@ -41,7 +41,7 @@ export async function chat(command: ChatCommand, io: CommandIo): Promise<number>
 		conversation = open;
 		greet(open, command);
 		const submit = async (text: string): Promise<void> => {
-			// What is asked is answered, whatever it begins with.
+			// An answer to a question is never a command.
 			if (transcript.live.status === "asking" || !isCommand(text)) return open.say(text);
 			transcript.note(`> ${text}`, "quiet");
 			const parts = { conversation: open, io, db: command.db, leave: () => left.resolve() };

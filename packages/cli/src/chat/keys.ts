@@ -1,8 +1,8 @@
-/** What keys mean to the text that is being written. */
+/** Maps keys to editing actions. */
 import type { Key } from "ink";
 import type { Edit } from "./editor.ts";
 
-/** What a key does, beside editing. */
+/** The effect of a key besides editing. */
 export type KeyAction =
 	| Edit
 	| { readonly type: "send" }
@@ -11,7 +11,9 @@ export type KeyAction =
 	| { readonly type: "end-of-input" }
 	| { readonly type: "complete" };
 
-/** What was typed means. A word and Enter may come as one, from whoever types ahead; a paste says that it is one. */
+/**
+ * The meaning of typed input. A word and Enter may arrive together when the user types ahead; a paste is marked as one.
+ */
 export function actionsOf(input: string, key: Key): readonly KeyAction[] {
 	const [, text] = /^([^\r\n]+)\r$/.exec(input) ?? [];
 	if (text !== undefined && !key.ctrl && !key.meta) return [{ type: "insert", text }, { type: "send" }];

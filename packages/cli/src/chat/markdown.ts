@@ -1,12 +1,15 @@
-/** Markdown as text for a terminal. It is read by `marked`; what it cannot show, such as an image, is said in words. */
+/**
+ * Renders Markdown as terminal text. `marked` parses it; content that a terminal cannot show, such as an image, is
+ * described.
+ */
 import { Lexer, type Token, type Tokens } from "marked";
 import stringWidth from "string-width";
 import { printable } from "../terminal/index.ts";
 import type { Paint } from "./paint.ts";
 
-/** Blocks longer than this are shown as they are: none of them may take long to read. */
+/** Longer blocks are shown verbatim, because parsing them could take long. */
 const LONGEST = 8_000;
-/** Quotes and lists within each other, as nobody writes them: reading them costs more than they are long. */
+/** Deeply nested quotes and lists, which do not occur in practice and cost more than linear time to parse. */
 const tooDeep = /^(?:[ \t]*(?:[>*+-]|\d{1,9}[.)])){12}/m;
 /** Levels of lists and quotes within each other. */
 const DEEPEST = 8;

@@ -6,12 +6,12 @@ const mention = /(?<=^|[\s("'`])@(?:"(?<quoted>[^"\n]+)"|(?<plain>[^\s"'`]+))/g;
 const MOST_FILES = 20;
 const MOST_CHARACTERS = 400_000;
 
-/** A message as it is sent. */
+/** A message with its files attached. */
 export interface WithFiles {
 	readonly text: string;
 	/** The files that were read. */
 	readonly files: readonly string[];
-	/** What was not, and why. */
+	/** Files that were not attached, with the reason. */
 	readonly problems: readonly string[];
 }
 
@@ -48,7 +48,7 @@ export async function withFiles(text: string, dir: string): Promise<WithFiles> {
 	return { text: [text, ...parts].join("\n\n"), files, problems };
 }
 
-/** Paths that begin, or whose names begin, with what was written so far, as they are written after an `@`; at most so many. */
+/** Paths or names that start with the typed text, in the form that follows an `@`; limited in number. */
 export async function completions(dir: string, start: string, most: number): Promise<readonly string[]> {
 	const { files } = await walkFiles(dir, "");
 	const wanted = start.toLowerCase();

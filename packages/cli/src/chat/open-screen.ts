@@ -1,4 +1,4 @@
-/** Opens the screen in this terminal. What draws is loaded here and nowhere else: it takes a third of a second. */
+/** Opens the screen in this terminal. The drawing code is loaded only here, because it takes a third of a second. */
 import { render } from "ink";
 import { createElement } from "react";
 import type { Transcript } from "./chat-transcript.ts";
@@ -9,12 +9,12 @@ import { Screen } from "./screen.ts";
 
 export interface OpenScreenParts extends Omit<ComposerParts, "history"> {
 	readonly transcript: Transcript;
-	/** Absolute path of the database, beside which what was written is kept. */
+	/** Absolute path of the database, next to which the input history is stored. */
 	readonly db: string;
 	readonly hasColours: boolean;
 }
 
-/** Draws until the returned function is called, which settles when the terminal is as it was. */
+/** Draws until the returned function is called; its promise settles when the terminal is restored. */
 export function openScreen(parts: OpenScreenParts): () => Promise<void> {
 	const composer = new Composer({ ...parts, history: new History(parts.db) });
 	const paint = makePaint(parts.hasColours);

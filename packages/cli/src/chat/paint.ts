@@ -1,4 +1,4 @@
-/** The styles of a chat. Without colours everything is said in plain characters. */
+/** The styles of a chat. Without colours, plain characters express everything. */
 import { styleText } from "node:util";
 import type { ChangeLine } from "../render/index.ts";
 

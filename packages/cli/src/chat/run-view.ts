@@ -126,7 +126,7 @@ export class RunView {
 		if (tail !== this.#transcript.live.tail) this.#transcript.set({ tail });
 	}
 
-	/** The run has heard what the user said to it. */
+	/** The run has received a message of the user. */
 	#heard(text: string): void {
 		const { queued } = this.#transcript.live;
 		const at = queued.findIndex((each) => text.startsWith(each));

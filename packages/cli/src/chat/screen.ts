@@ -17,7 +17,7 @@ const WRITTEN_LINES = 8;
 /** Below this many columns nothing but the text itself is shown. */
 const NARROW = 40;
 
-/** What the screen is made with. */
+/** The parts of the screen. */
 export interface ScreenParts {
 	readonly transcript: Transcript;
 	readonly composer: Composer;
@@ -62,7 +62,7 @@ export function Screen({ transcript, composer, paint }: ScreenParts): ReactNode 
 	return createElement(Box, { flexDirection: "column" }, past, now);
 }
 
-/** What is under way: the calls that run, or that the model is at work. */
+/** The current activity: running calls, or the working model. */
 function Activity({
 	live,
 	paint,
@@ -81,7 +81,7 @@ function Activity({
 	return createElement(Text, null, calls.map((text) => `${paint("code", spinner)} ${text}`).join("\n"));
 }
 
-/** What the user writes, with a cursor; of a long text the lines around it. */
+/** The typed text with a cursor; for a long text, the lines around it. */
 function Written({
 	composer,
 	paint,
@@ -110,7 +110,7 @@ function Written({
 	);
 }
 
-/** The end of a text, so that what is drawn anew is never taller than the screen. */
+/** The end of a text, so that the redrawn part is never taller than the screen. */
 function lastLines(text: string, most: number, columns: number): string {
 	const lines = text.split("\n");
 	let height = 0;

@@ -1,4 +1,4 @@
-/** What a session has used: tokens, and dollars where the prices are known. */
+/** The usage of a session: tokens, and dollars if prices are known. */
 import type { TokenUsage } from "@holdfast/upp";
 import { followSession, type Host, type RunEvent } from "holdfast";
 import { formatCost, formatCount } from "../terminal/index.ts";
@@ -34,7 +34,7 @@ export class Spending {
 	}
 }
 
-/** What a session has used up to now, as far as its journal still says it. */
+/** The usage of a session so far, as far as its journal still contains it. */
 export async function spendingOf(host: Host, key: string): Promise<Spending> {
 	const spending = new Spending();
 	const { seq: last = 0 } = (await host.journal.head(key)) ?? {};

@@ -24,7 +24,7 @@ export type Command =
 	| ({
 			readonly name: "run";
 			readonly task: string | undefined;
-			/** Whether standard input is read to its end, whatever it is: a `-` among the words says so. */
+			/** Whether to read standard input to its end, of any kind: a `-` among the arguments requests it. */
 			readonly readsInput: boolean;
 			readonly session: string | undefined;
 	  } & Common &
@@ -33,7 +33,7 @@ export type Command =
 	| ({
 			readonly name: "chat";
 			readonly session: string | undefined;
-			/** Whether to write line by line, with nothing that is drawn anew. */
+			/** Whether to write line by line, without redrawing. */
 			readonly plain: boolean;
 			readonly yes: boolean;
 	  } & Common &
@@ -171,7 +171,7 @@ const known: Readonly<Record<string, readonly OptionName[]>> = {
 	help: [],
 };
 
-/** What to do about an option that a command does not have. */
+/** Advice about an option that a command does not have. */
 function adviceFor(name: string, option: OptionName): string {
 	if (option === "dir" && known[name]?.includes("project") === true)
 		return `The folder of a project is given as: holdfast ${name} DIR, or --project DIR.`;
@@ -318,7 +318,7 @@ function parse(argv: readonly string[]): { values: Values; positionals: string[]
 	try {
 		return parseArgs({ args: [...argv], options, allowPositionals: true, strict: true });
 	} catch (error) {
-		// The first sentence says it; Node's advice about dashes would only distract.
+		// The first sentence is sufficient; Node's advice about dashes would only distract.
 		const [first = "The command line cannot be read"] = (error as Error).message.split(/\.\s|\n/);
 		const name = argv.find((word) => known[word] !== undefined && word !== "help");
 		const help = name === undefined ? "--help" : `${name} --help`;
@@ -350,7 +350,7 @@ function readStore(
 	return db === undefined ? { drain } : { drain, db: databaseFrom(base, db), dbGiven: db };
 }
 
-/** Seconds as they are given to an option, in milliseconds. */
+/** Parses seconds of an option; returns milliseconds. */
 function readSeconds(given: string): number {
 	const seconds = Number(given);
 	if (!(seconds >= 0 && seconds < 2_000_000))

@@ -1,4 +1,4 @@
-/** The command that loads a project, says what is wrong with it, and writes the types of its names. */
+/** The command that loads a project, reports its problems, and writes the types of its names. */
 import { relative } from "node:path";
 import {
 	loadProject,
@@ -46,7 +46,7 @@ export async function checkProject(
 	return exitCodes.completed;
 }
 
-/** What is wrong with a project that could not be loaded; undefined for other errors. */
+/** The problems of a project that failed to load; undefined for other errors. */
 export function problemsOf(error: unknown): readonly ProjectProblem[] | undefined {
 	if (!isHoldfastError(error) || error.code !== "project_invalid") return undefined;
 	return error.data?.problems as readonly ProjectProblem[];
@@ -78,7 +78,7 @@ function countItems(project: Project): Readonly<Record<string, number>> {
 	};
 }
 
-/** What a project has, in one line. */
+/** A one-line summary of a project. */
 export function summary(project: Project): string {
 	return Object.entries(countItems(project))
 		.map(([kind, count]) => `${count} ${count === 1 ? kind.slice(0, -1) : kind}`)

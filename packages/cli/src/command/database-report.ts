@@ -2,7 +2,7 @@
 import { relative } from "node:path";
 import type { CommandIo } from "../terminal/index.ts";
 
-/** A path as it is seen from the current folder. */
+/** A path relative to the current folder. */
 export function shown(path: string, { folder }: CommandIo): string {
 	const near = relative(folder, path);
 	return near.startsWith("..") ? path : near;

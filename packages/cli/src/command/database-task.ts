@@ -3,7 +3,7 @@
 import { resolve } from "node:path";
 import { databaseFrom, isServer, UsageError } from "../work/index.ts";
 
-/** What shall be done. Ages are milliseconds. */
+/** A maintenance task. Ages are in milliseconds. */
 export type DatabaseTask =
 	| { readonly name: "check"; readonly depth: "quick" | "full" }
 	| { readonly name: "backup"; readonly to: string; readonly existing: "keep" | "replace" }
@@ -18,7 +18,7 @@ export type DatabaseTask =
 	/** From a file to a server, or back: absolute paths and addresses. */
 	| { readonly name: "move"; readonly from: string; readonly to: string };
 
-/** Options of the tasks, as they were given. */
+/** The given options of the tasks. */
 export type DatabaseValues = Partial<Record<"older-than" | "fold-older-than" | "keep", string>> &
 	Partial<Record<"full" | "force" | "dry-run", boolean>>;
 

@@ -17,7 +17,7 @@ import { namedEnvironment, readVariables } from "./project-environment.ts";
 import { connectServers, type ProjectServers } from "./project-servers.ts";
 import { howToTry, openProjectServer, type ProjectServer } from "./serve-project.ts";
 
-/** What the command is given. */
+/** Options of the command. */
 export interface DevelopOptions {
 	readonly directory: string;
 	readonly db: string;
@@ -49,7 +49,7 @@ export async function developProject(options: DevelopOptions, io: CommandIo): Pr
 	};
 	let isLoaded = false;
 	const onError = (error: unknown): void => {
-		// A project that was never there ends the command, which says so.
+		// A project that never loaded ends the command with an error.
 		if (isLoaded || asUsage(error) === error) print.error(error);
 	};
 	const onChange = (change: ProjectChange): void => {

@@ -3,7 +3,7 @@
 import { resolve } from "node:path";
 import { UsageError } from "../work/index.ts";
 
-/** What may be given. */
+/** The options. */
 export type EvalValues = Partial<
 	Record<"repetitions" | "concurrency" | "baseline" | "tolerance" | "save", string>
 >;

@@ -1,4 +1,4 @@
-/** The command `eval`: runs the scenarios of a file, shows their figures, and says what got worse. */
+/** The command `eval`: runs the scenarios of a file, shows their metrics, and reports regressions. */
 
 import { readFileSync, writeFileSync } from "node:fs";
 import {

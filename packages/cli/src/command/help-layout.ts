@@ -6,7 +6,7 @@ const widest = 100;
 /** Where descriptions of options begin. */
 const described = 21;
 
-/** Breaks the text of a help for a terminal with so many columns. Examples and usage stay as they are where they fit. */
+/** Wraps a help text to the terminal's width. Examples and usage lines are kept whole if they fit. */
 export function laidOut(help: string, columns: number): string {
 	const width = Math.min(widest, columns - 1);
 	return joined(help)

@@ -31,7 +31,7 @@ export async function runCommandLine(argv: readonly string[], io: CommandIo = pr
 			case "run":
 				return await runTask(command, io);
 			case "chat": {
-				// What draws is loaded only where it is wanted.
+				// The drawing code is loaded only when it is needed.
 				const { chat } = await import("../chat/index.ts");
 				return await chat(command, io);
 			}
@@ -48,7 +48,7 @@ export async function runCommandLine(argv: readonly string[], io: CommandIo = pr
 				return await keepDatabase(command, io);
 			}
 			case "serve": {
-				// What serves is loaded only where it is wanted: other commands start quicker without.
+				// The server is loaded only when it is needed, so that other commands start faster.
 				const { project } = command;
 				if (project !== undefined) {
 					const { serveProject } = await import("./serve-project.ts");

@@ -1,4 +1,4 @@
-/** What several sources give, as it comes, until all have ended. Others may be added meanwhile. */
+/** Merges several sources in order of arrival until all have ended. More can be added at any time. */
 export class Merged<T> implements AsyncIterable<T> {
 	#waiting: T[] = [];
 	#sources = 0;

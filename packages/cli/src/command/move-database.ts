@@ -8,7 +8,7 @@ import type { DatabaseTask } from "./database-task.ts";
 
 type MoveTask = Extract<DatabaseTask, { name: "move" }>;
 
-/** Milliseconds between two lines that say how far it is. */
+/** Milliseconds between two progress lines. */
 const quiet = 2_000;
 
 /** Moves it; gives the exit code. */

@@ -33,7 +33,7 @@ export function projectDatabase(
 	return dbGiven === undefined ? join(directory, ".holdfast/holdfast.db") : db;
 }
 
-/** Loads a project and connects its servers. @throws UsageError that says what is wrong with it. */
+/** Loads a project and connects its servers. @throws UsageError with its problems. */
 export async function openProject(
 	directory: string,
 	{ environment }: Pick<CommandIo, "environment">,
@@ -49,7 +49,7 @@ export async function openProject(
 	return { project, env: namedEnvironment(project, variables), servers };
 }
 
-/** What threads are opened with. */
+/** Options for opening threads. */
 export interface OpenThreadsOptions extends Omit<OpenProject, "project"> {
 	readonly project: ProjectSource;
 	/** Path or address of the database. */
@@ -66,7 +66,7 @@ export async function openThreads({ db, servers, ...options }: OpenThreadsOption
 			...options,
 			host,
 			...(servers === undefined ? {} : { mcp: servers }),
-			// Who follows a thread gets what a model says as it says it.
+			// Followers of a thread receive the model's text as it streams.
 			keepDeltasMs: 20,
 		});
 	} catch (error) {

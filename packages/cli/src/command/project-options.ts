@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { UsageError } from "../work/index.ts";
 import { type GivenServeOptions, readServeOptions } from "./serve-options.ts";
 
-/** What may be given. */
+/** The options. */
 export type ProjectValues = Partial<Record<"dir" | "project" | "name" | "out" | "release", string>> &
 	Partial<Record<"effect" | "endpoint", string[]>>;
 

@@ -12,7 +12,7 @@ export interface ProjectServers extends GivenMcp {
 	close(): Promise<void>;
 }
 
-/** What `@holdfast/mcp` is used for here. */
+/** The used part of `@holdfast/mcp`. */
 interface McpPackage {
 	connectMcp(servers: Readonly<Record<string, unknown>>): Promise<ProjectServers>;
 }
@@ -86,7 +86,7 @@ function withValues(path: string, text: string, variables: Variables): string {
 	});
 }
 
-/** The project's copy of the package, or the one beside this command. */
+/** The project's copy of the package, or the one installed with this command. */
 async function loadPackage(directory: string): Promise<McpPackage> {
 	const from = [join(directory, "package.json"), import.meta.filename];
 	for (const place of from) {

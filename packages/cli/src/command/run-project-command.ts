@@ -1,4 +1,4 @@
-/** Carries out a command for a project of files. What these need is loaded only where it is wanted. */
+/** Runs a command for a project of files. Its dependencies are loaded only when they are needed. */
 import type { CommandIo } from "../terminal/index.ts";
 import type { Command } from "./arguments.ts";
 import { checkProject } from "./check-project.ts";

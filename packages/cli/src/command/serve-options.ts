@@ -3,7 +3,7 @@
 import type { ClientField } from "@holdfast/server";
 import { UsageError } from "../work/index.ts";
 
-/** Where and for whom to serve. */
+/** The address and the clients of a server. */
 export interface ServeOptions {
 	/** Path of a module that exports an agent; undefined for the built-in assistant. */
 	readonly agent: string | undefined;
@@ -22,13 +22,13 @@ export interface ServeOptions {
 	readonly peerHeader: string | undefined;
 	/** Streams a tenant may have open; undefined for what the server takes by itself. */
 	readonly maxStreams: number | "unlimited" | undefined;
-	/** What clients may set beside their input. */
+	/** Fields that clients may set besides their input. */
 	readonly clientsMaySet: readonly ClientField[];
 	/** Milliseconds that runs under way have for their end after a signal. */
 	readonly drain: number;
 }
 
-/** Options as they were given. */
+/** The given options. */
 export type GivenServeOptions = Partial<
 	Record<"agent" | "models" | "port" | "host" | "peer-header" | "max-streams", string>
 > &

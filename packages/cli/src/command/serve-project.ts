@@ -16,7 +16,7 @@ import { openProject, openThreads, projectDatabase } from "./open-project.ts";
 import type { ProjectServers } from "./project-servers.ts";
 import { stopRequest } from "./stop-request.ts";
 
-/** What a project is served with. */
+/** The parts of a project's server. */
 export interface ProjectServerOptions {
 	readonly project: ProjectSource;
 	/** Path of the database. */
@@ -61,7 +61,7 @@ export async function openProjectServer(options: ProjectServerOptions): Promise<
 		...(host.stats === undefined ? {} : { storeStats: host.stats }),
 	});
 	const close = async (drainMs: number): Promise<void> => {
-		// What watches executions stays open until they have ended.
+		// Watchers stay connected until the executions have ended.
 		await running.close({ drainMs });
 		await server.close({ drainMs: 0 });
 		await servers?.close();

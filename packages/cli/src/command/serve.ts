@@ -65,7 +65,7 @@ export async function serveAgent(command: ServeCommand, io: CommandIo): Promise<
 interface Served {
 	readonly agent: AgentOptions;
 	readonly host: Host;
-	/** What is served, in a few words. */
+	/** A short description of the served agents. */
 	readonly of: string;
 	/** Models that clients and forks may name. */
 	readonly models: NamedModels | undefined;

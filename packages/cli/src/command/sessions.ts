@@ -57,7 +57,7 @@ async function describe(host: Host, head: SessionHead): Promise<ListedSession> {
 	};
 }
 
-/** What was asked, where the beginning of the session was folded too. */
+/** The question, even if the beginning of the session was folded. */
 function firstTexts(fact: Fact): readonly string[] {
 	if (fact.kind === "input") return [fact.message.text];
 	return fact.kind === "folded"

@@ -257,7 +257,7 @@ function describe(
 	}
 }
 
-/** What a provider did by itself: a tool that it ran, its result, or a source. */
+/** Work that a provider did itself: a tool call, its result, or a source. */
 function providerLine(part: ProviderPart, width: number): [string, string] {
 	switch (part.type) {
 		case "call":

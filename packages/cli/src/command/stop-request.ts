@@ -11,8 +11,8 @@ export interface StopRequest {
 }
 
 /**
- * Listens for the first signal; a second one quits at once. What is committed stays, and is resumed when a server is started
- * again. `drain` is how many milliseconds what is under way has after the first.
+ * Waits for the first signal; a second one quits at once. Committed work stays, and is resumed when a server starts
+ * again. `drain` is the time limit, in milliseconds, for running work after the first.
  */
 export function stopRequest(io: CommandIo, drain: number): StopRequest {
 	const made = Promise.withResolvers<void>();

@@ -1,8 +1,8 @@
-/** What a task is made of: the words of the command, and what is piped in: `cat log | holdfast run "summarise"`. */
+/** Builds a task from the words of the command and from piped input: `cat log | holdfast run "summarise"`. */
 import { type CommandIo, longestPiped } from "../terminal/index.ts";
 import { UsageError } from "../work/index.ts";
 
-/** Milliseconds in which something has to come through a pipe that nobody said a task is in. */
+/** How long to wait for data from an unannounced pipe, in milliseconds. */
 const PIPE_MS = 1_000;
 
 /**

@@ -23,7 +23,7 @@ type WorkCommand = Extract<Command, { name: "run" | "resume" | "release" }>;
 export interface Work {
 	readonly agent: Agent;
 	readonly renderer: Renderer;
-	/** Says what works where, once. */
+	/** Prints once where the work happens. */
 	begin(): void;
 	/** Shows a run until it ends, is interrupted, or waits for approvals that are not given now. */
 	follow(run: AgentRun): Promise<RunResult>;
@@ -62,7 +62,7 @@ export function startWork(
 		() => {
 			interrupts++;
 			if (interrupts > 1) {
-				// What is committed stays; the run is found open and can be resumed.
+				// Committed work stays; the run is open and can be resumed.
 				io.quit(exitCodes.interrupted);
 				return;
 			}
@@ -72,7 +72,7 @@ export function startWork(
 		},
 		{ ...ending(), late },
 	);
-	/** The run, or the disk, does not let go in time: it is left open as by a crash. */
+	/** The run or the disk does not finish in time: it stays open as after a crash. */
 	function late(): void {
 		const runId = active?.runId ?? last?.runId ?? "";
 		const state = AgentState.initial();

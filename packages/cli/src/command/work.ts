@@ -25,7 +25,7 @@ import { startWork, type Work } from "./work-under-way.ts";
 type RunCommand = Extract<Command, { name: "run" }>;
 type ResumeCommand = Extract<Command, { name: "resume" | "release" }>;
 
-/** What is asked when nothing is: sensible in any folder of files. */
+/** The default question, sensible in any folder of files. */
 const DEFAULT_TASK = "What is this project?";
 
 /** Works on a task; gives the exit code. */
@@ -41,7 +41,7 @@ export async function runTask(command: RunCommand, io: CommandIo): Promise<numbe
 	try {
 		await refuseServed(host, key);
 		const head = await host.journal.head(key);
-		// How a run under way works stays as it is.
+		// The mode of a running run is not changed.
 		if (head?.openRunId !== undefined && head.holder?.alive === true)
 			throw new Error(`Session ${quoted(key)} is running in another process. Wait until it is done.`);
 		writeSettings(command.db, key, {
@@ -71,8 +71,8 @@ export async function runTask(command: RunCommand, io: CommandIo): Promise<numbe
 }
 
 /**
- * Whether a task that nobody gave may be sent to a model that costs money: the user is asked.
- * @throws UsageError when there is no one to ask.
+ * Whether the default task may be sent to a model that costs money: asks the user.
+ * @throws UsageError if there is no one to ask.
  */
 async function mayCost({ model, agent }: Setup, command: RunCommand, io: CommandIo): Promise<boolean> {
 	if (command.yes || (agent === undefined && model.name === "offline")) return true;

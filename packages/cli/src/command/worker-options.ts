@@ -1,9 +1,9 @@
-/** What `holdfast worker` works on beside its agent, and how it differs from an agent that is given. */
+/** The sessions that `holdfast worker` processes besides its agent's, and how it differs from a given agent. */
 import { resolve } from "node:path";
 import { UsageError } from "../work/index.ts";
 import { projectFolder } from "./project-options.ts";
 
-/** What is worked on. */
+/** The work of a worker. */
 export interface WorkerOptions {
 	/** Absolute path of a module that exports an agent; undefined for the assistant. */
 	readonly agent: string | undefined;
@@ -13,7 +13,7 @@ export interface WorkerOptions {
 	readonly project: string | undefined;
 }
 
-/** What may be given. */
+/** The options. */
 type Given = { readonly [Name in "agent" | "models" | "project"]?: string | undefined };
 
 /** @throws UsageError where what is given does not go together. */

@@ -14,7 +14,7 @@ export async function workplaceOfProject(
 	const project = await openProject(directory, io);
 	const onLog = (entry: object): void =>
 		void io.stderr.write(`${JSON.stringify({ type: "thread", ...entry })}\n`);
-	// A server's page edits prompts, and a thread has the same ones wherever it is worked on.
+	// The server's page edits prompts, which must be the same for a thread in every process.
 	const options = { ...project, db: projectDatabase(command, directory), onLog, editablePrompts: true };
 	const threads = await openThreads(options).catch(async (error: unknown) => {
 		await project.servers?.close();

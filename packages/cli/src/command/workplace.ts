@@ -38,7 +38,7 @@ export async function openWorkplace(
 	options: WorkOptions,
 ): Promise<Workplace> {
 	const { agent, project } = command;
-	// What serves is loaded only where served sessions are worked on.
+	// The server is loaded only to work on served sessions.
 	if (project !== undefined) {
 		const { workplaceOfProject } = await import("./workplace-of-project.ts");
 		return workplaceOfProject(project, command, io, options);
@@ -74,7 +74,7 @@ async function assistants(command: WorkerCommand, io: CommandIo, options: WorkOp
 		return made;
 	}
 
-	/** The assistant that a session was begun with. */
+	/** The assistant that a session started with. */
 	function assistantOf(key: string): Agent | undefined {
 		try {
 			const settings = readSettings(command.db, key) ?? fallback;

@@ -1,4 +1,4 @@
-/** Puts an answer together, of passages or of what introduces a place; whatever is cut says where the rest is. */
+/** Assembles an answer from passages or the introduction of a place; cut parts refer to the rest. */
 import { cutText } from "@holdfast/upp";
 import { type Chunk, COMMENT, chunksOf } from "./chunks.ts";
 import { insideOf, limitsOf, nowhere } from "./lookup.ts";
@@ -28,7 +28,7 @@ export function composeAnswer(transcript: Transcript, question: Question): strin
 	const head = missing.length > 0 ? `There is no ${missing.join(", ")} here. ` : "";
 	const end = (text: string): string => [`${head}${head && "\n\n"}${text}`, "", ...remarks].join("\n").trim();
 	if (words.length === 0) return end(introduce(transcript, question));
-	// What was read comes first, and before what was only found.
+	// Files that were read rank before search hits.
 	const known = new Map([...transcript.texts, ...transcript.hits, ...transcript.texts]);
 	const inside = [...known.keys()].filter(insideOf(question));
 	const all = inside.flatMap((path) => chunksOf(path, known.get(path) ?? []));
@@ -130,7 +130,7 @@ function showChunk(chunk: Chunk, terms: Set<string>): string {
 	return `${path}:${line + best}${rest}\n\`\`\`\n${shown.join("\n")}\n\`\`\``;
 }
 
-/** What a named file says, or what a folder or the project begins with: headings, definitions, and the files there are. */
+/** The introduction of a named file, a folder or the project: headings, definitions, and the list of files. */
 function introduce({ texts: read, files, page }: Transcript, question: Question): string {
 	const blocks = [...read].flatMap(([path, lines]) => {
 		const chunks = chunksOf(path, lines);

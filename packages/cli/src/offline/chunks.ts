@@ -8,9 +8,9 @@ export interface Chunk {
 	readonly line: number;
 	readonly lines: readonly string[];
 	readonly kind: "heading" | "text" | "code";
-	/** What it defines, or what it begins with: a title, a label, a key. */
+	/** The name it defines, or its first words: a title, a label, a key. */
 	readonly names: string;
-	/** What else gives it meaning: the sentence before a list, the head of a table, the class around a function. */
+	/** Its context: the sentence before a list, the head of a table, the class around a function. */
 	readonly context: string;
 	/** The heading above it, with those above that: "News › 3.0.0 › Added". */
 	readonly section: { readonly trail: string; readonly level: number; readonly line: number } | undefined;
@@ -37,7 +37,7 @@ export function kindOf(path: string): "prose" | "data" | "code" {
 export function chunksOf(path: string, lines: FileLines): Chunk[] {
 	const chunks: Chunk[] = [];
 	const sections: NonNullable<Chunk["section"]>[] = [];
-	/** Items or definitions around the next line, of which the nearest four count. */
+	/** Enclosing items or definitions of the next line, of which the nearest four count. */
 	let parents: { readonly indent: number; readonly name: string }[] = [];
 	/** The last paragraph, for the list, table or code after it. */
 	let lead = "";

@@ -18,7 +18,7 @@ const MOST_FILES = 20;
 const MOST_BYTES = 100_000;
 const MOST_BYTES_NAMED = 4_000_000;
 const INTRODUCTIONS = 3;
-/** What read_file gives at once, about. */
+/** The approximate page size of read_file. */
 const PAGE_LINES = 2_000;
 const PAGE_BYTES = 120_000;
 
@@ -39,18 +39,18 @@ export function nextCalls(transcript: Transcript, question: Question): PlannedCa
 	return more.length > 0 ? more : readCalls(transcript, question).filter(isNew);
 }
 
-/** A name is searched for as it is, another word by the letters that its forms share. */
+/** A name is searched for verbatim, another word by the letters that its forms share. */
 function searchFor({ text, kind }: Word): { readonly pattern: string; readonly regex?: true } {
 	if (kind !== "word") return { pattern: text };
 	const term = termOf(text);
 	let shared = 0;
 	while (shared < term.length && term[shared] === text[shared]?.toLowerCase()) shared++;
 	const pattern = text.slice(0, Math.max(3, shared)).toLowerCase();
-	// What is so short must begin a word.
+	// A pattern this short must start a word.
 	return /^\w{1,3}$/.test(pattern) ? { pattern: `\\b${pattern}`, regex: true } : { pattern };
 }
 
-/** The words that no file holds as they are written. */
+/** The words that no file contains in this form. */
 export function nowhere({ searches }: Transcript, words: readonly Word[]): Word[] {
 	return words.filter((word) => searches.get(searchFor(word).pattern) === 0);
 }
@@ -63,7 +63,7 @@ function chooseFiles(transcript: Transcript, question: Question): Record<"read" 
 	return { read, left: ranked.filter((path) => !read.includes(path)) };
 }
 
-/** What an answer has to say of the limits. */
+/** The limits that an answer has to mention. */
 export function limitsOf(transcript: Transcript, question: Question): string[] {
 	const { read, left } = chooseFiles(transcript, question);
 	const remarks = question.ignored.map(({ text }) => `"${text}" was not looked for: too many words.`);
@@ -95,12 +95,12 @@ function rankedFiles(transcript: Transcript, question: Question): string[] {
 	return [...new Set([...named, ...ranked.map(({ chunk }) => chunk.path)])];
 }
 
-/** Whether a path lies in the places that a question names. */
+/** Whether a path is inside the places that a question names. */
 export function insideOf({ places }: Question): (path: string) => boolean {
 	return (path) => places.length === 0 || places.some((place) => `${path}/`.startsWith(`${place}/`));
 }
 
-/** The pages that are missing; the first answer says how many lines a file has. */
+/** The missing pages; the first answer contains the number of lines of a file. */
 function readCalls(transcript: Transcript, question: Question): PlannedCall[] {
 	return chooseFiles(transcript, question).read.flatMap((path) => {
 		const lines = transcript.texts.get(path);

@@ -23,7 +23,7 @@ import { readTranscript } from "./read-transcript.ts";
 /** How often it may look something up before it must answer. */
 const ROUNDS = 8;
 const NEEDED_TOOLS = ["list_files", "search_text", "read_file"];
-/** What the model says it is, at the end of every answer. */
+/** The model's description of itself, at the end of every answer. */
 const SELF_DESCRIPTION =
 	"(offline: passages extracted by search, no language model; set --model for a real one)";
 

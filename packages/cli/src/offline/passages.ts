@@ -37,7 +37,7 @@ export function termsOf(text: string): string[] {
 	});
 }
 
-/** The chunks that hold some of the words, the best first. What is like a word in `misspelt` counts as well. */
+/** The chunks that contain some of the words, best first. Words similar to one in `misspelt` count as well. */
 export function rankChunks(chunks: readonly Chunk[], question: Question, misspelt: Word[]): Passage[] {
 	const index = new MiniSearch<Record<string, string | number>>({
 		fields: ["names", "text", "context", "path"],

@@ -7,7 +7,7 @@ export interface Word {
 	readonly kind: "word" | "name" | "version";
 }
 
-/** What a question asks for. */
+/** The parsed question. */
 export interface Question {
 	readonly words: readonly Word[];
 	/** Words beyond the number that is looked for. */
@@ -16,7 +16,7 @@ export interface Question {
 	readonly places: readonly string[];
 	/** Names in it that look like files and are not there. */
 	readonly missing: readonly string[];
-	/** What a passage of code weighs beside one of text; 1 in a question about code. */
+	/** The weight of a code passage relative to text; 1 for a question about code. */
 	readonly codeWeight: number;
 }
 
@@ -32,7 +32,7 @@ const ASKING = new Set(
 	implemented located need needs want please file files folder folders directory project repository repo code line lines
 	heading headings section sections`),
 );
-/** Words that say little, and beside a version nothing. */
+/** Words with little meaning, and none next to a version. */
 export const OF_VERSIONS: RegExp = /^(?:versions?|releases?|released|chang(?:e|es|ed)|new|updates?)$/i;
 const VERSION = /^v?\d+(?:\.\d+)+/;
 const FILE_NAME =
@@ -42,12 +42,12 @@ const CODE =
 /** Words that are looked for. */
 const MOST_WORDS = 8;
 
-/** The words of a text as they are written. */
+/** The words of a text in their written form. */
 export function tokensOf(text: string): string[] {
 	return text.match(TOKEN) ?? [];
 }
 
-/** Reads a question, given the paths of the project, as far as they are listed. */
+/** Parses a question, given the listed paths of the project. */
 export function readQuestion(text: string, paths: readonly string[]): Question {
 	const places = new Set<string>();
 	const missing: string[] = [];

@@ -24,7 +24,7 @@ export interface Transcript {
 	/** Calls made for this question, as JSON, in so many rounds. */
 	readonly calls: ReadonlySet<string>;
 	readonly rounds: number;
-	/** What the tools left out, and why calls failed. */
+	/** Omissions of the tools, and reasons of failed calls. */
 	readonly remarks: ReadonlySet<string>;
 }
 

@@ -1,4 +1,4 @@
-/** A change of a file as the lines of a unified diff. What a file could hide from a reader is spelled out. */
+/** A change of a file as the lines of a unified diff. Invisible characters are spelled out. */
 
 import { spelledOut } from "../terminal/index.ts";
 import { type DiffHunk, diffTexts, endsWithReturns, type PlannedChange } from "../tools/index.ts";

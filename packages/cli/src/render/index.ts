@@ -1,4 +1,4 @@
-/** Door of what is shown of a run: chooses how, as text, live in a terminal, or as JSON. */
+/** Entry point of rendering a run: as text, live in a terminal, or as JSON. */
 import type { Output } from "../terminal/index.ts";
 import { jsonRenderer } from "./json.ts";
 import { plainRenderer } from "./plain-renderer.ts";

@@ -1,4 +1,4 @@
-/** Shows a run as JSON, one event a line; the last line is of type "end" and says how it ended. */
+/** Renders a run as JSON, one event per line; the last line is of type "end" and contains the outcome. */
 import type { RunEvent } from "holdfast";
 import type { Output } from "../terminal/index.ts";
 import { changeLines } from "./change-lines.ts";

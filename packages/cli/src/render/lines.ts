@@ -25,7 +25,7 @@ export const outcomeMarks: Readonly<Record<ToolEnd["outcome"], string>> = {
 	skipped: "–",
 };
 
-/** What runs where, in one line. */
+/** The header of a run in one line. */
 export function headerLine({ sessionKey, model, reason, dir, instructions = [] }: RunHeader): string {
 	const why = reason === undefined ? "" : ` (${reason})`;
 	const by = instructions.length === 0 ? "" : ` · following ${instructions.join(", ")}`;
@@ -42,7 +42,7 @@ export function toolLine(event: ToolEnd, input: unknown, attempt: number, width:
 	return `${outcomeMarks[event.outcome]} ${oneLine(head, Math.max(24, width - tail.length - 3))}${tail}`;
 }
 
-/** What a reader has to know of an answer that did not come to an end by itself; undefined for one that did. */
+/** A note about an answer that did not end normally; undefined for one that did. */
 export function stopNote(stopReason: RunResult["stopReason"]): string | undefined {
 	switch (stopReason) {
 		case "length":

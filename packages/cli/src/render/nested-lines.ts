@@ -1,4 +1,4 @@
-/** What sub-agents do, as lines below the call that runs them: two more spaces for each level. */
+/** The activity of sub-agents as lines below the call that runs them, indented by two spaces per level. */
 import { formatDuration, oneLine, summarise } from "../terminal/index.ts";
 import { outcomeMarks } from "./lines.ts";
 

@@ -1,4 +1,4 @@
-/** A call that waits for approval, as it is shown: what it would change, or why it cannot be carried out any more. */
+/** A call that waits for approval: the change that it would make, or why it is no longer possible. */
 import type { PendingToolCall } from "holdfast";
 import { formatArguments, oneLine, spelledOut } from "../terminal/index.ts";
 import { isChangingTool, type PlannedChange, planChange, ToolRefusal } from "../tools/index.ts";

@@ -1,8 +1,8 @@
-/** What shows a run while it happens: one interface, and a renderer for terminals, for pipes and for programs. */
+/** Renderers of a running execution: one interface, with implementations for terminals, pipes and programs. */
 import type { RunEvent, RunResult } from "holdfast";
 import type { Proposal } from "./proposal.ts";
 
-/** What is known before a run starts. */
+/** The data known before a run starts. */
 export interface RunHeader {
 	readonly sessionKey: string;
 	readonly model: string;
@@ -24,7 +24,7 @@ export interface RunSummary {
 	readonly resumeCommand: string;
 	readonly showCommand: string;
 	readonly continueCommand: string;
-	/** What continues a run that waits for a time, or for its model. */
+	/** The command that continues a run that waits for a time, or for its model. */
 	readonly workCommand: string;
 	/** The words that approve the calls that wait. */
 	readonly waiting: readonly string[];

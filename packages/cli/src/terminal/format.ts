@@ -73,7 +73,7 @@ export function quoted(text: string): string {
 	return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** What came of a call, in a few words: the first line of its result. */
+/** A short summary of a call: the first line of its result. */
 export function summarise(result: unknown): string {
 	const text = typeof result === "string" ? result : (JSON.stringify(result) ?? "");
 	return (text.split("\n", 1)[0] ?? "").replace(/; call read_file with .*$/, "");

@@ -1,4 +1,4 @@
-/** Door of the terminal: what a command reads and writes, and how it writes numbers, times and names. */
+/** Entry point of the terminal: input and output of a command, and the formats of numbers, times and names. */
 export {
 	counted,
 	formatArguments,

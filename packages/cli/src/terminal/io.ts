@@ -1,4 +1,4 @@
-/** What the command touches of its process, so that tests can replace it. */
+/** The process interface of the command, which tests can replace. */
 import { createInterface } from "node:readline";
 import { leaveProcess } from "./leave-process.ts";
 import { type PipedOptions, readPiped } from "./piped-text.ts";
@@ -18,7 +18,7 @@ export interface Output {
 
 /** Asks the user, line by line. */
 export interface Questions {
-	/** What was typed after the question; undefined when there is no more to come, or `signal` is aborted. */
+	/** The text typed after the question; undefined at the end of input, or when `signal` is aborted. */
 	ask(question: string, signal: AbortSignal): Promise<string | undefined>;
 	close(): void;
 }
@@ -42,7 +42,7 @@ export interface CommandIo {
 	readonly folder: string;
 	/** Undefined without a terminal. */
 	openQuestions(): Questions | undefined;
-	/** What is piped in, as one text. Undefined where nothing is. */
+	/** The piped input as one text. Undefined if there is none. */
 	readPiped(options?: PipedOptions): Promise<string | undefined>;
 	/**
 	 * Calls `interrupted` on Ctrl-C and the like; returns the way to stop. From the first time on the process has the time of
@@ -99,7 +99,7 @@ function terminalQuestions(): Questions {
 	const lines = createInterface({ input: process.stdin, terminal: false });
 	let answer: (line: string | undefined) => void = () => {};
 	let closed = false;
-	// What is typed while nothing is asked was not meant for a question that was not yet shown.
+	// Text typed without a pending question does not answer a later one.
 	lines.on("line", (line) => answer(line));
 	lines.on("close", () => {
 		closed = true;
@@ -128,7 +128,7 @@ function terminalQuestions(): Questions {
 
 function outputOf(stream: NodeJS.WriteStream): Output {
 	let closed = false;
-	// The reader of our output is gone: the work continues without output.
+	// The reader of the output has left: the work continues without output.
 	stream.on("error", (error: NodeJS.ErrnoException) => {
 		if (error.code !== "EPIPE") throw error;
 		closed = true;

@@ -6,7 +6,10 @@ export const longestPiped = 1_000_000;
 
 /** Which text is taken in. */
 export interface PipedOptions {
-	/** Milliseconds in which something has to come: a pipe that nobody writes to may stay open for ever. Default: no limit. */
+	/**
+	 * How long to wait for the first data, in milliseconds, because a pipe without a writer may stay open indefinitely.
+	 * Default: no limit.
+	 */
 	readonly patience?: number;
 	/**
 	 * `shell`: only what a shell connects, which is a pipe or a file; programs that start us leave sockets open with nothing
@@ -16,8 +19,8 @@ export interface PipedOptions {
 }
 
 /**
- * What a pipe or a file gives on the standard input, up to its end. Undefined without a pipe or file, if it is empty, and if
- * nothing comes in time.
+ * The content of a pipe or a file on standard input. Undefined without one, if it is empty, and if no data arrives in
+ * time.
  */
 export async function readPiped(
 	input: NodeJS.ReadStream,
@@ -35,11 +38,11 @@ export async function readPiped(
 		input.on("data", (piece: string) => {
 			clearTimeout(timer);
 			text += piece;
-			// What is too long is not read to its end: whoever asked for it refuses it.
+			// Input that is too long is not read to its end: the caller refuses it.
 			if (text.length > longestPiped) end();
 		});
 		input.on("end", end);
-		// Such as a folder, or a terminal that is gone.
+		// For example a folder, or a closed terminal.
 		input.on("error", end);
 	});
 	try {
@@ -52,7 +55,7 @@ export async function readPiped(
 	}
 }
 
-/** Whether somebody may write to it. As `bigint`: inodes of some systems are greater than a number can be. */
+/** Whether it may have a writer. As `bigint`: inodes of some systems exceed the safe integers. */
 function isPiped(from: "shell" | "anyone"): boolean {
 	try {
 		const stat = fstatSync(0, { bigint: true });

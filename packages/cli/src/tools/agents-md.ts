@@ -1,13 +1,13 @@
 /**
- * What a repository tells agents: the files AGENTS.md from its root down to the folder at hand. The root is the nearest folder
- * above that has `.git`; outside of a repository only the folder at hand counts.
+ * A repository's instructions for agents: the AGENTS.md files from its root down to the current folder. The root is the
+ * nearest parent folder with `.git`; outside a repository only the current folder counts.
  */
 import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 import { cutText } from "@holdfast/upp";
 
 const fileName = "AGENTS.md";
-/** Characters of one file; what is longer is cut, and says so. */
+/** The maximum length of one file in characters; longer ones are cut, with a note. */
 const mostCharacters = 16_000;
 /** Bytes of a file that is read at all. */
 const mostBytes = 1_000_000;

@@ -4,13 +4,13 @@
  * an earlier attempt did ("idempotent").
  */
 
-/** What the engine hands to a tool beside its arguments, as far as these tools use it. */
+/** The engine's tool context, as far as these tools use it. */
 export interface AssistantToolContext {
 	/** Aborted when the run is stopped. */
 	readonly signal?: AbortSignal;
 	/** The same for every attempt at the call. */
 	readonly idempotencyKey?: string;
-	/** Set when somebody let the call run. */
+	/** Set if the call was approved. */
 	readonly approval?: { readonly basis?: unknown };
 }
 
@@ -32,7 +32,7 @@ export interface AssistantTool {
 	run(params: Record<string, unknown>, context?: AssistantToolContext): Promise<string>;
 }
 
-/** A request a tool cannot or will not carry out; the message is for the model and says what to do. */
+/** A request that a tool cannot or will not carry out; the message tells the model what to do. */
 export class ToolRefusal extends Error {
 	readonly code: string;
 

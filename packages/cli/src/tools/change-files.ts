@@ -24,7 +24,7 @@ export function createChangeFiles(root: string, textFiles: TextFiles): Assistant
 		name,
 		retryPolicy: "idempotent" as const,
 		maxModelCharacters: 10_000,
-		// What cannot be done, or changes nothing, needs no approval: it runs, and the model gets the reason.
+		// A change that is impossible or has no effect needs no approval: it runs, and the model gets the reason.
 		needsApproval: (params: Record<string, unknown>): Promise<boolean> =>
 			planChange(root, name, params).then(
 				({ versions }) => versions.before !== versions.after,
@@ -82,7 +82,7 @@ async function change(
 		.digest("hex")
 		.slice(0, 24);
 	if (approved !== undefined) {
-		// An attempt that died may have left something: its draft, or the file as it is to be.
+		// A dead attempt may have left its draft, or the finished file.
 		await removeDraft(found, draft);
 		const current = await currentVersion(found);
 		if (current === approved.after) return `${found.relative} is now as it was approved.`;

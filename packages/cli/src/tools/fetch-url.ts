@@ -80,7 +80,7 @@ async function fetchText(response: OutboundResponse): Promise<string> {
 	return `${response.url}: HTTP ${response.status}, ${type}${note}\n${cutText(plain, SHOWN_CHARACTERS)}`;
 }
 
-/** What reads HTML is loaded with the first page. */
+/** The HTML parser is loaded with the first page. */
 async function textOfHtml(html: string): Promise<string> {
 	const { htmlText } = await import("./html-text.ts");
 	return htmlText(html);

@@ -32,7 +32,7 @@ export interface Walk {
 	readonly rulesLeftOut: number;
 }
 
-/** Files looked at in one walk, and directories within each other; beyond them the walk says that it is incomplete. */
+/** The limits of one walk: files, and nested directories; beyond them the walk reports that it is incomplete. */
 const FILE_LIMIT = 50_000;
 const DEPTH_LIMIT = 100;
 /** Bytes of a .gitignore file that are read. */
@@ -53,7 +53,7 @@ export function walkFiles(root: string, directory: string): Promise<Walk> {
 	return walk;
 }
 
-/** What a walk left out, for the head of an answer. */
+/** The omissions of a walk, for the head of an answer. */
 export function walkNotes(walk: Walk): string[] {
 	const notes: string[] = [];
 	if (!walk.complete)
@@ -94,7 +94,7 @@ async function walkAll(root: string, directory: string): Promise<Walk> {
 	return { files, complete: true, unreadable, rulesLeftOut };
 }
 
-/** What one folder holds that is not passed over. */
+/** The entries of a folder that are not ignored. */
 interface FolderLook {
 	readonly folders: readonly string[];
 	readonly files: readonly WalkedFile[];
@@ -102,7 +102,7 @@ interface FolderLook {
 	readonly rulesLeftOut: number;
 }
 
-/** Looks into a folder, which is held open meanwhile; undefined when it cannot be read. */
+/** Lists a folder while holding it open; undefined if it cannot be read. */
 async function lookInto(realRoot: string, path: string, above: IgnoreFiles): Promise<FolderLook | undefined> {
 	const opened = await openFolder({ absolute: join(realRoot, path), relative: path }).catch(() => undefined);
 	if (opened === undefined) return undefined;
@@ -187,7 +187,7 @@ async function rulesAbove(realRoot: string): Promise<IgnoreFiles> {
 		const read = await ignoreFileOf("", file);
 		const way = relative(folder, realRoot).split(sep).join("/");
 		const toRoot = way === "" ? "" : `${way}/`;
-		// Who works in a folder that its repository ignores means its files.
+		// A user working in an ignored folder means its files.
 		if (toRoot !== "" && read.rules.test(toRoot).ignored) return [];
 		found.push({ ...read, toRoot });
 	}

@@ -19,7 +19,7 @@ export interface AssistantToolsOptions {
 	readonly root: string;
 	/** Adds `fetch_url`. Default: off. */
 	readonly allowNetwork?: boolean;
-	/** Adds `write_file` and `edit_file`, each call of which needs approval. Default: off. */
+	/** Adds `write_file` and `edit_file`, whose calls require approval. Default: off. */
 	readonly allowWrite?: boolean;
 }
 

@@ -5,13 +5,13 @@
 import { createContext, Script } from "node:vm";
 import { ToolRefusal } from "./assistant-tool.ts";
 
-/** Milliseconds that one file may take: nothing else happens meanwhile, not even the end of the process. */
+/** How many milliseconds one file may take: the process can do nothing else in that time, not even exit. */
 const LONGEST_SCRIPT = 500;
 
 /** Characters of a line that are searched; what lies beyond is not looked at. */
 export const SEARCHED_CHARACTERS = 4_000;
 
-/** What to look for. */
+/** The search pattern. */
 export interface LinePattern {
 	readonly pattern: string;
 	readonly kind: "text" | "regex";

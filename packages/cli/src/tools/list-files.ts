@@ -15,7 +15,7 @@ const BINARY_EXTENSIONS = new Set(
 	).split(" "),
 );
 
-/** Does the name say that the file holds no text? */
+/** Whether the name indicates a binary file. */
 export function hasBinaryName(path: string): boolean {
 	return BINARY_EXTENSIONS.has(extname(path).slice(1).toLowerCase());
 }

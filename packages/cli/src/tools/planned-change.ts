@@ -1,6 +1,6 @@
 /**
- * What a call of `write_file` or `edit_file` would make of a file: looked at before somebody lets it run, and again when
- * it does. The two versions, by their hashes, say what was approved; nothing else is ever written.
+ * The effect of a `write_file` or `edit_file` call on a file: computed before the approval, and again when it runs. The
+ * hashes of both versions identify what was approved; nothing else is ever written.
  */
 import { createHash } from "node:crypto";
 import { counted, grouped, ToolRefusal, textArgument } from "./assistant-tool.ts";
@@ -25,7 +25,7 @@ export interface PlannedChange {
 	readonly before: string | undefined;
 	readonly after: string;
 	readonly versions: Versions;
-	/** What is said once it is made. */
+	/** The message after the change. */
 	readonly done: string;
 }
 
@@ -37,7 +37,7 @@ export function isChangingTool(name: string): name is ChangingTool {
 	return changingTools.includes(name as ChangingTool);
 }
 
-/** Works out what a call would make of its file, or refuses with a reason. */
+/** Computes the effect of a call on its file, or refuses with a reason. */
 export async function planChange(
 	root: string,
 	tool: ChangingTool,

@@ -1,7 +1,7 @@
 /**
- * Puts a text where a file is, or is to be: written beside it, made safe on the disk, then renamed into place. Whoever
- * reads, or dies, at any moment finds the old file or the new one. The file keeps its mode. All of it is done in the folder
- * that was opened, whatever is at its path meanwhile.
+ * Creates or replaces a file atomically: the text is written next to it, flushed to disk, then renamed. Readers, and a
+ * crash at any moment, find either the old file or the new one. The file keeps its mode. All steps use the opened folder,
+ * even if another one takes its path.
  */
 import { access, constants, lstat, open, rename, rm } from "node:fs/promises";
 import { basename, dirname } from "node:path";
@@ -9,7 +9,7 @@ import { ToolRefusal } from "./assistant-tool.ts";
 import { exchanged, makeFolder, type OpenFolder, openFolder } from "./open-inside.ts";
 import type { PlaceToWrite } from "./place-to-write.ts";
 
-/** What is to be written, and what must hold at the last moment. */
+/** The text to write, and the condition at the last moment. */
 export interface Replacement {
 	readonly text: string;
 	/** Names the draft: the same for every attempt at a call, so that what a dead one left is taken away. */
@@ -57,7 +57,7 @@ async function replace(place: PlaceToWrite, replacement: Replacement): Promise<v
 	}
 }
 
-/** Takes away what an attempt that died left beside the file. */
+/** Removes the draft that a dead attempt left. */
 export async function removeDraft(place: PlaceToWrite, draft: string): Promise<void> {
 	const path = { absolute: dirname(place.absolute), relative: place.relative };
 	// Without the folder there is no draft in it.

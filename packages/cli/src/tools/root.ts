@@ -1,7 +1,6 @@
 /**
- * The directory the assistant may read. Every path a tool is given passes through `resolvePath`,
- * which follows links first and refuses whatever lies outside afterwards. What is read later is judged again when it is
- * opened: see open-inside.ts.
+ * The directory that the assistant may read. Every path given to a tool passes through `resolvePath`, which resolves
+ * links first and then refuses paths outside. Later reads are checked again on opening: see open-inside.ts.
  */
 import type { Stats } from "node:fs";
 import { realpath } from "node:fs/promises";

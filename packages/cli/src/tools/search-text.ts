@@ -24,7 +24,7 @@ const LARGEST_SEARCHED_FILE = 8 * 1024 * 1024;
 /** Milliseconds for the whole search, and for the regular expression within it. */
 const SEARCH_BUDGET = 10_000;
 const EXPRESSION_BUDGET = 2_000;
-/** Milliseconds without a turn of the event loop, as far as it is ours to say. */
+/** The maximum time in milliseconds between turns of the event loop, as far as this code controls it. */
 const LONGEST_TURN = 50;
 /** Generated files: searched only when they are asked for by name. */
 const GENERATED =
@@ -152,7 +152,7 @@ async function searchFiles(
 interface Shape {
 	readonly limit: number;
 	readonly around: number;
-	/** What the walk left out. */
+	/** Omissions of the walk. */
 	readonly notes: readonly string[];
 }
 

@@ -1,10 +1,10 @@
 /**
- * What differs between two texts, line by line: the fewest removed and added lines, cut into pieces with some lines around
- * them. Pure. Texts that differ in very many lines are shown as replaced where they differ, so that time stays bounded.
+ * The line difference between two texts: the fewest removed and added lines, split into hunks with context. Pure. Texts
+ * that differ in very many lines are shown as replaced there, so that time stays bounded.
  */
 import { diffArrays } from "diff";
 
-/** A line with its end, as it is in the text; only the last one of a text may lack it. */
+/** A line with its original line ending; only the last line of a text may lack one. */
 export interface DiffLine {
 	readonly mark: " " | "-" | "+";
 	readonly text: string;

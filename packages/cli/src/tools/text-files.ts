@@ -13,7 +13,7 @@ export interface TextFiles {
 	lines(
 		file: JudgedPath & { readonly size: number; readonly modified: number },
 	): Promise<readonly string[] | undefined>;
-	/** What was kept of a file is not good any more: a new one may look as old and be as large. */
+	/** Invalidates a cached file: a new one may have the same time and size. */
 	forget(absolute: string): void;
 }
 

@@ -11,19 +11,19 @@ import { UpkeepError } from "./upkeep-error.ts";
 
 const instead = "Give another path, or --force to replace it.";
 
-/** What `backupJournal` must know. */
+/** Options of `backupJournal`. */
 export interface BackupOptions {
 	/** The journal. */
 	readonly from: string;
 	/** The copy. */
 	readonly to: string;
-	/** What to do with a file that is there already. */
+	/** How to treat an existing file. */
 	readonly existing: Existing;
 }
 
 /**
- * Makes the copy. What is at its place stays there until the copy is whole.
- * @throws UpkeepError when it may not be made there; HoldfastError for what cannot be read or written.
+ * Creates the copy. An existing file stays until the copy is complete.
+ * @throws UpkeepError if the target is not allowed; HoldfastError for read and write errors.
  */
 export function backupJournal({ from, to, existing }: BackupOptions): CheckReport {
 	const source = openJournalFile(from, "read");

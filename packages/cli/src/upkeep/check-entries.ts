@@ -73,7 +73,7 @@ function whenOf(lookAt: number | null): string {
 	return lookAt === Number.MAX_SAFE_INTEGER ? "its run waits for ever" : `its run waits until ${lookAt}`;
 }
 
-/** What reads the columns of a row. */
+/** Reads the columns of a row. */
 export type RowReader = Pick<JournalFile, "text" | "fact" | "lookAt">;
 
 /** The entries of one session, in order. */
@@ -118,7 +118,7 @@ export class Story {
 		if (run !== undefined) this.#follow(row, run);
 	}
 
-	/** The end of the entries; the session's row should say what they come to. */
+	/** The end of the entries; the session's row must match them. */
 	end({ open_run, look_at }: Pick<SessionRow, "open_run" | "look_at">): void {
 		this.#checkOpen(open_run === null ? undefined : this.#file.text(open_run));
 		if (look_at === undefined) return;

@@ -1,4 +1,4 @@
-/** What checks of rows share, wherever the rows are. */
+/** Shared by the checks of rows in every kind of store. */
 import type { Counts } from "./finding.ts";
 
 /** Nothing, before it is counted. */
@@ -33,7 +33,7 @@ export function isRead(read: () => unknown): boolean {
 	});
 }
 
-/** What an attempt gives, or something else where it fails. */
+/** Returns the result of an attempt, or a substitute if it fails. */
 export function safely<T>(otherwise: T, attempt: () => T): T {
 	try {
 		return attempt();

@@ -14,7 +14,7 @@ import { Story } from "./check-entries.ts";
 import { inputKinds, isJson, isRead, noCounts } from "./check-rows.ts";
 import type { Counts, Problem } from "./finding.ts";
 
-/** What a check of a server's store found. */
+/** The findings of a check of a server's store. */
 export interface StoreReport {
 	readonly counts: Counts;
 	readonly problems: readonly Problem[];

@@ -7,7 +7,7 @@ import type { Finding } from "./finding.ts";
 
 type Table = keyof JournalFile["summed"];
 
-/** What a row is called, by the columns that are at hand. */
+/** The display name of a row, by its columns. */
 const names: Readonly<Record<Table, { readonly columns: string; readonly isOfSession: boolean }>> = {
 	entries: { columns: "'entry ' || seq", isOfSession: true },
 	inputs: { columns: "'input ' || position", isOfSession: true },

@@ -8,7 +8,7 @@ import { inputKinds, isJson, isRead, noCounts, safely } from "./check-rows.ts";
 import { checkSums } from "./check-sums.ts";
 import { type Counts, countOf, type Finding, orphans, type Problem } from "./finding.ts";
 
-/** What a check found. */
+/** The findings of a check. */
 export interface CheckReport {
 	readonly counts: Counts;
 	readonly problems: readonly Problem[];
@@ -25,7 +25,7 @@ export type Depth = "quick" | "full";
 /** How many problems are listed. */
 const most = 100;
 
-/** Checks an open file. What cannot be read is a problem, not an error. */
+/** Checks an open file. An unreadable row is a finding, not an error. */
 export function checkJournal(file: JournalFile, depth: Depth): CheckReport {
 	const { database } = file;
 	const problems: Problem[] = [];
@@ -82,7 +82,7 @@ interface TableCheck {
 	check(file: JournalFile, counts: Counts, finding: Finding): void;
 }
 
-/** The tables beside sessions and entries. */
+/** The tables other than sessions and entries. */
 const beside: readonly TableCheck[] = [
 	{
 		table: "chunks",

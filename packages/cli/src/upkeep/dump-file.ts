@@ -1,4 +1,4 @@
-/** A journal's file as a dump: all that somebody can reach in it, read in batches. */
+/** A journal's file as a dump: all reachable data, read in batches. */
 import { type DumpBatch, type DumpTable, dumpTables, type StoreDump } from "holdfast/host";
 import type { JournalFile } from "holdfast/sqlite";
 

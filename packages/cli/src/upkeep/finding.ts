@@ -1,4 +1,4 @@
-/** What a check finds: how much there is, and what is wrong with it. */
+/** The findings of a check: counts and problems. */
 import type { JournalFile } from "holdfast/sqlite";
 
 /** Something that should not be. */
@@ -28,7 +28,7 @@ export interface Counts {
 	workers: number;
 	/** Sessions with a run that those workers have under way; undefined where that is not looked at. */
 	held?: number;
-	/** Sessions out of everyone's reach: being copied to or removed, or left so by somebody who was stopped. */
+	/** Unreachable sessions: ones being copied or removed, or left by an interrupted process. */
 	hidden: number;
 }
 

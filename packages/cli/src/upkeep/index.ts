@@ -1,4 +1,4 @@
-/** Door of the upkeep: a journal's file is checked, copied, pruned and vacuumed beside those who use it. */
+/** Entry point of maintenance: checks, copies, prunes and vacuums a journal's file while it is in use. */
 export { backupJournal } from "./backup.ts";
 export { type CheckReport, checkJournal, type Depth } from "./check.ts";
 export { checkStore, type StoreReport } from "./check-store.ts";

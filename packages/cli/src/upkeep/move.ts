@@ -1,9 +1,10 @@
 /**
- * Moves all that is in a store to another kind of store: a journal's file to a server, or back. The target is whole or as it
- * was; what was moved stays where it was under another name, so that nobody works on it twice.
+ * Moves the contents of a store to another kind of store: a journal's file to a server, or back. The target is either
+ * complete or unchanged; the source is renamed, so that no process continues to use it.
  *
- * checked → locked against writers → copied and counted in one transaction of the target → committed → the source renamed.
- * A process that dies before the commit leaves everything as it was; after it, both are whole and the source has its old name.
+ * checked → locked against writers → copied and counted in one transaction of the target → committed → the source
+ * renamed. A process that dies before the commit changes nothing; after it, both are complete and the source has its old
+ * name.
  */
 import { existsSync, renameSync, rmSync } from "node:fs";
 import type { PostgresHostOptions } from "@holdfast/postgres";
@@ -16,9 +17,9 @@ import { realPlace } from "./place-file.ts";
 import { UpkeepError } from "./upkeep-error.ts";
 import { writeFile } from "./write-file.ts";
 
-/** What a move did. */
+/** The result of a move. */
 export interface Moved {
-	/** How much was moved, as it was counted in the target. */
+	/** The amount of moved data, as counted in the target. */
 	readonly size: StoreSize;
 	/** Where the source is now: the path of a file, or the name of a schema. */
 	readonly left: string;
@@ -87,7 +88,7 @@ function workersOf({ database }: JournalFile): readonly WorkerRow[] {
 	return database.prepare("SELECT name, pid FROM workers").all() as WorkerRow[];
 }
 
-/** The workers that are known to the file, none of which lives. What forks and removals left that were stopped is removed. */
+/** The workers in the file, none of which may be alive. Leftovers of interrupted forks and removals are removed. */
 async function refuseLiving(path: string): Promise<ReadonlySet<string>> {
 	const file = openJournalFile(path, "write");
 	const journal = sqliteJournal({ path });
@@ -106,7 +107,7 @@ async function refuseLiving(path: string): Promise<ReadonlySet<string>> {
 	}
 }
 
-/** The file gets another name while nobody can write to it; what is in its log goes into it then. */
+/** Renames the file while it is locked against writers; its log is merged first. */
 function setAside({ database }: JournalFile, path: string): string {
 	const place = realPlace(path);
 	let left = `${place}.moved`;
@@ -114,7 +115,7 @@ function setAside({ database }: JournalFile, path: string): string {
 	renameSync(place, left);
 	database.exec("ROLLBACK");
 	const { busy } = database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get() as { busy: number };
-	// A log that somebody still reads goes along; an empty one is left by nobody.
+	// A log with readers is moved along; an empty one is deleted.
 	if (busy === 0) rmSync(`${place}-wal`, { force: true });
 	else renameSync(`${place}-wal`, `${left}-wal`);
 	rmSync(`${place}-shm`, { force: true });

@@ -13,15 +13,15 @@ import {
 import { basename, dirname, join } from "node:path";
 import { UpkeepError } from "./upkeep-error.ts";
 
-/** What to do with a file that is there already. */
+/** How to treat an existing file. */
 export type Existing = "keep" | "replace";
 
-/** The real path of a place whose folder is there. */
+/** The real path of a location whose folder exists. */
 export function realPlace(to: string): string {
 	return existsSync(to) ? realpathSync(to) : join(realpathSync(dirname(to)), basename(to));
 }
 
-/** `instead` says what to do where a file is. @throws UpkeepError when nothing may be put there. */
+/** `instead` suggests an alternative to an existing file. @throws UpkeepError if the location is not allowed. */
 export function checkPlace(to: string, existing: Existing, instead: string): void {
 	if (existsSync(to) && statSync(to).isDirectory())
 		throw new UpkeepError(`${to} is a folder. Give the path of a file.`);
@@ -35,7 +35,10 @@ export function checkPlace(to: string, existing: Existing, instead: string): voi
 		);
 }
 
-/** Puts a file at its place, for this user only. @throws UpkeepError when another one came there meanwhile. */
+/**
+ * Moves a file to its location, readable by this user only. @throws UpkeepError if another file appeared there in the
+ * meantime.
+ */
 export function placeFile(partial: string, to: string, existing: Existing, instead: string): void {
 	chmodSync(partial, 0o600);
 	if (existing === "replace") {
@@ -61,7 +64,7 @@ export function syncFile(path: string): void {
 	try {
 		fsyncSync(file);
 	} catch {
-		// Some file systems cannot: the copy is there, and as safe as they make it.
+		// Some file systems do not support this: the copy exists, with their guarantees.
 	} finally {
 		closeSync(file);
 	}

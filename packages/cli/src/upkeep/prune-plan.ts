@@ -5,10 +5,10 @@
 import { readChildStoreKey } from "holdfast/host";
 import type { JournalFile } from "holdfast/sqlite";
 
-/** A session as it was seen; it is removed only if it still is so. */
+/** A session in the state in which it was read; it is removed only if it is unchanged. */
 export interface SeenSession {
 	readonly id: number;
-	/** As it is in its column. */
+	/** The value of its column. */
 	readonly storedKey: string;
 	readonly key: string;
 	readonly name: string;
@@ -17,7 +17,7 @@ export interface SeenSession {
 	readonly epoch: number;
 	readonly changedAt: number;
 	readonly entries: number;
-	/** Whether a run is open, an input waits, or a run is recorded that has not begun. */
+	/** Whether a run is open, an input is queued, or a recorded run has not started. */
 	readonly busy: boolean;
 	/** Whether it belongs to a sub-agent. */
 	readonly isChild: boolean;
@@ -77,7 +77,7 @@ export function familiesOf<Session extends SeenSession>(
 		.sort((one, other) => other.changedAt - one.changedAt);
 }
 
-/** Whether a session is still as it was seen. Within the transaction that begins its removal. */
+/** Whether a session is unchanged. Runs within the transaction that starts its removal. */
 export function isUnchanged(file: JournalFile, session: SeenSession): boolean {
 	const row = file.database.prepare(`SELECT ${columns} FROM sessions s WHERE s.id = ?`).get(session.id);
 	if (row === undefined) return false;
@@ -90,7 +90,7 @@ export function isUnchanged(file: JournalFile, session: SeenSession): boolean {
 	);
 }
 
-/** Names of sessions for which a run is recorded that has not begun, or that has begun and not ended. */
+/** Names of sessions with a recorded run that has not ended. */
 function recordedWork(file: JournalFile): ReadonlySet<string> {
 	const names = new Set<string>();
 	if (file.version < 3) return names; // such a file has no records yet

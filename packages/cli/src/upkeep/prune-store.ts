@@ -23,8 +23,8 @@ interface Store {
 }
 
 /**
- * Prunes a store while others use it, in short transactions. What is known of each session, about 300 bytes, is held in memory.
- * Wherever it is stopped, the store is whole, and the next prune continues.
+ * Prunes a store while it is in use, in short transactions. About 300 bytes per session are held in memory. The store is
+ * intact wherever this stops, and the next prune continues.
  */
 export async function pruneStore(
 	connection: PostgresHostOptions,
@@ -75,7 +75,7 @@ function seen(row: DumpTables["sessions"], recorded: ReadonlySet<string>): Store
 	};
 }
 
-/** Names of sessions for which a run is recorded that has not begun, or that has begun and not ended. */
+/** Names of sessions with a recorded run that has not ended. */
 async function recordedWork({ records, runs }: PostgresHost): Promise<ReadonlySet<string>> {
 	const names = new Set<string>();
 	for (const shelf of ["unfinished-runs", "scheduled-runs"])
@@ -149,7 +149,7 @@ async function fold(
 			await removeRunRecords(host.records, gone);
 			onStep({ ...step, what: "folded", entries: folded.entries });
 		} catch (error) {
-			// Somebody began a turn meanwhile: it is folded another time.
+			// A turn started in the meantime: the session is folded another time.
 			if (!inUse.has((error as { code?: unknown }).code)) throw error;
 			onStep({ ...step, what: "in-use", entries: ended.entries });
 		}

@@ -4,7 +4,7 @@ import { type JournalFile, openJournalFile, type SqliteJournal, sqliteJournal } 
 import { readFamilies } from "./prune-plan.ts";
 import { beginRemoval, finishRemovals, removeRecordsOf } from "./remove-session.ts";
 
-/** What `pruneJournal` must know. Times are milliseconds since the epoch. */
+/** Options of `pruneJournal`. Times are milliseconds since the epoch. */
 export interface PruneOptions {
 	readonly path: string;
 	/** Sessions that were not touched since are removed. */
@@ -17,11 +17,11 @@ export interface PruneOptions {
 	readonly mode: "plan" | "do";
 	/** Whether to stop soon. */
 	stopped(): boolean;
-	/** Called for each session, with what became of it. */
+	/** Called for each session, with the result. */
 	onStep(step: PruneStep): void;
 }
 
-/** What becomes of a session. */
+/** The result for a session. */
 export interface PruneStep {
 	readonly what: "removed" | "folded" | "in-use";
 	readonly session: string;
@@ -44,7 +44,7 @@ export async function pruneJournal(options: PruneOptions): Promise<void> {
 		if (mode === "do") {
 			file.database.exec(`PRAGMA busy_timeout = ${patience}`);
 			journal = sqliteJournal({ path });
-			// What forks and removals left that were stopped.
+			// Removes leftovers of interrupted forks and removals.
 			await journal.sweep();
 		}
 		await remove(file, options);
@@ -60,7 +60,7 @@ export async function pruneJournal(options: PruneOptions): Promise<void> {
 
 async function remove(file: JournalFile, options: PruneOptions): Promise<void> {
 	const { removeBefore, keep, mode, stopped, onStep } = options;
-	// What an earlier one left when it was stopped.
+	// Leftovers of an interrupted prune.
 	if (mode === "do") await finishRemovals(file, stopped);
 	if (removeBefore === undefined) return;
 	for (const family of readFamilies(file).slice(keep)) {
@@ -113,12 +113,12 @@ async function fold(
 			);
 			onStep({ ...step, what: "folded", entries: folded.entries });
 		} catch (error) {
-			// Somebody began a turn meanwhile: it is folded another time.
+			// A turn started in the meantime: the session is folded another time.
 			if (!inUse.has((error as { code?: unknown }).code)) throw error;
 			onStep({ ...step, what: "in-use", entries });
 		}
 	}
 }
 
-/** Codes of errors that say that somebody uses a session. */
+/** Codes of errors which mean that a session is in use. */
 export const inUse: ReadonlySet<unknown> = new Set(["history_unsettled", "session_held", "lease_lost"]);

@@ -9,15 +9,15 @@ import type { JournalFile } from "holdfast/sqlite";
 import { type Family, isUnchanged } from "./prune-plan.ts";
 
 /**
- * What keys of sessions begin with that are being pruned, as they are in their column: with the quotation mark that hides a
- * session until all of its rows are removed. Journals that use the file leave them to the next prune.
+ * The prefix of stored keys of sessions that are being pruned, including the quotation mark that hides a session until
+ * all of its rows are removed. Journals that use the file leave them to the next prune.
  */
 const prunedPrefix = '"pruned ';
 
 /** How many rows of a table one transaction takes. */
 const batch = 500;
 
-/** Puts a family out of reach, if it still is as it was seen. */
+/** Makes a family unreachable if it is unchanged. */
 export function beginRemoval(file: JournalFile, family: Family): boolean {
 	return inTransaction(file, () => {
 		if (!family.members.every((session) => isUnchanged(file, session))) return false;
@@ -104,7 +104,7 @@ export async function removeRecordsOf(file: JournalFile, runs: readonly string[]
 		});
 }
 
-/** What an execution host kept of a run, unless a session still has it: a fork, or the one that was forked. */
+/** Removes an execution host's records of a run, unless another session (a fork, or its origin) still contains it. */
 function removeRecords(database: JournalFile["database"], run: string): void {
 	const kept = database.prepare("SELECT 1 FROM entries WHERE run_id = ? AND kind <> 'folded' LIMIT 1");
 	if (kept.get(run) !== undefined) return;

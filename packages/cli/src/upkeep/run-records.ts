@@ -1,4 +1,4 @@
-/** What an execution host kept of runs that are no more. */
+/** Removes an execution host's records of deleted runs. */
 import type { RecordSpace } from "holdfast/host";
 
 /** Shelves that have a record under the id of its run. */

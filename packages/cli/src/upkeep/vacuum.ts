@@ -1,4 +1,4 @@
-/** Gives the room of removed rows back, and with it what they held: the file is written anew, the log is emptied. */
+/** Releases the space of removed rows, and erases their contents: rewrites the file and empties the log. */
 import { statSync } from "node:fs";
 import { type JournalFile, openJournalFile } from "holdfast/sqlite";
 import { UpkeepError } from "./upkeep-error.ts";
@@ -10,8 +10,8 @@ export interface Vacuumed {
 }
 
 /**
- * Vacuums a journal. Who writes meanwhile waits. `patience` is how many milliseconds it waits for others itself.
- * @throws UpkeepError when others keep the file busy; HoldfastError `disk_full` and what opening says.
+ * Vacuums a journal. Writers wait during it. `patience` is how many milliseconds it waits for others itself.
+ * @throws UpkeepError if others keep the file busy; HoldfastError `disk_full`, and the errors of opening it.
  */
 export function vacuumJournal(path: string, patience = 10_000): Vacuumed {
 	const file = openJournalFile(path, "write");

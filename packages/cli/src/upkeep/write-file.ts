@@ -25,7 +25,7 @@ interface Place {
 	readonly run: number | null;
 }
 
-/** What inserts a row of each table, and what it inserts. */
+/** The insert statement of each table, and its values. */
 const inserts: {
 	readonly [T in DumpTable]: readonly [
 		sql: string,
@@ -126,9 +126,10 @@ const bodies: Readonly<Record<DumpTable, readonly [table: string, body?: string]
 };
 
 /**
- * Makes the file. Until it is whole there is nothing at its place; a process that dies leaves a file beside it, whose name
- * says that it is partial.
- * @throws UpkeepError when it may not be made there, or is not what was read; HoldfastError for what cannot be written.
+ * Creates the file. Until it is complete, its location is empty; a process that dies leaves a file next to it, marked as
+ * partial by its name.
+ * @throws UpkeepError if the location is not allowed, or the copy differs from the source; HoldfastError for write
+ * errors.
  */
 export async function writeFile(
 	to: string,
@@ -208,7 +209,7 @@ function insert({ database, sumOf }: JournalFile, { table, rows }: DumpBatch, pl
 
 const nowhere: Place = { id: 0, run: null };
 
-/** Numbers entries as they come: the first row of a run names it, the others refer to that one. */
+/** Numbers entries as they arrive: the first row of a run names it, later rows refer to that one. */
 class Places {
 	#id = 0;
 	#session = 0;

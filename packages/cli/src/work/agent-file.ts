@@ -53,8 +53,8 @@ export async function loadAgent(file: string, openHost: () => Promise<Host> | Ho
 }
 
 /**
- * What a module with an agent exports.
- * @throws UsageError when there is no such file, or it cannot be imported.
+ * The exports of a module with an agent.
+ * @throws UsageError if the file does not exist, or cannot be imported.
  */
 export async function importAgentFile(file: string): Promise<Readonly<Record<string, unknown>>> {
 	return importFile(file, " Give a module that exports an agent with --agent.");
@@ -78,7 +78,7 @@ async function importFile(file: string, advice: string): Promise<Readonly<Record
 	}
 }
 
-/** Where in the user's files an error came from, as far as its stack says so. */
+/** The location of an error in the user's files, as far as its stack shows it. */
 function placeOf(error: unknown): string {
 	const stack = error instanceof Error ? (error.stack ?? "") : "";
 	const places = [...stack.matchAll(/(file:\/\/[^\s()]+?):(\d+)/g)];

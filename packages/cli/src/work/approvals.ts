@@ -7,7 +7,7 @@ import { type Proposal, propose, type Renderer } from "../render/index.ts";
 import { oneLine, type Questions } from "../terminal/index.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** What is said beforehand of calls that need approval. */
+/** Approvals given in advance on the command line. */
 export interface ApprovalOptions {
 	/** Whether all of them may run. */
 	readonly yes: boolean;
@@ -19,7 +19,7 @@ export interface ApprovalOptions {
 	readonly reason: string | undefined;
 }
 
-/** What approvals are made with. */
+/** The parts of approvals. */
 export interface ApprovalParts {
 	/** Absolute path of the folder that the assistant works in; undefined for an agent of the user's own. */
 	readonly dir: string | undefined;
@@ -32,7 +32,7 @@ export interface ApprovalParts {
 /** Answers to calls, one after the other. */
 export class Approvals {
 	readonly #parts: ApprovalParts;
-	/** What was named on the command line and has not been used: an id may come again in a later round. */
+	/** Unused ids from the command line: an id may recur in a later round. */
 	readonly #approve: Set<string>;
 	readonly #deny: Set<string>;
 	#all: boolean;
@@ -60,7 +60,7 @@ export class Approvals {
 		}
 	}
 
-	/** The answer to one of the calls; undefined when nothing is said of any. */
+	/** The answer to one of the calls; undefined if none can be answered. */
 	async next(pending: readonly PendingToolCall[]): Promise<ToolAnswer | undefined> {
 		for (const call of pending) {
 			if (this.#left.signal.aborted) return undefined;
@@ -120,7 +120,7 @@ export class Approvals {
 		}
 	}
 
-	/** It may run, unless it cannot be carried out any more: the model gets the reason. */
+	/** The call may run, unless it is no longer possible: the model then gets the reason. */
 	#approved(proposal: Proposal): ToolAnswer {
 		this.#show(proposal);
 		const { call, change, refusal } = proposal;
@@ -152,7 +152,7 @@ function take(words: Set<string>, call: PendingToolCall): string | undefined {
 	return word;
 }
 
-/** Whether a word of the command line means this call, in whatever version. */
+/** Whether an argument of the command line refers to this call, in any version. */
 function names(word: string, { toolCallId }: PendingToolCall): boolean {
 	return word === toolCallId || word.startsWith(`${toolCallId}@`);
 }

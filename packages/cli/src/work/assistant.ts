@@ -18,7 +18,7 @@ Change with edit_file, and with write_file what is new or altogether different; 
 The user sees each change and may refuse it. Take a refusal and its reason for an answer: do not try the same again.
 Paths are relative to the folder. Be brief.`;
 
-/** What an assistant is made of. */
+/** The parts of an assistant. */
 export interface AssistantOptions {
 	readonly host: Host;
 	/** Absolute path of the folder. */
@@ -34,7 +34,7 @@ export function createAssistant(options: AssistantOptions): Agent {
 	return new Agent(assistantOptions(options));
 }
 
-/** What the assistant is made from. */
+/** The agent options of the assistant. */
 export function assistantOptions(options: AssistantOptions): AgentOptions {
 	const { dir: root, allowNetwork, allowWrite } = options;
 	return {

@@ -1,4 +1,4 @@
-/** What a server has beside its agent, of a file: models by name, and prompts in versions. */
+/** A server's other exports of an agent's file: models by name, and prompts in versions. */
 import { existsSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
@@ -35,7 +35,7 @@ export async function loadModels(file: string, environment: Environment): Promis
 	return readModels(found, file, environment);
 }
 
-/** What an agent's file may export beside its agent. */
+/** The other exports of an agent's file. */
 interface BesideAgent {
 	readonly models: Models | undefined;
 	/** A prompt store, such as `databasePromptStore` makes. */
@@ -43,8 +43,8 @@ interface BesideAgent {
 }
 
 /**
- * What an agent's file exports as `models` and `prompts` beside its agent.
- * @throws UsageError when the file cannot be imported, or they are something else.
+ * The exports `models` and `prompts` of an agent's file.
+ * @throws UsageError if the file cannot be imported, or they have the wrong type.
  */
 export async function exportsOfAgentFile(file: string, environment: Environment): Promise<BesideAgent> {
 	const { models, prompts } = (await importAgentFile(file)) as {

@@ -1,6 +1,7 @@
 /**
- * The summary that a chat keeps of what was said so far. It is a value beside the session, as that of `compaction`: whoever works
- * on the session next, in whatever process, shows the model the summary in place of what it represents. The journal keeps all.
+ * A chat's summary of the earlier conversation. It is a value stored with the session, like that of `compaction`: any
+ * process that continues the session shows the model the summary in place of the part it represents. The journal keeps
+ * everything.
  */
 import { type Message, UserMessage } from "@holdfast/upp";
 import type { Host } from "holdfast";

@@ -12,7 +12,7 @@ export function isServer(database: string): boolean {
 	return /^postgres(?:ql)?:\/\//.test(database);
 }
 
-/** A database as it was given: an address as it is, the path of a file from a folder on. */
+/** The given database: an address unchanged, or a path resolved against a folder. */
 export function databaseFrom(folder: string, given: string): string {
 	return isServer(given) ? given : resolve(folder, given);
 }
@@ -71,8 +71,9 @@ export interface ChosenDatabase {
 }
 
 /**
- * Opens the database only if it is there: looking at sessions makes no file. Undefined if nobody used the default one yet.
- * @throws UsageError if the file that was given does not exist.
+ * Opens the database only if it exists: reading sessions creates no file. Undefined if the default one does not exist
+ * yet.
+ * @throws UsageError if the given file does not exist.
  */
 export async function openExisting({ db, dbGiven }: ChosenDatabase): Promise<Host | undefined> {
 	if (dbGiven !== undefined) requireDatabase(db);

@@ -1,4 +1,4 @@
-/** Door of what commands that work share: the agent of a session, its setup and database, approvals, errors. */
+/** Entry point of what the working commands share: the agent of a session, its setup and database, approvals, errors. */
 export { importDefault, loadAgent } from "./agent-file.ts";
 export { type ApprovalOptions, Approvals } from "./approvals.ts";
 export { assistantOptions, checkFolder, createAssistant } from "./assistant.ts";

@@ -10,7 +10,7 @@ import { UsageError } from "./usage-error.ts";
 export interface OpenAgent {
 	readonly agent: Agent;
 	readonly host: Host;
-	/** What the model is called where it is shown. */
+	/** The display name of the model. */
 	readonly modelName: string;
 }
 

@@ -1,8 +1,8 @@
-/** Our own folder inside somebody's project, which should not show up among their changes. */
+/** The folder of Holdfast inside a user's project, which should not appear among their changes. */
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 
-/** What the folder is called. */
+/** The name of the folder. */
 export const ownFolder = ".holdfast";
 
 /** Makes a folder where it is missing; ours has git ignore it. */

@@ -14,7 +14,7 @@ export async function nameOfSession(key: string): Promise<string> {
 	return `${tenant}${user === undefined ? "" : `%40${user}`}/${sessionId}`;
 }
 
-/** The key of a session by its name: a key as it is comes before a server's session of that name. */
+/** The key of a session by its name: an exact key takes precedence over a server's session of that name. */
 export async function findSession({ journal }: Host, name: string): Promise<string> {
 	// An id has no slash, so the last one ends the tenant.
 	const slash = name.lastIndexOf("/");

@@ -1,6 +1,6 @@
 /**
- * How a session works (folder, model, what it may), kept beside the database, so that `resume` continues the same
- * way from anywhere. The conversation is in the journal; without this file the defaults hold.
+ * The settings of a session (folder, model, permissions), stored next to the database, so that `resume` continues the
+ * same way from anywhere. The conversation is in the journal; without this file the defaults apply.
  */
 import { createHash } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
@@ -56,7 +56,7 @@ export function copySettings(from: string, to: string): void {
 	cpSync(source, target, { recursive: true });
 }
 
-/** Beside a database's file; those of a server's sessions are in the folder where the command runs. */
+/** Next to a database's file; for sessions of a server, in the folder where the command runs. */
 function placeOf(db: string): string {
 	return `${isServer(db) ? join(ownFolder, `postgres-${digest(db)}`) : db}.settings`;
 }

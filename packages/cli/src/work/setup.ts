@@ -1,11 +1,11 @@
-/** How a session is worked on: what was asked for, else as it was before, else the defaults. */
+/** The effective settings of a session: requested ones, else the previous ones, else the defaults. */
 import type { CommandIo } from "../terminal/index.ts";
 import { checkFolder } from "./assistant.ts";
 import { type ChosenModel, chooseModel, offlineModel } from "./models.ts";
 import { readSettings } from "./session-settings.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** What may be said about how to work. */
+/** The given settings. */
 export interface WorkOptions {
 	/** Absolute path of the folder to work in. */
 	readonly dir: string | undefined;
@@ -28,7 +28,7 @@ export interface Setup {
 	readonly agent: string | undefined;
 }
 
-/** What was asked for comes first, then how the session worked before, then the defaults. */
+/** Requested settings take precedence over previous ones, and these over the defaults. */
 export function prepare(
 	command: WorkOptions & { readonly db: string; readonly agent?: string | undefined },
 	key: string,

@@ -1,6 +1,6 @@
 import type { Ending } from "../terminal/index.ts";
 
-/** A command line that cannot be carried out as it is written: one line for the user, exit code 2. */
+/** An invalid command line: one line for the user, exit code 2. */
 export class UsageError extends Error {}
 
 /** How the command exits. */

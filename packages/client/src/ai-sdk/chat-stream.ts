@@ -87,7 +87,10 @@ function authOf({ headers }: Call): Call["headers"] {
 	return others;
 }
 
-/** What opens, or the signal's reason at once; then the connection is closed as soon as it is there. */
+/**
+ * Resolves with the connection, or rejects at once with the signal's reason; the connection is then closed as soon as it
+ * opens.
+ */
 function orAborted(
 	opened: Promise<ChatConnection>,
 	signal: AbortSignal | undefined,

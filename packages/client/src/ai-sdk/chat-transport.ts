@@ -12,7 +12,7 @@ import {
 import { chatPath, followChat, openChat, resumeCall } from "./chat-stream.ts";
 import type { ChatChunk, ChatMessage, ReconnectOptions, SendOptions } from "./chat-types.ts";
 
-/** What `new HoldfastChatTransport` takes: the options of a client. */
+/** Options of `new HoldfastChatTransport`: those of a client. */
 export interface HoldfastChatTransportOptions extends Omit<ClientOptions, "url"> {
 	/** Where the server's routes begin, without `/api/chat`. Default: the page's own origin. */
 	readonly url?: string;

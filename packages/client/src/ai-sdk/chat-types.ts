@@ -1,5 +1,5 @@
-// What the AI SDK asks of a transport, as far as this one needs it, without depending on it; a type test holds these types
-// against the real package.
+// The AI SDK's transport interface, as far as it is used here, without a dependency; a type test compares these types
+// with the real package.
 
 import type { SessionWait } from "../wire/index.ts";
 
@@ -10,7 +10,9 @@ export interface ChatMessage {
 	readonly parts: readonly { readonly type: string }[];
 }
 
-/** The data of the part `data-waiting`: what the answer waits for, and a sentence that says so; or that the wait is over. */
+/**
+ * The data of the part `data-waiting`: the reason for waiting with a sentence that describes it, or the end of the wait.
+ */
 export type ChatWait =
 	| (SessionWait & { readonly isOver: false; readonly text: string })
 	| { readonly isOver: true };
@@ -40,7 +42,7 @@ export type ChatChunk =
 	| { type: "data-queued"; id: "queued"; data: { toolCallIds: readonly string[]; text: string } }
 	| { type: "error"; errorText: string };
 
-/** What a page may say of each request. */
+/** The options of each request of a page. */
 interface RequestOptions {
 	readonly chatId: string;
 	readonly headers?: Record<string, string> | Headers | undefined;
@@ -53,7 +55,7 @@ export interface SendOptions<Message extends ChatMessage = ChatMessage> extends 
 	readonly messages: readonly Message[];
 	/** Stops the run. */
 	readonly abortSignal: AbortSignal | undefined;
-	/** Members beside the message: `context` of a new chat, and `options`. */
+	/** Members besides the message: `context` of a new chat, and `options`. */
 	readonly body?: object | undefined;
 }
 

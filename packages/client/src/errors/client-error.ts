@@ -3,7 +3,7 @@
 
 const brand = Symbol.for("holdfast.error");
 
-/** What may be said about an error besides its code and message. */
+/** The parts of an error besides its code and message. */
 export interface ClientErrorOptions {
 	/** The error this one was caused by. */
 	cause?: unknown;

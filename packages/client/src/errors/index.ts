@@ -1,2 +1,2 @@
-// The door of the errors.
+// Entry point of the errors.
 export { ClientError, isClientError } from "./client-error.ts";

@@ -17,8 +17,8 @@ export interface ExecuteStream<Output = unknown, Tools = ToolTypes>
 	 */
 	[Symbol.asyncIterator](): AsyncIterator<ExecuteEvent<Tools> | ExecuteComplete, void, undefined>;
 	/**
-	 * What it came to, whether or not somebody reads the events. A failure of the agent is a result with status
-	 * `error`; the promise rejects only when the server cannot be followed.
+	 * The outcome, even if the events are not read. A failure of the agent is a result with status `error`; the promise
+	 * rejects only when the server cannot be followed.
 	 */
 	result(): Promise<ExecuteResult<Output>>;
 	/** The id of the session, as soon as the server has said it. */
@@ -35,7 +35,7 @@ export interface StreamSource {
 	readonly reread: (sessionId: string, after: string) => AsyncGenerator<ReceivedEvent, void, undefined>;
 	/** The result, once the events have ended. */
 	readonly result: (sessionId: string) => ExecuteResult;
-	/** Lets go of the open connection, if there is one; asked for more, `events` opens another. */
+	/** Closes the open connection, if there is one; reading `events` again opens another. */
 	readonly disconnect: () => void;
 	readonly bufferCharacters: number;
 }
@@ -88,7 +88,7 @@ export function createExecuteStream(
 		else rejectName(how.error);
 	}
 
-	/** Receives one more event, or the end. One at a time, whoever asks. */
+	/** Receives one more event, or the end. Concurrent callers share one read. */
 	function readOn(): Promise<void> {
 		readingOn ??= source.events
 			.next()
@@ -121,7 +121,7 @@ export function createExecuteStream(
 		const { done, value } = await detour.next();
 		if (done === true) return undefined;
 		if (value.id === lastReceived) {
-			// Caught up. No event was received meanwhile that the detour has not shown.
+			// Caught up: every event received in the meantime has been delivered.
 			isKeeping = true;
 			await detour.return();
 			detour = undefined;
@@ -133,7 +133,7 @@ export function createExecuteStream(
 		loop = "left";
 		kept.length = 0;
 		detour?.return().catch(() => {});
-		// What is being received ends first: a connection that is only being opened cannot be closed.
+		// The pending read ends first: a connection that is still opening cannot be closed.
 		void (readingOn ?? Promise.resolve()).then(() => {
 			if (wanted === undefined && outcome === undefined) source.disconnect();
 		});
@@ -182,7 +182,7 @@ export function createExecuteStream(
 		},
 	};
 	const source = open(name);
-	// Sent at once, like any request; what comes waits until somebody asks.
+	// Sent at once, like any request; events wait until they are read.
 	void readOn();
 	return stream;
 }

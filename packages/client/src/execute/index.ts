@@ -1,3 +1,3 @@
-// The door of executions.
+// Entry point of executions.
 export type { ExecuteStream } from "./execute-stream.ts";
 export { type ExecuteRequest, startExecution } from "./start-execution.ts";

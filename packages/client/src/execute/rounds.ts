@@ -1,6 +1,6 @@
-// Carries an execution to its end: follows it, answers the calls it waits for, hands the answers in and follows what
-// comes of them, until nothing is left to answer here. A session belongs to everybody: where calls were settled by
-// somebody else meanwhile, it continues with what is left, or with what the session does next.
+// Drives an execution to its end: follows it, answers its pending calls, sends the answers and follows the result, until
+// nothing is left to answer here. Other clients may share the session: if they settle calls in the meantime, it continues
+// with the remaining ones, or with the session's next activity.
 
 import { ClientError, isClientError } from "../errors/index.ts";
 import type { Answerer } from "../tools/index.ts";
@@ -16,7 +16,7 @@ import {
 import type { Answer, PendingToolCall, SessionInfo } from "../wire/index.ts";
 import type { Ending, Tally } from "./tally.ts";
 
-/** What an execution needs. */
+/** The parts of an execution. */
 export interface Execution {
 	readonly following: Following & { readonly signal: AbortSignal };
 	readonly body: ExecuteBody;
@@ -30,7 +30,7 @@ export interface Execution {
 
 type Events = AsyncGenerator<ReceivedEvent, void, undefined>;
 
-/** Codes that may mean: somebody else was quicker. */
+/** Codes which may mean that another client answered first. */
 const settledCodes: ReadonlySet<string> = new Set([
 	"no_pending_tool_calls",
 	"unknown_tool_call_id",
@@ -104,7 +104,7 @@ async function* handIn(execution: Execution, answers: readonly Answer[], place: 
 			const session = await currentSession(execution, place);
 			const open = openCalls(session);
 			const rest = left.filter(({ toolCallId }) => open.has(toolCallId));
-			// What runs now may settle the rest, or wait for it again: the next round decides.
+			// The current run may settle the rest, or wait for it again: the next round decides.
 			if (session.status === "running" || rest.length === 0) return yield* rejoin(execution, place);
 			if (rest.length === left.length) {
 				if (error.code !== "session_busy") throw error;

@@ -1,4 +1,4 @@
-// What an execution is asked with, and how it is set going.
+// The arguments of an execution, and its start.
 
 import { ClientError } from "../errors/index.ts";
 import { type Approve, type ClientTool, createAnswerer, describeTool, readTools } from "../tools/index.ts";
@@ -15,20 +15,20 @@ export interface ExecuteRequest {
 	/** A user message, or answers to pending calls. Text alone is a user message. */
 	readonly input: string | ExecuteInput;
 	/**
-	 * What a new session starts with; needed for one with a `sessionId` of yours, ignored for one that is there. The server says
-	 * which of its members clients may set; by default none, and others are refused with `field_not_allowed`.
+	 * The context of a new session; required with your own `sessionId`, ignored for an existing session. The server
+	 * decides which members clients may set; by default none, and others are refused with `field_not_allowed`.
 	 */
 	readonly context?: ExecuteContext;
 	/**
-	 * Tools that are carried out here when the model calls them. Default: none, and the stream ends when it has to wait
-	 * for somebody. A new session gets their descriptions, where the server lets clients bring tools.
+	 * Tools that run here when the model calls them. Default: none, and the stream ends when it waits for an answer. A
+	 * new session gets their descriptions, if the server allows clients to bring tools.
 	 */
 	readonly tools?: readonly ClientTool[];
-	/** Asked about calls that need approval. Default: nobody is asked, and such calls are left open. */
+	/** Called for calls that require approval. Default: such calls stay open. */
 	readonly approve?: Approve;
 	/**
-	 * What to do about calls of tools that are not among `tools`. Default "refuse": they are answered with an error, so
-	 * that nothing hangs; "leave" is for sessions where other clients carry out other tools.
+	 * How to treat calls of tools that are not among `tools`. Default "refuse": they are answered with an error, so that
+	 * nothing hangs; use "leave" for sessions where other clients run other tools.
 	 */
 	readonly unknownTools?: "refuse" | "leave";
 	/** How the model is asked, from this execution on. */
@@ -89,7 +89,7 @@ export function startExecution(settings: Settings, request: ExecuteRequest): Exe
 }
 
 function contextOf({ sessionId, context, tools = [] }: ExecuteRequest): ExecuteContext | undefined {
-	// Only a session that is certainly new is given a context of ours: for another it would hide that it is gone.
+	// Only a session that is certainly new gets a default context: for another it would hide that it was deleted.
 	if (context === undefined && sessionId !== undefined) return undefined;
 	const declared = [...(context?.tools ?? []), ...tools.map(describeTool)];
 	return { ...context, ...(declared.length === 0 ? {} : { tools: declared }) };

@@ -1,4 +1,4 @@
-// What an execution comes to, gathered from its events.
+// The outcome of an execution, collected from its events.
 
 import type {
 	ExecuteStatus,
@@ -8,7 +8,7 @@ import type {
 	StopReason,
 } from "../wire/index.ts";
 
-/** What an execution came to. */
+/** The outcome of an execution. */
 export interface ExecuteResult<Output = unknown> {
 	readonly sessionId: string;
 	readonly status: ExecuteStatus;

@@ -1,37 +1,37 @@
-// Finds answers for pending calls: results of tools that run here, and decisions of whoever may approve. A call is
-// resumed once, however often it is seen pending.
+// Answers pending calls: with results of tools that run here, and with approvals. A call is answered once, even if it is
+// seen pending several times.
 
 import type { Answer, ApprovalAnswer, PendingToolCall, ToolAnswer } from "../wire/index.ts";
 import { type ClientTool, isLocalTool } from "./client-tool.ts";
 import { failedCall, messageOf, runCall } from "./run-call.ts";
 
-/** A decision on a call; nothing leaves it to somebody else. */
+/** A decision on a call; undefined leaves it to other clients. */
 export type Approval =
 	| boolean
 	| {
 			readonly approved: boolean;
 			readonly reason?: string;
-			/** What the tool gets in place of the arguments that were shown, of a call that says `mayEdit`. */
+			/** Replaces the arguments shown, for a call with `mayEdit`. */
 			readonly input?: Readonly<Record<string, unknown>>;
 	  }
 	| undefined;
 
-/** Decides whether a call may run. What it throws denies the call. */
+/** Decides whether a call may run. An error that it throws denies the call. */
 export type Approve = (call: PendingToolCall) => Approval | Promise<Approval>;
 
-/** Who answers here, and what. */
+/** Options of the answerer. */
 export interface AnswererOptions {
-	/** Absent: no calls are answered, whatever they ask for. */
+	/** Absent: no calls are answered. */
 	readonly tools?: ReadonlyMap<string, ClientTool> | undefined;
 	readonly approve?: Approve | undefined;
-	/** What to do about calls of tools that are not among `tools`. */
+	/** How to treat calls of tools that are not among `tools`. */
 	readonly unknownTools: "refuse" | "leave";
 	readonly signal: AbortSignal;
 }
 
 /** Answers calls. */
 export interface Answerer {
-	/** Answers to some of the calls, to hand in at once; none when all of them are for somebody else. */
+	/** Answers to some of the calls, to send together; none if all of them are for other clients. */
 	answer(sessionId: string, calls: readonly PendingToolCall[]): Promise<readonly Answer[]>;
 }
 
@@ -60,7 +60,7 @@ export function createAnswerer({ tools, approve, unknownTools, signal }: Answere
 			forgetAllBut(results, calls);
 			forgetAllBut(decisions, calls);
 			for (const call of calls) start(sessionId, call);
-			// Results first and together; people take their time, so decisions follow as they come.
+			// Results are sent first and together; decisions take longer and follow as they arrive.
 			return results.size > 0 ? Promise.all(results.values()) : firstDecisions([...decisions.values()]);
 		},
 	};
@@ -90,7 +90,7 @@ async function decide(approve: Approve, call: PendingToolCall): Promise<Approval
 	}
 }
 
-/** Waits for a first decision and gives those made together with it; none when nobody decides. */
+/** Waits for the first decision, and returns those made together with it; none without a decision. */
 function firstDecisions(
 	open: readonly Promise<ApprovalAnswer | undefined>[],
 ): Promise<readonly ApprovalAnswer[]> {

@@ -1,19 +1,19 @@
-// Tools whose functions run here: how they are declared, and what the server learns of them.
+// Tools whose functions run here: their declaration, and their description for the server.
 
 import { ClientError } from "../errors/index.ts";
 import type { ToolDescription } from "../wire/index.ts";
 
-/** What a tool gets with the call it serves. */
+/** The context of a tool call. */
 export interface ClientToolContext {
 	readonly toolCallId: string;
 	readonly toolName: string;
-	/** Fires when the execution's signal does: nobody will hand the result in. */
+	/** Fires with the execution's signal: the result will not be sent. */
 	readonly signal: AbortSignal;
 	/** The same for every attempt at this call, different for every other call. */
 	readonly idempotencyKey: string;
 }
 
-/** What a streaming tool yields: any number of deltas, then one `complete`. @see document 3, "Tool Execution" */
+/** The values that a streaming tool yields: any number of deltas, then one `complete`. */
 export type ToolExecutionEvent =
 	| { readonly type: "delta"; readonly delta: string }
 	| { readonly type: "complete"; readonly output: unknown; readonly details?: unknown };
@@ -28,7 +28,7 @@ export type ToolParameters = Readonly<Record<string, unknown>> | { readonly "~st
 // biome-ignore lint/suspicious/noExplicitAny: document 3's default
 export interface ClientTool<Params = any> {
 	readonly name: string;
-	/** What people are shown in place of the name. */
+	/** The display name. */
 	readonly label?: string;
 	/** Says to the model when and how to use it. */
 	readonly description?: string;
@@ -61,7 +61,7 @@ export function isLocalTool({ execute, run }: ClientTool): boolean {
 	return typeof execute === "function" || typeof run === "function";
 }
 
-/** What the server learns of a tool: all but its functions. @throws ClientError `schema_not_convertible`. */
+/** A tool's description for the server: everything except its functions. @throws ClientError `schema_not_convertible`. */
 export function describeTool({ name, label, description = "", parameters }: ClientTool): ToolDescription {
 	return {
 		name,

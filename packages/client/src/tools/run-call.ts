@@ -1,4 +1,4 @@
-// Carries a call to its answer. Whatever the tool does, there is an answer: what it throws is one too.
+// Runs a call and returns its answer. Errors of the tool become answers too.
 
 import type { PendingToolCall, ToolAnswer } from "../wire/index.ts";
 import type { ClientTool, ClientToolContext } from "./client-tool.ts";
@@ -69,7 +69,7 @@ function plainDetails(details: unknown): unknown {
 	}
 }
 
-/** What was thrown, in words. */
+/** The message of a thrown value. */
 export function messageOf(error: unknown): string {
 	try {
 		if (error instanceof Error) return error.message === "" ? error.name : error.message;

@@ -15,7 +15,7 @@ import {
 	openEvents,
 } from "./routes.ts";
 
-/** What a follower shares with whoever reads it. */
+/** State shared between a follower and its reader. */
 export interface Following {
 	readonly settings: Settings;
 	readonly signal?: AbortSignal | undefined;
@@ -23,7 +23,7 @@ export interface Following {
 	onConnection?(connection: EventConnection): void;
 }
 
-/** What to do when a connection has ended: `done`, or take it up again. */
+/** What to do at the end of a connection: `done`, or reconnect. */
 type AfterEnd = (last: ReceivedEvent | undefined, delivered: number) => Promise<"done" | "again">;
 
 /** The events of one execution, up to its `execute_complete`. */
@@ -46,18 +46,18 @@ export async function* followExecution(
 	}
 }
 
-/** The events of a session after `after`: up to the end of its last execution, or with `follow` for ever. */
+/** The events of a session after `after`: up to the end of its last execution, or indefinitely with `follow`. */
 export async function* followSession(
 	following: Following,
 	sessionId: string,
 	{ after, follow }: EventRange,
 ): AsyncGenerator<ReceivedEvent, void, undefined> {
-	/** Ends of a session of which nothing is kept; two in a row are no accident. */
+	/** Consecutive ends without stored events; two in a row mean that there are none. */
 	let emptyEnds = 0;
 	const afterEnd: AfterEnd = async (last, delivered) => {
 		if (follow) return "again";
 		if (delivered > 0) return last?.event.type === "execute_complete" ? "done" : "again";
-		// Nothing came: either nothing is there, or what was to come was cut off.
+		// No event arrived: either there are none, or the stream was cut off.
 		const { status, lastEventId } = await getSession(following.settings, sessionId, following.signal);
 		if (status === "running") return "again";
 		const place = last?.id ?? after;

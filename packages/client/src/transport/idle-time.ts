@@ -4,9 +4,9 @@ import { ClientError, isClientError } from "../errors/index.ts";
 import type { Settings } from "./options.ts";
 
 /**
- * What `work` on a connection comes to.
+ * Runs `work` on a connection.
  *
- * @throws ClientError `connection_lost` when it fails, or is not done within the idle time.
+ * @throws ClientError `connection_lost` if it fails, or exceeds the idle time.
  */
 export function withinIdleTime<T>({ timers, idleTimeoutMs }: Settings, work: Promise<T>): Promise<T> {
 	return new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-// The door of the transport: settings, unary calls, and events that survive their connections.
+// Entry point of the transport: settings, unary calls, and events that survive reconnects.
 export { createBackoff } from "./backoff.ts";
 export { type Following, followExecution, followSession } from "./follow.ts";
 export { lost } from "./idle-time.ts";

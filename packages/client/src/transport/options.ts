@@ -1,4 +1,4 @@
-// The options of a client, parsed once at the door.
+// The options of a client, parsed once on entry.
 
 import { ClientError } from "../errors/index.ts";
 import { platformTimers, type Timers } from "./timers.ts";
@@ -108,7 +108,7 @@ export function readOptions(options: ClientOptions): Settings {
 			'createClient needs a `url`, such as "https://agents.example.com".',
 		);
 	}
-	// Without a scheme it would be taken for a path, and the server waited for that nobody can reach.
+	// Without a scheme it would be taken for a path, and the client would wait for an unreachable server.
 	if (url !== "" && !/^([a-z][a-z\d+.-]*:\/)?\//i.test(url)) {
 		throw new ClientError("invalid_option", `\`url\` has no scheme. Give "http://${url}".`);
 	}

@@ -25,7 +25,7 @@ export async function* readEvents(
 }
 
 /**
- * The records in the body of an answer, whatever they hold.
+ * The records in the body of a response, with any content.
  *
  * @throws ClientError `connection_lost`, `invalid_response`.
  */
@@ -74,7 +74,7 @@ function toEvent({ id, data }: EventSourceMessage): ReceivedEvent {
 	return { id, event: event as LoggedEvent["event"], characters: data.length };
 }
 
-/** What came is not what a server of ours sends. */
+/** The response is not from a Holdfast server. */
 export function invalidResponse(what: string, cause?: unknown): ClientError {
 	return new ClientError(
 		"invalid_response",

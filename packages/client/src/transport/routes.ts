@@ -81,7 +81,7 @@ export async function openEvents(
 	return { sessionId, events: readEvents(response.body, settings), close };
 }
 
-/** Hands answers in; done when the server has stored them. What follows from them is left to watchers. */
+/** Sends answers; resolves when the server has stored them. Watchers see the consequences. */
 export async function sendAnswers(
 	settings: Settings,
 	sessionId: string,

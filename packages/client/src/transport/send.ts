@@ -16,7 +16,7 @@ export interface Call {
 /** An answer whose body was not read yet. */
 export interface Exchange {
 	readonly response: Response;
-	/** Lets go of the connection. */
+	/** Closes the connection. */
 	close(): void;
 }
 

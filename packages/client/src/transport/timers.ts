@@ -10,7 +10,7 @@ export interface Timers {
 	clearTimeout(handle: unknown): void;
 }
 
-/** What a platform's timer waits at most: beyond 24.8 days it would fire at once. */
+/** The longest delay of a platform's timer: beyond 24.8 days it would fire at once. */
 const longestTimer = 2 ** 31 - 1;
 
 /** Calls back after a time of any length. Returns the way to call it off. */

@@ -1,2 +1,2 @@
-// Door of the page's files.
+// Entry point of the page's files.
 export { type PageFile, pageFile } from "./page-files.ts";

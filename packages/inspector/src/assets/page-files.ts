@@ -6,7 +6,7 @@ import { gzip } from "node:zlib";
 /** A file of the page. */
 export type PageFile = "index.html" | "app.js" | "app.css" | "icon.svg";
 
-/** A file as it is sent. */
+/** A file in its sent form. */
 export interface SentFile {
 	readonly plain: Uint8Array<ArrayBuffer>;
 	readonly gzipped: Uint8Array<ArrayBuffer>;

@@ -71,7 +71,7 @@ export function addBucket(bucket: UsageBucket, more: Partial<UsageBucket>): Usag
 	return sum;
 }
 
-/** What an entry adds. */
+/** The numbers that an entry adds. */
 function numbersOf({ fact }: Entry): Partial<SessionCounts> | undefined {
 	switch (fact.kind) {
 		case "run.started":
