@@ -1,40 +1,41 @@
 // The types that a program written for the published package of document 1 imports, as it uses them.
 import type { Tool, ToolCall } from "@holdfast/upp";
+import { AgentState, agent, createSubAgentTool } from "holdfast";
 import {
-	type AgentRef,
-	AgentState,
-	type AgentStateInterface,
-	agent,
 	type CheckpointData,
 	type CheckpointStore,
+	fileCheckpoints,
+	type CheckpointStore as OwnStore,
+} from "holdfast/checkpoint";
+import {
+	type AgentStateInterface,
 	type ContextAwareToolRun,
-	type CreateSubAgentToolOptions,
-	createSubAgentTool,
 	type ExecutionGroup,
-	type ExecutionPlan,
 	executeOrderedToolCalls,
 	hasCallDependencies,
 	hasToolDependencies,
 	type InjectToolContextOptions,
 	injectToolContext,
 	isContextAwareTool,
-	type OnSubagentEvent,
 	type OrderedToolCall,
 	orderToolCalls,
-	type PlanStepStatus,
 	type SubAgentToolRun,
-	type SubagentEventBase,
-	type SubagentEventType,
 	type ToolDependencyOptions,
 	type ToolExecutionContext,
 	type ToolExecutionResult,
 	type ToolExecutor,
 	type ToolWithDependencies,
 	withToolContext,
-} from "holdfast";
-import { fileCheckpoints, type CheckpointStore as OwnStore } from "holdfast/checkpoint";
+} from "holdfast/compat";
 import type * as execution from "holdfast/execution";
+import type { AgentRef, ExecutionPlan, PlanStepStatus } from "holdfast/execution";
 import { ThreadTree } from "holdfast/thread-tree";
+import type {
+	CreateSubAgentToolOptions,
+	OnSubagentEvent,
+	SubagentEventBase,
+	SubagentEventType,
+} from "holdfast/types";
 import { expectTypeOf, test } from "vitest";
 
 declare const calls: ToolCall[];

@@ -6,14 +6,14 @@ import { scriptedModel } from "@holdfast/testing";
 import { UserMessage } from "@holdfast/upp";
 import * as main from "holdfast";
 import * as checkpoint from "holdfast/checkpoint";
+import * as compat from "holdfast/compat";
 import * as execution from "holdfast/execution";
 import * as middleware from "holdfast/middleware";
 import * as threadTree from "holdfast/thread-tree";
 import { describe, expect, test, vi } from "vitest";
 
 const temporaryFolder = (): string => mkdtempSync(join(tmpdir(), "drop-in-"));
-const inMain: Readonly<Record<string, unknown>> = { ...main };
-const inExecution: Readonly<Record<string, unknown>> = { ...execution };
+const inCompat: Readonly<Record<string, unknown>> = { ...compat };
 
 const helpers = [
 	"orderToolCalls",
@@ -23,20 +23,17 @@ const helpers = [
 	"injectToolContext",
 	"withToolContext",
 	"isContextAwareTool",
-	"createSubAgentTool",
 ] as const;
 
-test("the helpers are in the main entry and in `execution`, and are the same functions", () => {
-	for (const name of helpers) {
-		expect(inMain[name], name).toBeTypeOf("function");
-		expect(inExecution[name], name).toBe(inMain[name]);
-	}
+test("the helpers are in `compat`, and `createSubAgentTool` is in the main entry", () => {
+	for (const name of helpers) expect(inCompat[name], name).toBeTypeOf("function");
+	expect(main.createSubAgentTool).toBeTypeOf("function");
 });
 
 test("each entry has what belongs to it", () => {
-	for (const name of ["agent", "AgentState", "ThreadTree", "ThreadNode"] as const)
-		expect(inMain[name]).toBeTypeOf("function");
-	for (const name of ["loop", "react", "plan"] as const) expect(inExecution[name]).toBeTypeOf("function");
+	for (const value of [main.agent, main.AgentState, main.ThreadTree, main.ThreadNode])
+		expect(value).toBeTypeOf("function");
+	for (const value of [execution.loop, execution.react, execution.plan]) expect(value).toBeTypeOf("function");
 	expect(middleware.logging).toBeTypeOf("function");
 	expect(checkpoint.fileCheckpoints).toBeTypeOf("function");
 	expect(threadTree.ThreadTree).toBe(main.ThreadTree);

@@ -4,19 +4,11 @@ import { join } from "node:path";
 import { sessionService } from "@holdfast/server";
 import { scriptedModel } from "@holdfast/testing";
 import { threads } from "@holdfast/threads";
-import {
-	Agent,
-	type AgentRun,
-	type DrainOptions,
-	type HoldfastError,
-	type Host,
-	type RecoverOptions,
-	type Recovery,
-	type SuperviseOptions,
-	type WorkOptions,
-} from "holdfast";
+import { Agent, type AgentRun, type HoldfastError, type Host } from "holdfast";
 import { ExecuteSessions } from "holdfast/execute";
+import type { Recovery } from "holdfast/host";
 import { sqliteHost } from "holdfast/sqlite";
+import type { DrainOptions, RecoverOptions, SuperviseOptions, WorkOptions } from "holdfast/types";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "./shared/temporary-folder.fixture.ts";
 import { projectIn } from "./simulation/threads-project.fixture.ts";

@@ -3,8 +3,9 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AssistantMessage, createProvider, type LLMResponse } from "@holdfast/upp";
-import { Agent, type AgentEvent } from "holdfast";
+import { Agent } from "holdfast";
 import { sqliteHost } from "holdfast/sqlite";
+import type { AgentEvent } from "holdfast/types";
 import { expect, test } from "vitest";
 
 const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };

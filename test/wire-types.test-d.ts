@@ -2,8 +2,8 @@
 // engine: here they are held together, member by member and in both directions, so that neither changes alone.
 import type * as client from "@holdfast/client";
 import type * as server from "@holdfast/server";
-import type { SessionMessage, ToolAnswerMessage } from "holdfast";
-import type { LoggedEvent } from "holdfast/execute";
+import type { SessionMessage } from "holdfast";
+import type { LoggedEvent, ToolAnswerMessage } from "holdfast/execute";
 import { expectTypeOf, test } from "vitest";
 
 /** The members of each kind of a union, by the member that tells them apart. */

@@ -2,7 +2,7 @@
 // wait for somebody with a run open. `--sessions N` and `--entries N` say how many are generated; by default a modest store.
 import { type PostgresHost, postgresHost } from "@holdfast/postgres";
 import { type PostgresServer, startPostgresServer } from "@holdfast/testing/postgres-server";
-import type { Lease } from "holdfast";
+import type { Lease } from "holdfast/host";
 import { effort, type Measurement, median, p99, report } from "../measure.ts";
 
 function option(name: string, standard: number): number {

@@ -9,7 +9,8 @@ import {
 	sessionModel,
 } from "@holdfast/testing/linearizability";
 import { messageToJSON } from "@holdfast/upp";
-import { Agent, type Entry, followSession, memoryHost } from "holdfast";
+import { Agent, followSession, memoryHost } from "holdfast";
+import type { Entry } from "holdfast/host";
 import type { ChaosReport, ChaosWorld } from "./chaos.fixture.ts";
 import { chaosAgent, chaosPlan, type Effect } from "./chaos-agent.fixture.ts";
 

@@ -1,5 +1,5 @@
 // Holds a run that was killed and resumed against the one that was left alone.
-import type { Entry, Fact } from "holdfast";
+import type { Entry, Fact } from "holdfast/host";
 import { expect } from "vitest";
 import type { SeenRequest } from "./planned-model.fixture.ts";
 import type { World } from "./world.fixture.ts";

@@ -4,7 +4,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Entry } from "holdfast";
+import type { Entry } from "holdfast/host";
 import { sqliteHost } from "holdfast/sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { CaseRequest } from "./case-model.fixture.ts";

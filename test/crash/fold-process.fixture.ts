@@ -1,6 +1,6 @@
 // Folds the old runs of one session, and stays until it is killed.
 import "./small-transactions.fixture.ts";
-import { foldHistory } from "holdfast";
+import { foldHistory } from "holdfast/host";
 import { sqliteJournal } from "holdfast/sqlite";
 
 const [path = "", before = ""] = process.argv.slice(2);

@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Entry } from "holdfast";
+import type { Entry } from "holdfast/host";
 import { describe, expect, test } from "vitest";
 import { expectNoOpenCalls, expectWellFormed, factsOf } from "./comparison.fixture.ts";
 import { makeWorld, named, type World } from "./world.fixture.ts";

@@ -1,6 +1,6 @@
 // A host whose every write has a name within its case, and that lets one write of a case never begin, or never be
 // answered: the process that is killed then dies for each of its cases at another moment.
-import type { Lease } from "holdfast";
+import type { Lease } from "holdfast/host";
 import type { SqliteHost } from "holdfast/sqlite";
 import { caseIn } from "./case-model.fixture.ts";
 

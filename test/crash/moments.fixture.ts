@@ -1,7 +1,8 @@
 // Moments of a worker's life, reported to its parent line by line; at the one it was given it kills itself. The watched host
 // makes moments of appends and inputs: before one is called, and after it is committed but before anybody knows.
 import { writeSync } from "node:fs";
-import type { Append, AppendResult, Host, Lease } from "holdfast";
+import type { Host } from "holdfast";
+import type { Append, AppendResult, Lease } from "holdfast/host";
 
 /** What happened, reported in one line of JSON on standard output. */
 export interface Moment {

@@ -3,7 +3,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type AgentResult, type AuditRecord, fileEventStore, readResult } from "@holdfast/runner";
-import type { Entry, Fact } from "holdfast";
+import type { Entry, Fact } from "holdfast/host";
 import { sqliteHost } from "holdfast/sqlite";
 import { expect } from "vitest";
 import { wrongAudit } from "../simulation/audited-append.fixture.ts";

@@ -1,6 +1,7 @@
 // A host whose every write for a thread or its sub-agents has a name, and that lets one of them never begin, or never be answered.
-import type { Host, Lease } from "holdfast";
+import type { Host } from "holdfast";
 import { readStoreKey } from "holdfast/execute";
+import type { Lease } from "holdfast/host";
 import type { SqliteHost } from "holdfast/sqlite";
 
 /** Called for each write as it is asked for and when it is made; a promise holds it there. */

@@ -5,8 +5,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { threads as makeThreads } from "@holdfast/threads";
-import type { Entry } from "holdfast";
 import { readStoreKey } from "holdfast/execute";
+import type { Entry } from "holdfast/host";
 import { sqliteHost } from "holdfast/sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {

@@ -7,7 +7,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import type { Entry } from "holdfast";
+import type { Entry } from "holdfast/host";
 import { sqliteJournal } from "holdfast/sqlite";
 import type { Moment } from "./moments.fixture.ts";
 import type { SeenRequest } from "./planned-model.fixture.ts";

@@ -3,7 +3,7 @@
 
 import { MemorySessionStore, storeJournal } from "@holdfast/stores";
 import type { SimulatedStore, WorldClock, WorldFault } from "@holdfast/testing";
-import type { Journal } from "holdfast";
+import type { Journal } from "holdfast/host";
 
 /** What may go wrong in a world over a bare store. */
 export const bareFaults: readonly WorldFault[] = ["crash", "clock", "store", "model", "tool"];

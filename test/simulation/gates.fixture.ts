@@ -1,7 +1,6 @@
 // A scheduler for worlds of the tests' own: whatever a process waits for happens when the seed says so, or never, and a
 // journal whose every answer is such a thing. Nothing waits for real time.
-import type { Append, AppendResult, Journal, Lease } from "holdfast";
-import type { MaybePromise, MemoryJournal } from "holdfast/host";
+import type { Append, AppendResult, Journal, Lease, MaybePromise, MemoryJournal } from "holdfast/host";
 
 /** Draws of a seed, the same on every machine. */
 export class Draws {

@@ -2,8 +2,17 @@
 // Whatever a tool does is held against what is on record at that moment: no effect without its plan, its audit record and
 // its start; no answer that is asked for twice.
 import { Agent, type AuditRecord, type PlanStep, readResult, type ToolDefinition } from "@holdfast/runner";
-import { type Append, type AppendResult, type Entry, type Host, type Lease, memoryHost } from "holdfast";
-import { journalHost, type MaybePromise, type MemoryJournal, memoryJournal } from "holdfast/host";
+import { type Host, memoryHost } from "holdfast";
+import {
+	type Append,
+	type AppendResult,
+	type Entry,
+	journalHost,
+	type Lease,
+	type MaybePromise,
+	type MemoryJournal,
+	memoryJournal,
+} from "holdfast/host";
 import { isAudit, planOf, wrongAudit } from "./audited-append.fixture.ts";
 import { Draws, Gates, gatedJournal, type Owner } from "./gates.fixture.ts";
 

@@ -1,6 +1,6 @@
 // What must hold of the threads of a world when it has come to rest, and what they came to, for comparison.
 import type { Message, ThreadState, Threads } from "@holdfast/threads";
-import type { Entry, Fact } from "holdfast";
+import type { Entry, Fact } from "holdfast/host";
 import { bytesOf, checked, heard } from "./threads-project.fixture.ts";
 
 /** What somebody said to a thread. */

@@ -1,7 +1,7 @@
 // The host of one process in a world of threads: whatever it writes, to the journal or beside it, happens when the schedule says
 // so, or never. Faults may be planted in it.
-import type { Host, RecordSpace, TimerStore } from "holdfast";
-import type { MaybePromise, MemoryJournal } from "holdfast/host";
+import type { Host } from "holdfast";
+import type { MaybePromise, MemoryJournal, RecordSpace, TimerStore } from "holdfast/host";
 import { type Draws, type Gates, gatedJournal, type Owner } from "./gates.fixture.ts";
 
 /** A fault on purpose, that the checks must find. */

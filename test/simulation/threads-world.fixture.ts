@@ -2,9 +2,8 @@
 // values and files, effects fall due and sub-agents work. What is left is held against what was begun, and against the same
 // thread left alone.
 import { threads as makeThreads, type Threads } from "@holdfast/threads";
-import { type Entry, memoryHost } from "holdfast";
-import type { MemoryJournal } from "holdfast/host";
-import { systemPorts } from "holdfast/host";
+import { memoryHost } from "holdfast";
+import { type Entry, type MemoryJournal, systemPorts } from "holdfast/host";
 import { Draws, Gates, type Owner } from "./gates.fixture.ts";
 import {
 	type CheckedWorld,

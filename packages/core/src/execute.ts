@@ -1,10 +1,23 @@
-// Entry `holdfast/execute`: the sessions of document 3 for whoever serves them to others, as `@holdfast/server` does.
+// Entry `holdfast/execute`: the types of `createSession` and `execute`, and how their sessions are served to others, as
+// `@holdfast/server` does it.
+
 export { failureText } from "@holdfast/upp";
 export { AgentSessions, type AgentSessionsOptions } from "./agent/agent-sessions.ts";
 export type { AgentFor, TurnOptions } from "./agent/session-agent.ts";
 export { readCaller } from "./caller/caller.ts";
 export type { FailedModelCall, ObservedRun, ObserveRun, RunObserver } from "./engine/run-observer.ts";
-export type { ExecuteComplete } from "./execute/execute-event.ts";
+export type {
+	AgentContext,
+	ExecuteOptions,
+	PromptOptions,
+	ToolAnswerMessage,
+} from "./execute/create-session.ts";
+export type {
+	ExecuteComplete,
+	PendingSessionCall,
+	SessionStatus,
+	SessionWait,
+} from "./execute/execute-event.ts";
 export type { ErrorText, ShownError } from "./execute/execute-projection.ts";
 export { ExecuteSession } from "./execute/execute-session.ts";
 export { ExecuteSessions, type ExecuteSessionsOptions } from "./execute/execute-sessions.ts";
@@ -12,6 +25,7 @@ export type { ExecuteSettings, Execution, SessionContext } from "./execute/execu
 export { type ChosenOptions, type ExecuteInput, readInput, readOptions } from "./execute/read-input.ts";
 export type { ForkSettings, SessionAgentInfo, SessionOrigin } from "./execute/session-fork.ts";
 export { type FollowLogOptions, followLog, type LoggedEvent } from "./execute/session-log.ts";
+export type { AbortedMessage, ErrorMessage } from "./execute/session-message.ts";
 export type { SessionSetup, StoredTool } from "./execute/session-setup.ts";
 export type { SessionView } from "./execute/session-view.ts";
 export { entriesAfter } from "./facts/entry-pages.ts";

@@ -1,7 +1,8 @@
 // Agents whose sessions live in Postgres: the same as on any host.
 import { fork } from "node:child_process";
 import { scriptedModel } from "@holdfast/testing";
-import { Agent, type AgentOptions, drain, followSession, type RunEvent, tool } from "holdfast";
+import { Agent, type AgentOptions, followSession, type RunEvent, tool } from "holdfast";
+import { drain } from "holdfast/compat";
 import { expect, onTestFinished, test } from "vitest";
 import { type PostgresHost, postgresHost } from "./index.ts";
 import { testServer } from "./test-server.fixture.ts";

@@ -1,7 +1,8 @@
 // One append of a lease on its way (keeps I3, I4).
 import type { HoldfastError } from "@holdfast/upp";
-import type { Append, AppendResult } from "holdfast";
 import {
+	type Append,
+	type AppendResult,
 	duplicateInput,
 	type EncodedFact,
 	historyUnsettled,

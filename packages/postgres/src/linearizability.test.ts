@@ -7,7 +7,7 @@ import {
 	recordHistory,
 	sessionModel,
 } from "@holdfast/testing/linearizability";
-import type { Journal } from "holdfast";
+import type { Journal } from "holdfast/host";
 import { expect, onTestFinished, test } from "vitest";
 import { postgresHost } from "./index.ts";
 import { testServer } from "./test-server.fixture.ts";

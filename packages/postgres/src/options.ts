@@ -2,7 +2,7 @@
 
 import type { ConnectionOptions } from "node:tls";
 import { durationFault, HoldfastError, longestForeignWait } from "@holdfast/upp";
-import type { FileLimits } from "holdfast";
+import type { FileLimits } from "holdfast/host";
 
 /** The required part of a `Pool` of `pg`. */
 export interface PostgresPool {

@@ -1,7 +1,7 @@
 // Every statement finds what it looks for by an index, whatever the number of sessions and entries: no table that grows with
 // them is read from its beginning, and no statement reads more pages than a few.
 import { append, begin, ended, input, note, take } from "@holdfast/testing/cases";
-import type { ListOptions } from "holdfast";
+import type { ListOptions } from "holdfast/host";
 import pg from "pg";
 import { beforeAll, expect, test } from "vitest";
 import { digest } from "./digest.ts";

@@ -1,8 +1,7 @@
 // The changes of a store. A position derives from the id of the transaction that committed the change, so positions are
 // assigned before commit, in a different order. A reader therefore gets only those below the oldest running transaction,
 // after which nothing earlier can appear; it waits briefly for later ones.
-import type { Change, ChangeLog } from "holdfast";
-import { changesAtOnce, changesExpired, fromStored } from "holdfast/host";
+import { type Change, type ChangeLog, changesAtOnce, changesExpired, fromStored } from "holdfast/host";
 import { pause } from "./database.ts";
 import type { Store } from "./store.ts";
 

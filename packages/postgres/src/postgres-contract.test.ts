@@ -1,7 +1,7 @@
 import { hostContract, type JournalWorld, journalContract } from "@holdfast/testing";
 import { eventually } from "@holdfast/testing/cases";
 import { type RemoteJournal, startRemoteJournal } from "@holdfast/testing/remote-journal";
-import type { Journal } from "holdfast";
+import type { Journal } from "holdfast/host";
 import { test } from "vitest";
 import { type PostgresHost, postgresHost } from "./index.ts";
 import { oneProcess } from "./one-process.fixture.ts";

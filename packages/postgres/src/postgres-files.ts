@@ -1,8 +1,10 @@
 // Files in Postgres, in pieces of one row each. A new file belongs to no session while it is written piece by piece in
 // short transactions. The last one assigns its session and name, taking them from the replaced file: readers see either
 // the old one or the new one. A replaced file keeps its pieces for a while for its readers.
-import type { FileInfo, FileSource, FileStore, SessionFiles } from "holdfast";
 import {
+	type FileInfo,
+	type FileSource,
+	type FileStore,
 	fileChanged,
 	fileNotFound,
 	fileTooLarge,
@@ -11,6 +13,7 @@ import {
 	pieceSize,
 	piecesOf,
 	rangeIn,
+	type SessionFiles,
 	toStored,
 } from "holdfast/host";
 import { digest } from "./digest.ts";

@@ -1,7 +1,7 @@
 // The host in Postgres: every port there is, over one store.
 import { HoldfastTypeError } from "@holdfast/upp";
 import type { Host } from "holdfast";
-import { journalExecution } from "holdfast/host";
+import { journalExecution } from "holdfast/execution-host";
 import { postgresQueue } from "./dispatch/index.ts";
 import { lockSpace } from "./migrate.ts";
 import { type PostgresHostOptions, resolveOptions } from "./options.ts";

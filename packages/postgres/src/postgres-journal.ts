@@ -1,12 +1,18 @@
 // The journal in a Postgres database (keeps I2, I3, I4): any number of processes share it, each with a worker of its own.
-import type { AcquireResult, Input, Journal, Lease, ListOptions, ReadOptions, SessionHead } from "holdfast";
 import {
+	type AcquireResult,
 	eventsExpired,
 	forkUnsettled,
 	fromStored,
+	type Input,
+	type Journal,
 	journalClosed,
+	type Lease,
+	type ListOptions,
 	leaseLost,
+	type ReadOptions,
 	rememberedDeletions,
+	type SessionHead,
 	sessionExists,
 	toStored,
 } from "holdfast/host";

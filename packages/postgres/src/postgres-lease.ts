@@ -4,8 +4,16 @@
 //
 // read → taken (its first append was committed) → ended; read → ended.
 
-import type { Append, AppendResult, Lease, StoredInput } from "holdfast";
-import { type EncodedFact, encodeFact, journalClosed, leaseLost } from "holdfast/host";
+import {
+	type Append,
+	type AppendResult,
+	type EncodedFact,
+	encodeFact,
+	journalClosed,
+	type Lease,
+	leaseLost,
+	type StoredInput,
+} from "holdfast/host";
 import { Appending } from "./appending.ts";
 import type { ChangeFeed } from "./change-feed.ts";
 import type { CommitQueue } from "./commit-queue.ts";

@@ -1,8 +1,7 @@
 // Records in Postgres: a table next to the entries. Records of one commit are locked by name first, even missing ones, so
 // that of two commits with the same expectation one is refused.
 import { decodeValue, encodeValue, type JSONValue } from "@holdfast/upp";
-import type { RecordSpace } from "holdfast";
-import { fromStored, type StoredRecord, toStored } from "holdfast/host";
+import { fromStored, type RecordSpace, type StoredRecord, toStored } from "holdfast/host";
 import { digest } from "./digest.ts";
 import type { Store } from "./store.ts";
 

@@ -1,6 +1,5 @@
 // Where runs are in a store, found by its indexes.
-import type { RunIndex } from "holdfast";
-import { fromStored, toStored } from "holdfast/host";
+import { fromStored, type RunIndex, toStored } from "holdfast/host";
 import type { Store } from "./store.ts";
 
 interface RunRow {

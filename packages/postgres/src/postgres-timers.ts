@@ -1,7 +1,15 @@
 // The timers of sessions in Postgres. Those that are due are claimed in one statement, which passes by what others claim.
 import { decodeValue, encodeValue, type JSONValue } from "@holdfast/upp";
-import type { Timer, TimerStore } from "holdfast";
-import { claimAtOnce, claimLease, fromStored, namespacePrefix, never, toStored } from "holdfast/host";
+import {
+	claimAtOnce,
+	claimLease,
+	fromStored,
+	namespacePrefix,
+	never,
+	type Timer,
+	type TimerStore,
+	toStored,
+} from "holdfast/host";
 import { digest } from "./digest.ts";
 import type { Store } from "./store.ts";
 

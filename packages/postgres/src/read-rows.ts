@@ -1,6 +1,13 @@
 // Rows as entries, inputs and heads.
-import type { Entry, Input, SessionHead, StoredInput } from "holdfast";
-import { decodeFact, fromStored, journalCorrupt } from "holdfast/host";
+import {
+	decodeFact,
+	type Entry,
+	fromStored,
+	type Input,
+	journalCorrupt,
+	type SessionHead,
+	type StoredInput,
+} from "holdfast/host";
 
 /** An entry's row, as a list. */
 export type EntryRow = readonly [

@@ -1,7 +1,6 @@
 // The statements that read sessions. Each uses an index regardless of the number of sessions and entries; a test checks
 // each plan.
-import type { ListOptions } from "holdfast";
-import { never, toStored } from "holdfast/host";
+import { type ListOptions, never, toStored } from "holdfast/host";
 
 /** The statements of a schema. */
 export interface Statements {

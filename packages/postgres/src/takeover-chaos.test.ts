@@ -2,7 +2,7 @@
 // comes back.
 import { append, begin, input, note, notes, take } from "@holdfast/testing/cases";
 import { startRemoteJournal } from "@holdfast/testing/remote-journal";
-import type { Journal } from "holdfast";
+import type { Journal } from "holdfast/host";
 import { expect, onTestFinished, test } from "vitest";
 import { wayTo } from "./cut-connections.fixture.ts";
 import { type PostgresHost, type PostgresHostOptions, postgresHost } from "./index.ts";

@@ -1,7 +1,8 @@
 // What providers say when they fail: for the log, with status and request id, and for nobody who calls.
 import { scriptedModel } from "@holdfast/testing";
 import { type ErrorCode, exponentialBackoff, UPPError } from "@holdfast/upp";
-import { foldHistory, HoldfastError } from "holdfast";
+import { HoldfastError } from "holdfast";
+import { foldHistory } from "holdfast/host";
 import { afterEach, expect, test } from "vitest";
 import { type Served, type ServedOptions, say, serveScript } from "./served.fixture.ts";
 import { until } from "./sse.fixture.ts";

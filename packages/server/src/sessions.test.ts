@@ -1,5 +1,6 @@
 // The routes over the real service: what document 3 asks of HTTP.
-import { foldHistory, tool } from "holdfast";
+import { tool } from "holdfast";
+import { foldHistory } from "holdfast/host";
 import { afterEach, expect, test } from "vitest";
 import { everyField } from "./every-field.fixture.ts";
 import type { Route } from "./http/route.ts";

@@ -1,5 +1,5 @@
 // Entry `@holdfast/stores/checkpoint`: sessions of pure agents kept in files.
-export type { CheckpointMetadata, CheckpointStore } from "holdfast/host";
+export type { CheckpointMetadata, CheckpointStore } from "holdfast/checkpoint";
 export {
 	type FileCheckpointOptions,
 	type FileCheckpoints,

@@ -1,12 +1,7 @@
 // Entry `@holdfast/stores`: all of the simple stores, and the journal that agents use over a store which knows three
 // operations.
-export type {
-	CheckpointMetadata,
-	CheckpointStore,
-	CommitResult,
-	SessionStore,
-	StoredSession,
-} from "holdfast/host";
+export type { CheckpointMetadata, CheckpointStore } from "holdfast/checkpoint";
+export type { CommitResult, SessionStore, StoredSession } from "holdfast/host";
 export {
 	type FileCheckpointOptions,
 	type FileCheckpoints,

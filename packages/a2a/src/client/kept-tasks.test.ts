@@ -1,8 +1,8 @@
 // Ids of remote tasks over a crash, and how long they are kept.
 import { sessionService } from "@holdfast/server";
 import { scriptedModel } from "@holdfast/testing";
-import { memoryHost, type RecordSpace, type ToolContext } from "holdfast";
-import { memoryRecords } from "holdfast/host";
+import { memoryHost, type ToolContext } from "holdfast";
+import { memoryRecords, type RecordSpace } from "holdfast/host";
 import { afterEach, expect, test } from "vitest";
 import { listen } from "../../../../test/shared/listen.fixture.ts";
 import { a2aServer, remoteAgent } from "../index.ts";

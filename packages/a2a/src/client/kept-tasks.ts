@@ -1,6 +1,6 @@
 // Ids of remote tasks, stored in the records of a host: a retry after a crash finds the task that the previous attempt
 // started, even if the remote agent forgets (keeps I3).
-import type { RecordSpace } from "holdfast";
+import type { RecordSpace } from "holdfast/host";
 
 const shelf = "a2a.tasks";
 /** Milliseconds for which an id is kept after its call has returned: until then the result is surely on record. */

@@ -17,7 +17,8 @@ import {
 	optionNames,
 	readDuration,
 } from "@holdfast/upp";
-import { type AnyTool, type RecordSpace, type ToolContext, tool } from "holdfast";
+import { type AnyTool, type ToolContext, tool } from "holdfast";
+import type { RecordSpace } from "holdfast/host";
 import { KeptTasks } from "./kept-tasks.ts";
 import { type FollowOptions, type RemoteCall, RemoteRun } from "./remote-run.ts";
 

@@ -1,6 +1,7 @@
 /** The command `sessions`: what conversations there are, the last changed first. */
 
-import { AgentState, type Entry, type Fact, type Host, type SessionHead } from "holdfast";
+import { AgentState, type Host } from "holdfast";
+import type { Entry, Fact, SessionHead } from "holdfast/host";
 import { type CommandIo, formatTime, oneLine } from "../terminal/index.ts";
 import { exitCodes, nameOfSession, openExisting } from "../work/index.ts";
 import type { Command } from "./arguments.ts";

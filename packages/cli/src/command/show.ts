@@ -1,7 +1,8 @@
 /** The command `show`: the timeline of a session, read from its journal. */
 
 import { type ProviderPart, providerParts } from "@holdfast/upp";
-import { AgentState, type Entry, type ErrorData, type Fact } from "holdfast";
+import { AgentState } from "holdfast";
+import type { Entry, ErrorData, Fact } from "holdfast/host";
 import { outcomeMarks } from "../render/index.ts";
 import {
 	type CommandIo,

@@ -1,6 +1,7 @@
 /** A worker of one agent of the user's own: its sessions of the command line and of programs, and those that servers serve with it. */
 import { type NamedModels, readSessionKey, type SessionService, sessionService } from "@holdfast/server";
-import type { Agent, AgentOptions, AgentRun, Host, WorkOptions } from "holdfast";
+import type { Agent, AgentOptions, AgentRun, Host } from "holdfast";
+import type { WorkOptions } from "holdfast/types";
 import type { CommandIo } from "../terminal/index.ts";
 import { exportsOfAgentFile, loadAgent, loadModels, openDatabase, UsageError } from "../work/index.ts";
 import { Merged } from "./merged.ts";

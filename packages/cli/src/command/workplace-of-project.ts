@@ -1,5 +1,5 @@
 /** A worker of a project of files: it works on the project's threads, which servers serve. */
-import type { WorkOptions } from "holdfast";
+import type { WorkOptions } from "holdfast/types";
 import type { CommandIo } from "../terminal/index.ts";
 import { openProject, openThreads, projectDatabase } from "./open-project.ts";
 import type { WorkerCommand, Workplace } from "./workplace.ts";

@@ -3,7 +3,8 @@
  * for each session is the one that it was begun with: its folder, its model.
  */
 
-import type { Agent, AgentRun, WorkOptions } from "holdfast";
+import type { Agent, AgentRun } from "holdfast";
+import type { WorkOptions } from "holdfast/types";
 import { type CommandIo, quoted } from "../terminal/index.ts";
 import {
 	checkFolder,

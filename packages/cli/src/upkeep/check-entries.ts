@@ -2,7 +2,7 @@
  * What the journal promises of sessions and their entries: places without gaps, facts that can be read, one end for each
  * run and nothing after it, and a session's row that says the same.
  */
-import type { Fact } from "holdfast";
+import type { Fact } from "holdfast/host";
 import type { JournalFile } from "holdfast/sqlite";
 import { type Counts, type Finding, orphans } from "./finding.ts";
 

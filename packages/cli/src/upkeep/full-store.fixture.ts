@@ -1,6 +1,6 @@
 /** A store that has something of everything, and all of it as the ports give it. */
-import { foldHistory, type Host } from "holdfast";
-import type { RecordSpace } from "holdfast/host";
+import type { Host } from "holdfast";
+import { foldHistory, type RecordSpace } from "holdfast/host";
 import { addRun, childKey, factsOfRun, take } from "./old-sessions.fixture.ts";
 
 /** A host with every port that a store keeps something for. */

@@ -1,6 +1,6 @@
 /** Sessions of a known age, written as agents write them, for tests of the upkeep. */
 import { AssistantMessage, UserMessage } from "@holdfast/upp";
-import type { Fact, Journal, Lease } from "holdfast";
+import type { Fact, Journal, Lease } from "holdfast/host";
 
 export const day = 24 * 60 * 60 * 1000;
 

@@ -1,9 +1,8 @@
 /** Removes sessions of a server's store that have had their time, and folds the old runs of those that stay. */
 import { type PostgresHost, type PostgresHostOptions, postgresHost } from "@holdfast/postgres";
 import { readStore, type SessionRemover, sessionRemover } from "@holdfast/postgres/upkeep";
-import { foldHistory } from "holdfast";
 import { readStoreKey } from "holdfast/execute";
-import { type DumpTables, fromStored, readChildStoreKey, type StoreDump } from "holdfast/host";
+import { type DumpTables, foldHistory, fromStored, readChildStoreKey, type StoreDump } from "holdfast/host";
 import { inUse, type PruneOptions } from "./prune.ts";
 import { type Family, familiesOf, type SeenSession } from "./prune-plan.ts";
 import { removeRunRecords } from "./run-records.ts";

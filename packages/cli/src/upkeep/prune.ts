@@ -1,5 +1,5 @@
 /** Removes sessions that have had their time, and folds the old runs of those that stay. */
-import { foldHistory } from "holdfast";
+import { foldHistory } from "holdfast/host";
 import { type JournalFile, openJournalFile, type SqliteJournal, sqliteJournal } from "holdfast/sqlite";
 import { readFamilies } from "./prune-plan.ts";
 import { beginRemoval, finishRemovals, removeRecordsOf } from "./remove-session.ts";

@@ -3,8 +3,9 @@ import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout } from "node:timers/promises";
-import { type Fact, isHoldfastError } from "holdfast";
-import type { RunRecord } from "holdfast/execution";
+import { isHoldfastError } from "holdfast";
+import type { RunRecord } from "holdfast/execution-host";
+import type { Fact } from "holdfast/host";
 import { openJournalFile, type SqliteHost, sqliteHost } from "holdfast/sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";

@@ -2,7 +2,8 @@
 
 import { setTimeout } from "node:timers/promises";
 import { scriptedModel } from "@holdfast/testing";
-import { Agent, drain } from "holdfast";
+import { Agent } from "holdfast";
+import { drain } from "holdfast/compat";
 import { sqliteHost } from "holdfast/sqlite";
 
 const [path = "", name = ""] = process.argv.slice(2);

@@ -1,6 +1,6 @@
 /** Which model answers: what the user asked for, else what a key in the environment allows, else `offline`. */
 import { anthropic, google, type ModelReference, openai, openaiCompatible } from "@holdfast/upp";
-import type { ModelPrice } from "holdfast";
+import type { ModelPrice } from "holdfast/types";
 import { offline } from "../offline/index.ts";
 import { UsageError } from "./usage-error.ts";
 

@@ -31,7 +31,8 @@ const oneStep = strategy({
  * @see keyed sessions, createLlm
  * @example
  * import { openai } from "@ai-sdk/openai";
- * import { Agent, createLlm } from "holdfast";
+ * import { Agent } from "holdfast";
+ * import { createLlm } from "holdfast/compat";
  *
  * const model = createLlm({ model: openai("gpt-5.2"), instructions: "Answer briefly." });
  * const clerk = new Agent({ model: async (context) => (await model(context)).slice(0, 2) });

@@ -29,7 +29,7 @@ export interface OwnExecutionHost extends ExecutionHost {
  * @example
  * import { openai } from "@ai-sdk/openai";
  * import { Agent } from "holdfast";
- * import { createInMemoryExecutionHost } from "holdfast/execution";
+ * import { createInMemoryExecutionHost } from "holdfast/execution-host";
  *
  * const host = createInMemoryExecutionHost();
  * const clerk = new Agent({ model: openai("gpt-5.2"), host, namespace: "support" });

@@ -61,7 +61,8 @@ export interface WatchAllOptions {
  * Everything that happens in a store, as it happens, until the signal fires or as `until` says. Rejects as `ChangeLog.read` does.
  * @example
  * ```ts
- * import { memoryHost, watchAll } from "holdfast";
+ * import { memoryHost } from "holdfast";
+ * import { watchAll } from "holdfast/host";
  *
  * const host = memoryHost();
  * const stop = new AbortController();

@@ -38,7 +38,7 @@ export interface FoldedHistory {
  * @throws HoldfastError `invalid_option` where `before` is no time, `history_unsettled` while a run is open, `session_held`, `fold_unsupported`, `lease_lost` when the
  * session was appended to meanwhile (nothing was changed then), or what reading and appending say.
  * @example
- * import { foldHistory } from "holdfast";
+ * import { foldHistory } from "holdfast/host";
  * import { sqliteHost } from "holdfast/sqlite";
  *
  * const { journal, close } = sqliteHost("./agent.db");

@@ -48,7 +48,7 @@ export function hasCallDependencies(calls: readonly OrderedToolCall[]): boolean 
  *
  * @see UAP 8.5, 8.6
  * @example
- * import { orderToolCalls } from "holdfast/execution";
+ * import { orderToolCalls } from "holdfast/compat";
  *
  * const call = (toolCallId: string, toolName: string) => ({ toolCallId, toolName, arguments: {} });
  * const reader = (name: string) => ({ name, description: name, parameters: { type: "object" }, run: () => name });

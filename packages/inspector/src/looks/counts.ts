@@ -1,5 +1,5 @@
 // The numbers of a session, folded of its entries one after the other, and by the minute for charts (keeps I5).
-import type { Entry } from "holdfast";
+import type { Entry } from "holdfast/host";
 import type { SessionCounts, UsageBucket } from "../wire/index.ts";
 
 /** Minutes with something in them that are kept of a session; older ones go. */

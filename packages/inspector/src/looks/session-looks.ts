@@ -3,7 +3,8 @@
 
 import type { InspectedHead, SessionInspection, SessionOwner } from "@holdfast/server";
 import { cutText } from "@holdfast/upp";
-import { type Entry, isHoldfastError } from "holdfast";
+import { isHoldfastError } from "holdfast";
+import type { Entry } from "holdfast/host";
 import type { InspectedSession, ShownStatus } from "../wire/index.ts";
 import { type Counted, countEntries, noCounts } from "./counts.ts";
 

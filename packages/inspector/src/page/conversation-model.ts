@@ -1,6 +1,6 @@
 // The conversation of a session, made of its entries: what was said, called and answered, in order. Each entry costs the same
 // however long the conversation is; a cut costs what it takes out.
-import type { Fact } from "holdfast";
+import type { Fact } from "holdfast/host";
 import type { ShownEntry } from "../wire/index.ts";
 
 /** A call of a tool. */

@@ -1,6 +1,6 @@
 // The timeline of a session, made of its entries: runs, answers of models, calls of tools, waits, retries and takeovers, each with
 // its time. Each entry costs the same however long the timeline is.
-import type { Fact } from "holdfast";
+import type { Fact } from "holdfast/host";
 import type { ShownEntry } from "../wire/index.ts";
 import { formatDuration, summary } from "./format.ts";
 

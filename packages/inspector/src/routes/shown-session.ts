@@ -1,6 +1,7 @@
 // A session as it is looked at.
 import type { Exchange, SessionInspection } from "@holdfast/server";
-import { HoldfastError, type PendingSessionCall } from "holdfast";
+import { HoldfastError } from "holdfast";
+import type { PendingSessionCall } from "holdfast/execute";
 import { statusOf } from "../looks/index.ts";
 import type { SessionLook, ShownSession, ShownWaitingCall } from "../wire/index.ts";
 import { maskOf, type RouteParts, sessionIdOf } from "./route-parts.ts";

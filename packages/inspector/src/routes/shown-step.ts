@@ -2,8 +2,7 @@
 // request is made anew of the entries before the answer.
 import type { Exchange, SessionInspection } from "@holdfast/server";
 import { messageToJSON } from "@holdfast/upp";
-import type { Entry } from "holdfast";
-import { emptySession, foldEntries } from "holdfast/host";
+import { type Entry, emptySession, foldEntries } from "holdfast/host";
 import { type ShownStep, shownEntry } from "../wire/index.ts";
 import { invalid, sessionIdOf } from "./route-parts.ts";
 

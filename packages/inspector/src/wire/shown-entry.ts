@@ -1,7 +1,6 @@
 // Entries as the page gets them: masked, and cut where they are long, so that an answer stays bounded (keeps I7).
 import { cutText } from "@holdfast/upp";
-import type { Entry } from "holdfast";
-import { encodeFact } from "holdfast/host";
+import { type Entry, encodeFact } from "holdfast/host";
 import type { ShownEntry } from "./types.ts";
 
 /** Characters of a fact that are shown whole. */

@@ -9,7 +9,7 @@ import {
 	ProtocolError,
 	ProtocolErrorCode,
 } from "@modelcontextprotocol/server";
-import type { PendingSessionCall } from "holdfast";
+import type { PendingSessionCall } from "holdfast/execute";
 import { sessionIdOf, type TaskPlace, toolOfSession } from "./task-id.ts";
 
 /** The member of a result's `_meta` that names its session; the argument `session` continues it. */

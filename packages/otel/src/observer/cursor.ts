@@ -1,6 +1,6 @@
 // The position of an observer: kept in memory and, if the host has records, stored with its sessions, so that another
 // process continues where one stopped.
-import type { RecordSpace } from "holdfast";
+import type { RecordSpace } from "holdfast/host";
 
 /** How far one session was reported. */
 export interface Reported {

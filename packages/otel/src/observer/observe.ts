@@ -5,9 +5,10 @@
 //     └── the store cannot be read ──▶ closed
 import { checkOptionNames, longestForeignWait, optionNames, readDuration } from "@holdfast/upp";
 import { metrics as globalMetrics, trace as globalTrace, type Meter, type Tracer } from "@opentelemetry/api";
-import { type ChangeLog, followAll, type Host, isHoldfastError, type StoreEvent } from "holdfast";
+import { followAll, type Host, isHoldfastError } from "holdfast";
 import { readStoreKey } from "holdfast/execute";
-import { readChildStoreKey } from "holdfast/host";
+import { type ChangeLog, readChildStoreKey } from "holdfast/host";
+import type { StoreEvent } from "holdfast/types";
 import { Content, type ContentOptions } from "../content/index.ts";
 import { type RunIds, StableIds } from "../ids/index.ts";
 import { type ObserverLogger, RunLog } from "../logs/index.ts";

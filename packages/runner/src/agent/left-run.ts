@@ -1,7 +1,7 @@
 // A run that was left, here or in another process, as its journal and the record of its events have it: what is needed to
 // continue it as if it had never been left.
 import { inMemoryClient, type MemoryClient } from "@holdfast/memory";
-import type { Entry } from "holdfast";
+import type { Entry } from "holdfast/host";
 import type { CallAnswer, EventStore, StoredEvent } from "../contract/index.ts";
 import { type FactEvents, keptWrites, type PastEvent, pastEvents } from "../result/index.ts";
 

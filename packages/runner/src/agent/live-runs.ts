@@ -1,7 +1,7 @@
 // The running executions of an agent in this process. Everything here can be rebuilt from the journal and the session's
 // options: after a crash, another process builds its own.
 import { HoldfastError } from "@holdfast/upp";
-import type { Entry, Fact } from "holdfast";
+import type { Entry, Fact } from "holdfast/host";
 import type { Interceptor, PolicyRun } from "holdfast/middleware";
 import type { PlanAnswer, ResultError, RoutedCall, RunOptions } from "../contract/index.ts";
 import type { LiveRun, Progress } from "../loop/index.ts";

@@ -2,9 +2,8 @@
 
 import { inMemoryClient, type MemoryClient } from "@holdfast/memory";
 import { createRedactor, type Redactor } from "@holdfast/redaction";
-import type { Host, Ports } from "holdfast";
-import { memoryHost } from "holdfast";
-import { systemPorts } from "holdfast/host";
+import { type Host, memoryHost } from "holdfast";
+import { type Ports, systemPorts } from "holdfast/host";
 import type { AgentConfig, AgentEventName, SafetyLayer } from "../contract/index.ts";
 import { createRouter, type ModelRouter } from "../models/index.ts";
 import { createSafety } from "../safety/index.ts";

@@ -1,5 +1,5 @@
 // Random numbers, ids and times that come from a seed alone.
-import type { Clock, Ids } from "holdfast";
+import type { Clock, Ids } from "holdfast/host";
 
 /** Numbers from 0 up to 1, the same for the same seed and purpose. */
 export function seededRandom(seed: number, purpose: string = ""): () => number {

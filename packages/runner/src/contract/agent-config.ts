@@ -1,6 +1,7 @@
 // The configuration of an agent, and the options of a session.
 import type { DatabaseClient, MemoryClient } from "@holdfast/memory";
-import type { Host, Ports } from "holdfast";
+import type { Host } from "holdfast";
+import type { Ports } from "holdfast/host";
 import type { Runner } from "./agent-contract.ts";
 import type { EventBus, EventStore } from "./events.ts";
 import type { LLMClient, ModelProvider, ScoreProvider } from "./llm-client.ts";

@@ -1,6 +1,7 @@
 // The progress of a run: the fold of its facts (keeps I2). Each fact costs constant time (keeps I5).
-import type { Entry } from "holdfast";
+
 import { List } from "holdfast/execution";
+import type { Entry } from "holdfast/host";
 import {
 	type ActionResult,
 	type BeginAnswer,

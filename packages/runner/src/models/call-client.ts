@@ -1,7 +1,7 @@
 // One call of one client: streamed where it can be, within its time, and read before it is believed.
 
 import { HoldfastError } from "@holdfast/upp";
-import type { Timers } from "holdfast";
+import type { Timers } from "holdfast/host";
 import type { CallOptions, CallUsage, ChatMessage, LLMClient, ModelResponse } from "../contract/index.ts";
 
 /** The context of a call. */

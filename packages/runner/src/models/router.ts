@@ -1,6 +1,6 @@
 // One list of providers, from which each call of a model gets one that can do it; when it fails in a way that may pass, the
 // next one is called.
-import type { Timers } from "holdfast";
+import type { Timers } from "holdfast/host";
 import type {
 	AgentConfig,
 	HealthCheck,

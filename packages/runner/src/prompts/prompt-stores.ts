@@ -4,8 +4,7 @@
 import { createHash } from "node:crypto";
 import { createRedactor, type Redactor } from "@holdfast/redaction";
 import { HoldfastError, messageOf } from "@holdfast/upp";
-import type { Clock, Ids } from "holdfast";
-import { systemPorts } from "holdfast/host";
+import { type Clock, type Ids, systemPorts } from "holdfast/host";
 import type {
 	AuditSink,
 	PromptEngine,

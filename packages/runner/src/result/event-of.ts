@@ -1,5 +1,5 @@
 // Converts a committed fact into events: a pure projection.
-import type { Fact } from "holdfast";
+import type { Fact } from "holdfast/host";
 import {
 	type CallAnswer,
 	changesOf,

@@ -1,5 +1,5 @@
 // The events of a run's facts, one fact after the other: a fold that knows which iteration and which tool a fact is about.
-import type { Entry, Fact } from "holdfast";
+import type { Entry, Fact } from "holdfast/host";
 import { memoryTool, type RunnerEventType, topics } from "../contract/index.ts";
 import { type EventData, eventOf } from "./event-of.ts";
 

@@ -1,7 +1,6 @@
 // A policy engine of the caller's: what it does not answer in time, or wrongly, blocks.
 import { isThenable, messageOf } from "@holdfast/upp";
-import type { Timers } from "holdfast";
-import type { MaybePromise } from "holdfast/host";
+import type { MaybePromise, Timers } from "holdfast/host";
 import type { PolicyDecision, PolicyEngine, PolicyQuestion } from "../contract/index.ts";
 
 const actions: ReadonlySet<string> = new Set(["allow", "block", "modify", "drop", "ask"]);

@@ -1,7 +1,7 @@
 // Audit records: one for each intervention, written before what it is about is carried out.
 import type { Redactor } from "@holdfast/redaction";
 import { HoldfastError, messageOf } from "@holdfast/upp";
-import type { Clock, Ids } from "holdfast";
+import type { Clock, Ids } from "holdfast/host";
 import type { AuditRecord, AuditSink, RunIdentity } from "../contract/index.ts";
 
 /** The parts of an audit. */

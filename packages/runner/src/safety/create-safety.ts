@@ -4,8 +4,7 @@
 
 import type { Redactor } from "@holdfast/redaction";
 import { after, HoldfastError } from "@holdfast/upp";
-import type { Clock, Fact, Ids, Timers } from "holdfast";
-import type { MaybePromise } from "holdfast/host";
+import type { Clock, Fact, Ids, MaybePromise, Timers } from "holdfast/host";
 import type { Admission, AuditNote, Interceptor } from "holdfast/middleware";
 import {
 	type AuditRecord,

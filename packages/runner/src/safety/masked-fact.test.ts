@@ -1,7 +1,7 @@
 // Facts of every kind that holds what somebody said, gave or noted.
 import { createRedactor } from "@holdfast/redaction";
 import { AssistantMessage, UserMessage } from "@holdfast/upp";
-import type { Fact } from "holdfast";
+import type { Fact } from "holdfast/host";
 import { expect, test } from "vitest";
 import { maskedFact } from "./masked-fact.ts";
 

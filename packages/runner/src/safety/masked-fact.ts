@@ -1,7 +1,7 @@
 // Removes registered secrets from facts: messages, inputs, outputs and notes are masked before they are recorded.
 import type { Redactor } from "@holdfast/redaction";
 import { type Message, type MessageJSON, messageFromJSON, messageToJSON } from "@holdfast/upp";
-import type { Fact } from "holdfast";
+import type { Fact } from "holdfast/host";
 
 /**
  * The members to mask: `data` is plain data, `message` is a message. Ids, paths and the engine's own fields are not

@@ -1,7 +1,7 @@
 // What this server says in AG-UI, protocol version 1.0. The types need no package; a type test compares them with the
 // real package.
 
-import type { SessionWait } from "holdfast";
+import type { SessionWait } from "holdfast/execute";
 
 /** Something that a run waits for beside the results of the front end's tools. */
 export interface AgUiInterrupt {

@@ -1,8 +1,8 @@
 // Document 3's events as events of AG-UI (reading 4). Pure: the same events give the same ones. It is fed a run from its
 // beginning, over all its suspensions; each of them is a run of its own in AG-UI, and ends with an outcome.
 
-import type { PendingSessionCall, SessionMessage } from "holdfast";
-import type { LoggedEvent } from "holdfast/execute";
+import type { SessionMessage } from "holdfast";
+import type { LoggedEvent, PendingSessionCall } from "holdfast/execute";
 import { approvalIdOf } from "../ai-sdk/index.ts";
 import { waitText } from "../service/index.ts";
 import type { AgUiBackgroundCall, AgUiEvent, AgUiInterrupt, AgUiUsage } from "./ag-ui-event.ts";

@@ -2,8 +2,8 @@
 // user, or results of its tools and answers to interrupts. The server keeps the history (keeps I2).
 
 import { cutText } from "@holdfast/upp";
-import type { PendingSessionCall } from "holdfast";
 import { HoldfastError } from "holdfast";
+import type { PendingSessionCall } from "holdfast/execute";
 import type { CallAnswer } from "../ai-sdk/index.ts";
 import { readApprovalId } from "../ai-sdk/index.ts";
 import type { JsonObject } from "../http/index.ts";

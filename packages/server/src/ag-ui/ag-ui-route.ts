@@ -1,6 +1,6 @@
 // The route for front ends that speak AG-UI: a thread is a session, under the thread's id.
-import { HoldfastError, type PendingSessionCall } from "holdfast";
-import type { LoggedEvent } from "holdfast/execute";
+import { HoldfastError } from "holdfast";
+import type { LoggedEvent, PendingSessionCall } from "holdfast/execute";
 import type { Exchange } from "../exchange.ts";
 import type { DescribedAnswer, Route } from "../http/index.ts";
 import { executeErrors, fieldErrors, submitToKnown } from "../routes/index.ts";

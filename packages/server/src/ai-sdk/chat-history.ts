@@ -1,6 +1,7 @@
 // A session's messages as the messages of a page: what was said for one message of the user is one message, as in the
 // stream, and under the same id. Pure.
-import type { PendingSessionCall, SessionMessage } from "holdfast";
+import type { SessionMessage } from "holdfast";
+import type { PendingSessionCall } from "holdfast/execute";
 import {
 	answerIdOf,
 	approvalIdOf,

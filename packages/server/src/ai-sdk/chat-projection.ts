@@ -4,8 +4,8 @@
 // A call's input is emitted as available when it is known who executes it: once the run waits for the page, or marked
 // when it was not the page's, so that no page executes a call that something else executes.
 
-import type { PendingSessionCall, SessionMessage } from "holdfast";
-import type { LoggedEvent } from "holdfast/execute";
+import type { SessionMessage } from "holdfast";
+import type { LoggedEvent, PendingSessionCall } from "holdfast/execute";
 import { waitText } from "../service/index.ts";
 import {
 	answerIdOf,

@@ -2,8 +2,8 @@
 // or is to be answered anew, or an answer with results of tools and approvals. The server keeps the history: what a page says was said before is not believed, for
 // anybody could put words into the agent's mouth, and it would be sent again with every message (keeps I2, I5).
 
-import type { PendingSessionCall } from "holdfast";
 import { HoldfastError } from "holdfast";
+import type { PendingSessionCall } from "holdfast/execute";
 import type { JsonObject } from "../http/index.ts";
 import { sessionIdOfBody } from "../http/index.ts";
 import { readApprovalId } from "./ui-chunk.ts";

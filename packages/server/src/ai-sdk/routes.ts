@@ -1,6 +1,6 @@
 // Routes for pages that use the AI SDK's `useChat`: a chat is a session, under the chat's id.
-import { HoldfastError, isHoldfastError, type PendingSessionCall } from "holdfast";
-import type { LoggedEvent } from "holdfast/execute";
+import { HoldfastError, isHoldfastError } from "holdfast";
+import type { LoggedEvent, PendingSessionCall } from "holdfast/execute";
 import type { Exchange, Projection } from "../exchange.ts";
 import type { DescribedAnswer, Route } from "../http/index.ts";
 import { answerJson, idempotencyKeyOf, isSessionId, sessionIdOfPath } from "../http/index.ts";

@@ -1,7 +1,8 @@
 // What this server says in the AI SDK's UI message stream protocol, version v1: chunks that build one message, and the
 // message itself. The types need no package; a type test compares them with the real package.
 
-import type { SessionMessage, SessionWait } from "holdfast";
+import type { SessionMessage } from "holdfast";
+import type { SessionWait } from "holdfast/execute";
 
 type AssistantPart = Extract<SessionMessage, { readonly role: "assistant" }>["content"][number];
 type SourcePart = Extract<AssistantPart, { readonly type: "source" }>;

@@ -1,8 +1,7 @@
 // Looks into the sessions of a service (keeps I9): every key that it reads is one of the owner's, or of a sub-agent of one.
-import type { Host, SessionHead } from "holdfast";
-import { watchAll } from "holdfast";
+import type { Host } from "holdfast";
 import { type ExecuteSession, readInput } from "holdfast/execute";
-import { childPrefix, readChildStoreKey } from "holdfast/host";
+import { childPrefix, readChildStoreKey, type SessionHead, watchAll } from "holdfast/host";
 import { invalidInput, sessionNotFound } from "./client-errors.ts";
 import type { InspectedChild, InspectedHead, SessionInspection } from "./inspection.ts";
 import { readServedKey, readSessionKey, type SessionOwner, servedKey } from "./served-key.ts";

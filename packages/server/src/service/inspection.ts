@@ -1,7 +1,8 @@
 // What those who look after sessions ask of a service beside what its clients do: entries of journals, what a session's turns are
 // worked on with, forks, and runs that are parked. An owner sees its own sessions only, as everywhere (keeps I9).
-import type { Entry, PendingSessionCall } from "holdfast";
-import type { ChosenOptions, SessionAgentInfo } from "holdfast/execute";
+
+import type { ChosenOptions, PendingSessionCall, SessionAgentInfo } from "holdfast/execute";
+import type { Entry } from "holdfast/host";
 import type { SessionOwner } from "./served-key.ts";
 import type { ServedCaller, Submitted } from "./service-types.ts";
 

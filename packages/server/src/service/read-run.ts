@@ -1,7 +1,6 @@
 // What became of a run, read from the log of its session: the same for every process, at any time (keeps I2). For faces that
 // know calls and tasks in place of sessions.
-import type { PendingSessionCall, SessionWait } from "holdfast";
-import type { LoggedEvent } from "holdfast/execute";
+import type { LoggedEvent, PendingSessionCall, SessionWait } from "holdfast/execute";
 import type { SessionOwner } from "./served-key.ts";
 import type { SessionService } from "./service-types.ts";
 

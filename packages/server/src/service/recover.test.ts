@@ -1,7 +1,6 @@
 import { manualTime, scriptedModel } from "@holdfast/testing";
-import type { Host, Journal } from "holdfast";
-import { memoryHost } from "holdfast";
-import { memoryJournal } from "holdfast/host";
+import { type Host, memoryHost } from "holdfast";
+import { type Journal, memoryJournal } from "holdfast/host";
 import { expect, test } from "vitest";
 import { says } from "./messages.fixture.ts";
 import type { SessionService } from "./service-types.ts";

@@ -1,6 +1,6 @@
 // Requests that came with an idempotency key (keeps I3). The same message is the same run, whichever server it reaches and
 // however often: the id of its run is made of the request and its key. Answers resume a run, and settle a call once.
-import type { Entry, Host } from "holdfast";
+import type { Host } from "holdfast";
 import {
 	afterEntry,
 	type ChosenOptions,
@@ -8,6 +8,7 @@ import {
 	type ExecuteSession,
 	entriesAfter,
 } from "holdfast/execute";
+import type { Entry } from "holdfast/host";
 import { codeOf, idempotencyKeyReused } from "./client-errors.ts";
 
 /** An execution that was accepted. */

@@ -1,22 +1,22 @@
 // What a session service is: its options, what it is asked, and what it answers.
 import { optionNames } from "@holdfast/upp";
+import type { AgentOptions, AgentRun, Host, SessionMessage } from "holdfast";
 import type {
-	AgentOptions,
-	AgentRun,
-	DrainOptions,
-	FollowOptions,
-	Host,
+	LoggedEvent,
 	PendingSessionCall,
-	RecoverOptions,
-	Recovery,
-	SessionMessage,
+	RunObserver,
 	SessionStatus,
 	SessionWait,
+	TurnOptions,
+} from "holdfast/execute";
+import type { Recovery, StoreStats } from "holdfast/host";
+import type {
+	DrainOptions,
+	FollowOptions,
+	RecoverOptions,
 	SuperviseOptions,
 	WorkOptions,
-} from "holdfast";
-import type { LoggedEvent, RunObserver, TurnOptions } from "holdfast/execute";
-import type { StoreStats } from "holdfast/host";
+} from "holdfast/types";
 import type { ClientOptions } from "./client-fields.ts";
 import type { SessionInspection } from "./inspection.ts";
 import type { SessionOwner } from "./served-key.ts";

@@ -2,15 +2,7 @@
 // a user of a tenant, sees its own only. What a dead process left is resumed.
 // It can still be looked at after it was closed.
 import { checkOptionNames, HoldfastTypeError, readDuration } from "@holdfast/upp";
-import type {
-	AgentRun,
-	DrainOptions,
-	Host,
-	RecoverOptions,
-	Recovery,
-	SuperviseOptions,
-	WorkOptions,
-} from "holdfast";
+import type { AgentRun, Host } from "holdfast";
 import {
 	type AgentFor,
 	type ChosenOptions,
@@ -27,7 +19,8 @@ import {
 	type SessionContext,
 	type ShownError,
 } from "holdfast/execute";
-import type { StoreStats } from "holdfast/host";
+import type { Recovery, StoreStats } from "holdfast/host";
+import type { DrainOptions, RecoverOptions, SuperviseOptions, WorkOptions } from "holdfast/types";
 import { acceptExecution, type WantedExecution } from "./accept-execution.ts";
 import { acceptWhole } from "./accept-whole.ts";
 import { backgroundOf, withBackground } from "./background-calls.ts";

@@ -1,5 +1,5 @@
 // What people read of a run that waits.
-import type { SessionWait } from "holdfast";
+import type { SessionWait } from "holdfast/execute";
 
 /** A sentence about a wait, without its end: `Waiting for the provider until 2026-01-31T10:15:00.000Z`. */
 export function waitText({ reason, tag, until }: SessionWait): string {

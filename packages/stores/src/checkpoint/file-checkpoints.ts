@@ -9,7 +9,8 @@ import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
 import { checkOptionNames, HoldfastError, optionNames } from "@holdfast/upp";
 import type { AgentStateJSON } from "holdfast";
-import { agentOfCheckpoint, type CheckpointMetadata, type CheckpointStore } from "holdfast/host";
+import type { CheckpointMetadata, CheckpointStore } from "holdfast/checkpoint";
+import { agentOfCheckpoint } from "holdfast/host";
 import { exists, isAbsence, isStill, replaceFile, sweep } from "./files.ts";
 import { folderOf, isHashed, sessionOf } from "./session-folder.ts";
 

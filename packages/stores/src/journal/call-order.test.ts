@@ -2,7 +2,7 @@
 import { scriptedModel } from "@holdfast/testing";
 import { UserMessage } from "@holdfast/upp";
 import { Agent, type AgentRun } from "holdfast";
-import { createInMemoryExecutionHost } from "holdfast/execution";
+import { createInMemoryExecutionHost } from "holdfast/execution-host";
 import type { SessionStore } from "holdfast/host";
 import { describe, expect, test } from "vitest";
 import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";

@@ -1,8 +1,7 @@
 // The head of a session: the only document that is ever replaced, and so the one point where writers meet (keeps I4). Its
 // size does not grow with the session: messages are in segments, and only queued inputs are here (keeps I5).
 import { HoldfastError } from "@holdfast/upp";
-import type { StoredInput } from "holdfast";
-import { journalCorrupt, named } from "holdfast/host";
+import { journalCorrupt, named, type StoredInput } from "holdfast/host";
 
 /** The current format. A changed head or segment gets a new number, never a changed meaning. */
 export const storeFormat = 1;

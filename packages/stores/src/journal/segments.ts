@@ -1,9 +1,15 @@
 // Segments: what one append committed, in a document that is written once. They are reached from the head backwards by
 // leases (the first segment of each lease names the segments of the one before) and within a lease by their numbers.
 
-import type { Append, Entry } from "holdfast";
-import type { SessionStore } from "holdfast/host";
-import { decodeFact, encodeFact, journalCorrupt, named } from "holdfast/host";
+import {
+	type Append,
+	decodeFact,
+	type Entry,
+	encodeFact,
+	journalCorrupt,
+	named,
+	type SessionStore,
+} from "holdfast/host";
 import { segmentKey } from "./derived-keys.ts";
 import { atOnce, commitDocument, loadDocument } from "./documents.ts";
 import { checkFormat, isSpan, type Span, type storeFormat } from "./head.ts";

@@ -1,9 +1,8 @@
 import { readFileSync } from "node:fs";
 import { journalContract, scriptedModel } from "@holdfast/testing";
 import { append, begin, ended, input, note, notes, take } from "@holdfast/testing/cases";
-import type { AgentOptions, Journal, Lease } from "holdfast";
-import { Agent } from "holdfast";
-import type { SessionStore } from "holdfast/host";
+import { Agent, type AgentOptions } from "holdfast";
+import type { Journal, Lease, SessionStore } from "holdfast/host";
 import { expect, test, vi } from "vitest";
 import { MemorySessionStore } from "../session-store/memory-session-store.ts";
 import { storeJournal } from "./store-journal.ts";

@@ -2,15 +2,20 @@
 // (keeps I2). A bare store cannot provide leases (a living holder is not waited for; its next commit conflicts),
 // notifications from other processes, and lists of sessions that this process has not used.
 import { uuid } from "@holdfast/upp";
-import type { Entry, Input, Journal, ListOptions, SessionHead, StoredInput } from "holdfast";
-import type { SessionStore } from "holdfast/host";
 import {
+	type Entry,
 	forkUnsettled,
+	type Input,
 	isSettledAt,
 	isUnreadable,
+	type Journal,
 	journalClosed,
+	type ListOptions,
 	leaseLost,
 	never,
+	type SessionHead,
+	type SessionStore,
+	type StoredInput,
 	sessionExists,
 } from "holdfast/host";
 import { orderOf } from "./claims.ts";

@@ -2,8 +2,17 @@
 // by compare-and-swap. A writer that moved the head otherwise has taken over the session, and this alone fences the old
 // one (keeps I4). An append writes a new segment, and then the head that refers to it (keeps I3, I5).
 
-import type { Append, AppendResult, Lease, StoredInput } from "holdfast";
-import { duplicateInput, foldUnsupported, journalClosed, leaseLost, lookAt } from "holdfast/host";
+import {
+	type Append,
+	type AppendResult,
+	duplicateInput,
+	foldUnsupported,
+	journalClosed,
+	type Lease,
+	leaseLost,
+	lookAt,
+	type StoredInput,
+} from "holdfast/host";
 import { type Claim, keepClaim, orderOf } from "./claims.ts";
 import { headKey, segmentKey } from "./derived-keys.ts";
 import { commitDocument, deleteDocuments, loadDocument, sessionConflict, type Version } from "./documents.ts";

@@ -1,7 +1,7 @@
 // The contract every checkpoint store keeps, as a list of cases for any test runner. Each case gets a place of its own.
 import { AssistantMessage, UserMessage } from "@holdfast/upp";
 import { AgentState, type AgentStateJSON } from "holdfast";
-import type { CheckpointStore } from "holdfast/host";
+import type { CheckpointStore } from "holdfast/checkpoint";
 import type { ContractCase } from "../contract/index.ts";
 
 /** One place that checkpoints are kept in. */
@@ -25,7 +25,7 @@ export interface CheckpointStoreContractOptions {
  * @see UAP 12.4
  * @example
  * import type { AgentStateJSON } from "holdfast";
- * import type { CheckpointStore } from "holdfast/host";
+ * import type { CheckpointStore } from "holdfast/checkpoint";
  *
  * const make = () => {
  * 	const kept = new Map<string, AgentStateJSON>();

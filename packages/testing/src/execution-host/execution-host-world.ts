@@ -8,7 +8,7 @@ import type {
 	NotificationRecord,
 	RunRecord,
 	StoredRunEvent,
-} from "holdfast/execution";
+} from "holdfast/execution-host";
 import type { MaybePromise } from "holdfast/host";
 import type { ContractCase } from "../contract/index.ts";
 

@@ -1,5 +1,5 @@
 // Cases about runs, their leases, checkpoints and events.
-import type { AgentEvent } from "holdfast";
+import type { AgentEvent } from "holdfast/types";
 import { checkpoint, claim, expectSame, readAll, run, type WrittenCase } from "./execution-host-world.ts";
 
 export const runCases: readonly WrittenCase[] = [

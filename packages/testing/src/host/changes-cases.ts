@@ -1,5 +1,5 @@
 // Changes: everything that happens in a store, in one order, for present and late readers alike.
-import { type Change, type ChangeLog, watchAll } from "holdfast";
+import { type Change, type ChangeLog, watchAll } from "holdfast/host";
 import { append, begin, ended, eventually, input, note, same, started, take } from "../journal/index.ts";
 import type { PortCase } from "./port-case.ts";
 

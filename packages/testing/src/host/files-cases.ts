@@ -1,6 +1,5 @@
 // Files: streamed in and out, complete or absent, and deleted with their session.
-import type { SessionFiles } from "holdfast";
-import { pieceSize } from "holdfast/host";
+import { pieceSize, type SessionFiles } from "holdfast/host";
 import { append, begin, ended, rejects, same } from "../journal/index.ts";
 import type { PortCase } from "./port-case.ts";
 

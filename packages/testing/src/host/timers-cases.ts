@@ -1,6 +1,7 @@
 // Timers: due at a time, claimed by one at a time, and there until they are settled.
-import type { ClaimedTimer, TimerStore } from "holdfast";
+
 import { storeKeyOf } from "holdfast/execute";
+import type { ClaimedTimer, TimerStore } from "holdfast/host";
 import { eventually, same } from "../journal/index.ts";
 import type { PortCase } from "./port-case.ts";
 

@@ -1,5 +1,5 @@
 // Appended facts are read in order by every reader; sessions are found and kept apart.
-import type { Entry, Fact, ListOptions } from "holdfast";
+import type { Entry, Fact, ListOptions } from "holdfast/host";
 import {
 	append,
 	begin,

@@ -1,5 +1,5 @@
 // Settled entries become one (Append.replaces): fenced and whole as any append, and nothing after them changes.
-import type { Fact, Journal, Lease } from "holdfast";
+import type { Fact, Journal, Lease } from "holdfast/host";
 import {
 	append,
 	begin,

@@ -1,5 +1,5 @@
 // Forks: settled entries under a key of their own, all or none, that owe nothing to the session they were copied from.
-import type { Journal } from "holdfast";
+import type { Journal } from "holdfast/host";
 import {
 	append,
 	begin,

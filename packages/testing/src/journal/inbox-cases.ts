@@ -1,5 +1,5 @@
 // Inputs from outside: from anyone, at any time, once, in order, and accepted together with the resulting facts.
-import type { Input, Lease } from "holdfast";
+import type { Input, Lease } from "holdfast/host";
 import {
 	append,
 	begin,

@@ -1,5 +1,5 @@
 // A recreated session is a different one, even with the same key: its incarnation differs.
-import type { Journal } from "holdfast";
+import type { Journal } from "holdfast/host";
 import { append, begin, ended, input, note, same, started, take, type WrittenCase } from "./journal-world.ts";
 
 async function incarnationOf(journal: Journal, key: string): Promise<string> {

@@ -1,6 +1,5 @@
 // The world a case about journals works in, what the cases say of it, and what they are written with.
-import type { Entry, Fact, Input, Journal, Lease } from "holdfast";
-import type { MaybePromise } from "holdfast/host";
+import type { Entry, Fact, Input, Journal, Lease, MaybePromise } from "holdfast/host";
 import type { ContractCase } from "../contract/index.ts";
 
 /** A store and the workers that share it, for one case. */

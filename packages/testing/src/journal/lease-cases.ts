@@ -1,5 +1,5 @@
 // One writer: leases, epochs, and workers that lose them (keeps I4).
-import type { AppendResult, Fact, Lease, ListOptions, SessionHead } from "holdfast";
+import type { AppendResult, Fact, Lease, ListOptions, SessionHead } from "holdfast/host";
 import {
 	append,
 	begin,

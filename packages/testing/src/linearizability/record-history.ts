@@ -1,7 +1,13 @@
 // Records what a process does to a journal, for the check of a history. The begin of an operation is written before it, its end
 // after it, so that of a process which is killed it is known what it had begun.
-import type { Append, Entry, Journal, Lease } from "holdfast";
-import { type EncodedFact, encodeFact } from "holdfast/host";
+import {
+	type Append,
+	type EncodedFact,
+	type Entry,
+	encodeFact,
+	type Journal,
+	type Lease,
+} from "holdfast/host";
 import type { Operation } from "./linearizable.ts";
 import type { SessionOperation, SessionOutcome } from "./session-history.ts";
 

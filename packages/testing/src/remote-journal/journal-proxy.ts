@@ -2,8 +2,17 @@
 // journal to `serveJournal`.
 import { type ChildProcess, fork } from "node:child_process";
 import { HoldfastError } from "@holdfast/upp";
-import type { Append, AppendResult, Entry, Journal, Lease, StoredInput } from "holdfast";
-import { decodeFact, type EncodedFact, encodeFact } from "holdfast/host";
+import {
+	type Append,
+	type AppendResult,
+	decodeFact,
+	type EncodedFact,
+	type Entry,
+	encodeFact,
+	type Journal,
+	type Lease,
+	type StoredInput,
+} from "holdfast/host";
 
 /** A journal in a process of its own. */
 export interface RemoteJournal extends Journal {

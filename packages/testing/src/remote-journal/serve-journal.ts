@@ -1,6 +1,5 @@
 // The side of a remote journal that has it: it does what messages from its parent say.
-import type { Journal, Lease } from "holdfast";
-import { decodeFact, type EncodedFact } from "holdfast/host";
+import { decodeFact, type EncodedFact, type Journal, type Lease } from "holdfast/host";
 import { encodeEntry } from "./journal-proxy.ts";
 
 /** Serves a journal to the process that started this one, until that ends. */

@@ -1,8 +1,15 @@
 // Compares a durable journal with the one in memory over random operations of workers that are alive, or are taken for
 // dead and continue. Findings of the simulation on the one therefore apply to the other.
 import fc from "fast-check";
-import type { Append, Fact, Input, Journal, Lease } from "holdfast";
-import { type MaybePromise, memoryJournal } from "holdfast/host";
+import {
+	type Append,
+	type Fact,
+	type Input,
+	type Journal,
+	type Lease,
+	type MaybePromise,
+	memoryJournal,
+} from "holdfast/host";
 import { ended, note, same, started } from "../journal/index.ts";
 
 const keys = ["a", "a/b", "ü"] as const;

@@ -1,8 +1,7 @@
 // Invariants of background work and its notifications at the end: no task is lost, each end is reported once, and no
 // notification stays unacknowledged.
-import type { SessionHead } from "holdfast";
-import type { NotificationRecord, RunRecord } from "holdfast/execution";
-import { isFinal, type StoredRecord, taskKey } from "holdfast/host";
+import { isFinal, type NotificationRecord, type RunRecord } from "holdfast/execution-host";
+import { type SessionHead, type StoredRecord, taskKey } from "holdfast/host";
 import { type SessionLife, textOf } from "./ledger.ts";
 import type { Users } from "./users.ts";
 import type { World } from "./world.ts";

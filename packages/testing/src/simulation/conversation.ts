@@ -1,6 +1,7 @@
 // The expected conversation of a session: an independent fold over its facts that shares no code with the engine's. It
 // tracks less: the open run, the calls without a result, and the text of each message.
-import { AgentState, type Entry } from "holdfast";
+import { AgentState } from "holdfast";
+import type { Entry } from "holdfast/host";
 
 /** The compared parts of a message. */
 export interface SaidMessage {

@@ -1,6 +1,7 @@
 // Accepted answers and their outcome: each is recorded, unless another answer to the same call came first.
 
-import type { Fact, StoredInput, ToolAnswer } from "holdfast";
+import type { ToolAnswer } from "holdfast";
+import type { Fact, StoredInput } from "holdfast/host";
 import type { Ledger } from "./ledger.ts";
 
 /** An answer that was accepted for a run of another process. */

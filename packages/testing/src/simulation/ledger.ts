@@ -1,7 +1,6 @@
 // The true contents of the store, followed append by append, and the invariants at every moment (checks I2, I3, I4).
 
-import type { Append, Entry, SessionHead, StoredInput } from "holdfast";
-import type { MaybePromise } from "holdfast/host";
+import type { Append, Entry, MaybePromise, SessionHead, StoredInput } from "holdfast/host";
 import { Conversation, sameConversation } from "./conversation.ts";
 import { expectedErrors } from "./expected-errors.ts";
 import { printable } from "./schedule.ts";

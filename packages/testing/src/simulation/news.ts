@@ -1,6 +1,6 @@
 // Change notifications for a store that is not in memory: such a store notices other processes in its own time, but a
 // schedule has only the time of its seed. The simulation therefore reports each change at once.
-import type { Lease } from "holdfast";
+import type { Lease } from "holdfast/host";
 
 export class News {
 	readonly #watchers = new Map<string, Set<() => void>>();

@@ -1,8 +1,7 @@
 // Faults planted on purpose, to see whether the checks find them. They are put between the shipped code and its ports;
 // the shipped code itself is not touched.
 
-import type { Append, Fact, Input, Lease } from "holdfast";
-import { readChildStoreKey } from "holdfast/host";
+import { type Append, type Fact, type Input, type Lease, readChildStoreKey } from "holdfast/host";
 import type { Ledger } from "./ledger.ts";
 import type { Random } from "./random.ts";
 import type { AccessAtOnce, Holders, StoreUser } from "./store-access.ts";

@@ -1,7 +1,7 @@
 // A process of the world: a worker with an agent. It can be stopped, wake up late, lose its lease while it lives, and die.
-import { Agent, type Entry, type Host, type Journal, type Ports, type ToolContext } from "holdfast";
-import type { OwnExecutionHost } from "holdfast/execution";
-import { journalExecution, journalHost, type RecordingHost } from "holdfast/host";
+import { Agent, type Host, type ToolContext } from "holdfast";
+import { journalExecution, type OwnExecutionHost, type RecordingHost } from "holdfast/execution-host";
+import { type Entry, type Journal, journalHost, type Ports } from "holdfast/host";
 import { taskIdOf } from "./background-checks.ts";
 import { makeOperation, writing } from "./operations.ts";
 import { type PlantedFault, withFault } from "./planted-faults.ts";

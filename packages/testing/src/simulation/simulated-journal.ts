@@ -1,7 +1,6 @@
 // The journal of a process: its requests run and are answered when the scheduler decides, or never.
 import { after, guarded } from "@holdfast/upp";
-import type { Append, AppendResult, Journal, Lease } from "holdfast";
-import type { MaybePromise } from "holdfast/host";
+import type { Append, AppendResult, Journal, Lease, MaybePromise } from "holdfast/host";
 import type { Lanes, Operation } from "./operations.ts";
 import type { PlantedFault } from "./planted-faults.ts";
 import type { Owner, Schedule } from "./schedule.ts";

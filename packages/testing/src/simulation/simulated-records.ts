@@ -2,8 +2,15 @@
 // space; the state of a run is read from the store.
 
 import { after } from "@holdfast/upp";
-import type { Entry, Journal } from "holdfast";
-import type { MaybePromise, RecordSpace, RecordWrite, RunIndex, RunLocation } from "holdfast/host";
+import type {
+	Entry,
+	Journal,
+	MaybePromise,
+	RecordSpace,
+	RecordWrite,
+	RunIndex,
+	RunLocation,
+} from "holdfast/host";
 import type { Ledger } from "./ledger.ts";
 import type { Operation } from "./operations.ts";
 import type { PlantedFault } from "./planted-faults.ts";

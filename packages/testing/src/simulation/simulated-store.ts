@@ -1,6 +1,5 @@
 // The store that the processes of a world share: the one in memory, or one that a caller brings.
-import type { Journal } from "holdfast";
-import { type MemoryJournal, memoryJournal } from "holdfast/host";
+import { type Journal, type MemoryJournal, memoryJournal } from "holdfast/host";
 
 /** The time of a world, in milliseconds. */
 export interface WorldClock {

@@ -11,11 +11,11 @@ import type {
 	Journal,
 	Lease,
 	ListOptions,
+	MaybePromise,
 	ReadOptions,
 	SessionHead,
 	StoredInput,
-} from "holdfast";
-import type { MaybePromise } from "holdfast/host";
+} from "holdfast/host";
 import type { Ledger } from "./ledger.ts";
 import type { News } from "./news.ts";
 

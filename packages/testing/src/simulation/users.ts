@@ -1,6 +1,7 @@
 // Users of the world: they send, steer, answer, interrupt, suspend, stop, fork, fold, kill and delete at moments that the seed chooses.
 
-import { type AgentRun, foldHistory, type ToolAnswer } from "holdfast";
+import type { AgentRun, ToolAnswer } from "holdfast";
+import { foldHistory } from "holdfast/host";
 import { rootOf } from "./child-checks.ts";
 import { type GivenAnswer, holds, isDecided } from "./given-answers.ts";
 import type { Process } from "./process.ts";

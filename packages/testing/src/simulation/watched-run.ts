@@ -1,7 +1,8 @@
 // A watched run: every emitted event must already be in the journal, in its order, without gaps (checks I3).
 
-import type { AgentEvent, AgentRun, Entry, Fact, RunEvent, SubagentJobEvent } from "holdfast";
-import { type FactKind, isJobEvent } from "holdfast/host";
+import type { AgentRun, RunEvent } from "holdfast";
+import { type Entry, type Fact, type FactKind, isJobEvent } from "holdfast/host";
+import type { AgentEvent, SubagentJobEvent } from "holdfast/types";
 import type { Ledger } from "./ledger.ts";
 import type { Process } from "./process.ts";
 import type { Schedule } from "./schedule.ts";

@@ -1,7 +1,6 @@
 // The world of one schedule: a store, processes over it, what the outside saw, and the chances of things going wrong.
 
-import type { Journal, Lease } from "holdfast";
-import { memoryRecords, type RecordSpace } from "holdfast/host";
+import { type Journal, type Lease, memoryRecords, type RecordSpace } from "holdfast/host";
 import { Effects } from "./effects.ts";
 import { Ledger } from "./ledger.ts";
 import { News } from "./news.ts";

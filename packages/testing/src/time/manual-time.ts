@@ -1,5 +1,5 @@
 // Time that advances only when a test advances it.
-import type { Ports } from "holdfast";
+import type { Ports } from "holdfast/host";
 
 /** A clock and its timers, for the option `ports` of an agent. */
 export interface ManualTime {

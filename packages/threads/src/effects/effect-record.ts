@@ -7,7 +7,7 @@
 //
 // A `running` record of a dead worker belongs to an interrupted effect: its outcome is unknown, and it is not started
 // again.
-import type { RecordSpace, Timer, TimerStore } from "holdfast";
+import type { RecordSpace, Timer, TimerStore } from "holdfast/host";
 import type { ScheduledEffect } from "../types/index.ts";
 
 /** The body of an effect's timer. */

@@ -2,7 +2,8 @@
 // the store has changed) → claiming → running up to the limit → idle; stopped ends it. It waits for the next due time and
 // for changes, so pending effects cost nothing (keeps I7). A claim is only a reservation; the record makes an effect
 // start once (see effect-record.ts).
-import { type ClaimedTimer, HoldfastError, type Ports } from "holdfast";
+import { HoldfastError } from "holdfast";
+import type { ClaimedTimer, Ports } from "holdfast/host";
 import {
 	type EffectBody,
 	type EffectRecord,

@@ -1,6 +1,6 @@
 // Effects over a host without threads, for tests: a clock that is set, and workers that count what they carry out.
-import type { Host, Ports } from "holdfast";
-import { systemPorts } from "holdfast/host";
+import type { Host } from "holdfast";
+import { type Ports, systemPorts } from "holdfast/host";
 import { z } from "zod";
 import type { EffectDefinition } from "../types/index.ts";
 import {

@@ -1,6 +1,7 @@
 // The effects of one thread: scheduling, looking at and cancelling them. They are timers of the thread's session, so they
 // go with it.
-import { type Clock, HoldfastError, type Ids, type Timer } from "holdfast";
+import { HoldfastError } from "holdfast";
+import type { Clock, Ids, Timer } from "holdfast/host";
 import type { EffectDefinition, ScheduledEffect } from "../types/index.ts";
 import {
 	type EffectBody,

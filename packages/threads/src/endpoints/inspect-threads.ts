@@ -1,8 +1,9 @@
 // Threads as the inspector looks into them: each is a session, its sub-agents are threads of their own. A caller sees the threads
 // that the public routes show it (keeps I9).
 import type { InspectedChild, InspectedHead, SessionInspection, SessionOwner } from "@holdfast/server";
-import { type Entry, HoldfastError, watchAll } from "holdfast";
+import { HoldfastError } from "holdfast";
 import { readStoreKey } from "holdfast/execute";
+import { type Entry, watchAll } from "holdfast/host";
 import { dataOf, systemOf, type ThreadRecord, type Threads, turnInfo } from "../thread/index.ts";
 import { isVisibleTo, tenantOf } from "./served-threads.ts";
 

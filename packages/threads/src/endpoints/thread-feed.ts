@@ -3,9 +3,8 @@
 //
 // A watcher reads → (it has caught up with the feed) → joins the feed → (it lags too far behind) → reads again. While it
 // reads, it gets the stored events only: emitted events reach those who watch at that moment.
-import type { StoredInput } from "holdfast";
 import { type EventPlace, eventId, followPages, invalidEventId, isAfter, placeAfter } from "holdfast/execute";
-import { readEdit } from "holdfast/host";
+import { readEdit, type StoredInput } from "holdfast/host";
 import type { Threads } from "../thread/index.ts";
 import { type ThreadEvent, ThreadProjection } from "./thread-events.ts";
 

@@ -1,6 +1,6 @@
 // The stored description of a file or folder. The bytes decide which files exist: a description that was lost in a crash
 // is rebuilt, and a description without bytes is ignored.
-import type { FileInfo } from "holdfast";
+import type { FileInfo } from "holdfast/host";
 import mime from "mime";
 import type { FileRecord } from "../types/index.ts";
 import { nameOf } from "./thread-path.ts";

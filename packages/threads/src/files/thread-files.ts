@@ -1,8 +1,8 @@
 // The files of one thread: folders, media types and a tree over the host's files, which have names and bytes only. A file
 // is there when its bytes are; the host replaces them whole, so a reader sees the old file or the new one (keeps I2).
 import { HoldfastTypeError } from "@holdfast/upp";
-import { HoldfastError, isHoldfastError, type SessionFiles } from "holdfast";
-import { pieceSize } from "holdfast/host";
+import { HoldfastError, isHoldfastError } from "holdfast";
+import { pieceSize, type SessionFiles } from "holdfast/host";
 import type {
 	FileChunk,
 	FileRecord,

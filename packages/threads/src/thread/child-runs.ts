@@ -1,7 +1,7 @@
 // The runs of a sub-agent: the message that starts one, and its result. A run takes its name from the call that requests
 // it, so it starts only once even if the call is started again (keeps I3).
 import { UserMessage } from "@holdfast/upp";
-import type { Entry } from "holdfast";
+import type { Entry } from "holdfast/host";
 import type { AttachmentRef, ToolResult } from "../types/index.ts";
 import { broughtBack } from "./child-files.ts";
 import { evolveFlow, type Flow, initialFlow } from "./flow.ts";

@@ -1,6 +1,7 @@
 // A thread as a decider: whose step it is follows from the fold alone (keeps I1, I6).
-import { type Entry, HoldfastError } from "holdfast";
+import { HoldfastError } from "holdfast";
 import { type Action, type DecidingStrategy, type QuestionContext, strategy } from "holdfast/execution";
+import type { Entry } from "holdfast/host";
 import { type BeginAnswer, type Flow, type FlowRules, initialFlow, queuedTag, topics } from "./flow.ts";
 
 /** The parts of the thread that a decider needs. */

@@ -1,6 +1,7 @@
 // The default parts of threads, over one host.
 import { after } from "@holdfast/upp";
-import type { Host, Ports } from "holdfast";
+import type { Host } from "holdfast";
+import type { Ports } from "holdfast/host";
 import { type EnvGiven, type Redaction, Redactions, ThreadEnvironment } from "../environment/index.ts";
 import { fileMethods, filesOf, storeAttachments } from "../files/index.ts";
 import { ThreadValues } from "../values/index.ts";

@@ -1,5 +1,6 @@
 // Threads that are deleted while others speak to them: nobody speaks to what is gone, and nothing is left of it.
-import { memoryHost, type RecordSpace } from "holdfast";
+import { memoryHost } from "holdfast";
+import type { RecordSpace } from "holdfast/host";
 import { expect, test } from "vitest";
 import { defineHook, defineTool } from "../define/index.ts";
 import { type ThreadRecord, ThreadRecords } from "./records.ts";

@@ -1,8 +1,9 @@
 // The effects of threads: what schedules them, and the worker of this process that carries out those that are due, of any thread
 // of the project.
 import { messageOf } from "@holdfast/upp";
-import { HoldfastError, type Host, type Ports } from "holdfast";
+import { HoldfastError, type Host } from "holdfast";
 import type { OwnLife } from "holdfast/execute";
+import type { Ports } from "holdfast/host";
 import { type DueEffect, EffectWorker, ThreadEffects } from "../effects/index.ts";
 import type { NamespaceContext, Project } from "../types/index.ts";
 import type { EffectsPart, ThreadPlace } from "./parts.ts";

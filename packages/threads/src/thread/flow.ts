@@ -1,7 +1,7 @@
 // The flow of an execution: a pure fold of the facts of its run (keeps I2, I6). A turn is one side finishing; an execution of an
 // `ai_human` agent is one turn, one of a `dual_ai` agent as many as it takes until a stop condition ends the session.
 import type { ToolCall } from "@holdfast/upp";
-import type { Entry } from "holdfast";
+import type { Entry } from "holdfast/host";
 import type { AgentDefinition, AttachmentRef, SessionToolConfig, SideConfig } from "../types/index.ts";
 import { type Control, dataOf, type Side } from "./message-data.ts";
 import { readResult, resultText, type StoredResult } from "./row.ts";

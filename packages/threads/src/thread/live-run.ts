@@ -3,7 +3,7 @@
 //
 //   loading  reads the earlier messages and, for a resumed run, its entries; new commits wait
 //   ready    folds each committed entry as it arrives
-import type { Entry } from "holdfast";
+import type { Entry } from "holdfast/host";
 import type { PolicyRun } from "holdfast/middleware";
 import type { HookName, ProjectItem, ThreadState } from "../types/index.ts";
 import { type Flow, initialFlow } from "./flow.ts";

@@ -1,6 +1,7 @@
 // Messages of a thread, and the thread itself: what is listed, queued, changed and ended.
 import { join } from "node:path";
-import { memoryHost, type StoredInput } from "holdfast";
+import { memoryHost } from "holdfast";
+import type { StoredInput } from "holdfast/host";
 import { sqliteHost } from "holdfast/sqlite";
 import { expect, test } from "vitest";
 import { defineHook, defineTool } from "../define/index.ts";

@@ -9,8 +9,9 @@ import {
 	ToolResultMessage,
 	UserMessage,
 } from "@holdfast/upp";
-import { type Entry, HoldfastError, type MessageEdit, type StoredInput } from "holdfast";
-import { readEdit } from "holdfast/host";
+import { HoldfastError } from "holdfast";
+import { type Entry, readEdit, type StoredInput } from "holdfast/host";
+import type { MessageEdit } from "holdfast/types";
 import type {
 	AttachmentRef,
 	GetMessagesOptions,

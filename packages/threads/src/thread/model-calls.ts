@@ -1,7 +1,8 @@
 // The model calls of a thread. Calls of its sides are facts of its journal. Calls that prompts make as tools, and failed
 // calls, are separate records, written when they end.
 import type { TokenUsage } from "@holdfast/upp";
-import type { Entry, Host } from "holdfast";
+import type { Host } from "holdfast";
+import type { Entry } from "holdfast/host";
 import { queuedTag } from "./flow.ts";
 import { dataOf } from "./message-data.ts";
 

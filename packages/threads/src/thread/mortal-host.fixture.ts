@@ -1,6 +1,6 @@
 // Processes that die at a write: what they have committed by then stays, and the rest of them never happens.
-import { type Host, type Lease, memoryHost } from "holdfast";
-import type { MemoryJournal } from "holdfast/host";
+import { type Host, memoryHost } from "holdfast";
+import type { Lease, MemoryJournal } from "holdfast/host";
 
 /** A store that outlives the processes on it. */
 export interface MortalStore {

@@ -2,7 +2,7 @@
 // is followed (keeps I1).
 
 import { AssistantMessage as Assistant, type AssistantMessage, after, messageOf } from "@holdfast/upp";
-import type { Entry, Fact } from "holdfast";
+import type { Entry, Fact } from "holdfast/host";
 import type { Admission, InterceptedResult, Interceptor, ReplacedResult } from "holdfast/middleware";
 import type { ToolAttachment, ToolResult } from "../types/index.ts";
 import { topics } from "./flow.ts";

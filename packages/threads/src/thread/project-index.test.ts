@@ -1,6 +1,6 @@
 // What a project means to its threads.
 import { UserMessage } from "@holdfast/upp";
-import type { Entry } from "holdfast";
+import type { Entry } from "holdfast/host";
 import { expect, test } from "vitest";
 import { initialFlow } from "./flow.ts";
 import { withData } from "./message-data.ts";

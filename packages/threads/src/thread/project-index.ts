@@ -1,6 +1,7 @@
 // An index of a project for its threads: agents, and the callables of each prompt. It is built once, because a loaded
 // project never changes.
-import { HoldfastError, type Entry as JournalEntry, type RetryPolicy } from "holdfast";
+import { HoldfastError, type RetryPolicy } from "holdfast";
+import type { Entry as JournalEntry } from "holdfast/host";
 import { z } from "zod";
 import type {
 	AgentDefinition,

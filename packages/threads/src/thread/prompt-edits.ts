@@ -1,6 +1,7 @@
 // Edited prompts: versions of a project's prompts that were written while it runs. They are records of the host, so all processes
 // over it have them. Version 0 is what the project has; each edit is a version more, and none is ever changed or removed.
-import { type Clock, HoldfastError, type RecordSpace } from "holdfast";
+import { HoldfastError } from "holdfast";
+import type { Clock, RecordSpace } from "holdfast/host";
 import type { Project, ProjectItem, PromptContent, PromptPart } from "../types/index.ts";
 import type { ThreadsOptions } from "./threads-options.ts";
 

@@ -1,6 +1,6 @@
 // Records of threads outside their sessions: small records of the host, by id and in order of creation.
-import { HoldfastError, type Host, type Ports, type RecordSpace } from "holdfast";
-import type { StoredRecord } from "holdfast/host";
+import { HoldfastError, type Host } from "holdfast";
+import type { Ports, RecordSpace, StoredRecord } from "holdfast/host";
 import { threadNotFound, threadTerminated } from "./not-found.ts";
 
 /** Whose sub-agent a thread is, and how. */

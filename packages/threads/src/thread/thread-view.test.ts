@@ -2,7 +2,7 @@
 // provider gets of it has calls and results in pairs.
 import { AssistantMessage, ToolResultMessage, UserMessage } from "@holdfast/upp";
 import fc from "fast-check";
-import type { Entry, Fact } from "holdfast";
+import type { Entry, Fact } from "holdfast/host";
 import { expect, test } from "vitest";
 import type { ProviderMessage } from "../types/index.ts";
 import { providerHistory } from "./history.ts";

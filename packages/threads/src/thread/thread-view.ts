@@ -1,7 +1,8 @@
 // The messages of a thread as a list: a fold of its journal, kept in memory and extended incrementally (keeps I2, I5). It
 // is a cache that can be rebuilt from the entries.
 import type { AnyMessage, ToolCall } from "@holdfast/upp";
-import { AgentState, type Entry } from "holdfast";
+import { AgentState } from "holdfast";
+import type { Entry } from "holdfast/host";
 import { dataOf, type Side } from "./message-data.ts";
 import { type Row, type RowOrigin, resultRow, rowOf } from "./row.ts";
 

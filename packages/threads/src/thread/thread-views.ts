@@ -1,5 +1,5 @@
 // The views of recently read threads, each extended incrementally; older ones are rebuilt when needed (keeps I7).
-import type { Journal } from "holdfast";
+import type { Journal } from "holdfast/host";
 import { ThreadView } from "./thread-view.ts";
 
 /** How many threads keep their messages in memory. */

@@ -1,6 +1,7 @@
 // The options of threads, validated on entry.
 import { HoldfastTypeError, readDuration } from "@holdfast/upp";
-import type { AgentOptions, Host, Ports } from "holdfast";
+import type { AgentOptions, Host } from "holdfast";
+import type { Ports } from "holdfast/host";
 import type { MiddlewareEntry } from "holdfast/middleware";
 import type { Plugin } from "holdfast/plugins";
 import type { EnvGiven } from "../environment/index.ts";

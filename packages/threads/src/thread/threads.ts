@@ -1,19 +1,9 @@
 // The threads of a project over one host: sessions whose agent, prompt and model the project names. No loop or store (keeps I1).
 import { createSandbox, type Sandbox } from "@holdfast/sandbox";
-import {
-	type AgentRun,
-	type DrainOptions,
-	HoldfastError,
-	type Host,
-	type Ports,
-	type RecoverOptions,
-	type Recovery,
-	type Session,
-	type SuperviseOptions,
-	type WorkOptions,
-} from "holdfast";
+import { type AgentRun, HoldfastError, type Host, type Session } from "holdfast";
 import { AgentSessions, Lifecycle, readStoreKey, storeKeyOf, type TurnOptions } from "holdfast/execute";
-import { systemPorts } from "holdfast/host";
+import { type Ports, type Recovery, systemPorts } from "holdfast/host";
+import type { DrainOptions, RecoverOptions, SuperviseOptions, WorkOptions } from "holdfast/types";
 import type { ThreadEffects } from "../effects/index.ts";
 import type { Redaction } from "../environment/index.ts";
 import type { Message, Project, ProjectSource, QueueMessageInput, ThreadState } from "../types/index.ts";

@@ -1,7 +1,8 @@
 // Messages of a thread that wait for its turn: what policy masks is stored nowhere.
 import { createRedactor } from "@holdfast/redaction";
 import { messageFromJSON, messageToJSON, type UserMessage } from "@holdfast/upp";
-import { type Fact, memoryHost } from "holdfast";
+import { memoryHost } from "holdfast";
+import type { Fact } from "holdfast/host";
 import type { Interceptor } from "holdfast/middleware";
 import { expect, test } from "vitest";
 import { oneAgent, said, scripted, start } from "./threads.fixture.ts";
