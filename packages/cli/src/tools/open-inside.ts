@@ -16,16 +16,16 @@ export interface JudgedPath {
 	/** As the model knows it. */
 	readonly relative: string;
 }
+
 /** The location of an open descriptor, as the system reports it. */
-/** What the system says of an open descriptor. */
 export interface Descriptors {
 	/** The folder in which each descriptor is a link to what it has open; undefined where there is no such folder. */
 	readonly folder: string | undefined;
 }
 
 const ofThisSystem: Descriptors = { folder: process.platform === "linux" ? "/proc/self/fd" : undefined };
+
 // Never waits for a pipe or a terminal. Windows has neither flag.
-// What may be a pipe or a terminal is not waited for. Windows knows neither flag.
 const toLook = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
 const toEnter = constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | (constants.O_NOFOLLOW ?? 0);
 
@@ -47,8 +47,8 @@ export async function openInside(
 	await handle.close();
 	throw exchanged(path);
 }
+
 /** A folder of the root that is held open, so that it cannot be replaced. */
-/** A folder of the root that is held open, so that nobody can put another in its place. */
 export interface OpenFolder {
 	readonly handle: FileHandle;
 	/** A path that leads to an entry of this very folder. */
@@ -104,8 +104,8 @@ async function enter(path: string, file: JudgedPath): Promise<FileHandle> {
 			return await open(path, toEnter);
 		} catch (error) {
 			const { code } = error as NodeJS.ErrnoException;
+			if (code === "ENOENT") {
 				// Another caller may create it at the same time.
-				// Whoever makes it at the same time makes it for all.
 				await mkdir(path).catch((failure: NodeJS.ErrnoException) => {
 					if (failure.code !== "EEXIST") throw failure;
 				});
@@ -129,8 +129,8 @@ function openedFolder(handle: FileHandle, path: JudgedPath, descriptors: Descrip
 /** Whether what is open is what the path led to when it was judged. */
 async function isAt(handle: FileHandle, absolute: string, { folder }: Descriptors): Promise<boolean> {
 	if (folder !== undefined) {
+		const place = await readlink(`${folder}/${handle.fd}`).catch(() => undefined);
 		// A file that was removed or replaced since is still the requested one.
-		// What was removed or replaced since is still what was asked for.
 		if (place !== undefined) return place === absolute || place === `${absolute} (deleted)`;
 	}
 	const path = await realpath(absolute);
