@@ -1,3 +1,3 @@
-// The member of `_meta` that says which calls are one: a client puts it into every attempt at a call, and a server that
-// deduplicates looks at it.
+// The member of `_meta` that identifies repeated calls: a client sends it with every attempt at a call, and a server that
+// deduplicates reads it.
 export const idempotencyKeyMember = "dev.holdfast/idempotencyKey";

@@ -1,4 +1,4 @@
-// The only door of the model layer.
+// The only entry point of the model layer.
 
 export {
 	type LanguageModel,

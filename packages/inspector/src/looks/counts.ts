@@ -96,7 +96,7 @@ function numbersOf({ fact }: Entry): Partial<SessionCounts> | undefined {
 	}
 }
 
-/** What sub-agents have used up, for a call or in the background. */
+/** The usage of sub-agents, in a call or in the background. */
 function ofSubagents({
 	spent,
 }: Pick<Extract<Entry["fact"], { kind: "tool.settled" }>, "spent">): Partial<SessionCounts> {

@@ -1,3 +1,3 @@
-// Door of what is known of sessions beside their entries: their first words, their status and their numbers.
+// Entry point of session overviews: title, status and totals.
 export { addBucket, emptyBucket } from "./counts.ts";
 export { SessionLooks, statusOf } from "./session-looks.ts";

@@ -1,5 +1,5 @@
-// What is known of sessions at a glance. It reads of a session what is new since it was looked at last; those looked at longest
-// ago make way, and are then read anew (keeps I7).
+// Overviews of sessions. For each session it reads only what is new since the last access; the least recently read ones
+// are dropped and rebuilt when needed (keeps I7).
 
 import type { InspectedHead, SessionInspection, SessionOwner } from "@holdfast/server";
 import { cutText } from "@holdfast/upp";
@@ -8,7 +8,7 @@ import type { Entry } from "holdfast/host";
 import type { InspectedSession, ShownStatus } from "../wire/index.ts";
 import { type Counted, countEntries, noCounts } from "./counts.ts";
 
-/** Sessions of which something is kept. */
+/** The maximum number of cached sessions. */
 const most = 2_000;
 /** Characters of a title. */
 const longestTitle = 160;
@@ -67,7 +67,7 @@ export class SessionLooks {
 			else if (page.length === 0) break;
 			else counted = countEntries(counted, page);
 		}
-		// Who counted meanwhile came to the same, or further.
+		// A concurrent count may have reached the same entry, or a later one.
 		if (counted.seq > look.counted.seq) look.counted = counted;
 		return counted;
 	}
@@ -115,7 +115,7 @@ export class SessionLooks {
 	}
 }
 
-/** What a session does, by its head and its last fact. */
+/** The status of a session, from its head and its last fact. */
 export function statusOf(
 	{ openRunId, parked, isHeld, waiting }: Omit<InspectedHead, "sessionId">,
 	last: Entry["fact"] | undefined,

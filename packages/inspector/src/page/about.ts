@@ -1,4 +1,4 @@
-// What the server lets this page do: known before anything is drawn that depends on it.
+// The actions that the server allows this page: known before anything that depends on them is drawn.
 import { signal } from "@preact/signals";
 import type { InspectorAbout } from "../wire/index.ts";
 import { ask, isOver, pause, Refused } from "./api.ts";

@@ -1,4 +1,4 @@
-// What is done with a session, by the public routes of what it is to its clients: a session, or a thread of a project.
+// Actions on a session, through its public routes: those of a session, or of a project's thread.
 import { areThreads } from "./about.ts";
 import { ask, inspectPath, post, remove, say } from "./api.ts";
 

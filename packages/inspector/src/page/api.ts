@@ -7,7 +7,7 @@ import { type EventSourceMessage, EventSourceParserStream } from "eventsource-pa
 
 /** Whether the server lets this page in. */
 export const access = signal<"open" | "asked" | "refused" | "closed">("open");
-/** Counts the keys that were given; who shows what an older one saw begins anew. */
+/** Counts the given keys; a view that shows data of an older key starts over. */
 export const keyNumber = signal(0);
 /** Whether the last request reached the server. */
 export const isReachable = signal(true);
@@ -28,18 +28,18 @@ export class Refused extends Error {
 	}
 }
 
-/** What was asked with an older key, or by a view that is gone. */
+/** A request with an older key, or of a view that has been closed. */
 export function isOver(error: unknown): boolean {
 	return error instanceof DOMException && error.name === "AbortError";
 }
 
-/** Gives the key to ask with from now on. What is under way with the one before ends. */
+/** Sets the key for further requests. Requests with the previous one end. */
 export function useKey(given: string): void {
 	key = given;
 	try {
 		sessionStorage.setItem(storedUnder, given);
 	} catch {
-		// Without a store it is asked for again when the page is loaded anew.
+		// Without storage, the key is asked for again after a reload.
 	}
 	access.value = "open";
 	keyNumber.value++;
@@ -104,7 +104,7 @@ async function refusalOf(response: Response): Promise<Refused> {
 	return new Refused(response.status, code, error);
 }
 
-/** Says something to a session, or to a new one; gives its id. What follows is watched. */
+/** Sends a message to a session, or to a new one; returns its id. The session is then watched. */
 export async function say(input: string, sessionId?: string): Promise<string> {
 	const response = await send("/api/agent/execute", {
 		method: "POST",

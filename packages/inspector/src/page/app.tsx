@@ -1,4 +1,4 @@
-// The frame of all views: where one is, whether the server is there, the key it wants, and the keys of the keyboard.
+// The frame of all views: location, connection state, the required key, and keyboard shortcuts.
 import { effect, signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
@@ -39,7 +39,7 @@ export function App(): JSX.Element {
 	const where = JSON.stringify(place.value);
 	useEffect(
 		() => () => {
-			// What was said of a view goes with it.
+			// The notice of a view is removed with it.
 			notice.value = undefined;
 		},
 		[where],

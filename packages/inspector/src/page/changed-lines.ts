@@ -1,4 +1,4 @@
-// What changed between two texts, line by line: a longest common subsequence of what is between their equal ends.
+// The line difference between two texts: a longest common subsequence of the part between their equal ends.
 
 /** A line, and which of the texts has it. */
 export interface ChangedLine {

@@ -125,7 +125,7 @@ export function SessionCharts({ store }: { readonly store: SessionStore }): JSX.
 	);
 }
 
-/** What happened in a session, in sixty parts of its time. */
+/** The activity of a session in sixty equal intervals. */
 export function bucketsOf(entries: readonly ShownEntry[]): readonly UsageBucket[] {
 	const begin = entries[0]?.at ?? 0;
 	const end = entries.at(-1)?.at ?? begin;

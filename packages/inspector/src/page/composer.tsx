@@ -1,4 +1,4 @@
-// What somebody says to a session: as the next message, or into the run under way.
+// The input for a message to a session: as the next message, or into the current run.
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { areThreads } from "./about.ts";

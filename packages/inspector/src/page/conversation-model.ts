@@ -1,5 +1,5 @@
-// The conversation of a session, made of its entries: what was said, called and answered, in order. Each entry costs the same
-// however long the conversation is; a cut costs what it takes out.
+// The conversation of a session, built from its entries: messages, calls and answers, in order. Each entry costs the same
+// regardless of the conversation's length; a cut costs as much as it removes.
 import type { Fact } from "holdfast/host";
 import type { ShownEntry } from "../wire/index.ts";
 
@@ -31,11 +31,11 @@ export interface Said {
 	readonly tokens?: number;
 	readonly cost?: number;
 	readonly duration?: number;
-	/** Why the model stopped, where the answer did not come to an end by itself. */
+	/** Why the model stopped, if the answer did not end normally. */
 	readonly stopped?: string;
 }
 
-/** A call that waits for somebody outside. */
+/** A call that waits for an outside answer. */
 export interface Pending {
 	readonly callId: string;
 	readonly name: string;
@@ -75,7 +75,7 @@ interface MessageBody {
 	readonly toolCalls?: readonly CallBody[];
 	readonly metadata?: { readonly upp?: Carried };
 }
-/** What the provider did by itself. */
+/** Work that the provider did itself. */
 interface Carried {
 	readonly parts?: readonly {
 		readonly part: {
@@ -97,9 +97,9 @@ interface CallBody {
 export class Conversation {
 	readonly said: Said[] = [];
 	readonly #calls = new Map<string, Call>();
-	/** What waits for somebody outside. */
+	/** Calls that wait for an outside answer. */
 	pending: readonly Pending[] = [];
-	/** What the run waits for beside calls: a time, an input, its model. */
+	/** The reason why the run waits, other than calls: a time, an input, its model. */
 	wait: string | undefined;
 
 	/** Takes the next entry in. */
@@ -114,7 +114,7 @@ export class Conversation {
 			this.pending = [];
 			this.wait = undefined;
 		}
-		// What a newer server sends may be of a kind that is not known here.
+		// A newer server may send kinds that this page does not know.
 		const known = kind as Fact["kind"];
 		switch (known) {
 			case "folded":

@@ -1,4 +1,4 @@
-// The effects of a thread: what is to be done later, what is being done, and what became of the rest.
+// The effects of a thread: scheduled, running, and ended.
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { publicPath } from "./acts.ts";

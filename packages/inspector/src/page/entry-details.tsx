@@ -7,7 +7,10 @@ import { formatTime } from "./format.ts";
 import { Value } from "./parts.tsx";
 import type { SessionStore } from "./session-store.ts";
 
-/** What a route answers, or why it does not. With another `look` it is asked again, and what it said stays until it answers. */
+/**
+ * A route's answer, or the reason why there is none. A different `look` requests it again; the previous answer stays
+ * until the new one arrives.
+ */
 export function useAnswer<Answer>(
 	url: string | undefined,
 	look: unknown = undefined,

@@ -1,4 +1,4 @@
-// Forks a session at a turn that is over, and tries the turn after it again with another model or other instructions.
+// Forks a session at an ended turn, and repeats the following turn with another model or other instructions.
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { about } from "./about.ts";

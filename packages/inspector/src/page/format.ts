@@ -11,7 +11,7 @@ export function formatCost(dollars: number): string {
 	return `$${dollars.toFixed(dollars >= 1 ? 2 : dollars >= 0.01 ? 3 : 5)}`;
 }
 
-/** The cost of answers of which some may have no known price. */
+/** The cost of answers, some of which may have no known price. */
 export function formatPrice(cost: number, unpriced: number): string {
 	if (unpriced === 0) return formatCost(cost);
 	return cost === 0 ? "unknown" : `${formatCost(cost)} + ${formatCount(unpriced)} of unknown cost`;
@@ -34,7 +34,7 @@ export function formatTime(at: number, now: number = Date.now()): string {
 		: `${date.toLocaleDateString("en-CA")} ${time}`;
 }
 
-/** JSON for people; text as it is. */
+/** Formatted JSON; text unchanged. */
 export function formatValue(value: unknown): string {
 	if (typeof value === "string") return value;
 	return JSON.stringify(value, undefined, 2) ?? "";

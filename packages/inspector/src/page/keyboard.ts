@@ -1,4 +1,4 @@
-// The keys of the keyboard, in one place: views say what theirs do while they are shown. In a field, keys write.
+// Keyboard shortcuts in one place: views register theirs while they are shown. In an input field, keys type.
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { about } from "./about.ts";
@@ -7,7 +7,7 @@ import { go, place, tabsNow } from "./route.ts";
 /** Whether the list of keys is shown. */
 export const helpIsOpen = signal(false);
 
-/** What keys do, by their names in `KeyboardEvent.key`. */
+/** The actions of keys, by `KeyboardEvent.key`. */
 export type Keys = Readonly<Record<string, () => void>>;
 
 const views: Keys[] = [];

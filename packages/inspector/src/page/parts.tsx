@@ -19,12 +19,12 @@ const words: Readonly<Record<ShownStatus, string>> = {
 	killed: "killed",
 };
 
-/** What a session does, as a word and a colour. */
+/** The status of a session, as a word and a colour. */
 export function Status({ of }: { readonly of: ShownStatus }): JSX.Element {
 	return <span class={`status status-${of}`}>{words[of]}</span>;
 }
 
-/** What scrolls by itself; it has a name, and keys reach it. */
+/** A scrollable area with a name, reachable by keyboard. */
 export function Scrolls(props: {
 	readonly label: string;
 	readonly class: string;
@@ -63,10 +63,10 @@ export function Figure({
 	);
 }
 
-/** What just happened, for eyes and screen readers. */
+/** The latest notification, visible and announced to screen readers. */
 export const notice = signal<{ readonly text: string; readonly isError: boolean } | undefined>(undefined);
 
-/** Does something that may fail, and says so where it does. True when it did not. */
+/** Runs an action that may fail, and reports an error. Returns true on success. */
 export async function attempt(what: () => Promise<unknown>, done?: string): Promise<boolean> {
 	try {
 		await what();

@@ -1,4 +1,4 @@
-// Calls that wait for somebody outside: whether they may run, or what they gave.
+// Calls that wait for an outside answer: an approval, or a result.
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { client } from "./api.ts";

@@ -1,5 +1,5 @@
-// The plans and the audit trail of a session, made of its entries, and what can be verified of them without asking anybody: that
-// the journal is whole, that nothing ran that was not begun on record, and that policy left a record wherever it stepped in.
+// The plans and the audit trail of a session, built from its entries, and the checks that need no other source: that the
+// journal is complete, that every call was recorded before it ran, and that policy left a record of every intervention.
 import type { ShownEntry } from "../wire/index.ts";
 import { summary } from "./format.ts";
 

@@ -1,4 +1,4 @@
-// Prompts in their versions: what is said now, what was said before and what changed, and the way to write another version.
+// Prompts in versions: the current text, earlier texts and their differences, and an editor for another version.
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { ShownPrompt } from "../wire/index.ts";

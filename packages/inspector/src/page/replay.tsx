@@ -1,4 +1,4 @@
-// A session step by step: as it was after each of its entries.
+// Replays a session step by step: its state after each entry.
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { ConversationList } from "./conversation.tsx";

@@ -21,7 +21,7 @@ const allTabs = [
 	"replay",
 ] as const;
 export type Tab = (typeof allTabs)[number];
-/** Threads keep files, values and effects beside them; plans are sessions'. */
+/** Threads have files, values and effects; sessions have plans. */
 const ofThreads: ReadonlySet<Tab> = new Set(["files", "values", "effects"]);
 
 /** The tabs of what is looked into. */

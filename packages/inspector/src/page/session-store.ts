@@ -1,7 +1,7 @@
-// A session as the page knows it: its entries as far as they were read, what is made of them, and what is being said right now.
-// It follows the public event stream; each event that is more than a piece of text has it read what is new.
+// The page's copy of a session: the entries read so far, everything derived from them, and the text being streamed. It
+// follows the public event stream; each event other than a piece of text makes it read new entries.
 //
-// loading: nothing was read yet. live: it follows. gone: there is no such session, or none any more.
+// loading: nothing was read yet. live: following. gone: the session does not exist, or no longer does.
 import { signal } from "@preact/signals";
 import type { ShownEntry, ShownSession } from "../wire/index.ts";
 import { areThreads } from "./about.ts";
@@ -53,7 +53,7 @@ export class SessionStore {
 	#isSaid = false;
 	/** The message of a thread that is being said. */
 	#saying: string | undefined;
-	/** The last answer that was read, which is not shown as being said any more, whatever comes of it late. */
+	/** The last answer that was read; late text of it is no longer shown as streaming. */
 	#answered: string | undefined;
 
 	constructor(sessionId: string, child?: string) {

@@ -27,7 +27,7 @@ import { ValuesTab } from "./values.tsx";
 
 type SessionPlace = Extract<Place, { view: "session" }>;
 
-/** The store of a session, for as long as its view is there. */
+/** The store of a session, for the lifetime of its view. */
 export function useSession(sessionId: string, child?: string): SessionStore {
 	const [store] = useState(() => new SessionStore(sessionId, child));
 	useEffect(() => {

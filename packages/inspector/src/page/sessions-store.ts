@@ -14,7 +14,7 @@ export const isCut = signal(false);
 export const search = signal("");
 export const status = signal<string>("any");
 
-/** What the list shows: those that changed last come first. */
+/** The entries of the list, most recently changed first. */
 export const shown = computed(() => {
 	const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
 	return [...sessions.value.values()]
@@ -75,7 +75,7 @@ export async function keepListed(signal: AbortSignal): Promise<void> {
 			if (changed.length + deleted.length > 0) await refresh(changed, deleted, signal);
 		} catch (error) {
 			if (isOver(error)) return;
-			// The list begins anew: what was missed meanwhile is not known.
+			// The list starts over, because changes in the meantime are unknown.
 			if (error instanceof Refused) {
 				if (error.status === 401 || error.status === 403) return;
 				position = undefined;

@@ -53,7 +53,7 @@ export class Timeline {
 			return span;
 		};
 		const step = typeof body.step === "number" ? { step: body.step } : {};
-		// What a newer server sends may be of a kind that is not known here.
+		// A newer server may send kinds that this page does not know.
 		const known = kind as Fact["kind"];
 		switch (known) {
 			case "folded":

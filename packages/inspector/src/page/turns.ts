@@ -10,7 +10,7 @@ export interface Turn {
 	readonly begin: number;
 	/** Seq of its last entry; absent while it is open. */
 	end: number | undefined;
-	/** What it was asked. */
+	/** The user's message. */
 	text: string;
 }
 

@@ -1,4 +1,4 @@
-// A list of which only what is in sight is in the document, by TanStack Virtual: as quick with ten thousand lines as with ten.
+// A list that renders only its visible lines, by TanStack Virtual: as fast with ten thousand lines as with ten.
 import {
 	elementScroll,
 	observeElementOffset,
@@ -37,7 +37,7 @@ interface LineProps {
 	readonly line: (index: number) => ComponentChildren;
 }
 
-/** A line is drawn anew where it shows something else, and not whenever the list is scrolled. */
+/** A line is redrawn when its content changes, and not on every scroll. */
 class Line extends Component<LineProps> {
 	override shouldComponentUpdate({ index, version }: LineProps): boolean {
 		return index !== this.props.index || version !== this.props.version;
@@ -59,7 +59,7 @@ export interface VirtualListProps {
 	/** Another one where the lines may show something else. */
 	readonly version: unknown;
 	readonly keyOf: (index: number) => string | number;
-	/** Stays at its end while somebody looks at it. */
+	/** Keeps following the end while it is in view. */
 	readonly isAtEnd?: boolean;
 	/** The line that is brought into sight when it changes. */
 	readonly current?: number | undefined;
@@ -67,7 +67,7 @@ export interface VirtualListProps {
 	readonly class?: string;
 }
 
-/** Pixels from the end at which somebody still looks at it. */
+/** Pixels from the end within which the end counts as in view. */
 const nearEnd = 80;
 
 export function VirtualList(props: VirtualListProps): JSX.Element {

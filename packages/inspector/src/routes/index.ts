@@ -1,4 +1,4 @@
-// Door of the routes: the page, what it looks at, and what it does.
+// Entry point of the routes: the page, its data, and its actions.
 export { actRoutes } from "./act-routes.ts";
 export { lookRoutes } from "./look-routes.ts";
 export { pagePaths, pageRoutes } from "./page-routes.ts";

@@ -1,4 +1,5 @@
-// The routes of the page itself: a document, a script and a style sheet, the same for everybody. What it shows, it asks for.
+// The routes of the page itself: a document, a script and a style sheet, the same for everyone. The page requests its
+// data.
 import type { Exchange, Route } from "@holdfast/server";
 import { type PageFile, pageFile } from "../assets/index.ts";
 import { checkOpen } from "./route-parts.ts";
@@ -13,7 +14,7 @@ const files: readonly { readonly path: string; readonly file: PageFile; readonly
 /** The paths. */
 export const pagePaths: readonly string[] = files.map(({ path }) => path);
 
-/** Nothing runs in the page but its own script, and it asks nobody but its own server. */
+/** Only the page's own script runs, and it sends requests only to its own server. */
 const policy =
 	"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 

@@ -105,7 +105,7 @@ export function promptRoutes(parts: RouteParts): readonly Route[] {
 				throw invalid("after", `must be the latest version, which is ${latest.version} now`);
 			if (parts.mask(latest.text) !== latest.text && parts.mask(text) === text)
 				throw invalid("text", "cannot be written here: the prompt has a secret, which is masked");
-			// What the version before had beside its text stays.
+			// Other fields of the previous version are kept.
 			const { version: _, createdAt: __, createdBy: ___, ...kept } = latest;
 			const { caller } = exchange;
 			const version = await prompts.put({ ...kept, id, text }, { author: caller.user ?? caller.tenant });

@@ -1,4 +1,4 @@
-// What the routes share: who may use them, how they answer, and how they read what they are asked.
+// Shared by the routes: permissions, answers, and parsing of requests.
 import {
 	type Exchange,
 	isSessionId,
@@ -10,13 +10,13 @@ import { HoldfastError, isHoldfastError } from "holdfast";
 import type { SessionLooks } from "../looks/index.ts";
 import type { ShownPrompt } from "../wire/index.ts";
 
-/** What the routes are made with. */
+/** The parts of the routes. */
 export interface RouteParts {
 	/** Masks credentials and secrets. */
 	readonly mask: <Value>(value: Value) => Value;
 	readonly mayInspect: (caller: { readonly tenant: string; readonly user?: string }) => boolean;
 	readonly looks: SessionLooks;
-	/** What is looked into; by default the sessions of the server's service. */
+	/** The source of the data; by default the sessions of the server's service. */
 	readonly inspection: SessionInspection | undefined;
 	/** Versions of prompts; undefined where none are kept. */
 	readonly prompts: InspectedPrompts | undefined;
@@ -35,7 +35,7 @@ export interface InspectedPrompts {
 	): Promise<ShownPrompt>;
 }
 
-/** JSON that nobody in between keeps. */
+/** A JSON response that is never cached. */
 export function answerJson(value: unknown): Response {
 	return new Response(JSON.stringify(value), {
 		headers: { "content-type": "application/json; charset=utf-8", "cache-control": "no-store" },
@@ -48,9 +48,9 @@ export function jsonAnswer(description: string): Route["answers"] {
 }
 
 /**
- * What the sessions are looked into by.
- * @throws HoldfastError `inspector_closed` where others may reach the server without a key, or the caller may not inspect;
- * `route_not_found` where the service cannot be looked into.
+ * The inspection of the sessions.
+ * @throws HoldfastError `inspector_closed` if others may reach the server without a key, or the caller may not inspect;
+ * `route_not_found` if the service does not support inspection.
  */
 export function inspectionOf(
 	exchange: Exchange,
@@ -68,7 +68,7 @@ export function checkMay(exchange: Exchange, { mayInspect }: Pick<RouteParts, "m
 	if (!mayInspect(exchange.caller)) throw closed("You may not look into sessions.");
 }
 
-/** What masks a session: what is known everywhere, and what the session keeps secret by itself. */
+/** The mask of a session: the common secrets, and the session's own. */
 export async function maskOf(
 	inspection: SessionInspection,
 	caller: SessionOwner,
@@ -115,7 +115,7 @@ export function numberOf(
 	throw invalid(name, `must be a whole number from ${least} to ${most}`);
 }
 
-/** What was sent is wrong. */
+/** The request is invalid. */
 export function invalid(field: string, why: string): HoldfastError {
 	return new HoldfastError("invalid_input", `\`${field}\` ${why}.`, { data: { field } });
 }

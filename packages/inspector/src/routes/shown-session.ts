@@ -1,4 +1,4 @@
-// A session as it is looked at.
+// A session as the inspector shows it.
 import type { Exchange, SessionInspection } from "@holdfast/server";
 import { HoldfastError } from "holdfast";
 import type { PendingSessionCall } from "holdfast/execute";
@@ -17,7 +17,7 @@ export async function shownSession(
 	const mask = await maskOf(inspection, caller, sessionId, known);
 	const head = await inspection.head(caller, sessionId);
 	if (head === undefined) {
-		// A session of which nothing is on record yet has no head.
+		// A session without committed entries has no head.
 		if ((await exchange.service.get(caller, sessionId)) === undefined)
 			throw new HoldfastError("session_not_found", "Session not found");
 		const empty = { sessionId, incarnation: "", seq: 0, createdAt: 0, updatedAt: 0, waiting: 0 };

@@ -1,5 +1,5 @@
-// What a model was asked for an answer, and what it said. The journal has what was said, not each request that was made of it: the
-// request is made anew of the entries before the answer.
+// The request behind a model's answer, and the answer. The journal stores messages, not every request: the request is
+// rebuilt from the entries before the answer.
 import type { Exchange, SessionInspection } from "@holdfast/server";
 import { messageToJSON } from "@holdfast/upp";
 import { type Entry, emptySession, foldEntries } from "holdfast/host";

@@ -1,4 +1,4 @@
-// Door of what travels between the page and the server.
+// Entry point of the data exchanged between the page and the server.
 export { shownEntry } from "./shown-entry.ts";
 export type {
 	InspectedCounts,

@@ -19,7 +19,7 @@ export function shownEntry(
 	const { kind, body: text } = encodeFact(fact);
 	const given = JSON.parse(text) as Readonly<Record<string, unknown>>;
 	const isLong = size === "cut" && text.length > wholeCharacters;
-	// Masked first: a secret that the cut goes through would not be known any more.
+	// Masks first: a secret that crosses the cut would not be recognised afterwards.
 	const body = isLong ? (trimmed(mask(given)) as typeof given) : mask(given);
 	return { seq, at, runId, kind, body, ...(isLong ? { isCut: true } : {}) };
 }

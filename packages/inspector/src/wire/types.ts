@@ -1,6 +1,6 @@
-// What the routes of the inspector answer. Everything is masked before it is here.
+// The responses of the inspector's routes. All data is masked.
 
-/** An entry of a journal as it is shown. */
+/** A journal entry as it is shown. */
 export interface ShownEntry {
 	readonly seq: number;
 	/** Milliseconds since the epoch. */
@@ -15,8 +15,9 @@ export interface ShownEntry {
 }
 
 /**
- * What a session does. `running`: a worker has it. `waiting`: for answers, a time or its model. `parked`: until it is released.
- * `interrupted`: its worker died, and none has it yet. `queued`: a message waits. The others: how its last run ended.
+ * The status of a session. `running`: a worker has it. `waiting`: for answers, a time or its model. `parked`: until it is
+ * released. `interrupted`: its worker died, and no other has it yet. `queued`: a message waits. The others: how its last
+ * run ended.
  */
 export type ShownStatus =
 	| "idle"
@@ -34,7 +35,7 @@ export type ShownStatus =
 export interface InspectedSession {
 	readonly sessionId: string;
 	readonly status: ShownStatus;
-	/** What was said first; absent before anything was. */
+	/** The first message; absent if there is none. */
 	readonly title?: string;
 	/** Entries of its journal. */
 	readonly seq: number;
@@ -45,11 +46,11 @@ export interface InspectedSession {
 	readonly agent?: string;
 }
 
-/** What a server lets its inspector do. */
+/** The actions that a server allows its inspector. */
 export interface InspectorAbout {
-	/** What is listed, and so which public routes act on it. */
+	/** The listed kind, which determines the public routes for actions. */
 	readonly kind: "sessions" | "threads";
-	/** Names of the models that a fork may be given; absent where nobody can list them. */
+	/** Names of the models for a fork; absent if they cannot be listed. */
 	readonly models?: readonly string[];
 	/** Whether prompts are kept in versions that can be looked at and edited. */
 	readonly hasPrompts: boolean;
@@ -61,14 +62,14 @@ export interface ShownPrompt {
 	readonly version: string;
 	readonly name?: string;
 	readonly text: string;
-	/** What its variables are written in; absent where it has none. */
+	/** The syntax of its variables; absent if it has none. */
 	readonly engine?: string;
 	readonly createdBy?: string;
 	/** ISO 8601, UTC. */
 	readonly createdAt?: string;
 }
 
-/** What a session came to, in numbers. */
+/** The totals of a session. */
 export interface SessionCounts {
 	readonly runs: number;
 	/** Answers of models. */
@@ -92,7 +93,7 @@ export interface InspectedCounts {
 	readonly counts: SessionCounts;
 }
 
-/** What happened in some time, in all sessions that were looked at. */
+/** The activity of all examined sessions in one interval. */
 export interface UsageBucket extends Omit<SessionCounts, "runs"> {
 	/** Its beginning, in milliseconds since the epoch. */
 	readonly at: number;
@@ -114,7 +115,7 @@ export interface SessionLook {
 	readonly updatedAt: number;
 }
 
-/** A call of a task in the background that waits for somebody outside. */
+/** A call of a background task that waits for an outside answer. */
 export interface ShownWaitingCall {
 	readonly callId: string;
 	readonly name: string;
@@ -135,12 +136,12 @@ export interface ShownSession extends Omit<InspectedSession, "agent"> {
 	readonly counts: SessionCounts;
 	/** Where it was forked from. */
 	readonly origin?: { readonly sessionId: string; readonly seq: number };
-	/** What was forked of it, and from which entry. */
+	/** Its forks, each with the entry it was forked from. */
 	readonly forks: readonly { readonly sessionId: string; readonly seq: number }[];
 	readonly children: readonly SessionLook[];
 	/** Calls of its tasks in the background that wait. */
 	readonly background?: readonly ShownWaitingCall[];
-	/** What its next turn is worked on with; absent where that cannot be said. */
+	/** The inputs of its next turn; absent if they cannot be determined. */
 	readonly agent?: {
 		readonly model?: string;
 		readonly system?: string;
@@ -153,9 +154,9 @@ export interface ShownSession extends Omit<InspectedSession, "agent"> {
 	};
 }
 
-/** What a model was asked for an answer, and what it said. */
+/** The request behind a model's answer, and the answer. */
 export interface ShownStep {
-	/** Made of the journal: what was said before, with the instructions and tools that the session has now. */
+	/** Rebuilt from the journal: the earlier messages, with the session's current instructions and tools. */
 	readonly request: {
 		readonly model: string;
 		readonly system?: string;

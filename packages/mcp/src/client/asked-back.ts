@@ -1,5 +1,5 @@
-// What servers ask back while a call runs: input of the user, or an answer of a model. Each request waits here, in memory,
-// until somebody answers it, or until the call that it belongs to is cancelled.
+// Requests that servers send back during a call: for input of the user, or for an answer of a model. Each request waits
+// here, in memory, until it is answered, or until its call is cancelled.
 //
 // A request is open until `answer`, its signal or `close` settles it; each settles once.
 
@@ -14,7 +14,7 @@ export interface CallUnderWay {
 	readonly runId: string;
 }
 
-/** What every request has. */
+/** The common fields of a request. */
 interface AskedBack {
 	readonly id: string;
 	readonly server: string;
@@ -31,7 +31,7 @@ export interface ElicitationRequest extends AskedBack {
 	readonly url?: string;
 }
 
-/** A server wants an answer of a model. What it is to be asked was written by the server: look at it before it is let. */
+/** A server requests an answer of a model. The server wrote the prompt: review it before you allow it. */
 export interface SamplingRequest extends AskedBack {
 	readonly kind: "sampling";
 	readonly system?: string;
@@ -39,10 +39,10 @@ export interface SamplingRequest extends AskedBack {
 	readonly maxTokens: number;
 }
 
-/** What a server asks for while a call is under way there. */
+/** A request of a server during one of its calls. */
 export type McpRequest = ElicitationRequest | SamplingRequest;
 
-/** What is said to a request. `content` is what the user filled in, or for sampling the text to answer in the model's place. */
+/** The answer to a request. `content` is the user's input, or for sampling the text that replaces the model's answer. */
 export type McpAnswer =
 	| { readonly action: "accept"; readonly content?: Readonly<Record<string, JSONValue>> | string }
 	| { readonly action: "decline" }
@@ -69,7 +69,7 @@ export class AskedBackDesk {
 		return [...this.#open.values()].map(({ request }) => request);
 	}
 
-	/** Settles with what somebody answers; with `cancel` when the signal fires. */
+	/** Settles with the answer; with `cancel` when the signal fires. */
 	ask(request: Unnumbered<McpRequest>, signal: AbortSignal, changed: () => void): Promise<McpAnswer> {
 		if (signal.aborted || this.#open.size >= this.#most) return Promise.resolve({ action: "cancel" });
 		const id = uuid();

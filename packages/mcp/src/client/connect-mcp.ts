@@ -77,8 +77,8 @@ export class McpServers implements AsyncDisposable {
 	}
 
 	/**
-	 * The approved tools of all servers as they are now, for `tools` of an agent. An agent keeps the tools that it was given:
-	 * when the list has changed (`onChange`), give the new ones to a new agent.
+	 * The currently approved tools of all servers, for `tools` of an agent. An agent keeps the tools it was given: when
+	 * the list changes (`onChange`), give the new ones to a new agent.
 	 */
 	tools(): readonly McpTool[] {
 		const listed = [...this.#servers.values()].flatMap(({ link, offered, server }) => {
@@ -112,7 +112,7 @@ export class McpServers implements AsyncDisposable {
 		}));
 	}
 
-	/** Tools that are not offered before somebody approves them, and those that changed since. */
+	/** Tools that are not offered until you approve them: new ones, and those that have changed since. */
 	unapproved(): readonly UnapprovedTool[] {
 		return [...this.#servers.values()].flatMap(({ offered }) => offered.unapproved());
 	}
@@ -125,12 +125,14 @@ export class McpServers implements AsyncDisposable {
 		await this.#named(server).offered.approve(toolName);
 	}
 
-	/** Lists the tools of all servers anew, and connects to those that are not connected. Rejects with the first error. */
+	/**
+	 * Lists the tools of all servers again, and connects to those that are not connected. Rejects with the first error.
+	 */
 	async refresh(): Promise<void> {
 		await Promise.all([...this.#servers.values()].map(({ link }) => link.refresh()));
 	}
 
-	/** What servers ask for while calls are under way, oldest first. */
+	/** Open requests of servers, oldest first. */
 	requests(): readonly McpRequest[] {
 		return this.#desk.list();
 	}
@@ -194,7 +196,7 @@ export class McpServers implements AsyncDisposable {
 	}
 }
 
-/** Whether somebody may sign in yet. */
+/** Whether a user can sign in at this time. */
 function hasUser(server: McpServer): boolean {
 	return "url" in server && server.auth !== undefined && "redirectToAuthorization" in server.auth;
 }

@@ -1,4 +1,4 @@
-// What `connectMcp` takes: the servers, and what holds for all of them. Checked once, at the door.
+// The options of `connectMcp`: the servers, and settings for all of them. Validated once, on entry.
 
 import { durationFault, HoldfastError, longestForeignWait } from "@holdfast/upp";
 import type { AuthProvider, OAuthClientProvider, Transport } from "@modelcontextprotocol/client";
@@ -6,7 +6,7 @@ import type { RetryPolicy } from "holdfast";
 import type { McpServers } from "./connect-mcp.ts";
 import type { ToolApprovals } from "./tool-approvals.ts";
 
-/** What holds for a server however it is reached. */
+/** Settings of a server, regardless of its transport. */
 export interface McpServerOptions {
 	/** Names of the tools to offer, as the server names them. Default: all. */
 	readonly tools?: readonly string[];
@@ -15,12 +15,11 @@ export interface McpServerOptions {
 	 * a result names resources, and nothing reads them.
 	 */
 	readonly resources?: boolean;
-	/** Whether somebody has to let each call run. The function gets the server's name of the tool. Default false. */
+	/** Whether calls require approval. The function receives the server's name of the tool. Default false. */
 	readonly needsApproval?: boolean | ((toolName: string, params: unknown) => boolean | Promise<boolean>);
 	/**
-	 * What may be done after a crash inside a call, and after a connection that broke under it. Default "manual-recovery":
-	 * never run again. What a server says of its own tools (`readOnlyHint`, `idempotentHint`) is not believed, unless this is
-	 * "as-annotated".
+	 * How a call may be retried after a crash, or after its connection broke. Default "manual-recovery": never run again.
+	 * A server's own annotations (`readOnlyHint`, `idempotentHint`) are ignored, unless this is "as-annotated".
 	 */
 	readonly retryPolicy?: RetryPolicy | "as-annotated";
 	/**
@@ -63,8 +62,8 @@ export interface McpHttpServer extends McpServerOptions {
 	/** Makes the requests, for example one that reaches public addresses only. Default: the global `fetch`. */
 	readonly fetch?: (url: string | URL, init?: RequestInit) => Promise<Response>;
 	/**
-	 * Bytes of one answer at most; of an event stream, of one event. What is larger is cut off, and the connection with it, which
-	 * is made again for the next call. Default 16 MiB.
+	 * The maximum size of one answer in bytes; for an event stream, of one event. A larger one is cut off along with its
+	 * connection, which is reopened for the next call. Default 16 MiB.
 	 */
 	readonly maxAnswerBytes?: number;
 }

@@ -1,7 +1,7 @@
-// What an error of a connection means: who is asked to sign in, and whether a request can have arrived.
+// Classifies connection errors: whether a sign-in is required, and whether a request may have arrived.
 import { SdkError, SdkErrorCode, SdkHttpError, UnauthorizedError } from "@modelcontextprotocol/client";
 
-/** Whether a server asks who is there. */
+/** Whether a server requires authentication. */
 export function isUnauthorized(error: unknown): boolean {
 	if (error instanceof UnauthorizedError) return true;
 	if (error instanceof SdkHttpError) return error.status === 401;
@@ -11,7 +11,7 @@ export function isUnauthorized(error: unknown): boolean {
 /** Whether a connection was lost, and whether the request can have arrived before; undefined: it was not. */
 export function lossOf(error: unknown): "never-arrived" | "unknown" | undefined {
 	if (error instanceof SdkHttpError) {
-		// A server that was restarted does not know the session any more, and has done nothing.
+		// A restarted server has lost the session, and has not run the request.
 		if (error.status === 404) return "never-arrived";
 		return error.status === 502 || error.status === 503 || error.status === 504 ? "unknown" : undefined;
 	}

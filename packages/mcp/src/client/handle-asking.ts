@@ -10,7 +10,7 @@ import type {
 import { type AgentOptions, AgentState, agent } from "holdfast";
 import type { AskedBackDesk, CallUnderWay, McpAnswer } from "./asked-back.ts";
 
-/** What the handlers work with. */
+/** The parts of the handlers. */
 export interface Asking {
 	readonly server: string;
 	readonly desk: AskedBackDesk;

@@ -1,4 +1,4 @@
-// The door of the client: MCP servers as tools of agents.
+// The entry point of the client: MCP servers as tools of agents.
 export type {
 	CallUnderWay,
 	ElicitationRequest,

@@ -10,7 +10,7 @@ import { readContents, readFailure, readResult } from "./tool-result.ts";
 
 /** A tool of an MCP server, for `tools` of an agent. */
 export interface McpTool extends AnyTool {
-	/** What the model calls it by. */
+	/** The name for the model. */
 	readonly name: string;
 	readonly label?: string;
 	readonly description: string;
@@ -60,7 +60,10 @@ export function mcpTool(
 	return { ...(made as unknown as Omit<McpTool, "server" | "toolName">), server: link.name, toolName };
 }
 
-/** What a tool takes. The server checks its arguments itself: a schema that cannot be checked here is shown and not checked. */
+/**
+ * The schemas of a tool. The server validates arguments itself: a schema that cannot be used for validation here is only
+ * shown.
+ */
 function schemasOf(given: JSONSchema): { parameters: JSONSchema; inputSchema?: JSONSchema } {
 	const parameters = repairSchema(given);
 	try {
@@ -107,7 +110,7 @@ export function resourceTool(
 	return { ...(made as unknown as McpTool), server: link.name, toolName: resourceToolName };
 }
 
-/** What the tool is called where the name is free. */
+/** The name of the tool if it is free. */
 export const resourceToolName = "read_resource";
 
 function policyOf(annotations: Tool["annotations"]): RetryPolicy {

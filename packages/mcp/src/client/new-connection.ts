@@ -12,8 +12,8 @@ import { getDefaultEnvironment, StdioClientTransport } from "@modelcontextprotoc
 import type { McpServer } from "./connect-options.ts";
 
 /**
- * Results are data that a model reads, whatever they look like. To check them against schemas of the server's own would let
- * it choose patterns that take for ever.
+ * Results are data that a model reads, in any form. Validating them against a server's own schemas would let it choose
+ * patterns that run indefinitely.
  */
 const believesNothing: jsonSchemaValidator = {
 	getValidator<Value>(): JsonSchemaValidator<Value> {
@@ -28,7 +28,7 @@ export function newClient(
 	toolsChanged: () => void,
 ): Client {
 	const { protocol = "auto", connectTimeoutMs = 60_000 } = server;
-	// Some programs of the older wire never answer what they do not know; whoever answers nothing over HTTP is not there.
+	// Some programs on the older wire never answer unknown methods; over HTTP, no answer means no server.
 	const isProgram = protocol === "auto" && "command" in server;
 	const timeoutMs = isProgram ? Math.min(connectTimeoutMs, 10_000) : connectTimeoutMs;
 	const mode = protocol === "auto" ? "auto" : protocol === "2025" ? "legacy" : { pin: "2026-07-28" };

@@ -1,4 +1,4 @@
-// The tools of one server as they are now, next to what was approved of them.
+// The current tools of one server, next to their approved definitions.
 import { HoldfastError } from "@holdfast/upp";
 import type { Tool } from "@modelcontextprotocol/client";
 import { fingerprintOf, type ToolApprovals } from "./tool-approvals.ts";
@@ -7,7 +7,7 @@ import { fingerprintOf, type ToolApprovals } from "./tool-approvals.ts";
 export interface UnapprovedTool {
 	readonly server: string;
 	readonly name: string;
-	/** `new`: nobody approved it yet. `changed`: it is not what was approved. */
+	/** `new`: not approved yet. `changed`: differs from the approved definition. */
 	readonly why: "new" | "changed";
 	readonly description: string;
 	readonly parameters: Readonly<Record<string, unknown>>;
@@ -97,7 +97,7 @@ export class OfferedTools {
 		);
 	}
 
-	/** Approves a tool as it is now. @throws HoldfastError `mcp_tool_gone`. */
+	/** Approves a tool's current definition. @throws HoldfastError `mcp_tool_gone`. */
 	async approve(name: string): Promise<void> {
 		const offered = this.#offered.get(name);
 		if (offered === undefined) {

@@ -1,5 +1,5 @@
-// One tool of a server's list at a time: what is right stays as it is, what is safely repairable is repaired, the rest is left
-// out and named. A tool whose meaning is not certain is left out.
+// Reads one tool of a server's list at a time: valid parts are unchanged, safely repairable ones are repaired, and other
+// tools are left out with a warning. A tool with an uncertain meaning is left out.
 import { type JSONSchema, repairSchema } from "@holdfast/upp";
 import type { LeftOut } from "./repair-transport.ts";
 

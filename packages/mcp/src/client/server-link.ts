@@ -1,7 +1,7 @@
-// One server: its connection, the list of its tools, and the calls that are under way.
+// One server: its connection, the list of its tools, and its running calls.
 //
-// A link is idle until `connect`, then connecting, connected or disconnected; `close` ends it for good. A connection that was
-// lost is made anew by the next call or `refresh`. What connects is shared: two calls at once make one connection.
+// A link is idle until `connect`, then connecting, connected or disconnected; `close` ends it permanently. A lost
+// connection is reopened by the next call or `refresh`. Connecting is shared: two calls at once open one connection.
 
 import { Readable } from "node:stream";
 import { HoldfastError, messageOf } from "@holdfast/upp";
@@ -28,7 +28,7 @@ import { notInTime, silentInCall, type Watch, whileHeard, within } from "./while
 
 export type LinkStatus = "idle" | "connecting" | "connected" | "disconnected" | "unauthorized" | "closed";
 
-/** What a link says to those who own it. */
+/** The notifications of a link to its owner. */
 export interface LinkListener {
 	listed(tools: readonly Tool[]): Promise<void>;
 	/** A tool of the list cannot be used. */
@@ -38,7 +38,7 @@ export interface LinkListener {
 	changed(type: "connected" | "disconnected" | "input-requested"): void;
 }
 
-/** What servers may ask back. */
+/** The requests that servers may send back. */
 export interface LinkAllowance {
 	readonly desk: AskedBackDesk;
 	readonly elicitation: boolean;
@@ -51,7 +51,7 @@ export interface ServerCall extends ServerUse {
 	readonly params: Record<string, unknown>;
 }
 
-/** For whom a server is used. */
+/** The user of a server. */
 export interface ServerUse {
 	readonly context: ToolContext;
 	/** Whether a call may be made again when the connection broke under it. */
@@ -110,7 +110,7 @@ export class ServerLink {
 		return this.#connecting;
 	}
 
-	/** Lists the server's tools anew. */
+	/** Lists the server's tools again. */
 	async refresh(): Promise<void> {
 		const before = this.#client;
 		const client = await this.connect();
@@ -349,7 +349,7 @@ export class ServerLink {
 		this.#timer.unref();
 	}
 
-	/** Lets go of a connection that is lost. */
+	/** Drops a lost connection. */
 	async #drop(client: Client): Promise<void> {
 		if (this.#client !== client) return;
 		this.#client = undefined;

@@ -1,5 +1,5 @@
-// Which definitions of tools were approved. A server may change what a tool says it is at any time, and a model believes
-// it; so a definition is compared with the approved one before each call.
+// The approved definitions of tools. A server may change a tool's description at any time, and a model trusts it; so a
+// definition is compared with the approved one before each call.
 import { createHash } from "node:crypto";
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";

@@ -1,4 +1,4 @@
-// What a server's result is to a model: text, data, or content with pictures and files.
+// The form of a server's result for a model: text, data, or content with pictures and files.
 import type { ContentBlock, JSONValue } from "@holdfast/upp";
 import type { CallToolResult, ReadResourceResult } from "@modelcontextprotocol/client";
 
@@ -15,7 +15,7 @@ export function readResult(result: CallToolResult): string | JSONValue | readonl
 	return text.trim() === "" || repeats(text, data) ? (data as JSONValue) : `${text}\n${JSON.stringify(data)}`;
 }
 
-/** Whether a text says nothing that the data does not: servers write it as JSON. */
+/** Whether a text only repeats the data: servers write it as JSON. */
 function repeats(text: string, data: object): boolean {
 	try {
 		return JSON.stringify(sorted(JSON.parse(text))) === JSON.stringify(sorted(data));
@@ -44,7 +44,7 @@ export function readContents({ contents }: ReadResourceResult): string | readonl
 	return blocks.some(({ type }) => type !== "text") ? blocks : textOf(blocks);
 }
 
-/** What a failed call says. */
+/** The message of a failed call. */
 export function readFailure(result: CallToolResult): string {
 	const text = textOf((result.content ?? []).map(blockOf).filter(({ type }) => type === "text"));
 	if (text !== "") return text;

@@ -1,5 +1,5 @@
-// Waits for a server, until it has been silent for too long (keeps I7). While somebody here owes it an answer, its silence does
-// not count.
+// Waits for a server until it has been silent for too long (keeps I7). While it waits for an answer from here, its
+// silence does not count.
 import { HoldfastError, startTimer } from "@holdfast/upp";
 
 /** How long a server may be silent, and who else ends the wait. */
@@ -10,11 +10,11 @@ export interface Patience {
 	readonly signal: AbortSignal;
 	/** Whether the server waits for an answer from here. */
 	readonly isAsking: () => boolean;
-	/** What the wait ends with when the server is silent. */
+	/** The error for a silent server. */
 	readonly silent: () => Error;
 }
 
-/** What a request tells about its server while it waits. */
+/** The progress of a pending request. */
 export interface Watch {
 	/** Ends the request. */
 	readonly signal: AbortSignal;

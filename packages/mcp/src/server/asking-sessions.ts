@@ -120,7 +120,7 @@ export class AskingSessions {
 	}
 }
 
-/** Without it a client would use a session on which nobody can ask it. */
+/** Without it, a client would use a session that cannot send requests back to it. */
 function notFound(): Response {
 	const error = { code: -32_001, message: "Session not found. Send `initialize` to open another." };
 	return Response.json({ jsonrpc: "2.0", id: null, error }, { status: 404 });

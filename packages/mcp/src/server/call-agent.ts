@@ -41,12 +41,12 @@ export interface AgentCall {
 	readonly caller: ServedCaller;
 	readonly tool: string;
 	readonly params: Readonly<Record<string, unknown>> | undefined;
-	/** What all attempts at the call have. */
+	/** Shared by all attempts at the call. */
 	readonly idempotencyKey?: string;
 	readonly signal: AbortSignal;
 }
 
-/** Begins the run of a call, or finds it, where it was begun before. */
+/** Starts the run of a call, or finds the one that was started before. */
 export async function beginCall(service: SessionService, call: AgentCall): Promise<TaskPlace> {
 	const { caller, tool, idempotencyKey, signal } = call;
 	const { prompt, session } = readParams(call);
@@ -71,7 +71,7 @@ async function beginOf({ begun, after }: Submitted, signal: AbortSignal): Promis
 	return begins ?? after;
 }
 
-/** A run that is over waits here for answers to its tasks in the background: nobody can be asked after the call. */
+/** An ended run waits here for answers to its background tasks, because there is no way to ask after the call. */
 export function askingView(view: RunView): RunView {
 	const { background = [], pending = [] } = view;
 	return background.length === 0
@@ -79,7 +79,7 @@ export function askingView(view: RunView): RunView {
 		: { ...view, status: "input_required", pending: [...pending, ...background] };
 }
 
-/** What a client gets of a run that is over. */
+/** The client's result of an ended run. */
 export function resultOf(
 	{ status, text, output, error, background = [] }: RunView,
 	sessionId: string,
@@ -116,7 +116,7 @@ export function resultOf(
 	return { content: [{ type: "text", text: why }], isError: true, _meta };
 }
 
-/** What is asked of the user for calls that wait: whether they may run, or what they come to. */
+/** The questions to the user for pending calls: an approval, or a result. */
 export function questionsOf(pending: readonly PendingSessionCall[]): InputRequests {
 	return Object.fromEntries(
 		pending.map(({ id, name, arguments: input, approval }) => {

@@ -18,13 +18,13 @@ export class Leaving {
 		this.#timers.set(sessionId, startTimer(afterMs, late, { process: "release" }));
 	}
 
-	/** Somebody waits for the call again. */
+	/** A client waits for the call again. */
 	cameBack(sessionId: string): void {
 		this.#timers.get(sessionId)?.();
 		this.#timers.delete(sessionId);
 	}
 
-	/** Stops none of those that were left: whoever continues with the sessions finishes them. */
+	/** Stops none of the abandoned runs: the process that continues the sessions finishes them. */
 	close(): void {
 		for (const sessionId of [...this.#timers.keys()]) this.cameBack(sessionId);
 	}

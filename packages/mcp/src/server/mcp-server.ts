@@ -26,7 +26,7 @@ export interface McpAgentServer {
 	 * `authenticate` is not asked.
 	 */
 	readonly fetch: (request: Request, options?: { readonly caller?: ServedCaller }) => Promise<Response>;
-	/** Serves the program's standard input and output, or a transport of yours. Returns the way to end it. */
+	/** Serves the program's standard input and output, or your own transport. Returns a function that ends it. */
 	stdio(options?: { readonly transport?: Transport; readonly caller?: ServedCaller }): {
 		close(): Promise<void>;
 	};

@@ -1,4 +1,5 @@
-// What a server answers: its tools, their calls, and the calls that are tasks. One is made for each connection, or each request.
+// The request handlers of a server: its tools, their calls, and the calls that are tasks. Each connection or request gets
+// its own.
 import { readRun, refusalOf, type ServedCaller, waitText } from "@holdfast/server";
 import {
 	CLIENT_CAPABILITIES_META_KEY,
@@ -28,7 +29,7 @@ import { type Tasks, type TaskWire, tasksExtension } from "./tasks.ts";
 
 type Params = Readonly<Record<string, unknown>>;
 
-/** Whatever comes: it is looked at where it is used. */
+/** Accepts any value: it is validated where it is used. */
 const anything: StandardSchemaV1<Params, Params> = {
 	"~standard": { version: 1, vendor: "holdfast", validate: (value) => ({ value: (value ?? {}) as Params }) },
 };
@@ -121,7 +122,7 @@ export function newServer(
 		return wire === "2025" ? data : {};
 	});
 	on("tasks/update", async ({ taskId }, { mcpReq }) => {
-		// The official package takes them out of the parameters, whatever the method.
+		// The official package removes them from the parameters of every method.
 		await tasks.update(caller, taskId, mcpReq.inputResponses);
 		return {};
 	});

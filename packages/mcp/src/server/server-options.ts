@@ -1,4 +1,4 @@
-// What `mcpServer` takes, checked at the door.
+// The options of `mcpServer`, validated on entry.
 
 import type { Authenticate, ServedCaller, SessionService } from "@holdfast/server";
 import { HoldfastError } from "@holdfast/upp";
@@ -7,7 +7,7 @@ import { HoldfastError } from "@holdfast/upp";
 export interface AgentTool {
 	/** Explains to the model of the client when to use it. */
 	readonly description: string;
-	/** What people are shown in place of the name. */
+	/** The display name. */
 	readonly title?: string;
 }
 
@@ -26,7 +26,7 @@ export interface McpServerOptions {
 	readonly version?: string;
 	/** Instructions that clients get when they connect. Default: nothing. */
 	readonly instructions?: string;
-	/** Who makes a request over HTTP; undefined: nobody who is let in. Default: whoever reaches it on loopback is let in. */
+	/** Identifies the caller over HTTP; undefined refuses the request. Default: callers on loopback are accepted. */
 	readonly authenticate?: Authenticate;
 	/** Whose sessions those of unauthenticated requests and of stdio are. Default `{ tenant: "local" }`. */
 	readonly caller?: ServedCaller;

@@ -1,5 +1,5 @@
-// Calls as tasks, in the shapes of both wires: of 2025-11-25, where a client asks for one, and of the extension
-// `io.modelcontextprotocol/tasks`, where a client says that it understands them.
+// Calls as tasks, in the forms of both wires: of 2025-11-25, where a client requests one, and of the extension
+// `io.modelcontextprotocol/tasks`, where a client declares support.
 import { type RunView, readRun, type ServedCaller, type SessionService, waitText } from "@holdfast/server";
 import { type InputRequests, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import { answerCalls, askingView, questionsOf, resultOf } from "./call-agent.ts";
@@ -11,7 +11,7 @@ export const tasksExtension = "io.modelcontextprotocol/tasks";
 /** Which shapes are spoken. */
 export type TaskWire = "2025" | "2026";
 
-/** What is said of a task to clients. */
+/** The description of a task for clients. */
 export interface TaskData {
 	readonly taskId: string;
 	readonly status: RunView["status"];
@@ -35,7 +35,7 @@ export class Tasks {
 		return this.#data(place, { status: "working", text: "" }, wire);
 	}
 
-	/** A task as it is now. On the newer wire with its result, or what it waits for. */
+	/** The current state of a task. On the newer wire with its result, or its questions. */
 	async get(caller: ServedCaller, taskId: unknown, wire: TaskWire): Promise<TaskData> {
 		const place = this.#place(taskId);
 		const view = askingView(await this.#view(caller, place, "now"));
@@ -47,7 +47,7 @@ export class Tasks {
 		return { ...data, inputRequests: questionsOf(view.pending) satisfies InputRequests };
 	}
 
-	/** The result of a task, when it is over. */
+	/** The result of an ended task. */
 	async result(
 		caller: ServedCaller,
 		taskId: unknown,
@@ -60,7 +60,7 @@ export class Tasks {
 			const { pending = [] } = askingView(view);
 			if (pending.length === 0) return resultOf(view, place.sessionId);
 			const responses = await ask?.(questionsOf(pending));
-			// Without anybody to ask, a task has its result, which says what its tasks in the background wait for.
+			// If there is no way to ask, a task ends with its result, which lists what its background tasks wait for.
 			if (responses === undefined && view.pending === undefined) return resultOf(view, place.sessionId);
 			if (responses === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidRequest, messageOf(view));
 			await answerCalls(this.#service, caller, place.sessionId, responses);
@@ -75,7 +75,7 @@ export class Tasks {
 		await answerCalls(this.#service, caller, sessionId, responses as Record<string, unknown>);
 	}
 
-	/** Ends the run of a task. Rejects where it is over. */
+	/** Ends the run of a task. Rejects if it has ended. */
 	async cancel(caller: ServedCaller, taskId: unknown, wire: TaskWire): Promise<TaskData> {
 		const place = this.#place(taskId);
 		const view = await this.#view(caller, place, "now");

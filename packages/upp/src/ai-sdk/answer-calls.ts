@@ -20,7 +20,7 @@ export class AnswerCalls {
 		this.#first = toolCallId;
 	}
 
-	/** Which call this is, from 0; -1 if it was not begun. */
+	/** The index of this call, from 0; -1 if it has not started. */
 	indexOf(toolCallId: string): number {
 		return this.#first === toolCallId ? 0 : (this.#later?.get(toolCallId) ?? -1);
 	}

@@ -1,5 +1,5 @@
-// Gathers the parts of an AI SDK answer, streamed or whole, into one AssistantMessage, and emits what is new as stream
-// events. One gatherer serves one answer. What a part says is checked before it is used.
+// Collects the parts of an AI SDK answer, streamed or complete, into one AssistantMessage, and emits stream events. One
+// collector serves one answer. Each part is validated before it is used.
 
 import { UPPError } from "../errors/index.ts";
 import {
@@ -127,7 +127,7 @@ export class Answer {
 		return typeof reason === "object" && reason.raw === "pause_turn" && this.#calls === undefined;
 	}
 
-	/** What was said so far. What follows is added to the same answer. */
+	/** The message so far. Later parts are added to the same answer. */
 	soFar(): AssistantMessage {
 		const { message } = this.finish();
 		this.#open = undefined;
@@ -246,7 +246,7 @@ export class Answer {
 
 	#custom(part: StreamPart): void {
 		const { kind } = part;
-		// Says that a message began; it is never sent back and would only swell what is stored.
+		// Marks the start of a message; it is never sent back and would only enlarge the stored message.
 		if (typeof kind !== "string" || kind.endsWith(".message_start")) return;
 		this.#place({ type: "custom", kind }, part);
 	}
@@ -325,7 +325,7 @@ function readArguments(input: unknown): { value: Record<string, unknown>; invali
 		const value: unknown = JSON.parse(text);
 		if (isRecord(value)) return { value };
 	} catch {
-		// Whoever answers the call says so to the model.
+		// The code that answers the call reports this to the model.
 	}
 	return { value: {}, invalid: text };
 }

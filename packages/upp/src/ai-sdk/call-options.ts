@@ -79,7 +79,7 @@ function applyParams(options: CallOptions, params: Record<string, unknown>, prov
 	if (Object.keys(unknown).length > 0) addOptions(options, provider, unknown);
 }
 
-/** Models of these ask for strict answers unless they are told otherwise. */
+/** Models of these providers request strict answers by default. */
 const asksStrictly = /^(?:openai|azure|groq)\b/;
 
 /** Adds options for the model's own provider; those that were given for it win. */

@@ -12,7 +12,7 @@ import type { StreamPart } from "./language-model-types.ts";
 import { isCutOff } from "./outcome.ts";
 import { wireTools } from "./wire-tools.ts";
 
-/** Asks for a whole answer. Whatever goes wrong is an error with a code. */
+/** Requests a complete answer. Every failure is an error with a code. */
 export async function generate(
 	source: LanguageModelSource,
 	request: LLMRequest,
@@ -43,7 +43,7 @@ export async function generate(
 	}
 }
 
-/** Asks for a streamed answer and emits its events. Whatever goes wrong is an error with a code. */
+/** Requests a streamed answer and emits its events. Every failure is an error with a code. */
 export async function follow(
 	source: LanguageModelSource,
 	request: LLMRequest,
@@ -100,7 +100,7 @@ function continued(request: LLMRequest, answer: Answer): LLMRequest {
 
 function ignore(): void {}
 
-/** Parts that say nothing of the answer: they do not end the silence of a provider. */
+/** Parts without content: they do not count as activity of a provider. */
 const contentless: ReadonlySet<string> = new Set([
 	"stream-start",
 	"response-metadata",

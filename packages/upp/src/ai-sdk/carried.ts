@@ -1,5 +1,5 @@
-// What an AI SDK answer holds that UPP's message has no place for. It is kept in
-// `message.metadata.upp` and sent back with the message.
+// Parts of an AI SDK answer without a counterpart in UPP's message. They are stored in `message.metadata.upp` and sent
+// back with the message.
 
 import type { AnyMessage, AssistantMessage } from "../messages/index.ts";
 import type { PromptPart } from "./language-model-types.ts";
@@ -33,12 +33,12 @@ export interface Carried {
 	callPlaces?: Record<string, number>;
 }
 
-/** What a message made by an AI SDK model carries; `undefined` for messages made elsewhere. */
+/** The extra data of a message by an AI SDK model; `undefined` for messages of another origin. */
 export function carriedBy(message: AnyMessage): Carried | undefined {
 	return message.metadata?.upp as Carried | undefined;
 }
 
-/** What a provider did by itself while it answered: a tool that it ran, the result of one, or a source that it names. */
+/** Work that a provider did itself during an answer: a tool that it ran, its result, or a source that it cites. */
 export type ProviderPart =
 	| {
 			readonly type: "call";
@@ -61,9 +61,7 @@ export interface PlacedProviderPart {
 	readonly part: ProviderPart;
 }
 
-/**
- * What the provider did by itself while it gave an answer, in order; sources stand at the end. Empty for most answers.
- */
+/** The provider's own work during an answer, in order, with sources at the end. Empty for most answers. */
 export function providerParts(message: AssistantMessage): readonly PlacedProviderPart[] {
 	const { parts = [], sources = [] } = carriedBy(message) ?? {};
 	const placed: PlacedProviderPart[] = [];

@@ -1,5 +1,5 @@
-// What differs between models in how a request is written: the version of the AI SDK's interface, and what Mistral or
-// Anthropic alone demand. One object for each, so that what was converted for one is not taken for another.
+// Differences between models in the form of a request: the version of the AI SDK's interface, and the special
+// requirements of Mistral and Anthropic. One object for each, so that values converted for one are not used for another.
 
 import { nineCharacterId, wireCallId } from "../wire/index.ts";
 import type { SpecificationVersion } from "./file-parts.ts";

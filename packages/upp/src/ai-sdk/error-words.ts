@@ -1,8 +1,8 @@
-// What providers call their errors. Errors inside a stream come with such a word and without a status, and a status alone
-// is often too coarse: a 400 may be a long prompt, a filtered one, or a bad key.
+// The providers' names for their errors. Errors inside a stream have such a name and no status, and a status alone is
+// often too coarse: a 400 may be a long prompt, a filtered one, or a bad key.
 import { ErrorCode } from "../errors/index.ts";
 
-/** What a word means: our code, and the HTTP status that goes with it. */
+/** The meaning of a name: the error code, and the matching HTTP status. */
 export interface Meaning {
 	readonly code: ErrorCode;
 	readonly status: number;

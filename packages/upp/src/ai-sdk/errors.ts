@@ -1,5 +1,5 @@
-// Whatever an AI SDK model throws or streams as an error, as a UPPError with one of our codes. Errors are judged
-// by their shape, since each provider package brings its own copy of the classes.
+// Converts errors that an AI SDK model throws or streams into UPPErrors with a code. They are recognised by their shape,
+// because each provider package has its own copy of the classes.
 
 import { ErrorCode, isUPPError, UPPError } from "../errors/index.ts";
 import { type Meaning, meaningOf } from "./error-words.ts";
@@ -9,7 +9,7 @@ interface Fault {
 	name: string;
 	message: string;
 	statusCode: number | undefined;
-	/** What the provider's own word for it means, such as `overloaded_error`. */
+	/** The meaning of the provider's own error name, such as `overloaded_error`. */
 	meaning: Meaning | undefined;
 	body: string;
 	/** Whether the provider says when to come back. */
@@ -154,7 +154,7 @@ function isNetworkFault(thrown: unknown): boolean {
 	return false;
 }
 
-// The SDK wraps what broke in "Failed to process successful response", which says nothing.
+// The SDK wraps the cause in "Failed to process successful response", which explains nothing.
 function networkMessage(thrown: unknown): string {
 	let error = asRecord(thrown);
 	while (typeof error.cause === "object" && error.cause !== null) error = asRecord(error.cause);

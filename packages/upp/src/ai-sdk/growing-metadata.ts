@@ -1,4 +1,5 @@
-// What a provider adds to its metadata part by part. Each part costs its own size, however much came before it (keeps I7).
+// Collects the metadata that a provider sends part by part. Each part costs its own size, regardless of earlier ones
+// (keeps I7).
 import type { ProviderMetadata } from "../messages/index.ts";
 import type { AISDKMetadata } from "./language-model-types.ts";
 

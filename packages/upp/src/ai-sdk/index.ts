@@ -1,4 +1,4 @@
-// The door of the AI SDK adapter. What carries a call out is loaded with the first call.
+// The entry point of the AI SDK adapter. The code that runs a call is loaded with the first call.
 
 export { type PlacedProviderPart, type ProviderPart, providerParts } from "./carried.ts";
 export { bindLanguageModel, bindLanguageModelSource } from "./language-model.ts";

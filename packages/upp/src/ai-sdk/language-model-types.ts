@@ -1,5 +1,5 @@
-// The AI SDK's language model interface, typed by its shape: no dependency on its package. The type test beside
-// this file holds these shapes against the real ones.
+// The AI SDK's language model interface as structural types, without a dependency on its package. The type test next to
+// this file compares them with the real ones.
 
 /** Metadata and options, keyed by the provider's name. */
 export type AISDKMetadata = Record<string, Record<string, any>>;
@@ -13,7 +13,7 @@ export interface LanguageModel {
 	doStream(options: any): PromiseLike<{ stream: ReadableStream<any> }>;
 }
 
-/** What a tool's result is to the model. */
+/** The form of a tool's result for the model. */
 export interface ResultOutput {
 	type: string;
 	value?: unknown;
@@ -24,7 +24,7 @@ export interface ResultOutput {
 /** One part of a message in the AI SDK's prompt. Which members are set follows from `type`. */
 export interface PromptPart {
 	type: string;
-	/** What a `custom` part is, in the provider's words. */
+	/** The type of a `custom` part, as the provider names it. */
 	kind?: string;
 	text?: string;
 	data?: unknown;
@@ -45,7 +45,7 @@ export interface PromptMessage {
 	providerOptions?: AISDKMetadata;
 }
 
-/** What a model of the AI SDK is called with. */
+/** The options of a call to an AI SDK model. */
 export interface CallOptions {
 	prompt: PromptMessage[];
 	maxOutputTokens?: number;

@@ -1,5 +1,5 @@
-// The AI SDK adapter's door: a model of the AI SDK as a BoundLLMModel, with retries, time limit and cancelling. What
-// carries a call out is loaded with the first call, so that importing this package stays quick.
+// The AI SDK adapter's entry point: an AI SDK model as a BoundLLMModel, with retries, time limit and cancellation. The
+// code that runs a call is loaded with the first call, so that importing this package stays fast.
 
 import { UPPError } from "../errors/index.ts";
 import {
@@ -20,7 +20,7 @@ import {
 import { EventStream, type StreamEvent } from "../stream/index.ts";
 import type { LanguageModel } from "./language-model-types.ts";
 
-// The AI SDK does not say what a model can do; a model that cannot do what it is asked answers with an error.
+// The AI SDK does not declare a model's capabilities; a model that lacks one answers with an error.
 const capabilities: LLMCapabilities = {
 	streaming: true,
 	tools: true,

@@ -34,7 +34,7 @@ export class OpenBlocks {
 		return this.#byId[kind].get(id)?.at(-1);
 	}
 
-	/** Ends the block that the deltas of an id belong to; undefined where there is none. */
+	/** Ends the block that the deltas of an id belong to; undefined if there is none. */
 	end(id: unknown, kind: Kind): OpenBlock | undefined {
 		const of = this.#byId[kind].get(id);
 		const open = of?.pop();

@@ -14,9 +14,9 @@ export function optionNames<Options extends object>(
 	return new Set(Object.keys(names));
 }
 
-/** What an unknown name is answered with. */
+/** The advice for an unknown name. */
 export interface NameHints {
-	/** What has the options, as in "`retry()` has no option …". */
+	/** The owner of the options, as in "`retry()` has no option …". */
 	readonly of: string;
 	/** Names that people try first, and a sentence on what to write instead. */
 	readonly instead?: Readonly<Record<string, string>> | undefined;

@@ -3,7 +3,7 @@
 
 const brand = Symbol.for("holdfast.error");
 
-/** What may be said about an error besides its code and message. */
+/** The parts of an error besides its code and message. */
 export interface HoldfastErrorOptions {
 	/** The error this one was caused by. */
 	cause?: unknown;
@@ -13,7 +13,7 @@ export interface HoldfastErrorOptions {
 	data?: Record<string, unknown>;
 }
 
-/** An error with a stable `code`. `message` says what happened and what to do about it. */
+/** An error with a stable `code`. `message` explains the problem and what to do about it. */
 export class HoldfastError extends Error {
 	readonly code: string;
 	readonly retryable: boolean;

@@ -1,4 +1,4 @@
-// The door of the errors: the one base class and the errors of the model layer.
+// The entry point of the errors: the base class and the errors of the model layer.
 
 export { checkOptionNames, type NameHints, optionNames } from "./check-names.ts";
 export { failureText } from "./failure-text.ts";

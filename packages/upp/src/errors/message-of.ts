@@ -1,4 +1,4 @@
-// What was thrown, in words: anything may be thrown, also what throws again when it is read.
+// The message of a thrown value, which may be anything, including an object that throws when it is read.
 
 const unreadable = "It gave no reason.";
 

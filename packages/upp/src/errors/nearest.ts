@@ -1,4 +1,4 @@
-// Finds what somebody probably meant by a name that does not exist.
+// Finds the existing name that an unknown name probably refers to.
 
 /** A longer name is not mistyped, and comparing two takes time that grows with the square of their length. */
 const longestName = 100;

@@ -1,4 +1,4 @@
-// Errors of the model layer: one code for each way a model call can fail, whichever provider it went to.
+// Errors of the model layer: one code for each way in which a model call can fail, independent of the provider.
 
 import { HoldfastError } from "./holdfast-error.ts";
 
@@ -20,7 +20,7 @@ export const ErrorCode = {
 
 export type ErrorCode = (typeof ErrorCode)[keyof typeof ErrorCode];
 
-/** What kind of model a provider was asked for. */
+/** The kind of model that was requested from a provider. */
 export type Modality = "llm" | "embedding" | "image";
 
 /** A model call that failed. `retryable` follows from the code and the HTTP status. */
@@ -32,7 +32,7 @@ export class UPPError extends HoldfastError {
 	declare readonly statusCode?: number;
 	/** How long the provider asked to wait before the next try, in milliseconds. */
 	declare retryAfterMs?: number;
-	/** By what the provider knows the request, where it says so: what its support asks for. */
+	/** The provider's id of the request, if it sent one: its support asks for it. */
 	declare requestId?: string;
 
 	constructor(

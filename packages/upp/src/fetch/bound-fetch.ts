@@ -16,8 +16,8 @@ export interface BoundFetchOptions {
 	/** Bytes of one answer at most. */
 	readonly maxBytes: number;
 	/**
-	 * What `maxBytes` counts of an event stream: all of it, or each event, for streams that need not end.
-	 * Default `answer`.
+	 * The scope of `maxBytes` for an event stream: all of it, or each event, for streams without an end. Default
+	 * `answer`.
 	 */
 	readonly eventStreams?: "answer" | "each-event" | undefined;
 	/** Called when an answer is cut off, before its body fails. */
@@ -26,7 +26,7 @@ export interface BoundFetchOptions {
 
 /** Redirects that are followed at most. */
 const mostRedirects = 5;
-/** Headers of a request that name who asks: they stay with the origin that it is for. */
+/** Headers of a request that identify the caller: they are sent to their own origin only. */
 const naming = ["authorization", "cookie", "proxy-authorization"];
 
 /**
@@ -96,7 +96,7 @@ class Silence {
 		return this.#abort.signal;
 	}
 
-	/** Resolves as `what` does; rejects where that takes too long, also when nobody heeds the signal. */
+	/** Resolves with `what`; rejects when it takes too long, even if the signal is ignored. */
 	async until<T>(what: Promise<T>): Promise<T> {
 		what.catch(() => {});
 		let giveUp = (): void => {};

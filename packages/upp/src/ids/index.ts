@@ -1,3 +1,3 @@
-// The door of the ids.
+// The entry point of the ids.
 
 export { uuid } from "./uuid.ts";

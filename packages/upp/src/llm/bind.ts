@@ -14,14 +14,14 @@ import { retryingModel, watchable, watchedModel } from "../retry/index.ts";
 import { readDuration } from "../time/index.ts";
 import type { LLMOptions } from "./llm-types.ts";
 
-/** What may differ from call to call. */
+/** Settings that may differ from call to call. */
 export interface RequestExtra {
 	signal?: AbortSignal;
 	/** Default: the tools of the options. */
 	tools?: readonly ToolDefinition[];
 	/** Default: the structure of the options. */
 	structure?: JSONSchema;
-	/** What becomes of an answer that is not JSON where a structure asks for it. Default: the call fails. */
+	/** How to treat an answer that is not JSON although a structure requires it. Default: the call fails. */
 	unparsed?: "keep";
 	/** Default: the system prompt of the options. */
 	system?: string;

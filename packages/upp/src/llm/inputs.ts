@@ -1,4 +1,4 @@
-// What a caller may give to `generate` and `stream`, sorted into history and new messages.
+// Sorts the arguments of `generate` and `stream` into history and new messages.
 
 import { HoldfastError } from "../errors/index.ts";
 import {

@@ -1,4 +1,4 @@
-// The options of `llm()` and what it makes of them.
+// The options and results of `llm()`.
 
 import type { LanguageModel } from "../ai-sdk/index.ts";
 import type { ContentBlock, JSONSchema, Message, Tool, ToolUseStrategy } from "../messages/index.ts";
@@ -28,10 +28,10 @@ export interface LLMOptions {
 	onRetry?(info: RetryInfo): void;
 }
 
-/** What a conversation may be given as. */
+/** The accepted forms of a conversation. */
 export type LLMHistory = readonly Message[] | Thread;
 
-/** What a user may say. */
+/** The accepted forms of a user's input. */
 export type LLMInput = string | Message | ContentBlock;
 
 /** A model with its options, ready to be asked. @see UPP LLMInstance */
@@ -44,7 +44,7 @@ export interface LLMInstance {
 	readonly capabilities: LLMCapabilities;
 }
 
-/** A whole turn while it is made. `turn` settles also when nobody iterates. @see UPP StreamResult */
+/** A turn that is being streamed. `turn` settles even if the events are not read. @see UPP StreamResult */
 export interface StreamResult<Data = unknown> extends AsyncIterable<StreamEvent> {
 	readonly turn: Promise<Turn<Data>>;
 	/** Cancels the model call and the tools; `turn` rejects with code CANCELLED. */

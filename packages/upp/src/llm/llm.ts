@@ -84,7 +84,7 @@ interface Run {
 }
 
 async function generate(loop: Loop, conversation: Conversation): Promise<Turn> {
-	// Nobody can cancel a `generate` but the signal that options may carry to every request.
+	// A `generate` can only be cancelled by the signal that options pass to every request.
 	const given = (loop.options as { signal?: AbortSignal }).signal;
 	return runLoop(loop, conversation, {
 		signal: given ?? new AbortController().signal,
@@ -113,7 +113,7 @@ function stream(loop: Loop, conversation: Conversation): StreamResult {
 
 async function follow(loop: Loop, request: LLMRequest, target: EventStream<Turn>): Promise<LLMResponse> {
 	const source = loop.binding.model.stream(request);
-	// A failure reaches us through the iteration; the promise must not count as unhandled meanwhile.
+	// The failure is reported through the iteration; the promise must not count as unhandled.
 	source.response.catch(() => {});
 	for await (const event of source) target.push(checkStreamEvent(event, loop.provider));
 	return source.response;

@@ -1,9 +1,9 @@
-// One round of tool calls: all calls of a message at once, each answered with a result whatever happens.
+// One round of tool calls: all calls of a message run at once, and each always gets a result.
 
 import type { AssistantMessage, Tool, ToolCall, ToolExecution, ToolUseStrategy } from "../messages/index.ts";
 import type { StreamEvent } from "../stream/index.ts";
 
-/** What a round needs besides the calls. */
+/** The parts of a round besides the calls. */
 export interface ToolRound {
 	tools: readonly Tool[];
 	strategy: ToolUseStrategy;
@@ -11,7 +11,7 @@ export interface ToolRound {
 	emit(event: StreamEvent): void;
 }
 
-/** What a tool run by `llm()` is given besides its arguments. */
+/** The context of a tool that `llm()` runs. */
 export interface ToolRunContext {
 	toolCallId: string;
 	/** Fires when the turn is cancelled. */
@@ -69,7 +69,7 @@ async function run(tool: Tool, call: ToolCall, round: ToolRound): Promise<Outcom
 	await strategy.onToolCall?.(tool, call.arguments);
 	const decision = (await strategy.onBeforeCall?.(tool, call.arguments)) ?? true;
 	const proceed = typeof decision === "object" ? decision.proceed : decision;
-	// Only a boolean decides, and there is nobody to ask: anything but `true` refuses the call.
+	// Only a boolean decides, and there is no one to ask: anything except `true` refuses the call.
 	if (proceed !== true) return refusal();
 	const params = (typeof decision === "object" ? decision.params : undefined) ?? call.arguments;
 	if (tool.approval !== undefined && (await tool.approval(params)) !== true) return refusal();

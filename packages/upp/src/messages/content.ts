@@ -1,7 +1,7 @@
 // The blocks a message is made of, as plain data. Blocks may carry what a provider wants to see again
 // (signatures, encrypted reasoning, item ids) in `metadata`, keyed by provider.
 
-/** What providers attach and want back unchanged, keyed by the provider's name. */
+/** Data that providers attach and need back unchanged, keyed by the provider's name. */
 export type ProviderMetadata = Record<string, Record<string, unknown>>;
 
 /** Where the bytes of an image or a document come from. */
@@ -23,7 +23,7 @@ export interface TextBlock {
 	metadata?: ProviderMetadata;
 }
 
-/** What a model thought before it answered. `metadata` holds the signatures that must travel back. */
+/** A model's reasoning before its answer. `metadata` holds the signatures that must be sent back. */
 export interface ReasoningBlock {
 	type: "reasoning";
 	text: string;
@@ -94,10 +94,10 @@ export type ContentBlock =
 	| DocumentBlock
 	| BinaryBlock;
 
-/** What a user may send. */
+/** The content of a user's message. */
 export type UserContent = Exclude<ContentBlock, ReasoningBlock>;
 
-/** What a model may answer. */
+/** The content of a model's answer. */
 export type AssistantContent = ContentBlock;
 
 /** Whether a value is one of the content blocks, judged by its `type`. */

@@ -1,4 +1,4 @@
-// The door of the messages: content, messages, tools and their calls, and all of them as JSON data.
+// The entry point of the messages: content, messages, tools and their calls, and their JSON form.
 
 export {
 	type AssistantContent,

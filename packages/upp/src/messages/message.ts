@@ -8,7 +8,7 @@ import type { ToolCall, ToolResult } from "./tool.ts";
 
 const brand = Symbol.for("holdfast.message");
 
-/** What may be given for any message. */
+/** Options of any message. */
 export interface MessageOptions {
 	/** Default: a new random UUID. */
 	id?: string;
@@ -21,7 +21,7 @@ export interface MessageOptions {
 /** The kind of a message. */
 export type MessageType = "user" | "assistant" | "tool_result";
 
-/** What all messages have in common. @see UPP Message */
+/** The common base of all messages. @see UPP Message */
 export abstract class Message {
 	readonly id: string;
 	readonly timestamp: Date;
@@ -47,7 +47,7 @@ export abstract class Message {
 	}
 }
 
-/** What a user sends. */
+/** A message of a user. */
 export class UserMessage extends Message {
 	readonly type: "user" = "user";
 	readonly content: readonly UserContent[];
@@ -62,7 +62,7 @@ export class UserMessage extends Message {
 	}
 }
 
-/** What a model answers: content, and the tools it asks for. */
+/** A model's answer: content, and tool calls. */
 export class AssistantMessage extends Message {
 	readonly type: "assistant" = "assistant";
 	readonly content: readonly AssistantContent[];

@@ -1,5 +1,5 @@
-// Messages of other packages that keep to the same protocol: accepted at the doors by being made into ours. Anything else is
-// refused in words that say what to give.
+// Messages of other packages with the same protocol: they are accepted and converted. Anything else is refused with an
+// error that explains what to pass.
 
 import { type AssistantContent, isContentBlock, type UserContent } from "./content.ts";
 import {
@@ -51,7 +51,7 @@ export function asMessages(values: readonly unknown[]): readonly AnyMessage[] | 
 	return messages.includes(undefined) ? undefined : (messages as AnyMessage[]);
 }
 
-/** What to give in place of what is no message, as a sentence. */
+/** What to pass instead of a value that is not a message, as a sentence. */
 export function insteadOf(value: unknown): string {
 	const { role, content, type } = (isObject(value) ? value : {}) as Record<string, unknown>;
 	if (typeof role === "string" && content !== undefined)

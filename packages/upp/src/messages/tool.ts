@@ -60,7 +60,7 @@ export interface ToolCall {
 	 * model that gave it. Prompts hold the call's own id: strict providers refuse one that is repeated.
 	 */
 	providerCall?: { readonly id: string; readonly modelId: string };
-	/** What the provider wants to see again with this call, such as thought signatures. */
+	/** Data that the provider needs back with this call, such as thought signatures. */
 	metadata?: ProviderMetadata;
 }
 
@@ -75,7 +75,7 @@ export interface ToolResult {
 	metadata?: ProviderMetadata;
 }
 
-/** One tool call as it was carried out. */
+/** An executed tool call. */
 export interface ToolExecution {
 	toolName: string;
 	toolCallId: string;
@@ -84,13 +84,13 @@ export interface ToolExecution {
 	isError: boolean;
 	/** Milliseconds. */
 	duration: number;
-	/** What `approval` or `onBeforeCall` said, where one was asked. */
+	/** The decision of `approval` or `onBeforeCall`, if there was one. */
 	approved?: boolean;
 	/** Of a tool that threw: the frames of the stack, without the message. For logs: no model and no client sees it. */
 	stack?: string;
 }
 
-/** What `onBeforeCall` decides: run the tool, do not, or run it with other arguments. */
+/** The decision of `onBeforeCall`: run the tool, refuse it, or run it with other arguments. */
 export type BeforeCallDecision = boolean | { proceed: boolean; params?: Record<string, unknown> };
 
 /** How tool calls are handled while a model works. Hooks may be asynchronous and are awaited. */

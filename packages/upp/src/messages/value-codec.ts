@@ -16,7 +16,7 @@ export type JSONValue =
 	| readonly JSONValue[]
 	| { readonly [key: string]: JSONValue };
 
-/** What becomes of an instance of a class without `toJSON`, whose private members nobody sees. */
+/** How to treat an instance of a class without `toJSON`, whose private members are invisible. */
 export interface EncodeOptions {
 	/**
 	 * `"members"` (the default): it is encoded as the members that it shows, and refused if it shows none. `"refuse"`: it
@@ -26,10 +26,10 @@ export interface EncodeOptions {
 }
 
 /**
- * Turns a live value into JSON data that `decodeValue` turns back. Values that are JSON already are returned as
- * they are. Objects with a `toJSON` method are encoded as what it returns.
- * @throws HoldfastError `unserialisable_value`: functions, symbols, BigInt, circular references, and objects of which JSON
- * would keep nothing, such as errors, promises and files; names the path.
+ * Converts a live value to JSON data that `decodeValue` converts back. JSON values are returned unchanged. Objects with a
+ * `toJSON` method are encoded as its result.
+ * @throws HoldfastError `unserialisable_value`: functions, symbols, BigInt, circular references, and objects that JSON
+ * would lose, such as errors, promises and files; names the path.
  */
 export function encodeValue(value: unknown, options?: EncodeOptions): JSONValue {
 	if (typeof value === "string") return value;
@@ -102,7 +102,7 @@ function encodeRecord(value: object, at: Position): JSONValue | undefined {
 		if (lost) throw unserialisable(at.path, `${nameOf(value)}, of which JSON would keep nothing or a part`);
 	}
 	const given = value as Record<string, unknown>;
-	// What is JSON already is not copied.
+	// JSON values are not copied.
 	let changed: [string, JSONValue][] | undefined = plain ? undefined : [];
 	for (const [index, key] of keys.entries()) {
 		const member = given[key];

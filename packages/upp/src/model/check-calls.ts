@@ -32,7 +32,7 @@ function checkCall(call: unknown, index: number): "yes" | "deep" {
 	return found;
 }
 
-/** What few calls have. */
+/** Checks rare members of a call. */
 function checkMember(call: Record<string, unknown>, name: string, index: number): void {
 	const value = call[name];
 	if (value === undefined) return;
@@ -43,7 +43,7 @@ function checkMember(call: Record<string, unknown>, name: string, index: number)
 	if (storable(value) !== "yes") throw fault(index, `.${name}`, "plain data");
 }
 
-/** What a model nested without end is its own mistake: the result of the call says so to it. */
+/** Excessive nesting is the model's mistake: the result of the call reports it. */
 function withReadableArguments(call: ToolCall): ToolCall {
 	if (storable(call.arguments) === "yes") return call;
 	return { ...call, arguments: {}, invalidArguments: `they are nested more than ${deepest} levels deep` };

@@ -60,7 +60,7 @@ function readMessage(given: unknown): AssistantMessage {
 	for (let index = 0; index < content.length; index++) checkBlock(content[index], index);
 	const calls = toolCalls === undefined ? undefined : readCalls(toolCalls);
 	if (calls === toolCalls && message instanceof AssistantMessage) return message;
-	// Made anew where a call had to be changed, and of the class this package knows.
+	// Rebuilt with this package's class if a call had to be changed.
 	return new AssistantMessage(content, calls, {
 		id,
 		timestamp,
@@ -69,8 +69,8 @@ function readMessage(given: unknown): AssistantMessage {
 }
 
 /**
- * Where an answer was cut off, arguments that are empty may be all that arrived of others: such a call is marked as
- * unreadable, so that nobody runs it. Arguments that have members were parsed to their closing brace.
+ * In an answer that was cut off, empty arguments may be incomplete: such a call is marked as unreadable, so that it never
+ * runs. Arguments with members were parsed up to their closing brace.
  */
 function withoutHalfCalls(message: AssistantMessage, stopReason: StopReason): AssistantMessage {
 	const { toolCalls, id, timestamp, metadata, content } = message;

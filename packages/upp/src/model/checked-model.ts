@@ -1,5 +1,5 @@
-// The model door: no answer of a model is believed before it is checked. Models of every provider pass it, made by
-// `createProvider` or by hand.
+// Every answer of a model is validated here before it is used, for models of every provider, made by `createProvider` or
+// by hand.
 
 import { HoldfastError } from "../errors/index.ts";
 import type { StreamEvent } from "../stream/index.ts";
@@ -16,8 +16,8 @@ export function markChecked(model: BoundLLMModel): BoundLLMModel {
 }
 
 /**
- * The model with its answers checked; one that is checked already is returned as it is.
- * @throws HoldfastError `invalid_model` for what is no model.
+ * Wraps the model so that its answers are validated; a wrapped model is returned unchanged.
+ * @throws HoldfastError `invalid_model` for any other value.
  */
 export function checkedModel(model: BoundLLMModel, provider: string): BoundLLMModel {
 	if (checked.has(model)) return model;

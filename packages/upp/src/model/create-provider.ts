@@ -4,7 +4,7 @@ import { checkedModel } from "./checked-model.ts";
 import type { LLMHandler } from "./model-port.ts";
 import type { ModelReference, Provider, ProviderModalities } from "./provider.ts";
 
-/** What a provider is made of. */
+/** The parts of a provider. */
 export interface ProviderOptions {
 	name: string;
 	version: string;
@@ -12,7 +12,7 @@ export interface ProviderOptions {
 }
 
 /**
- * Makes a provider. Call it with a model's id to get a reference that can be given wherever a model is asked for.
+ * Creates a provider. Call it with a model's id to get a reference that every option for a model accepts.
  * @see UPP createProvider
  */
 export function createProvider<Options = any>(options: ProviderOptions): Provider<Options> {
@@ -29,7 +29,7 @@ export function createProvider<Options = any>(options: ProviderOptions): Provide
 	return provider as Provider<Options>;
 }
 
-/** What a provider's models answer is checked, whoever binds them. */
+/** Answers of a provider's models are validated for every caller. */
 function checkedModalities({ name, modalities }: ProviderOptions): ProviderModalities {
 	const handler = modalities?.llm;
 	if (typeof handler?.bind !== "function") return modalities;

@@ -1,4 +1,4 @@
-// What is wrong with a model's answer; the model door makes a coded error of it.
+// A fault in a model's answer, which becomes a coded error.
 
 export class Fault extends Error {
 	constructor(what: string, expected: string) {

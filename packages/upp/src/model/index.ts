@@ -1,4 +1,4 @@
-// The door of the model port: what a provider implements, and how one is made.
+// The entry point of the model port: the interface of a provider, and its creation.
 
 export { mostCalls } from "./check-calls.ts";
 export { checkStreamEvent } from "./check-event.ts";

@@ -6,7 +6,7 @@ import type { StreamEvent } from "../stream/index.ts";
 import type { StopReason, TokenUsage } from "../turn/index.ts";
 import type { ProviderConfig } from "./provider.ts";
 
-/** What a model can do. */
+/** The capabilities of a model. */
 export interface LLMCapabilities {
 	streaming: boolean;
 	tools: boolean;
@@ -17,7 +17,7 @@ export interface LLMCapabilities {
 	documentInput?: boolean;
 }
 
-/** What is known before a failed request is retried. */
+/** The information passed before a failed request is retried. */
 export interface RetryInfo {
 	/** The number of the retry, from 1. */
 	attempt: number;
@@ -30,14 +30,14 @@ export interface RetryInfo {
 export interface LLMRequest {
 	readonly messages: readonly Message[];
 	system?: string;
-	/** Model parameters such as `temperature`; the model's port says which it knows. */
+	/** Model parameters such as `temperature`; each model's port defines the ones it knows. */
 	params?: Record<string, unknown>;
 	tools?: readonly ToolDefinition[];
 	/** The schema the answer must follow. */
 	structure?: JSONSchema;
 	/**
-	 * What becomes of an answer that is not JSON where `structure` asks for it. `keep`: it is given without `data`, for a caller
-	 * who checks it. Default: the call fails with INVALID_RESPONSE.
+	 * How to treat an answer that is not JSON although `structure` requires it. `keep`: it is returned without `data`,
+	 * for a caller that checks it. Default: the call fails with INVALID_RESPONSE.
 	 */
 	unparsed?: "keep";
 	config: ProviderConfig;
@@ -68,7 +68,7 @@ export interface LLMHandler {
 	bind(modelId: string, options?: any): BoundLLMModel;
 }
 
-/** A model's answer while it is made. `response` settles also when nobody iterates. */
+/** A model's answer that is being streamed. `response` settles even if the events are not read. */
 export interface LLMStreamResult extends AsyncIterable<StreamEvent> {
 	readonly response: Promise<LLMResponse>;
 }

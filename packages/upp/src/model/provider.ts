@@ -64,6 +64,6 @@ export interface Provider<Options = any> {
 export interface ModelReference<Options = any> {
 	readonly modelId: string;
 	readonly provider: Provider<Options>;
-	/** What the provider was called with besides the id. */
+	/** The options of the provider's call besides the id. */
 	readonly options?: Options;
 }

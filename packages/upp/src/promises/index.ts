@@ -1,9 +1,12 @@
-// Values that come at once or later. What follows is written once, and continues within the same call where the value is there.
+// Values that are available at once or later. The continuation is written once, and runs within the same call if the
+// value is available.
 
 /** A value, or a promise of it. */
 export type MaybePromise<T> = T | Promise<T>;
 
-/** Continues with a value: within this call where it is there, else when it comes. `failed` gets what it rejects with. */
+/**
+ * Continues with a value: within this call if it is available, else when it resolves. `failed` receives the rejection.
+ */
 export function after<T, U, F = never>(
 	value: MaybePromise<T>,
 	next: (value: T) => MaybePromise<U>,
@@ -30,7 +33,7 @@ export function attempt<T, U, F = never>(
 	return after(value, next, failed);
 }
 
-/** What a call returns, or what `failed` makes of what it throws or rejects with. */
+/** The result of a call, or the result of `failed` for an error or a rejection. */
 export function guarded<T, F = never>(
 	call: () => MaybePromise<T>,
 	failed: (error: unknown) => MaybePromise<F>,

@@ -103,7 +103,7 @@ interface Settings {
 	headers: Record<string, string> | undefined;
 }
 
-// The model is made anew only when the key, the address or the fetch changed since the last call.
+// The model is created again only if the key, the address or the fetch function has changed since the last call.
 function loader<Options extends FactoryOptions>(
 	delegation: Delegation<Options>,
 	modelId: string,

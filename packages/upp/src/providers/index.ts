@@ -1,4 +1,4 @@
-// The door of the providers: those that come along, and how whatever is given as a model becomes a reference.
+// The entry point of the providers: the bundled ones, and the conversion of any model into a reference.
 
 export {
 	anthropic,

@@ -1,4 +1,4 @@
-// Turns a model, in whatever form it is given, into a ModelReference, or into an error that says what is wrong with it.
+// Converts a model in any accepted form into a ModelReference, or throws an error that explains the problem.
 
 import { bindLanguageModel, type LanguageModel } from "../ai-sdk/index.ts";
 import { HoldfastError } from "../errors/index.ts";

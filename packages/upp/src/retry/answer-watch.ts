@@ -6,7 +6,7 @@ import { type Silent, sharesTimer, unwatch, watch } from "./silence-watch.ts";
 
 const defaultSilenceMs = 600_000;
 const defaultCharacters = 16 * 1024 * 1024;
-/** What a piece costs at least: pieces without content are counted, too. */
+/** The minimum size of a piece: pieces without content count as well. */
 const leastPiece = 16;
 /** From this on, a second or two more do not matter: such silences share a timer. */
 const longSilenceMs = 60_000;
@@ -16,7 +16,7 @@ export function isUnlimited({ silenceMs, maxAnswerCharacters }: ProviderConfig):
 	return silenceMs === Number.POSITIVE_INFINITY && maxAnswerCharacters === Number.POSITIVE_INFINITY;
 }
 
-/** What waits for an answer. */
+/** A pending answer. */
 interface Waiting {
 	/** Called once at most, with the reason for which the answer is left. */
 	leave(error: UPPError): void;
@@ -61,7 +61,7 @@ export class AnswerWatch implements Silent {
 		throw error;
 	}
 
-	/** The answer is whole, or nobody waits for it. */
+	/** The answer is complete, or no longer needed. */
 	close(): void {
 		unwatch(this);
 		this.#stopTimer?.();

@@ -1,5 +1,5 @@
-// One model call with its retries, its time limit and its cancelling: whatever the model does, the call settles
-// (keeps I8), and every error that leaves has a code.
+// One model call with its retries, time limit and cancellation: the call always settles, whatever the model does (keeps
+// I8), and every error has a code.
 
 import { isHoldfastError, isUPPError, type UPPError } from "../errors/index.ts";
 import type { LLMRequest, RetryStrategy } from "../model/index.ts";
@@ -9,13 +9,13 @@ import { Deadline } from "./deadline.ts";
 /** Waits; ends early by rejecting when the signal fires. */
 export type Sleep = (milliseconds: number, signal: AbortSignal) => Promise<void>;
 
-/** What a call needs to know about its model. */
+/** The parts of a call that concern its model. */
 export interface CallContext {
 	/** The provider's name, for errors. */
 	provider: string;
 	/** Used where the request's config gives no strategy. */
 	defaultStrategy: RetryStrategy | undefined;
-	/** Turns whatever was thrown into a UPPError. */
+	/** Converts a thrown value into a UPPError. */
 	toError(thrown: unknown): UPPError;
 	sleep?: Sleep;
 }
@@ -66,7 +66,7 @@ async function tryAgain<T>(
 			strategy?.reset?.();
 			return outcome;
 		} catch (thrown) {
-			// Errors of our own say that the call was set up wrongly: another try would end the same.
+			// A HoldfastError means that the call was set up wrongly: a retry would fail the same way.
 			const isOurs = isHoldfastError(thrown) && !isUPPError(thrown);
 			if (isOurs || deadline.isOver || attempt.started() || strategy === undefined) throw thrown;
 			deadline.renew();

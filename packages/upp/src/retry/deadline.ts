@@ -1,5 +1,5 @@
-// When a model call has to end before it is done: its time is over, its caller cancelled it, or its provider is silent or sends too
-// much. Each attempt has a signal of its own, so that listeners which a provider leaves on it go with the attempt.
+// Ends a model call early: its time has expired, its caller cancelled it, or its provider is silent or sends too much.
+// Each attempt has its own signal, so that listeners which a provider leaves on it are released with the attempt.
 
 import { UPPError } from "../errors/index.ts";
 import type { LLMRequest, ProviderConfig } from "../model/index.ts";
@@ -70,7 +70,7 @@ export class Deadline {
 		if (this.#controller.signal.aborted) this.#controller = new AbortController();
 	}
 
-	/** The call settled: nothing can end it any more. */
+	/** The call has settled: nothing can end it now. */
 	close(): void {
 		this.#watch?.close();
 		this.#stopTimer?.();

@@ -1,4 +1,4 @@
-// The door of retries: attempts with a time limit, strategies, and models that follow them.
+// The entry point of retries: attempts with a time limit, strategies, and models that use them.
 
 export { type CallContext, runAttempts, type Sleep } from "./attempts.ts";
 export { type BackoffOptions, exponentialBackoff, noRetry } from "./backoff.ts";

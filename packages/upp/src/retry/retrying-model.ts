@@ -13,7 +13,7 @@ import { type CallContext, runAttempts, type Sleep } from "./attempts.ts";
 import { charactersOf } from "./characters-of.ts";
 import type { Deadline } from "./deadline.ts";
 
-/** The model with the retries and the time limit of each request's config; one that has its own is returned as it is. */
+/** The model with the retries and the time limit of each request's config; one with its own is returned unchanged. */
 export function retryingModel(model: BoundLLMModel, provider: string, sleep?: Sleep): BoundLLMModel {
 	if (isRetrying(model)) return model;
 	const context: CallContext = {
@@ -72,7 +72,7 @@ function withSignal(request: LLMRequest, signal: AbortSignal): LLMRequest {
 	return copy;
 }
 
-/** An error of which nothing is known but what it says. */
+/** An error with an unknown cause and a message. */
 export function toUnknownError(thrown: unknown, provider: string): UPPError {
 	if (isUPPError(thrown)) return thrown;
 	const message = messageOf(thrown);

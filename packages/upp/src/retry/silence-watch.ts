@@ -13,7 +13,7 @@ export interface Silent {
 }
 
 const watched: Silent[] = [];
-/** The platform's timers as they were when it awoke, which tests replace; undefined while it is asleep. */
+/** The platform's timers at the time it became active, which tests replace; undefined while it is idle. */
 let timers: typeof setTimeout | undefined;
 
 /**
@@ -46,7 +46,7 @@ function wake(): void {
 		if (timers !== mine) return;
 		timers = undefined;
 		const now = performance.now();
-		// From the end: whatever is removed, only what was looked at takes its place.
+		// From the end: a removed entry is replaced only by one that was checked already.
 		for (let place = watched.length - 1; place >= 0; place--) watched[place]?.look(now);
 		if (watched.length > 0 && timers === undefined) wake();
 	};

@@ -1,5 +1,5 @@
-// A model that has no retries and no time limit, watched all the same: an answer that is silent for too long or too large is left.
-// Its own errors pass as they are, and its events are read as slowly as their reader reads.
+// Watches a model that has no retries and no time limit: an answer that is silent for too long or too large is abandoned.
+// The model's own errors pass unchanged, and its events are read only as fast as their reader reads.
 import {
 	type BoundLLMModel,
 	isRetrying,
@@ -11,7 +11,7 @@ import type { StreamEvent } from "../stream/index.ts";
 import { AnswerWatch, isUnlimited } from "./answer-watch.ts";
 import { charactersOf } from "./characters-of.ts";
 
-/** The model with the limits of each request's config; one that has its own is returned as it is. */
+/** The model with the limits of each request's config; one with its own is returned unchanged. */
 export function watchedModel(model: BoundLLMModel, provider: string): BoundLLMModel {
 	if (isRetrying(model)) return model;
 	const unlimited = ({ config }: LLMRequest): boolean => config !== undefined && isUnlimited(config);
@@ -46,12 +46,15 @@ class Watched {
 		this.#given = given;
 	}
 
-	/** Whether it is for this very request, of which a copy has its answer, too, and no model was asked. */
+	/** Whether it belongs to this request: a copy of the request has its answer too, without asking the model. */
 	isFor(request: LLMRequest): boolean {
 		return this.#model === undefined && this.#request === request;
 	}
 
-	/** The signal for another answer to its request. What another model answers is a part of this answer, and ends with it. */
+	/**
+	 * The signal for another answer to its request. An answer of another model is a part of this answer, and ends with
+	 * it.
+	 */
 	signalFor(model: BoundLLMModel): AbortSignal | undefined {
 		return this.#model === model ? this.#given : this.signal;
 	}
@@ -96,7 +99,7 @@ class Watched {
 		return new AnswerWatch(this.#request.config, provider, this);
 	}
 
-	/** What an answer comes to, or why it was left. It is watched until then. */
+	/** The outcome of an answer, or the reason why it was abandoned. It is watched until then. */
 	#answer(
 		asked: Promise<LLMResponse>,
 		watch: AnswerWatch,

@@ -1,6 +1,6 @@
-// A stream of events that is written by one and read by one, written by hand so that a delta costs a push and a
-// shift. What nobody reads is kept, adjacent deltas joined beyond a limit, so the buffer never outgrows the answer
-// (keeps I7). The result settles whether or not anybody reads.
+// A stream of events with one writer and one reader, written by hand so that a delta costs a push and a shift. Unread
+// events are kept, with adjacent deltas joined beyond a limit, so the buffer never outgrows the answer (keeps I7). The
+// result settles even if the events are not read.
 
 import type { StreamEvent } from "./stream-event.ts";
 
@@ -9,7 +9,7 @@ const joinAbove = 1024;
 
 type Waiting = PromiseWithResolvers<IteratorResult<StreamEvent, undefined>>;
 
-/** Events as they come, and a result at the end. The work starts at once. */
+/** Events as they arrive, and a result at the end. The work starts at once. */
 export class EventStream<Result> implements AsyncIterableIterator<StreamEvent, undefined> {
 	readonly result: Promise<Result>;
 	/** Whether any event was pushed. */
@@ -25,7 +25,7 @@ export class EventStream<Result> implements AsyncIterableIterator<StreamEvent, u
 
 	constructor(work: (stream: EventStream<Result>) => Promise<Result>) {
 		this.result = started(work, this);
-		// Whoever only iterates sees a failure there: with this handler it does not count as unhandled here.
+		// A caller that only iterates sees a failure there: this handler keeps it from counting as unhandled here.
 		this.result.then(
 			() => this.#end(),
 			(error) => this.#fail(error),

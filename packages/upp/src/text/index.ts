@@ -1,4 +1,4 @@
-// The door of text that others read: whole characters only.
+// The entry point of text for others: complete characters only.
 
 export { cutText } from "./cut-text.ts";
 export { wellFormed } from "./well-formed.ts";

@@ -2,7 +2,7 @@
 // every later request, so text is made well-formed where it is stored and where it leaves. Well-formed data, nearly all,
 // is returned as the same object.
 
-/** Deeper data is returned as it is: what stores and sends data refuses it. */
+/** Deeper data is returned unchanged: the code that stores and sends it refuses it. */
 const deepest = 1000;
 
 const messageBrand = Symbol.for("holdfast.message");

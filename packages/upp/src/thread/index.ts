@@ -1,3 +1,3 @@
-// The door of threads: conversations that callers keep themselves.
+// The entry point of threads: conversations that callers store themselves.
 
 export { Thread, type ThreadJSON, type ThreadOptions } from "./thread.ts";

@@ -23,7 +23,7 @@ export interface ThreadJSON {
 	updatedAt: string;
 }
 
-/** What may be given for a thread. */
+/** Options of a thread. */
 export interface ThreadOptions {
 	/** Default: a new random UUID. */
 	id?: string;

@@ -15,7 +15,7 @@ export interface DurationRange {
  */
 export const longestForeignWait: number = 24 * 24 * 60 * 60_000;
 
-/** What an option should be, when it is no duration of that range; undefined when it is one. */
+/** The expected form of an option that is not a duration in the range; undefined if it is one. */
 export function durationFault(
 	value: unknown,
 	{ least, most = Number.MAX_VALUE }: DurationRange = {},

@@ -1,4 +1,4 @@
-// The door of durations and timers.
+// The entry point of durations and timers.
 
 export { type DurationRange, durationFault, longestForeignWait, readDuration } from "./duration.ts";
 export { delay, startTimer, type TimerOptions, timeoutSignal } from "./timer.ts";

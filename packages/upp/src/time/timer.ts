@@ -23,7 +23,7 @@ export function startTimer(milliseconds: number, wake: () => void, options: Time
 	return () => clearTimeout(timer);
 }
 
-/** Resolves after that many milliseconds; rejects with the signal's reason as soon as it is aborted. */
+/** Resolves after the given number of milliseconds; rejects with the signal's reason when it is aborted. */
 export function delay(milliseconds: number, signal?: AbortSignal): Promise<void> {
 	return new Promise((resolve, reject) => {
 		const stop = (): void => {

@@ -1,4 +1,4 @@
-// The door of turns: what came of one call, and what it cost.
+// The entry point of turns: the outcome of one call, and its cost.
 
 export { readStopReason, type StopReason } from "./stop-reason.ts";
 export { emptyUsage, sumUsage, type TokenUsage } from "./token-usage.ts";

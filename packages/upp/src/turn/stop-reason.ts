@@ -3,7 +3,7 @@
 /** Why a model stopped. `other` is a reason that this list does not name. */
 export type StopReason = "stop" | "length" | "tool_calls" | "content_filter" | "error" | "other";
 
-/** What providers of other packages say, in lower case, as they get it from their services. */
+/** The stop reasons of other providers, in lower case, as their services send them. */
 const reasons: ReadonlyMap<string, StopReason> = new Map<string, StopReason>([
 	["stop", "stop"],
 	["length", "length"],

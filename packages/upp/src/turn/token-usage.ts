@@ -1,4 +1,4 @@
-// What a model call cost in tokens, and how to add calls up.
+// The cost of a model call in tokens, and the sum of several calls.
 
 /** Tokens used. @see UPP TokenUsage */
 export interface TokenUsage {

@@ -1,4 +1,4 @@
-// What came of one call: the messages it added, the tools it ran, what it cost.
+// The outcome of one call: the messages it added, the tools it ran, and its cost.
 
 import { HoldfastError } from "../errors/index.ts";
 import {

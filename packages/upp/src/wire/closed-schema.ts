@@ -1,4 +1,4 @@
-// What OpenAI's strict mode demands of the schema of an answer. Models of the AI SDK ask for that mode by themselves.
+// The requirements of OpenAI's strict mode for the schema of an answer. AI SDK models use that mode by default.
 
 import type { JSONSchema } from "../messages/index.ts";
 

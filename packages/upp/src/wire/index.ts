@@ -1,4 +1,4 @@
-// The door of what providers accept: names, ids and schemas in the form that all of them document.
+// The entry point of the forms that providers accept: names, ids and schemas as all of them document.
 
 export { isClosedSchema } from "./closed-schema.ts";
 export { answerSchema, objectSchema } from "./object-schema.ts";

@@ -1,6 +1,6 @@
-// The schema of a tool as every provider accepts it. Providers want an object with properties at the root, without unions
-// there, and lists with one schema for their items. What is shown to a model may allow more than the tool does; the tool's
-// own schema checks the arguments.
+// The schema of a tool in a form that every provider accepts. Providers require an object with properties at the root,
+// without unions there, and lists with one schema for their items. The schema shown to a model may allow more than the
+// tool does; the tool's own schema validates the arguments.
 
 import type { JSONSchema } from "../messages/index.ts";
 import { anyOf, isRecord, MergeWork, mergeObjects, type Schema, TooMuchWork } from "./merge-schemas.ts";
@@ -26,11 +26,11 @@ export function objectSchema(given: JSONSchema): JSONSchema {
 }
 
 const unions = ["anyOf", "oneOf", "allOf"] as const;
-/** What says at the root which objects are allowed, in a way that providers refuse there. */
+/** Keywords that restrict objects at the root in ways that providers refuse. */
 const refusedAtRoot = [...unions, "not", "if", "then", "else", "enum", "const", "$ref"] as const;
 const mostReferences = 20;
 
-/** One object schema that accepts whatever the schema accepts of objects. */
+/** One object schema that accepts every object the schema accepts. */
 function rootObject(schema: JSONSchema): JSONSchema {
 	try {
 		return asObject(schema, { root: schema, work: new MergeWork(), made: new Map() }, 0);
@@ -48,7 +48,7 @@ function rootObject(schema: JSONSchema): JSONSchema {
 interface Merging {
 	readonly root: JSONSchema;
 	readonly work: MergeWork;
-	/** What became of a schema after so many references: many may lead to the same one. */
+	/** The converted forms of a schema by number of references: many may lead to the same one. */
 	readonly made: Map<JSONSchema, JSONSchema[]>;
 }
 

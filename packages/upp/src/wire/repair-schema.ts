@@ -1,5 +1,6 @@
-// Schemas as people and programs write them, as JSON Schema 2020-12: what older drafts and careless generators write is
-// lifted where its meaning is certain, and left out where it has none. What is right already is returned as the same object.
+// Converts schemas from people and programs to JSON Schema 2020-12: constructs of older drafts and careless generators
+// are converted if their meaning is certain, and left out if they have none. A valid schema is returned as the same
+// object.
 
 import type { JSONSchema } from "../messages/index.ts";
 
@@ -16,7 +17,7 @@ const types: ReadonlySet<unknown> = new Set([
 	"null",
 ]);
 
-/** Types that other languages write. A type that is not listed says nothing. */
+/** Type names of other languages. A type that is not listed is ignored. */
 const typeNames: ReadonlyMap<string, string> = new Map([
 	["int", "integer"],
 	["int32", "integer"],
@@ -105,7 +106,7 @@ function repair(given: unknown, levels: number, root: unknown): JSONSchema | boo
 	return schema.result;
 }
 
-/** Draft 4 names itself and its schemas otherwise; a reference that leads nowhere says nothing. */
+/** Draft 4 uses other names for itself and its schemas; a dangling reference is ignored. */
 function repairReference(schema: Repair, root: unknown): void {
 	const { $schema, id, $ref } = schema.result;
 	if ($schema !== undefined && (typeof $schema !== "string" || /draft-0[0-4]/.test($schema)))
@@ -121,7 +122,7 @@ function leadsSomewhere(reference: string, root: unknown): boolean {
 	return !reference.startsWith("#/") || isObject(resolveReference(reference, root));
 }
 
-/** What `#/…` leads to; undefined where it leads nowhere. */
+/** The target of `#/…`; undefined if it does not exist. */
 export function resolveReference(reference: string, root: unknown): unknown {
 	if (reference === "#") return root;
 	if (!reference.startsWith("#/")) return undefined;
@@ -149,7 +150,7 @@ function repairType(schema: Repair): void {
 	const isRight = Array.isArray(type)
 		? known.length === type.length && type.length > 0 && type.every((each) => types.has(each))
 		: type === undefined || types.has(type);
-	// `any` beside a known type is any type.
+	// `any` next to a known type means any type.
 	if (!isRight) {
 		const hasUnknown = known.length < names.length;
 		schema.set("type", hasUnknown || known.length === 0 ? undefined : known.length === 1 ? known[0] : known);

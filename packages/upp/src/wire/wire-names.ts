@@ -1,12 +1,15 @@
-// Names of tools and ids of calls as providers accept them. Each is a function of the given text alone, so that a name means
-// the same tool in the list of tools and in the history, whichever tools a later request has.
+// Names of tools and ids of calls in a form that providers accept. Each is a function of the given text alone, so that a
+// name refers to the same tool in the list of tools and in the history, regardless of the tools of a later request.
 
-/** What OpenAI, Anthropic, Google, Mistral and Groq accept: Google wants a letter or `_` first, OpenAI at most 64 characters. */
+/**
+ * The names that OpenAI, Anthropic, Google, Mistral and Groq accept: Google requires a letter or `_` first, OpenAI at
+ * most 64 characters.
+ */
 const toolName = /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/;
 const longestName = 64;
 /** OpenAI accepts ids up to 40 characters; Anthropic accepts letters, digits, `_` and `-`. */
 const callId = /^[a-zA-Z0-9_-]{1,40}$/;
-/** What Anthropic accepts as the name of a property at the root of a schema. */
+/** The names that Anthropic accepts for a property at the root of a schema. */
 export const acceptedPropertyName: RegExp = /^[a-zA-Z0-9_.-]{1,64}$/;
 const nineCharacters = /^[a-zA-Z0-9]{9}$/;
 
