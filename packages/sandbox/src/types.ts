@@ -1,4 +1,4 @@
-// The public types of a run, as document 2 names them.
+// The public types of a run.
 
 /** How a run of code ended. */
 export type CodeExecutionStatus =

@@ -22,10 +22,10 @@ export type ToolExecutionEvent =
 export type ToolParameters = Readonly<Record<string, unknown>> | { readonly "~standard": object };
 
 /**
- * A tool that the model may call and this program carries out: with `execute` as in document 3, or with `run` as in
- * UPP. One with neither is declared only; its calls are left to another client.
+ * A tool that the model may call and this program carries out: with `execute(id, params, context)` or with
+ * `run(params, context)`. One with neither is declared only; its calls are left to another client.
  */
-// biome-ignore lint/suspicious/noExplicitAny: document 3's default
+// biome-ignore lint/suspicious/noExplicitAny: any parameters are the default
 export interface ClientTool<Params = any> {
 	readonly name: string;
 	/** The display name. */

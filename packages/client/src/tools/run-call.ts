@@ -47,7 +47,7 @@ async function drain(events: AsyncIterable<unknown>): Promise<Outcome> {
 	return { output: text };
 }
 
-// Document 3's tools say `{ output, details? }`; for `run` an object with an `output` is a result like any other.
+// A tool with `execute` returns `{ output, details? }`; for `run` an object with an `output` is a result like any other.
 function outcomeOf(value: unknown, isExecute: boolean): Outcome {
 	if (!isExecute || typeof value !== "object" || value === null || !("output" in value))
 		return { output: value };

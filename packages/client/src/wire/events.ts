@@ -1,4 +1,4 @@
-// The events of a session as they travel over HTTP. @see document 3, "Granular Event System"
+// The events of a session as they travel over HTTP.
 
 import type { PendingToolCall, SessionMessage, ToolCall } from "./messages.ts";
 

@@ -1,4 +1,4 @@
-// The messages of a session as they travel over HTTP. @see document 3, "Message Types"
+// The messages of a session as they travel over HTTP.
 
 /** Tokens of one model call. */
 export interface Usage {

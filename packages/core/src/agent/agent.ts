@@ -41,8 +41,6 @@ import { type AgentOptions, opaqueOf, resolveAgent, toolObjects } from "./option
  * that a missing model is an error only when the agent is used.
  *
  * Spreading an agent gives its options: `agent({ ...coder, system: "Be brief." })`.
- *
- * @see UAP 4.3, keyed sessions "Core DX: Agent"
  */
 export class Agent<const Tools extends ToolSet = ToolSet, const Schema extends OutputSchema = OutputSchema> {
 	/** Never there: what the compiler knows of the agent's tools and output, for `InferTools`, `InferOutput` and clients. */
@@ -102,8 +100,6 @@ export class Agent<const Tools extends ToolSet = ToolSet, const Schema extends O
 	 * Makes an agent and waits until its plugins are set up.
 	 *
 	 * Rejects with what the constructor throws, and with what a plugin's `setup` threw.
-	 *
-	 * @see keyed sessions, plugins
 	 */
 	static async create<
 		const Tools extends ToolSet = ToolSet,
@@ -135,8 +131,6 @@ export class Agent<const Tools extends ToolSet = ToolSet, const Schema extends O
 	 * Runs the agent on an input and returns the turn and the new state. The given state is not changed.
 	 *
 	 * Rejects with the provider's UPPError, `model_missing`, or what a hook threw.
-	 *
-	 * @see UAP 4.4
 	 */
 	async generate<const Own extends OutputSchema = Schema>(
 		input: string | Message,
@@ -147,7 +141,7 @@ export class Agent<const Tools extends ToolSet = ToolSet, const Schema extends O
 		return result as Promise<ResultWith<OutputOf<Own>>>;
 	}
 
-	/** Like `generate`, and reports what happens while it happens. @see UAP 4.5 */
+	/** Like `generate`, and reports what happens while it happens. */
 	stream<const Own extends OutputSchema = Schema>(
 		input: string | Message,
 		state: AgentState = AgentState.initial(),
@@ -157,7 +151,7 @@ export class Agent<const Tools extends ToolSet = ToolSet, const Schema extends O
 		return stream as AgentStreamResult<OutputOf<Own>, AgentStreamEvent<Tools>>;
 	}
 
-	/** Multi-turn call: the question and the answer are in the returned state. @see UAP 4.6 */
+	/** Multi-turn call: the question and the answer are in the returned state. */
 	ask<const Own extends OutputSchema = Schema>(
 		input: string | Message,
 		state: AgentState,
@@ -166,7 +160,7 @@ export class Agent<const Tools extends ToolSet = ToolSet, const Schema extends O
 		return this.generate(input, state, options);
 	}
 
-	/** One call without memory. @see UAP 4.7 */
+	/** One call without memory. */
 	async query<const Own extends OutputSchema = Schema>(
 		input: string | Message,
 		options?: CallOptions<Own>,
@@ -175,7 +169,7 @@ export class Agent<const Tools extends ToolSet = ToolSet, const Schema extends O
 		return result.turn as ResultWith<OutputOf<Own>>["turn"];
 	}
 
-	/** Sends to the session "default". @see keyed sessions, Agent */
+	/** Sends to the session "default". */
 	send(input: SendInput): Promise<RunOf<Tools, Schema>> {
 		return this.session("default").send(input);
 	}
@@ -219,8 +213,6 @@ export class Agent<const Tools extends ToolSet = ToolSet, const Schema extends O
 	 *
 	 * Rejects with `run_not_found` for a run that was never recorded, `no_execution_host` when the agent's host keeps no
 	 * runs.
-	 *
-	 * @see keyed sessions "Send, Host Resume, and Steer"
 	 */
 	async resume(runId: string): Promise<RunOf<Tools, Schema> | null> {
 		return this.#sessions.resume(runId) as Promise<RunOf<Tools, Schema> | null>;
@@ -234,7 +226,6 @@ export class Agent<const Tools extends ToolSet = ToolSet, const Schema extends O
 	 * Rejects with what the store or resuming a run threw, unless `onProblem` is notified of it; `invalid_option` for an option
 	 * that makes no sense.
 	 *
-	 * @see keyed sessions "Send, Host Resume, and Steer"
 	 * @example
 	 * import { openai } from "@ai-sdk/openai";
 	 * import { Agent } from "holdfast";
@@ -250,7 +241,7 @@ export class Agent<const Tools extends ToolSet = ToolSet, const Schema extends O
 		return this.#life.work(options) as AsyncGenerator<RunOf<Tools, Schema>, void, void>;
 	}
 
-	/** Settles when every checkpoint saved so far is stored: for an orderly end. @see UAP 12.4.7 */
+	/** Settles when every checkpoint saved so far is stored: for an orderly end. */
 	async flush(): Promise<void> {
 		await this.#calls.checkpoints?.flush();
 	}
@@ -276,7 +267,6 @@ class OpenOptions {}
  *
  * @throws HoldfastError `invalid_option` for an option that does not exist, with what to write instead; what the constructor
  * throws.
- * @see UAP 4.1
  */
 export function agent<
 	const Tools extends ToolSet = ToolSet,

@@ -3,7 +3,7 @@ import { type CheckpointStore, checkpointSaver } from "../checkpoint/index.ts";
 import type { Ids } from "../host/index.ts";
 import type { AgentState } from "../state/index.ts";
 
-/** What an agent with a checkpoint store does with states. @see UAP 12.4 */
+/** What an agent with a checkpoint store does with states. */
 export interface Checkpoints {
 	/** The session of a call on a state: the option's, else the restored state's, else one generated for the agent. */
 	session(state: AgentState): SessionCheckpoints;

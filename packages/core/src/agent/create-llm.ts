@@ -28,7 +28,6 @@ const oneStep = strategy({
  * Its calls reject with the provider's UPPError, and with `invalid_input` for a history that cannot be read.
  *
  * @throws HoldfastError `invalid_option` naming the option that is missing or wrong.
- * @see keyed sessions, createLlm
  * @example
  * import { openai } from "@ai-sdk/openai";
  * import { Agent } from "holdfast";

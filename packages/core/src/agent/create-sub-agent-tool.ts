@@ -1,4 +1,4 @@
-// A sub-agent as a tool of an explicit schema, emitting live to its parent what it does (keeps I8). @see UAP 8
+// A sub-agent as a tool of an explicit schema, emitting live to its parent what it does (keeps I8).
 
 import { HoldfastTypeError, type JSONSchema, messageOf, uuid } from "@holdfast/upp";
 import { type AgentStreamEvent, executionTrace } from "../engine/index.ts";
@@ -49,7 +49,6 @@ export interface SubAgentTool<Params = Record<string, unknown>> extends ToolOpti
  * keeps its trace, and cancelling the parent cancels it.
  *
  * @throws HoldfastError `invalid_option` when name, description or parameters are missing.
- * @see UAP 8.7
  * @example
  * ```ts
  * import { agent, createSubAgentTool } from "holdfast";
@@ -177,7 +176,7 @@ function isSessionAgent(worker: object): boolean {
 	return execution === undefined || isDecider(execution as ExecutionStrategy);
 }
 
-/** The agent, on its own model or else on its caller's, resolved at each call. @see UAP 8.4 */
+/** The agent, on its own model or else on its caller's, resolved at each call. */
 function withModel(agent: Agent, context: Partial<ToolContext>): Agent {
 	if (agent.model !== undefined || context.parentModel === undefined) return agent;
 	const config = context.parentConfig === undefined ? {} : { config: context.parentConfig };

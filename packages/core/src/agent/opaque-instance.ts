@@ -1,5 +1,5 @@
 // The LLMInstance of a custom strategy: the agent's model with the agent's tools, as `llm()` runs them, with their
-// context, checked and reported. @see UAP 5.1, 8.4
+// context, checked and reported.
 import { type LLMInstance, type LLMOptions, llm, type Tool, type ToolUseStrategy } from "@holdfast/upp";
 import type { AgentStreamEvent } from "../engine/index.ts";
 import { type EngineAgent, isSubagentEvent } from "../engine/index.ts";

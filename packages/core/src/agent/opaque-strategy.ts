@@ -1,5 +1,5 @@
 // A custom strategy runs as it is: it gets the agent's model as an LLMInstance that runs the agent's tools, and its
-// result is the call's. Its onStepEnd is a checkpoint; what its sub-agents did becomes traces. @see UAP 5.5
+// result is the call's. Its onStepEnd is a checkpoint; what its sub-agents did becomes traces.
 
 import { HoldfastError, type Tool } from "@holdfast/upp";
 import type { AgentStreamEvent } from "../engine/index.ts";

@@ -40,8 +40,6 @@ import { type AgentToolChoice, withToolChoice } from "./tool-choice.ts";
 
 /**
  * Options of `agent()` and `new Agent()`. Everything that `llm()` takes is passed on to the model layer.
- *
- * @see UAP 4.2
  */
 export interface AgentOptions<Tools extends ToolSet = ToolSet, Schema extends OutputSchema = OutputSchema>
 	extends Partial<Omit<LLMOptions, "model" | "system" | "tools">> {
@@ -67,7 +65,7 @@ export interface AgentOptions<Tools extends ToolSet = ToolSet, Schema extends Ou
 	 * own. The hooks of `plugins` come after it. Default: none.
 	 */
 	readonly middleware?: readonly MiddlewareEntry[];
-	/** Where the state is saved after every step of a call; sessions keep their own. Default: nowhere. @see UAP 12.4 */
+	/** Where the state is saved after every step of a call; sessions keep their own. Default: nowhere. */
 	readonly checkpoints?: CheckpointStore;
 	/** Names the session in checkpoints. Default: the one of the restored state, else a new UUIDv4. */
 	readonly sessionId?: string;

@@ -21,7 +21,7 @@ export interface SessionStoreHost {
 	readonly capabilities?: ExecutionCapabilities | undefined;
 }
 
-/** What may be given as `host` beside a host of ours. @see keyed sessions, Host */
+/** What may be given as `host` beside a host of ours. */
 export type AgentHost = SessionStoreHost | ExecutionHost;
 
 /** Makes a host of an `ExecutionHost`: an object with `capabilities`, `scheduler` and `store`. */
@@ -36,7 +36,6 @@ const journalMethods = ["acquire", "submit", "read", "head", "list", "watch", "d
  * The host that an agent uses for what it was given: a host of ours as it is, `{sessionStore}` with a journal over it,
  * an `ExecutionHost` by `adapt`.
  * @throws HoldfastError `invalid_option` naming the field that is missing, wrong, or does not go with another.
- * @see keyed sessions "Session storage and portability"
  */
 export function resolveHost(given: unknown, adapt?: ExecutionHostAdapter): Host {
 	if (typeof given === "string")

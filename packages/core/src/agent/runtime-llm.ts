@@ -20,8 +20,6 @@ export type RuntimeLlmOutput = readonly ModelMessage[];
  * A function in place of a model, for who wants to own the calls of the model and of its tools. It returns assistant
  * messages and, after those with tool calls, tool messages with the results. After an output that ends with tool calls
  * it is called again with the longer history. `history` is a copy of the conversation, the input included.
- *
- * @see keyed sessions, RuntimeLlm
  */
 export type RuntimeLlm = (context: RuntimeLlmContext) => Promise<RuntimeLlmOutput> | RuntimeLlmOutput;
 

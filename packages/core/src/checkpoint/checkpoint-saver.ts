@@ -37,7 +37,6 @@ interface SessionSaves {
 	readonly done: Promise<void>;
 }
 
-/** @see UAP 12.4.5, 12.4.7 */
 export function checkpointSaver(options: CheckpointSaverOptions): CheckpointSaver {
 	const { store, agentId, log = logError, waitingLimit = 1_000 } = options;
 	const sessions = new Map<string, SessionSaves>();

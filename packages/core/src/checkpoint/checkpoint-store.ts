@@ -4,7 +4,6 @@ import type { AgentStateJSON } from "../state/index.ts";
 /**
  * Keeps the latest state of each session. Anyone may bring one; `checkpointStoreContract` in `@holdfast/testing` holds it
  * to what agents expect.
- * @see UAP 12.4.1
  */
 export interface CheckpointStore {
 	/** Keeps a state as the session's latest one. */
@@ -19,7 +18,7 @@ export interface CheckpointStore {
 	list(): Promise<string[]>;
 }
 
-/** What is known of a checkpoint besides its state. @see UAP 12.4.2 */
+/** What is known of a checkpoint besides its state. */
 export interface CheckpointMetadata {
 	readonly sessionId: string;
 	/** UUIDv4, a new one for each save. */
@@ -32,7 +31,7 @@ export interface CheckpointMetadata {
 	readonly agentId?: string;
 }
 
-/** A checkpoint with what is known of it. @see UAP 12.4.2 */
+/** A checkpoint with what is known of it. */
 export interface CheckpointData {
 	readonly metadata: CheckpointMetadata;
 	readonly state: AgentStateJSON;
@@ -46,7 +45,7 @@ export function rememberAgent(state: AgentStateJSON, agentId: string): void {
 	agents.set(state, agentId);
 }
 
-/** The id of the agent that saves a state, for stores; undefined where it is not known. @see UAP 12.4.2 */
+/** The id of the agent that saves a state, for stores; undefined where it is not known. */
 export function agentOfCheckpoint(state: AgentStateJSON): string | undefined {
 	const named = state.metadata?.agentId;
 	return agents.get(state) ?? (typeof named === "string" ? named : undefined);

@@ -9,7 +9,7 @@ import {
 	rememberAgent,
 } from "./checkpoint-store.ts";
 
-/** Options of `fileCheckpoints`. @see UAP 12.4.3 */
+/** Options of `fileCheckpoints`. */
 export interface FileCheckpointOptions {
 	/** Where the sessions' folders are; made when the first state is saved. Default `.checkpoints`. */
 	readonly dir?: string;
@@ -36,7 +36,6 @@ const storesPackage = "@holdfast/stores/checkpoint";
  *
  * Every function rejects with `stores_missing` where that package cannot be loaded.
  *
- * @see UAP 12.4.3
  * @example
  * import { AgentState } from "holdfast";
  * import { fileCheckpoints } from "holdfast/checkpoint";

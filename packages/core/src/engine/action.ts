@@ -155,7 +155,7 @@ export interface Situation<Own = unknown> {
 /**
  * A strategy reduced to its one decision. What it knows of a run beyond the state it folds itself, with `initial` and
  * `evolve`: pure functions, called for every fact of the run in order, also when the run is resumed by another process.
- * Notes of policy and of retries are left out. @see design, "The one idea"
+ * Notes of policy and of retries are left out.
  */
 export interface Decider<Own = unknown> {
 	readonly name: string;

@@ -2,7 +2,7 @@
 import type { ResultWith } from "../state/index.ts";
 import type { AgentStreamEvent } from "./uap-events.ts";
 
-/** What `stream` returns: its events, its result, and a way to cancel. Single consumer. @see UAP 11.1 */
+/** What `stream` returns: its events, its result, and a way to cancel. Single consumer. */
 export interface AgentStreamResult<Output = unknown, Event = AgentStreamEvent> extends AsyncIterable<Event> {
 	/** Settles also when nobody iterates. */
 	readonly result: Promise<ResultWith<Output>>;

@@ -19,7 +19,7 @@ import type { EngineTool, ToolContext } from "../tools/index.ts";
 import type { Decider } from "./action.ts";
 import type { Fairness } from "./fairness.ts";
 
-/** A tool result as `onObserve` sees it. @see UAP 10.2 */
+/** A tool result as `onObserve` sees it. */
 export interface Observation {
 	readonly toolCallId: string;
 	readonly result: unknown;
@@ -32,7 +32,6 @@ export interface Observation {
 
 /**
  * Hooks of an agent's life; all optional. They may return a promise, which is awaited. One that throws fails the run.
- * @see UAP 10.1
  */
 export interface AgentStrategy {
 	/** Asked once after every step, with that step's state; `true` ends the run. */

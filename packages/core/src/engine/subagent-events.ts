@@ -1,4 +1,4 @@
-// From what a tool reports of the sub-agent it runs to the trace that stays of it. @see UAP 8.8
+// From what a tool reports of the sub-agent it runs to the trace that stays of it.
 import type { TokenUsage, ToolExecution } from "@holdfast/upp";
 import type { SubagentExecutionTrace, ToolExecutionTrace } from "../state/index.ts";
 import type { SubagentEndEvent, SubagentEvent, SubagentStartEvent } from "../tools/index.ts";

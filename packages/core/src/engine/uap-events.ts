@@ -1,11 +1,11 @@
-// The events of document 1 as a projection of the one event union (reading 4).
+// The events of `agent.stream()` as a projection of the one event union.
 import type { StreamEvent, TokenUsage, ToolCall } from "@holdfast/upp";
 import { joinStreamEvents, type RunEvent } from "../facts/index.ts";
 import { type PlanStep, type PlanStepChange, withStepStatus } from "../state/index.ts";
 import type { KnownTool, KnownTools } from "../tools/index.ts";
 import { isSubagentEvent } from "./subagent-events.ts";
 
-/** Kinds of agent-level events. @see UAP 11.2 */
+/** Kinds of agent-level events. */
 export type UAPEventType =
 	| "step_start"
 	| "step_end"
@@ -47,12 +47,12 @@ type TypedUAPEvent<Tool extends KnownTool> = string extends Tool["name"]
 					readonly data: { readonly results: readonly ObservedResult<Tool>[] };
 			  });
 
-/** One event of `agent.stream()`: of the agent, or of the model as its provider sent it. @see UAP 11.2 */
+/** One event of `agent.stream()`: of the agent, or of the model as its provider sent it. */
 export type AgentStreamEvent<Tools = unknown> =
 	| { readonly source: "uap"; readonly uap: TypedUAPEvent<KnownTools<Tools>>; readonly upp?: never }
 	| { readonly source: "upp"; readonly upp: StreamEvent; readonly uap?: never };
 
-/** Projects run events, in order, and gives each event of document 1 to `push`. */
+/** Projects run events, in order, and gives each event of `agent.stream()` to `push`. */
 export function uapProjection(
 	agentId: string,
 	push: (event: AgentStreamEvent) => void,

@@ -1,4 +1,4 @@
-// Document 3's own face in this process: `createSession` and `execute`, over the same sessions as any server's.
+// `createSession` and `execute` in this process, over the same sessions as any server's.
 import { HoldfastError, HoldfastTypeError } from "@holdfast/upp";
 import { type AgentOptions, modelIdOf } from "../agent/index.ts";
 import { afterEntry, continuesByItself, endsExecution } from "../facts/index.ts";
@@ -18,7 +18,7 @@ import type { SessionMessage, UserSessionMessage } from "./session-message.ts";
 import { storedTool } from "./session-tools.ts";
 import type { SessionView } from "./session-view.ts";
 
-/** What a session begins with. @see document 3, "New API Design" */
+/** What a session begins with. */
 export interface AgentContext<Tools extends ToolSet = ToolSet> {
 	readonly systemPrompt?: string;
 	/** Copied; never changed. Default: none. */
@@ -92,7 +92,7 @@ export type ToolAnswerMessage =
 			readonly input?: Readonly<Record<string, unknown>>;
 	  };
 
-/** A session that can wait for tools that run elsewhere, and resume. @see document 3, "Agent Sessions" */
+/** A session that can wait for tools that run elsewhere, and resume. */
 export class AgentSession<Output = unknown, Event = ExecuteEvent> {
 	/** Never there: what the compiler knows of the session's output and events. */
 	declare readonly "~types"?: { readonly output: Output; readonly event: Event };
@@ -308,7 +308,6 @@ export class AgentSession<Output = unknown, Event = ExecuteEvent> {
  * used, bound again by name. Returns at once; `ready` settles when it is restored.
  *
  * @throws HoldfastError `invalid_argument` for an id that is empty; `invalid_option` naming the option that is unknown or wrong; HoldfastError for wrong tools.
- * @see document 3, "New API Design"
  * @example
  * import { createSession, execute } from "holdfast";
  * import { scriptedModel } from "@holdfast/testing";
@@ -342,8 +341,6 @@ export function createSession<
  *
  * The events and the result reject with `session_busy`, `pending_tool_calls`, `no_pending_tool_calls` and the other codes
  * of `session.answer()`, `invalid_input`, `model_missing`.
- *
- * @see document 3, "New API Design"
  */
 export function execute<Output, Event>(
 	session: AgentSession<Output, Event>,

@@ -1,4 +1,4 @@
-// What sessions of document 3 say when they cannot do as they are asked.
+// What sessions of `createSession` say when they cannot do as they are asked.
 import { cutText, HoldfastError } from "@holdfast/upp";
 
 /** There is no such session, or none any more. */

@@ -1,4 +1,4 @@
-// The events of an execution as document 3 defines them: small, with message boundaries, plain JSON each.
+// The events of an execution: small, with message boundaries, plain JSON each.
 
 import type { StopReason } from "@holdfast/upp";
 import type { CallPathStep } from "../facts/index.ts";
@@ -60,7 +60,7 @@ type ExecutionStart<Tool extends KnownTool> = Tool extends KnownTool
 		}
 	: never;
 
-/** What an execution emits while it runs. @see document 3, "Granular Event System" */
+/** What an execution emits while it runs. */
 export type ExecuteEvent<Tools = unknown> =
 	| { readonly type: "session_start"; readonly sessionId: string }
 	/** `messages`: those of this execution. */

@@ -1,4 +1,4 @@
-// Document 3's events as a projection of the one event union (reading 4). Pure: the same run events give the same
+// Execution events as a projection of the one event union. Pure: the same run events give the same
 // events, whether they are emitted live or read from the journal, and each follows the one it comes from.
 import type { AssistantMessage, ToolCall, UserMessage } from "@holdfast/upp";
 import type {

@@ -1,4 +1,4 @@
-// One session of document 3 on a keyed session: an execution is a turn that begins at once, or answers to the calls of one
+// One session of `createSession` on a keyed session: an execution is a turn that begins at once, or answers to the calls of one
 // that waits. What it was made with and its options are kept beside its journal, and read there before each turn.
 import { type AgentSessions, modelIdOf, type TurnOptions } from "../agent/index.ts";
 import type { Caller } from "../caller/index.ts";

@@ -1,4 +1,4 @@
-// The sessions of document 3 over one host: one table of keyed sessions, whose turns are worked on by the agent that each
+// The sessions of `createSession` over one host: one table of keyed sessions, whose turns are worked on by the agent that each
 // session has at that time (keeps I1: there is no loop here). Of a session nothing is kept here but while it is used.
 import { HoldfastTypeError } from "@holdfast/upp";
 import {
@@ -42,8 +42,6 @@ export interface ExecuteSessionsOptions extends TurnAgentParts {
 /**
  * The sessions that `createSession()` and servers are made of: each has a context and options of its own, which are kept
  * with it, and is worked on by an agent that is made of them.
- *
- * @see document 3, "Agent Sessions"
  */
 export class ExecuteSessions {
 	/** Makes and keeps the agents of turns. */

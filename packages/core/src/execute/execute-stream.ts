@@ -14,7 +14,7 @@ import { RestOfEvents } from "./rest-of-events.ts";
 import type { LoggedEvent } from "./session-log.ts";
 import type { SessionMessage } from "./session-message.ts";
 
-/** How an execution went. @see document 3, "New API Design" */
+/** How an execution went. */
 export interface ExecuteResult<Output = unknown> {
 	readonly status: ExecuteComplete["status"];
 	/** Messages of this execution, its input included. */

@@ -120,7 +120,7 @@ export function joined<T extends { readonly type: string }>(events: readonly T[]
 	return rows;
 }
 
-/** What document 3's grammar does not allow in the events of one execution; empty when all is well. */
+/** What the grammar of executions does not allow in the events of one execution; empty when all is well. */
 export function faultsOf(events: readonly ExecuteEvent[]): string[] {
 	const faults: string[] = [];
 	const wrong = (at: number, what: string): void => void faults.push(`${at} ${events[at]?.type}: ${what}`);

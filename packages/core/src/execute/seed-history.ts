@@ -54,7 +54,7 @@ function sessionExists(): HoldfastError {
 	);
 }
 
-/** A message of document 3 as the model layer has it. Errors and aborts are not for models. */
+/** A message of `createSession` as the model layer has it. Errors and aborts are not for models. */
 function historyMessage(given: unknown, index: number): Message[] {
 	const field = `context.messages[${index}]`;
 	const message = given as SessionMessage | null;

@@ -1,4 +1,4 @@
-// The events of a session as document 3 has them, each with an id, from any position: a projection of the session's own
+// The execution events of a session, each with an id, from any position: a projection of the session's own
 // events. They are made from what is committed, so they are the same for everyone, at any time, in any process (keeps I3).
 
 import { eventId, isAfter } from "../facts/index.ts";

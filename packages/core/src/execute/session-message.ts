@@ -1,4 +1,4 @@
-// Messages as document 3 defines them: plain JSON, one tool result a message, errors and aborts among them (reading 6).
+// The messages of `createSession`: plain JSON, one tool result a message, errors and aborts among them.
 import type {
 	AssistantContent,
 	AssistantMessage,
@@ -19,7 +19,7 @@ export type UserPart =
 	| { readonly type: "image"; readonly image: string; readonly mediaType?: string }
 	| { readonly type: "file"; readonly data: string; readonly mediaType: string; readonly filename?: string };
 
-/** A tool call as document 3 defines it. */
+/** A tool call of an assistant message. */
 export interface SessionToolCall {
 	readonly id: string;
 	readonly name: string;
@@ -112,7 +112,7 @@ export interface AbortedMessage {
 	readonly timestamp: number;
 }
 
-/** A message of a session's history. @see document 3, "Message Types" */
+/** A message of a session's history. */
 export type SessionMessage =
 	| UserSessionMessage
 	| AssistantSessionMessage
@@ -125,7 +125,7 @@ export function outputText(result: unknown): string {
 	return typeof result === "string" ? result : (JSON.stringify(result) ?? "");
 }
 
-/** A call as document 3 defines it. */
+/** A call of an assistant message. */
 export function sessionCall({ toolCallId: id, toolName: name, arguments: given }: ToolCall): SessionToolCall {
 	return { id, name, arguments: plainJson(given) as Record<string, unknown> };
 }
@@ -160,7 +160,7 @@ export function assistantMessage(
 	};
 }
 
-/** A history as document 3 defines it, where nothing but the history is known. */
+/** A history in messages of `createSession`, where nothing but the history is known. */
 export function sessionMessages(messages: readonly Message[]): SessionMessage[] {
 	const names = new Map<string, string>();
 	return messages.flatMap((message): SessionMessage[] => {

@@ -1,4 +1,4 @@
-// What a session of document 3 was made with, and its options: kept beside its journal. Its tools are kept as the model sees
+// What `createSession` was called with, and its options: kept beside its journal. Its tools are kept as the model sees
 // them; functions are bound again by name.
 import type { FirstValue, Host, SessionValues } from "../host/index.ts";
 

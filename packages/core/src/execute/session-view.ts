@@ -1,4 +1,4 @@
-// A session as document 3 shows it, folded from its journal: messages, cost, status (keeps I2). Looking again
+// A session as its executions show it, folded from its journal: messages, cost, status (keeps I2). Looking again
 // costs what is new.
 
 import {

@@ -1,4 +1,4 @@
-// The port of a durable host (keyed sessions, ExecutionHost): runs, checkpoints, events, notifications and sessions under
+// The port of a durable host: runs, checkpoints, events, notifications and sessions under
 // one transaction, and a scheduler. Hosts of ours and of others have this shape; the sessions' journal is the truth, and
 // what is kept here refers to it (keeps I2).
 import type { ExecutionCapabilities, Host, SessionStore } from "../host/index.ts";
@@ -50,8 +50,6 @@ export interface ExecutionStore extends ExecutionTransaction {
 
 /**
  * A host that owns runs and their scheduling beside the sessions.
- *
- * @see keyed sessions "Session storage and portability", "Checkpoints and Cancellation"
  */
 export interface ExecutionHost {
 	readonly capabilities: ExecutionCapabilities;

@@ -25,7 +25,6 @@ export interface OwnExecutionHost extends ExecutionHost {
 /**
  * Makes a complete execution host that lives as long as this object.
  *
- * @see keyed sessions "Session storage and portability"
  * @example
  * import { openai } from "@ai-sdk/openai";
  * import { Agent } from "holdfast";

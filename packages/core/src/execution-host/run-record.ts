@@ -24,7 +24,7 @@ export interface RunLease {
 	readonly workerId?: string;
 }
 
-/** A run as an execution host stores it. @see keyed sessions, RunRecord */
+/** A run as an execution host stores it. */
 export interface RunRecord {
 	readonly runId: string;
 	/** The run at the top of the chain of parents; its own id when there is no parent. */

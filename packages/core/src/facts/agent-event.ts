@@ -1,4 +1,4 @@
-// The events of keyed sessions: what a run emits to its consumer (keyed sessions, AgentEvent).
+// The events that a run emits to its consumer.
 import type { StopReason } from "@holdfast/upp";
 import type { KnownTool, KnownTools } from "../tools/index.ts";
 import type { PendingWait, Placement } from "./fact.ts";
@@ -33,8 +33,6 @@ type ResultEvent<Tool extends KnownTool> = Tool extends KnownTool
 /**
  * What a run emits to its consumer. Of an agent whose tools have types, `event.toolName` says which input and output the
  * event has; tools of plugins and sub-agents come, too, and are not among the types.
- *
- * @see keyed sessions, AgentEvent
  */
 export type AgentEvent<Tools = unknown, Output = unknown> =
 	| { readonly type: "user-text"; readonly text: string | readonly string[] }

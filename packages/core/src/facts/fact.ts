@@ -4,10 +4,10 @@ import type { AssistantMessage, Message, ProviderMetadata, TokenUsage, ToolCall 
 import type { Caller } from "../caller/index.ts";
 import type { AgentStateJSON } from "../state/index.ts";
 
-/** Why a run exists. @see Keyed sessions, RunRecord.kind */
+/** Why a run exists. */
 export type RunKind = "user-turn" | "subagent" | "background-subagent" | "notification" | "tool-recovery";
 
-/** Where an input entered its turn. @see Keyed sessions, AgentEvent `runtime-input` */
+/** Where an input entered its turn. */
 export type Placement = "turn" | "turn-start" | "step-start" | "step-end";
 
 /** How a run ended. `aborted` was asked for from outside; `killed` also raised the session's epoch. */
@@ -192,7 +192,7 @@ export interface Noted {
 	readonly aside?: true;
 }
 
-/** A call that somebody outside settles. @see document 3, "Remote Tool Execution" */
+/** A call that somebody outside settles. */
 export interface PendingCall {
 	readonly callId: string;
 	/** `result`: of a tool that has no function here. `approval`: whether the call may run. */

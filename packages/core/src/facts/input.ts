@@ -4,7 +4,7 @@ import type { Caller } from "../caller/index.ts";
 import type { InputTaken, Placement, RunStarted } from "./fact.ts";
 import { blockOf, type InputPart, isWrapped } from "./input-part.ts";
 
-/** The input shapes of `send`, `steer` and the like. @see keyed sessions, Input */
+/** The input shapes of `send`, `steer` and the like. */
 export type SendInput =
 	| string
 	| readonly string[]

@@ -1,7 +1,7 @@
 // What a model costs.
 import type { TokenUsage } from "@holdfast/upp";
 
-/** US dollars for a million tokens. @see design, reading 13 */
+/** US dollars for a million tokens. */
 export interface ModelPrice {
 	readonly input: number;
 	readonly output: number;

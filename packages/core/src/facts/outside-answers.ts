@@ -9,7 +9,7 @@ import { earliestDue, nestedCalls } from "./nested-waits.ts";
 import { type CallState, type RunState, shownCall } from "./run-state.ts";
 import type { SessionState } from "./session-state.ts";
 
-/** The result of a remote call, or the answer to whether a call may run. @see document 3, "Remote Tool Execution" */
+/** The result of a remote call, or the answer to whether a call may run. */
 export type ToolAnswer = {
 	readonly toolCallId: string;
 	/** The run it is for: an answer that is meant for another one is refused. Default: whichever waits. */

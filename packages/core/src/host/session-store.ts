@@ -1,5 +1,5 @@
 // The port of a bare session store: opaque states under keys, replaced by compare-and-swap. Nothing of leases, runs or
-// time is asked of it. @see keyed sessions "Session storage and portability"
+// time is asked of it.
 
 /** What a store keeps under a key. */
 export interface StoredSession {
@@ -17,8 +17,6 @@ export type CommitResult =
 /**
  * A place for sessions that knows three operations. Write one for any database that can replace a value on condition;
  * `sessionStoreContract` of `@holdfast/testing` holds it to this contract.
- *
- * @see keyed sessions "Session storage and portability"
  */
 export interface SessionStore {
 	/** What is under the key; null when nothing does. */

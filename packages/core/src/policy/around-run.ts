@@ -74,8 +74,6 @@ export class AroundRun {
  * A run with the stages around it. Without any, `execute` is called at once.
  *
  * Rejects with what `execute`, a `before` or an `after` threw, unless an `onError` gave a result.
- *
- * @see UAP 9.2
  */
 export function aroundRun(
 	list: readonly Around[],

@@ -15,7 +15,7 @@ export interface PolicyAgent {
 	readonly system?: string | undefined;
 }
 
-/** A run on its way to the agent. @see UAP 9.1 */
+/** A run on its way to the agent. */
 export interface RunContext {
 	readonly agent: PolicyAgent;
 	/** What the user says. */

@@ -1,4 +1,4 @@
-// Overlays of one turn: context the model sees until the turn ends and that is never recorded. @see keyed sessions
+// Overlays of one turn: context the model sees until the turn ends and that is never recorded.
 import type { Message, UserMessage } from "@holdfast/upp";
 
 interface Placed {

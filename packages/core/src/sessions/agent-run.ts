@@ -65,8 +65,6 @@ export interface RunResult<Output = unknown> {
  * A turn that was accepted. It waits at each boundary for the consumer of `events()`; `watch()` and `result()` let it
  * continue by itself. Leaving the events detaches and never stops the run. One that nobody asks anything for a second
  * continues by itself, too, until `events()` is called; see the option `unread`.
- *
- * @see keyed sessions, AgentRun
  */
 export class AgentRun<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	readonly runId: string;

@@ -14,8 +14,6 @@ export interface Drained {
  * rejection.
  *
  * Rejects with `events_already_consumed` when the run has a consumer.
- *
- * @see keyed sessions "Core DX: run.events()"
  */
 export async function drain(run: AgentRun): Promise<Drained> {
 	const events = run.events();

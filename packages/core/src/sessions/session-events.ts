@@ -1,4 +1,4 @@
-// The events of keyed sessions as a projection of the one event union (reading 4), with their synchronised boundaries:
+// The events of keyed sessions as a projection of the one event union, with their synchronised boundaries:
 // the run passes turn-start, step-start and step-end when the consumer asks for the event after it.
 import type { ToolCall, UserContent } from "@holdfast/upp";
 import { EventQueue } from "../engine/index.ts";
@@ -209,7 +209,7 @@ export class SessionEvents implements Watcher, AsyncIterator<AgentEvent> {
 		return this.#queue.next();
 	}
 
-	/** The consumer leaves: the run continues unobserved (reading 11). */
+	/** The consumer leaves: the run continues unobserved. */
 	return(): Promise<IteratorResult<AgentEvent>> {
 		this.detach();
 		return this.#queue.return();

@@ -1,4 +1,4 @@
-// Records of a session's runs beside its journal, where the host keeps any (keyed sessions, ExecutionHost).
+// Records of a session's runs beside its journal, where the host keeps any.
 import type { Ledger } from "../engine/index.ts";
 import type { RunKind } from "../facts/index.ts";
 import type { ChildRecords } from "./child-records.ts";

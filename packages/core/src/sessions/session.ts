@@ -50,8 +50,6 @@ const insteadInSessions = {
 /**
  * A durable conversation under a key. What was accepted survives the death of the process; a run that was cut off goes
  * on from its last committed fact.
- *
- * @see keyed sessions, SessionHandle
  */
 export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	readonly key: string;
@@ -165,8 +163,6 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	 *
 	 * Rejects with `no_pending_tool_calls`, `session_busy`, `unknown_tool_call_id`, `tool_call_settled`,
 	 * `duplicate_tool_result`, `tool_result_conflict`, `tool_result_expired`, `invalid_input`.
-	 *
-	 * @see document 3, "Remote Tool Execution"
 	 */
 	async answer(
 		answers: readonly ToolAnswer[],
@@ -243,7 +239,7 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 
 	/**
 	 * The events of the session, whichever worker owns it, each under an id: from any position on, those of the past first, then
-	 * live ones. Nobody waits for who follows. @see followSession
+	 * live ones. Nobody waits for who follows.
 	 *
 	 * Rejects with `invalid_event_id`, `events_expired` when what follows the id is no longer kept.
 	 *

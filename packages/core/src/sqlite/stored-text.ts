@@ -1,5 +1,5 @@
 // Keys and ids as databases can hold them. Their text ends at NUL and knows no lone surrogates, so such characters
-// are escaped, and with them the two characters that escapes are made of: different texts stay different (SES-085).
+// are escaped, and with them the two characters that escapes are made of: different texts stay different.
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to escape.
 const unsafe = /[\u0000-\u001f"\\\ud800-\udfff]/;

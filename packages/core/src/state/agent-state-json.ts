@@ -25,7 +25,7 @@ const stateVersion = "1.0.0";
 /** The same version as other packages write it. */
 const sameVersions: ReadonlySet<unknown> = new Set([stateVersion, "1.0", "UAP-1.0", "UAP-1.0.0"]);
 
-/** A serialised state. @see UAP 12.1 */
+/** A serialised state. */
 export interface AgentStateJSON {
 	version: string;
 	id: string;

@@ -47,8 +47,6 @@ const noMetadata: Readonly<Record<string, unknown>> = Object.freeze({});
 
 /**
  * An immutable snapshot of an agent's conversation: pass one in, get a new one back.
- *
- * @see UAP 6.1
  */
 export class AgentState {
 	readonly #parts: AgentStateParts;
@@ -110,7 +108,7 @@ export class AgentState {
 		return usage === undefined ? undefined : (Object.freeze(usage) as TokenUsage);
 	}
 
-	/** What sub-agents did, in the order they ended; frozen. `undefined` before the first. @see UAP 8.8 */
+	/** What sub-agents did, in the order they ended; frozen. `undefined` before the first. */
 	get subagentTraces(): readonly SubagentExecutionTrace[] | undefined {
 		return this.#parts.subagentTraces?.toArray();
 	}
@@ -167,7 +165,6 @@ export class AgentState {
 	/**
 	 * Appends what is known of a sub-agent's work. It is copied and frozen.
 	 * @throws HoldfastError `invalid_state` with the path to the fault.
-	 * @see UAP 8.8
 	 */
 	withSubagentTrace(trace: SubagentExecutionTrace): AgentState {
 		const traces = this.#parts.subagentTraces ?? List.empty<SubagentExecutionTrace>();
@@ -177,7 +174,6 @@ export class AgentState {
 	/**
 	 * The state as JSON data that `fromJSON` turns back exactly. It shares nothing with the state.
 	 * @throws HoldfastError `unserialisable_value` with the path, when metadata or messages hold what JSON cannot say.
-	 * @see UAP 6.4, 12.1
 	 */
 	toJSON(): AgentStateJSON {
 		return partsToJSON(this.id, this.#parts);
@@ -186,7 +182,6 @@ export class AgentState {
 	/**
 	 * Restores a state. The data may come from anywhere: it is checked, and nothing of it is shared.
 	 * @throws HoldfastError `state_version_unsupported`, or `invalid_state` with the path to the fault.
-	 * @see UAP 6.4, 12.1, 15.3
 	 */
 	static fromJSON(json: AgentStateJSON): AgentState {
 		try {
@@ -213,5 +208,5 @@ export class AgentState {
 	}
 }
 
-/** What a state offers, for whoever writes one by hand or asks for no more than that. @see UAP 6.1 */
+/** What a state offers, for whoever writes one by hand or asks for no more than that. */
 export type AgentStateInterface = Pick<AgentState, keyof AgentState>;

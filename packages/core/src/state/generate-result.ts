@@ -2,7 +2,7 @@
 import type { StopReason, Turn } from "@holdfast/upp";
 import type { AgentState } from "./agent-state.ts";
 
-/** What `generate` gives: the turn, and the state after it. @see UAP 4.4 */
+/** What `generate` gives: the turn, and the state after it. */
 export interface GenerateResult<Output = unknown> {
 	readonly turn: Turn<Output>;
 	readonly state: AgentState;

@@ -2,10 +2,10 @@
 import { frozenCopy } from "./frozen-copy.ts";
 import { invalidState, readId, readList, readOptional, readRecord, readString } from "./read-json.ts";
 
-/** How far a step of a plan is. @see UAP 5.4 */
+/** How far a step of a plan is. */
 export type PlanStepStatus = "pending" | "in_progress" | "completed" | "failed";
 
-/** One step of a plan. @see UAP 5.4 */
+/** One step of a plan. */
 export interface PlanStep {
 	readonly id: string;
 	readonly description: string;
@@ -15,7 +15,7 @@ export interface PlanStep {
 	readonly status: PlanStepStatus;
 }
 
-/** A plan under way. @see UAP 5.4 */
+/** A plan under way. */
 export interface ExecutionPlan {
 	readonly steps: readonly PlanStep[];
 	/** Index of the step that is carried out. */

@@ -13,7 +13,7 @@ import {
 import { readUsage } from "./token-usage.ts";
 import { writeValue } from "./write-json.ts";
 
-/** One tool call of a sub-agent. @see UAP 8.8 */
+/** One tool call of a sub-agent. */
 export interface ToolExecutionTrace {
 	readonly toolName: string;
 	readonly toolCallId?: string;
@@ -24,7 +24,7 @@ export interface ToolExecutionTrace {
 	readonly duration?: number;
 }
 
-/** The whole work of one sub-agent. @see UAP 8.8 */
+/** The whole work of one sub-agent. */
 export interface SubagentExecutionTrace {
 	readonly subagentId: string;
 	/** The sub-agent's type or name. */

@@ -4,7 +4,7 @@ import { AgentState } from "./agent-state.ts";
 import type { AgentStateJSON } from "./agent-state-json.ts";
 import { prefixed, readId, readList, readOptional, readRecord, readString } from "./read-json.ts";
 
-/** A node as JSON data. @see UAP 12.2 */
+/** A node as JSON data. */
 export interface ThreadNodeJSON {
 	id: string;
 	parentId: string | null;
@@ -13,7 +13,7 @@ export interface ThreadNodeJSON {
 	children: string[];
 }
 
-/** A node of a ThreadTree. Assigning `state` stores a snapshot at this node only; `name` may be set, too. @see UAP 7.1 */
+/** A node of a ThreadTree. Assigning `state` stores a snapshot at this node only; `name` may be set, too. */
 export class ThreadNode {
 	readonly id: string;
 	/** `null` for the root. */

@@ -4,7 +4,7 @@ import { AgentState } from "./agent-state.ts";
 import { invalidState, readId, readList, readRecord } from "./read-json.ts";
 import { readThreadNode, ThreadNode, type ThreadNodeJSON } from "./thread-node.ts";
 
-/** A tree as JSON data. @see UAP 12.2 */
+/** A tree as JSON data. */
 export interface ThreadTreeJSON {
 	rootId: string;
 	currentId: string;
@@ -14,7 +14,6 @@ export interface ThreadTreeJSON {
 /**
  * A tree of conversation states, with one node that work continues at.
  *
- * @see UAP 7.1
  * @example
  * const tree = new ThreadTree();
  * tree.current.state = AgentState.initial().withReasoning("first");
@@ -77,7 +76,6 @@ export class ThreadTree {
 	/**
 	 * The conversation from the root to the current node: the messages of every node on the way, each once, in order, and
 	 * everything else as the current node has it. It is the current node's own state where that holds all of them.
-	 * @see UAP 7.3
 	 */
 	history(): AgentState {
 		const { state } = this.#current;
@@ -87,7 +85,7 @@ export class ThreadTree {
 		return isWhole ? state : state.withContext(messages);
 	}
 
-	/** The tree as JSON data. @throws HoldfastError `unserialisable_value` @see UAP 12.2 */
+	/** The tree as JSON data. @throws HoldfastError `unserialisable_value` */
 	toJSON(): ThreadTreeJSON {
 		return {
 			rootId: this.#root.id,

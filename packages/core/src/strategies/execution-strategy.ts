@@ -1,4 +1,4 @@
-// The public shape of strategies, custom ones included. @see UAP 5.1, 5.5
+// The public shape of strategies, custom ones included.
 import type { LLMInstance, Message, Tool } from "@holdfast/upp";
 import type { AgentStrategy, AgentStreamResult, Decider } from "../engine/index.ts";
 import type { AgentState, GenerateResult } from "../state/index.ts";
@@ -18,7 +18,7 @@ export interface AgentRef {
 	readonly system?: string | undefined;
 }
 
-/** What a strategy works with. @see UAP 5.1 */
+/** What a strategy works with. */
 export interface ExecutionContext {
 	readonly agent: StrategyAgent;
 	/** The agent's model with its options; it runs the agent's tools itself. */

@@ -1,4 +1,4 @@
-// A limit of steps around any decider. @see document 3, "Open Questions": tool chaining
+// A limit of steps around any decider.
 import { HoldfastError } from "@holdfast/upp";
 import type { Decider } from "../engine/index.ts";
 import { withDecision } from "./with-decision.ts";

@@ -16,7 +16,6 @@ const loopNames = optionNames<LoopOptions>({ maxIterations: true });
  * The simplest strategy: the model works until it stops calling tools.
  *
  * @throws HoldfastError `invalid_option` for a limit that is no whole number from 1.
- * @see UAP 5.2
  */
 export function loop(options: LoopOptions = {}): DecidingStrategy {
 	checkOptionNames(options, loopNames, {

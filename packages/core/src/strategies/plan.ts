@@ -30,7 +30,6 @@ const planNames = optionNames<PlanOptions>({ maxPlanSteps: true, allowReplan: tr
  * The run fails with `plan_invalid` for a plan that cannot be carried out, and with `plan_step_failed`.
  *
  * @throws HoldfastError `invalid_option` for a limit that is no whole number from 1.
- * @see UAP 5.4
  */
 export function plan(options: PlanOptions = {}): DecidingStrategy {
 	checkOptionNames(options, planNames, {

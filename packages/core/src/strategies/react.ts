@@ -22,7 +22,6 @@ const reactNames = optionNames<ReactOptions>({ maxSteps: true, reasoningPrompt: 
  * ReAct: explicit reasoning before every action. The thoughts are in the history and in `state.reasoning`.
  *
  * @throws HoldfastError `invalid_option` for a limit that is no whole number from 1.
- * @see UAP 5.3
  */
 export function react(options: ReactOptions = {}): DecidingStrategy {
 	checkOptionNames(options, reactNames, {

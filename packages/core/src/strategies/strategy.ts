@@ -8,7 +8,6 @@ import { executeDecider, streamDecider } from "./run-in-context.ts";
  * Makes a strategy of one decision: `decide` looks at the situation and names the next action. The engine does the rest.
  *
  * @throws HoldfastError `invalid_strategy` without a name or a function `decide`.
- * @see UAP 5.5
  * @example
  * ```ts
  * import { agent } from "holdfast";

@@ -1,5 +1,4 @@
 // The option `subagents`, checked at the door: each needs a name that makes a tool's name, and a description.
-// @see keyed sessions, Subagents
 import { HoldfastTypeError } from "@holdfast/upp";
 import type { SessionAgent } from "../sessions/index.ts";
 import { type ExecutionStrategy, isDecider } from "../strategies/index.ts";

@@ -1,5 +1,5 @@
 // The tool that gives work to one sub-agent: of one fixed schema, nothing of it derived from the agent. Its result is
-// compact: how the work ended and what the sub-agent says, never how it came to it. @see keyed sessions, Subagents
+// compact: how the work ended and what the sub-agent says, never how it came to it.
 import { HoldfastError } from "@holdfast/upp";
 import type { RunKind, SubagentJobEvent } from "../facts/index.ts";
 import type { SessionTable } from "../sessions/index.ts";

@@ -28,7 +28,6 @@ export interface ToolExecutionResult {
  * after the other. A call of a tool that is not there fails, and the executor is not asked.
  *
  * @returns one result a call, in call order.
- * @see UAP 8.5, 8.6
  */
 export async function executeOrderedToolCalls(
 	calls: readonly OrderedToolCall[],

@@ -2,7 +2,7 @@
 // starts each call as soon as what that call waits for has settled. Pure, and linear in what is said of calls and tools.
 import type { Tool, ToolCall } from "@holdfast/upp";
 
-/** How a tool's calls are ordered within a round. @see UAP 8.5 */
+/** How a tool's calls are ordered within a round. */
 export interface ToolDependencyOptions {
 	/** Its calls run with no other at the same time. Default false. */
 	readonly sequential?: boolean;
@@ -10,10 +10,10 @@ export interface ToolDependencyOptions {
 	readonly dependsOn?: readonly string[];
 }
 
-/** A tool that may say how its calls are ordered. @see UAP 8.5 */
+/** A tool that may say how its calls are ordered. */
 export type ToolWithDependencies = Tool & ToolDependencyOptions;
 
-/** A call that may say after which others it runs. @see UAP 8.6 */
+/** A call that may say after which others it runs. */
 export interface OrderedToolCall extends ToolCall {
 	/** Ids of calls of the same round that must have run first. */
 	after?: string[];
@@ -46,7 +46,6 @@ export function hasCallDependencies(calls: readonly OrderedToolCall[]): boolean 
  * call of a `sequential` tool is among them, each is a group of its own, in call order. Names and ids that are not in the
  * round are ignored. Calls that wait for each other in a circle are one last group.
  *
- * @see UAP 8.5, 8.6
  * @example
  * import { orderToolCalls } from "holdfast/compat";
  *

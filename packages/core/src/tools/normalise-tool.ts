@@ -21,7 +21,6 @@ const known = new WeakMap<object, Known>();
  * Turns a tool, however it was written, into what the engine drives. The result is kept with the object.
  *
  * @throws HoldfastError `invalid_tool`, `agent_is_not_a_tool`, `invalid_schema`, `schema_not_convertible`.
- * @see UAP 8.2, document 3 "Tool Execution"
  */
 export function normaliseTool(tool: AnyTool): EngineTool {
 	assertTool(tool, "The tool");
@@ -57,7 +56,7 @@ export function normaliseTools(tools: ToolSet | undefined): ReadonlyMap<string, 
 	return byName;
 }
 
-/** Whether a tool has a function here; one without is remote. @see document 3, "Tool Execution" */
+/** Whether a tool has a function here; one without is remote. */
 export function isLocalTool(tool: AnyTool): boolean {
 	return formOf(tool) !== "remote";
 }

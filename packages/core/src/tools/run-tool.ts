@@ -1,4 +1,4 @@
-// Carries a started tool to its outcome: a value, a promise, document 3's `{output, details}`, or an async
+// Carries a started tool to its outcome: a value, a promise, `{output, details}`, or an async
 // iterable of deltas. A tool that fails has an outcome too; nothing is thrown from here.
 
 import { cutText, failureText, isThenable, isUPPError } from "@holdfast/upp";
@@ -190,7 +190,7 @@ export function plainOutcome(output: unknown): ToolOutcome {
 	}
 }
 
-// Document 3's tools say `{output, details?}`; elsewhere an object that merely has an `output` is a result like any other.
+// A tool with `execute` returns `{output, details?}`; elsewhere an object that merely has an `output` is a result like any other.
 function isOutputWithDetails(
 	tool: EngineTool,
 	value: unknown,

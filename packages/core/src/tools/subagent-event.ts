@@ -1,11 +1,11 @@
-// What a tool reports of the sub-agent it runs. @see UAP 8.7
+// What a tool reports of the sub-agent it runs.
 import type { TokenUsage } from "@holdfast/upp";
 import type { ToolExecutionTrace } from "../state/index.ts";
 
-/** The kinds of events of a sub-agent. @see UAP 8.7 */
+/** The kinds of events of a sub-agent. */
 export type SubagentEventType = "subagent_start" | "subagent_event" | "subagent_end";
 
-/** What all events of a sub-agent say. @see UAP 8.7 */
+/** What all events of a sub-agent say. */
 export interface SubagentEventBase {
 	/** The same in all events of one execution (UUIDv4). */
 	readonly subagentId: string;

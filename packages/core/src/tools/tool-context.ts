@@ -5,7 +5,7 @@ import { type Tool, uuid } from "@holdfast/upp";
 import type { OnSubagentEvent } from "./subagent-event.ts";
 import type { AnyTool } from "./types.ts";
 
-/** What a tool learns of who calls it. The engine gives more, see `ToolContext`. @see UAP 8.4 */
+/** What a tool learns of who calls it. The engine gives more, see `ToolContext`. */
 export interface ToolExecutionContext {
 	readonly agentId: string;
 	readonly stateId: string;
@@ -39,8 +39,6 @@ interface CallingContext {
 /**
  * Whether a tool's `run` visibly declares a second parameter. A hint only: an optional, defaulted or rest parameter
  * does not show, and the engine passes the context in any case.
- *
- * @see UAP 8.4
  */
 export function isContextAwareTool(tool: AnyTool): boolean {
 	return typeof tool.run === "function" && tool.run.length > 1;
@@ -49,8 +47,6 @@ export function isContextAwareTool(tool: AnyTool): boolean {
 /**
  * New tools that pass the context of a strategy to those that take one. What the caller of `run` passes as context itself
  * comes first; without it, each call has a `toolCallId` of its own. The tools given are not changed.
- *
- * @see UAP 8.4
  */
 export function injectToolContext(
 	tools: readonly Tool[],
@@ -74,7 +70,7 @@ export function injectToolContext(
 	});
 }
 
-/** A copy of a tool that is run by a handler, which gets the context. @see UAP 8.4 */
+/** A copy of a tool that is run by a handler, which gets the context. */
 export function withToolContext(
 	tool: Tool,
 	handler: (

@@ -6,7 +6,7 @@
 export interface OrderedCall {
 	readonly toolCallId: string;
 	readonly toolName: string;
-	/** Ids of calls of the same round that must have settled first. @see UAP 8.6 */
+	/** Ids of calls of the same round that must have settled first. */
 	readonly after?: readonly string[];
 }
 
@@ -32,8 +32,6 @@ const UNORDERED: ToolOrder = Object.freeze({ waitsFor: new Map(), cyclic: new Ma
 
 /**
  * Orders the calls of one round. Names and ids that are not in the round are ignored.
- *
- * @see UAP 8.5, 8.6
  */
 export function orderRound(calls: readonly OrderedCall[], tools: OrderedTools): ToolOrder {
 	const toolOf = toolsOfRound(calls, tools);

@@ -1,4 +1,4 @@
-// The two ways of ours to declare a tool: `tool({...})`, and document 3's `createSimpleTool`.
+// The two ways of ours to declare a tool: `tool({...})`, and `createSimpleTool`.
 
 import type { JSONSchema } from "@holdfast/upp";
 import { readToolInput, validatingSchema } from "./tool-input.ts";
@@ -28,7 +28,7 @@ export interface ToolDeclaration<Params, Name extends string = string, Result = 
 	approval?(params: Params): boolean | Promise<boolean>;
 }
 
-/** A tool made by `tool()`: UPP's shape, its parameters as JSON Schema. */
+/** A tool made by `tool()`: its parameters as JSON Schema. */
 export interface DeclaredTool<Params, Name extends string = string, Result = unknown> extends ToolOptions {
 	readonly name: Name;
 	readonly label?: string;
@@ -64,17 +64,17 @@ export function tool<Params = Record<string, unknown>, const Name extends string
 	} as DeclaredTool<Params, Name, Result>;
 }
 
-/** What document 3's tools that do not stream give back. */
+/** The result of a tool with `execute` that does not stream. */
 export interface ToolOutput {
 	readonly output: string;
 	readonly details?: unknown;
 }
 
-/** What document 3's streaming tools give back. */
+/** The stream of a tool with `execute` that streams. */
 export type ToolExecutionEventStream = AsyncIterable<ToolExecutionEvent>;
 
-/** A tool of document 3; remote when it has no `execute`. @see document 3, "Tool Execution" */
-// biome-ignore lint/suspicious/noExplicitAny: document 3's default
+/** A tool with `execute(id, params, context)`; remote without it. */
+// biome-ignore lint/suspicious/noExplicitAny: any parameters are the default
 export interface AgentTool<Params = any> extends ToolOptions {
 	readonly name: string;
 	readonly label?: string;
@@ -88,17 +88,15 @@ export interface AgentTool<Params = any> extends ToolOptions {
 	): ToolExecutionEventStream | Promise<ToolOutput> | ToolOutput;
 }
 
-/** A tool of document 3 as `createSimpleTool` makes it. */
+/** A tool that `createSimpleTool` makes. */
 export interface SimpleTool<Params> extends AgentTool<Params> {
 	execute(id: string, params: Params, context?: ToolContext): ToolExecutionEventStream;
 }
 
 /**
- * Makes a tool of document 3 from a function that does not stream. A handler that rejects is a tool that fails.
- *
- * @see document 3, "Tool Execution Streaming"
+ * Makes a tool with `execute` from a function that does not stream. A handler that rejects is a tool that fails.
  */
-// biome-ignore lint/suspicious/noExplicitAny: document 3's default
+// biome-ignore lint/suspicious/noExplicitAny: any parameters are the default
 export function createSimpleTool<Params = any>(
 	config: Omit<AgentTool, "execute">,
 	handler: (id: string, params: Params, context?: ToolContext) => ToolOutput | Promise<ToolOutput>,

@@ -15,7 +15,7 @@ import type { Issue } from "../schema/index.ts";
  */
 export type RetryPolicy = "pure" | "idempotent" | "manual-recovery";
 
-/** What a streaming tool yields: any number of deltas, then one `complete`. @see document 3, Tool Execution */
+/** What a streaming tool yields: any number of deltas, then one `complete`. */
 export type ToolExecutionEvent =
 	| { readonly type: "delta"; readonly delta: string }
 	| { readonly type: "complete"; readonly output: unknown; readonly details?: unknown };
@@ -31,7 +31,7 @@ export interface Approval {
 	readonly input?: unknown;
 }
 
-/** What a tool is given of the call it serves: the second argument of `run`, the third of document 3's `execute`. */
+/** What a tool is given of the call it serves: the second argument of `run(params, context)`, the third of `execute(id, params, context)`. */
 export interface ToolContext {
 	/** The id the model gave this call; the same as in every event about it. */
 	readonly toolCallId: string;
@@ -54,7 +54,7 @@ export interface ToolContext {
 	/** Who asked for the run, where that is known: what a server's `authenticate` said. The same after a restart. */
 	readonly caller?: Caller;
 	readonly runId: string;
-	/** The model of the calling agent, for sub-agents that have none. @see UAP 8.4 */
+	/** The model of the calling agent, for sub-agents that have none. */
 	// biome-ignore lint/suspicious/noExplicitAny: handed to agent({ model }) as it is, whatever kind of model it is
 	readonly parentModel?: any;
 	// biome-ignore lint/suspicious/noExplicitAny: handed to agent({ config }) as it is
@@ -63,7 +63,7 @@ export interface ToolContext {
 	readonly parentContext?: ToolContext;
 	/** Emits a piece of output while the tool still runs. It is not part of the result. */
 	emit(delta: string): void;
-	/** Emits what a sub-agent started by this tool is doing. @see UAP 8.7 */
+	/** Emits what a sub-agent started by this tool is doing. */
 	onSubagentEvent(event: unknown): void;
 	/** The conversation up to this call; read lazily. */
 	readonly messages: readonly unknown[];
@@ -96,7 +96,7 @@ export type ValidatedInput =
 	| { readonly ok: true; readonly value: unknown }
 	| { readonly ok: false; readonly message: string; readonly issues: readonly Issue[] };
 
-/** The ways a tool's function may be written: UPP's `run`, document 3's `execute`, the AI SDK's `execute`, or none. */
+/** The ways a tool's function may be written: `run(params, context)`, `execute(id, params, context)`, the AI SDK's `execute`, or none. */
 export type ToolForm = "run" | "execute" | "ai-sdk" | "remote";
 
 /**
@@ -174,9 +174,9 @@ export type NeedsApproval =
 
 /** What every kind of tool may say beside its function. */
 export interface ToolOptions {
-	/** Its calls finish before any other tool of the round starts. Default false. @see UAP 8.5 */
+	/** Its calls finish before any other tool of the round starts. Default false. */
 	readonly sequential?: boolean;
-	/** Names of tools whose calls of the same round must have settled first. Default none. @see UAP 8.5 */
+	/** Names of tools whose calls of the same round must have settled first. Default none. */
 	readonly dependsOn?: readonly string[];
 	/** What may be done after a crash inside the tool. Default "manual-recovery": never run again by us. */
 	readonly retryPolicy?: RetryPolicy;
@@ -210,7 +210,7 @@ export interface ToolOptions {
 }
 
 /**
- * Any tool that can be given to an agent: UPP's (`run(params, context)`), document 3's (`execute(id, params, context)`),
+ * Any tool that can be given to an agent: with `run(params, context)`, with `execute(id, params, context)`,
  * the AI SDK's (`inputSchema`, `execute(input, options)`) or the result of `tool({...})`.
  *
  * One loose shape, so that type-checking a list of tools is cheap; `normaliseTool` says what is wrong with one.

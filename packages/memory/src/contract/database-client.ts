@@ -34,7 +34,6 @@ export interface MatchOptions extends Caller {
 
 /**
  * Values under keys in collections. A client of the caller's own may lack `search`, and ignore options.
- * @see Agent runtime, "Core Components", DatabaseClient
  */
 export interface DatabaseClient {
 	write(collection: string, key: string, value: unknown, options?: Caller): Promise<void>;

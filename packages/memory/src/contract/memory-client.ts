@@ -46,7 +46,6 @@ export interface AppendOptions extends Caller {
 
 /**
  * Streams of entries under keys. A client of the caller's own may lack `search` and `clear`, and ignore options.
- * @see Agent runtime, "Core Components", MemoryClient
  */
 export interface MemoryClient {
 	append(streamKey: string, entry: unknown, options?: AppendOptions): Promise<void>;

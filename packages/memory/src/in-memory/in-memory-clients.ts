@@ -7,7 +7,6 @@ import { inMemoryStorage } from "./in-memory-storage.ts";
 /**
  * A memory client and a database client over memory of this process. Closing them keeps what is in them.
  * @throws HoldfastError `OPTION_INVALID`, `ENCRYPTION_KEY_INVALID`.
- * @see Agent runtime, "Memory Model"
  * @example
  * const { memory, database } = inMemoryClients();
  * await memory.append("run-1", { said: "The sky is blue." });

@@ -26,7 +26,6 @@ export interface PostgresOptions extends PersistentOptions {
 /**
  * A memory client and a database client over Postgres 14 or newer. Search ranks by Postgres's full text search.
  * @throws HoldfastError `ENCRYPTION_KEY_REQUIRED`, `ENCRYPTION_KEY_INVALID`, `OPTION_INVALID`.
- * @see Agent runtime, "Memory Model"
  * @example
  * const clients = postgresClients({ url: "postgres://localhost/agents", unencrypted: true });
  */

@@ -25,7 +25,6 @@ export interface RedisOptions extends PersistentOptions {
  * A memory client and a database client over Redis 6.2 or newer. Search reads and ranks here, since Redis has no text
  * index of its own: it costs what there is to search.
  * @throws HoldfastError `ENCRYPTION_KEY_REQUIRED`, `ENCRYPTION_KEY_INVALID`, `OPTION_INVALID`.
- * @see Agent runtime, "Memory Model"
  * @example
  * const clients = redisClients({ url: "redis://localhost:6379", unencrypted: true });
  */

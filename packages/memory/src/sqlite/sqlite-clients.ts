@@ -15,7 +15,6 @@ export interface SqliteOptions extends PersistentOptions {
 /**
  * A memory client and a database client over a file. Several processes of a machine may use one file.
  * @throws HoldfastError `ENCRYPTION_KEY_REQUIRED`, `ENCRYPTION_KEY_INVALID`, `OPTION_INVALID`.
- * @see Agent runtime, "Memory Model"
  * @example
  * import { randomBytes } from "node:crypto";
  *

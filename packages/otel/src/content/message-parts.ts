@@ -1,7 +1,7 @@
 // Messages in the form of the GenAI conventions: a role and parts. Bytes are replaced by their kind and size.
 import type { AssistantMessage, ContentBlock, Message, UserMessage } from "@holdfast/upp";
 
-/** A part of a message. @see OpenTelemetry GenAI, "gen_ai.output.messages" */
+/** A part of a message. */
 export type MessagePart = { readonly type: string } & Readonly<Record<string, unknown>>;
 
 interface SaidMessage {

@@ -3,7 +3,7 @@ import { HoldfastError } from "@holdfast/upp";
 import type { AgentConfig } from "../contract/index.ts";
 import { Agent } from "./agent.ts";
 
-/** One agent for each id. @see Agent runtime, "Architecture Diagrams" */
+/** One agent for each id. */
 export class AgentService {
 	readonly #agents = new Map<string, { readonly config: AgentConfig; readonly agent: Agent }>();
 

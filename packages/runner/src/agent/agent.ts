@@ -31,7 +31,6 @@ const eventNames: ReadonlySet<string> = new Set(["step", "tool", "error", "metri
  * An accountable agent: it plans, acts and reflects under a policy, and every run is on record.
  *
  * @throws HoldfastError `CONFIG_INVALID`, `TOOL_DUPLICATE`, `SCHEMA_INVALID`, `RBAC_DENIED`.
- * @see Agent runtime, "Agent interface (fundamentals)"
  */
 export class Agent implements AgentContract {
 	readonly id: string;
@@ -188,7 +187,6 @@ export class Agent implements AgentContract {
 	 *
 	 * Rejects with `REPLAY_DIVERGED` and the first event that differs in `data`, with `RECORD_INCOMPLETE`, `RECORD_ALTERED`,
 	 * `RUN_NOT_FOUND`, and with `CONFIG_INVALID` without an `eventStore`.
-	 * @see Agent runtime, "Observability & Testing"
 	 */
 	async replay(runId: string): Promise<AgentResult> {
 		const { config } = this.#agent;

@@ -169,7 +169,6 @@ export interface ReadResultOptions {
 
 /**
  * Reads the result of a run from its journal, in any process. Undefined if the run does not exist.
- * @see Agent runtime, "AgentResult"
  */
 export async function readResult(
 	host: Host,

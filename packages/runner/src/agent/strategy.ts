@@ -36,7 +36,6 @@ export type PlanActReflectOptions = Partial<
  * Whether a person is asked is up to the tools: where a policy engine decides `ask`, the step is blocked.
  *
  * @throws HoldfastError `CONFIG_INVALID` without a planner and without providers.
- * @see Agent runtime, "Plan → Act → Reflect loop architecture"
  * @example
  * ```ts
  * import { agent, tool } from "holdfast";

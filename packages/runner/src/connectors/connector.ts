@@ -3,7 +3,7 @@ import { type DurationRange, durationFault, HoldfastError, isHoldfastError } fro
 import { compileSchema, formatIssues } from "holdfast/execution";
 import type { ExecutionContext, ToolDefinition, ToolOutput } from "../contract/index.ts";
 
-/** A tool that reaches outside of the agent. @see Agent runtime, "Tools and Connectors" */
+/** A tool that reaches outside of the agent. */
 export interface Connector extends ToolDefinition {
 	readonly description: string;
 	readonly safeByDefault: boolean;

@@ -66,7 +66,6 @@ interface HttpInput {
  * `TOO_MANY_REDIRECTS`, `RESPONSE_TOO_LARGE`, `RESPONSE_INVALID`, `TOOL_INPUT_INVALID`. GET and HEAD are tried again after
  * a timeout, a failed connection, 429 and 502 to 504; other methods only with an `idempotencyKey`.
  * @throws HoldfastError `CONFIG_INVALID`, `DESTINATION_INVALID`.
- * @see Agent runtime, "Tools and Connectors"
  */
 export function httpConnector(options: HttpConnectorOptions = {}): Connector {
 	const { id = "http", methods = allMethods, credentialHeaders = [] } = options;

@@ -27,7 +27,6 @@ interface KvInput {
  *
  * Codes of failures: `KV_FULL`, `TOOL_INPUT_INVALID`.
  * @throws HoldfastError `CONFIG_INVALID`.
- * @see Agent runtime, "Tools and Connectors"
  */
 export function kvConnector(options: KvConnectorOptions = {}): Connector {
 	const { id = "kv" } = options;

@@ -43,7 +43,6 @@ interface ShellInput {
  *
  * Codes of failures: `SHELL_EXIT`, `SHELL_NOT_STARTED`, `SHELL_TIMEOUT`, `OUTPUT_LIMIT`, `CWD_REFUSED`, `TOOL_INPUT_INVALID`.
  * @throws HoldfastError `CONFIG_INVALID`.
- * @see Agent runtime, "Tools and Connectors"
  */
 export function shellConnector(options: ShellConnectorOptions): Connector {
 	const { id = "shell", env: names = ["PATH", "LANG"], variables = {} } = options;

@@ -24,7 +24,6 @@ export interface SqlConnectorOptions {
  *
  * Codes of failures: `SQL_REFUSED`, `SQL_READONLY`, `SQL_TIMEOUT`, `SQL_FAILED`, `TOOL_INPUT_INVALID`.
  * @throws HoldfastError `CONFIG_INVALID`.
- * @see Agent runtime, "Tools and Connectors"
  */
 export function sqlConnector(options: SqlConnectorOptions): Connector {
 	const { driver, id = "sql" } = options;

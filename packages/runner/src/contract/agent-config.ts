@@ -23,7 +23,7 @@ export interface WriteRule {
 	readonly rule?: string;
 }
 
-/** Rules that hold for one agent. @see Agent runtime, "Safety & Policy" */
+/** Rules that hold for one agent. */
 export interface SafetyConfig {
 	/** Tools it may use. Default: all that are registered; an empty list allows none. */
 	readonly toolAllowlist?: readonly string[];
@@ -74,7 +74,7 @@ export interface EventHooks {
 	onError?(error: { readonly code: string; readonly message: string; readonly sessionId: string }): void;
 }
 
-/** An agent. @see Agent runtime, "Core Components", AgentConfig */
+/** An agent. */
 export interface AgentConfig extends RuntimeFlags, EventHooks {
 	readonly id: string;
 	readonly taskPrompt: string;

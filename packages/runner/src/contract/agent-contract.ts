@@ -1,4 +1,4 @@
-// The public contract of agents, sessions and runners. @see Agent runtime, "Agent interface (fundamentals)"
+// The public contract of agents, sessions and runners.
 import type { AgentSpec, RunOptions } from "./agent-config.ts";
 import type { AgentResult } from "./agent-result.ts";
 import type { ToolDefinition } from "./tool-definition.ts";

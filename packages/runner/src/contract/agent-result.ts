@@ -47,7 +47,7 @@ export interface Provenance {
 	readonly models: readonly string[];
 }
 
-/** The outcome of a run. @see Agent runtime, "AgentResult" */
+/** The outcome of a run. */
 export interface AgentResult {
 	/** The id of the run. */
 	readonly id: string;

@@ -60,7 +60,7 @@ export interface ModelInfo {
 	readonly supportsStreaming?: boolean;
 }
 
-/** The document's model client. @see Agent runtime, "Core Components", LLMClient */
+/** The document's model client. */
 export interface LLMClient {
 	/** Set by stubs and recordings, which give the same answers for the same prompts. */
 	readonly deterministic?: boolean;

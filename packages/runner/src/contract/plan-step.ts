@@ -1,6 +1,6 @@
 // A planner's decision, and its outcome.
 
-/** The next thing to do. @see Agent runtime, "Planner & Execution Interfaces" */
+/** The next thing to do. */
 export interface PlanStep {
 	readonly type: "tool" | "message" | "finish" | "internal";
 	/** The tool to run, of a step of the type `tool`. */

@@ -3,7 +3,7 @@ import type { ChatMessage, ModelRequest, ModelResponse } from "./llm-client.ts";
 import type { ActionResult, PlanStep } from "./plan-step.ts";
 import type { ToolDefinition } from "./tool-definition.ts";
 
-/** A run as a planner sees it: a copy, which changes nothing. @see Agent runtime, "Planner & Execution Interfaces" */
+/** A run as a planner sees it: a copy, which changes nothing. */
 export interface PlannerState {
 	readonly agentId: string;
 	readonly sessionId: string;
@@ -42,7 +42,7 @@ export interface PlannerContext {
 	): Promise<{ readonly text: string; readonly version: string }>;
 }
 
-/** Names the next step of a run. @see Agent runtime, "Planner & Execution Interfaces" */
+/** Names the next step of a run. */
 export interface Planner {
 	plan(state: PlannerState, context: PlannerContext): PlanStep | Promise<PlanStep>;
 }

@@ -3,7 +3,7 @@
 /** The syntax of a template. */
 export type PromptEngine = "handlebars" | "liquid" | "mustache" | "fstring";
 
-/** One version of a template. @see Agent runtime, "Core Components", PromptStore */
+/** One version of a template. */
 export interface PromptTemplate {
 	readonly id: string;
 	/** "1", "2", … */
@@ -30,7 +30,7 @@ export interface RenderedPrompt {
 	};
 }
 
-/** Versioned templates, rendered with parameters. @see Agent runtime, "Core Components", PromptStore */
+/** Versioned templates, rendered with parameters. */
 export interface PromptStore {
 	get(templateId: string, version?: string): Promise<PromptTemplate | null>;
 	render(

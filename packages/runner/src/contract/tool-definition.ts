@@ -53,7 +53,7 @@ export interface RetryOptions {
 	readonly maxDelayMs?: number;
 }
 
-/** A tool. @see Agent runtime, "Core Components", ToolDefinition */
+/** A tool. */
 export interface ToolDefinition {
 	/** Unique within an agent. */
 	readonly id: string;

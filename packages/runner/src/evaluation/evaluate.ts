@@ -60,7 +60,6 @@ interface Run {
  * Runs scenarios and gives their figures. A run that throws is one without success; a scorer that throws scores 0.
  *
  * Rejects with `EVALUATION_INVALID` for no scenarios, names used twice, or limits that are no whole numbers from 1.
- * @see Agent runtime, "Evaluation & Metrics"
  */
 export async function evaluate(
 	scenarios: readonly Scenario[],

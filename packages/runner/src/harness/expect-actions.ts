@@ -8,7 +8,6 @@ export type ExpectedAction = Partial<Pick<ActionResult, "type" | "toolId" | "inp
 /**
  * Passes where the run did exactly these, in this order.
  * @throws HoldfastError `ACTIONS_DIFFER`, naming the first index that differs with what was expected and what was there.
- * @see Agent runtime, "Observability & Testing"
  */
 export function expectActions(
 	result: Pick<AgentResult, "actions">,

@@ -7,7 +7,7 @@ const isoTime = /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?Z/g;
 /** Members that hold milliseconds. */
 const durations: ReadonlySet<string> = new Set(["duration", "durationMs", "latency"]);
 
-/** The text of a run: the same for runs that did the same. @see Agent runtime, "Observability & Testing" */
+/** The text of a run: the same for runs that did the same. */
 export function snapshot(result: AgentResult): string {
 	const ids = new Map<string, string>();
 	const plain = JSON.parse(JSON.stringify(result), (name, value) => (durations.has(name) ? 0 : value));

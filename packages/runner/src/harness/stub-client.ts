@@ -34,7 +34,6 @@ export interface StubOptions {
 /**
  * A client that gives these replies in order, and is marked deterministic. A call past the last rejects with
  * `STUB_EXHAUSTED`.
- * @see Agent runtime, "Observability & Testing"
  */
 export function stubClient(script: readonly StubReply[], { info, usage }: StubOptions = {}): StubClient {
 	const prompts: StubPrompt[] = [];

@@ -26,7 +26,6 @@ export interface ModelPlannerOptions {
  * A planner that asks a model for the next step as JSON.
  *
  * @throws HoldfastError `CONFIG_INVALID` for a `manner` that there is not.
- * @see Agent runtime, "Planner & Execution Interfaces"
  */
 export function modelPlanner(options: ModelPlannerOptions = {}): Planner {
 	const { maxPlanRepairs = 1, request = {}, promptTemplate } = options;

@@ -31,7 +31,7 @@ import { runnerError } from "./runner-error.ts";
 
 /**
  * Plans, acts and reflects until a step of the type `finish`, or until the goal is met. What it comes to is said in the
- * session, too. @see Agent runtime
+ * session, too.
  */
 export function planActReflectLoop(parts: LoopParts, policy?: readonly Interceptor[]): DecidingStrategy {
 	return strategy<Progress>({

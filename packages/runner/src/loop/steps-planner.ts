@@ -7,7 +7,6 @@ import type { Planner, PlannerContext, PlannerState, PlanStep } from "../contrac
  * so that many runs can share one planner, and a resumed run continues at its step.
  *
  * After the last step it throws `PLAN_EXHAUSTED`.
- * @see Agent runtime, "Planner & Execution Interfaces"
  */
 export function stepsPlanner(
 	steps:

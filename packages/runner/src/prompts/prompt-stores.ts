@@ -53,8 +53,6 @@ export interface DatabasePromptStoreOptions extends PromptStoreOptions {
 
 /**
  * A prompt store for tests and short runs: nothing outlives the object.
- *
- * @see Agent runtime, "Core Components", PromptStore
  */
 export function memoryPromptStore(options: PromptStoreOptions = {}): PromptStore {
 	return createStore(memoryKeeper(), options);
@@ -63,8 +61,6 @@ export function memoryPromptStore(options: PromptStoreOptions = {}): PromptStore
 /**
  * A prompt store over a database. Puts of several stores of one process over one client get versions of their own; those of
  * several processes do where the client has `create`, which writes only what is not there yet.
- *
- * @see Agent runtime, "Core Components", PromptStore
  */
 export function databasePromptStore(
 	database: CreatingDatabase,

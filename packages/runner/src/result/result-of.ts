@@ -22,7 +22,7 @@ export interface ResultExtras {
 	readonly logToolInputs: "redacted" | "exclude" | "raw";
 }
 
-/** The result of an ended run. @see Agent runtime, "AgentResult" */
+/** The result of an ended run. */
 export function resultOf(progress: Progress, extras: ResultExtras): AgentResult {
 	const { redactor, sessionId, eventStream } = extras;
 	const success = progress.outcome === "completed";

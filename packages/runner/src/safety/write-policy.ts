@@ -13,7 +13,6 @@ export type WritePolicyOptions = Pick<
 /**
  * Policy on writes, as agents have it, for the option `safety` of a prompt store. Audit records go to `auditSink`.
  *
- * @see Agent runtime, "Safety & Policy"
  * @example
  * ```ts
  * import { memoryPromptStore } from "@holdfast/runner/prompts";

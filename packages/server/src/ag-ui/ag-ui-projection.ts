@@ -1,4 +1,4 @@
-// Document 3's events as events of AG-UI (reading 4). Pure: the same events give the same ones. It is fed a run from its
+// Execution events as events of AG-UI. Pure: the same events give the same ones. It is fed a run from its
 // beginning, over all its suspensions; each of them is a run of its own in AG-UI, and ends with an outcome.
 
 import type { SessionMessage } from "holdfast";

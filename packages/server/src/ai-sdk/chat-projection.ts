@@ -1,4 +1,4 @@
-// Document 3's events as chunks of the AI SDK's UI message stream (reading 4). Pure: the same events give the same
+// Execution events as chunks of the AI SDK's UI message stream. Pure: the same events give the same
 // chunks. It is fed a run from its beginning, over all its suspensions: all of them build one message.
 //
 // A call's input is emitted as available when it is known who executes it: once the run waits for the page, or marked

@@ -65,7 +65,7 @@ export function checkFields({ input, context, options }: ExecuteRequest, rules: 
 	const given = { context: membersOf(context), options: membersOf(options) };
 	for (const [field, member, name] of places) {
 		const value = given[member][name];
-		// A list of nothing sets nothing: clients send the shape of document 3 with what they have.
+		// A list of nothing sets nothing: clients send all fields, some of them empty.
 		const isSet = value !== undefined && !(Array.isArray(value) && value.length === 0);
 		if (isSet && !rules.may.has(field)) throw notAllowed(field, `${member}.${name}`);
 	}

@@ -21,7 +21,7 @@ import type { ClientOptions } from "./client-fields.ts";
 import type { SessionInspection } from "./inspection.ts";
 import type { SessionOwner } from "./served-key.ts";
 
-/** A request to execute something, as a client sends it. Nothing of it is trusted. @see document 3, "HTTP Transport Layer" */
+/** A request to execute something, as a client sends it. Nothing of it is trusted. */
 export interface ExecuteRequest {
 	/** A user's message, or answers to pending tool calls. */
 	readonly input: unknown;

@@ -63,7 +63,6 @@ import { whenBegun } from "./when-begun.ts";
  * Serves sessions over a host: what `createHandler`, `createServer` and `listen` put on HTTP.
  * @throws HoldfastError `invalid_option` naming the option that is missing, unknown or wrong, as `new Agent()` does; HoldfastError
  * `invalid_tool`, `duplicate_tool`.
- * @see document 3, "HTTP Transport Layer"
  */
 export function sessionService(options: SessionServiceOptions): SessionService {
 	checkOptionNames(options, sessionServiceNames, { of: "sessionService()" });

@@ -14,7 +14,7 @@ import { agentOfCheckpoint } from "holdfast/host";
 import { exists, isAbsence, isStill, replaceFile, sweep } from "./files.ts";
 import { folderOf, isHashed, sessionOf } from "./session-folder.ts";
 
-/** Options of `fileCheckpoints`. @see UAP 12.4.3 */
+/** Options of `fileCheckpoints`. */
 export interface FileCheckpointOptions {
 	/** Where the sessions' folders are; made when the first state is saved. Default `.checkpoints`. */
 	readonly dir?: string;
@@ -49,7 +49,6 @@ const fileCheckpointsNames = optionNames<FileCheckpointOptions>({ dir: true, com
  * `save` rejects with `checkpoint_failed` (retryable) when the state cannot be written, and what was saved before stays.
  * `load` rejects with `checkpoint_corrupt` when the file was changed by something else.
  *
- * @see UAP 12.4.3
  * @example
  * import { AgentState } from "holdfast";
  * const store = fileCheckpoints({ dir: "./checkpoints" });

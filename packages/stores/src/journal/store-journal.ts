@@ -52,8 +52,6 @@ export interface JournalParts {
  * A journal over `load`, `commit` and `delete` of a session store. Appends reject with `session_conflict` when another
  * writer moved the session; calls reject with `journal_newer` or `journal_corrupt` for unreadable documents, and leave
  * them unchanged.
- *
- * @see keyed sessions "Session storage and portability"
  */
 export function storeJournal(store: SessionStore, options: StoreJournalOptions = {}): Journal {
 	const { clock = { now: () => Date.now() }, ids = { uuid } } = options;

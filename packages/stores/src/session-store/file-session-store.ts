@@ -26,7 +26,6 @@ interface FileContent extends StoredSession {
  * Its calls reject with `journal_corrupt` for a file that is damaged and `journal_newer` for one of a later release,
  * which are left as they are, with `session_store_busy`, and with the errors of the file system.
  *
- * @see keyed sessions "Session storage and portability"
  * @example
  * import { openai } from "@ai-sdk/openai";
  * import { Agent } from "holdfast";

@@ -6,7 +6,6 @@ import type { CommitResult, SessionStore, StoredSession } from "holdfast/host";
  * A session store in memory. States are copied on their way in and out, so that nothing which is changed outside
  * changes here.
  *
- * @see keyed sessions "Session storage and portability"
  * @example
  * import { openai } from "@ai-sdk/openai";
  * import { Agent } from "holdfast";

@@ -8,7 +8,6 @@ export const sessions: {
 	 * Sessions as files of a folder, which is created on first use: a FileSessionStore. The option `host.sessionStore`
 	 * must not be given beside it.
 	 *
-	 * @see keyed sessions, "Plugins, Session Storage, Memory, And Compaction"
 	 * @example
 	 * import { openai } from "@ai-sdk/openai";
 	 * import { Agent } from "holdfast";

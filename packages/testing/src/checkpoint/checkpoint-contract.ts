@@ -22,7 +22,6 @@ export interface CheckpointStoreContractOptions {
 
 /**
  * The cases a checkpoint store must keep. Needs no test runner: give each case's `name` and `run` to yours.
- * @see UAP 12.4
  * @example
  * import type { AgentStateJSON } from "holdfast";
  * import type { CheckpointStore } from "holdfast/checkpoint";

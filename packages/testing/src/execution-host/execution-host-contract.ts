@@ -7,7 +7,6 @@ import { storeCases } from "./store-cases.ts";
 
 /**
  * The cases the store of an execution host must keep. Needs no test runner: give each case's `name` and `run` to yours.
- * @see keyed sessions "Session storage and portability"
  * @example
  * import { createInMemoryExecutionHost } from "holdfast/execution-host";
  *

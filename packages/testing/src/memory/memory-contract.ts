@@ -28,7 +28,6 @@ const cases: readonly WrittenCase[] = [...memoryCases, ...databaseCases, ...sear
 
 /**
  * The cases that memory and database clients must keep. Needs no test runner: give each case's `name` and `run` to yours.
- * @see Agent runtime, "Memory Model"
  */
 export function memoryContract(options: MemoryContractOptions): readonly ContractCase[] {
 	return cases.map(({ title, run }) => ({

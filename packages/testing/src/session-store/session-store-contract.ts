@@ -21,7 +21,6 @@ export interface SessionStoreContractOptions {
 
 /**
  * The cases a session store must keep. Needs no test runner: give each case's `name` and `run` to yours.
- * @see keyed sessions "Session storage and portability"
  * @example
  * import { MemorySessionStore } from "@holdfast/stores/memory";
  *

@@ -1,4 +1,4 @@
-// defineAgent: SA-001, SA-002, SA-014.
+// `defineAgent`: an agent of a project, checked.
 import type { AgentDefinition, SideConfig } from "../types/index.ts";
 import {
 	checkChoice,
@@ -47,7 +47,6 @@ const knownOfSide = [
  * Defines an agent: the default export of a file in `agents/agents/`.
  *
  * @throws HoldfastError `invalid_definition`, naming the field
- * @see SA-001, SA-002, SA-014
  */
 export function defineAgent<const Name extends string>(
 	options: AgentDefinition<Name, StandardAgentSpec.Prompts, StandardAgentSpec.Callables>,

@@ -1,4 +1,4 @@
-// defineEffect.
+// `defineEffect`: an effect of a project, checked.
 import type { Effect, EffectDefinition, ThreadState, ToolArgs } from "../types/index.ts";
 import { checkFunction, checkText } from "./check-fields.ts";
 import { checkSchema } from "./check-schema.ts";

@@ -1,4 +1,4 @@
-// defineThreadEndpoint and defineController: SA-193, SA-194.
+// `defineThreadEndpoint` and `defineController`: endpoints of a project, checked.
 import { HoldfastError } from "@holdfast/upp";
 import {
 	type Controller,
@@ -24,7 +24,6 @@ export function defineController(controller: Controller): Controller {
  *
  * @throws HoldfastError `invalid_definition` for what is no function; what it returns throws `thread_missing` when it is
  * called without a thread
- * @see SA-193
  */
 export function defineThreadEndpoint(handler: ThreadEndpointHandler): MarkedThreadEndpoint {
 	checkFunction({ kind: "endpoint" }, "handler", handler);

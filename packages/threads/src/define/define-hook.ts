@@ -1,4 +1,4 @@
-// defineHook: SA-048.
+// `defineHook`: a hook of a project, checked.
 import type { HookDefinition, HookDefinitionOptions, HookName } from "../types/index.ts";
 import { checkFunction, checkNames, checkOptions, checkText } from "./check-fields.ts";
 import { invalidDefinition, type Subject } from "./invalid-definition.ts";
@@ -25,7 +25,6 @@ const known = ["hook", "id", "execute"];
  * Defines a hook: the default export of a file in `agents/hooks/`. It runs for the agents and prompts that declare its ID.
  *
  * @throws HoldfastError `invalid_definition`, naming the field
- * @see SA-048
  */
 export function defineHook<Name extends HookName, const Id extends string>(
 	options: HookDefinitionOptions<Name, Id>,

@@ -1,4 +1,4 @@
-// defineModel: SA-029, SA-032.
+// `defineModel`: a model of a project, checked.
 import type { ModelDefinition, ProviderFactoryWithOptions } from "../types/index.ts";
 import { checkFunction, checkNames, checkOptions, checkText, checkTexts, isRecord } from "./check-fields.ts";
 import { invalidDefinition, type Subject } from "./invalid-definition.ts";
@@ -21,7 +21,6 @@ const known = [
  * Defines a model: the default export of a file in `agents/models/`.
  *
  * @throws HoldfastError `invalid_definition`, naming the field, for a provider's option its path
- * @see SA-029, SA-032
  */
 export function defineModel<const Name extends string, P extends ProviderFactoryWithOptions>(
 	options: ModelDefinition<Name, P>,

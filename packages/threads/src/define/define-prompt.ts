@@ -1,4 +1,4 @@
-// definePrompt: SA-016.
+// `definePrompt`: a prompt of a project, checked.
 import type { PromptDefinition, ToolArgs } from "../types/index.ts";
 import {
 	checkChoice,
@@ -37,7 +37,6 @@ const known = [
  * Defines a prompt: the default export of a file in `agents/prompts/`.
  *
  * @throws HoldfastError `invalid_definition`, naming the field
- * @see SA-016
  */
 export function definePrompt<const Name extends string, Schema extends ToolArgs = never>(
 	options: PromptDefinition<Name, Schema>,

@@ -1,4 +1,4 @@
-// defineTool and names of tools: SA-036 … SA-038.
+// `defineTool`: a tool of a project, and the names that tools may have.
 import { cutText, HoldfastError } from "@holdfast/upp";
 import type { DefineToolOptions, ThreadState, ToolArgs, ToolDefinition, ToolTenvs } from "../types/index.ts";
 import {
@@ -28,7 +28,6 @@ const known = [
  * Defines a tool: the default export of a file in `agents/tools/`, whose name is the tool's.
  *
  * @throws HoldfastError `invalid_definition`, naming the field, for an argument its path
- * @see SA-037, SA-038
  */
 export function defineTool<
 	Args extends ToolArgs | null = null,
@@ -60,7 +59,6 @@ export function defineTool<
  * Refuses a name that a tool cannot have: letters, digits, `_` and `-`, 64 of them at most, no digit first.
  *
  * @throws HoldfastError `invalid_tool_name`
- * @see SA-036
  */
 export function validateToolName(name: string): void {
 	if (typeof name === "string" && /^[A-Za-z_-][A-Za-z0-9_-]{0,63}$/.test(name)) return;

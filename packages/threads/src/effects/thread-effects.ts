@@ -33,7 +33,7 @@ export class ThreadEffects {
 	}
 
 	/**
-	 * Schedules an effect, durable when it resolves. `delay` are milliseconds. @see SA-062, SA-063, SA-064, SA-065
+	 * Schedules an effect, durable when it resolves. `delay` are milliseconds.
 	 * @throws HoldfastError `unknown_effect`; `invalid_effect_arguments`; `invalid_effect_delay`.
 	 */
 	async schedule(name: string, args: unknown = {}, delay = 0): Promise<string> {
@@ -61,7 +61,7 @@ export class ThreadEffects {
 		return id;
 	}
 
-	/** The effects that are pending, those that are due first before the others. @see SA-062 */
+	/** The effects that are pending, those that are due first before the others. */
 	async pending(name?: string): Promise<ScheduledEffect[]> {
 		const wanted = name === undefined ? undefined : (this.#parts.find(name)?.name ?? name);
 		const found = (await this.#timers()).filter(({ body }) => wanted === undefined || body.name === wanted);
@@ -85,7 +85,7 @@ export class ThreadEffects {
 		return [...others, ...pending].sort((one, other) => one.scheduledAt - other.scheduledAt);
 	}
 
-	/** Cancels a pending effect, which never runs then; false for any other. @see SA-066 */
+	/** Cancels a pending effect, which never runs then; false for any other. */
 	async cancel(id: string): Promise<boolean> {
 		const { store, storeKey } = this.#parts;
 		const found = (await this.#timers()).find((timer) => timer.id === id);
@@ -96,7 +96,7 @@ export class ThreadEffects {
 		return isFirst;
 	}
 
-	/** Makes a pending effect due now; false for any other. @see SA-207 */
+	/** Makes a pending effect due now; false for any other. */
 	async runNow(id: string): Promise<boolean> {
 		const { store, storeKey, clock } = this.#parts;
 		const found = (await this.pending()).some((effect) => effect.id === id);
@@ -107,7 +107,7 @@ export class ThreadEffects {
 		return true;
 	}
 
-	/** Cancels all that is pending: the thread is terminated. @see SA-071 */
+	/** Cancels all that is pending: the thread is terminated. */
 	async cancelAll(): Promise<void> {
 		const { store, storeKey } = this.#parts;
 		for (const { id, body } of await this.#timers())
@@ -115,7 +115,7 @@ export class ThreadEffects {
 				await store.timers.cancel(storeKey, timerName(id));
 	}
 
-	/** Forgets all effects: the session is deleted, and its timers with it. @see SA-071, SA-201 */
+	/** Forgets all effects: the session is deleted, and its timers with it. */
 	async forget(): Promise<void> {
 		const { store, storeKey } = this.#parts;
 		const shelf = shelfOf(storeKey);

@@ -1,5 +1,5 @@
 // Endpoints and controllers of the project. Thread endpoints lie beneath the id of a thread, controllers beneath `/api`; what
-// the server answers itself comes first (SA-193 … SA-199).
+// the server answers itself comes first.
 import type { Route } from "@holdfast/server";
 import { HoldfastError } from "holdfast";
 import { isThreadEndpoint } from "../define/index.ts";
@@ -100,7 +100,7 @@ function encodedId(request: Request): string {
 
 /**
  * The answer of a project's own code. An error that it throws has no server code, even if it claims one: it is reported,
- * and answered as `internal_error` without its message. @see SA-199
+ * and answered as `internal_error` without its message.
  */
 async function guarded(
 	answer: () => Promise<unknown>,

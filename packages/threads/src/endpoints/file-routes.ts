@@ -1,4 +1,4 @@
-// Routes of the files of a thread, streamed in and out (SA-206).
+// Routes of the files of a thread, streamed in and out.
 import type { Exchange, Route } from "@holdfast/server";
 import { HoldfastError } from "holdfast";
 import { schemas } from "./schemas.ts";

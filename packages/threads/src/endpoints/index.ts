@@ -26,8 +26,6 @@ const threadRoutesNames = optionNames<ThreadRoutesOptions>({
 /**
  * The routes of threads, for `createServer` of `@holdfast/server`: threads, messages, files, effects, values, calls and their
  * cost, the stream, what the project has, and last its own endpoints and controllers.
- *
- * @see SA surface, Routes served
  */
 export function threadRoutes(options: ThreadRoutesOptions): readonly Route[] {
 	checkOptionNames(options, threadRoutesNames, { of: "threadRoutes()" });

@@ -1,5 +1,5 @@
 // Finds the route of a project that matches a path: a static segment precedes a dynamic one, which precedes the rest of
-// the path, regardless of the order of files (SA-195 … SA-197). Matching visits each route once.
+// the path, regardless of the order of files. Matching visits each route once.
 
 /** A route as a project has it. */
 interface RouteLike {

@@ -1,4 +1,4 @@
-// Routes of the messages of a thread (SA-202, SA-203).
+// Routes of the messages of a thread.
 import type { Route } from "@holdfast/server";
 import { HoldfastError } from "holdfast";
 import type { Message, MessageUpdates, QueueMessageInput } from "../types/index.ts";

@@ -86,7 +86,7 @@ export function answerJson(value: unknown, status = 200): Response {
 	});
 }
 
-/** The same, with a mark in place of the thread's secrets. @see SA-092 */
+/** The same, with a mark in place of the thread's secrets. */
 export async function answerOf(
 	{ threads }: ThreadRoutesOptions,
 	{ record }: { readonly record: ThreadRecord },

@@ -1,5 +1,5 @@
 // The stream of a thread, as server-sent events and over a WebSocket: the same events in the same order, each under an id from
-// which any watcher may continue (SA-204).
+// which any watcher may continue.
 import type { Route, Source, StartSource } from "@holdfast/server";
 import { schemas } from "./schemas.ts";
 import { requestedThread, statuses, type ThreadRoutesOptions } from "./served-threads.ts";

@@ -1,5 +1,4 @@
-// Routes for the other parts of a thread: stop and continue, effects, values, model calls and their cost, sub-agents
-// (SA-205, SA-207, SA-208).
+// Routes for the other parts of a thread: stop and continue, effects, values, model calls and their cost, sub-agents.
 import type { Exchange, Route } from "@holdfast/server";
 import { HoldfastError } from "holdfast";
 import { countIn } from "./read-requests.ts";

@@ -1,4 +1,4 @@
-// Routes of threads themselves: making, listing, changing and removing them (SA-200, SA-201).
+// Routes of threads themselves: making, listing, changing and removing them.
 import type { Route } from "@holdfast/server";
 import { HoldfastError, isHoldfastError } from "holdfast";
 import type { ThreadRecord } from "../thread/index.ts";

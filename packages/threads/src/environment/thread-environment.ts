@@ -55,7 +55,7 @@ export class ThreadEnvironment {
 		this.#redactions = redactions;
 	}
 
-	/** The value of a name. @throws HoldfastError `env_not_set`. @see SA-086, SA-087 */
+	/** The value of a name. @throws HoldfastError `env_not_set`. */
 	async env(name: string): Promise<string> {
 		const found = await this.find(name);
 		if (found !== undefined) return found.value;
@@ -66,12 +66,12 @@ export class ThreadEnvironment {
 		);
 	}
 
-	/** How the value of a name is shown; `secret` by default. @see SA-088 */
+	/** How the value of a name is shown; `secret` by default. */
 	async envType(name: string): Promise<EnvValueType> {
 		return (await this.find(name))?.type ?? "secret";
 	}
 
-	/** Keeps a value for this thread and the threads of its sub-agents. @see SA-089 */
+	/** Keeps a value for this thread and the threads of its sub-agents. */
 	async setEnv(name: string, value: string, { type }: SetEnvOptions = {}): Promise<void> {
 		if (typeof name !== "string" || name === "" || typeof value !== "string")
 			throw new HoldfastError("invalid_value", "A name and a value of the environment are texts. Give both.");
@@ -99,7 +99,6 @@ export class ThreadEnvironment {
 	/**
 	 * Puts a mark in place of every secret value that is known here, as the values are now. A promise only where a source
 	 * needs time: this is asked for each result of a tool.
-	 * @see SA-091, SA-092, SA-093
 	 */
 	redaction(): Redaction | Promise<Redaction> {
 		const found = this.#everything();

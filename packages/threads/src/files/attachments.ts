@@ -6,7 +6,6 @@ import type { ThreadFiles } from "./thread-files.ts";
 /**
  * Keeps what is attached, each under a path of its own. `newId` gives ids that are never given again.
  * @throws HoldfastError `invalid_attachment`, and what writing a file throws; what was written before stays.
- * @see SA-044
  */
 export async function storeAttachments(
 	files: ThreadFiles,

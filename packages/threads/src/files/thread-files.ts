@@ -232,7 +232,7 @@ export class ThreadFiles {
 	}
 }
 
-/** Bytes of a chunk at most. @see SA-100 */
+/** Bytes of a chunk at most. */
 const largestChunk = 2 * 1024 * 1024;
 
 async function* chunksOf(

@@ -1,4 +1,4 @@
-// Types of the names of a project (SA-219). They are added to the registries of the global namespace
+// Types of the names of a project. They are added to the registries of the global namespace
 // `StandardAgentSpec`, from which the types of definitions take their names.
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";

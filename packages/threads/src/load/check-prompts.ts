@@ -1,4 +1,4 @@
-// Checks the includes and offered tools of prompts: SA-014, SA-018, SA-020, SA-026.
+// Checks the includes and offered tools of prompts.
 import { validateToolName } from "../define/index.ts";
 import type { NamespaceContext, Project, ProjectItem, PromptPart } from "../types/index.ts";
 import { missing, missingCallables } from "./missing.ts";

@@ -1,4 +1,4 @@
-// Tools that a model leaves to its provider must be tools that the provider has (SA-034).
+// Tools that a model leaves to its provider must be tools that the provider has.
 import { messageOf } from "@holdfast/upp";
 import type { Project, ProjectItem, ProviderInstance } from "../types/index.ts";
 import type { ProjectProblem } from "./problems.ts";

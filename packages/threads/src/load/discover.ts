@@ -1,4 +1,4 @@
-// Finds the files of a project or a package by their folders: nothing is registered (SA-216).
+// Finds the files of a project or a package by their folders: nothing is registered.
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { HoldfastError } from "@holdfast/upp";

@@ -1,4 +1,4 @@
-// Finds packages of agents: in the project's node_modules and in agents/packed (SA-209). A package is one when its
+// Finds packages of agents: in the project's node_modules and in agents/packed. A package is one when its
 // package.json has `standardagent.entryAgents`.
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";

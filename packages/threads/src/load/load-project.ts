@@ -19,7 +19,6 @@ import { readSource, type Source } from "./read-source.ts";
  * @param directory the folder that contains `agents/`
  * @throws HoldfastError `project_missing` if the folder does not exist, `project_unreadable` if it cannot be read,
  * `project_invalid` with all problems in `data.problems`
- * @see SA-216, SA-217, SA-218
  */
 export async function loadProject(directory: string): Promise<Project> {
 	return await loadProjectWith(directory, (url) => import(url));

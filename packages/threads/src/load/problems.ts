@@ -1,4 +1,4 @@
-// The problems of a project. They are collected and reported together (SA-218).
+// The problems of a project. They are collected and reported together.
 import { relative } from "node:path";
 import { HoldfastError } from "@holdfast/upp";
 

@@ -1,4 +1,4 @@
-// The value of a loaded project, and which names of it are taken twice (SA-217).
+// The value of a loaded project, and which names of it are taken twice.
 
 import { isTooShort, shortestSecret } from "../environment/index.ts";
 import type { ItemKind, NamespaceContext, Project, ProjectEndpoint, ProjectItem } from "../types/index.ts";

@@ -1,4 +1,4 @@
-// Derives the route and the method of an endpoint from its file path (SA-195, SA-196).
+// Derives the route and the method of an endpoint from its file path.
 import type { ProjectEndpoint } from "../types/index.ts";
 
 /** A route and its method. */

@@ -1,4 +1,4 @@
-// Makes a package of agents from a project (SA-209 … SA-215).
+// Makes a package of agents from a project.
 import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
@@ -47,7 +47,6 @@ const runtimeContext = /\b_notPackableRuntimeContext\b/;
  *
  * @throws HoldfastError `pack_refused` for what does not exist or lies outside of the project, or where the folder is taken;
  * `not_packable`, naming the items that read what only this runtime has
- * @see SA-215
  */
 export async function packAgents(options: PackOptions): Promise<PackResult> {
 	const project = await loadProject(options.directory);

@@ -25,7 +25,6 @@ export type ProviderModelOptions = Partial<
  * `topK`, `maxOutputTokens`, `stopSequences`, `toolChoice`, `parallelToolCalls`, `reasoning`, `providerOptions`) go before
  * the options given here.
  *
- * @see SA-185 … SA-191
  * @example
  * ```ts
  * import { agent } from "holdfast";

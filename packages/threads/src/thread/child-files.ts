@@ -1,4 +1,4 @@
-// Files that go with what a parent and its sub-agents say to each other: copied, for each thread has its own. SA-113.
+// Files that go with what a parent and its sub-agents say to each other: copied, for each thread has its own.
 import type { AttachmentRef } from "../types/index.ts";
 import type { ThreadRecord } from "./records.ts";
 import type { ThreadSystem } from "./system.ts";
@@ -17,7 +17,7 @@ export async function missingFile(
 	return undefined;
 }
 
-/** Copies files into the child's own. @see SA-113 */
+/** Copies files into the child's own. */
 export async function copyFiles(
 	system: ThreadSystem,
 	from: string,

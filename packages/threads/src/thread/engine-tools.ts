@@ -6,7 +6,7 @@ import type { ThreadSystem } from "./system.ts";
 
 const anyArguments = { type: "object", properties: {}, additionalProperties: true };
 
-/** Makes them. Calls run one at a time, in the order in which the model made them (SA-128). */
+/** Makes them. Calls run one at a time, in the order in which the model made them. */
 export function engineTools(system: ThreadSystem, index: ProjectIndex): readonly AnyTool[] {
 	return [...index.callNames()].map(([name, retryPolicy]) => ({
 		name,

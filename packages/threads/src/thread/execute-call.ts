@@ -1,5 +1,5 @@
 // Runs one call of a model, or one that was queued or invoked, as the running prompt defines the name. A call that cannot
-// run gets an error as its result, and never ends the loop (SA-039 … SA-047, SA-138).
+// run gets an error as its result, and never ends the loop.
 import { after, isThenable, messageOf } from "@holdfast/upp";
 import type { ToolContext } from "holdfast";
 import type { NamespaceContext, ProjectItem, ThreadState, ToolArgs, ToolResult } from "../types/index.ts";
@@ -112,7 +112,7 @@ function visibleTool(
 	return named === undefined ? undefined : index.tool(namespace, named);
 }
 
-/** A tool that reports on the session sets the thread's status. @see SA-013 */
+/** A tool that reports on the session sets the thread's status. */
 async function publishStatus(
 	system: ThreadSystem,
 	{ index, flow, threadId }: LiveRun,
@@ -172,7 +172,7 @@ async function readArguments(
 	return { error: issues.join("; ") };
 }
 
-/** The environment value that a tool requires and that is not set. @see SA-045 */
+/** The environment value that a tool requires and that is not set. */
 async function missingValue(
 	{ tenvs, variables }: ProjectItem<"tool">["definition"],
 	state: ThreadState,
@@ -194,7 +194,7 @@ async function missingValue(
 	return undefined;
 }
 
-/** The value that a tool returned, if it is a result. @see SA-042 */
+/** The value that a tool returned, if it is a result. */
 function readToolResult(given: unknown, name: string): ToolResult {
 	const { status, result, error, stack, attachments } = (given ?? {}) as Partial<ToolResult>;
 	if (status !== "success" && status !== "error")
@@ -218,7 +218,7 @@ function failure(error: string): ToolResult {
 	return { status: "error", error };
 }
 
-/** Calls a prompt as a tool: one call of its model, whose text is the result. @see SA-021, SA-024 */
+/** Calls a prompt as a tool: one call of its model, whose text is the result. */
 async function callPrompt(
 	system: ThreadSystem,
 	live: LiveRun,

@@ -227,7 +227,7 @@ export function sideOf(
 	return { agent, config: side === "a" ? agent?.sideA : agent?.sideB };
 }
 
-/** The response that a turn-ending tool's result provides. @see SA-009 */
+/** The response that a turn-ending tool's result provides. */
 export function stopResponse(result: StoredResult, property: string | undefined): string {
 	const whole = resultText(result);
 	if (property === undefined) return whole;
@@ -241,7 +241,7 @@ export function boundName(binding: SessionToolConfig | undefined): string | unde
 	return typeof binding === "object" ? binding.name : binding;
 }
 
-/** The text of a bound call, if the result is one. @see SA-012 */
+/** The text of a bound call, if the result is one. */
 export function boundText(
 	binding: SessionToolConfig,
 	{ arguments: args }: ToolCall,

@@ -1,5 +1,5 @@
 // Hooks: those that the active prompt declares, else those of the agent, in their order. One that throws, or returns what it may
-// not, is logged, and what it was given counts (SA-049 … SA-052).
+// not, is logged, and what it was given counts.
 import { messageOf } from "@holdfast/upp";
 import type {
 	HookDefinition,
@@ -102,7 +102,7 @@ export async function afterSubagentCreated(
 	);
 }
 
-/** The system message as hooks leave it; an empty one is one. @see SA-055 */
+/** The system message as hooks leave it; an empty one is one. */
 export function systemMessage(scope: HookScope, text: string): Promise<string> {
 	return chain(
 		scope,
@@ -114,7 +114,7 @@ export function systemMessage(scope: HookScope, text: string): Promise<string> {
 	);
 }
 
-/** The messages that a request is assembled of. @see SA-056 */
+/** The messages that a request is assembled of. */
 export function filterMessages(scope: HookScope, messages: Message[]): Promise<Message[]> {
 	return chain(
 		scope,
@@ -125,7 +125,7 @@ export function filterMessages(scope: HookScope, messages: Message[]): Promise<M
 	);
 }
 
-/** The messages of a request as they go out. @see SA-057 */
+/** The messages of a request as they go out. */
 export function prefilterHistory(scope: HookScope, messages: LLMMessage[]): Promise<LLMMessage[]> {
 	return chain(
 		scope,
@@ -139,7 +139,7 @@ export function prefilterHistory(scope: HookScope, messages: LLMMessage[]): Prom
 	);
 }
 
-/** A message before it is stored. Its id, role and calls stay. @see SA-058 */
+/** A message before it is stored. Its id, role and calls stay. */
 export function beforeCreateMessage(scope: HookScope, message: Message): Promise<Message> {
 	return chain(
 		scope,
@@ -167,7 +167,7 @@ export async function afterCreateMessage(scope: HookScope, message: Message): Pr
 	);
 }
 
-/** Applies the hooks to a message update. @see SA-059 */
+/** Applies the hooks to a message update. */
 export function beforeUpdateMessage(
 	scope: HookScope,
 	id: string,
@@ -193,7 +193,7 @@ export async function afterUpdateMessage(scope: HookScope, message: Message): Pr
 	);
 }
 
-/** Prepares a result for storage: applies the hooks of its outcome; null leaves it unchanged. @see SA-060, SA-061 */
+/** Prepares a result for storage: applies the hooks of its outcome; null leaves it unchanged. */
 export async function toolResult(
 	scope: HookScope,
 	call: Parameters<Execute<"before_store_tool_result">>[1],

@@ -15,7 +15,7 @@ export class MaskedLog {
 		this.#system = system;
 	}
 
-	/** Takes an entry, which is handed on once the secrets of its thread are known. @see SA-092 */
+	/** Takes an entry, which is handed on once the secrets of its thread are known. */
 	readonly log: ThreadLogger = (entry) => {
 		const onLog = this.#onLog;
 		if (onLog === undefined) return;

@@ -1,5 +1,5 @@
 // The messages of a thread: list, send and change them. Queued messages are listed in their later position, and marked
-// until a run accepts them (keeps I4). SA-077 … SA-085.
+// until a run accepts them (keeps I4).
 import {
 	type AnyMessage,
 	AssistantMessage,
@@ -309,7 +309,7 @@ function resultOf({ content, attachments = [] }: Message, isError: boolean): obj
 	return attachments.length === 0 ? said : { ...said, attachments };
 }
 
-/** Takes a message out, with the results of its calls. False without one. @see SA-082 */
+/** Takes a message out, with the results of its calls. False without one. */
 export async function deleteMessage({ system, threadId }: Speaking, id: string): Promise<boolean> {
 	const view = await seen(system, threadId);
 	if (view.get(id) === undefined) return false;

@@ -111,7 +111,6 @@ const knownOptions = new WeakMap<PromptDefinition, OptionsByModel>();
 /**
  * The part of a request that follows from the prompt and its model. It is built once unless it contains objects, which a
  * provider could modify.
- * @see SA-023, SA-028
  */
 export function requestOptions(
 	prompt: PromptDefinition,
@@ -176,7 +175,7 @@ export interface AskModels {
 	failed(model: BoundModel, error: UPPError, isLast: boolean): void;
 }
 
-/** Asks models for a whole answer until one gives it. @see SA-030, SA-031 */
+/** Asks models for a whole answer until one gives it. */
 export function askWhole(asking: AskModels): Promise<Answered> {
 	return ask(
 		asking,

@@ -122,7 +122,7 @@ const resultHooks = [
 ] as const;
 
 /**
- * A result in its stored form: after the hooks, with files instead of bytes, without secrets. @see SA-060, SA-061, SA-136
+ * A result in its stored form: after the hooks, with files instead of bytes, without secrets.
  */
 function storedResult(
 	system: ThreadSystem,

@@ -1,4 +1,4 @@
-// The system message of a prompt: its parts in their order, with nothing between them (SA-017 … SA-019).
+// The system message of a prompt: its parts in their order, with nothing between them.
 import { HoldfastError } from "holdfast";
 import type { ProjectItem } from "../types/index.ts";
 import type { EnvironmentPart } from "./parts.ts";
@@ -43,7 +43,7 @@ export async function renderPrompt(
 	return texts.join("");
 }
 
-/** @throws HoldfastError `env_not_set` naming the first required variable without a value. @see SA-025 */
+/** @throws HoldfastError `env_not_set` naming the first required variable without a value. */
 export async function requireVariables(
 	{ definition, name }: ProjectItem<"prompt">,
 	env: Pick<EnvironmentPart, "find">,

@@ -1,5 +1,5 @@
-// Assembles a model request: the system message, the history as the side sees it, and the callables (SA-017 … SA-033,
-// SA-055 … SA-057). The version that hooks return is sent and never stored.
+// Assembles a model request: the system message, the history as the side sees it, and the callables.
+// The version that hooks return is sent and never stored.
 import type {
 	LLMMessage,
 	Message,
@@ -296,7 +296,7 @@ export function logged(
 	});
 }
 
-/** Logs a request as its provider displays it, without secrets. @see SA-192 */
+/** Logs a request as its provider displays it, without secrets. */
 async function logRequest(
 	system: ThreadSystem,
 	threadId: string,

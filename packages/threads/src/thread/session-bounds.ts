@@ -19,7 +19,7 @@ export async function beginThread(
 	return { agent: record.agentId, reports: record.parent?.reports === true };
 }
 
-/** Queues the outcome of a sub-agent's session to its parent: once, however often it is asked for. @see SA-120 */
+/** Queues the outcome of a sub-agent's session to its parent: once, however often it is asked for. */
 export async function reportToParent(
 	system: ThreadSystem,
 	{ sessionKey = "", runId }: QuestionContext,

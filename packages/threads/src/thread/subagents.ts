@@ -1,5 +1,5 @@
 // Sub-agents: separate threads that another thread creates and runs. A call takes effect once, even if it is started
-// again: the child's id, its messages and its runs derive from the call (keeps I3). SA-112 … SA-125.
+// again: the child's id, its messages and its runs derive from the call (keeps I3).
 import type { ToolContext } from "holdfast";
 import type { ProjectItem, SubagentRegistryEntry, ThreadState, ToolResult } from "../types/index.ts";
 import { copyFiles, missingFile } from "./child-files.ts";
@@ -228,7 +228,7 @@ function childId({ idempotencyKey }: ToolContext): string {
 	return idempotencyKey;
 }
 
-/** Starts the sub-agents that start by themselves, once for the thread, where the prompt was not activated yet. @see SA-114 */
+/** Starts the sub-agents that start by themselves, once for the thread, where the prompt was not activated yet. */
 export async function startImmediate(
 	system: ThreadSystem,
 	live: LiveRun,
@@ -266,7 +266,7 @@ function allAgents(callables: readonly Callable[]): readonly ResumableAgent[] {
 	);
 }
 
-/** A parent's record of a sub-agent. @see SA-122 */
+/** A parent's record of a sub-agent. */
 export async function registryEntry(
 	{ host, storeKeyOf }: Pick<ThreadSystem, "host" | "storeKeyOf">,
 	{ id, parent, name, createdAt, status, terminated }: ThreadRecord,

@@ -383,7 +383,6 @@ export class Threads {
  * Makes the threads of a project over a host.
  *
  * @throws HoldfastError `invalid_option` for options that make no sense; `host_without_records`, `mcp_tools_missing`.
- * @see SA surface, Runtime
  */
 export function threads(options: ThreadsOptions): Threads {
 	return new Threads(options);

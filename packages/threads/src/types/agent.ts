@@ -53,8 +53,6 @@ export interface PackageSignature {
 
 /**
  * A defined agent.
- *
- * @see SA-001, SA-002
  */
 export interface AgentDefinition<
 	Name extends string = string,

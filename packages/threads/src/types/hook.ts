@@ -37,8 +37,6 @@ export interface LLMMessage {
 
 /**
  * All hooks: what they get and may return.
- *
- * @see SA surface, Hooks
  */
 export interface HookSignatures<
 	State = ThreadState,

@@ -1,4 +1,4 @@
-// The types of a project and its threads, as document 2 names them.
+// The types of a project and its threads.
 export type {
 	AgentDefinition,
 	AgentType,

@@ -3,8 +3,6 @@ import type { AttachmentRef, ToolAttachment } from "./tool.ts";
 
 /**
  * A message of a thread.
- *
- * @see SA surface, Message
  */
 export interface Message {
 	/** Unique in the thread. */

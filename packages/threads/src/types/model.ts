@@ -61,8 +61,6 @@ export interface ProviderModelsPage {
 
 /**
  * A defined model.
- *
- * @see SA-029, SA-032
  */
 export interface ModelDefinition<
 	Name extends string = string,

@@ -92,8 +92,6 @@ export interface Project {
 	 * The item that a name means in a namespace; undefined where it may not be seen or does not exist.
 	 * The project's code names its own items and, qualified, entries of packages. A package's code names its own items, with
 	 * or without the package's name, and nothing else.
-	 *
-	 * @see SA-211, SA-212, SA-214
 	 */
 	visible<Kind extends ItemKind>(
 		namespace: NamespaceContext,

@@ -82,8 +82,6 @@ export type PromptInput<Schema extends ToolArgs> = Infer<Schema>;
 
 /**
  * A defined prompt.
- *
- * @see SA-016
  */
 export interface PromptDefinition<Name extends string = string, Schema extends ToolArgs = ToolArgs> {
 	/** Its name, unique among agents, prompts and tools. */

@@ -234,8 +234,6 @@ export interface InspectedRequest {
 
 /**
  * A provider at work.
- *
- * @see SA-189: only `generate` and `stream` are required
  */
 export interface ProviderInstance {
 	/** Its name. */

@@ -1,5 +1,5 @@
-// The names that a project has, as types. `holdfast dev` and `holdfast check` write the registries of a project
-// (SA-219); where none were written, every name is a string.
+// The names that a project has, as types. `holdfast dev` and `holdfast check` write the registries of a project;
+// where none were written, every name is a string.
 
 declare global {
 	/** Types of the names of the project that is compiled. Generated files add members to its registries. */

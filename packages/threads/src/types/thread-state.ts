@@ -82,8 +82,6 @@ export interface ExecutionState {
 
 /**
  * A thread: everything that tools, hooks, effects and endpoints can do.
- *
- * @see SA surface, ThreadState
  */
 export interface ThreadState {
 	/** Unique in the store. */
@@ -210,8 +208,6 @@ export interface ThreadState {
 	/**
 	 * Handles of the program that runs the project, available only in this runtime. A tool that reads it cannot be
 	 * packed.
-	 *
-	 * @see SA-215
 	 */
 	_notPackableRuntimeContext?: Record<string, unknown>;
 }

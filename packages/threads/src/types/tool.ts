@@ -120,8 +120,6 @@ export interface AttachmentRef {
 
 /**
  * The result of a tool.
- *
- * @see SA-042
  */
 export interface ToolResult {
 	/** Whether the tool did what it was asked. */

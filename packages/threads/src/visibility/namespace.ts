@@ -1,4 +1,4 @@
-// Which items code of a project and of its packages can see: the one rule, which the loader keeps too (SA-214).
+// Which items code of a project and of its packages can see: the one rule, which the loader keeps too.
 import type { NamespaceContext, PackedMetadata } from "../types/index.ts";
 
 /** An item of a project or of a package, as far as it matters who sees it. */
@@ -17,8 +17,6 @@ export function belongsToPackage(item: NamespacedItem, packageId: string): boole
 /**
  * Whether code of a namespace can see an item: code of a package its own items only, code of the project its own and
  * those that packages declare.
- *
- * @see SA-211, SA-212, SA-214
  */
 export function isVisibleInNamespace(item: NamespacedItem, namespace: NamespaceContext): boolean {
 	if (namespace.type === "packed") return belongsToPackage(item, namespace.packageId);

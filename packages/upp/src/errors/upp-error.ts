@@ -2,7 +2,7 @@
 
 import { HoldfastError } from "./holdfast-error.ts";
 
-/** The codes a UPPError may carry. @see UPP ErrorCode */
+/** The codes a UPPError may carry. */
 export const ErrorCode = {
 	AUTHENTICATION_FAILED: "AUTHENTICATION_FAILED",
 	RATE_LIMITED: "RATE_LIMITED",

@@ -34,7 +34,7 @@ export type LLMHistory = readonly Message[] | Thread;
 /** The accepted forms of a user's input. */
 export type LLMInput = string | Message | ContentBlock;
 
-/** A model with its options, ready to be asked. @see UPP LLMInstance */
+/** A model with its options, ready to be asked. */
 export interface LLMInstance {
 	generate(historyOrInput: LLMHistory | LLMInput, ...inputs: LLMInput[]): Promise<Turn>;
 	stream(historyOrInput: LLMHistory | LLMInput, ...inputs: LLMInput[]): StreamResult;
@@ -44,7 +44,7 @@ export interface LLMInstance {
 	readonly capabilities: LLMCapabilities;
 }
 
-/** A turn that is being streamed. `turn` settles even if the events are not read. @see UPP StreamResult */
+/** A turn that is being streamed. `turn` settles even if the events are not read. */
 export interface StreamResult<Data = unknown> extends AsyncIterable<StreamEvent> {
 	readonly turn: Promise<Turn<Data>>;
 	/** Cancels the model call and the tools; `turn` rejects with code CANCELLED. */

@@ -29,7 +29,6 @@ const llmOptionNames = optionNames<LLMOptions & { signal?: AbortSignal }>({
 /**
  * Makes a model ready to be asked: with a system prompt, parameters, tools that it runs itself, and a structure.
  * @throws HoldfastError `invalid_model`, `provider_not_called`, `no_language_model`; `invalid_option` without options.
- * @see UPP llm
  */
 export function llm(options: LLMOptions): LLMInstance {
 	if (typeof options !== "object" || options === null)

@@ -3,7 +3,7 @@
 import type { AnyMessage, Message, MessageType } from "./message.ts";
 import { encodeValue, type JSONValue } from "./value-codec.ts";
 
-/** A message as JSON data. @see UPP MessageJSON */
+/** A message as JSON data. */
 export interface MessageJSON {
 	id: string;
 	type: MessageType;

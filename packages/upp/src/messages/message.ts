@@ -21,7 +21,7 @@ export interface MessageOptions {
 /** The kind of a message. */
 export type MessageType = "user" | "assistant" | "tool_result";
 
-/** The common base of all messages. @see UPP Message */
+/** The common base of all messages. */
 export abstract class Message {
 	readonly id: string;
 	readonly timestamp: Date;
@@ -37,7 +37,7 @@ export abstract class Message {
 	/** The text of the message. Parts of what a user or several tools said are joined by a blank line. */
 	abstract get text(): string;
 
-	/** The message as JSON data. @see messageToJSON */
+	/** The message as JSON data. */
 	toJSON(): MessageJSON {
 		return messageToJSON(this as unknown as AnyMessage);
 	}

@@ -13,7 +13,6 @@ export interface ProviderOptions {
 
 /**
  * Creates a provider. Call it with a model's id to get a reference that every option for a model accepts.
- * @see UPP createProvider
  */
 export function createProvider<Options = any>(options: ProviderOptions): Provider<Options> {
 	const provider = (modelId: string, modelOptions?: Options): ModelReference<Options> =>

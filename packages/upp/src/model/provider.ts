@@ -52,7 +52,7 @@ export interface ProviderModalities {
 	image?: unknown;
 }
 
-/** Makes references to models; it is called with a model's id. @see UPP Provider */
+/** Makes references to models; it is called with a model's id. */
 export interface Provider<Options = any> {
 	(modelId: string, options?: Options): ModelReference<Options>;
 	readonly name: string;
@@ -60,7 +60,7 @@ export interface Provider<Options = any> {
 	readonly modalities: ProviderModalities;
 }
 
-/** A model by its id and its provider. @see UPP ModelReference */
+/** A model by its id and its provider. */
 export interface ModelReference<Options = any> {
 	readonly modelId: string;
 	readonly provider: Provider<Options>;

@@ -26,7 +26,7 @@ export interface StreamDelta {
 	argumentsJson?: string;
 }
 
-/** One thing that happened while a model worked. @see UPP StreamEvent */
+/** One thing that happened while a model worked. */
 export interface StreamEvent {
 	type: StreamEventType;
 	/** The place of the content block within the message; for tool executions, of the call within its message. */

@@ -33,7 +33,7 @@ export interface ThreadOptions {
 	updatedAt?: Date;
 }
 
-/** A list of messages that can be appended to. @see UPP Thread */
+/** A list of messages that can be appended to. */
 export class Thread implements Iterable<Message> {
 	readonly id: string;
 	readonly #messages: Message[];

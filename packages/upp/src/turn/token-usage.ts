@@ -1,6 +1,6 @@
 // The cost of a model call in tokens, and the sum of several calls.
 
-/** Tokens used. @see UPP TokenUsage */
+/** Tokens used. */
 export interface TokenUsage {
 	inputTokens: number;
 	outputTokens: number;

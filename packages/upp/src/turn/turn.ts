@@ -10,7 +10,7 @@ import {
 import type { StopReason } from "./stop-reason.ts";
 import type { TokenUsage } from "./token-usage.ts";
 
-/** The outcome of one `generate` or `stream`. @see UPP Turn */
+/** The outcome of one `generate` or `stream`. */
 export interface Turn<Data = unknown> {
 	/** The inputs given and all that was produced, in order; never the history. */
 	readonly messages: readonly Message[];

@@ -71,7 +71,6 @@ const patience = 30_000;
  *
  * @throws HoldfastError `checkpoint_foreign`, `checkpoint_newer`, `checkpoint_corrupt`, `checkpoint_failed` when the file
  * cannot be opened; it is left alone then.
- * @see UAP 12.4
  * @example
  * const store = sqliteCheckpoints("./checkpoints.db");
  * const saved = await store.load("my-session");

@@ -1,4 +1,4 @@
-// The events of keyed sessions, of one run and read from its journal: they are those that its watchers saw.
+// The events of one run and read from its journal: they are those that its watchers saw.
 
 import type { AgentEvent, Entry } from "../../facts/index.ts";
 import { eventsOf } from "../../facts/index.ts";

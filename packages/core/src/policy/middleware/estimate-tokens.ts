@@ -7,7 +7,7 @@ export type EstimateTokens = (message: Message) => number;
 /** Messages do not change, so each is written as JSON once. */
 const known = new WeakMap<Message, number>();
 
-/** Four characters of JSON are a token. Media count by the length of their base64 text. @see UAP 6.2 */
+/** Four characters of JSON are a token. Media count by the length of their base64 text. */
 export const estimateTokens: EstimateTokens = (message) => {
 	let tokens = known.get(message);
 	if (tokens === undefined) {

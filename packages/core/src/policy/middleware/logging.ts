@@ -62,7 +62,6 @@ const loggingNames = optionNames<LoggingOptions>({
  * Logs the start and the end of every call at `info`, and failures at `error`.
  *
  * @throws HoldfastError `invalid_option` for an unknown level, or a logger that lacks a method.
- * @see UAP 9.3
  * @example
  * import { openai } from "@ai-sdk/openai";
  * const clerk = agent({ model: openai("gpt-5.2"), middleware: [logging({ level: "debug" })] });

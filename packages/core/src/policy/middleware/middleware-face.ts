@@ -6,14 +6,12 @@ import type { ChangedContext, PolicyAgent, PolicyRun, RunContext } from "../poli
 /** The agent as a middleware sees it; it is the agent itself. */
 export type MiddlewareAgent = PolicyAgent;
 
-/** One run on its way to the agent. @see UAP 9.1 */
+/** One run on its way to the agent. */
 export type MiddlewareContext = RunContext;
 
 /**
  * Functions around the runs of an agent: its calls, and the turns of its sessions. `before` is called in the order of the
  * list, `after` and `onError` in reverse order. A turn that is resumed after a crash does not go through `before` again.
- *
- * @see UAP 9.1, 9.2
  */
 export interface Middleware {
 	/** Name for people. */

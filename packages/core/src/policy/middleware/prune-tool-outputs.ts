@@ -41,7 +41,6 @@ const pruneToolOutputsNames = optionNames<PruneToolOutputsOptions>({
  * older than the last `protectRecent` tokens become "[Output cleared - context limit]"; all other messages stay.
  *
  * @throws HoldfastError `invalid_option` for limits that are no numbers.
- * @see UAP 6.2, pattern 1
  * @example
  * import { openai } from "@ai-sdk/openai";
  * const reader = agent({ model: openai("gpt-5.2"), middleware: [pruneToolOutputs({ contextLimit: 128_000 })] });

@@ -24,7 +24,6 @@ const slidingWindowNames = optionNames<SlidingWindowOptions>({ max: true });
  * Where the last exchange alone is longer than that, its question is kept with the end of its answer.
  *
  * @throws HoldfastError `invalid_option` unless `max` is a whole number from 1.
- * @see UAP 6.2, pattern 2
  * @example
  * import { openai } from "@ai-sdk/openai";
  * const clerk = agent({ model: openai("gpt-5.2"), middleware: [slidingWindow(30)] });

@@ -65,7 +65,6 @@ const summariseNames = optionNames<SummariseOptions>({
  *
  * @throws HoldfastError `invalid_option` when there is nobody to write summaries, `conflicting_options` when there are
  * several.
- * @see UAP 6.2, pattern 3
  * @example
  * import { openai } from "@ai-sdk/openai";
  * const clerk = agent({ model: openai("gpt-5.2"), middleware: [summarise({ model: openai("gpt-5.2-mini") })] });

@@ -56,7 +56,6 @@ const compactionNames = optionNames<CompactionOptions>({
  * the whole history and the next turn tries again.
  *
  * @throws HoldfastError `invalid_option`; `conflicting_options` with both `summarise` and `model`.
- * @see keyed sessions, "Plugins, Session Storage, Memory, And Compaction"
  * @example
  * import { openai } from "@ai-sdk/openai";
  * import { Agent } from "holdfast";

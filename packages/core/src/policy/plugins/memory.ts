@@ -44,7 +44,6 @@ const memoryNames = optionNames<MemoryOptions>({ store: true, database: true, co
  *
  * @throws HoldfastError `invalid_option` for `store` beside `database`.
  *
- * @see keyed sessions, "Plugins, Session Storage, Memory, And Compaction"
  * @example
  * import { openai } from "@ai-sdk/openai";
  * import { Agent } from "holdfast";

@@ -145,8 +145,6 @@ export interface PluginHost {
 /**
  * A plugin. `setup` registers hooks and tools; `events.on` observes all that runs emit: the run passes no boundary before
  * what it returns has settled, and what it throws changes nothing.
- *
- * @see keyed sessions, Plugin
  */
 export interface Plugin {
 	/** Named in errors. Default: its place in the list. */
@@ -165,7 +163,6 @@ export interface Plugin {
  * Gives a plugin back as it is, once it is known to be one.
  *
  * @throws HoldfastError `invalid_option` naming what is wrong with it.
- * @see keyed sessions, "Plugins, Session Storage, Memory, And Compaction"
  * @example
  * import { definePlugin } from "holdfast/plugins";
  *
