@@ -35,7 +35,7 @@ export {
 
 /** Options of `sqlHost`. */
 export interface SqlHostOptions {
-	/** The database. Nobody but this instance writes to it. */
+	/** The database. No other process writes to it. */
 	readonly connection: SqlConnection;
 	/** A word for messages. Default `sql`. */
 	readonly name?: string;
@@ -43,13 +43,13 @@ export interface SqlHostOptions {
 	readonly instance?: Instance;
 	/** Time of sessions, inputs and timers, in milliseconds since the epoch. Default: the system's. */
 	readonly clock?: { now(): number };
-	/** How large files may become that are kept beside the sessions, in bytes. Default: no limit. */
+	/** Size limits of files stored with the sessions, in bytes. Default: no limit. */
 	readonly files?: FileLimits;
 	/** Name of this worker; no other of the instance may have it. Default: a random one. */
 	readonly workerId?: string;
 }
 
-/** A host in a SQLite database: its sessions, and all that an execution host keeps beside them. */
+/** A host in a SQLite database: its sessions, and everything that an execution host stores with them. */
 export interface SqlHost
 	extends Omit<Required<Host>, keyof OwnExecutionHost | "queue" | "stats">,
 		OwnExecutionHost {
@@ -57,8 +57,8 @@ export interface SqlHost
 	readonly execution: OwnExecutionHost;
 	readonly capabilities: OwnExecutionHost["capabilities"];
 	/**
-	 * When somebody must look at the sessions though nobody sends anything: a deadline of a run that waits, or a timer; in
-	 * milliseconds since the epoch. Undefined: never.
+	 * When sessions are next due without a request: a deadline of a waiting run, or a timer; in milliseconds since the
+	 * epoch. Undefined: never.
 	 */
 	nextDue(): number | undefined;
 }

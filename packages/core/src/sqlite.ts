@@ -34,7 +34,7 @@ export {
 /** Options of `sqliteHost`. */
 export type SqliteHostOptions = SqliteJournalOptions;
 
-/** A host in a SQLite file: its sessions, and all that an execution host keeps beside them. */
+/** A host in a SQLite file: its sessions, and everything that an execution host stores with them. */
 export interface SqliteHost
 	extends Omit<Required<Host>, keyof OwnExecutionHost | "queue" | "stats">,
 		OwnExecutionHost {

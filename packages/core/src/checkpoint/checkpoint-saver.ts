@@ -1,6 +1,6 @@
-// Saves states beside a run: in order within a session, one at a time, never in the way. What fails is logged and
-// the run continues. The queue is bounded (keeps I7): beyond the limit the oldest waiting state is left out, since a newer
-// one takes its place anyway.
+// Saves states alongside a run: in order within a session, one at a time, without delaying the run. A failed save is
+// logged, and the run continues. The queue is bounded (keeps I7): beyond the limit the oldest waiting state is dropped,
+// since a newer one replaces it anyway.
 import type { AgentState } from "../state/index.ts";
 import { type CheckpointStore, rememberAgent } from "./checkpoint-store.ts";
 
@@ -9,7 +9,7 @@ export interface CheckpointSaverOptions {
 	readonly store: CheckpointStore;
 	/** The agent whose states these are. */
 	readonly agentId?: string;
-	/** Called with each save that failed. What it throws is ignored. Default: `console.error`. */
+	/** Called with each failed save. An error it throws is ignored. Default: `console.error`. */
 	readonly log?: (message: string, error: unknown) => void;
 	/**
 	 * How many states of one session may wait for a store that is slower than the agent. Waiting states share their

@@ -10,7 +10,7 @@ export interface CheckpointStore {
 	save(sessionId: string, state: AgentStateJSON): Promise<void>;
 	/** The state that was saved last, or `null` without one. */
 	load(sessionId: string): Promise<AgentStateJSON | null>;
-	/** What is known of the checkpoint that was saved last, or `null` without one. Not every store keeps it. */
+	/** The metadata of the last saved checkpoint, or `null` without one. Not every store keeps it. */
 	loadMetadata?(sessionId: string): Promise<CheckpointMetadata | null>;
 	/** Removes all there is of one session. Harmless where there is nothing. */
 	delete(sessionId: string): Promise<void>;
@@ -18,7 +18,7 @@ export interface CheckpointStore {
 	list(): Promise<string[]>;
 }
 
-/** What is known of a checkpoint besides its state. */
+/** Metadata of a checkpoint. */
 export interface CheckpointMetadata {
 	readonly sessionId: string;
 	/** UUIDv4, a new one for each save. */
@@ -31,13 +31,13 @@ export interface CheckpointMetadata {
 	readonly agentId?: string;
 }
 
-/** A checkpoint with what is known of it. */
+/** A checkpoint with its metadata. */
 export interface CheckpointData {
 	readonly metadata: CheckpointMetadata;
 	readonly state: AgentStateJSON;
 }
 
-/** Beside the data, for it is the state's and nobody else's. */
+/** Stored separately, because the data belongs to the state alone. */
 const agents = new WeakMap<AgentStateJSON, string>();
 
 /** Remembers which agent a state that is about to be saved is of. */

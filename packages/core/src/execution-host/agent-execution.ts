@@ -1,4 +1,4 @@
-// What an agent has of an execution host: the records of its sessions' runs, and their resume.
+// An agent's use of an execution host: the records of its sessions' runs, and resuming them.
 import type { Host, Ports, SessionKeys } from "../host/index.ts";
 import type { AgentRun, SessionTable } from "../sessions/index.ts";
 import { defaultLease } from "./claims.ts";
@@ -12,13 +12,13 @@ import { isFinal, type RunRecord } from "./run-record.ts";
 export interface AgentExecution {
 	readonly host: ExecutionHost;
 	readonly records: HostRecords;
-	/** Rejects with `run_not_found` for an id that nobody recorded. */
+	/** Rejects with `run_not_found` for an unknown id. */
 	resume(table: SessionTable, runId: string): Promise<AgentRun | null>;
-	/** Where the scheduler can be asked what is due; undefined when it calls somebody itself. */
+	/** The scheduler, if it can be asked for due runs; undefined if it delivers them itself. */
 	readonly scheduler: OwnScheduler | undefined;
 	/** Runs of this agent whose time has come and that do not wait for a living worker's run, and where they belong. */
 	due(table: SessionTable): Promise<readonly DueRun[]>;
-	/** A run needs no delivery any more, if it is over. */
+	/** An ended run needs no further delivery. */
 	settle(runId: string): Promise<void>;
 }
 
@@ -50,7 +50,7 @@ export function agentExecution(host: Host, ports: Ports, keys: SessionKeys): Age
 			const found: DueRun[] = [];
 			for (const { runId } of (await scheduler?.due()) ?? []) {
 				const run = (await store.runs.get(runId)) ?? undefined;
-				// What is not on record yet is left for a later look.
+				// Unrecorded work is left for a later scan.
 				if (run === undefined) continue;
 				const storeKey = storeKeyOfRun(run);
 				if (table.rootKeyOf(storeKey) === undefined) continue; // another agent's

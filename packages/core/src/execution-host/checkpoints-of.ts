@@ -1,4 +1,4 @@
-// What the facts of a run mean for its record: which checkpoints they are, and the status of the run after them.
+// Derives the checkpoints of a run from its facts, and its status after them.
 import type { CommittedFact } from "../engine/index.ts";
 import type { RunKind, RunOutcome } from "../facts/index.ts";
 import type { RunChange } from "./run-access.ts";
@@ -31,7 +31,7 @@ export class CheckpointReader {
 				this.#open.delete(fact.callId);
 				return [{ ...about, phase: "after-tool", seq, toolCallId: fact.callId }];
 			case "waiting":
-				// What is waited for without a call has no name but the run's.
+				// A wait without a call is named after the run.
 				return [
 					{
 						...about,
@@ -69,7 +69,7 @@ export class CheckpointReader {
 	}
 }
 
-/** What the model said last, after these facts. */
+/** The model's last message after these facts. */
 export function saidAfter(facts: readonly Pick<CommittedFact, "fact">[], before: string): string {
 	const said = facts.findLast(({ fact }) => fact.kind === "assistant")?.fact;
 	return said?.kind === "assistant" ? said.message.text : before;

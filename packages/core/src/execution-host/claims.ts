@@ -2,14 +2,14 @@
 // claim that is over is replaced by one of another id, so that its former owner can be notified (keeps I4).
 import type { MaybePromise } from "../host/index.ts";
 
-/** Where time and ids come from, and what is known of those who claim. */
+/** The sources of time and ids, and the liveness of claimants. */
 export interface KeepingPorts {
 	/** Milliseconds since the epoch. */
 	now(): number;
 	newId(): string;
 	/** Absent where claims end by time alone. */
 	readonly workers?: {
-		/** The worker in whose name claims are made here. What it writes is valid only while others can see it live. */
+		/** The worker that claims belong to. Its writes are valid only while others can see that it is alive. */
 		readonly ownId: string;
 		/** Whether that worker is known to be dead; false where in doubt. */
 		isDead(workerId: string): MaybePromise<boolean>;
@@ -23,7 +23,7 @@ interface Claim {
 	readonly workerId?: string;
 }
 
-/** Milliseconds a claim is valid when nothing else is said. */
+/** The default validity of a claim in milliseconds. */
 export const defaultLease = 30_000;
 
 /** A claim made or renewed now. */
@@ -32,7 +32,7 @@ export function claimUntil({ now, workers }: KeepingPorts, leaseMs: number = def
 	return workers === undefined ? { leaseUntilMs } : { leaseUntilMs, workerId: workers.ownId };
 }
 
-/** Whether somebody has what was claimed. */
+/** Whether a claim is held. */
 export async function isClaimed({ now, workers }: KeepingPorts, claim: Claim | undefined): Promise<boolean> {
 	if (claim === undefined || !(claim.leaseUntilMs > now())) return false;
 	if (workers === undefined || claim.workerId === undefined) return true;

@@ -1,6 +1,6 @@
 // The port of a durable host: runs, checkpoints, events, notifications and sessions under
-// one transaction, and a scheduler. Hosts of ours and of others have this shape; the sessions' journal is the truth, and
-// what is kept here refers to it (keeps I2).
+// one transaction, and a scheduler. Built-in and custom hosts share this interface; the sessions' journal is
+// authoritative, and the data stored here refers to it (keeps I2).
 import type { ExecutionCapabilities, Host, SessionStore } from "../host/index.ts";
 import type { NotificationStore } from "./notification.ts";
 import type { CheckpointStore } from "./run-checkpoint.ts";
@@ -13,7 +13,7 @@ export interface EnqueueOptions {
 	readonly runAfterMs?: number;
 }
 
-/** What a session is to be resumed for. */
+/** The reason for resuming a session. */
 export interface ResumeRequest {
 	readonly runId: string;
 	readonly notificationId?: string;
@@ -21,13 +21,13 @@ export interface ResumeRequest {
 	readonly idempotencyKey?: string;
 }
 
-/** Sees to it that somebody calls `agent.resume(runId)`, now or later, at least once. */
+/** Ensures that `agent.resume(runId)` is called, now or later, at least once. */
 export interface ExecutionScheduler {
 	enqueueRun(runId: string, options?: EnqueueOptions): Promise<void>;
 	resumeSession(sessionKey: string, request: ResumeRequest): Promise<void>;
 }
 
-/** What a transaction sees. */
+/** The view of a transaction. */
 export interface ExecutionTransaction {
 	readonly runs: RunStore;
 	readonly checkpoints: CheckpointStore;
@@ -41,28 +41,26 @@ export interface ExecutionStore extends ExecutionTransaction {
 	/** Milliseconds since the epoch, by the clock that claims go by. Absent: by the clock of the agent. */
 	now?(): number;
 	/**
-	 * Runs `work` on a view of the store that sees its own writes; they are all committed when it resolves, and none when
-	 * it rejects. `work` may be called again when somebody else changed what it had read, so it has no effects of its own.
-	 * What is called on the store itself meanwhile does not belong to the transaction.
+	 * Runs `work` on a view of the store that includes its own writes; all of them are committed when it resolves, and
+	 * none when it rejects. `work` is called again after a conflict, so it must have no effects of its own. Calls on the
+	 * store itself are not part of the transaction.
 	 */
 	transaction<T>(work: (transaction: ExecutionTransaction) => Promise<T>): Promise<T>;
 }
 
-/**
- * A host that owns runs and their scheduling beside the sessions.
- */
+/** A host that stores runs and their schedules with the sessions. */
 export interface ExecutionHost {
 	readonly capabilities: ExecutionCapabilities;
 	readonly scheduler: ExecutionScheduler;
 	readonly store: ExecutionStore;
 }
 
-/** A host of sessions that also keeps runs, checkpoints, events and notifications beside its journal. */
+/** A host of sessions that also stores runs, checkpoints, events and notifications. */
 export interface RecordingHost extends Host {
 	readonly execution: ExecutionHost;
 }
 
-/** The execution host beside a host's journal; undefined where it keeps no records of runs. */
+/** The execution host of a host; undefined if it keeps no records of runs. */
 export function executionOf(host: Host): ExecutionHost | undefined {
 	return (host as Partial<RecordingHost>).execution;
 }

@@ -1,4 +1,4 @@
-// What an agent's sessions record on an execution host: one record a run, from its acceptance to its end.
+// The records that an agent's sessions keep on an execution host: one per run, from its acceptance to its end.
 import type { Ports, SessionKeys } from "../host/index.ts";
 import type { RecordedRun, SessionRecords } from "../sessions/index.ts";
 import type { ExecutionHost } from "./execution-host.ts";
@@ -19,7 +19,9 @@ export interface RecordOptions {
 	readonly keys: SessionKeys;
 	/** Milliseconds for which a run is claimed at a time. Default 30,000. */
 	readonly leaseMs: number;
-	/** Who knows whether a run is worked on: its record, or the journal, which may notice a dead process earlier. */
+	/**
+	 * The source for whether a run is in progress: its record, or the journal, which may notice a dead process earlier.
+	 */
 	readonly leases: "runs" | "journal";
 }
 
@@ -78,7 +80,7 @@ export function hostRecords(host: ExecutionHost, options: RecordOptions): HostRe
 	};
 }
 
-/** Claims go by the host's clock, where it says which. */
+/** Claims use the host's clock, if it has one. */
 export function claimPorts(
 	{ store }: ExecutionHost,
 	{ ports, leaseMs }: Pick<RecordOptions, "ports" | "leaseMs">,

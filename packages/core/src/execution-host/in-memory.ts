@@ -16,7 +16,7 @@ export interface InMemoryExecutionHostOptions {
 	readonly capabilities?: ExecutionCapabilities;
 }
 
-/** An execution host of ours: what is scheduled and what is unfinished can be listed. */
+/** A built-in execution host: scheduled and unfinished runs can be listed. */
 export interface OwnExecutionHost extends ExecutionHost {
 	readonly scheduler: OwnScheduler;
 	readonly store: OwnExecutionStore;

@@ -1,3 +1,3 @@
-// Door of the execution host: the ports of a durable host, and the one in memory.
+// Entry point of the execution host: the ports of a durable host, and the one in memory.
 export { type AgentExecution, agentExecution } from "./agent-execution.ts";
 export type { ExecutionHost, RecordingHost } from "./execution-host.ts";

@@ -45,7 +45,7 @@ export async function enqueueNotification(
 		...observed,
 	});
 	if (incarnation !== undefined) draft.put(shelfOf(incarnation), idempotencyKey, true);
-	// Who only writes a notification has it delivered by its run all the same.
+	// A notification that is only written is still delivered, by its run.
 	await createRun(draft, {
 		runId,
 		kind: "notification",

@@ -84,7 +84,7 @@ export async function updateRun(draft: RecordDraft, given: RunRecord): Promise<R
 	const run = await getRun(draft, given.runId);
 	if (run === null) throw notRecorded(given.runId);
 	if (isFinal(run.status)) {
-		// Its journal may say so, which may be deleted.
+		// The status may come from its journal, which may be deleted.
 		if (given.status === run.status) putRun(draft, run);
 		return run;
 	}

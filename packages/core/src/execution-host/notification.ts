@@ -1,11 +1,11 @@
-// Notifications: inputs of a session that no user gave. Claimed by one worker, acknowledged only when it
-// is in the history, so that no crash loses one or says it twice.
+// Notifications: inputs of a session that do not come from a user. One worker claims each, and it is acknowledged only
+// once it is in the history, so that a crash neither loses nor repeats one.
 import type { AgentEvent, SendInput } from "../facts/index.ts";
 
-/** The state of a notification: to be delivered, delivered, or not to be any more. */
+/** The state of a notification: to be delivered, delivered, or cancelled. */
 export type NotificationStatus = "pending" | "acked" | "cancelled";
 
-/** A notification as it is stored. */
+/** A stored notification. */
 export interface NotificationRecord {
 	readonly notificationId: string;
 	/** Notifications with the same key are one. */
@@ -21,12 +21,12 @@ export interface NotificationRecord {
 	 * get it. Default: whichever has the key.
 	 */
 	readonly incarnation?: string;
-	/** What the session is given. JSON-safe. */
+	/** The session's input. JSON-safe. */
 	readonly input: SendInput;
 	readonly status: NotificationStatus;
-	/** Events to be shown with it; kept as they are given. */
+	/** Events to show with it, stored unchanged. */
 	readonly observerEvents?: readonly AgentEvent[];
-	/** Who claimed it, until when: it is not pending for others until then. */
+	/** The claim, and its end: until then it is not pending for others. */
 	readonly lease?: {
 		readonly leaseId: string;
 		/** Milliseconds since the epoch, by the host's clock. */
@@ -81,8 +81,9 @@ export interface NotificationStore {
 	/** Makes a claimed one pending again. */
 	releaseByIdempotencyKey(idempotencyKey: string, options?: HeldNotification): Promise<unknown>;
 	/**
-	 * It is in the history: nobody gets it any more. False when it was not there or the claim is another's. On a host
-	 * without it a claim is for good: a notification whose run is left open is delivered again, and taken in once.
+	 * It is in the history and is not delivered again. False if it did not exist or another worker holds the claim. On a
+	 * host without this method a claim is permanent: a notification whose run is left open is delivered again, and
+	 * accepted once.
 	 */
 	acknowledge?(idempotencyKey: string, options?: HeldNotification): Promise<boolean>;
 	/**

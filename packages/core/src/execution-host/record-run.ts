@@ -1,5 +1,5 @@
-// The record of one run under way: its status, its checkpoints and its events are written in one transaction after each
-// commit of the journal, before any event is emitted (keeps I3). The run's lease is renewed as long as it is driven.
+// The record of one running execution: its status, checkpoints and events are written in one transaction after each
+// journal commit, before any event is emitted (keeps I3). The run's lease is renewed while the run is driven.
 import type { CommittedFact, Ledger, Mark } from "../engine/index.ts";
 import type { AgentEvent, RunEvent } from "../facts/index.ts";
 import { leaseLost } from "../facts/index.ts";
@@ -18,11 +18,11 @@ export interface RunRecorderOptions {
 	readonly keeps: "all" | "status";
 	/** The claim under which this process has the run already. */
 	readonly leaseId?: string;
-	/** What the model said last, of a run that is resumed. */
+	/** The model's last message, for a resumed run. */
 	readonly said?: string | undefined;
 }
 
-/** What is written together. */
+/** The records that are written together. */
 interface Writing {
 	readonly checkpoints: readonly RunPlace[];
 	readonly events: readonly AgentEvent[];
@@ -35,20 +35,20 @@ export class RunRecorder implements Ledger {
 	readonly #ports: Ports;
 	readonly #claims: ClaimPorts;
 	readonly #keeps: RunRecorderOptions["keeps"];
-	/** Turns the engine's events into those of sessions; nobody consumes them here. */
+	/** Converts the engine's events to those of sessions; they have no consumer here. */
 	readonly #projection = new SessionEvents();
 	readonly #checkpoints: CheckpointReader;
 	#pending: AgentEvent[] = [];
-	/** What the model said last. */
+	/** The model's last message. */
 	#said: string;
 	#leaseId: string | undefined;
-	/** Version of the last checkpoint this process knows of; undefined before the first. */
+	/** Version of the last checkpoint known to this process; undefined before the first. */
 	#version: number | undefined;
 	#last: Promise<unknown> = Promise.resolve();
 	#stopRenewing: (() => void) | undefined;
 	#notify: (() => void) | undefined;
 	#closed = false;
-	/** Whether the record says that nobody works on the run. */
+	/** Whether the record says that the run is not in progress. */
 	#isOver = false;
 
 	constructor(store: ExecutionStore, run: NewRun, options: RunRecorderOptions) {
@@ -111,7 +111,7 @@ export class RunRecorder implements Ledger {
 		return this.#inTurn(() => this.#commit({ checkpoints, events, change }));
 	}
 
-	/** What was asked first is first. */
+	/** Runs requests in order. */
 	async #inTurn(work: () => Promise<void>): Promise<void> {
 		const turn = this.#last.then(work);
 		this.#last = turn.catch(() => {});
@@ -163,10 +163,10 @@ export class RunRecorder implements Ledger {
 	}
 
 	async #update(inside: ExecutionTransaction, change: RunChange, leaseId: string | undefined): Promise<void> {
-		// A first write also says that the run is worked on; without a change the lease is looked at all the same.
+		// The first write also marks the run as in progress; without changes the lease is still checked.
 		const first = this.#version === undefined ? { status: "running" as const } : {};
 		const updated = await changeRun(inside, this.#run.runId, { ...first, ...change }, leaseId);
-		// A run that was cancelled meanwhile stays cancelled; its canceller stops the work.
+		// A run that was cancelled in the meantime stays cancelled; the canceller stops the work.
 		if (updated === "lease-lost") throw leaseLost(this.#run.sessionKey);
 	}
 

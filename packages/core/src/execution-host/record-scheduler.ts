@@ -1,5 +1,5 @@
-// The scheduler of a host of ours: what is to be delivered lies beside the runs, and workers ask for what is due.
-// Delivery happens at least once; claiming a run makes it count once.
+// The scheduler of a built-in host: due runs are stored with the records, and workers ask for them. Delivery happens at
+// least once; claiming makes a run count once.
 
 import { onDraft, type RecordDraft, type RecordSpace } from "../host/index.ts";
 import type { KeepingPorts } from "./claims.ts";
@@ -7,7 +7,7 @@ import type { ExecutionHost, ExecutionScheduler } from "./execution-host.ts";
 
 const shelf = "scheduled-runs";
 
-/** A run that somebody is to resume. */
+/** A run to be resumed. */
 export interface ScheduledRun {
 	readonly runId: string;
 	/** Milliseconds since the epoch, by the host's clock, from which on it is to be resumed. */
@@ -28,13 +28,13 @@ export interface OwnScheduler extends ExecutionScheduler {
 	due(options?: DueOptions): Promise<readonly ScheduledRun[]>;
 	/** All that is scheduled, due or not, the earliest first. */
 	list(): Promise<readonly ScheduledRun[]>;
-	/** The run needs no delivery any more. */
+	/** The run needs no further delivery. */
 	settle(runId: string): Promise<void>;
 	/** Calls `scheduled` after this process has scheduled something. Returns the way to stop. */
 	watch(scheduled: () => void): () => void;
 }
 
-/** A host's scheduler, where it can be asked what is due; undefined when it calls somebody itself. */
+/** A host's scheduler, if it can be asked for due runs; undefined if it delivers them itself. */
 export function ownScheduler({ scheduler }: ExecutionHost): OwnScheduler | undefined {
 	return "due" in scheduler ? (scheduler as OwnScheduler) : undefined;
 }

@@ -43,7 +43,7 @@ export interface ListRunsOptions {
 	readonly limit?: number;
 }
 
-/** The runs of a host of ours: also found when nobody remembers their ids. */
+/** The runs of a built-in host, which can be listed without their ids. */
 export interface OwnRunStore extends RunStore {
 	claim(runId: string, options?: ClaimRunOptions): Promise<ClaimRunResult>;
 	/** Runs that have not ended, in the order of their ids: what a recovery at start looks through. */
@@ -56,7 +56,7 @@ export interface OwnCheckpointStore extends CheckpointStore {
 	list(runId: string): Promise<readonly Checkpoint[]>;
 }
 
-/** The notifications of a host of ours: a claim ends with its worker, and what was delivered is acknowledged. */
+/** The notifications of a built-in host: a claim ends with its worker, and delivery is acknowledged. */
 export interface OwnNotificationStore extends NotificationStore {
 	/** False when there was nothing to release. */
 	releaseByIdempotencyKey(idempotencyKey: string, options?: HeldNotification): Promise<boolean>;
@@ -64,14 +64,14 @@ export interface OwnNotificationStore extends NotificationStore {
 	deleteByIncarnation(incarnation: string): Promise<void>;
 }
 
-/** What a transaction on a host of ours sees. */
+/** The view of a transaction on a built-in host. */
 export interface OwnTransaction extends ExecutionTransaction {
 	readonly runs: OwnRunStore;
 	readonly checkpoints: OwnCheckpointStore;
 	readonly notifications: OwnNotificationStore;
 }
 
-/** The store of a host of ours. */
+/** The store of a built-in host. */
 export interface OwnExecutionStore extends OwnTransaction, ExecutionStore {
 	readonly runs: OwnRunStore;
 	readonly checkpoints: OwnCheckpointStore;

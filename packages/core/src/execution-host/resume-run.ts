@@ -20,7 +20,7 @@ import { changeRun, claim } from "./run-access.ts";
 import { type Checkpoint, checkpointAt } from "./run-checkpoint.ts";
 import { isFinal, type RunRecord } from "./run-record.ts";
 
-/** What a resume works with. */
+/** The parts of a resume. */
 export interface ResumeParts {
 	readonly execution: ExecutionHost;
 	readonly journal: Journal;
@@ -32,15 +32,15 @@ export interface ResumeParts {
 }
 
 /**
- * Claims a run, and starts or continues it. Null when another owns it, or it is over.
- * Rejects with `run_not_found` for an id that nobody recorded.
+ * Claims a run, and starts or continues it. Null if another process owns it, or it has ended. Rejects with
+ * `run_not_found` for an unknown id.
  */
 export async function resumeRun(parts: ResumeParts, runId: string): Promise<AgentRun | null> {
 	const { store } = parts.execution;
 	const run = await findRun(store, runId);
 	if (parts.table.rootKeyOf(storeKeyOfRun(run)) === undefined) return null; // another agent's
 	if (isFinal(run.status)) {
-		// Work in the background that was stopped is over.
+		// Stopped background work has ended.
 		if (run.kind === "background-subagent") await recoverSession(parts.table, run.sessionKey);
 		return null;
 	}
@@ -71,7 +71,7 @@ interface Claim {
 	readonly incarnation?: string;
 }
 
-/** Claimed what is somebody else's to do: the transaction is taken back. */
+/** Another process owns the claimed work: rolls back the transaction. */
 class NotOurs extends Error {}
 
 async function deliverNotification(parts: ResumeParts, run: RunRecord): Promise<AgentRun | null> {
@@ -98,13 +98,13 @@ async function deliverNotification(parts: ResumeParts, run: RunRecord): Promise<
 		return handle;
 	} catch (error) {
 		await release(store, runId, claimed);
-		// The session was deleted meanwhile: the next claim finds that out.
+		// The session was deleted in the meantime, which the next claim will find.
 		if ((error as { code?: unknown }).code === "lease_lost") return deliverNotification(parts, run);
 		throw error;
 	}
 }
 
-/** Nothing was begun that the journal does not know: another attempt need not wait for the end of the lease. */
+/** The journal has no start of the run: another attempt need not wait for the end of the lease. */
 async function release(store: ExecutionStore, runId: string, { key, leaseId }: Claim): Promise<void> {
 	await store.transaction(async (inside) => {
 		const changed = await changeRun(inside, runId, { status: "queued", lease: null }, leaseId);
@@ -113,9 +113,10 @@ async function release(store: ExecutionStore, runId: string, { key, leaseId }: C
 }
 
 /**
- * Claims it for the session that it is for: that it was made for, or is first delivered to. Undefined when it is not ours.
+ * Claims a notification for its session: the one that it was created for, or is first delivered to. Undefined if another
+ * process has it.
  *
- * @param notedBefore The session that it was known to be for before this look at the journal.
+ * @param notedBefore The session that it belonged to before this read of the journal.
  */
 async function claimNotification(
 	parts: ResumeParts,
@@ -149,7 +150,7 @@ async function claimNotification(
 				if (existing.status !== "acked") throw new NotOurs();
 				return { leaseId, key };
 			}
-			// Where claims are for good, whoever made one may have died: the run's own claim says who delivers it.
+			// With permanent claims the claimant may have died: the run's own claim decides who delivers it.
 			const ours = { leaseId, key, notification: existing };
 			if (incarnation === undefined) return ours;
 			await noteBefore(inside, parts, run, { seq, incarnation, notificationId: existing.notificationId });
@@ -177,7 +178,7 @@ async function makeSession(
 			await acquired.lease.release();
 		} catch (error) {
 			const { code } = error as { code?: unknown };
-			// Somebody else has made it.
+			// Another process has created it.
 			if (code !== "lease_lost" && code !== "session_conflict") throw error;
 		}
 	}

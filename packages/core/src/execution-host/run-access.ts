@@ -1,9 +1,9 @@
-// What is done with runs on a host of anyone's make: by the port's own calls, several in one transaction, so that a host
-// needs nothing beyond them. Who lost a claim changes nothing any more (keeps I4).
+// Operations on runs for any host: they use only the port's own calls, several in one transaction. A process that has
+// lost its claim changes nothing (keeps I4).
 import type { ExecutionTransaction } from "./execution-host.ts";
 import { isFinal, type NewRun, type RunLease, type RunRecord, type RunStore } from "./run-record.ts";
 
-/** What may change of a run. `lease: null` gives the lease up: the next claim need not wait for its end. */
+/** The changeable fields of a run. `lease: null` gives up the lease, so the next claim need not wait for its end. */
 export type RunChange = Partial<Pick<RunRecord, "status" | "output" | "error" | "checkpointVersion">> & {
 	readonly lease?: null;
 };
@@ -36,7 +36,7 @@ export async function createOnce({ runs }: Runs, run: NewRun): Promise<RunRecord
 	return runs.create({ ...run, rootRunId, checkpointVersion: run.checkpointVersion ?? 0 });
 }
 
-/** Claims a run. Why not: somebody has it, it has ended, or nobody recorded it. */
+/** Claims a run, or returns the reason: it is claimed, has ended, or is unknown. */
 export async function claim(
 	{ runs }: Runs,
 	runId: string,
@@ -70,7 +70,7 @@ export async function renew(
 	return true;
 }
 
-/** Changes a run, where `leaseId` still has it. One that has ended stays as it is. */
+/** Changes a run if `leaseId` still holds it. An ended run is not changed. */
 export async function changeRun(
 	{ runs }: Runs,
 	runId: string,

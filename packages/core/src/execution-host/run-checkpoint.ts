@@ -1,7 +1,7 @@
 // Checkpoints: the places of a run where work can continue after a crash. Each refers to a position in the session's
 // journal and copies nothing of it (keeps I5).
 
-/** What was about to happen, or had just been committed, at a checkpoint. */
+/** The event before or after which a checkpoint was taken. */
 export type CheckpointPhase =
 	| "before-model"
 	| "after-model"
@@ -32,11 +32,11 @@ export interface RunPlace {
 	readonly notificationId?: string;
 	/** Of the session, before a notification: it is delivered to no other. */
 	readonly incarnation?: string;
-	/** What a suspended run waits for: ids of tool calls, child runs, approvals. */
+	/** The ids that a suspended run waits for: tool calls, child runs, approvals. */
 	readonly waitsFor?: readonly string[];
 }
 
-/** A checkpoint of a run as it is stored. */
+/** A stored checkpoint of a run. */
 export interface Checkpoint extends Partial<Omit<RunPlace, "runId" | "phase">> {
 	readonly checkpointId: string;
 	readonly runId: string;
@@ -51,7 +51,7 @@ export interface Checkpoint extends Partial<Omit<RunPlace, "runId" | "phase">> {
 	readonly pendingToolCall?: unknown;
 }
 
-/** A checkpoint to be stored; its version is the one after the expected, whatever it says. */
+/** A checkpoint to store; its version is the expected one plus one, regardless of its own field. */
 export type NewCheckpoint = Pick<Checkpoint, "runId" | "phase"> & Partial<Checkpoint>;
 
 /** The version of the new checkpoint, or that it came too late. */

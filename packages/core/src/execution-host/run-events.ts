@@ -1,4 +1,4 @@
-// The events of runs as they were emitted, apart from the session's own state.
+// The emitted events of runs, separate from the session's state.
 import type { AgentEvent } from "../facts/index.ts";
 
 /** A position after an event of a run. */

@@ -12,9 +12,9 @@ export type RunStatus =
 	| "cancelled"
 	| "error";
 
-/** Who works on a run, until when. */
+/** The owner of a run, and the end of its lease. */
 export interface RunLease {
-	/** From 1; one more each time the run is claimed anew. */
+	/** From 1, incremented with each claim of the run. */
 	readonly attempt: number;
 	/** Names the claim; its holder shows it to renew or to be fenced. */
 	readonly leaseId: string;
@@ -39,7 +39,7 @@ export interface RunRecord {
 	/** Runs with the same key are one run. A notification's run has the notification's idempotency key. */
 	readonly dedupeKey?: string;
 	readonly lease?: RunLease;
-	/** What the run came to, JSON-safe: the text of its last answer, empty without one. Present when it has ended. */
+	/** The output of the run, JSON-safe: the text of its last answer, empty without one. Present when it has ended. */
 	readonly output?: unknown;
 	/** Why the run ended with `error` or `cancelled`. */
 	readonly error?: ErrorData;
@@ -81,7 +81,7 @@ export interface RunStore {
 	listByParentRunId(parentRunId: string): Promise<readonly RunRecord[]>;
 	/** Takes the right to work on a run, for a time. A run that was `queued` or `suspended` is then `leased`. */
 	claim(runId: string, options: ClaimRunOptions): Promise<ClaimRunResult>;
-	/** Replaces the record of a run and gives it as it is then: one in a final status stays as it was. */
+	/** Replaces the record of a run and returns the result: a record with a final status is not changed. */
 	update(record: RunRecord): Promise<RunRecord>;
 }
 

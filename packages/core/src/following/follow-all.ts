@@ -1,5 +1,5 @@
-// The events of all sessions of a store, as they are committed: each session's in their order, with the ids they have in
-// its own stream. It holds a reader for each session at work, of a bounded number, and a place for the others (keeps I7).
+// The events of all sessions of a store, as they are committed: each session's in order, with the ids of its own stream.
+// It holds a reader for a bounded number of active sessions, and a position for the others (keeps I7).
 import { type EventPlace, eventId, isAfter, isExpired, isUnreadable, JournalReader } from "../facts/index.ts";
 import {
 	type Change,
@@ -17,7 +17,7 @@ import { leavable } from "./leavable.ts";
 export interface StoreEvent extends FollowedEvent {
 	/** The session, as `journal.list()` gives its key. */
 	readonly key: string;
-	/** Which session of that key: one that was deleted may be made anew, and its ids begin anew with it. */
+	/** The incarnation of the session with that key: a deleted session may be recreated, and its ids start again. */
 	readonly incarnation: string;
 	/** Where to begin again: the changes of the store after this position hold this event and all that comes. */
 	readonly position: number;
@@ -139,7 +139,7 @@ class Followed {
 		this.#given.delete(key);
 	}
 
-	/** Reads a session anew when it changes again, and gives what was not given. */
+	/** Reads a session again when it changes, and returns the new events. */
 	leave(key: string): void {
 		const cursor = this.#cursors.get(key);
 		if (cursor === undefined) return;

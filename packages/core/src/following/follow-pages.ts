@@ -1,5 +1,5 @@
-// What is committed to a session, page by page and then live: the loop that all who follow one share. It holds nothing but
-// a place, so a reader that returns with an id misses nothing (keeps I3, I7).
+// The committed entries of a session, page by page and then live: the loop that all followers share. It holds only a
+// position, so a reader that returns with an id misses nothing (keeps I3, I7).
 import {
 	beginning,
 	type Committed,
@@ -11,7 +11,7 @@ import {
 	readEventId,
 } from "../facts/index.ts";
 
-/** What following takes of a journal; every `Journal` is one. */
+/** The part of a journal that following needs; every `Journal` has it. */
 export interface FollowedJournal extends JournalSource {
 	watch(key: string, changed: (commits?: readonly Committed[]) => void): () => void;
 }
@@ -63,7 +63,7 @@ export async function* followPages(
 	const naming = sessionKey === undefined ? {} : { sessionKey };
 	const reader = new JournalReader(journal, key, { reads: "entries and chunks", pageSize, ...naming });
 	await reader.seek(placeAfter(after), after);
-	// What is committed from here on is noticed; what was before is read next.
+	// Later commits are noticed; earlier ones are read next.
 	const changes = watchChanges(journal, key, signal);
 	try {
 		for (;;) {
@@ -81,8 +81,8 @@ export async function* followPages(
 }
 
 /**
- * Changes of a session: `next` resolves when something was committed since `take`, false when it is over. `take` gives what
- * was committed since it was called last, undefined where that has to be read.
+ * Changes of a session: `next` resolves when something was committed since `take`, false at the end. `take` returns the
+ * commits since its last call, or undefined if they have to be read.
  */
 function watchChanges(
 	journal: FollowedJournal,
@@ -99,7 +99,7 @@ function watchChanges(
 		for (const commit of given ?? []) {
 			count += commit.count;
 			size += commit.size;
-			// Who is slow keeps nothing, and reads.
+			// A slow follower buffers nothing, and reads instead.
 			if (count < pageSize && size <= keptCharacters) commits?.push(commit);
 			else commits = undefined;
 		}

@@ -17,8 +17,8 @@ export interface FollowOptions {
 	/** Only events after this id. Default: all that are kept. */
 	readonly after?: string | undefined;
 	/**
-	 * When to end: `complete` after the first execution that is over (its run has ended, or waits for somebody outside),
-	 * `idle` (the default) after the last one, `never`. A run that waits for a time or for its model is still under way.
+	 * When to end: `complete` after the first execution that has ended or waits for an outside answer, `idle` (the
+	 * default) after the last one, `never`. A run that waits for a time or for its model counts as running.
 	 */
 	readonly until?: "complete" | "idle" | "never" | undefined;
 	/** Ends it. */

@@ -4,7 +4,7 @@ import { type Host, journalHost } from "./host-port.ts";
 import type { Journal, MaybePromise } from "./journal.ts";
 import type { SessionValues, ValueStore } from "./values.ts";
 
-/** What is known of the host already. */
+/** The known parts of the host. */
 export interface AwaitedHostOptions {
 	/** Name of the journal. Default: `awaited`. */
 	readonly name?: string;

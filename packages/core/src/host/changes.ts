@@ -24,7 +24,7 @@ export interface Change {
 
 /** Which changes to read. */
 export interface ReadChangesOptions {
-	/** Only those after this position. Default 0: of every session that is there, its last one. */
+	/** Only changes after this position. Default 0: the last change of every existing session. */
 	readonly after?: number;
 	/** At most so many. Default 500. */
 	readonly limit?: number;
@@ -45,12 +45,12 @@ export interface ChangeLog {
 
 /** How many deletions a store remembers at least. */
 export const rememberedDeletions = 1_000;
-/** How many changes are read at a time when nothing else is said. */
+/** The default number of changes per read. */
 export const changesAtOnce = 500;
 
 /** Where a follower begins, and what ends it. */
 export interface WatchAllOptions {
-	/** Only changes after this position; `now` for those to come. Default 0: all sessions that are there, then what comes. */
+	/** Only changes after this position; `now` for future ones. Default 0: all existing sessions, then future changes. */
 	readonly after?: number | "now";
 	/** `caught-up`: ends when there is nothing more to read. Default `never`. */
 	readonly until?: "caught-up" | "never";
@@ -108,7 +108,7 @@ export async function* watchAll(
 	}
 }
 
-/** The error of changes that are asked for and not remembered any more. */
+/** The error for changes that the store no longer remembers. */
 export function changesExpired(after: number): HoldfastError {
 	return new HoldfastError(
 		"changes_expired",

@@ -1,6 +1,6 @@
-// The port of files: bytes kept beside a session under an owner and a name, streamed in and out in pieces, so that a file
-// of any size passes through bounded memory. Implementations: memory-files.ts and sqlite/sqlite-files.ts; `hostContract` of
-// @holdfast/testing holds them alike.
+// The port of files: bytes stored with a session under an owner and a name, streamed in and out in pieces, so that a file
+// of any size passes through bounded memory. Implementations: memory-files.ts and sqlite/sqlite-files.ts; `hostContract`
+// of @holdfast/testing keeps them equal.
 import { HoldfastError, HoldfastTypeError } from "@holdfast/upp";
 import type { MaybePromise } from "./journal.ts";
 
@@ -21,15 +21,15 @@ export interface ByteRange {
 	readonly end?: number;
 }
 
-/** What a file is written from: its bytes in pieces of any size, taken as fast as they are kept. */
+/** The source of a file: its bytes in pieces of any size, read as fast as they are stored. */
 export type FileSource = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
 /** The files of one owner in one session, under names. */
 export interface SessionFiles {
 	/**
-	 * Writes a file, or replaces it: readers see all of the old one until all of the new one is kept, and then that. What
-	 * the source throws, or a limit, leaves the old one as it was. Creates the session when it is new. Rejects with
-	 * `file_too_large`, `disk_full`, and `lease_lost` when the session was removed meanwhile.
+	 * Writes or replaces a file: readers see all of the old one until all of the new one is stored. If the source throws,
+	 * or a limit is exceeded, the old one stays. Creates a new session if needed. Rejects with `file_too_large`,
+	 * `disk_full`, and `lease_lost` if the session was removed in the meantime.
 	 */
 	write(name: string, source: FileSource): Promise<FileInfo>;
 	/**
@@ -55,11 +55,14 @@ export interface FileStore {
 export interface FileLimits {
 	/** Bytes of one file. Default: no limit. Larger ones reject with `file_too_large`. */
 	readonly maxFileBytes?: number;
-	/** Bytes of all files of one session, of all owners. Default: no limit. What would pass it rejects with `file_too_large`. */
+	/**
+	 * The maximum size of all files of one session, of all owners, in bytes. Default: no limit. A write beyond it rejects
+	 * with `file_too_large`.
+	 */
 	readonly maxSessionBytes?: number;
 }
 
-/** Bytes of a piece as it is kept and read. */
+/** The size of a stored piece in bytes. */
 export const pieceSize: number = 256 * 1024;
 
 /**

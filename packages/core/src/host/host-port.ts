@@ -1,4 +1,5 @@
-// A host: where an agent's sessions live, and what is kept beside them. Each port is a small interface of its own.
+// A host: the location of an agent's sessions and of the data stored with them. Each port is a small interface of its
+// own.
 export { memoryHost } from "./memory-host.ts";
 
 import type { ChangeLog } from "./changes.ts";
@@ -11,7 +12,7 @@ import type { TimerStore } from "./timers.ts";
 import { memoryValues, type ValueStore } from "./values.ts";
 import type { WorkQueue } from "./work-queue.ts";
 
-/** What a host can do beside keeping things. */
+/** The capabilities of a host besides storage. */
 export interface ExecutionCapabilities {
 	/**
 	 * Whether sub-agents may work in the background: `durable` when their runs survive the process, `in-process` when they
@@ -26,7 +27,7 @@ export interface ExecutionCapabilities {
  */
 export interface Host {
 	readonly journal: Journal;
-	/** What it can do beside keeping sessions. Default: background work that lives as long as the process. */
+	/** Its capabilities besides storing sessions. Default: background work that lives as long as the process. */
 	readonly capabilities?: ExecutionCapabilities;
 	/** Small values under a name, of a session and an owner such as a plugin. */
 	readonly values: ValueStore;

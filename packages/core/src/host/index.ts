@@ -1,4 +1,4 @@
-// Door of the journal: facts, the port, its in-memory twin, and hosts.
+// Entry point of the journal: facts, the port, its in-memory implementation, and hosts.
 export { awaitedHost, awaitedValues } from "./awaited-host.ts";
 export {
 	type Change,

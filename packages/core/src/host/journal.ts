@@ -6,7 +6,7 @@ import type { Chunk, Committed, Entry, Fact, SourcePage, StoredChunk } from "../
 /** A store that need not wait answers at once; the engine awaits only real promises. */
 export type { MaybePromise };
 
-/** Something said to a session from outside. Anyone may submit one at any time, without a lease (keeps I4). */
+/** An input to a session from outside. It may be submitted at any time, without a lease (keeps I4). */
 export interface Input {
 	readonly id: string;
 	/**
@@ -14,15 +14,15 @@ export interface Input {
 	 * starts none.
 	 */
 	readonly kind: "message" | "steer" | "stop" | "edit" | "tool-result" | "approval" | "timer" | "notice";
-	/** The run a `message` will start, or the run any other kind is for; absent: whichever is active. */
+	/** The run that a `message` will start, or that any other kind is for; absent: the active one. */
 	readonly runId?: string;
 	/** Two inputs of one session with the same key are one input, also where an append began with one. */
 	readonly dedupeKey?: string;
 	/** The worker whose caller waits for it; while that worker lives, it starts the run. */
 	readonly workerId?: string;
 	/**
-	 * Who asks for it: accepted only while that run is open or, without a run, that session is there, else `lease_lost`; with
-	 * an incarnation, while it is the same session. Not kept with the input.
+	 * The requester: the input is accepted only while that run is open or, without a run, that session exists, else
+	 * `lease_lost`; with an incarnation, only for the same incarnation. Not stored with the input.
 	 */
 	readonly askedBy?: { readonly key: string; readonly runId?: string; readonly incarnation?: string };
 	/** JSON-safe value (see upp's encodeValue). */
@@ -38,14 +38,14 @@ export interface StoredInput extends Omit<Input, "askedBy"> {
 /** A session at a glance. */
 export interface SessionHead {
 	readonly key: string;
-	/** Made anew whenever the session is created, also after it was deleted: the same session has the same one. */
+	/** A new value whenever the session is created, also after a deletion: it identifies the incarnation. */
 	readonly incarnation: string;
 	readonly epoch: number;
 	/** Seq of the last entry; 0 if absent. */
 	readonly seq: number;
 	/** The run that was started and has not ended. */
 	readonly openRunId?: string;
-	/** The open run was parked: it continues only when somebody releases it. */
+	/** The open run was parked: it continues only after a release. */
 	readonly parked?: true;
 	/** The worker that holds the open run's lease, and whether it still lives. */
 	readonly holder?: { readonly workerId: string; readonly alive: boolean };
@@ -72,12 +72,12 @@ export interface FirstValue {
 	readonly value: unknown;
 }
 
-/** What one append commits, all or nothing. */
+/** The content of one append, committed atomically. */
 export interface Append {
 	readonly at: number;
 	readonly runId: string;
 	readonly facts: readonly Fact[];
-	/** What was emitted since the last entry; it comes before these facts, which may be empty. */
+	/** Text emitted since the last entry; it precedes these facts, which may be empty. */
 	readonly chunks?: readonly Chunk[];
 	/**
 	 * Key of the input that these facts begin with, where it comes from nobody's inbox: one that the session has already
@@ -89,7 +89,10 @@ export interface Append {
 	 * elsewhere. Rejects with `session_exists` when the session has entries, or one of them already.
 	 */
 	readonly values?: readonly FirstValue[];
-	/** Ids of inputs that these facts took in; they leave the inbox in the same transaction. One that is gone: `lease_lost`. */
+	/**
+	 * Ids of inputs that these facts accepted; they leave the inbox in the same transaction. If one is missing:
+	 * `lease_lost`.
+	 */
 	readonly drain?: readonly string[];
 	/**
 	 * The one fact, of kind `folded`, takes the place of all entries up to this seq, which must be that of a `run.ended`
@@ -107,10 +110,9 @@ export type AppendResult =
 	| { readonly ok: false; readonly reason: "inputs-waiting" };
 
 /**
- * The right to append to one session. It stays good until somebody raises the session's epoch; a lapsed timer
- * alone takes nothing away. Taking it costs no write of its own: the first append takes it, and rejects with
- * `lease_lost` when the session is no longer as it was when the lease was asked for. Each lease fences the ones
- * before it, those of the same worker too.
+ * The right to append to one session. It stays valid until the session's epoch is raised; an expired timer alone does not
+ * end it. Acquiring it writes nothing: the first append takes over the session, and rejects with `lease_lost` if the
+ * session has changed since the lease was requested. Each lease fences earlier ones, including those of the same worker.
  */
 export interface Lease {
 	readonly key: string;
@@ -162,9 +164,9 @@ export interface ListOptions {
 	/** At most so many. Default: all. */
 	readonly limit?: number;
 	/**
-	 * `open`: a run is unfinished. `orphaned`: nobody alive works on a run that is unfinished and not parked, or on none,
-	 * while a `message` waits whose worker is dead, or a `steer` that a worker put there and no run took in. `waiting`:
-	 * the last entry says that a run waits for somebody outside; nobody works on such, and they are not `orphaned`.
+	 * `open`: a run is unfinished. `orphaned`: a run is unfinished, not parked and without a live owner, or there is no
+	 * run, but a `message` of a dead worker waits, or a `steer` that a worker submitted and no run accepted. `waiting`:
+	 * the last entry says that a run waits for an outside answer; such runs have no owner, and are not `orphaned`.
 	 */
 	readonly state?: "any" | "open" | "orphaned" | "waiting";
 	/** Only those that changed at this time or after it, by their writer's clock, in milliseconds since the epoch. */
@@ -203,9 +205,9 @@ export interface Journal {
 	/** Chunks in order; they go with the entries that are folded. Absent: the journal keeps none, and ignores them. */
 	readChunks?(key: string, options: ReadChunks): MaybePromise<readonly StoredChunk[]>;
 	/**
-	 * Entries after a place and the chunks from there up to the last of them, at most so many of each, with the session they
-	 * are of: all as it is at one time. Undefined where there is no such session. Rejects as `read` does. Absent: followers
-	 * ask for each by itself.
+	 * Entries after a position and the chunks up to the last of them, with a limit for each, and their session: one
+	 * consistent snapshot. Undefined if the session does not exist. Rejects as `read` does. Absent: followers request
+	 * each separately.
 	 */
 	readPage?(key: string, options: Pick<ReadChunks, "after" | "limit">): MaybePromise<SourcePage | undefined>;
 	head(key: string): MaybePromise<SessionHead | undefined>;
@@ -224,9 +226,10 @@ export interface Journal {
 	 */
 	watch(key: string, changed: (commits?: readonly Committed[]) => void): () => void;
 	/**
-	 * Copies the entries of a session up to a seq into a new one, all or none: facts as they are, with their runs, places and
-	 * times, but no inputs. No run may be open there: rejects with `fork_unsettled` when one is, or there is no such entry,
-	 * with `session_exists` when the new key is taken. Needs no lease, and the session that is copied continues.
+	 * Copies the entries of a session up to a seq into a new one, atomically: facts are unchanged, with their runs,
+	 * positions and times, but inputs are not copied. No run may be open there: rejects with `fork_unsettled` if one is,
+	 * or the entry does not exist, with `session_exists` if the new key is taken. Needs no lease, and the copied session
+	 * continues.
 	 */
 	fork(from: string, to: string, until: number): MaybePromise<void>;
 	/**

@@ -1,18 +1,18 @@
-// What of the process's own life the runtime takes part in: its end, and warnings to who runs it.
+// The parts of the process's life that concern the runtime: its end, and warnings to the operator.
 import type { HoldfastError } from "@holdfast/upp";
 
 /** The end of the process. */
 export interface Lifetime {
-	/** Calls `ending` when the process ends, which waits for nothing any more. Given again, it is called once. */
+	/** Calls `ending` when the process ends, which then waits for nothing. A repeated registration calls it once. */
 	watchEnd(ending: () => void): void;
-	/** Does not call it any more; harmless where it was not watched. */
+	/** Removes the callback; harmless if it was not registered. */
 	ignoreEnd(ending: () => void): void;
 }
 
-/** Gets warnings: nothing failed, and somebody should know. `code` says of what. */
+/** Receives warnings: nothing failed, but the operator should know. `code` identifies the subject. */
 export type Warn = (warning: HoldfastError) => void;
 
-/** What the platform may have of Node's process. */
+/** The parts of Node's process that the platform may have. */
 interface PlatformProcess {
 	once?(event: "exit", ending: () => void): unknown;
 	emitWarning?(warning: Error): void;
@@ -38,7 +38,7 @@ export const systemLifetime: Lifetime = {
 /** A warning of the process where there is such a thing, else a line on the console. */
 export const systemWarn: Warn = (warning) => {
 	const process = platformProcess();
-	// What a process that ends puts off is never written.
+	// A process that is ending never performs deferred writes.
 	if (process?.emitWarning === undefined || state === "ending") {
 		console.warn(`Warning [${warning.code}]: ${warning.message}`);
 		return;

@@ -12,7 +12,7 @@ import type { Session, Store } from "./memory-store.ts";
 /** Something in the order of its last change: a session, or what is remembered of one that was deleted. */
 export interface Changed {
 	readonly key: string;
-	/** Tells it from all others of its store, those of its key too. */
+	/** Distinguishes it from all others of its store, including earlier ones with its key. */
 	readonly number: number;
 	/** 0 before its first change. */
 	position: number;
@@ -21,7 +21,7 @@ export interface Changed {
 	newer: Changed | undefined;
 }
 
-/** A session that is gone. */
+/** A deleted session. */
 interface Deletion extends Changed {
 	readonly seq: number;
 }
@@ -32,7 +32,7 @@ export interface ChangeOrder {
 	position: number;
 	/** In their order, so many as are remembered. */
 	readonly deletions: Changed[];
-	/** Position of the last deletion that is not remembered any more; 0 while all are remembered. */
+	/** Position of the last deletion that is no longer remembered; 0 while all are remembered. */
 	forgotten: number;
 }
 
@@ -94,7 +94,7 @@ export function memoryChanges(store: Store): ChangeLog {
 			if (after > 0 && after < order.forgotten) throw changesExpired(after);
 			const found: Changed[] = [];
 			for (let at = order.latest; at !== undefined && at.position > after; at = at.older) {
-				// Who begins has not seen what was deleted.
+				// A reader that starts from the beginning has not seen deleted sessions.
 				if (after > 0 || at.kind !== "deleted") found.push(at);
 			}
 			return found

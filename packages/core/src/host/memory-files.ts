@@ -22,7 +22,7 @@ interface Kept {
 /** The files of a session by owner and name. */
 type Files = Map<string, Map<string, Kept>>;
 
-/** The files beside the sessions of a store. */
+/** The files stored with the sessions of a store. */
 export function filesBeside(store: Store, limits: FileLimits = {}): FileStore {
 	const sessions = new Map<string, Files>();
 	store.deleted.push((key) => void sessions.delete(key));

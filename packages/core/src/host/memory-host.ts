@@ -20,7 +20,7 @@ export interface MemoryHostOptions extends MemoryJournalOptions {
 export function memoryHost(options: MemoryHostOptions = {}): Required<Omit<Host, "queue" | "stats">> {
 	const store = newStore(options.clock);
 	const journal = workerOf(store, options.workerId ?? "memory");
-	// Most agents need the journal alone: what is beside it is made when it is first asked for.
+	// Most agents need only the journal: other ports are created on first access.
 	const made: { -readonly [Port in keyof Host]?: Host[Port] } = {};
 	return {
 		journal,

@@ -199,7 +199,7 @@ function isOrphaned(
 ): boolean {
 	if (entries.at(-1)?.fact.kind === "waiting") return false; // for somebody outside
 	if (openRunId !== undefined) return parked !== true && holder?.alive !== true;
-	// What was said to a run is a turn of its own when the run is over, and anyone's: who said it has the run's handle.
+	// A message for an ended run is a turn of its own, which any process may start: the sender has the run's handle.
 	return inbox.some(({ kind, workerId = "" }) => {
 		if (kind === "steer") return workerId !== "";
 		return kind === "message" && store.workers.get(workerId)?.alive !== true;

@@ -104,13 +104,13 @@ export class MemoryLease implements Lease {
 
 	release(): void {
 		const session = this.#state === "taken" ? this.#session : undefined;
-		// Of a session without entries the holder says that it was taken once.
+		// For a session without entries, the holder means that it was taken over once.
 		if (session?.holder === this && session.entries.length > 0) session.holder = undefined;
 		this.#state = "lost";
 		this.#notify = undefined;
 	}
 
-	/** The session as it was seen, if there is one by now; or the end of this lease. */
+	/** The session as it was read, if it exists by now; or the end of this lease. */
 	#find(): Session | undefined {
 		const session = this.#store.sessions.get(this.key);
 		if (
@@ -123,7 +123,7 @@ export class MemoryLease implements Lease {
 	}
 
 	#isCurrent(session: Session): boolean {
-		// Nobody had it when it was looked at; by now it may exist, if only for an input that came.
+		// It did not exist when it was read; by now it may, but only because of an input.
 		if (this.#session === undefined) return session.entries.length === 0 && session.holder === undefined;
 		if (session.epoch !== this.#epoch || session.openRunId !== this.openRunId) return false;
 		return this.#mode === "seize" || lastSeq(session) === this.seq;
@@ -151,7 +151,7 @@ function somethingWaits(session: Session | undefined, batch: Append): boolean {
 	);
 }
 
-/** What is folded must be over: nothing of it is emitted, resumed or settled any more. */
+/** Folded entries must be settled: none of them is emitted, resumed or settled afterwards. */
 function checkSettled(key: string, session: Session | undefined, seq: number): void {
 	const kind = session?.entries.find((entry) => entry.seq === seq)?.fact.kind;
 	if (session?.openRunId === undefined && (kind === "run.ended" || kind === "folded")) return;
@@ -165,7 +165,7 @@ function fold(session: Session, { at, runId, facts }: Append, seq: number): void
 	entries.splice(0, count, ...facts.map((fact) => ({ seq, at, runId, fact })));
 }
 
-/** What is gone from the inbox went with its session, or another has it: the session is not as it was seen. */
+/** A missing inbox input was deleted with its session, or another lease has it: the session has changed. */
 function isWaiting(session: Session | undefined, ids: readonly string[]): boolean {
 	if (ids.length === 0) return true;
 	const waiting = new Set(session?.inbox?.map(({ id }) => id));

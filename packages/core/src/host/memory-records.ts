@@ -1,4 +1,4 @@
-// Records in memory: kept as they were given, answered at once.
+// Records in memory: stored unchanged, answered at once.
 import type { RecordSpace, StoredRecord } from "./records.ts";
 
 const nothing: StoredRecord = { revision: 0, value: undefined };

@@ -1,4 +1,4 @@
-// What a journal in memory keeps: plain records, and nothing per session that is not needed yet (keeps I5).
+// The data of a journal in memory: plain records, and nothing per session that is not needed yet (keeps I5).
 import { uuid } from "@holdfast/upp";
 import type { Entry, StoredChunk } from "../facts/index.ts";
 import type { StoredInput } from "./journal.ts";
@@ -6,14 +6,14 @@ import { type Changed, type ChangeOrder, newOrder, noteChange } from "./memory-c
 import type { MemoryLease } from "./memory-lease.ts";
 import { makeWatchers, type Watchers } from "./watchers.ts";
 
-/** What the workers of one memory share. */
+/** State shared by the workers of one memory. */
 export interface Store {
 	readonly clock: { now(): number };
 	readonly sessions: Map<string, Session>;
 	readonly workers: Map<string, Worker>;
 	readonly watchers: Watchers;
 	readonly order: ChangeOrder;
-	/** Called with the key of each session that was deleted: what is kept beside it goes with it. */
+	/** Called with the key of each deleted session: data stored with it is deleted too. */
 	readonly deleted: ((key: string) => void)[];
 	/** The id of the session of a number, which no other has, in this store or another. */
 	readonly incarnationOf: (number: number) => string;

@@ -21,7 +21,7 @@ interface Place {
 	readonly timer: Kept;
 }
 
-/** The timers beside the sessions of a store. */
+/** The timers stored with the sessions of a store. */
 export function timersBeside(store: Store): TimerStore {
 	const bySession = new Map<string, Map<string, Kept>>();
 	const watchers = new Set<() => void>();

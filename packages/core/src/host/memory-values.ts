@@ -2,7 +2,7 @@
 import { ensureSession, type Store } from "./memory-store.ts";
 import { memoryValues, type ValueStore } from "./values.ts";
 
-/** The values beside the sessions of a store. Writing one creates its session when it is new. */
+/** The values stored with the sessions of a store. Writing one creates a new session if needed. */
 export function valuesBeside(store: Store): ValueStore {
 	const kept = memoryValues();
 	store.deleted.push((key) => void kept.deleteSession(key));

@@ -30,7 +30,7 @@ export interface EventLoop {
 	whenTurned(passed: () => void): void;
 }
 
-/** What the runtime takes from its surroundings: clock, ids, timers, event loop, the end of the process. */
+/** The services that the runtime uses: clock, ids, timers, event loop, the end of the process. */
 export interface Ports {
 	readonly clock: Clock;
 	readonly ids: Ids;

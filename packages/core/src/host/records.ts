@@ -1,5 +1,5 @@
-// Records: small values under a shelf and a name, each with a revision, replaced only where nobody was faster. All that a
-// host keeps beside its journal lies here, so that one transaction covers it, in memory and in files alike.
+// Records: small values under a shelf and a name, each with a revision, replaced by compare-and-swap. Everything that a
+// host stores in addition to its journal is here, so that one transaction covers it, in memory and in files alike.
 import type { MaybePromise } from "./journal.ts";
 import { systemPorts } from "./ports.ts";
 
@@ -7,7 +7,7 @@ import { systemPorts } from "./ports.ts";
 export interface StoredRecord {
 	/** A new one for every write of any record, never used again; 0 for what is not there. */
 	readonly revision: number;
-	/** Undefined when nothing is there. */
+	/** Undefined if it does not exist. */
 	readonly value: unknown;
 }
 
@@ -69,12 +69,12 @@ export class RecordDraft {
 		return value;
 	}
 
-	/** Writes a value; undefined takes it away. The caller gives it up: it is not changed any more. */
+	/** Writes a value; undefined deletes it. The caller must not change it afterwards. */
 	put(shelf: string, name: string, value: unknown): void {
 		this.#writes.set(addressOf(shelf, name), { shelf, name, value });
 	}
 
-	/** The values of a shelf by name. Records that others add meanwhile are no conflict. */
+	/** The values of a shelf by name. Records that others add concurrently are no conflict. */
 	async list(shelf: string, options: ListRecords = {}): Promise<readonly (readonly [string, unknown])[]> {
 		const { after = "", limit = Number.POSITIVE_INFINITY } = options;
 		const own = [...this.#writes.values()].filter((write) => write.shelf === shelf && write.name > after);
@@ -89,14 +89,14 @@ export class RecordDraft {
 		return entries.length > limit ? entries.slice(0, limit) : entries;
 	}
 
-	/** False when what was read has changed meanwhile: nothing is written then. */
+	/** False if a read value has changed in the meantime: nothing is written then. */
 	async commit(): Promise<boolean> {
 		if (this.#writes.size === 0) return true;
 		return await this.#space.commit([...this.#seen.values()], [...this.#writes.values()]);
 	}
 }
 
-/** Does `work` on a draft until it is committed. What `work` throws leaves everything as it was. */
+/** Runs `work` on a draft until it is committed. If `work` throws, nothing changes. */
 export async function onDraft<T>(space: RecordSpace, work: (draft: RecordDraft) => Promise<T>): Promise<T> {
 	for (let attempt = 1; ; attempt++) {
 		const draft = new RecordDraft(space);

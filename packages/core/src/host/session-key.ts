@@ -16,7 +16,7 @@ export function storeKeyOf(namespace: string | undefined, key: string): string {
 	return key.startsWith(mark) ? `${mark}key${mark}${key}` : key;
 }
 
-/** What the store keys of all child sessions of a session begin with; without a session, of all child sessions. */
+/** The prefix of the store keys of all child sessions of a session; without a session, of all child sessions. */
 export function childPrefix(parentStoreKey?: string): string {
 	const prefix = `${mark}sub${mark}`;
 	return parentStoreKey === undefined
@@ -24,7 +24,7 @@ export function childPrefix(parentStoreKey?: string): string {
 		: `${prefix}${parentStoreKey.length}${mark}${parentStoreKey}${mark}`;
 }
 
-/** The store key of a child session: always inside its parent's and sub-agent's scope, whatever the suffix says. */
+/** The store key of a child session: always inside its parent's and sub-agent's scope, for every suffix. */
 export function childStoreKey(parentStoreKey: string, subagent: string, suffix: string): string {
 	return `${childPrefix(parentStoreKey)}${subagent.length}${mark}${subagent}${mark}${suffix}`;
 }
@@ -56,7 +56,7 @@ export function namespacePrefix(namespace: string | null): {
 		: { prefix: storeKeyOf(namespace, ""), begins: true };
 }
 
-/** What a store key that `childStoreKey` gave is made of; undefined for others. */
+/** The parts of a store key made by `childStoreKey`; undefined for others. */
 export function readChildStoreKey(
 	storeKey: string,
 ): { readonly parentStoreKey: string; readonly subagent: string; readonly suffix: string } | undefined {

@@ -1,7 +1,7 @@
 // The port of a bare session store: opaque states under keys, replaced by compare-and-swap. Nothing of leases, runs or
 // time is asked of it.
 
-/** What a store keeps under a key. */
+/** The stored data of a key. */
 export interface StoredSession {
 	/** Opaque, JSON-safe. A caller may change what it gets without changing what is stored. */
 	readonly state: unknown;
@@ -9,7 +9,7 @@ export interface StoredSession {
 	readonly version: string;
 }
 
-/** What a commit came to. */
+/** The result of a commit. */
 export type CommitResult =
 	| { readonly ok: true; readonly version: string }
 	| { readonly ok: false; readonly reason: "conflict" };
@@ -19,7 +19,7 @@ export type CommitResult =
  * `sessionStoreContract` of `@holdfast/testing` holds it to this contract.
  */
 export interface SessionStore {
-	/** What is under the key; null when nothing does. */
+	/** The data of the key; null if there is none. */
 	load(key: string): Promise<StoredSession | null>;
 	/**
 	 * Replaces the state, or with `expectedVersion: null` creates it. A conflict when another version is there than

@@ -1,6 +1,6 @@
-// The whole content of a store, table by table, in a form that each kind of store can give and take: so that it can be moved
-// from one to another, and looked through wherever it is. Keys, ids and names are as they are stored (`toStored`), bodies
-// are JSON as text. Workers, leases and claims are of a place, and no part of it; so are the positions of changes.
+// The whole content of a store, table by table, in a form that each kind of store can export and import, to move it to
+// another store or to examine it. Keys, ids and names are in stored form (`toStored`), bodies are JSON text. Workers,
+// leases and claims belong to a location and are not included, nor are the positions of changes.
 
 /** The rows of the tables, as every store gives them. Sessions and files have the numbers that they have in their store. */
 export interface DumpTables {
@@ -10,7 +10,7 @@ export interface DumpTables {
 		readonly incarnation: string;
 		readonly epoch: number;
 		readonly openRun: string | null;
-		/** When somebody has to look at a run that waits or is parked. */
+		/** The time when a waiting or parked run is next due. */
 		readonly lookAt: number | null;
 		/** Seq of the entry that represents those before it; else 0. */
 		readonly firstSeq: number;
@@ -44,7 +44,7 @@ export interface DumpTables {
 		readonly kind: string;
 		readonly run: string | null;
 		readonly dedupeKey: string | null;
-		/** In whose name it was accepted: somebody who is dead by the time it is read elsewhere. */
+		/** The worker that accepted it, which is dead by the time it is read elsewhere. */
 		readonly worker: string | null;
 		readonly at: number;
 		readonly body: string;
@@ -138,7 +138,7 @@ export class StoreScale {
 		}
 	}
 
-	/** What was counted so far. */
+	/** The count so far. */
 	get size(): StoreSize {
 		return this.#sizes;
 	}

@@ -2,7 +2,7 @@
 
 /** How much waits in a store, and what this process has done there. */
 export interface StoreStats {
-	/** Sessions that are due and that nobody works on, of the whole store; counted up to 100,000. */
+	/** Due sessions without an owner in the whole store, counted up to 100,000. */
 	readonly queued: number;
 	/** Milliseconds for which the oldest of them has been due; 0 without one. */
 	readonly oldestDueMs: number;

@@ -1,10 +1,9 @@
-// The port of timers that survive: each belongs to a session, is due at a time, and stays until its claimant has
-// settled it, so that it fires at least once. Implementations: memory-timers.ts and sqlite/sqlite-timers.ts;
-// `hostContract` of @holdfast/testing holds them alike.
+// The port of durable timers: each belongs to a session, has a due time, and stays until its claimant settles it, so that
+// it fires at least once. Implementations: memory-timers.ts and sqlite/sqlite-timers.ts; `hostContract` of
+// @holdfast/testing keeps them equal.
 //
-// A timer is pending until its time, then due. A claim takes it for a while; when that is over and it was not settled, it
-// is due again. `settle`, `cancel` and the removal of its session end it; setting it anew makes it pending and voids the
-// claim.
+// A timer is pending until its time, then due. A claim reserves it for a while; if it is not settled by then, it is due
+// again. `settle`, `cancel` and the removal of its session end it; setting it again makes it pending and voids the claim.
 import type { MaybePromise } from "./journal.ts";
 
 /** Something to be done at a time. */
@@ -19,7 +18,7 @@ export interface Timer {
 	readonly body?: unknown;
 }
 
-/** A timer that is due, and for a while nobody else's. */
+/** A due timer with a temporary claim. */
 export interface ClaimedTimer extends Timer {
 	/** The incarnation of its session. */
 	readonly incarnation: string;
@@ -52,7 +51,7 @@ export interface TimerStore {
 	cancel(key: string, name: string): MaybePromise<boolean>;
 	/** Takes timers that are due. */
 	claim(options: ClaimOptions): MaybePromise<readonly ClaimedTimer[]>;
-	/** Ends a timer that was claimed. False when the claim is void: it was settled, cancelled, set anew or claimed by another. */
+	/** Ends a claimed timer. False if the claim is void: it was settled, cancelled, set again or claimed by another. */
 	settle(timer: Pick<ClaimedTimer, "key" | "name" | "claim">): MaybePromise<boolean>;
 	/**
 	 * When the next one is due, in milliseconds since the epoch; undefined if absent. It may be in the past, unless only those
@@ -61,11 +60,11 @@ export interface TimerStore {
 	nextDue(options?: { readonly after?: number }): MaybePromise<number | undefined>;
 	/** The timers of a session, in the order of their names. */
 	list(key: string): MaybePromise<readonly Timer[]>;
-	/** Calls `changed` when `nextDue()` may be earlier than it was, whatever the cause. Returns the way to stop. */
+	/** Calls `changed` whenever `nextDue()` may have become earlier. Returns a function that stops it. */
 	watch(changed: () => void): () => void;
 }
 
-/** Milliseconds for which a claim holds when nothing else is said. */
+/** The default validity of a claim in milliseconds. */
 export const claimLease = 30_000;
-/** How many timers are claimed at a time when nothing else is said. */
+/** The default number of timers per claim. */
 export const claimAtOnce = 100;

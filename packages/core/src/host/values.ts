@@ -1,5 +1,5 @@
-// Small values kept beside a session: a port of four methods, and its twin in memory. Deleting a session deletes
-// its values.
+// Small values stored with a session: a port of four methods, and its in-memory implementation. Deleting a session
+// deletes its values.
 import { decodeValue, encodeValue, type JSONValue } from "@holdfast/upp";
 import type { MaybePromise } from "./journal.ts";
 

@@ -1,4 +1,4 @@
-// Who wants to know of changes in which session. Shared by the journals.
+// The watchers of sessions. Shared by the journals.
 import type { Committed } from "../facts/index.ts";
 
 /** Called after a change, with the commits it consists of where they are known. */
@@ -11,14 +11,14 @@ export interface Watchers {
 	/** Adds one of all sessions; returns the way to take it away. */
 	addToAll(changed: () => void): () => void;
 	/**
-	 * Something of the session was committed: its watchers are called soon, once for all that came together. `commits` says what,
-	 * and is asked where somebody watches. Default: that has to be read.
+	 * Reports a commit of the session: its watchers are called soon, once for all commits until then. `commits` returns
+	 * the commits, and is called only if there are watchers. Default: they have to be read.
 	 */
 	changed(key: string, commits?: () => readonly Committed[]): void;
 	/** Something was committed, who knows where: the watchers of all sessions are called soon. */
 	somethingChanged(): void;
 	has(key: string): boolean;
-	/** The keys somebody watches. */
+	/** The watched keys. */
 	keys(): Iterable<string>;
 	readonly size: number;
 	/** Whether anybody watches all of them. */

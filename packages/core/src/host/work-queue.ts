@@ -1,10 +1,10 @@
-// A queue of work: a store that hands out the sessions that have something to do, so that nobody needs to look for them.
+// A work queue: a store that hands out the sessions with due work, so that no scan is needed.
 
 /** Who takes work. */
 export interface WorkTaker {
 	/** Sessions at most that are handed to it at once. */
 	readonly atOnce: number;
-	/** Whether it works on the session of that key; what nobody here takes is for other processes. */
+	/** Whether this process handles the session with that key; others are left to other processes. */
 	isOurs(key: string): boolean;
 	/**
 	 * Does what there is to do in a session. The queue hands out no more than `atOnce` until this settles; when it rejects,

@@ -16,7 +16,7 @@ export type Check = (value: unknown) => Finding[] | undefined;
 /** A schema node being compiled. */
 export type SchemaNode = Readonly<Record<string, unknown>>;
 
-/** What keyword compilers need: compiling the schemas below theirs. Undefined means that anything is valid. */
+/** The context of keyword compilers: compiles nested schemas. Undefined means that everything is valid. */
 export interface Compilation {
 	compile(schema: unknown, place: readonly string[]): Check | undefined;
 }
@@ -52,7 +52,7 @@ export function malformed(place: readonly string[], why: string): HoldfastError 
 	);
 }
 
-/** A keyword's value that must be a number, when it is there. */
+/** A keyword's value, which must be a number if present. */
 export function numberKeyword(
 	node: SchemaNode,
 	keyword: string,
@@ -63,7 +63,7 @@ export function numberKeyword(
 	throw malformed([...place, keyword], "expected a number");
 }
 
-/** A keyword's value that must be a count, when it is there. */
+/** A keyword's value, which must be a count if present. */
 export function countKeyword(
 	node: SchemaNode,
 	keyword: string,

@@ -81,8 +81,8 @@ function alternatives(
 
 const MISMATCH = /^expected (.*), got /s;
 
-// An alternative that fails at the root was hardly meant; one that fails deeper, or elsewhere than at a fixed
-// value, says best what to mend.
+// An alternative that fails at the root was probably not intended; one that fails deeper, or elsewhere than at a fixed
+// value, best explains the problem.
 function explain(failures: readonly Finding[][], value: unknown): Finding[] {
 	const deep = failures.filter((findings) => !findings.every(isMismatchOfWhole));
 	if (deep.length === 0) {

@@ -1,8 +1,8 @@
-// Compiles a JSON Schema to closures, once per schema object.
-// What counts, of drafts 7 and 2020-12: type, enum, const, nullable; minimum, maximum, exclusiveMinimum,
-// exclusiveMaximum, multipleOf; minLength, maxLength, pattern; properties, required, additionalProperties,
-// patternProperties, propertyNames, minProperties, maxProperties; items, prefixItems, additionalItems (draft 7),
-// minItems, maxItems, uniqueItems; allOf, anyOf, oneOf, not; $ref within the schema. All else is ignored.
+// Compiles a JSON Schema to closures, once per schema object. Supported keywords of drafts 7 and 2020-12: type, enum,
+// const, nullable; minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf; minLength, maxLength, pattern;
+// properties, required, additionalProperties, patternProperties, propertyNames, minProperties, maxProperties; items,
+// prefixItems, additionalItems (draft 7), minItems, maxItems, uniqueItems; allOf, anyOf, oneOf, not; $ref within the
+// schema. Others are ignored.
 
 import {
 	add,
@@ -23,7 +23,7 @@ import { choiceCheck, numberCheck, stringCheck, typeCheck } from "./scalar-keywo
 import { checkSize } from "./size.ts";
 import { isStandardSchema } from "./standard-schema.ts";
 
-/** Says what is wrong with a value: nothing, or a list. */
+/** Validates a value: returns undefined, or a list of issues. */
 export type SchemaValidator = (value: unknown) => readonly Issue[];
 
 const NO_ISSUES: readonly Issue[] = Object.freeze([]);
@@ -124,7 +124,7 @@ function compileRoot(root: unknown): Check | undefined {
 			}
 			if (seen.has(target)) throw malformed(at, "the reference leads back to itself");
 			seen.add(target);
-			// Keywords beside a reference count too, so only bare references are followed here.
+			// Keywords next to a reference count too, so only bare references are resolved here.
 			if (target !== node && Object.keys(target).length > 1) break;
 			target = resolveReference(root, target.$ref, at);
 		}

@@ -6,17 +6,17 @@ import type { Check, Finding } from "./check.ts";
 /** Checks of a node at a value, or as much work, that one validation may take; a large one takes some thousands. */
 const mostChecks = 300_000;
 
-/** Findings of a validation that say what was probably meant; ten are shown. */
+/** Findings of a validation that suggest a fix; ten are shown. */
 const mostHints = 20;
 
 /** So many characters are read in the time of one check. */
 const charactersOfCheck = 1_000;
 
-/** What a validation has left, and what it knows by now. */
+/** The remaining budget of a validation, and its cached results. */
 interface Effort {
 	left: number;
 	hints: number;
-	/** What shared checks have found, by value; null for nothing. */
+	/** Findings of shared checks, by value; null for none. */
 	readonly known: Map<Check, Map<unknown, readonly Finding[] | null>>;
 }
 

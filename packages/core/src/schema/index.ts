@@ -1,4 +1,4 @@
-// The door of schemas: JSON Schema validation and Standard Schema support.
+// The entry point of schemas: JSON Schema validation and Standard Schema support.
 export { compileSchema } from "./compile-schema.ts";
 export { formatIssues, type Issue } from "./issue.ts";
 export {

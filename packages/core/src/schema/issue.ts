@@ -1,4 +1,4 @@
-// What is wrong with a value, in words that a model or a person can act on, and how a place in a value is written.
+// Issues of a value, worded for a model or a person to act on, and the notation of paths in a value.
 
 import { cutText } from "@holdfast/upp";
 
@@ -6,7 +6,7 @@ import { cutText } from "@holdfast/upp";
 export interface Issue {
 	/** Where, as in `items[2].name`; empty for the value itself. */
 	readonly path: string;
-	/** What is wrong there, as in `expected string, got number (42)`. */
+	/** The problem, as in `expected string, got number (42)`. */
 	readonly message: string;
 }
 

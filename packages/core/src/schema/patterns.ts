@@ -1,6 +1,7 @@
-// Patterns of schemas (keeps I7). A regular expression can take time that doubles with each character, and both it and the
-// text may be a stranger's. One that can go back and forth is only tested where the engine stops it: in a script with a
-// time limit, which a validation enters once. Where there are no such scripts, outside of Node, it is tested as it is.
+// Patterns of schemas (keeps I7). A regular expression can take time that doubles with each character, and both it and
+// the text may come from a stranger. A pattern that can backtrack is only tested where the engine can interrupt it: in a
+// script with a time limit, which a validation enters once. Outside Node, where such scripts do not exist, it is tested
+// directly.
 import { TooMuchEffort } from "./effort.ts";
 
 /** A pattern as checks test it. */
@@ -9,7 +10,7 @@ export interface Pattern {
 	test(text: string): boolean;
 }
 
-/** Milliseconds of a validation whose patterns may go back and forth: nothing else happens meanwhile. */
+/** The time limit in milliseconds for patterns that can backtrack: the process does nothing else in that time. */
 const mostTime = 500;
 
 /** Thrown where a pattern is met that needs a time limit. */

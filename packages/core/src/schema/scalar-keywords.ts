@@ -79,7 +79,7 @@ function shownChoice(choice: unknown): string {
 /** So many characters of a value cost about as much as the check of a node. */
 const charactersOfCheck = 20;
 
-/** A key that is equal for values of equal content, whatever the order of their properties. */
+/** A key that is equal for values of equal content, regardless of property order. */
 export function contentKey(value: unknown): unknown {
 	if (typeof value === "string") {
 		spendText(value);

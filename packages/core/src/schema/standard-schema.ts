@@ -14,7 +14,7 @@ export interface StandardSchema<Input = unknown, Output = Input> {
 	};
 }
 
-/** What a Standard Schema says of a value. */
+/** The result of a Standard Schema for a value. */
 export type StandardResult<Output> =
 	| { readonly value: Output; readonly issues?: undefined }
 	| { readonly issues: readonly StandardIssue[] };

@@ -36,7 +36,7 @@ export class Appending implements Operation {
 	#before: LeaseState | undefined;
 	#seq = 0;
 	#inputsWait = false;
-	/** Whether it takes the lease or opens a run: from then on this worker must be seen to live. */
+	/** Whether it takes over the session or opens a run: from then on this worker must send heartbeats. */
 	#begins = false;
 
 	constructor(
@@ -106,7 +106,7 @@ export class Appending implements Operation {
 		store.feed.committed(key, this.#batch.replaces === undefined ? () => [this.#committed()] : undefined);
 	}
 
-	/** What was committed, made of what was written and not of what was given: it is what everybody else will read. */
+	/** The commit, built from the written data rather than the given data: it is what every other reader will see. */
 	#committed(): Committed {
 		const { at, runId } = this.#batch;
 		const [facts, chunks] = [this.#facts, this.#chunks];
@@ -143,7 +143,7 @@ export class Appending implements Operation {
 		this.#reject(error);
 	}
 
-	/** The session as it is now, if it is as the lease has seen it. */
+	/** The current session, if it is unchanged since the lease read it. */
 	#look(): SeenSession | undefined {
 		const { state, store, storedKey, mode } = this.lane;
 		const now = store.statements.findSession.get(storedKey) as unknown as SeenSession | undefined;
@@ -156,7 +156,7 @@ export class Appending implements Operation {
 		throw leaseLost(this.lane.key);
 	}
 
-	/** What is gone from the inbox went with its session, or another has it: the session is not as it was seen. */
+	/** A missing inbox input was deleted with its session, or another lease has it: the session has changed. */
 	#checkDrained(session: number | undefined): void {
 		const { store, key } = this.lane;
 		for (const id of this.#batch.drain ?? [])

@@ -1,6 +1,6 @@
-// Notices what was committed: by this journal at once, by others through `PRAGMA data_version`, which is asked every
-// few milliseconds while somebody watches a session or listens for the loss of a lease, and never otherwise. Where the
-// connection's provider says when others commit, nothing is asked.
+// Notices commits: by this journal at once, by others through `PRAGMA data_version`, which is polled every few
+// milliseconds only while a session is watched or a lease listens for its loss. If the connection's provider reports the
+// commits of others, nothing is polled.
 import type { Committed } from "../facts/index.ts";
 import { makeWatchers } from "../host/index.ts";
 import type { SqlConnection } from "./connection.ts";
@@ -13,13 +13,13 @@ export interface ChangeFeed {
 	watch(key: string, changed: (commits?: readonly Committed[]) => void): () => void;
 	/** Calls `changed` after anything was committed, by anyone. */
 	watchAll(changed: () => void): () => void;
-	/** This journal committed something of the session; `commits` says what of it followers read. Default: whatever it may be. */
+	/** Reports a commit of the session by this journal; `commits` returns what followers read of it. Default: unknown. */
 	committed(key: string, commits?: () => readonly Committed[]): void;
-	/** Somebody listens for the loss of this lease. */
+	/** Subscribes to the loss of this lease. */
 	listen(lease: SqliteLease): void;
-	/** Nobody listens for it any more. */
+	/** Ends the subscription. */
 	ignore(lease: SqliteLease): void;
-	/** Whether others committed nothing between a time and another, both by this process's own; false also where nobody looked. */
+	/** Whether others committed nothing between two times of this process's clock; false also if nothing was polled. */
 	wasQuiet(from: number, until: number): boolean;
 	stop(): void;
 }
@@ -41,10 +41,13 @@ export function makeChangeFeed(
 	read: NonNullable<SqlConnection["read"]> = (work) => work(),
 ): ChangeFeed {
 	const watchers = makeWatchers();
-	/** What each watched session looked like last. */
+	/** The last position of each watched session. */
 	const positions = new Map<string, string>();
 	const leases = new Set<SqliteLease>();
-	/** Leases listened to since the last look and seen to be held before it: what others did between would not show as a change. */
+	/**
+	 * Leases that subscribed since the last poll and were held before it: commits by others in between would not show as
+	 * a change.
+	 */
 	const fresh = new Set<SqliteLease>();
 	/** When was last looked, and since when others have committed nothing, by the time of `seenAt`. */
 	let lookedAt = Number.NEGATIVE_INFINITY;
@@ -54,7 +57,7 @@ export function makeChangeFeed(
 	let version = -1;
 
 	const dataVersion = (): number => (statements.dataVersion.get() as { data_version: number }).data_version;
-	/** What sessions look like, in the order of their keys. */
+	/** The positions of sessions, in key order. */
 	function* positionsOf(keys: readonly string[]): Generator<readonly [key: string, position: string]> {
 		for (let from = 0; from < keys.length; from += atOnce) {
 			const some = keys.slice(from, from + atOnce);
@@ -113,7 +116,7 @@ export function makeChangeFeed(
 		else unheard(compare);
 	}
 
-	/** What the store throws where nobody asked for anything: whoever asks next meets it. */
+	/** Ignores errors of the store that occur without a request: the next request meets them. */
 	function unheard(look: () => void): void {
 		try {
 			look();
@@ -142,7 +145,7 @@ export function makeChangeFeed(
 		watch(key, changed) {
 			start();
 			try {
-				// Whoever watches reads next.
+				// The watcher reads next.
 				if (!positions.has(key)) read(() => see(key), "several");
 			} catch {
 				// Locked for this moment: the first look finds the session changed, and calls once too often.

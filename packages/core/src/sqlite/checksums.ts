@@ -1,5 +1,5 @@
-// Checksums of bodies: each is of the body and of what it is, so that a check finds bits that the disk has flipped, in either. Null
-// where there is none: a release without them wrote the row, or changed it while a newer one had the file open.
+// Checksums of bodies: each covers the body and its identity, so that a check finds bits that the disk has flipped in
+// either. Null without one: a release without checksums wrote the row, or changed it while a newer one had the file open.
 import type { SqlConnection, SqlParameter } from "./connection.ts";
 
 /** A table whose bodies have checksums. */

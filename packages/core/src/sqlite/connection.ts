@@ -1,6 +1,6 @@
-// A synchronous connection to a SQLite database, whoever provides it: `node:sqlite`, or the storage of a Durable Object.
+// A synchronous connection to a SQLite database from any provider: `node:sqlite`, or the storage of a Durable Object.
 
-/** What a parameter of a statement may be. */
+/** The types of a statement's parameter. */
 export type SqlParameter = string | number | null | Uint8Array;
 
 /** A statement of a connection. Parameters are given in order, or as one object by their names. */
@@ -9,7 +9,7 @@ export interface SqlStatement {
 	all(...parameters: readonly (SqlParameter | SqlParameters)[]): unknown[];
 	/** The first row, or undefined. */
 	get(...parameters: readonly (SqlParameter | SqlParameters)[]): unknown;
-	/** Rows as they are taken. */
+	/** Rows, read one by one. */
 	iterate(...parameters: readonly (SqlParameter | SqlParameters)[]): Iterable<unknown>;
 	run(...parameters: readonly (SqlParameter | SqlParameters)[]): SqlOutcome;
 	/** Asks for rows as lists of their columns. Absent: rows are objects whose members have the order of the columns. */
@@ -19,7 +19,7 @@ export interface SqlStatement {
 /** Parameters by name, without the colon before them in the statement. */
 export type SqlParameters = Readonly<Record<string, SqlParameter>>;
 
-/** What a statement did. */
+/** The outcome of a statement. */
 export interface SqlOutcome {
 	readonly changes: number | bigint;
 	readonly lastInsertRowid: number | bigint;

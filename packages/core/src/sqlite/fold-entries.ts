@@ -1,6 +1,6 @@
-// Folding settled entries into one row (keeps I2): within the transaction of its append, the row of the last of them
-// takes what they came to, and those before it are out of reach. Where they are many they go in the transactions that
-// follow, and until then `meta` says which they are: nobody meets them, wherever it stops. Rows after stay as they are.
+// Folds settled entries into one row (keeps I2): within the transaction of its append, the row of the last of them takes
+// the folded state, and earlier ones become unreachable. If there are many, they are deleted in later transactions, and
+// `meta` records them until then: they stay invisible wherever this stops. Later rows are not changed.
 import type { EncodedFact } from "../facts/index.ts";
 import { historyUnsettled } from "../facts/index.ts";
 import { fewRows, type Spent } from "./hidden-sessions.ts";
@@ -45,7 +45,7 @@ export interface LeftFold {
 	readonly seq: number;
 }
 
-/** Removes rows of what was folded. Within a transaction; says which are gone. */
+/** Deletes folded rows. Within a transaction; returns which were deleted. */
 export function removeFolded(statements: Statements, fold: LeftFold, spent: Spent): "all" | "some" {
 	for (const few of [statements.deleteSomeEntriesBefore, statements.deleteSomeChunksBefore])
 		while (Number(few.run({ ...fold, count: fewRows }).changes) === fewRows) if (spent()) return "some";

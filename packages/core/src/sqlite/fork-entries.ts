@@ -1,6 +1,6 @@
-// A copy of a session's settled entries, some of them in each transaction, all of them in the first where they are few
-// (keeps I2): it grows under a hidden key, and gets its own in the transaction that copies the last of them, which
-// checks all anew. No row of it refers to the session it is made of, and no body passes through this process's memory.
+// Copies a session's settled entries, a few in each transaction, all of them in the first if there are few (keeps I2):
+// the copy grows under a hidden key, and gets its own in the transaction that copies the last of them, which checks
+// everything again. No row of it refers to the original session, and no body passes through this process's memory.
 import type { FactKind } from "../facts/index.ts";
 import { forkUnsettled, isSettledAt, sessionExists } from "../facts/index.ts";
 import { fewRows, hiddenKey, type Spent } from "./hidden-sessions.ts";
@@ -10,7 +10,7 @@ import type { Statements } from "./statements.ts";
 import { toStored } from "./stored-text.ts";
 import type { WorkerRegistration } from "./worker-row.ts";
 
-/** What is copied to where. */
+/** The source and the target of a copy. */
 export interface Fork {
 	readonly from: string;
 	readonly to: string;
@@ -28,7 +28,7 @@ export interface Copy {
 	readonly copied: number;
 }
 
-/** What copying needs of its journal. */
+/** The journal parts that copying needs. */
 export interface CopyParts {
 	readonly statements: Statements;
 	readonly worker: WorkerRegistration;
@@ -89,7 +89,7 @@ function begin(statements: Statements, source: number, now: number): Copy {
 	return { session, key, source, copied: firstSeq(statements, source) - 1 };
 }
 
-/** Copies until the time is over, and returns the seq of the last entry that was. */
+/** Copies until the time is over, and returns the seq of the last copied entry. */
 function copyEntries(
 	statements: Statements,
 	{ session, source, copied: before }: Copy,

@@ -2,7 +2,7 @@
 // leases.
 import { Worker } from "node:worker_threads";
 
-/** What the thread must know. */
+/** The parameters of the thread. */
 export interface HeartbeatOptions {
 	readonly path: string;
 	/** Row of the worker. */
@@ -18,9 +18,9 @@ export interface Heartbeat {
 	stop(): Promise<void>;
 }
 
-// Text, not a file: it runs the same from sources, from a build and from a bundle. A beat that fails is tried again
-// with the next one; nobody is notified, as a lease is fenced by its epoch alone. The thread leaves the write-ahead log to
-// the appends: working it off here at the same time was measured, and slowed them down.
+// Text instead of a file, so that it runs from sources, a build and a bundle alike. A failed beat is repeated with the
+// next one. It is not reported, because a lease is fenced by its epoch alone. The thread leaves the write-ahead log to
+// the appends: checkpointing it here at the same time was measured, and slowed them down.
 const program = `
 const { DatabaseSync } = process.getBuiltinModule("node:sqlite");
 const { parentPort, workerData } = process.getBuiltinModule("node:worker_threads");

@@ -1,26 +1,32 @@
-// Sessions that nobody can reach: one that is copied to until it is whole, and one that is removed from its removal on
-// until its rows are gone (keeps I2). Their keys begin with a quotation mark, which no stored key does. Such a session
-// belongs to the worker that copies; one without an owner, or with a dead one, only waits to be removed.
+// Unreachable sessions: the target of a copy until it is complete, and a removed session until its rows are deleted
+// (keeps I2). Their keys begin with a quotation mark, which no stored key does. Such a session belongs to the copying
+// worker; one without an owner, or with a dead one, only waits to be deleted.
 import type { Statements } from "./statements.ts";
 import type { WorkerRegistration } from "./worker-row.ts";
 
-/** Whether the time of a transaction on many rows is over; asked after every few rows, so that each makes some headway. */
+/**
+ * Whether the time of a transaction on many rows is over; checked after every few rows, so that each transaction makes
+ * progress.
+ */
 export type Spent = () => boolean;
 
 /** How many rows are copied or removed between two looks at the time. */
 export const fewRows = 64;
 
-/** A key that no session has, for one that journals sweep. Two workers, or one that begins anew, never have the same. */
+/** A unique key for a session that journals sweep. Two workers, or a restarted one, never share one. */
 export function hiddenKey(): string {
 	return `"sweep ${globalThis.crypto.randomUUID()}`;
 }
 
-/** Whether a key, as it is in its column, is of a session that nobody can reach; some are not for journals to sweep. */
+/** Whether a stored key belongs to an unreachable session; journals do not sweep all of them. */
 export function isHidden(storedKey: string): boolean {
 	return storedKey.startsWith('"');
 }
 
-/** Removes rows of a session; its own row goes with the last of them. Within a transaction; says which are gone. */
+/**
+ * Deletes rows of a session; its own row is deleted with the last of them. Within a transaction; returns which were
+ * deleted.
+ */
 export function removeRows(statements: Statements, session: number, spent: Spent): "all" | "some" {
 	// Wherever it stops, nothing of it waits for anybody.
 	statements.deleteInputs.run(session);
@@ -34,8 +40,8 @@ export function removeRows(statements: Statements, session: number, spent: Spent
 }
 
 /**
- * Removes some rows of what is hidden and nobody works on. Within a transaction; says whether there was any. The owner
- * goes before the first row does: who was only taken for dead finds that it is not his any more.
+ * Deletes some rows of hidden sessions without an owner. Within a transaction; returns whether there were any. The owner
+ * is removed before the first row: a worker that was wrongly taken for dead then notices the loss.
  */
 export function sweepSome(statements: Statements, worker: WorkerRegistration, spent: Spent): boolean {
 	const hidden = statements.hiddenSessions.all() as { id: number; owner: number | null }[];

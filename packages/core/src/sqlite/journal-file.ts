@@ -1,5 +1,5 @@
-// A journal's file opened for its upkeep: by tools that check, copy or shrink it beside the agents that use it. They
-// speak SQL to the tables that docs/design.md describes; what is in their columns is read here.
+// Opens a journal's file for maintenance: by tools that check, copy or shrink it while agents use it. They run SQL on the
+// tables that docs/design.md describes; this module reads the columns.
 import { statSync } from "node:fs";
 import { decodeValue, type HoldfastError, type JSONValue } from "@holdfast/upp";
 import type { Fact } from "../facts/index.ts";
@@ -17,7 +17,7 @@ import { fromStored } from "./stored-text.ts";
 /** The tables whose bodies have checksums. */
 const firstWithChecksums = 8;
 
-/** What upkeep needs of a `DatabaseSync` of node:sqlite. */
+/** The used part of a `DatabaseSync` of node:sqlite. */
 export interface JournalDatabase {
 	exec(sql: string): void;
 	prepare(sql: string): JournalStatement;
@@ -33,7 +33,7 @@ export interface JournalStatement {
 	iterate(...parameters: (string | number | null)[]): Iterable<unknown>;
 }
 
-/** What the key of a session says. */
+/** The parts of a session's key. */
 export interface JournalKey {
 	/** The key, as `journal.list()` gives it. */
 	readonly key: string;
@@ -50,13 +50,16 @@ export interface JournalFile {
 	readonly version: number;
 	/** How many this release knows: a file with fewer is brought up to date when a journal opens it. */
 	readonly latest: number;
-	/** Whether a key, as it is in its column, is that of a session which is half copied or half removed: nobody meets it. */
+	/** Whether a stored key belongs to a half-copied or half-removed session, which is unreachable. */
 	isHidden(storedKey: string): boolean;
-	/** Seq of the entry that represents all before it in the session of that number, while rows of those are left, which nobody meets; else 0. */
+	/**
+	 * Seq of the entry that represents all earlier ones in the session of that number, while rows of those remain
+	 * unreachable; else 0.
+	 */
 	foldedAt(session: number): number;
-	/** Text as it was given, from its status in a column. */
+	/** The original text of a stored column. */
 	text(stored: string): string;
-	/** What a session's key says. */
+	/** Parses a session's key. */
 	key(key: string): JournalKey;
 	/** The fact of a row of `entries`. @throws HoldfastError `journal_newer`, `journal_corrupt`. */
 	fact(kind: string, version: number, body: string): Fact;
@@ -78,13 +81,14 @@ export interface JournalFile {
 	>;
 	/** The checksum of a body; null where this Node makes none. */
 	sumOf(about: readonly (string | number)[], body: string | Uint8Array | null): number | null;
-	/** What an error of the database means. */
+	/** Converts an error of the database. */
 	error(error: unknown): HoldfastError;
 }
 
 /**
- * Opens the file of a journal beside those who use it; it has to be there. With `read` nothing is written to it.
- * @throws HoldfastError `journal_foreign`, `journal_newer`, `journal_corrupt`, `journal_unavailable`; the file is left alone.
+ * Opens the file of a journal while others use it; it has to exist. With `read` nothing is written to it.
+ * @throws HoldfastError `journal_foreign`, `journal_newer`, `journal_corrupt`, `journal_unavailable`; the file is not
+ * changed.
  */
 export function openJournalFile(path: string, access: "read" | "write"): JournalFile {
 	const { size } = statSync(path, { throwIfNoEntry: false }) ?? {};

@@ -1,9 +1,9 @@
-// Who a worker is on its machine, and whether it still lives. A dead process is noticed at once where that can be
-// seen; where in doubt, only a heartbeat that stopped for the lease's time counts.
+// The identity of a worker on its machine, and whether it is still alive. A dead process is noticed at once if that is
+// visible; otherwise, a worker counts as dead when its heartbeat has stopped for the lease's time.
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 
-/** What a worker writes about itself. */
+/** The identity that a worker records. */
 export interface Identity {
 	readonly pid: number;
 	/** When the process started, in the kernel's ticks; a pid alone is used again. Empty where unknown. */
@@ -50,7 +50,7 @@ function isBeating(row: WorkerRow, own: Identity, now: number, ttl: number, upti
 	return since >= -1_000 && since <= ttl;
 }
 
-/** What is the same for all processes since the machine booted, whatever namespace they are in. */
+/** A value shared by all processes since the machine booted, in every namespace. */
 function bootOf({ machine, started }: Identity): string {
 	return started === "" ? machine : (machine.split(" ")[0] ?? "");
 }

@@ -1,6 +1,6 @@
-// Work on many rows in many short transactions, between which others have the file (keeps I7): forks, removals, folds,
-// and the sweeping of what stopped ones have left. A journal sweeps when it opens the file and after a removal, `db prune` when
-// it begins; until then such rows take room, and nobody meets them.
+// Work on many rows in many short transactions, between which others can use the file (keeps I7): forks, removals, folds,
+// and sweeping after interrupted ones. A journal sweeps when it opens the file and after a removal, `db prune` when it
+// starts; until then such rows take space, but stay invisible.
 import { journalClosed } from "../facts/index.ts";
 import { type LeftFold, removeFolded } from "./fold-entries.ts";
 import { type Copy, copySome, type Fork } from "./fork-entries.ts";
@@ -11,7 +11,7 @@ import { looseFile, removePieces } from "./sqlite-files.ts";
 import type { Statements } from "./statements.ts";
 import type { WorkerRegistration } from "./worker-row.ts";
 
-/** What long work needs of its journal. */
+/** The journal parts that long work needs. */
 export interface LongWorkParts {
 	readonly statements: Statements;
 	readonly worker: WorkerRegistration;
@@ -25,9 +25,12 @@ export interface LongWorkParts {
 /** The long work of one journal. */
 export interface LongWork {
 	fork(fork: Fork): Promise<void>;
-	/** Removes a session, if it is as it was seen; `gone` is called with its number when nobody can reach it any more, its rows when it resolves. */
+	/**
+	 * Removes a session if it is unchanged; `gone` is called with its number when it is unreachable, and the promise
+	 * resolves when its rows are deleted.
+	 */
 	remove(key: string, seen: Seen, gone: (session: number | undefined) => void): Promise<void>;
-	/** Removes what is hidden and nobody works on, and what was folded. */
+	/** Deletes hidden sessions without an owner, and folded rows. */
 	sweep(): Promise<void>;
 }
 
@@ -61,7 +64,7 @@ export function makeLongWork({
 		return turn;
 	}
 
-	/** Makes a copy; false when it has to be made anew. */
+	/** Makes a copy; false if it has to start over. */
 	async function copyAll(fork: Fork): Promise<boolean> {
 		const some = (before?: Copy) => () =>
 			copySome({ statements, worker, now: now(), spent: timer() }, fork, before);
@@ -78,7 +81,7 @@ export function makeLongWork({
 		return copy === "whole";
 	}
 
-	/** What cannot be removed now, on a full disk or when the journal closes, is left to the next one that sweeps. */
+	/** Rows that cannot be deleted now, on a full disk or when the journal closes, are left to the next sweep. */
 	async function giveUp({ session, key }: Copy): Promise<void> {
 		try {
 			await inTurn(() => statements.disownCopy.run(session, key));

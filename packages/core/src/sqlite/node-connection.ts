@@ -37,9 +37,9 @@ export function nodeConnection(database: DatabaseSync): SqlConnection {
 }
 
 /**
- * The connection of a database that nobody else uses through it. Reads that are asked for one right after the other share a
- * transaction from the second on: to begin and end one costs more than most reads. It is over before who awaits one of them
- * continues, so what is read next is what is there by then.
+ * The exclusive connection of a database. Successive reads share a transaction from the second on, because starting and
+ * ending one costs more than most reads. It ends before the caller that awaits one of them continues, so later reads see
+ * current data.
  */
 export function ownConnection(database: DatabaseSync): SqlConnection {
 	const connection = nodeConnection(database);
@@ -47,7 +47,7 @@ export function ownConnection(database: DatabaseSync): SqlConnection {
 	const commit = database.prepare("COMMIT");
 	let reads: "none" | "one" | "many" = "none";
 
-	/** Never throws, for in a microtask nobody would catch it: those who read have what they read. */
+	/** Never throws, because an error in a microtask would be uncaught: the readers have their results. */
 	function endReading(): void {
 		const isOpen = reads === "many" && database.isOpen && database.isTransaction;
 		reads = "none";
@@ -55,7 +55,7 @@ export function ownConnection(database: DatabaseSync): SqlConnection {
 		try {
 			commit.run();
 		} catch {
-			// A damaged file, for one. Whoever comes next meets it, or finds it well again.
+			// For example a damaged file. The next call meets it, or finds it repaired.
 			rollBack(database);
 		}
 	}

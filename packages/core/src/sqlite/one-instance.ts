@@ -1,5 +1,5 @@
-// Workers of a database that one instance of one program has for itself, as a Durable Object has its storage: those that
-// live are known to each other, and whoever is not among them is dead.
+// Workers of a database that belongs to one instance of one program, like the storage of a Durable Object: live workers
+// know each other, and all others are dead.
 import type { CommitsOfOthers } from "./change-feed.ts";
 import type { SqlConnection } from "./connection.ts";
 import type { Statements } from "./statements.ts";
@@ -10,7 +10,7 @@ import type { WorkerRegistration } from "./worker-row.ts";
 export interface Instance {
 	/** Names of those that live. */
 	readonly living: Set<string>;
-	/** What each calls when another has committed. */
+	/** The listeners that are called when another worker has committed. */
 	readonly listeners: Map<string, Set<() => void>>;
 }
 
@@ -19,7 +19,7 @@ export function makeInstance(): Instance {
 	return { living: new Set(), listeners: new Map() };
 }
 
-/** A connection whose commits the others of its instance hear of. */
+/** A connection whose commits are reported to the other workers of its instance. */
 export function announced(connection: SqlConnection, instance: Instance, worker: string): SqlConnection {
 	const announce = (): void => {
 		for (const [name, listeners] of instance.listeners)
@@ -36,7 +36,7 @@ export function announced(connection: SqlConnection, instance: Instance, worker:
 	};
 }
 
-/** Hears of the commits of the other workers of an instance. */
+/** Subscribes to the commits of an instance's other workers. */
 export function commitsInInstance({ listeners }: Instance, worker: string): CommitsOfOthers {
 	return (changed) => {
 		const own = listeners.get(worker) ?? new Set();
@@ -48,7 +48,7 @@ export function commitsInInstance({ listeners }: Instance, worker: string): Comm
 	};
 }
 
-/** What a registration in an instance must know. */
+/** The parameters of a registration in an instance. */
 export interface InstanceWorkerOptions {
 	readonly instance: Instance;
 	readonly workerId: string;
@@ -78,7 +78,7 @@ export function registerInInstance(options: InstanceWorkerOptions): WorkerRegist
 		for (const id of dead()) statements.forgetWorker.run(id, now);
 		const former = statements.workerByName.get(name);
 		if (former !== undefined) {
-			// What was accepted in the name of one that is dead is anyone's to start.
+			// Inputs accepted by a dead worker may be started by any other.
 			statements.removeWorkerNamed.run(name);
 			statements.disownInputs.run(name);
 		}

@@ -1,5 +1,5 @@
-// Opens a file of ours, or makes one. A file that is not ours, is damaged or comes from a newer release is found out
-// by looking at it first, so that nothing is written to it and no file appears beside it.
+// Opens or creates a Holdfast file. The file is read first: one that is foreign, damaged or from a newer release is
+// recognised before anything is written to it or created next to it.
 import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
@@ -8,7 +8,7 @@ import type { HoldfastError } from "@holdfast/upp";
 import { hasSqlite, loadSqlite } from "./load-sqlite.ts";
 import { isBusy, isNotADatabase, isNotWritable } from "./sqlite-errors.ts";
 
-/** What a file holds: how it is marked and made, and how its errors are reported. */
+/** The kind of a file: its marks, its tables, and its error reports. */
 export interface DatabaseKind {
 	/** The number in the header of such files. */
 	readonly applicationId: number;
@@ -16,17 +16,17 @@ export interface DatabaseKind {
 	readonly migrations: readonly string[];
 	/** Tables that are read once when a file is opened, since damage often shows only then. */
 	readonly tables: readonly string[];
-	/** What to do for something kept in memory only; ends a sentence. */
+	/** What to use for data in memory only; ends a sentence. */
 	readonly instead: string;
 	foreign(path: string, what: string): HoldfastError;
 	newer(path: string, version: number, known: number): HoldfastError;
 	unavailable(what: string, cause?: unknown): HoldfastError;
 	damaged(path: string, what: string): HoldfastError;
-	/** An error of SQLite as one of ours; ours are returned as they are. */
+	/** Converts an error of SQLite; HoldfastErrors are returned unchanged. */
 	errorOf(error: unknown): HoldfastError;
 }
 
-/** What `openDatabase` must know. */
+/** Parameters of `openDatabase`. */
 export interface DatabaseOptions {
 	readonly path: string;
 	readonly durability: "process" | "power";
@@ -66,8 +66,8 @@ export function openDatabase(options: DatabaseOptions, kind: DatabaseKind): Data
 }
 
 /**
- * Opens a database of a kind that is there, for reading only.
- * @throws HoldfastError as `openDatabase` does.
+ * Opens an existing database of a kind, for reading only.
+ * @throws HoldfastError the errors of `openDatabase`.
  */
 export function readDatabase(path: string, kind: DatabaseKind): DatabaseSync {
 	requireSqlite(kind);
@@ -75,7 +75,8 @@ export function readDatabase(path: string, kind: DatabaseKind): DatabaseSync {
 	try {
 		return readable(path);
 	} catch (error) {
-		// SQLite makes files beside one it reads. Where it may not, nobody else may write, and none has it open: it is read as it is.
+		// SQLite creates files next to one that it reads. Without permission for that, no other process can write either,
+		// and none has it open: it is read directly.
 		if (!isNotWritable(error) || ["-wal", "-shm"].some((suffix) => existsSync(path + suffix)))
 			throw kind.errorOf(error);
 	}
@@ -99,7 +100,7 @@ function readable(path: string | URL): DatabaseSync {
 	}
 }
 
-/** The address at which a file is read without locks and without files beside it. */
+/** The address at which a file is read without locks and auxiliary files. */
 function asImmutable(path: string): URL {
 	const address = pathToFileURL(path);
 	address.search = "immutable=1";
@@ -137,7 +138,7 @@ function inspect(path: string, kind: DatabaseKind): void {
 		found = readMarks(asImmutable(path));
 	} catch (error) {
 		if (isNotADatabase(error)) throw kind.foreign(path, "it is not a SQLite database");
-		// What a crash left in these files may complete it; without them it is as it is.
+		// A crash may have left data in these files that completes it; without them it is complete.
 		if (["-wal", "-journal"].some((suffix) => sizeOf(path + suffix) > 0)) return;
 		throw kind.errorOf(error);
 	}

@@ -14,12 +14,12 @@ export type Reading = <T>(read: () => T, statements?: "one" | "several") => Mayb
 /** Milliseconds for which a read waits for a lock. */
 const patience = 30_000;
 
-/** What the reading of a journal is made of. */
+/** The parts of reading from a journal. */
 export interface ReadingParts {
 	isClosed(): boolean;
 	/** Called before each read. */
 	readonly check?: (() => void) | undefined;
-	/** Runs each read. Default: as it is. */
+	/** Wraps each read. Default: none. */
 	readonly run?: SqlConnection["read"];
 }
 

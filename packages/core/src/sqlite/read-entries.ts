@@ -89,7 +89,7 @@ export function readInbox(statements: Statements, storedKey: string): StoredInpu
 		...(row.run_id === null ? {} : { runId: fromStored(row.run_id) }),
 		...(row.dedupe_key === null ? {} : { dedupeKey: fromStored(row.dedupe_key) }),
 		...(row.worker === null ? {} : { workerId: fromStored(row.worker) }),
-		// Read when it is asked for: what is damaged can still be seen to be there, and taken out.
+		// Decoded on access: damaged rows can still be listed and removed.
 		get body() {
 			return parsed(row.body, `the input ${row.position} of a session`);
 		},

@@ -1,5 +1,5 @@
-// Whether the path of a journal still leads to the file that is open. One that was removed or replaced takes what is
-// written to it along when it is closed, and other processes use another file: nothing may be acknowledged any more.
+// Checks whether the path of a journal still leads to the open file. Writes to a file that was removed or replaced are
+// lost when it is closed, and other processes use another file: nothing may be acknowledged then.
 import { statSync } from "node:fs";
 import { HoldfastError } from "@holdfast/upp";
 

@@ -1,5 +1,5 @@
-// The tables of a journal file and the numbered steps that lead to them. A step that was released is never changed;
-// a new one is added after it. The file's `user_version` says how many were taken, its `application_id` whose it is.
+// The tables of a journal file, and the numbered steps that create them. A released step never changes; new ones are
+// added at the end. The file's `user_version` is the number of applied steps, its `application_id` identifies Holdfast.
 
 import { HoldfastError } from "@holdfast/upp";
 import { journalCorrupt, never } from "../facts/index.ts";

@@ -37,7 +37,7 @@ export function insertInput(
 		const known = statements.findDedupe.get(session, dedupeKey) as { position: number } | undefined;
 		if (known !== undefined) return { duplicate: true, order: known.position };
 	}
-	// Others start this input once its worker is dead: it must be seen to live.
+	// Others start this input once its worker is dead, so this worker must send heartbeats.
 	if (input.workerId === worker.workerId) worker.present();
 	const { inputs: order } = statements.countInput.get(takePosition(statements), now, session) as {
 		inputs: number;
@@ -70,7 +70,9 @@ function isAsking(
 	return now?.incarnation === incarnation;
 }
 
-/** Those who follow changes learn that a session is gone, and nothing beside it is reached any more. Within its removal. */
+/**
+ * Reports the deletion to followers of changes, and makes data stored with the session unreachable. Within its removal.
+ */
 export function forgetSession(statements: Statements, session: number): void {
 	statements.rememberRemoved.run(takePosition(statements), session);
 	statements.forgetRemoved.run(2 * rememberedDeletions);
@@ -78,16 +80,16 @@ export function forgetSession(statements: Statements, session: number): void {
 	statements.hideFiles.run(session);
 }
 
-/** What a removal did. */
+/** The result of a removal. */
 export interface Removed {
 	readonly session: number;
 	/** `some`: the others are hidden, and have to be swept. */
 	readonly rows: "all" | "some";
-	/** `some`: nobody can reach them any more, and their pieces have to be swept. */
+	/** `some`: they are unreachable, and their pieces have to be swept. */
 	readonly files: "none" | "some";
 }
 
-/** The state a session was seen in; undefined: whatever its state. */
+/** The state in which a session was read; undefined: any state. */
 export type Seen = Parameters<Journal["delete"]>[1];
 
 /** Removes a session and keeps its epoch, raised, for the next one; undefined if absent. */

@@ -1,5 +1,5 @@
-// The journal in a SQLite database (keeps I2, I3, I4), over whatever connection: what it is given of its surroundings says who
-// else uses the database, which workers live, and how it learns what others commit.
+// The journal in a SQLite database (keeps I2, I3, I4), over any connection: its parameters define who else uses the
+// database, which workers are alive, and how it learns of others' commits.
 import { journalClosed, never } from "../facts/index.ts";
 import type {
 	ChangeLog,
@@ -40,7 +40,7 @@ import { prepareStatements, type SessionView, type Statements } from "./statemen
 import { toStored } from "./stored-text.ts";
 import type { WorkerRegistration } from "./worker-row.ts";
 
-/** What a journal in a SQLite database is made of. Its tables are there. */
+/** The parts of a journal in a SQLite database. Its tables exist. */
 export interface SqlJournalParts {
 	/** A word for messages. */
 	readonly name: string;
@@ -53,7 +53,7 @@ export interface SqlJournalParts {
 	register(statements: Statements, holds: () => boolean): WorkerRegistration;
 	/** Called before each use of the database, and fails it when it throws. */
 	check?(): void;
-	/** How commits of others are heard of. Default: the database is asked, while somebody watches. */
+	/** The source of others' commits. Default: the database is polled while there are watchers. */
 	readonly commitsOfOthers?: CommitsOfOthers;
 	/** Closes the connection. */
 	close?(): void;
@@ -68,18 +68,18 @@ const viewsOf = {
 	waiting: "viewWaitingSessions",
 } as const;
 
-/** What followers read of an input: nothing; an input is not an entry. */
+/** Followers read nothing of an input, because it is not an entry. */
 const noEntries = (): readonly [] => [];
 
-/** A journal in a SQLite database, with what is kept beside its sessions in the same database. */
+/** A journal in a SQLite database, with the other data of its sessions in the same database. */
 export interface SqlJournal extends Journal {
 	/** Transactions this journal committed so far; appends that came together share one. */
 	readonly transactions: number;
-	/** Values kept beside the sessions, in the same database. */
+	/** Values of the sessions, in the same database. */
 	readonly values: ValueStore;
-	/** Records kept beside the sessions, in the same database: what a host makes its execution store of. */
+	/** Records of the sessions, in the same database: the basis of a host's execution store. */
 	readonly records: RecordSpace;
-	/** Files kept beside the sessions, in the same database. */
+	/** Files of the sessions, in the same database. */
 	readonly files: FileStore;
 	/** Timers of the sessions, in the same database. */
 	readonly timers: TimerStore;
@@ -88,8 +88,8 @@ export interface SqlJournal extends Journal {
 	/** Where runs are. */
 	readonly runs: RunIndex;
 	/**
-	 * Removes what forks and removals of long sessions have left whose process died meanwhile. A journal does so by itself
-	 * when it opens the database; until then such rows take room, and nobody meets them.
+	 * Deletes rows of forks and removals whose process died. A journal sweeps by itself when it opens the database; until
+	 * then such rows take space, but stay invisible.
 	 */
 	sweep(): Promise<void>;
 }
@@ -143,11 +143,11 @@ export function sqlJournal({
 		worker,
 		now,
 		commit,
-		// Who opens a file looks for it at what was left there, and shares that with nobody.
+		// Opening a file looks for leftovers, and shares that read with no one.
 		reading: makeReading({ isClosed: () => store.closed, check }),
 		isClosed: () => store.closed,
 	});
-	// What cannot be swept now is left to the next one that sweeps.
+	// The next sweep deletes rows that remain now.
 	void sweep().catch(() => {});
 
 	const find = (key: string): SeenSession | undefined =>
@@ -156,7 +156,7 @@ export function sqlJournal({
 	const toRead = (key: string): ReadableSession | undefined =>
 		statements.sessionToRead.get(toStored(key)) as unknown as ReadableSession | undefined;
 
-	/** The heads from a key on, in order; they are read as they are taken. */
+	/** The heads from a key on, in order, read one by one. */
 	function* heads(options: ListOptions): Generator<SessionHead> {
 		const { after = "", prefix = "", state = "any", changedSince = 0, dueBy = never } = options;
 		const bounds = {

@@ -1,12 +1,12 @@
-// The changes of a journal's file. Entries are changes as they are: their ids grow over all sessions, so an append costs
-// nothing for it. Whatever else happens to a session takes an id too, and keeps it in the session's row.
+// The changes of a journal's file. Entries themselves are changes: their ids grow over all sessions, so an append costs
+// nothing extra. Every other change of a session takes an id too, stored in the session's row.
 import { type Change, type ChangeLog, changesAtOnce, changesExpired } from "../host/index.ts";
 import type { ChangeFeed } from "./change-feed.ts";
 import type { Reading } from "./patient-reads.ts";
 import type { Statements } from "./statements.ts";
 import { fromStored } from "./stored-text.ts";
 
-/** What changes need of their journal. */
+/** The journal parts that changes need. */
 export interface ChangesParts {
 	readonly statements: Statements;
 	readonly feed: ChangeFeed;
@@ -39,7 +39,7 @@ export function sqliteChanges({ statements, feed, reading }: ChangesParts): Chan
 						kind,
 					}));
 				const found = [...rows(changedEntries, "appended"), ...rows(changedSessions, "changed")];
-				// Who begins has not seen what was deleted.
+				// A reader that starts from the beginning has not seen deleted sessions.
 				if (after > 0) found.push(...rows(removedSessions, "deleted"));
 				return found.sort((one, other) => one.position - other.position).slice(0, limit);
 			}),

@@ -1,4 +1,4 @@
-// What SQLite's result codes mean to a caller (keeps I9).
+// Maps SQLite's result codes to error codes (keeps I9).
 import { HoldfastError, isHoldfastError, messageOf } from "@holdfast/upp";
 import { journalCorrupt } from "../facts/index.ts";
 
@@ -41,7 +41,7 @@ export function isDamaged(error: unknown): boolean {
 	return (resultCode(error) & 255) === corrupt || isNotADatabase(error);
 }
 
-/** An error of SQLite as one of ours; ours are returned as they are. */
+/** Converts an error of SQLite; HoldfastErrors are returned unchanged. */
 export function journalError(error: unknown): HoldfastError {
 	if (isHoldfastError(error)) return error;
 	if (error instanceof SyntaxError) return journalCorrupt("what is stored is no JSON", error);

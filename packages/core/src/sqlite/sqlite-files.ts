@@ -1,7 +1,7 @@
-// Files in the journal's file, in pieces of one row each. A file is written under no session, piece by piece in short
-// transactions, and gets its session and name in the last one, which takes them from the file it replaces: readers see the
-// old one or the new one. What is replaced keeps its pieces for a while, for those who read it. What a dead writer left,
-// and what was removed, is swept with everything else that long work leaves.
+// Files in the journal's file, in pieces of one row each. A new file belongs to no session while it is written piece by
+// piece in short transactions. The last one assigns its session and name, taking them from the replaced file: readers see
+// either the old one or the new one. A replaced file keeps its pieces for a while for its readers. Pieces of dead writers
+// and of removed files are swept with the other leftovers of long work.
 import { leaseLost } from "../facts/index.ts";
 import {
 	type FileInfo,
@@ -22,7 +22,7 @@ import type { Statements } from "./statements.ts";
 import { fromStored, toStored } from "./stored-text.ts";
 import type { WorkerRegistration } from "./worker-row.ts";
 
-/** What files need of their journal. */
+/** The journal parts that files need. */
 export interface FilesParts {
 	readonly statements: Statements;
 	readonly worker: WorkerRegistration;
@@ -75,7 +75,7 @@ class Files implements SessionFiles {
 		let last: Uint8Array | undefined;
 		let count = 0;
 		const keep = (piece: Uint8Array): void => {
-			// Others sweep what a dead worker writes: this one must be seen to live.
+			// Others sweep the writes of a dead worker, so this one must send heartbeats.
 			const writer = worker.present();
 			file ??= Number(
 				statements.addFile.run(null, this.#owner, toStored(name), 0, 0, writer).lastInsertRowid,
@@ -186,12 +186,12 @@ class Files implements SessionFiles {
 		}
 	}
 
-	/** A file belongs to the session in which it was begun. */
+	/** A file belongs to the session in which its write started. */
 	#checkSession(begun: SessionOfFile | undefined): void {
 		if (begun !== undefined && this.#session()?.incarnation !== begun.incarnation) throw leaseLost(this.#key);
 	}
 
-	/** What was written goes at once where that is possible, else with the next sweep after this worker. */
+	/** Deletes the written pieces at once if possible, else with the next sweep after this worker. */
 	async #giveUp(file: number | undefined): Promise<void> {
 		const { statements, commit, sweep } = this.#parts;
 		if (file === undefined) return;
@@ -217,7 +217,7 @@ function infoOf({ name, size, at }: FileRow): FileInfo {
 	return { name: fromStored(name), size, at };
 }
 
-/** A file that nobody can reach any more, and nobody writes; undefined if absent. */
+/** A file that is unreachable and has no writer; undefined if there is none. */
 export function looseFile(
 	statements: Statements,
 	worker: WorkerRegistration,
@@ -230,7 +230,7 @@ export function looseFile(
 	})?.id;
 }
 
-/** Removes pieces of a file that nobody can reach, and at last the file. Within a transaction. */
+/** Deletes pieces of an unreachable file, and finally the file. Within a transaction. */
 export function removePieces(statements: Statements, file: number, spent: Spent): void {
 	const [from, through] = [file * piecesEach, (file + 1) * piecesEach];
 	const few = { from, through, count: fewPieces };

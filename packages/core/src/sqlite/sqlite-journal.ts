@@ -14,8 +14,8 @@ export interface SqliteJournalOptions {
 	/** The file. It and its folders are made when they are missing, the file readable by its user only. */
 	readonly path: string;
 	/**
-	 * What a commit survives. `process` (default): the death of the process at any moment. `power`: the loss of power
-	 * too, at the price of waiting for the disk with each shared commit.
+	 * The failures that a commit survives. `process` (default): the death of the process at any moment. `power`: a power
+	 * failure too, at the price of a disk flush with each shared commit.
 	 */
 	readonly durability?: "process" | "power";
 	/**
@@ -27,7 +27,7 @@ export interface SqliteJournalOptions {
 	readonly maxFileSize?: number;
 	/** Time of sessions, inputs and leases, in milliseconds since the epoch. Default: the system's. */
 	readonly clock?: { now(): number };
-	/** How large files may become that are kept beside the sessions. Default: no limit. */
+	/** Size limits of files stored with the sessions. Default: no limit. */
 	readonly files?: FileLimits;
 	/** Name of this worker; no other that lives may have it on this file. Default: a random one. */
 	readonly workerId?: string;

@@ -1,6 +1,6 @@
-// A lease on a session in SQLite (keeps I4). Nothing is written to get it: the first append takes the session in its
-// own transaction by raising the epoch, and is refused when the session is not as it was seen. Every append checks the
-// epoch in its own transaction; that alone fences.
+// A lease on a session in SQLite (keeps I4). Acquiring it writes nothing: the first append takes over the session in its
+// own transaction by raising the epoch, and is refused if the session has changed since it was read. Every append checks
+// the epoch in its own transaction; this alone fences.
 
 import { journalClosed, leaseLost } from "../facts/index.ts";
 import type { Append, AppendResult, Lease, MaybePromise, StoredInput } from "../host/index.ts";
@@ -14,7 +14,7 @@ import type { Statements } from "./statements.ts";
 import { fromStored, toStored } from "./stored-text.ts";
 import type { WorkerRegistration } from "./worker-row.ts";
 
-/** What the parts of one journal share. */
+/** Parts shared within one journal. */
 export interface Store {
 	readonly statements: Statements;
 	readonly commits: SharedCommits;
@@ -40,7 +40,7 @@ export interface SeenSession {
 	readonly seq: number;
 }
 
-/** What a lease knows of its session; replaced by each append and put back when its transaction fails. */
+/** The state of a session as a lease sees it; replaced by each append and restored if its transaction fails. */
 export interface LeaseState {
 	readonly taken: boolean;
 	/** Number of the session; undefined while it does not exist. */
@@ -51,14 +51,17 @@ export interface LeaseState {
 	readonly epoch: number;
 	readonly seq: number;
 	readonly openRun: string | null;
-	/** When somebody has to look at it; null while it is worked on, or none is open. */
+	/** When it is next due; null while it is in progress, or none is open. */
 	readonly lookAt: number | null;
 	/** The run of the last entry, and the row that names it. */
 	readonly runId: string | undefined;
 	readonly runRow: number | null;
 }
 
-/** Milliseconds for which nobody takes over a worker that was just seen to hold its session: it has to pause longer. */
+/**
+ * Milliseconds for which a worker that was just seen to hold its session is not taken over: it would have to pause
+ * longer.
+ */
 const certainFor = 100;
 
 export class SqliteLease implements Lease {
@@ -69,7 +72,7 @@ export class SqliteLease implements Lease {
 	readonly mode: "polite" | "seize";
 	readonly store: Store;
 	state: LeaseState;
-	/** When the epoch was last seen to be current, by this process's own time. */
+	/** When the epoch was last seen to be current, by this process's clock. */
 	seenAt: number = Number.NEGATIVE_INFINITY;
 	/** Appends under way. */
 	pending = 0;
@@ -120,7 +123,7 @@ export class SqliteLease implements Lease {
 	check(): void {
 		const now = performance.now();
 		if (now - this.seenAt < certainFor || this.store.closed) return;
-		// Nobody else had committed anything a moment ago, and what this process commits is known here.
+		// Others had committed nothing a moment ago, and this process's own commits are known.
 		if (this.store.feed.wasQuiet(this.seenAt, now - certainFor)) return;
 		try {
 			this.look();

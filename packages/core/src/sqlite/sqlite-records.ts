@@ -1,11 +1,11 @@
-// Records in the journal's file: a table beside the entries, written in one transaction.
+// Records in the journal's file: a table next to the entries, written in one transaction.
 import { decodeValue, encodeValue, type JSONValue } from "@holdfast/upp";
 import type { MaybePromise, RecordSpace, StoredRecord } from "../host/index.ts";
 import type { Statements } from "./statements.ts";
 import { fromStored, toStored } from "./stored-text.ts";
 import type { WorkerRegistration } from "./worker-row.ts";
 
-/** What records need of their journal. */
+/** The journal parts that records need. */
 export interface RecordsParts {
 	readonly statements: Statements;
 	readonly worker: WorkerRegistration;
@@ -16,7 +16,7 @@ export interface RecordsParts {
 
 const nothing: StoredRecord = { revision: 0, value: undefined };
 
-/** The records beside a journal. */
+/** The records of a journal. */
 export function sqliteRecords({ statements, worker, commit, reading }: RecordsParts): RecordSpace {
 	const revisionOf = (shelf: string, name: string): number =>
 		(statements.recordRevision.get(toStored(shelf), toStored(name)) as { revision: number } | undefined)
@@ -43,7 +43,8 @@ export function sqliteRecords({ statements, worker, commit, reading }: RecordsPa
 			}));
 			return commit(() => {
 				if (expected.some(({ shelf, name, revision }) => revisionOf(shelf, name) !== revision)) return false;
-				// What is written may be a claim, which others take once its worker is dead: it must be seen to live.
+				// A written record may be a claim, which others take over once its worker is dead: this worker must send
+				// heartbeats.
 				worker.present();
 				const { value: revision } = statements.nextRevision.get() as { value: number };
 				for (const { place, body } of texts) {

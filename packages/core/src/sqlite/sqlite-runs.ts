@@ -5,7 +5,7 @@ import type { Statements } from "./statements.ts";
 import { fromStored, toStored } from "./stored-text.ts";
 import type { WorkerRegistration } from "./worker-row.ts";
 
-/** What the index of runs needs of its journal. */
+/** The journal parts that the index of runs needs. */
 export interface RunsParts {
 	readonly statements: Statements;
 	readonly worker: WorkerRegistration;

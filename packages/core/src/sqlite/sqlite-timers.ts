@@ -15,7 +15,7 @@ import { ensureSession } from "./session-writes.ts";
 import type { Statements } from "./statements.ts";
 import { fromStored, toStored } from "./stored-text.ts";
 
-/** What timers need of their journal. */
+/** The journal parts that timers need. */
 export interface TimersParts {
 	readonly statements: Statements;
 	readonly feed: ChangeFeed;

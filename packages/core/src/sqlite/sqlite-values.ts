@@ -1,11 +1,11 @@
-// The values of sessions in the journal's file: a table beside the entries, emptied with its session.
+// The values of sessions in the journal's file: a table next to the entries, emptied with its session.
 import { decodeValue, encodeValue, type JSONValue } from "@holdfast/upp";
 import type { SessionValues, ValueStore } from "../host/index.ts";
 import { ensureSession } from "./session-writes.ts";
 import type { Statements } from "./statements.ts";
 import { fromStored, toStored } from "./stored-text.ts";
 
-/** What values need of their journal. */
+/** The journal parts that values need. */
 export interface ValuesParts {
 	readonly statements: Statements;
 	/** Runs within a transaction and resolves when it is committed. */
@@ -67,7 +67,7 @@ function valuesOf(parts: ValuesParts, key: string, owner: string): SessionValues
 	};
 }
 
-/** A value as it is stored. */
+/** A value in its stored form. */
 export function encodedValue(value: unknown): string {
 	return JSON.stringify(encodeValue(value));
 }

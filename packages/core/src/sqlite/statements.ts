@@ -97,13 +97,13 @@ const texts = {
 	deleteSession: "DELETE FROM sessions WHERE id = ?",
 	hiddenSessions: `SELECT id, owner FROM sessions WHERE key >= '"sweep ' AND key < '"sweep!'`,
 	hiddenOwner: "SELECT owner FROM sessions WHERE id = ? AND key = ?",
-	// A lease on it that is held somewhere is lost, and its run is nobody's to recover.
+	// A lease on it that another worker holds is lost, and its run cannot be recovered.
 	hideSession:
 		"UPDATE sessions SET key = ?, epoch = epoch + 1, changed = NULL, owner = NULL, open_run = NULL, look_at = NULL WHERE id = ?",
 	ownSession: "UPDATE sessions SET owner = ? WHERE id = ?",
 	disownSession: "UPDATE sessions SET owner = NULL WHERE id = ?",
 	disownCopy: "UPDATE sessions SET owner = NULL WHERE id = ? AND key = ?",
-	// What was deleted while it was copied may have had its new key, and a higher epoch.
+	// A session deleted during the copy may have had the new key, and a higher epoch.
 	showSession: `UPDATE sessions SET key = ?, changed = ?, epoch = ${highestDeletedEpoch}, owner = NULL, created_at = ?, updated_at = ?
 		WHERE id = ?`,
 	deleteSomeEntries: `DELETE FROM entries WHERE id IN (
@@ -161,7 +161,7 @@ const texts = {
 		ifnull((SELECT e.id FROM entries e CROSS JOIN sessions s ON s.id = e.session
 			WHERE ${isVisible("s.key")} ORDER BY e.id DESC LIMIT 1), 0)) AS position`,
 	setChanged: "UPDATE sessions SET changed = ? WHERE id = ?",
-	// Of each session its last change only, whatever it was.
+	// Only the last change of each session.
 	changedEntries: `SELECT e.id AS position, s.key, ${incarnationOf("s")} AS incarnation, e.seq
 		FROM entries e CROSS JOIN sessions s ON s.id = e.session
 		WHERE e.id > ? AND e.id > ifnull(s.changed, 0) AND ${isVisible("s.key")}
@@ -202,7 +202,7 @@ const texts = {
 	sizeOfFiles: "SELECT count(*) AS count, ifnull(sum(size), 0) AS size FROM files WHERE session = ?",
 	addFile: "INSERT INTO files (session, owner, name, size, at, worker) VALUES (?, ?, ?, ?, ?, ?)",
 	showFile: "UPDATE files SET session = ?, size = ?, at = ?, worker = NULL WHERE id = ?",
-	// Whoever reads it has a while left, unless the time is 0.
+	// Its readers have a while left, unless the time is 0.
 	hideFile: "UPDATE files SET session = NULL, worker = NULL, at = ? WHERE id = ?",
 	hideFiles: "UPDATE files SET session = NULL, worker = NULL, at = 0 WHERE session = ?",
 	looseFiles: "SELECT id, worker, at FROM files WHERE session IS NULL",
@@ -220,7 +220,7 @@ const texts = {
 		WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?`,
 	settledEntry: `SELECT id FROM entries WHERE session = :session AND seq = :seq AND seq >= ${foldedAt(":session")}
 		AND kind IN ('run.ended', 'folded')`,
-	// Rows of one run follow one another, and the first that is of another run or writer says so.
+	// Rows of one run are contiguous, and the first row of another run or writer is marked.
 	nameRuns: `UPDATE entries SET run = NULL, run_id = (SELECT f.run_id FROM entries f WHERE f.id = entries.run)
 		WHERE session = :session AND seq > :seq AND seq < ifnull((SELECT n.seq FROM entries n
 			WHERE n.session = :session AND n.seq > :seq AND n.run_id IS NOT NULL ORDER BY n.seq LIMIT 1), 1e300)`,
@@ -262,7 +262,7 @@ const texts = {
 	viewWaitingSessions: `${views} WHERE +s.key >= max(?, ?) AND s.look_at <= ? ORDER BY +s.key`,
 	viewUnfinishedSessions: `${views} WHERE +s.key >= max(?, ?) AND s.id IN (
 		${sessionsAtWork} UNION SELECT session FROM inputs) ORDER BY +s.key`,
-	// What was said to a run that is over is anyone's to begin.
+	// A message for an ended run may be started by any worker.
 	waitingWorkers: `SELECT DISTINCT CASE kind WHEN 'message' THEN worker END AS worker FROM inputs
 		WHERE session = ? AND (kind = 'message' OR (kind = 'steer' AND worker IS NOT NULL))`,
 	// Of a list of keys in JSON, by their place in it.

@@ -4,12 +4,12 @@
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to escape.
 const unsafe = /[\u0000-\u001f"\\\ud800-\udfff]/;
 
-/** Text as it is stored. */
+/** Text in its stored form. */
 export function toStored(text: string): string {
 	return unsafe.test(text) ? JSON.stringify(text).slice(1, -1) : text;
 }
 
-/** Stored text as it was given. */
+/** The original form of stored text. */
 export function fromStored(stored: string): string {
 	return stored.includes("\\") ? (JSON.parse(`"${stored}"`) as string) : stored;
 }

@@ -13,7 +13,7 @@ import {
 import type { Statements } from "./statements.ts";
 import { toStored } from "./stored-text.ts";
 
-/** What a worker row must know. */
+/** Parameters of a worker row. */
 export interface WorkerOptions {
 	readonly path: string;
 	readonly workerId: string;
@@ -65,7 +65,7 @@ export function registerWorker(options: WorkerOptions): WorkerRegistration {
 		own ??= ownIdentity();
 		return own;
 	};
-	/** Processes that are gone: one that began anew under the same number has another start. */
+	/** Dead processes: a new one with the same number has a different start time. */
 	const gone = new Set<string>();
 	const lives = (worker: WorkerRow): boolean => {
 		const { pid, started, machine } = worker;

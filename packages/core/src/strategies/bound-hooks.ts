@@ -13,7 +13,7 @@ export const hookNames: readonly (keyof AgentStrategy)[] = [
 	"onError",
 ];
 
-/** The hooks that are there, each bound to what it was given in. */
+/** The existing hooks, each bound to its object. */
 export function boundHooks(given: AgentStrategy): AgentStrategy {
 	const bound: Partial<Record<keyof AgentStrategy, unknown>> = {};
 	for (const name of hookNames) {

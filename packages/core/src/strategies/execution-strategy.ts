@@ -18,7 +18,7 @@ export interface AgentRef {
 	readonly system?: string | undefined;
 }
 
-/** What a strategy works with. */
+/** The context of a strategy. */
 export interface ExecutionContext {
 	readonly agent: StrategyAgent;
 	/** The agent's model with its options; it runs the agent's tools itself. */
@@ -32,10 +32,10 @@ export interface ExecutionContext {
 	readonly signal?: AbortSignal;
 }
 
-/** What a strategy returns: the turn and the state after it. */
+/** The result of a strategy: the turn and the state after it. */
 export type ExecutionResult = GenerateResult;
 
-/** How an agent works. A custom one runs as it is; one made by `strategy()` also streams, checkpoints and resumes. */
+/** How an agent works. A custom one runs unchanged; one made by `strategy()` also streams, checkpoints and resumes. */
 export interface ExecutionStrategy {
 	readonly name: string;
 	execute(context: ExecutionContext): Promise<ExecutionResult>;

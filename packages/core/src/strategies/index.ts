@@ -1,4 +1,4 @@
-// Door of the strategies: deciders that come with the house, and what custom ones are made of.
+// Entry point of the strategies: the built-in deciders, and the parts of custom ones.
 export { boundHooks, hookNames } from "./bound-hooks.ts";
 export type { ExecutionContext, ExecutionStrategy, StrategyAgent } from "./execution-strategy.ts";
 export { foreignModel, rememberInstance } from "./instance-model.ts";

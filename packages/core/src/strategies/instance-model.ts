@@ -28,7 +28,7 @@ import type { EngineModel, EngineResponse } from "../engine/index.ts";
 import { type Ports, systemPorts } from "../host/index.ts";
 import type { ToolContext, ToolSet } from "../tools/index.ts";
 
-/** What follows an instance. */
+/** The model behind an instance. */
 export interface InstanceBacking {
 	readonly model: EngineModel;
 	readonly toolStrategy: ToolUseStrategy;
@@ -53,7 +53,7 @@ export function rememberInstance(instance: LLMInstance, backing: InstanceBacking
 	return instance;
 }
 
-/** What follows an instance; after a foreign one, and one whose functions were replaced, the instance itself. */
+/** The model behind an instance; for a foreign one, or one with replaced functions, the instance itself. */
 export function backingOf(instance: LLMInstance): InstanceBacking {
 	const own = known.get(instance);
 	if (own !== undefined) {
@@ -93,7 +93,7 @@ const anything: LLMCapabilities = {
 	audioInput: true,
 };
 
-/** An instance that is asked as it is; it carries out its tools itself. */
+/** An instance that is called directly; it runs its tools itself. */
 export function foreignModel(instance: LLMInstance): EngineModel {
 	const model: BoundLLMModel = {
 		modelId: instance.model?.modelId ?? "llm",

@@ -1,4 +1,5 @@
-// What plan() says to the model, each time for one call only. Tools are withheld while it plans, so they are named here.
+// The prompts of plan() for the model, each for one call only. Tools are withheld during planning, so they are named
+// here.
 import type { Situation } from "../engine/index.ts";
 import type { PlanStep } from "../state/index.ts";
 

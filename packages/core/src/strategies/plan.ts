@@ -98,7 +98,7 @@ function planner(options: PlanOptions): Decider {
 			const current = open?.status === "in_progress" ? open : undefined;
 			switch (last.kind) {
 				case "input":
-					// What is said between two steps may change the plan; within one it goes to that step.
+					// A message between two steps may change the plan; within one it goes to that step.
 					if (last.tag !== "turn" && current !== undefined) return carryOut(current, "same");
 					return planning(planPrompt(tools, step === 0 ? [] : completedOf(state.plan)));
 				case "assistant":

@@ -8,7 +8,7 @@ import { strategy } from "./strategy.ts";
 export interface ReactOptions {
 	/** Steps at most, from 1. Default: no limit; with one, the run ends after that step, with the state it has. */
 	readonly maxSteps?: number;
-	/** Said to the model in the reasoning phase. It is not recorded. */
+	/** The prompt of the reasoning phase. It is not recorded. */
 	readonly reasoningPrompt?: string;
 }
 

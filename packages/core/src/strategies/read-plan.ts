@@ -28,11 +28,11 @@ export const defaultPlanSchema: JSONSchema = {
 	required: ["steps"],
 };
 
-/** What a planning answer is read with. */
+/** The options for reading a planning answer. */
 export interface ReadPlanOptions {
 	/** New steps at most. */
 	readonly maxSteps: number;
-	/** Names of the tools that steps may use; none where nobody knows them. */
+	/** Names of the tools that steps may use; none if they are unknown. */
 	readonly tools: readonly string[];
 	/** Steps of an earlier plan that are completed: they stay, unless they are planned again. */
 	readonly completed: readonly PlanStep[];
@@ -100,7 +100,7 @@ function inOrder(steps: readonly PlanStep[], before: readonly PlanStep[]): reado
 	throw invalid(`these steps wait for each other: ${shown}`);
 }
 
-/** Numbers of which the lowest is taken each time: a binary heap. */
+/** Numbers, of which the lowest is removed each time: a binary heap. */
 class Lowest {
 	readonly #numbers: number[] = [];
 

@@ -73,7 +73,7 @@ function engineAgentOf(decider: Decider, context: ExecutionContext, backing: Ins
 	const { agent, tools = [], strategy = {} } = context;
 	const { model, toolStrategy, ports } = backing;
 	const byName = normaliseTools(tools.length > 0 ? (tools as ToolSet) : (backing.tools ?? []));
-	// Who calls the strategy knows of the error by itself, and may recover from it.
+	// The caller of the strategy gets the error itself, and may recover from it.
 	const { onError: _, ...hooks } = boundHooks(strategy);
 	return {
 		id: agent.id,
@@ -85,7 +85,7 @@ function engineAgentOf(decider: Decider, context: ExecutionContext, backing: Ins
 		toolStrategy,
 		ports,
 		warn: systemWarn,
-		// Who calls a strategy by itself watches over it.
+		// A caller that runs a strategy directly sets its own limits.
 		stepsAre: "limited",
 		maxStreamed: streamLimits,
 		fairness: fairnessOf(ports),

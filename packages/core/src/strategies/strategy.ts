@@ -50,10 +50,10 @@ export function strategy<Own = unknown>(decider: Decider<Own>): DecidingStrategy
 	return made;
 }
 
-/** The `execute` and `stream` that do no more than drive the decider beside them. */
+/** `execute` and `stream` functions that only drive their decider. */
 const driven = new WeakSet<object>();
 
-/** Whether the engine may drive it: it decides, and nobody put an `execute` or `stream` of their own beside that. */
+/** Whether the engine may drive it: it is a decider without a custom `execute` or `stream`. */
 export function isDecider(given: ExecutionStrategy | Decider): given is Decider {
 	if (typeof given !== "object" || given === null) return false;
 	const { decide, execute, stream } = given as Partial<DecidingStrategy>;

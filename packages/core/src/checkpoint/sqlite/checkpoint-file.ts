@@ -56,7 +56,7 @@ export const checkpointFile: DatabaseKind = {
 	},
 };
 
-/** What is stored cannot be what a store of checkpoints wrote. */
+/** The stored data cannot come from a checkpoint store. */
 export function checkpointCorrupt(what: string, cause?: unknown): HoldfastError {
 	return new HoldfastError(
 		"checkpoint_corrupt",

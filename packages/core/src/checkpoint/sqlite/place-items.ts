@@ -1,5 +1,5 @@
-// Which rows a list is made of: rows that hold an item already are used again, items that are new or changed get a row of
-// their own, and rows that nothing refers to any more are dropped.
+// Determines the rows of a list: existing rows with the same item are reused, new or changed items get their own row, and
+// unreferenced rows are deleted.
 
 /** The rows of a list: number and digest of the content, side by side. */
 export interface StoredItems {

@@ -16,8 +16,8 @@ export interface SqliteCheckpointOptions {
 	/** The file. It and its folders are made when they are missing, the file readable by its user only. */
 	readonly path: string;
 	/**
-	 * What a save survives. `process` (default): the death of the process at any moment. `power`: the loss of power too,
-	 * at the price of waiting for the disk with each save.
+	 * The failures that a save survives. `process` (default): the death of the process at any moment. `power`: a power
+	 * failure too, at the price of a disk flush with each save.
 	 */
 	readonly durability?: "process" | "power";
 	/** Bytes the file may grow to; saves beyond reject with `checkpoint_failed`. Default: no limit. */
@@ -31,7 +31,7 @@ export interface SqliteCheckpoints extends CheckpointStore {
 	readonly path: string;
 	/** Resolves when everything given so far is stored or has failed. */
 	flush(): Promise<void>;
-	/** Closes the file once everything given so far is done. What is given later rejects with `checkpoints_closed`. */
+	/** Closes the file once all pending saves are done. Later ones reject with `checkpoints_closed`. */
 	close(): Promise<void>;
 }
 
@@ -39,7 +39,7 @@ export interface SqliteCheckpoints extends CheckpointStore {
 const listNames = ["messages", "reasoning", "subagentTraces"] as const;
 type ListName = (typeof listNames)[number];
 
-/** A state as it is written: taken down at once, so that what the caller changes later is not part of it. */
+/** A state for writing: copied at once, so that later changes by the caller have no effect. */
 interface Written {
 	readonly rest: Readonly<Record<string, unknown>>;
 	readonly lists: ReadonlyMap<
@@ -51,7 +51,7 @@ interface Written {
 /** Where a checkpoint's row names the agent that saved it; no member of a state is called so. */
 const savedBy = "$savedBy";
 
-/** What this store knows of a session's rows, as long as its checkpoint is still the latest. */
+/** The known rows of a session, while its checkpoint is still the latest. */
 interface Known {
 	readonly checkpointId: string;
 	readonly lists: ReadonlyMap<ListName, StoredItems>;
@@ -148,7 +148,7 @@ export function sqliteCheckpoints(options: string | SqliteCheckpointOptions): Sq
 		}
 	}
 
-	/** The rows of a session's list, read anew. */
+	/** Reads the rows of a session's list. */
 	function readItems(session: number, list: ListName): StoredItems {
 		const rows = statements.items.all(session, list) as { number: number; body: string }[];
 		return { numbers: rows.map(({ number }) => number), digests: rows.map(({ body }) => digestOf(body)) };

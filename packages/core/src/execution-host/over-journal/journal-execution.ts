@@ -1,4 +1,5 @@
-// The execution host over a journal: claims, notifications and schedules are records beside it, turns are read from it.
+// The execution host over a journal: claims, notifications and schedules are separate records, turns are read from the
+// journal.
 import { uuid } from "@holdfast/upp";
 import type { Host } from "../../host/index.ts";
 import type { OwnExecutionHost } from "../in-memory.ts";
@@ -6,7 +7,7 @@ import { recordScheduler } from "../record-scheduler.ts";
 import { recordStore } from "../record-store.ts";
 import { journalRecords } from "./journal-records.ts";
 
-/** What an execution host is made of. */
+/** The parts of an execution host. */
 export interface JournalExecutionOptions
 	extends Required<Pick<Host, "journal" | "records" | "runs" | "capabilities">> {
 	/** Time of claims and schedules, in milliseconds since the epoch. Default: the system's. */

@@ -15,14 +15,14 @@ const checkpointShelf = "checkpoints ";
 const childShelf = "children ";
 const eventShelf = "events ";
 
-/** Records beside a journal, completed by it. */
+/** Records in addition to a journal, completed from it. */
 export function journalRecords(records: RecordSpace, runs: RunIndex, journal: Journal): RecordSpace {
 	async function runOf(runId: string): Promise<RunRecord | undefined> {
 		const location = await runs.locate(runId);
 		try {
 			return location && runOfJournal(runId, location, await entriesOf(journal, location));
 		} catch (error) {
-			// What is damaged says nothing of its run; that it was ended is recorded all the same.
+			// A damaged journal says nothing about its run, but the recorded end still counts.
 			if (isUnreadable(error)) return undefined;
 			throw error;
 		}
@@ -101,7 +101,7 @@ export function journalRecords(records: RecordSpace, runs: RunIndex, journal: Jo
 /** The journal says the status of a run; its record says who has claimed it and what was noted about it. */
 function merged(record: RunRecord | undefined, run: RunRecord): RunRecord {
 	if (record === undefined) return run;
-	// Claimed and not begun: the journal does not know it yet.
+	// Claimed and not started: the journal does not know it yet.
 	const status = run.status === "queued" ? record.status : run.status;
 	const { lease, ...others } = record;
 	const kept = lease === undefined || isFinal(status) ? others : record;
@@ -114,7 +114,7 @@ function merged(record: RunRecord | undefined, run: RunRecord): RunRecord {
 	};
 }
 
-/** What the journal says; records written beside it replace those of the same name. */
+/** The journal's records; separate records of the same name replace them. */
 function joined(derived: readonly Named[], stored: readonly Named[]): readonly Named[] {
 	const written = new Set(stored.map(({ name }) => name));
 	const all = [...derived.filter(({ name }) => !written.has(name)), ...stored];
