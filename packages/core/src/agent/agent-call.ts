@@ -26,9 +26,9 @@ import type { OpaqueStrategy } from "./opaque-strategy.ts";
 import { hasNoOutput } from "./options.ts";
 import type { CommittedFacts } from "./stream-events.ts";
 
-/** What a single call may be given beside its input and state. */
+/** Options of a single call besides its input and state. */
 export interface CallOptions<Schema extends OutputSchema = OutputSchema> {
-	/** What the answer of this call must be, in place of the agent's `output`. Default: that. */
+	/** The output schema of this call. Default: the agent's `output`. */
 	readonly output?: Schema;
 	/** Cancels the call: model and tools are notified, and the call rejects with code CANCELLED. */
 	readonly signal?: AbortSignal;
@@ -36,7 +36,7 @@ export interface CallOptions<Schema extends OutputSchema = OutputSchema> {
 	readonly parentContext?: ToolContext;
 }
 
-/** What all calls of an agent share. */
+/** Parts shared by all calls of an agent. */
 export interface CallSetup {
 	readonly agent: StrategyAgent;
 	readonly engine: EngineAgent;
@@ -49,7 +49,7 @@ export interface CallSetup {
 	readonly opaque: OpaqueStrategy | undefined;
 }
 
-/** Who looks on: at a run of the engine, or at the stream of a custom strategy. */
+/** An observer: of a run of the engine, or of the stream of a custom strategy. */
 export interface CallObserver {
 	readonly watcher: Watcher;
 	/** Called with what a run of the engine committed, before it is folded. */
@@ -60,11 +60,11 @@ export interface CallObserver {
 /** A call under way. */
 export interface StartedCall {
 	readonly result: Promise<GenerateResult>;
-	/** Cancels it. Harmless when it is over. */
+	/** Cancels it. Harmless after its end. */
 	stop(): void;
 	/**
-	 * Whether it was cancelled before it was over. Not a getter: each object made with one has a hidden class of its own, by
-	 * which all that the getter sees outlives the quick collections of garbage.
+	 * Whether it was cancelled before its end. Not a getter: each object made with one has a hidden class of its own, by
+	 * which everything that the getter sees outlives the quick collections of garbage.
 	 */
 	wasStopped(): boolean;
 }
@@ -134,7 +134,7 @@ export function startCall(
 		if (committed instanceof Promise) await committed;
 		const outcome = await drive(run);
 		if (frame !== undefined && outcome.kind === "ended") void policed.policy?.ended(frame, outcome.outcome);
-		// Cancelled in the very moment of its end: nobody was notified of the end yet, so it counts as cancelled.
+		// Cancelled in the very moment of its end: the end was not reported yet, so it counts as cancelled.
 		if (stopped && outcome.kind === "ended" && outcome.outcome === "completed") throw cancelled();
 		whenCompleted = (result) => notifyComplete(run, outcome, result);
 		return resultOf(run, outcome);
@@ -170,7 +170,7 @@ export function startCall(
 					cut = reject; // an interceptor that never answers does not hold up a cancelled call
 					throughPolicy().then(resolve, reject);
 				});
-	// Nobody changes the result any more, and only now is it known that the call completed.
+	// The result is final, and only now is it known that the call completed.
 	const result = executing
 		.then((given) => completed(identified(given, checkpoints)))
 		.finally(() => {

@@ -1,5 +1,5 @@
-// The sessions of one agent on one host: where they are kept, who works on them, and which agent each turn gets. The
-// Agent class is a face of it; who serves sessions uses it as it is, one for all sessions that are served.
+// The sessions of one agent on one host: their storage, their workers, and the agent of each turn. The Agent class
+// delegates to it; a server uses it directly, one for all served sessions.
 import { HoldfastError } from "@holdfast/upp";
 import type { EngineAgent, ObserveRun } from "../engine/index.ts";
 import { type AgentExecution, agentExecution } from "../execution-host/index.ts";
@@ -25,7 +25,7 @@ import { type AgentFor, sessionAgentOf } from "./session-agent.ts";
 export interface AgentSessionsOptions {
 	/** The agent as the caller knows it: sub-agents are found by it, and policy is shown it. Default: its options. */
 	readonly owner?: PolicyAgent;
-	/** What a turn's agent has in place of the agent's own options. Default: nothing. */
+	/** The options of a turn that replace the agent's own. Default: none. */
 	readonly agentFor?: AgentFor;
 	/** Under which keys its sessions are in the store. Default: their own, in the namespace of the options. */
 	readonly keys?: SessionKeys;
@@ -35,7 +35,7 @@ export interface AgentSessionsOptions {
 	readonly engine?: EngineAgent;
 }
 
-/** By this member sessions find what they know of an agent; a map of all agents would cost each of them more. */
+/** The member by which sessions find their data about an agent; a map of all agents would cost each of them more. */
 export const sessionAgent: unique symbol = Symbol("session agent");
 
 /**
@@ -54,7 +54,7 @@ export class AgentSessions implements Living {
 	#table: SessionTable | undefined;
 	#supervises: Supervisor | undefined;
 	#execution: AgentExecution | undefined;
-	/** What a table that is made from now on is told. */
+	/** The stage that new tables start in. */
 	#stage: "open" | "refusing" | "suspended" = "open";
 
 	/** @throws HoldfastError `invalid_option` naming the option that is wrong; what `resolveAgent` throws. */
@@ -128,7 +128,7 @@ export class AgentSessions implements Living {
 		return this.#table?.isBusy(key) === true;
 	}
 
-	/** Nobody uses the session of a key for now: it may make way for others. */
+	/** The session of a key is unused for now and may be dropped from memory. */
 	unused(key: string): void {
 		this.#table?.unused(key);
 	}
@@ -207,5 +207,5 @@ export class AgentSessions implements Living {
 	}
 }
 
-/** What hosts can do that do not say. */
+/** The capabilities of hosts that declare none. */
 const inProcess = { backgroundSubagents: "in-process" } as const;

@@ -1,4 +1,4 @@
-// What the compiler knows of an agent, and the types that users read off it.
+// The types of an agent, and the types that users infer from it.
 import type { AgentEvent, RunEvent } from "../facts/index.ts";
 import type { OutputOf } from "../output/index.ts";
 import type { AgentRun, Session } from "../sessions/index.ts";
@@ -9,7 +9,7 @@ type ByName<Tool extends KnownTool> = {
 	[Each in Tool as Each["name"]]: { input: Each["input"]; output: Each["output"] };
 };
 
-/** What the compiler knows of an agent. */
+/** The types of an agent. */
 export interface AgentTypes<Tools, Schema> {
 	readonly tools: ByName<KnownTools<Tools>>;
 	readonly output: OutputOf<Schema>;
@@ -32,7 +32,7 @@ export type SessionOf<Tools, Schema> = Session<
 /** The tools of an agent as a list: the types of those that were given as one. */
 export type ToolList<Tools> = Tools extends readonly AnyTool[] ? Tools : readonly AnyTool[];
 
-/** An agent, or anything else that says what its tools and its output are. */
+/** An agent, or any value that declares its tools and its output. */
 interface Typed<Tools, Output> {
 	readonly "~types"?: { readonly tools: Tools; readonly output: Output } | undefined;
 }

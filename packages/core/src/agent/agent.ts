@@ -43,7 +43,7 @@ import { type AgentOptions, opaqueOf, resolveAgent, toolObjects } from "./option
  * Spreading an agent gives its options: `agent({ ...coder, system: "Be brief." })`.
  */
 export class Agent<const Tools extends ToolSet = ToolSet, const Schema extends OutputSchema = OutputSchema> {
-	/** Never there: what the compiler knows of the agent's tools and output, for `InferTools`, `InferOutput` and clients. */
+	/** Never present: carries the types of the agent's tools and output, for `InferTools`, `InferOutput` and clients. */
 	declare readonly "~types"?: AgentTypes<Tools, Schema>;
 	declare readonly model: AgentOptions["model"];
 	declare readonly system: string | undefined;
@@ -59,7 +59,7 @@ export class Agent<const Tools extends ToolSet = ToolSet, const Schema extends O
 	#outputs: WeakMap<object, EngineAgent> | undefined;
 
 	static {
-		// No name of it is in the declarations: sessions find by it what they know of an agent.
+		// Not named in the declarations: sessions find their data about an agent by it.
 		Object.defineProperty(Agent.prototype, sessionAgent, {
 			get(this: Agent): SessionAgent {
 				return this.#sessions.agent;
@@ -110,7 +110,7 @@ export class Agent<const Tools extends ToolSet = ToolSet, const Schema extends O
 		return made;
 	}
 
-	/** The agent as it is in calls with this output, made once. */
+	/** The agent in calls with this output, created once. */
 	#engineWith(options: AgentOptions, output: unknown): EngineAgent {
 		const isKey = (typeof output === "object" || typeof output === "function") && output !== null;
 		const known = isKey ? this.#outputs?.get(output) : undefined;
@@ -185,11 +185,11 @@ export class Agent<const Tools extends ToolSet = ToolSet, const Schema extends O
 	}
 
 	/**
-	 * Finishes, once, what dead processes left: runs that nobody alive works on, and accepted turns. Iterate over it to get each
-	 * run as it is resumed, or await it until all of them have ended.
-	 * Runs that another living worker holds are left alone, and so are parked ones. A run that is parked now is yielded
-	 * once, with the outcome `suspended` and the error `run_parked`. A session that fails holds up none of the others:
-	 * `onProblem` is called with it, else its error is thrown when all were tried. Two recoveries at once share what they resume.
+	 * Finishes, once, the work of dead processes: runs without a live owner, and accepted turns. Iterate over it to get
+	 * each run as it is resumed, or await it until all of them have ended. Runs that another live worker holds are
+	 * skipped, and so are parked ones. A run that is parked now is yielded once, with the outcome `suspended` and the
+	 * error `run_parked`. A failing session does not hold up the others: `onProblem` is called with its error, or the
+	 * error is thrown once all were tried. Concurrent recoveries share the resumed runs.
 	 *
 	 * Rejects with `agent_closed` after `close()`.
 	 */
@@ -208,8 +208,8 @@ export class Agent<const Tools extends ToolSet = ToolSet, const Schema extends O
 	}
 
 	/**
-	 * Continues a run that the host scheduled, at whatever time and in whatever process: a notification is delivered to its
-	 * session, a run that nobody alive works on is resumed. Null when another call has the run, or it is over.
+	 * Continues a run that the host scheduled, at any time and in any process: delivers a notification to its session, or
+	 * resumes a run without a live owner. Null if another call has the run, or it has ended.
 	 *
 	 * Rejects with `run_not_found` for a run that was never recorded, `no_execution_host` when the agent's host keeps no
 	 * runs.

@@ -74,7 +74,7 @@ export function checkModel(options: AgentOptions): void {
 	}
 }
 
-/** What to do about the two that are often given instead: a name, and a provider that was not called. */
+/** Advice for two common mistakes: a model's name, and a provider that was not called. */
 function whyNoModel(model: unknown): string {
 	if (typeof model !== "string" && typeof model !== "function") return "";
 	try {

@@ -1,9 +1,9 @@
-// Checkpoints of pure calls: the session id in the state, and a save after each step that nobody waits for.
+// Checkpoints of pure calls: the session id in the state, and an asynchronous save after each step.
 import { type CheckpointStore, checkpointSaver } from "../checkpoint/index.ts";
 import type { Ids } from "../host/index.ts";
 import type { AgentState } from "../state/index.ts";
 
-/** What an agent with a checkpoint store does with states. */
+/** The checkpoint operations of an agent with a checkpoint store. */
 export interface Checkpoints {
 	/** The session of a call on a state: the option's, else the restored state's, else one generated for the agent. */
 	session(state: AgentState): SessionCheckpoints;
@@ -11,7 +11,7 @@ export interface Checkpoints {
 	flush(): Promise<void>;
 }
 
-/** The checkpoints of one call. Its session stays the same, whatever strategies and middlewares make of the state. */
+/** The checkpoints of one call. Its session stays the same, even if strategies and middlewares change the state. */
 export interface SessionCheckpoints {
 	/** The state with the id of the session in its metadata. */
 	identify(state: AgentState): AgentState;

@@ -11,7 +11,7 @@ import { type Agent, agent as makeAgent } from "./agent.ts";
 import { sessionAgent } from "./agent-sessions.ts";
 import { watchProgress } from "./watch-progress.ts";
 
-/** What a sub-agent tool is made of. Nothing of the schema is derived from the agent. */
+/** Options of a sub-agent tool. The schema is independent of the agent. */
 export interface CreateSubAgentToolOptions<Params = Record<string, unknown>> extends ToolOptions {
 	/** The agent that does the work. Without a model it runs on its caller's. */
 	readonly agent: Agent;

@@ -11,7 +11,7 @@ import {
 	type ValueStore,
 } from "../host/index.ts";
 
-/** What is used of `@holdfast/stores`. */
+/** The used part of `@holdfast/stores`. */
 interface StoresPackage {
 	storeJournal(store: SessionStore, options: { readonly workerId: string }): Journal;
 	storedValues(store: SessionStore): ValueStore;
@@ -30,7 +30,7 @@ const methods = {
 	sessions: ["load", "commit", "delete"],
 } as const;
 
-/** The agents of one process on one execution store share a journal, and with it what they know of each other. */
+/** The agents of one process on one execution store share a journal, and with it their shared state. */
 const shared = new WeakMap<SessionStore, Journal>();
 
 /** A host over a bare session store: each has a journal of its own, which is closed with it. */
@@ -54,7 +54,7 @@ export function adaptExecutionHost(given: Readonly<Record<string, unknown>>): Re
 	return { journal, capabilities: execution.capabilities, values: valuesOfStore(sessions), execution, close };
 }
 
-/** Values kept beside the sessions of a store. */
+/** Values stored with the sessions of a store. */
 export function valuesOfStore(store: SessionStore): ValueStore {
 	return awaitedValues(once(async () => (await loadStores(storesPackage)).storedValues(store)));
 }

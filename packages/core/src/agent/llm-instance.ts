@@ -1,5 +1,5 @@
-// An instance of an LLM as the model of an agent. One of `llm()` stands for the options it was made with; any other is asked
-// as it is, and carries out its tools itself.
+// An instance of an LLM as the model of an agent. One of `llm()` stands for the options it was created with; any other is
+// called directly, and runs its tools itself.
 import { type LLMInstance, llmOptionsOf } from "@holdfast/upp";
 import type { AgentOptions } from "./options.ts";
 import { isRuntimeLlm } from "./runtime-llm.ts";

@@ -1,5 +1,5 @@
-// The conversation as a model function sees it: messages shaped like those of the AI SDK, each a copy, so that whatever
-// the function does with them reaches no history.
+// The conversation in the form of a model function: messages shaped like those of the AI SDK, each a copy, so that
+// changes by the function reach no history.
 import type {
 	AnyMessage,
 	AssistantMessage,
@@ -108,7 +108,7 @@ function dataOf(source: Extract<ContentBlock, { type: "image" | "document" }>["s
 	return source.type === "text" ? new TextEncoder().encode(source.data) : source.data;
 }
 
-/** What a provider wants to see again. */
+/** Options that a provider needs back. */
 function options(metadata: object | undefined): { providerOptions?: unknown } {
 	return metadata === undefined ? {} : { providerOptions: structuredClone(metadata) };
 }

@@ -23,9 +23,9 @@ export interface InstanceOptions {
 	readonly options: CallOptions;
 	readonly progress: OpaqueProgress;
 	readonly push: ((event: AgentStreamEvent) => void) | undefined;
-	/** What interceptors do around its tool calls. */
+	/** The interceptors around its tool calls. */
 	readonly stages: Pick<DrivenStages, "toolCall" | "toolResult">;
-	/** Ends the call with an error, whatever the strategy does. */
+	/** Ends the call with an error, even if the strategy continues. */
 	fail(error: unknown): void;
 }
 
@@ -74,7 +74,7 @@ export function opaqueInstance(given: InstanceOptions): LLMInstance {
 	});
 }
 
-/** What a tool call came to, as interceptors let it run. One that throws ends the call. */
+/** The result of a tool call with its interceptors. An error in one ends the call. */
 async function intercepted(
 	{ stages, fail }: InstanceOptions,
 	{ toolCallId, toolName }: ToolContext,
@@ -115,7 +115,7 @@ async function replacedOutcome(
 		: { output: came.output, isError: came.status !== "done" };
 }
 
-/** What an interceptor answers; what it throws ends the call, and is no result of a tool. */
+/** The answer of an interceptor; an error ends the call, and is not a tool result. */
 async function guarded<T>(fail: (error: unknown) => void, ask: () => T | Promise<T>): Promise<T> {
 	try {
 		return await ask();
@@ -125,10 +125,10 @@ async function guarded<T>(fail: (error: unknown) => void, ask: () => T | Promise
 	}
 }
 
-/** A strategy that carries out calls itself says nothing of the one that is asked about. */
+/** A strategy that runs calls itself does not identify the call in question. */
 const nothingKnown = { toolCallId: "" };
 
-/** Nobody outside can be asked here: a call that requires an approval is not run. */
+/** There is no way to ask outside here: a call that requires approval does not run. */
 function approvalOf({ approval, needsApproval }: EngineTool): Pick<Tool, "approval"> {
 	if (needsApproval === undefined && approval === undefined) return {};
 	return {

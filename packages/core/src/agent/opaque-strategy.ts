@@ -1,5 +1,5 @@
-// A custom strategy runs as it is: it gets the agent's model as an LLMInstance that runs the agent's tools, and its
-// result is the call's. Its onStepEnd is a checkpoint; what its sub-agents did becomes traces.
+// Runs a custom strategy unchanged: it gets the agent's model as an LLMInstance that runs the agent's tools, and its
+// result is the call's. Its onStepEnd is a checkpoint; its sub-agents' work becomes traces.
 
 import { HoldfastError, type Tool } from "@holdfast/upp";
 import type { AgentStreamEvent } from "../engine/index.ts";
@@ -116,7 +116,7 @@ function observed(
 			return hooks.onStepEnd?.(step, result);
 		},
 		...(stopCondition === undefined ? {} : { stopCondition: stop }),
-		// What the caller gets is known when the strategy has returned, and no middleware changes it any more.
+		// The caller's result is known when the strategy has returned, and no middleware changes it afterwards.
 		...(hooks.onComplete === undefined ? {} : { onComplete() {} }),
 	};
 }
@@ -147,7 +147,7 @@ function checked(strategy: ExecutionStrategy, result: GenerateResult | undefined
 	);
 }
 
-/** What an interceptor admits is what is recorded: it must not be passed by in silence. */
+/** An interceptor's admission is recorded: it must not be skipped silently. */
 function recordsNothing(strategy: string): HoldfastError {
 	return new HoldfastError(
 		"conflicting_options",

@@ -79,7 +79,7 @@ export interface AgentOptions<Tools extends ToolSet = ToolSet, Schema extends Ou
 	readonly namespace?: string;
 	/** Name for people and other agents. */
 	readonly name?: string;
-	/** What the agent is good for. */
+	/** A description of the agent's purpose. */
 	readonly description?: string;
 	/**
 	 * Agents that the model may give work to: each is a tool `delegate_to_<name>`, and needs `name` and `description`.
@@ -87,24 +87,24 @@ export interface AgentOptions<Tools extends ToolSet = ToolSet, Schema extends Ou
 	 */
 	readonly subagents?: readonly Agent[];
 	/**
-	 * Milliseconds that somebody outside has for the call of a remote tool, after which it has failed; a tool's own
-	 * `timeoutMs` goes before, and approvals never run out. Default: no limit.
+	 * The time limit in milliseconds for an outside answer to a call of a remote tool, after which it has failed; a
+	 * tool's own `timeoutMs` takes precedence, and approvals never expire. Default: no limit.
 	 */
 	readonly remoteToolTimeoutMs?: number;
 	/**
-	 * How often a run of a session is resumed after its process died, without a step finished between; then it is
-	 * parked until somebody releases it. Default: 5. `Infinity` never parks, 0 resumes none.
+	 * How often a run of a session is resumed after its process died, without finishing a step in between; then it is
+	 * parked until it is released. Default: 5. `Infinity` never parks, 0 resumes none.
 	 */
 	readonly maxRestarts?: number;
 	/**
-	 * What becomes of a run that was begun with another model, other instructions or other tools than the agent has now:
-	 * `continue` (the default) continues with what the agent has now and emits the change, `park` leaves it until somebody releases it.
+	 * How to treat a run that started with another model, other instructions or other tools than the agent has now:
+	 * `continue` (the default) continues with the current agent and emits the change, `park` waits for a release.
 	 */
 	readonly onAgentChange?: "continue" | "park";
 	/**
-	 * Keeps what the model says while it says it, for those who follow a session with offsets: deltas are gathered for so
-	 * many milliseconds and then committed. Less: they hear of it earlier; more: fewer commits. Default: deltas are emitted
-	 * to watchers in this process and not kept, and so they are over a bare session store.
+	 * Stores the model's text while it streams, for followers with offsets: deltas are collected for this many
+	 * milliseconds and then committed. A lower value delivers text earlier; a higher one needs fewer commits. Default:
+	 * deltas are emitted to watchers in this process and not stored, which is always so over a bare session store.
 	 */
 	readonly keepDeltasMs?: number;
 	/**
@@ -119,9 +119,9 @@ export interface AgentOptions<Tools extends ToolSet = ToolSet, Schema extends Ou
 	 */
 	readonly maxSteps?: number;
 	/**
-	 * What the answer must be: a Standard Schema (zod, valibot, …), `jsonSchema()` of the AI SDK, or JSON Schema. The answer is
-	 * checked, a wrong one goes back to the model, and the result has it as `output`. A schema of something else than an object is
-	 * shown to the model as the member `value` of one. Default: any text.
+	 * The schema of the answer: a Standard Schema (zod, valibot, …), `jsonSchema()` of the AI SDK, or JSON Schema. The
+	 * answer is validated, a wrong one goes back to the model, and the result has it as `output`. A schema of anything
+	 * other than an object is shown to the model as the member `value` of one. Default: any text.
 	 */
 	readonly output?: Schema;
 	/**
@@ -130,9 +130,9 @@ export interface AgentOptions<Tools extends ToolSet = ToolSet, Schema extends Ou
 	 */
 	readonly outputRepairs?: number;
 	/**
-	 * What becomes of a run of a session that nobody has asked for its events or its result for a second: `continue` (the
-	 * default) lets it continue by itself, and warns once with `run_unread`; `wait` leaves it where it is until somebody
-	 * does, and the turns after it too. Once `events()` is called, its consumer drives the run either way.
+	 * How to treat a run of a session whose events and result are not requested within a second: `continue` (the default)
+	 * runs it anyway, and warns once with `run_unread`; `wait` pauses it and later turns until they are. Once `events()`
+	 * is called, its consumer drives the run in both cases.
 	 */
 	readonly unread?: Unread;
 	/**
@@ -252,7 +252,7 @@ export function toolObjects(tools: ToolSet | undefined): readonly AnyTool[] {
 	return list;
 }
 
-/** Tools as they were given to the agent whose spread has them: a record, where it was one. */
+/** The tools as given to the agent whose spread contains them: a record, if it was one. */
 export function toolsAsGiven(tools: ToolSet | undefined): ToolSet {
 	return records.get(tools ?? []) ?? tools ?? [];
 }
@@ -330,7 +330,7 @@ function deciderOf({ execution, maxSteps }: AgentOptions, output: EngineOutput |
 		: limitSteps(decider, maxSteps);
 }
 
-/** Whether somebody said how many steps a run may take. */
+/** Whether the number of steps of a run is limited by an option. */
 function isLimited({ execution, maxSteps }: AgentOptions): boolean {
 	return maxSteps !== undefined || (execution as Partial<Decider> | undefined)?.limitsSteps === true;
 }

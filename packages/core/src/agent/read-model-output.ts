@@ -1,5 +1,5 @@
-// What a model function gave back, read into messages: answers, and the results of the calls they made. Nothing of an
-// output that cannot be read is kept.
+// Reads the output of a model function into messages: answers, and the results of their calls. An unreadable output is
+// discarded completely.
 import {
 	type AssistantContent,
 	AssistantMessage,
@@ -20,7 +20,7 @@ export interface ReadAnswer {
 }
 
 /**
- * Reads an output; the calls of an answer that were given no result get one that says so.
+ * Reads an output; a call without a result gets one that reports this.
  * @throws HoldfastError `invalid_model_output`.
  */
 export function readModelOutput(output: unknown): readonly ReadAnswer[] {

@@ -1,4 +1,5 @@
-// What may be given as `host`, recognised by its members and turned into the one kind of host that agents use.
+// Accepts the option `host` in every form, recognises it by its members, and converts it into the one kind of host that
+// agents use.
 
 import { HoldfastTypeError } from "@holdfast/upp";
 import type { ExecutionHost } from "../execution-host/index.ts";
@@ -21,7 +22,7 @@ export interface SessionStoreHost {
 	readonly capabilities?: ExecutionCapabilities | undefined;
 }
 
-/** What may be given as `host` beside a host of ours. */
+/** The forms of `host` other than a built-in host. */
 export type AgentHost = SessionStoreHost | ExecutionHost;
 
 /** Makes a host of an `ExecutionHost`: an object with `capabilities`, `scheduler` and `store`. */
@@ -33,9 +34,9 @@ const storeMethods = ["load", "commit", "delete"] as const;
 const journalMethods = ["acquire", "submit", "read", "head", "list", "watch", "delete", "close"] as const;
 
 /**
- * The host that an agent uses for what it was given: a host of ours as it is, `{sessionStore}` with a journal over it,
- * an `ExecutionHost` by `adapt`.
- * @throws HoldfastError `invalid_option` naming the field that is missing, wrong, or does not go with another.
+ * The host for the given option: a built-in host unchanged, `{sessionStore}` with a journal over it, an `ExecutionHost`
+ * by `adapt`.
+ * @throws HoldfastError `invalid_option` naming the field that is missing, wrong, or conflicts with another.
  */
 export function resolveHost(given: unknown, adapt?: ExecutionHostAdapter): Host {
 	if (typeof given === "string")
@@ -50,7 +51,7 @@ export function resolveHost(given: unknown, adapt?: ExecutionHostAdapter): Host 
 		);
 	const host = given as Readonly<Record<string, unknown>>;
 	if (isStoreHost(host)) return resolveStoreHost(host as SessionStoreHost);
-	// A host of ours may be an execution host, too, with its sessions in its own journal.
+	// A built-in host may be an execution host as well, with its sessions in its own journal.
 	const isOurs = host.journal !== undefined && (host.store === undefined || host.execution !== undefined);
 	const execution = executionParts.filter((part) => host[part] !== undefined && !isOurs);
 	const kinds = [
@@ -94,7 +95,7 @@ export function resolveHost(given: unknown, adapt?: ExecutionHostAdapter): Host 
 	return adapt(host);
 }
 
-/** The options without a host that says nothing: the default is meant. */
+/** The options without an empty host, which means the default. */
 export function withoutEmptyHost<Options extends { readonly host?: unknown }>(options: Options): Options {
 	const { host, ...others } = options;
 	const isEmpty =
@@ -116,7 +117,7 @@ function resolveStoreHost({ sessionStore, capabilities }: SessionStoreHost): Hos
 	if (sessionStore !== undefined) checkMethods("host.sessionStore", sessionStore, storeMethods);
 	const host = sessionStore === undefined ? memoryHost() : storeHost(sessionStore);
 	if (capabilities === undefined) return host;
-	// Most agents need the journal alone: the ports beside it stay unmade until they are asked for.
+	// Most agents need only the journal: other ports are created on first access.
 	return Object.create(host, { capabilities: { value: capabilities, enumerable: true } }) as Host;
 }
 

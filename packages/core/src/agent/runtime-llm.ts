@@ -4,12 +4,12 @@ import type { BoundLLMModel } from "@holdfast/upp";
 import type { EngineModel } from "../engine/index.ts";
 import type { ModelMessage } from "./model-messages.ts";
 
-/** What a model function is given. */
+/** The context of a model function. */
 export interface RuntimeLlmContext {
 	readonly history: ModelMessage[];
 	/** Fires when the run is asked to stop. */
 	readonly signal: AbortSignal;
-	/** For functions that are called by hand: what their own tools are to know of the call. Not set by an agent. */
+	/** For functions that are called directly: the context of their own tools. An agent does not set it. */
 	readonly toolExecution?: unknown;
 }
 

@@ -30,19 +30,19 @@ import { type AgentOptions, resolveAgent } from "./options.ts";
  */
 const defaultRestarts = 5;
 
-/** What a turn may have in place of the agent's own options. */
+/** The options of a turn that may replace the agent's own. */
 export type TurnOptions = Pick<
 	AgentOptions,
 	"model" | "execution" | "system" | "instructions" | "tools" | "params" | "config" | "maxSteps" | "prices"
 >;
 
 /**
- * What the turns of a session have in place of the agent's options; undefined: nothing. Asked before each turn and each
- * resume, so a change holds from the next one. The same object is the same agent: who gives it keeps it.
+ * Returns the options that replace the agent's in a session's turns; undefined: none. Called before each turn and each
+ * resume, so a change takes effect with the next one. The same object means the same agent, so keep and reuse it.
  */
 export type AgentFor = (turn: TurnRequest) => MaybePromise<TurnOptions | undefined>;
 
-/** What an agent of sessions is made of. */
+/** The parts of an agent of sessions. */
 export interface SessionAgentParts {
 	/** The agent as its policy sees it. */
 	readonly agent: PolicyAgent;
@@ -118,7 +118,7 @@ export function sessionAgentOf({
 	// Begun when the agent is first used: one that only lends its options to others sets nothing up.
 	const setUp = (): NonNullable<typeof begun> => {
 		if (begun !== undefined) return begun;
-		// What a setup begins belongs to it: the agent waits for it, so it must not wait for the agent.
+		// A call started during setup belongs to it: the agent waits for it, so it must not wait for the agent.
 		const set = withinCall(agent, () =>
 			setupPlugins(plugins, { ask: askModel(engine), values: (store) => (values = valuesOf(store)) }),
 		);
@@ -166,7 +166,7 @@ function resolved(
 		if (given === undefined) return undefined;
 		const known = made.get(tools) ?? new WeakMap();
 		const engine = known.get(given) ?? engineWith(tools, given, bind);
-		// What plugins bring belongs to it: while they are being set up it is not complete.
+		// Contributions of plugins belong to it: during setup it is not complete.
 		if (isSetUp()) made.set(tools, known.set(given, engine));
 		return engine;
 	};

@@ -5,7 +5,7 @@ import type { AssistantMessage, StreamEvent } from "@holdfast/upp";
 import { type AgentStreamEvent, EventQueue, joinDeltas, uapProjection } from "../engine/index.ts";
 import { type Entry, type Fact, JournalFold, type RunEvent, type SessionState } from "../facts/index.ts";
 
-/** What a call committed at a time. */
+/** The facts of one commit of a call. */
 export interface CommittedFacts {
 	/** The state before them. */
 	readonly before: SessionState;
@@ -22,9 +22,9 @@ type Nested = Extract<RunEvent, { type: "nested" }>;
 export class StreamEvents implements AsyncIterableIterator<AgentStreamEvent> {
 	readonly #queue = new EventQueue<AgentStreamEvent>({ limit, join: joinDeltas });
 	readonly #project: (event: RunEvent) => void;
-	/** What was committed last, while events are kept. */
+	/** The last commit, while events are kept. */
 	#last: CommittedFacts | undefined;
-	/** What is kept instead of events, and what makes events of it; set once the limit was reached. */
+	/** Kept instead of events, with the function that rebuilds events; set once the limit was reached. */
 	#rest:
 		| { readonly items: (CommittedFacts | Nested)[]; next: number; readonly fold: JournalFold }
 		| undefined;
@@ -57,7 +57,7 @@ export class StreamEvents implements AsyncIterableIterator<AgentStreamEvent> {
 		this.#project(event);
 	}
 
-	/** The call is over. */
+	/** The call has ended. */
 	end(end: { readonly error?: unknown } = {}): void {
 		this.#end ??= end;
 		this.#refill();
@@ -136,7 +136,7 @@ function entriesOf({ at, runId, facts }: Omit<CommittedFacts, "before">, after: 
 	return facts.map((fact, index) => ({ seq: after + index + 1, at, runId, fact }));
 }
 
-/** What a model said, in one piece for each block and call. */
+/** The model's message, with one piece for each block and call. */
 function* saidIn({ content, toolCalls = [] }: AssistantMessage): Generator<StreamEvent, void> {
 	yield { type: "message_start", index: 0, delta: {} };
 	for (const [index, block] of content.entries()) {

@@ -1,10 +1,10 @@
-// What a sub-agent has done so far, from its own events: for the trace of one that fails on the way.
+// A sub-agent's progress, from its own events: for the trace of one that fails on the way.
 import type { TokenUsage, ToolCall } from "@holdfast/upp";
 import type { AgentStreamEvent } from "../engine/index.ts";
 import { executionTrace, type Observation } from "../engine/index.ts";
 import type { ToolExecutionTrace } from "../state/index.ts";
 
-/** What is known of a sub-agent before its end. */
+/** The known progress of a sub-agent before its end. */
 export interface Progress {
 	see(event: AgentStreamEvent): void;
 	/** The tool calls of the steps that ended, and the tokens used up to then. */

@@ -1,14 +1,14 @@
-// Who asks for a run, as whoever knows its users says it, such as a server. It is on record with the run: every worker that
-// has the run knows it, also after a restart.
+// The requester of a run, as identified by the program that knows its users, such as a server. It is recorded with the
+// run: every worker of the run knows it, also after a restart.
 import { HoldfastError } from "@holdfast/upp";
 
-/** Who asks for a run. */
+/** The requester of a run. */
 export interface Caller {
 	/** Whose sessions are meant. */
 	readonly tenant?: string;
-	/** Who it is, within the tenant. */
+	/** The user, within the tenant. */
 	readonly user?: string;
-	/** What else is known of the user, as JSON. It is on record with each run: no place for tokens. */
+	/** Further data about the user, as JSON. It is recorded with each run, so it must not contain tokens. */
 	readonly claims?: Readonly<Record<string, unknown>>;
 }
 

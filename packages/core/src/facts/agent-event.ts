@@ -12,7 +12,10 @@ type CallEvent<Tool extends KnownTool> = Tool extends KnownTool
 			readonly type: "tool-call";
 			readonly toolCallId: string;
 			readonly toolName: Tool["name"];
-			/** As the tool gets it; as the model gave it where the call was refused, and its result says so with `isError`. */
+			/**
+			 * The input that the tool gets; the model's input if the call was refused, in which case its result has
+			 * `isError`.
+			 */
 			readonly input: Tool["input"];
 		}
 	: never;
@@ -31,12 +34,12 @@ type ResultEvent<Tool extends KnownTool> = Tool extends KnownTool
 	: never;
 
 /**
- * What a run emits to its consumer. Of an agent whose tools have types, `event.toolName` says which input and output the
- * event has; tools of plugins and sub-agents come, too, and are not among the types.
+ * The events that a run emits to its consumer. If the agent's tools have types, `event.toolName` determines the types of
+ * input and output; tools of plugins and sub-agents occur too, and are not among the types.
  */
 export type AgentEvent<Tools = unknown, Output = unknown> =
 	| { readonly type: "user-text"; readonly text: string | readonly string[] }
-	/** Its parts are as they were given, bytes as base64. */
+	/** Its parts in the given form, bytes as base64. */
 	| { readonly type: "user-message"; readonly content: readonly InputPart[] }
 	| {
 			readonly type: "runtime-input";
@@ -50,13 +53,13 @@ export type AgentEvent<Tools = unknown, Output = unknown> =
 	| { readonly type: "turn-abort" }
 	/** Calls wait for an answer while others still run: `answer()` takes it now. */
 	| { readonly type: "tools-pending"; readonly toolCalls: readonly PendingToolCall[] }
-	/** The turn waits for answers to tool calls; for a time, or its model, where `wait` says so. */
+	/** The turn waits for answers to tool calls; for a time, or its model, if `wait` is set. */
 	| {
 			readonly type: "turn-waiting";
 			readonly toolCalls: readonly PendingToolCall[];
 			readonly wait?: PendingWait;
 	  }
-	/** So many events before this were not kept, for nobody read them; the journal has what happened. */
+	/** This many earlier events were dropped because they were not read; the journal is complete. */
 	| { readonly type: "events-dropped"; readonly count: number }
 	| { readonly type: "turn-error"; readonly message: string; readonly code: string }
 	| { readonly type: "step-start" }

@@ -1,4 +1,4 @@
-// What a run emits between two facts, kept in pieces for those who follow its session with offsets.
+// Events that a run emits between two facts, stored in chunks for followers with offsets.
 import type { ModelEvent, ModelStartEvent, ToolDeltaEvent } from "./events.ts";
 import type { BoundaryMark } from "./fact.ts";
 

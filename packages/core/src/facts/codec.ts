@@ -1,5 +1,5 @@
-// Facts as text and back (keeps I2). The kind and the version are beside the body, never in it, so that a body can
-// be encrypted or erased without touching order. Older versions are lifted on read, newer ones refused.
+// Facts as text and back (keeps I2). The kind and the version are stored next to the body, never in it, so that a body
+// can be encrypted or erased without affecting order. Older versions are converted on read, newer ones refused.
 import {
 	type AnyMessage,
 	decodeValue,
@@ -12,7 +12,7 @@ import type { Fact, FactKind } from "./fact.ts";
 import { journalCorrupt } from "./journal-errors.ts";
 import { decodeMarks, encodeMarks } from "./marks.ts";
 
-/** A fact as it is stored. */
+/** A fact in its stored form. */
 export interface EncodedFact {
 	readonly kind: string;
 	readonly version: number;
@@ -27,7 +27,7 @@ export type Upcaster = (body: Body) => Body;
 
 /** How the facts of one kind are written. */
 export interface FactFormat {
-	/** What is written today; each upcaster has lifted it by one. */
+	/** The current version; each upcaster raises it by one. */
 	readonly version: number;
 	/** Members that hold a message. */
 	readonly messages: readonly string[];
@@ -49,10 +49,10 @@ export const factFormats: Readonly<Record<FactKind, FactFormat>> = {
 	"tool.settled": format({ values: ["result", "details", "metadata"] }),
 	decision: format({ values: ["answer"] }),
 	note: format({ values: ["value"] }),
-	// Version 1 had no `wait`: a release that knows only that one would wait for ever.
-	// Version 2 had no `wait.model`: a release that knows only that one would show the wait to the strategy.
-	// Version 3 had no `children` and no `input` of calls: a release that knows only that one would not continue the sub-agents,
-	// and would run another input than was approved.
+	// Version 1 had no `wait`: a release that knows only version 1 would wait indefinitely. Version 2 had no
+	// `wait.model`: a release that knows only version 2 would show the wait to the strategy. Version 3 had no `children`
+	// and no `input` of calls: a release that knows only version 3 would not continue the sub-agents, and would run
+	// another input than the approved one.
 	waiting: format({ upcasters: [(body) => body, (body) => body, (body) => body] }),
 	"tools.pending": format({}),
 	"wait.ended": format({}),

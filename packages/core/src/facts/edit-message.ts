@@ -1,6 +1,6 @@
-// A message of the history is replaced or removed, alone or with everything after it: the one change to what was said (part of
-// evolve, keeps I2). A call and its result stay together, because providers refuse a history that has one without the other: where
-// an edit removes one of them, the other goes too.
+// Replaces or removes a message of the history, alone or with everything after it: the only change to earlier messages
+// (part of evolve, keeps I2). A call and its result stay together, because providers refuse a history that has one
+// without the other: if an edit removes one of them, the other is removed too.
 import { AssistantMessage, type Message, ToolResultMessage } from "@holdfast/upp";
 import { AgentState, List } from "../state/index.ts";
 import type { SessionState } from "./session-state.ts";
@@ -30,7 +30,7 @@ function edited(
 	const before = messages[at];
 	if (before === undefined) return messages;
 	const had = idsOf(before);
-	// What the edit adds to the calls or results has no counterpart.
+	// Calls or results that the edit adds have no counterpart.
 	const now = given && only(given, (id) => had.has(id));
 	const kept = now === undefined ? new Set() : idsOf(now);
 	const removed = new Set([...had].filter((id) => !kept.has(id)));
@@ -92,7 +92,7 @@ function idsOf(message: Message): ReadonlySet<string> {
 	return new Set(parts.map(({ toolCallId }) => toolCallId));
 }
 
-/** The state without a message and all that follows it; as it is where there is no such message. */
+/** The state without a message and everything after it; unchanged if the message does not exist. */
 export function cutHistory(state: SessionState, messageId: string): SessionState {
 	const before = (list: List<Message>): List<Message> => {
 		const at = list.toArray().findLastIndex(({ id }) => id === messageId);

@@ -3,7 +3,7 @@ import type { StoredChunk } from "./chunk.ts";
 import type { Entry } from "./fact.ts";
 import { eventsExpired } from "./journal-errors.ts";
 
-/** What reading takes of a journal. */
+/** The part of a journal needed to read entries. */
 export interface EntrySource {
 	read(
 		key: string,
@@ -11,7 +11,7 @@ export interface EntrySource {
 	): readonly Entry[] | Promise<readonly Entry[]>;
 }
 
-/** What reading chunks takes of a journal. */
+/** The part of a journal needed to read chunks. */
 export interface ChunkSource {
 	readChunks?(
 		key: string,

@@ -33,7 +33,7 @@ const afterChunks = 1_000_000_000;
 /** More parts than a run event has. */
 const afterParts = 1_000;
 
-/** The id after which come the events of what is said after an entry, before the next. */
+/** The id that precedes the events between an entry and the next one. */
 export function atEntry(seq: number): string {
 	return eventId({ seq, sub: 0, part: afterParts - 1 });
 }

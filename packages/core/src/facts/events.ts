@@ -1,6 +1,6 @@
-// The one event union. Watchers see these; every other stream (UAP, session, HTTP) is a projection of it.
-// `seq` is the last entry committed when the event was emitted, `sub` its position after that (keeps I3). Who reads it
-// later finds it under an id: event-id.ts.
+// The one event union. Watchers see these events; every other stream (UAP, session, HTTP) is a projection of it. `seq` is
+// the last entry committed when the event was emitted, `sub` its position after that (keeps I3). Later readers address it
+// by an id: event-id.ts.
 import type { AssistantMessage, Message, StopReason, StreamEvent, TokenUsage, ToolCall } from "@holdfast/upp";
 import type { KnownTool, KnownTools } from "../tools/index.ts";
 import type {
@@ -44,11 +44,13 @@ export interface RunStartEvent extends At {
 	readonly attempt: number;
 	/** Why it continues; absent when it begins. */
 	readonly reason?: RunResumed["reason"];
-	/** What the model had said of an answer that a crash cut off. */
+	/** The partial text of an answer that a crash cut off. */
 	readonly partial?: AssistantMessage;
-	/** Set where it waited for a time, its model or a sub-agent, and for nobody outside: the same execution continues. */
+	/**
+	 * Set if it waited for a time, its model or a sub-agent, and not for an outside answer: the same execution continues.
+	 */
 	readonly afterWait?: true;
-	/** What of the agent is not as it was when the run was started, or resumed last. */
+	/** The parts of the agent that have changed since the run was started, or last resumed. */
 	readonly agentChanged?: readonly AgentPart[];
 }
 /** An input entered the conversation. */
@@ -165,11 +167,11 @@ export interface StepEndEvent extends At {
 	/** All model calls of the run so far. */
 	readonly usage: TokenUsage;
 }
-/** Calls wait for somebody outside while others still run: they can be answered, and the run is not left. */
+/** Calls wait for outside answers while others still run: they can be answered, and the run continues. */
 export interface ToolsPendingEvent extends At, Pick<WaitingEvent, "at" | "runId" | "calls"> {
 	readonly type: "tools_pending";
 }
-/** The run waits for somebody outside. */
+/** The run waits for an outside answer. */
 export interface WaitingEvent extends At {
 	readonly type: "waiting";
 	/** Milliseconds since the epoch when it was committed. */
@@ -180,10 +182,10 @@ export interface WaitingEvent extends At {
 		readonly call: ToolCall;
 		readonly path?: readonly CallPathStep[];
 	})[];
-	/** What the strategy waits for, the run for its model, or a sub-agent for its own. */
+	/** The wait of the strategy, of the run for its model, or of a sub-agent. */
 	readonly wait?: PendingWait;
 }
-/** Whether an execution is over with this event: the run has ended, or waits for somebody outside. */
+/** Whether an execution ends with this event: the run has ended, or waits for an outside answer. */
 export function endsExecution(event: RunEvent): boolean {
 	if (event.type === "waiting") return !continuesByItself(event.calls, event.wait);
 	return event.type === "run_end";
@@ -201,7 +203,7 @@ export interface NoteEvent extends At {
 export interface RunSuspendedEvent extends At {
 	readonly type: "run_suspended";
 	readonly runId: string;
-	/** `parked`: nobody continues it by itself; it is to be released, or ended. */
+	/** `parked`: it does not continue by itself; release it, or end it. */
 	readonly reason: "suspended" | "waiting" | "lease_lost" | "journal_failed" | "parked";
 	readonly error?: ErrorData;
 }
@@ -220,7 +222,7 @@ export interface RunEndEvent extends At {
 	readonly stopReason?: StopReason;
 	/** US dollars; absent when the price of any answer is unknown. */
 	readonly cost?: number;
-	/** What its answer says, of an agent with the option `output`. */
+	/** The structured answer, for an agent with the option `output`. */
 	readonly output?: unknown;
 }
 
@@ -244,7 +246,7 @@ type EndOf<Tool extends KnownTool> = Tool extends KnownTool
 				)
 	: never;
 
-/** What `run.watch()` yields. Where the tools have types, `event.toolName` says which input and result an event has. */
+/** The events of `run.watch()`. If the tools have types, `event.toolName` determines the types of input and result. */
 export type RunEvent<Tools = unknown> =
 	| RunStartEvent
 	| InputEvent
@@ -269,7 +271,7 @@ export type RunEvent<Tools = unknown> =
 /** Events the drive may have to wait at until a synchronised consumer asks for the next one. */
 export type BoundaryEvent = TurnStartEvent | StepStartEvent | StepEndEvent;
 
-/** Somebody who looks on. Must not throw. */
+/** A watcher. Must not throw. */
 export interface Watcher {
 	notify(event: RunEvent): void;
 	/** Settles when what it does about earlier events is done; asked before a boundary is emitted. Undefined: it is. */

@@ -14,12 +14,12 @@ export type Placement = "turn" | "turn-start" | "step-start" | "step-end";
 export type RunOutcome = "completed" | "error" | "aborted" | "killed";
 
 /**
- * How a tool call came to its result. All but `done` reach the model marked as an error. `expired`: nobody outside
- * answered in time.
+ * The way in which a tool call got its result. All but `done` reach the model marked as an error. `expired`: no outside
+ * answer arrived in time.
  */
 export type ToolCallOutcome = "done" | "error" | "cancelled" | "unknown" | "skipped" | "expired";
 
-/** An error as data, as it is in facts and events. */
+/** An error as data, in facts and events. */
 export interface ErrorData {
 	readonly code: string;
 	readonly message: string;
@@ -34,7 +34,7 @@ export interface RunStarted extends Marked {
 	/** Of an agent that has one. */
 	readonly agentName?: string;
 	readonly fingerprint: string;
-	/** Who asked for it, where that is known; of a sub-agent's run, who asked for its parent's. */
+	/** The requester, if known; for a sub-agent's run, the requester of its parent's run. */
 	readonly caller?: Caller;
 	/** The tool call that asked for the run, and what its model said the run is for. */
 	readonly parent?: {
@@ -52,20 +52,20 @@ export interface RunResumed {
 	readonly attempt: number;
 	readonly fingerprint: string;
 	/**
-	 * `answered`: what it waited for came from outside, or will not come any more. `released`: it was parked, and somebody
-	 * said that it continues, or ends.
+	 * `answered`: the awaited answer arrived from outside, or never will. `released`: it was parked, and a release
+	 * continues or ends it.
 	 */
 	readonly reason: "crash" | "suspended" | "lease-lost" | "answered" | "released";
-	/** What the model had said of an answer that the crash cut off; shown, never sent to a model. */
+	/** The partial text of an answer that the crash cut off; shown, never sent to a model. */
 	readonly partial?: AssistantMessage;
-	/** What of the agent is not as it was when the run was started, or resumed last. */
+	/** The parts of the agent that have changed since the run was started, or last resumed. */
 	readonly agentChanged?: readonly AgentPart[];
 }
 
-/** What a fingerprint says of an agent; `agent` where an earlier release wrote it, which could not say. */
+/** The parts of an agent in a fingerprint; `agent` if an earlier release wrote it without details. */
 export type AgentPart = "model" | "instructions" | "tools" | "agent";
 
-/** Nobody continues the run by itself any more: it is to be released, or ended. */
+/** The run no longer continues by itself: release it, or end it. */
 export interface RunParked {
 	readonly kind: "run.parked";
 	/** Its process died again and again, or it would have continued with another agent than before. */
@@ -82,7 +82,7 @@ export interface InputTaken {
 	readonly placement: Placement;
 	/** The shape it was given in, so that events can show it as it came. */
 	readonly shape: "text" | "texts" | "message";
-	/** Positions of the parts whose data was given as an object that says what it is. Absent: none. */
+	/** Positions of the parts whose data was given as a tagged object. Absent: none. */
 	readonly wrapped?: readonly number[];
 	/** Of a reminder: what its tasks in the background have used up, which counts for the run that takes it in. */
 	readonly spent?: Spent;
@@ -96,7 +96,7 @@ export interface AssistantSaid extends Marked {
 	readonly step: number;
 	/** Set when the step continues after this answer and its calls. */
 	readonly continues?: true;
-	/** What the call was for: `act`, `reason`, `plan` or a decider's own word. */
+	/** The purpose of the call: `act`, `reason`, `plan` or a decider's own tag. */
 	readonly tag: string;
 	readonly message: AssistantMessage;
 	readonly usage: TokenUsage;
@@ -120,7 +120,7 @@ export interface ToolsRequested {
 	readonly kind: "tools.requested";
 	/** Number of the step within the run, from 1; 0 before the first. */
 	readonly step: number;
-	/** What the calls are for: a word of the strategy's own. */
+	/** The purpose of the calls: the strategy's own tag. */
 	readonly tag: string;
 	readonly calls: readonly ToolCall[];
 	/** Set when the step continues after the results. */
@@ -140,7 +140,7 @@ export interface ToolStarted {
 	readonly idempotencyKey: string;
 }
 
-/** What a sub-agent has used up, with all of its own. */
+/** The usage of a sub-agent, including its own sub-agents. */
 export interface Spent {
 	readonly usage: TokenUsage;
 	/** US dollars of the answers whose price is known. */
@@ -149,7 +149,7 @@ export interface Spent {
 	readonly unpriced: number;
 }
 
-/** A tool call has its result, by whatever way it came. */
+/** A tool call has its result, by any path. */
 export interface ToolSettled {
 	readonly kind: "tool.settled";
 	readonly step: number;
@@ -159,7 +159,7 @@ export interface ToolSettled {
 	readonly details?: unknown;
 	/** Of a tool that threw: the frames of the stack, for logs. No model and no client sees it. */
 	readonly stack?: string;
-	/** Set where the tool says that the call was denied; `result` is the reason. */
+	/** Set if the tool reports that the call was denied; `result` is the reason. */
 	readonly denied?: true;
 	/** Passed to the provider with the result. */
 	readonly metadata?: ProviderMetadata;
@@ -180,7 +180,7 @@ export interface Decided {
 	readonly answer: unknown;
 }
 
-/** Something to remember beside the messages: reasoning, a plan, metadata, a summary, a trace. */
+/** Data recorded besides the messages: reasoning, a plan, metadata, a summary, a trace. */
 export interface Noted {
 	readonly kind: "note";
 	readonly step: number;
@@ -188,11 +188,11 @@ export interface Noted {
 	readonly value: unknown;
 	/** Set where the step ends with it. */
 	readonly endsStep?: true;
-	/** Set where policy recorded it beside another fact: it is no step of the work, and strategies do not see it. */
+	/** Set if policy recorded it along with another fact: it is not a step of the work, and strategies do not see it. */
 	readonly aside?: true;
 }
 
-/** A call that somebody outside settles. */
+/** A call that needs an outside answer. */
 export interface PendingCall {
 	readonly callId: string;
 	/** `result`: of a tool that has no function here. `approval`: whether the call may run. */
@@ -201,13 +201,13 @@ export interface PendingCall {
 	readonly since: number;
 	/** Milliseconds since the epoch, after which the call has failed. Absent: it waits without limit. */
 	readonly deadline?: number;
-	/** What is shown, approved and run, where hooks or the schema's defaults made it differ from the model's arguments. */
+	/** The input that is shown, approved and run, if hooks or the schema's defaults changed the model's arguments. */
 	readonly input?: unknown;
-	/** What the schema was given, where hooks made it differ from the model's arguments. */
+	/** The input given to the schema, if hooks changed the model's arguments. */
 	readonly given?: unknown;
 	/** Hash of the tool, its schema and the policy that the input passed. Absent where an earlier release wrote it. */
 	readonly basis?: string;
-	/** Set where whoever approves may change the input. */
+	/** Set if the approver may change the input. */
 	readonly mayEdit?: true;
 }
 
@@ -219,7 +219,7 @@ export interface CallPathStep {
 	readonly toolCallId: string;
 }
 
-/** A call of a sub-agent's run that somebody outside settles. */
+/** A call of a sub-agent's run that needs an outside answer. */
 export interface NestedCall extends PendingCall {
 	/** The id under which the call is known in this session; `callId` is its own. */
 	readonly id: string;
@@ -239,15 +239,18 @@ export interface WaitingChild {
 	readonly storeKey: string;
 	/** Seq of the last entry of its session. When that moves on, the call continues. */
 	readonly seq: number;
-	/** What it waits for, down to its own sub-agents; none where it waits for a time, or for other work in its session. */
+	/**
+	 * The calls it waits for, including those of its own sub-agents; none if it waits for a time, or for other work in
+	 * its session.
+	 */
 	readonly calls: readonly NestedCall[];
-	/** What else it waits for; of several, the one that ends first. */
+	/** Its other wait; of several, the one that ends first. */
 	readonly wait?: PendingWait;
 }
 
 /** A run waits for a time or an input, whichever comes first. */
 export interface PendingWait {
-	/** What it waits for: a word of the strategy's own; `model` for the provider of its model. */
+	/** The subject of the wait: the strategy's own tag; `model` for the provider of its model. */
 	readonly tag: string;
 	/** Milliseconds since the epoch. Absent: it waits for an input alone. */
 	readonly until?: number;
@@ -262,11 +265,11 @@ export interface PendingWait {
 	};
 }
 
-/** The run waits for somebody outside; it holds no process while it does. */
+/** The run waits for an outside answer, without occupying a process. */
 export interface Waiting {
 	readonly kind: "waiting";
 	readonly step: number;
-	/** What somebody is to say of each of these calls; none where a strategy waits. */
+	/** The calls that need an answer; none if a strategy waits. */
 	readonly calls: readonly PendingCall[];
 	/** Calls whose sub-agents wait. */
 	readonly children?: readonly WaitingChild[];
@@ -274,8 +277,8 @@ export interface Waiting {
 }
 
 /**
- * Calls wait for somebody outside while others of their round still run: the run is under way, and answers are taken. It names
- * all that wait then, in place of what an earlier one named.
+ * Calls wait for outside answers while others of their round still run: the run continues, and answers are accepted. It
+ * lists all calls that wait then, replacing an earlier list.
  */
 export interface ToolsPending {
 	readonly kind: "tools.pending";
@@ -292,7 +295,7 @@ export interface WaitEnded {
 	readonly until: number;
 }
 
-/** A message was put at the end of the history from outside, beside what was said to a run. */
+/** A message was appended to the history from outside, apart from inputs to a run. */
 export interface MessageAdded {
 	readonly kind: "message.added";
 	readonly message: Message;
@@ -322,11 +325,11 @@ export interface RunEnded {
 	readonly kind: "run.ended";
 	readonly outcome: RunOutcome;
 	readonly error?: ErrorData;
-	/** What the model had said of an answer that never finished; shown, never sent to a model. */
+	/** The partial text of an answer that never finished; shown, never sent to a model. */
 	readonly partial?: AssistantMessage;
 }
 
-/** What all entries up to this one came to; it is in their place, at the seq of the last of them. */
+/** The folded state of all entries up to this one, which replaces them at the seq of the last. */
 export interface Folded {
 	readonly kind: "folded";
 	readonly state: AgentStateJSON;
@@ -342,7 +345,7 @@ export interface Folded {
  */
 export type BoundaryMark = "turn_start" | "step_start" | "step_end";
 
-/** What every fact of a run may have. */
+/** Optional fields of every fact of a run. */
 interface Marked {
 	/**
 	 * The boundaries that were emitted since the fact or chunk before. Absent without one; on the start or resume of
@@ -351,7 +354,7 @@ interface Marked {
 	readonly marks?: readonly BoundaryMark[] | undefined;
 }
 
-/** What one journal entry records. */
+/** The content of one journal entry. */
 export type Fact = Marked &
 	(
 		| RunStarted

@@ -1,7 +1,7 @@
-// Text that grows piece by piece. Engines keep concatenations as trees, at some 60 bytes a piece; what is kept for
-// long is made one string every so often, so that it costs what was said and not how finely it was streamed (keeps I7).
+// Text that grows piece by piece. Engines keep concatenations as trees, at some 60 bytes a piece; long-lived text is
+// flattened every so often, so that its cost depends on its length and not on how finely it was streamed (keeps I7).
 
-/** From how many characters on grown text is made one string and left as it is. */
+/** The length in characters from which grown text is flattened. */
 export const flatFrom = 16_384;
 
 const anything = /^/;

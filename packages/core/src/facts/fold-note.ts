@@ -1,4 +1,4 @@
-// What a note changes in the state beside the messages.
+// The changes of a note to the state, apart from the messages.
 import {
 	AgentState,
 	type PlanStepChange,

@@ -1,5 +1,5 @@
-// A settled session as one fact, and that fact as the session again (keeps I2): what was folded cannot be distinguished from what
-// was read entry by entry, whatever the agent's tools show of their results to its model.
+// Converts a settled session to one fact and back (keeps I2): a folded session cannot be distinguished from one read
+// entry by entry, regardless of what the agent's tools show of their results.
 import { isToolResultMessage, type Message, type ToolResult, ToolResultMessage } from "@holdfast/upp";
 import { AgentState, List } from "../state/index.ts";
 import type { Folded } from "./fact.ts";
@@ -20,8 +20,8 @@ class Given {
 export const withTools: FoldOptions = { show: (tool) => new Given(tool) };
 
 /**
- * What the entries up to a state came to. The state has no run under way, and was folded `withTools`.
- * @throws HoldfastError `unserialisable_value` where a journal in memory holds what JSON cannot say.
+ * The fact for the entries up to a state. The state has no open run, and was folded `withTools`.
+ * @throws HoldfastError `unserialisable_value` if a journal in memory contains values that JSON cannot express.
  */
 export function foldedFact(session: SessionState): Folded {
 	const { agent, context } = session;
@@ -29,7 +29,7 @@ export function foldedFact(session: SessionState): Folded {
 	const refused = new Set(refusals.refused);
 	const results = context.toArray().filter(isToolResultMessage);
 	const tools = results.map((message) => {
-		// A result with refused files is shown as notes, whatever its tool shows.
+		// A result with refused files is shown as notes, regardless of what its tool shows.
 		const names = message.results.flatMap(({ result }) =>
 			result instanceof Given ? [result.tool] : refused.has(message.id) ? [""] : [],
 		);

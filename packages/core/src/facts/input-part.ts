@@ -3,7 +3,7 @@
 import type { DocumentSource, MediaSource, UserContent } from "@holdfast/upp";
 import { HoldfastTypeError } from "@holdfast/upp";
 
-/** The data of a file as an object that says what it is: base64 text, plain text, an address, or names it has at providers. */
+/** The data of a file as a tagged object: base64 text, plain text, an address, or its names at providers. */
 export type WrappedData =
 	| { readonly type: "data"; readonly data: string | Uint8Array }
 	| { readonly type: "text"; readonly text: string }
@@ -47,7 +47,7 @@ export function blockOf(part: unknown): UserContent {
 	);
 }
 
-/** Whether the data of a part is an object that says what it is. */
+/** Whether the data of a part is a tagged object. */
 export function isWrapped(part: unknown): boolean {
 	const data: unknown = (part as { readonly data?: unknown } | null)?.data;
 	const isObject = typeof data === "object" && data !== null;

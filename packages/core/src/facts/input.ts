@@ -1,4 +1,4 @@
-// What can be sent to a session, and its one normal form: a user message and the shape it came in.
+// The accepted inputs of a session, and their normal form: a user message with its original shape.
 import { HoldfastTypeError, isUserMessage, messageToJSON, UserMessage, wellFormed } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
 import type { InputTaken, Placement, RunStarted } from "./fact.ts";
@@ -11,7 +11,7 @@ export type SendInput =
 	| readonly InputPart[]
 	| { readonly type: "user-text"; readonly text: string | readonly string[] }
 	| { readonly type: "user-message"; readonly content: string | readonly InputPart[] }
-	/** A message as it is, with its id and metadata. */
+	/** A message object, with its id and metadata. */
 	| UserMessage;
 
 /** An accepted input. */
@@ -21,7 +21,7 @@ export interface AcceptedInput {
 	/** Of a reminder: what its tasks have used up. */
 	readonly spent?: InputTaken["spent"];
 	readonly message: UserMessage;
-	/** What has the same key is accepted once. */
+	/** Inputs with the same key are accepted once. */
 	readonly dedupeKey?: string | undefined;
 	/** Why the run it starts exists; absent: it is a user's turn. */
 	readonly origin?: Pick<RunStarted, "runKind" | "parent" | "caller">;
@@ -76,14 +76,14 @@ function readInput(input: SendInput): AcceptedInput {
 	);
 }
 
-/** The input as somebody says it, once where it has a key. */
+/** The input as submitted by a caller, at most once if it has a key. */
 export function saidBy(input: AcceptedInput, caller: Caller | undefined, dedupeKey?: string): AcceptedInput {
 	const said: AcceptedInput =
 		caller === undefined ? input : { ...input, origin: { runKind: "user-turn", ...input.origin, caller } };
 	return dedupeKey === undefined ? said : { ...said, dedupeKey };
 }
 
-/** An input as it is in the store's inbox. */
+/** An input in the form of the store's inbox. */
 export function storedInput(input: AcceptedInput): unknown {
 	const { message, dedupeKey: _, ...about } = input;
 	return { ...about, message: messageToJSON(message) };

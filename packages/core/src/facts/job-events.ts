@@ -1,4 +1,4 @@
-// What a session emits of the work it gave to its sub-agents. Compact: never what the sub-agent says or does.
+// A session's events about the work of its sub-agents. They are compact: never the sub-agent's own messages or actions.
 
 /** The status of a sub-agent's work. */
 export type JobStatus = "queued" | "running" | "completed" | "error" | "cancelled";
@@ -10,7 +10,7 @@ export interface SubagentJobStart {
 	readonly run_in_background: boolean;
 	/** Of work in the background. */
 	readonly task_id?: string;
-	/** What the model said it is for. */
+	/** The description given by the model. */
 	readonly description?: string;
 	readonly delegateToolCallId?: string;
 }
@@ -25,7 +25,7 @@ export interface SubagentJobUpdate {
 	readonly eventType?: string;
 }
 
-/** The work is over. */
+/** The work has ended. */
 export interface SubagentJobEnd {
 	readonly type: "subagent-job-end";
 	readonly subagent: string;
@@ -37,7 +37,7 @@ export interface SubagentJobEnd {
 	readonly delegateToolCallId?: string;
 }
 
-/** What a sub-agent's work is to its parent's watchers: its start, updates, its end. */
+/** A sub-agent's work as its parent's watchers see it: its start, updates, its end. */
 export type SubagentJobEvent = SubagentJobStart | SubagentJobUpdate | SubagentJobEnd;
 
 const types: ReadonlySet<unknown> = new Set([

@@ -21,7 +21,7 @@ export function duplicateInput(key: string): HoldfastError {
 	);
 }
 
-/** Somebody asks for what came after an entry, and it was folded together with what came next. */
+/** The events after an entry were requested, but the entry was folded together with later ones. */
 export function eventsExpired(key: string, after: number, folded: number): HoldfastError {
 	return new HoldfastError(
 		"events_expired",
@@ -90,13 +90,13 @@ export function named(key: string): string {
 	return JSON.stringify(key.length > 80 ? `${cutText(key, 77)}...` : key);
 }
 
-/** Whether an error says that what is stored cannot be read: it is damaged, or a newer release wrote it. */
+/** Whether an error means that stored data cannot be read: it is damaged, or a newer release wrote it. */
 export function isUnreadable(error: unknown): boolean {
 	const { code } = (error ?? {}) as { readonly code?: unknown };
 	return code === "journal_corrupt" || code === "journal_newer";
 }
 
-/** What is stored cannot be what a journal wrote. */
+/** The stored data cannot come from a journal. */
 export function journalCorrupt(what: string, cause?: unknown): HoldfastError {
 	return new HoldfastError(
 		"journal_corrupt",

@@ -21,7 +21,7 @@ export interface PlacedEvent {
 /** For readers that do not need what a model sees of a result. */
 export const asItIs: FoldOptions = { show: (_, result) => result };
 
-/** A session of which nothing was read. */
+/** A session before the first entry. */
 export function emptySession(): SessionState {
 	return initialSession(AgentState.initial());
 }
@@ -41,7 +41,7 @@ export function eventsOf(entries: readonly Entry[]): readonly RunEvent[] {
 	return entries.flatMap((entry) => fold.read(entry).map(({ event }) => event));
 }
 
-/** What is thrown over an entry that lacks a part says that the journal is damaged. */
+/** An error about an entry that lacks a part means that the journal is damaged. */
 function readable<T>({ seq, fact }: Entry, read: () => T): T {
 	try {
 		return read();

@@ -1,9 +1,9 @@
-// The one reader of a session's journal: it reads on page by page from any place, folds, and gives events with their places
-// (keeps I2, I3). It alone decides whether a session is still the one that was read: by its incarnation.
+// The one reader of a session's journal: it reads page by page from any position, folds, and returns events with their
+// positions (keeps I2, I3). It alone decides, by the incarnation, whether a session is still the one that was read.
 //
-// A reader is at a place. `catchUp`, `next` and `hear` move it on; the first two notice that the session was deleted and made
-// anew, or that what comes next was folded. `catchUp` then begins anew by itself; `next` says so, for its caller has given
-// events. `hear` takes what was committed meanwhile, where that follows what was read, and nothing else.
+// A reader has a position. `catchUp`, `next` and `hear` advance it; the first two notice that the session was deleted and
+// created again, or that the following entries were folded. `catchUp` then starts over by itself; `next` reports it,
+// because its caller has already delivered events. `hear` accepts new commits only if they directly follow the position.
 import type { StoredChunk } from "./chunk.ts";
 import type { Committed } from "./committed.ts";
 import { type ChunkSource, type EntrySource, entriesBack, isExpired, readKept } from "./entry-pages.ts";
@@ -14,10 +14,10 @@ import { asItIs, emptySession, JournalFold, type PlacedEvent } from "./journal-f
 import { isUnderWay } from "./nested-waits.ts";
 import type { FoldOptions, SessionState } from "./session-state.ts";
 
-/** What the reader takes of a journal; every `Journal` is one. */
+/** The part of a journal that the reader needs; every `Journal` has it. */
 export interface JournalSource extends EntrySource, ChunkSource {
 	head(key: string): SourceHead | undefined | Promise<SourceHead | undefined>;
-	/** Entries, the chunks up to the last of them, and which session has them, all as they are at one time. */
+	/** Entries, the chunks up to the last of them, and their session, as one consistent snapshot. */
 	readPage?(
 		key: string,
 		options: { readonly after: { readonly seq: number; readonly sub: number }; readonly limit: number },
@@ -36,7 +36,7 @@ interface SourceHead {
 	readonly seq: number;
 }
 
-/** A state that was folded before, and of which session. */
+/** A state that was folded before, and its session. */
 export interface KnownState {
 	readonly state: SessionState;
 	/** Undefined where it is not known: then the session is read from its beginning. */
@@ -45,7 +45,7 @@ export interface KnownState {
 
 /** Options of a reader. */
 export interface ReaderOptions {
-	/** What a model sees of tools' results. Default: all of them. */
+	/** How much of tool results a model sees. Default: everything. */
 	readonly fold?: FoldOptions;
 	/** Where to begin. Default: the first entry that is kept. */
 	readonly from?: KnownState;
@@ -67,7 +67,7 @@ export interface JournalItem {
 	readonly state: SessionState;
 }
 
-/** What was read at a time. */
+/** The result of one read. */
 export interface Page {
 	readonly items: readonly JournalItem[];
 	/** Whether that was all there is. */
@@ -94,18 +94,18 @@ export class JournalReader {
 		this.#options = options;
 		this.#pageSize = options.pageSize ?? 1_000;
 		const { state, incarnation } = options.from ?? {};
-		// A state of nobody knows which session is of no use.
+		// A state of an unknown session is useless.
 		this.#fold = this.#foldFrom((incarnation && state) || emptySession());
 		this.#incarnation = incarnation;
 		this.#at = { seq: this.state.seq, sub: 0 };
 	}
 
-	/** The session as far as it was read. */
+	/** The session up to the position. */
 	get state(): SessionState {
 		return this.#fold.state;
 	}
 
-	/** Which session that is; undefined while nothing is known of it. */
+	/** The incarnation of the session; undefined while it is unknown. */
 	get incarnation(): string | undefined {
 		return this.#incarnation;
 	}
@@ -131,7 +131,7 @@ export class JournalReader {
 				this.#incarnation = head?.incarnation;
 			}
 			if ((head?.seq ?? 0) <= this.#at.seq) return this.state;
-			// Entries that the head promises and nobody finds: reading again would go on without an end.
+			// The head announces entries that do not exist: reading again would never end.
 			if (before !== undefined && read.length === 0 && isSameHead(before, head))
 				throw journalCorrupt(`session ${named(this.#key)} ends before entry ${head?.seq}`);
 			before = head;
@@ -166,7 +166,7 @@ export class JournalReader {
 		return this.#read(entries, chunks);
 	}
 
-	/** The next page as it was read in one go. */
+	/** The next page, read at once. */
 	#turn(page: SourcePage | undefined): Page | undefined {
 		this.#incarnation ??= page?.incarnation;
 		if (!this.#isSession(page)) return this.#another();
@@ -203,7 +203,7 @@ export class JournalReader {
 		return seq > this.#at.seq || (seq === this.#at.seq && sub > this.#at.sub);
 	}
 
-	/** Begins anew at the first entry that is kept: what was folded since is read as it is now. */
+	/** Starts over at the first stored entry: folded entries are read in their folded form. */
 	restart(): void {
 		this.#fold = this.#foldFrom(emptySession());
 		this.#at = { seq: 0, sub: 0 };
@@ -219,7 +219,7 @@ export class JournalReader {
 	async seek(place: EventPlace, id: string | undefined): Promise<void> {
 		this.#caughtUpAt = undefined;
 		if (place.seq === 0 && this.#source.readPage !== undefined) {
-			// Before the first entry of whichever session is read first.
+			// Before the first entry of the session that is read first.
 			this.restart();
 			this.#incarnation = undefined;
 			return;

@@ -1,9 +1,9 @@
-// When somebody has to look at a run that nobody works on, for it waits or is parked. Stores keep it beside the session, so
-// that finding what is due costs what is due, however many wait (keeps I5).
+// When a waiting or parked run without an owner is next due. Stores keep it with the session, so that finding due
+// sessions costs in proportion to their number, regardless of how many wait (keeps I5).
 import type { Fact } from "./fact.ts";
 import { earliestDue } from "./nested-waits.ts";
 
-/** Of a run that waits for somebody who has all the time there is, or to be released. */
+/** For a run that waits without a time limit, or for a release. */
 export const never: number = Number.MAX_SAFE_INTEGER;
 
 /**

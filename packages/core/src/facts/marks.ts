@@ -33,7 +33,7 @@ export class PendingMarks {
 		this.#marks = followedBy(this.#marks, mark);
 	}
 
-	/** What had these was not committed: they wait again. */
+	/** The commit with these marks failed: they wait again. */
 	putBack(marks: readonly BoundaryMark[]): void {
 		for (const mark of marks) this.add(mark);
 	}
@@ -84,14 +84,14 @@ const letters: Readonly<Record<BoundaryMark, string>> = { turn_start: "t", step_
 const decoded = new Map<string, readonly BoundaryMark[]>();
 const byLetter = new Map(Object.entries(letters).map(([mark, letter]) => [letter, mark as BoundaryMark]));
 
-/** Marks as they are stored with a fact: there are some in every step, so they are short. */
+/** The stored form of marks: they occur in every step, so they are short. */
 export function encodeMarks(marks: readonly BoundaryMark[]): string {
 	let text = "";
 	for (const mark of marks) text += letters[mark];
 	return text;
 }
 
-/** Marks as they were stored; those of later releases that this one does not know are left out. */
+/** Decodes marks; unknown ones of later releases are left out. */
 export function decodeMarks(text: string): readonly BoundaryMark[] {
 	const known = decoded.get(text);
 	if (known !== undefined) return known;

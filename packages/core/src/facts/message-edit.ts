@@ -1,4 +1,4 @@
-// A change of the history that somebody outside asks for: an input like any other, which a run takes in (keeps I4).
+// A change of the history requested from outside: an input like any other, which a run accepts (keeps I4).
 import {
 	type AnyMessage,
 	HoldfastError,
@@ -21,9 +21,9 @@ export type MessageEdit =
 export type EditFact = MessageAdded | MessageUpdated | MessageDeleted;
 
 /**
- * A change as it is in the store's inbox.
- * @throws HoldfastError `invalid_input` for a message that is added with calls or results: it has no counterpart, and providers
- * refuse the history.
+ * A change in the form of the store's inbox.
+ * @throws HoldfastError `invalid_input` for an added message with calls or results: they have no counterpart, and
+ * providers refuse the history.
  */
 export function storedEdit(edit: MessageEdit): unknown {
 	if (edit.kind === "add" && hasCallsOrResults(edit.message as AnyMessage))

@@ -1,4 +1,4 @@
-// What a model costs.
+// The price of a model.
 import type { TokenUsage } from "@holdfast/upp";
 
 /** US dollars for a million tokens. */

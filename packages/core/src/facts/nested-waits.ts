@@ -12,7 +12,7 @@ import type {
 } from "./fact.ts";
 import { type CallState, type RunState, shownCall } from "./run-state.ts";
 
-/** What a run waits for, as `Waiting` and `RunState` both hold it. */
+/** The waits of a run, in the form that `Waiting` and `RunState` share. */
 export interface WaitsFor {
 	readonly calls: readonly PendingCall[];
 	readonly children?: readonly WaitingChild[] | undefined;
@@ -37,7 +37,7 @@ export function earliestDue({ calls, children = [], wait }: WaitsFor): number | 
 	return due.length === 0 ? undefined : due.reduce((one, other) => Math.min(one, other));
 }
 
-/** What a run waits for besides answers to calls: its own wait, else that of a sub-agent which ends first. */
+/** The wait of a run other than for answers: its own, else that of a sub-agent which ends first. */
 export function waitOf({
 	wait,
 	children = [],
@@ -65,7 +65,7 @@ export function isUnderWay(run: RunState): boolean {
 	return hasWaitedByItself(run);
 }
 
-/** Whether what a run waits for, or has waited for as it is resumed, needed nobody outside. */
+/** Whether a run's wait, or the wait from which it resumes, needed no outside answer. */
 export function hasWaitedByItself({ pending = [], children, wait }: RunState): boolean {
 	return continuesByItself([...pending, ...nestedCalls(children)], waitOf({ wait, children }));
 }
@@ -121,7 +121,7 @@ export function waitingRun(run: RunState, { calls: pending, children, wait }: Wa
 	return { ...run, status: "waiting", pending, children, wait, calls: askedAgain(run.calls, pending) };
 }
 
-/** The run once calls wait while others run. What was approved under stays known until the call has its result. */
+/** The run when calls wait while others run. The terms of an approval stay known until the call has its result. */
 export function withPending(run: RunState, { calls, children }: ToolsPending): RunState {
 	const isKept = ({ callId }: PendingCall): boolean =>
 		calls.every((each) => each.callId !== callId) &&

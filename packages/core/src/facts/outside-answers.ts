@@ -1,5 +1,5 @@
-// What somebody outside says of the calls a run waits for: checked as a whole, then facts (keeps I4).
-// Pure: `answerFacts` looks at the folded run and names the facts, or says why it gives none.
+// Outside answers to the calls a run waits for: checked as a whole, then converted to facts (keeps I4). Pure:
+// `answerFacts` reads the folded run and returns the facts, or the reason why there are none.
 import { cutText, HoldfastError, messageOf } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
 import { AgentState, callIdsOf } from "../state/index.ts";
@@ -32,22 +32,25 @@ export type ToolAnswer = {
 			 * the tool finds it in `context.approval`: it can refuse to act on something else. The model does not see it.
 			 */
 			readonly basis?: unknown;
-			/** Who decided, where that is known: on record with the decision, and in `context.approval` of the tool. */
+			/**
+			 * The person or program that decided, if known: recorded with the decision, and available in the tool's
+			 * `context.approval`.
+			 */
 			readonly by?: Caller;
 			/**
-			 * What the tool gets in place of the input that was shown. Only with `approved: true`, for a call that says `mayEdit`.
-			 * On record with the decision. Default: the input that was shown.
+			 * Replaces the input that was shown. Only with `approved: true`, for a call with `mayEdit`. Recorded with the
+			 * decision. Default: the input that was shown.
 			 */
 			readonly input?: Readonly<Record<string, unknown>>;
 	  }
 );
 
-/** A call that somebody outside settles, as callers see it. */
+/** A call that needs an outside answer, as callers see it. */
 export interface PendingToolCall {
 	readonly runId: string;
 	readonly toolCallId: string;
 	readonly toolName: string;
-	/** What the tool gets: the model's arguments as hooks and the schema's defaults have left them. */
+	/** The tool's input: the model's arguments after hooks and the schema's defaults. */
 	readonly arguments: Readonly<Record<string, unknown>>;
 	readonly awaits: PendingCall["awaits"];
 	/** Milliseconds since the epoch, after which the call has failed. */
@@ -73,7 +76,7 @@ function showsCalls(run: RunState): boolean {
 	return isShown && (nestedCalls(run.children).length > 0 || openCalls(run).length > 0);
 }
 
-/** The calls that wait for somebody outside; while others run, those that the run has shown. */
+/** The calls that wait for outside answers; while others run, those that the run has announced. */
 export function pendingCalls(state: SessionState): readonly PendingToolCall[] {
 	const { run } = state;
 	if (run === undefined || !takesAnswers(state)) return [];
@@ -128,7 +131,7 @@ export function answerFacts(
 	return facts;
 }
 
-/** The facts of what is due at `now`: calls whose time is over, and what the strategy waited for. */
+/** The facts due at `now`: expired calls, and the end of the strategy's wait. */
 export function dueFacts(run: RunState, now: number): readonly Fact[] {
 	const { tag = "", until = Number.POSITIVE_INFINITY } = run.wait ?? {};
 	if (until <= now) return [{ kind: "wait.ended", step: run.step, tag, until }];
@@ -141,7 +144,7 @@ export function dueFacts(run: RunState, now: number): readonly Fact[] {
 		});
 }
 
-/** The facts of a run that is stopped while it waits: every call gets a result that says so. */
+/** The facts of a run that is stopped while it waits: every call gets a result that reports this. */
 export function stoppedFacts(run: RunState): readonly Fact[] {
 	return run.calls
 		.filter((call) => call.settled === undefined)
@@ -152,7 +155,7 @@ export function stoppedFacts(run: RunState): readonly Fact[] {
 		);
 }
 
-/** The first time at which something is due: a call has failed, or the wait is over. Undefined when nothing ever is. */
+/** The first time at which something is due: a call expires, or the wait ends. Undefined if nothing ever is. */
 export function nextDeadline(run: RunState): number | undefined {
 	const { children, wait } = run;
 	return earliestDue({ calls: openCalls(run).map(({ pending }) => pending), children, wait });
@@ -251,7 +254,7 @@ function factsOf(state: SessionState, run: RunState, answer: ToolAnswer, now: nu
 	return [decided, { ...denied, approved: false }];
 }
 
-/** What is said of a call that was under way when its process died. */
+/** The text for a call that was running when its process died. */
 const mayHaveRun = "It was started before its process died, and may or may not have had its effect.";
 
 /** Only an approval changes an input, and only where the tool allows it. */
@@ -270,7 +273,7 @@ function checkEdit(
 	if (why !== undefined) throw new HoldfastError("invalid_input", ...refusal(toolCallId, why));
 }
 
-/** What was said before may be said again, and nothing else. */
+/** An earlier answer may be repeated unchanged. */
 function again({ call, settled: fact }: CallState, answer: ToolAnswer): readonly Fact[] {
 	const { toolCallId } = call;
 	if (fact?.outcome === "expired") throw expired(toolCallId);
@@ -292,7 +295,7 @@ function isSameJson(one: unknown, other: unknown): boolean {
 	return sortedJson(one) === sortedJson(other);
 }
 
-/** JSON text that is the same in whichever order objects have their members. */
+/** JSON text that does not depend on the order of object members. */
 function sortedJson(value: unknown): string | undefined {
 	return JSON.stringify(value, (_, member: unknown) => {
 		if (typeof member !== "object" || member === null || Array.isArray(member)) return member;
@@ -300,7 +303,7 @@ function sortedJson(value: unknown): string | undefined {
 	});
 }
 
-/** What somebody says too late. */
+/** The error for a late answer. */
 export function expired(toolCallId: string): HoldfastError {
 	return new HoldfastError(
 		"tool_result_expired",
@@ -308,7 +311,7 @@ export function expired(toolCallId: string): HoldfastError {
 	);
 }
 
-/** What is said of an answer that is not taken. */
+/** The reason for refusing an answer. */
 function refusal(
 	toolCallId: string,
 	why: string,
@@ -328,7 +331,7 @@ function resultFact(
 	return details === undefined ? fact : { ...fact, details: plainAnswer(toolCallId, details) };
 }
 
-/** What was answered, as a journal can hold it. */
+/** The answer in a form that a journal can hold. */
 function plainAnswer(toolCallId: string, value: unknown): unknown {
 	try {
 		return plainJson(value);

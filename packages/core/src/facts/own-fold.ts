@@ -1,8 +1,8 @@
-// What a strategy folds of a run for itself, and which facts it does not see.
+// A strategy's own fold over a run, and the facts that it does not see.
 import type { Entry, Fact } from "./fact.ts";
 import type { RunState } from "./run-state.ts";
 
-/** What a strategy knows of a run: a fold of its own over the facts of it, pure and constant in cost (keeps I2, I5, I6). */
+/** A strategy's own fold over the facts of a run, pure and constant in cost (keeps I2, I5, I6). */
 export interface OwnFold {
 	initial(): unknown;
 	evolve(own: unknown, entry: Entry): unknown;
@@ -16,12 +16,12 @@ export class OwnFoldFailed {
 	}
 }
 
-/** What the strategy of a run has folded of it so far; undefined where it folds nothing, or could not. */
+/** The strategy's folded value of the run so far; undefined if it has no fold, or the fold failed. */
 export function ownOf(run: RunState | undefined): unknown {
 	return run?.own instanceof OwnFoldFailed ? undefined : run?.own;
 }
 
-/** Whether a fact says nothing of the work: strategies do not see it. */
+/** Whether a fact is not part of the work: strategies do not see it. */
 export function isHidden(fact: Fact, before: RunState | undefined): boolean {
 	if (fact.kind === "tools.pending") return true;
 	if (fact.kind === "waiting") return fact.wait?.model !== undefined;

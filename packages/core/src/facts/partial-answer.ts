@@ -2,14 +2,14 @@
 import { AssistantMessage, type StreamEvent } from "@holdfast/upp";
 import { GrowingText } from "./flat-text.ts";
 
-/** What a delta is a piece of. A structured answer is a text. */
+/** The kind of block that a delta belongs to. A structured answer is a text. */
 const kinds: Partial<Record<StreamEvent["type"], "text" | "reasoning">> = {
 	text_delta: "text",
 	object_delta: "text",
 	reasoning_delta: "reasoning",
 };
 
-/** What was streamed of an answer, kept in case it never finishes. */
+/** The streamed part of an answer, kept in case it never finishes. */
 export class PartialAnswer {
 	#blocks: { type: "text" | "reasoning"; text: GrowingText; index: number }[] = [];
 

@@ -139,7 +139,7 @@ export function project(
 	}
 }
 
-/** The calls that somebody outside settles, those of sub-agents after the run's own. */
+/** The calls that need outside answers, those of sub-agents after the run's own. */
 function waitingCalls(
 	state: SessionState,
 	{ calls, children }: Pick<Waiting, "calls" | "children">,

@@ -1,4 +1,4 @@
-// What is known of a run's structured answer: what its checks said, folded from the decisions that record them (keeps I2).
+// The state of a run's structured answer: the verdicts of its checks, folded from the recorded decisions (keeps I2).
 import type { Issue } from "../schema/index.ts";
 import type { Decided } from "./fact.ts";
 
@@ -8,7 +8,7 @@ export const outputTopic = "output-check";
 /** Tag of the answers that are given because an output is owed. */
 export const finalOutputTag = "final-output";
 
-/** What a check said of an answer. */
+/** The verdict on an answer. */
 export type OutputVerdict =
 	/** `value`: the output, where it is not the `data` of the answer itself. */
 	| { readonly ok: true; readonly value?: unknown }
@@ -19,7 +19,7 @@ export type OutputVerdict =
 export interface RunOutput {
 	/** How many answers in a row were wrong. */
 	readonly failures: number;
-	/** What was said of the last answer; undefined while it is not checked. */
+	/** The verdict on the last answer; undefined while it is not checked. */
 	readonly verdict: OutputVerdict | undefined;
 	/** The output; undefined unless the last answer was right. */
 	readonly value?: unknown;

@@ -1,4 +1,4 @@
-// What the fold of a session knows of the run under way: its calls, its answers, and how often it was cut off.
+// The folded state of the open run: its calls, its answers, and how often it was cut off.
 import {
 	type AssistantMessage,
 	emptyUsage,
@@ -28,7 +28,7 @@ import { checkedOutput, outputTopic, type RunOutput } from "./run-output.ts";
 /** A tool call of the step under way. */
 export interface CallState {
 	readonly call: ToolCall;
-	/** Set once somebody outside let it run, until it is asked about again. */
+	/** Set once it was approved, until it needs approval again. */
 	readonly approval?: Approval;
 	/** Set once it was started. */
 	readonly started?: ToolStarted;
@@ -46,7 +46,7 @@ export interface Cycle {
 	readonly before: Cycle | undefined;
 }
 
-/** What happened last in a run, as deciders see it. */
+/** The latest event of a run, as deciders see it. */
 export interface LastFact {
 	readonly kind: "input" | "assistant" | "requested" | "results" | "note" | "decision" | "wait";
 	/**
@@ -54,7 +54,7 @@ export interface LastFact {
 	 * waited for.
 	 */
 	readonly tag: string;
-	/** What a note holds or a decision answered, until when was waited. */
+	/** The value of a note or of a decision's answer, or the end time of a wait. */
 	readonly value?: unknown;
 	/** Set where the step ended with a note. */
 	readonly endsStep?: true;
@@ -77,7 +77,7 @@ export interface RunState {
 	readonly calls: readonly CallState[];
 	/** Calls of the step that have no result yet. */
 	readonly unsettled: number;
-	/** Calls that somebody outside settles, while the run waits for them and until the next step. */
+	/** Calls that need outside answers, while the run waits for them and until the next step. */
 	readonly pending?: readonly PendingCall[] | undefined;
 	/** Set while calls wait and others of the round run: those of `pending` and `children` can be answered. */
 	readonly shows?: "pending" | undefined;
@@ -85,9 +85,9 @@ export interface RunState {
 	readonly children?: readonly WaitingChild[] | undefined;
 	/** The last answer. */
 	readonly assistant?: AssistantSaid | undefined;
-	/** What the strategy requested since then: the calls of the step are these. */
+	/** The strategy's requests since then: the calls of the step. */
 	readonly requested?: ToolsRequested | undefined;
-	/** What the strategy waits for, or the run for its model, until the run does something else. */
+	/** The wait of the strategy, or of the run for its model, until the run does something else. */
 	readonly wait?: PendingWait | undefined;
 	readonly executions: List<ToolExecution>;
 	/** How many of them were run before the current step. */
@@ -99,27 +99,27 @@ export interface RunState {
 	readonly cost: number;
 	readonly unpriced: number;
 	readonly error?: ErrorData;
-	/** What the model had said of an answer that the end of the run cut off. */
+	/** The partial text of an answer that the end of the run cut off. */
 	readonly partial?: AssistantMessage;
 	/** Set while the run was left open on purpose. */
 	readonly suspended?: true;
-	/** Then the entry after which an answer was begun that never finished. */
+	/** The entry after which an unfinished answer was started. */
 	readonly answeredAfter?: number;
 	/** The notes of policy that were recorded last: the entry before them, and the last of them. */
 	readonly asides?: { readonly from: number; readonly until: number };
 	/** How often it was resumed after its process died since it last finished a step. */
 	readonly crashes: number;
-	/** What the checks of its structured answers came to; undefined before the first. */
+	/** The verdicts on its structured answers; undefined before the first. */
 	readonly output?: RunOutput | undefined;
-	/** Set while nobody continues it. */
+	/** Set while it is parked. */
 	readonly parked?: RunParked | undefined;
 	/** The agent that worked on it last. */
 	readonly fingerprint: string;
-	/** What its strategy folds of it; undefined where it folds nothing. */
+	/** The strategy's own fold; undefined without one. */
 	readonly own?: unknown;
 }
 
-/** Whether the step continues after what was said or requested last. */
+/** Whether the step continues after the latest message or request. */
 export function stepContinues({ requested, assistant }: RunState): boolean {
 	return (requested ?? assistant)?.continues === true;
 }
@@ -167,13 +167,15 @@ export function resumedRun(run: RunState, fact: RunResumed): RunState {
 	return { ...left, status: "running", shows: undefined, attempt, fingerprint, crashes };
 }
 
-/** How often its process has died since the last finished step, now that the run is resumed. A release begins anew. */
+/**
+ * How often its process has died since the last finished step, now that the run is resumed. A release resets the count.
+ */
 function crashesAfter({ crashes }: RunState, { reason }: RunResumed): number {
 	if (reason === "released") return 0;
 	return reason === "crash" ? crashes + 1 : crashes;
 }
 
-/** The run once a question was answered: one about its output is what is known of that. */
+/** The run after a decision; a verdict on its output becomes the known one. */
 export function decided(run: RunState, fact: Decided): RunState {
 	const last: LastFact = { kind: "decision", tag: fact.topic, value: fact.answer };
 	const output =

@@ -34,7 +34,7 @@ import {
 /** A session at one seq: the fold of its facts. */
 export interface SessionState {
 	readonly seq: number;
-	/** The conversation and what is known beside it, as callers see it. */
+	/** The conversation and its metadata, as callers see them. */
 	readonly agent: AgentState;
 	/** The messages as the model sees them: large outputs cut, errors and aborts left out. */
 	readonly context: List<Message>;
@@ -44,11 +44,11 @@ export interface SessionState {
 	readonly streamed: number;
 }
 
-/** What a fold must know of the agent: how much of a result a tool shows to the model. */
+/** The agent's settings for a fold: how much of a result a tool shows to the model. */
 export interface FoldOptions {
 	/** The result as the model sees it; the same value when nothing is cut. */
 	show(toolName: string, result: unknown): unknown;
-	/** What its strategy folds of each run beside that. Default: nothing. */
+	/** The strategy's fold for each run. Default: none. */
 	readonly own?: OwnFold | undefined;
 }
 
@@ -69,14 +69,14 @@ export function evolve(state: SessionState, entry: Entry, options: FoldOptions):
 	return options.own === undefined ? next : withOwn(state, next, entry, options.own);
 }
 
-/** What is committed stays so: where the strategy's fold throws, the run fails when the strategy is asked next. */
+/** Committed facts stay: if the strategy's fold throws, the run fails when the strategy is asked next. */
 function withOwn(before: SessionState, next: SessionState, entry: Entry, fold: OwnFold): SessionState {
 	const { run } = next;
 	if (run === undefined || run.runId !== entry.runId || isHidden(entry.fact, before.run)) return next;
 	const own = ownAfter(before.run, entry, fold);
 	if (own === run.own) return next;
 	if (run === before.run) return { ...next, run: { ...run, own } };
-	// It was made for this entry, and nobody has seen it yet: a copy for each fact would cost more than the fact.
+	// It was created for this entry and is not shared yet: a copy for each fact would cost more than the fact.
 	(run as { own: unknown }).own = own;
 	return next;
 }
@@ -234,7 +234,7 @@ function withFact(state: SessionState, entry: Entry, options: FoldOptions): Sess
 			const over: Mutable<RunState> = { ...(ended.run as RunState), status: fact.outcome };
 			if (fact.error !== undefined) over.error = fact.error;
 			if (fact.partial !== undefined) over.partial = fact.partial;
-			// What is over is not parked any more.
+			// An ended run is not parked.
 			if (over.parked !== undefined) over.parked = undefined;
 			return { ...withoutRefusedFiles(ended, fact.error), seq, run: over };
 		}
@@ -277,7 +277,7 @@ function append(
 	};
 }
 
-/** What a message with calls adds to the ids of all calls there were. */
+/** Adds the calls of a message to the ids of all earlier calls. */
 function callIdsWith(parts: AgentStateParts, message: Message): AgentStateParts["callIds"] {
 	const { toolCalls } = message as { toolCalls?: readonly ToolCall[] };
 	return toolCalls === undefined ? parts.callIds : withCalls(callIdsOf(parts), toolCalls);
@@ -336,7 +336,7 @@ function closeRound(
 	return append(state, closed, seq, message, undefined, visible);
 }
 
-/** What was shown of a call that somebody outside carried out. */
+/** The input that was shown for a call with an outside answer. */
 function shownArguments({ pending }: RunState, call: ToolCall): ToolCall["arguments"] {
 	const shown = pending?.find(({ callId }) => callId === call.toolCallId);
 	return shown === undefined ? call.arguments : shownCall(call, shown).arguments;

@@ -1,7 +1,7 @@
 // Where a session is settled: no run is open at that entry, so that what is recorded up to it is whole without what follows.
 import type { FactKind } from "./fact.ts";
 
-/** What is at an entry and after it. */
+/** The state around an entry: at it and after it. */
 export interface Around {
 	/** Undefined where there is no such entry. */
 	readonly kind: FactKind | undefined;

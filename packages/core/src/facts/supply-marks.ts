@@ -21,7 +21,7 @@ export class SuppliedMarks {
 				this.#beginRun();
 				break;
 			case "input":
-				// What began the turn comes before it, whatever it is.
+				// The first input began the turn and precedes it.
 				if (this.#inputs++ === 0) break;
 				this.#beginTurn();
 				if (fact.placement === "step-start") this.#beginStep(this.#step + 1);

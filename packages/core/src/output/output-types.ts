@@ -1,6 +1,6 @@
-// What the compiler knows of a structured answer: its type, from the schema in `output`.
+// The type of a structured answer, inferred from the schema in `output`.
 
-/** What `output` may be: a Standard Schema (zod, valibot, …), `jsonSchema()` of the AI SDK, or JSON Schema. */
+/** The accepted forms of `output`: a Standard Schema (zod, valibot, …), `jsonSchema()` of the AI SDK, or JSON Schema. */
 export type OutputSchema =
 	| { readonly "~standard": object }
 	| { readonly jsonSchema: unknown }

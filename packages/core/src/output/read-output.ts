@@ -1,5 +1,5 @@
-// The option `output`, read once at the door: the schema that the model is shown, and the check of its answers. Models want
-// an object at the root, so a schema of anything else is shown as the member `value` of one.
+// The option `output`, read once on entry: the schema that the model sees, and the check of its answers. Models expect an
+// object at the root, so any other schema is shown as the member `value` of one.
 import { after, HoldfastError, HoldfastTypeError, type JSONSchema } from "@holdfast/upp";
 import type { EngineOutput } from "../engine/index.ts";
 import type { AssistantSaid, OutputVerdict } from "../facts/index.ts";
@@ -7,12 +7,12 @@ import { isStandardSchema } from "../schema/index.ts";
 import { readToolInput, type ToolInput, type ValidatedInput } from "../tools/index.ts";
 import { mustBeStorable, readAnswer } from "./read-answer.ts";
 
-/** How often a wrong answer goes back to the model, where nobody says otherwise. */
+/** The default number of repair attempts for a wrong answer. */
 const defaultRepairs = 2;
 
-/** What is known of a schema, whatever agents it belongs to. */
+/** The derived data of a schema, independent of its agents. */
 interface Form extends ToolInput {
-	/** What the model is shown. */
+	/** The schema that the model sees. */
 	readonly structure: JSONSchema;
 	readonly isWrapped: boolean;
 }
@@ -93,7 +93,7 @@ function wrapped(schema: JSONSchema): JSONSchema {
 	};
 }
 
-/** The schema as a member: references are said from the root, which is another one now. */
+/** The schema as a member: references start at the root, which has changed. */
 function moved(schema: JSONSchema): JSONSchema {
 	try {
 		const json = JSON.stringify(schema, (key, member) =>

@@ -1,4 +1,4 @@
-// States as JSON data and back. What is read is checked to the bottom and shares nothing with what was given.
+// States as JSON data and back. Input is validated completely, and shares nothing with the given value.
 import {
 	HoldfastError,
 	isHoldfastError,

@@ -21,7 +21,7 @@ export interface AgentStateParts {
 	readonly plan: readonly PlanStep[] | undefined;
 	readonly usage: TokenUsage | undefined;
 	readonly subagentTraces: List<SubagentExecutionTrace> | undefined;
-	/** Ids of all calls there were; undefined until somebody asks. */
+	/** Ids of all earlier calls; undefined until first used. */
 	readonly callIds: IdSet | undefined;
 }
 
@@ -108,16 +108,16 @@ export class AgentState {
 		return usage === undefined ? undefined : (Object.freeze(usage) as TokenUsage);
 	}
 
-	/** What sub-agents did, in the order they ended; frozen. `undefined` before the first. */
+	/** The work of sub-agents, in the order they ended; frozen. `undefined` before the first. */
 	get subagentTraces(): readonly SubagentExecutionTrace[] | undefined {
 		return this.#parts.subagentTraces?.toArray();
 	}
 
 	/**
-	 * Appends one message. The message is sealed: it stays the same object and cannot change any more; the arrays it was
-	 * built from are copied, and bytes and times in it are given as copies. A message of another package with the members of
-	 * one, and one that was frozen before, is appended as a sealed copy.
-	 * @throws HoldfastError `invalid_message` for what is no message.
+	 * Appends one message. The message is sealed: it stays the same object and can no longer change; the arrays it was
+	 * built from are copied, and its bytes and times are returned as copies. A compatible message of another package, and
+	 * one that was frozen before, is appended as a sealed copy.
+	 * @throws HoldfastError `invalid_message` for any other value.
 	 */
 	withMessage(message: Message): AgentState {
 		return this.#with({ messages: this.#parts.messages.append(sealMessage(message)), callIds: undefined });
@@ -163,7 +163,7 @@ export class AgentState {
 	}
 
 	/**
-	 * Appends what is known of a sub-agent's work. It is copied and frozen.
+	 * Appends the trace of a sub-agent's work. It is copied and frozen.
 	 * @throws HoldfastError `invalid_state` with the path to the fault.
 	 */
 	withSubagentTrace(trace: SubagentExecutionTrace): AgentState {
@@ -208,5 +208,5 @@ export class AgentState {
 	}
 }
 
-/** What a state offers, for whoever writes one by hand or asks for no more than that. */
+/** The interface of a state, for code that implements or accepts one. */
 export type AgentStateInterface = Pick<AgentState, keyof AgentState>;

@@ -1,10 +1,10 @@
-// Copies of what callers hand over, frozen to the bottom: later changes on their side reach no state, and no reader can
-// change one. What is neither plain data, bytes nor a date (a function, a class instance) is kept as it is.
+// Deeply frozen copies of the caller's values: later changes by the caller reach no state, and no reader can change one.
+// Values other than plain data, bytes or dates (functions, class instances) are kept unchanged.
 
 /** Data that cannot be frozen, only copied. */
 type Leaf = Date | ArrayBuffer | ArrayBufferView;
 
-/** What is copied, each with its copy, so that shared and circular references stay what they are. */
+/** Copied values with their copies, so that shared and circular references are preserved. */
 type Copied = Map<object, object>;
 
 /** A frozen copy. Reading bytes or a date from it gives a new copy each time, since neither can be frozen. */

@@ -1,14 +1,14 @@
-// What a call of an agent gives back.
+// The result of a call of an agent.
 import type { StopReason, Turn } from "@holdfast/upp";
 import type { AgentState } from "./agent-state.ts";
 
-/** What `generate` gives: the turn, and the state after it. */
+/** The result of `generate`: the turn, and the state after it. */
 export interface GenerateResult<Output = unknown> {
 	readonly turn: Turn<Output>;
 	readonly state: AgentState;
 	/** Why the model stopped its last answer, as in `turn`. Absent where a strategy or a middleware of your own made the result. */
 	readonly stopReason?: StopReason;
-	/** What the answer says, of an agent with the option `output`: checked, with the defaults of its schema. */
+	/** The structured answer, for an agent with the option `output`: validated, with the defaults of its schema. */
 	readonly output?: Output;
 }
 

@@ -1,13 +1,13 @@
-// A persistent set of ids with shared structure: adding to the newest version costs the same however many there are, and leaves
-// older versions as they were (keeps I5). Versions of one line share one growing list; an addition to an older version starts
-// a new list after it.
+// A persistent set of ids with shared structure: adding to the newest version has constant cost, and leaves older
+// versions unchanged (keeps I5). Versions of one line share one growing list; an addition to an older version starts a
+// new list after it.
 
 /** Ids that were added one after the other; those beyond a fork belong to other versions. */
 interface Line {
 	readonly ids: string[];
 	/** Where each id is in `ids`; made when a version with more than a few is asked. */
 	positions: Map<string, number> | undefined;
-	/** What the line continues. */
+	/** The set that the line continues. */
 	readonly before: IdSet | undefined;
 }
 

@@ -1,4 +1,4 @@
-// Door of the state: immutable snapshots with shared structure, and trees of them.
+// Entry point of the state: immutable snapshots with shared structure, and trees of them.
 
 export { AgentState, type AgentStateParts, callIdsOf, withCalls } from "./agent-state.ts";
 export type { AgentStateJSON } from "./agent-state-json.ts";

@@ -17,7 +17,7 @@ interface Segment<T> {
 /** So many arrays are joined in one call, which is faster; a call cannot have any number of arguments. */
 const mostArguments = 10_000;
 
-/** An immutable sequence. `append` returns a new list and leaves this one as it was. */
+/** An immutable sequence. `append` returns a new list and leaves this one unchanged. */
 export class List<T> implements Iterable<T> {
 	static readonly #empty: List<never> = new List<never>(segmentOf([]), 0);
 

@@ -32,7 +32,7 @@ export function readPlan(plan: unknown, path = "plan"): readonly PlanStep[] {
 	return Object.freeze(readList(plan, path, readPlanStep));
 }
 
-/** What becomes of one step. */
+/** The change of one step. */
 export interface PlanStepChange {
 	readonly id: string;
 	/** Where it is in the plan. */

@@ -1,4 +1,4 @@
-// Reads members of untrusted JSON data. What is not as it should be is refused with the path to it.
+// Reads members of untrusted JSON data. Invalid data is refused with the path to it.
 import { cutText, decodeValue, HoldfastError, isHoldfastError, type JSONValue } from "@holdfast/upp";
 
 /** The error for a fault at a path such as `plan.2.status`. */
@@ -64,7 +64,7 @@ export function readOptional<Value>(
 	return value === undefined ? undefined : read(value, path);
 }
 
-/** What `encodeValue` wrote, as the live value. @throws HoldfastError `invalid_state` */
+/** The live value of data written by `encodeValue`. @throws HoldfastError `invalid_state` */
 export function readValue(value: unknown, path: string): unknown {
 	try {
 		return decodeValue(value as JSONValue);

@@ -1,5 +1,5 @@
-// Messages that callers hand to a state are sealed: the message stays the same object and can no longer change. What it
-// was built from is copied, so the caller's own arrays stay the caller's.
+// Messages that callers pass to a state are sealed: the message stays the same object and can no longer change. The
+// arrays it was built from are copied, so they stay the caller's own.
 import { type AnyMessage, asMessage, HoldfastError, insteadOf, isMessage, type Message } from "@holdfast/upp";
 import { holdFrozenCopy } from "./frozen-copy.ts";
 
@@ -17,9 +17,9 @@ const timestamp: PropertyDescriptor & ThisType<object> = {
 };
 
 /**
- * Seals a message and returns it. The second time costs nothing. Of a message that cannot be changed any more, though what
- * is in it can, and of one of another package, it is a sealed copy that is returned.
- * @throws HoldfastError `invalid_message` for what is no message.
+ * Seals a message and returns it. Sealing again costs nothing. For a frozen message with changeable content, and for one
+ * of another package, a sealed copy is returned.
+ * @throws HoldfastError `invalid_message` for any other value.
  */
 export function sealMessage(message: Message): Message {
 	if (sealed.has(message)) return message;

@@ -1,4 +1,4 @@
-// What is kept of a sub-agent's work: its task, its outcome and the tools it used. As JSON, times are ISO 8601.
+// The record of a sub-agent's work: its task, its outcome and its tool calls. As JSON, times are ISO 8601.
 import type { JSONValue, TokenUsage } from "@holdfast/upp";
 import { frozenCopy } from "./frozen-copy.ts";
 import {
@@ -38,7 +38,7 @@ export interface SubagentExecutionTrace {
 	/** Milliseconds since the epoch. */
 	readonly endTime: number;
 	readonly success: boolean;
-	/** What it answered, where it succeeded. */
+	/** Its answer, if it succeeded. */
 	readonly result?: string;
 	/** Why it failed. */
 	readonly error?: string;

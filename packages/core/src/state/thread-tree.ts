@@ -47,7 +47,8 @@ export class ThreadTree {
 	}
 
 	/**
-	 * Makes a new node below another one, with that one's state, and returns its id (UUIDv4). What is checked out stays.
+	 * Creates a new node below another one, with that one's state, and returns its id (UUIDv4). The checked-out node
+	 * stays.
 	 * @throws HoldfastError `unknown_thread_node`
 	 */
 	branch(fromId: string, name?: string): string {

@@ -9,7 +9,7 @@ export function writeValue(value: unknown, path: string): JSONValue {
 	return writeWith(path, () => encodeValue(value, { instances: "refuse" }));
 }
 
-/** What `encode` gives, copied. */
+/** The result of `encode`, copied. */
 export function writeWith<Written>(path: string, encode: () => Written): Written {
 	try {
 		return copyJSON(encode() as JSONValue) as Written;

@@ -1,5 +1,5 @@
-// What the AI SDK's tools expect beyond arguments: options under its names, messages in its shape, its question
-// about approval, and `toModelOutput`, by which a tool says what the model sees of its output.
+// What the AI SDK's tools expect beyond arguments: options under its names, messages in its form, its approval function,
+// and `toModelOutput`, which converts an output for the model.
 
 import {
 	type AnyMessage,

@@ -11,10 +11,10 @@ import { describeError } from "./run-tool.ts";
 /** Runs one call with its tool. A rejection is a call that failed. */
 export type ToolExecutor = (call: ToolCall, tool: Tool) => Promise<unknown>;
 
-/** What became of one call. */
+/** The outcome of one call. */
 export interface ToolExecutionResult {
 	readonly call: ToolCall;
-	/** What the executor gave; `null` of a call that failed. */
+	/** The executor's result; `null` for a failed call. */
 	readonly result: unknown;
 	readonly isError: boolean;
 	/** Why it failed. */

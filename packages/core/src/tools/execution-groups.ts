@@ -1,5 +1,5 @@
 // The order of tool calls as a list of groups, for strategies that run tools themselves. The engine does not use it: it
-// starts each call as soon as what that call waits for has settled. Pure, and linear in what is said of calls and tools.
+// starts each call as soon as its dependencies have settled. Pure, and linear in the number of calls and dependencies.
 import type { Tool, ToolCall } from "@holdfast/upp";
 
 /** How a tool's calls are ordered within a round. */
@@ -10,7 +10,7 @@ export interface ToolDependencyOptions {
 	readonly dependsOn?: readonly string[];
 }
 
-/** A tool that may say how its calls are ordered. */
+/** A tool that may declare the order of its calls. */
 export type ToolWithDependencies = Tool & ToolDependencyOptions;
 
 /** A call that may say after which others it runs. */
@@ -84,7 +84,7 @@ export function toolsByName<Given extends { readonly name: string }>(
 interface Waiting {
 	/** How many names and ids each call still waits for. */
 	readonly open: number[];
-	/** Notes that calls have run; gives the positions of those that wait for nothing any more, in call order. */
+	/** Records that calls have run; returns the positions of those that are ready now, in call order. */
 	ran(calls: readonly ToolCall[]): number[];
 }
 

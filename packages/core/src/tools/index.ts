@@ -1,4 +1,4 @@
-// The door of tools: everything the engine and the package's entry points take from this folder.
+// The entry point of tools for the engine and the package's entry points.
 export { normaliseTools } from "./normalise-tool.ts";
 export { plainDetails, plainJson } from "./plain-json.ts";
 export { plainOutcome, runTool, stackOf, withinItsTime } from "./run-tool.ts";

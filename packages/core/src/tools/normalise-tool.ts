@@ -1,5 +1,5 @@
-// The door for tools: whatever a caller wrote, the engine drives an EngineTool. Never changes the caller's object,
-// and calls its functions as methods at the time of the call, so that a later wrap or spy on them counts.
+// Converts tools of every accepted form into an EngineTool. It never changes the caller's object, and calls its functions
+// as methods at the time of the call, so that a later wrap or spy on them counts.
 
 import { HoldfastError, isHoldfastError, isThenable, type ProviderMetadata } from "@holdfast/upp";
 import { aiSdkOptions } from "./ai-sdk-tool.ts";
@@ -112,7 +112,7 @@ function inputOf(source: AnyTool, name: string): ToolInput {
 	}
 }
 
-/** What the AI SDK's tools say to their provider. */
+/** The provider options of the AI SDK's tools. */
 function sentOf(source: AnyTool): Pick<EngineTool, "metadata" | "strict" | "inputExamples" | "provider"> {
 	const { metadata, providerOptions, strict, inputExamples, type, id, args } = source as Record<
 		string,
@@ -206,7 +206,7 @@ function needsApprovalOf(source: AnyTool, name: string): EngineTool["needsApprov
 }
 
 function descriptionOf({ description, label }: AnyTool): string {
-	// The AI SDK's descriptions may be made from a context, which nobody gives here.
+	// The AI SDK's descriptions may be functions of a context, which is not available here.
 	if (typeof description === "function") return String(description({ context: {} }));
 	return typeof description === "string" ? description : (label ?? "");
 }

@@ -1,5 +1,5 @@
-// Makes what a tool returned into what a journal and a model can hold: a string or plain JSON.
-// Values that are that already, nearly all, are passed on as they are. What JSON would lose all of is refused.
+// Converts a tool's return value into a form that a journal and a model can hold: a string or plain JSON. Such values,
+// nearly all, are passed on unchanged. Values that JSON would lose completely are refused.
 import { messageOf } from "@holdfast/upp";
 
 /**
@@ -56,7 +56,7 @@ function isPlainContainer(value: object, depth: number): boolean {
 	return true;
 }
 
-// What JSON would lose without a word is written so that a model can read it.
+// Values that JSON would lose silently are written in a form that a model can read.
 function toPlainMember(this: unknown, key: string, member: unknown): unknown {
 	const original = (this as Record<string, unknown>)[key];
 	if (isBytes(original)) return bytesToBase64(original);

@@ -31,8 +31,8 @@ export function runTool(
 }
 
 /**
- * What a tool comes to within its `timeoutMs`: after that it has expired, even if its function never returns, and what it still
- * gives is ignored. `expire` aborts the signal that it was given; `stopped` ends the timer with the run.
+ * The result of a tool within its `timeoutMs`: after that it has expired, even if its function never returns, and later
+ * output is ignored. `expire` aborts the signal that it was given; `stopped` ends the timer with the run.
  */
 export function withinItsTime(
 	tool: EngineTool,
@@ -82,7 +82,7 @@ function failure(error: unknown): ToolOutcome {
 	return { output: describeError(error), isError: true, error };
 }
 
-/** What an error says to a model: its message and that of its cause. Never throws, whatever was thrown. */
+/** The error text for a model: its message and that of its cause. Never throws, for any value. */
 export function describeError(error: unknown): string {
 	try {
 		return messageOf(error);
@@ -94,10 +94,10 @@ export function describeError(error: unknown): string {
 /** How many characters of a stack are kept. */
 const longestStack = 2_000;
 
-/** Where a stack leaves the tool: what called it differs with the host and says nothing. */
+/** The first stack frame outside the tool: later frames depend on the host. */
 const ownFrame = /^\s+at (async )?(runTool|awaitOutcome|drain) /;
 
-/** Where an error was thrown: the frames alone, since its message may hold what policy masks. Undefined where there are none. */
+/** The location of an error: the frames alone, since its message may contain secrets. Undefined without frames. */
 export function stackOf(error: unknown): string | undefined {
 	try {
 		if (!(error instanceof Error) || typeof error.stack !== "string") return undefined;
@@ -118,7 +118,7 @@ function messageOf(error: unknown): string {
 	if (!(error instanceof Error)) {
 		return error === undefined ? "The tool failed without saying why." : String(plainText(error));
 	}
-	// What a provider said is for logs: it may name keys and accounts.
+	// The provider's own message is for logs: it may name keys and accounts.
 	if (isUPPError(error)) return failureText(error.code) ?? error.code;
 	const message = error.message === "" ? error.name : error.message;
 	const { cause } = error;
@@ -148,7 +148,7 @@ async function drain(
 			return complete(value.output, value.details);
 		}
 		if (signal.aborted) {
-			// A tool that does not look at its signal would continue for ever.
+			// A tool that ignores its signal would continue indefinitely.
 			await iterator.return?.();
 			throw signal.reason;
 		}

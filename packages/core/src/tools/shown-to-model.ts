@@ -13,8 +13,8 @@ export interface ShownResult {
 const GIVEN_AWAY = 0.2;
 
 /**
- * Cuts a result longer than the tool's `maxModelCharacters`, at the end of a line where one is near, and says so.
- * JSON is cut as its text. The note comes on top of the limit.
+ * Cuts a result longer than the tool's `maxModelCharacters`, at the end of a nearby line, and adds a note. JSON is cut as
+ * its text. The note comes on top of the limit.
  */
 export function shownToModel(
 	tool: Pick<EngineTool, "maxModelCharacters" | "readOn">,

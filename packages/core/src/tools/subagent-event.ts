@@ -1,11 +1,11 @@
-// What a tool reports of the sub-agent it runs.
+// The events that a tool reports about the sub-agent it runs.
 import type { TokenUsage } from "@holdfast/upp";
 import type { ToolExecutionTrace } from "../state/index.ts";
 
 /** The kinds of events of a sub-agent. */
 export type SubagentEventType = "subagent_start" | "subagent_event" | "subagent_end";
 
-/** What all events of a sub-agent say. */
+/** The common fields of a sub-agent's events. */
 export interface SubagentEventBase {
 	/** The same in all events of one execution (UUIDv4). */
 	readonly subagentId: string;
@@ -41,7 +41,7 @@ export interface SubagentEndEvent extends SubagentEventBase {
 	readonly usage?: TokenUsage;
 }
 
-/** What a sub-agent's work is to watchers: its start, what happens inside, its end. */
+/** A sub-agent's work as watchers see it: its start, its inner events, its end. */
 export type SubagentEvent = SubagentStartEvent | SubagentInnerEvent | SubagentEndEvent;
 
 /** Takes what a sub-agent does, while it does it. */

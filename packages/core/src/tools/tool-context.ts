@@ -5,7 +5,7 @@ import { type Tool, uuid } from "@holdfast/upp";
 import type { OnSubagentEvent } from "./subagent-event.ts";
 import type { AnyTool } from "./types.ts";
 
-/** What a tool learns of who calls it. The engine gives more, see `ToolContext`. */
+/** A tool's information about its caller. The engine provides more, see `ToolContext`. */
 export interface ToolExecutionContext {
 	readonly agentId: string;
 	readonly stateId: string;
@@ -24,7 +24,7 @@ export interface ToolExecutionContext {
 // biome-ignore lint/suspicious/noExplicitAny: parameters are typed where the tool is declared
 export type ContextAwareToolRun = (params: any, context?: ToolExecutionContext) => unknown;
 
-/** What `injectToolContext` may be given. */
+/** Options of `injectToolContext`. */
 export interface InjectToolContextOptions {
 	/** Takes the events of sub-agents that the tools run. */
 	readonly onSubagentEvent?: OnSubagentEvent;
@@ -45,8 +45,8 @@ export function isContextAwareTool(tool: AnyTool): boolean {
 }
 
 /**
- * New tools that pass the context of a strategy to those that take one. What the caller of `run` passes as context itself
- * comes first; without it, each call has a `toolCallId` of its own. The tools given are not changed.
+ * New tools that pass the context of a strategy to those that accept one. A context that the caller of `run` passes takes
+ * precedence; without it, each call has a `toolCallId` of its own. The given tools are not changed.
  */
 export function injectToolContext(
 	tools: readonly Tool[],
@@ -90,7 +90,7 @@ function copyOf(tool: Tool, run: (params: unknown, context: unknown) => unknown)
 	return { ...tool, name, description, parameters, ...approval, run };
 }
 
-/** Who was given here hears of sub-agents, and so does who calls. */
+/** Both the listener given here and the caller are notified of sub-agents. */
 function listener(
 	given: OnSubagentEvent | undefined,
 	own: ToolExecutionContext | undefined,

@@ -1,5 +1,5 @@
-// What a tool takes: the JSON Schema its model is shown and the check its arguments pass, from whatever schema
-// the tool was declared with: JSON Schema, a Standard Schema, or an AI SDK `jsonSchema()` object.
+// The input of a tool: the JSON Schema its model sees and the check of its arguments, from any schema form: JSON Schema,
+// a Standard Schema, or an AI SDK `jsonSchema()` object.
 
 import { HoldfastError, isThenable, type JSONSchema } from "@holdfast/upp";
 import {
@@ -17,7 +17,7 @@ import type { AnyTool, ValidatedInput } from "./types.ts";
 /** Where `tool()` keeps the schema that validates: a symbol, so that a tool's JSON does not hold it. */
 export const validatingSchema: unique symbol = Symbol.for("holdfast.validatingSchema") as never;
 
-/** What a tool takes. */
+/** The input of a tool. */
 export interface ToolInput {
 	readonly parameters: JSONSchema;
 	validate(input: unknown): ValidatedInput | Promise<ValidatedInput>;
@@ -32,7 +32,7 @@ type AiSdkResult = { success: true; value: unknown } | { success: false; error: 
 
 const NO_PARAMETERS: JSONSchema = { type: "object", properties: {} };
 
-/** The schema a tool's arguments are held against, as it was given. */
+/** The schema that validates a tool's arguments, in its given form. */
 function givenSchema(tool: AnyTool): unknown {
 	return (tool as { [validatingSchema]?: unknown })[validatingSchema] ?? tool.inputSchema ?? tool.parameters;
 }

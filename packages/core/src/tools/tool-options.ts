@@ -29,7 +29,7 @@ const calledOtherwise: Readonly<Record<string, (typeof protecting)[number]>> = {
 	timeout: "timeoutMs",
 };
 
-/** What a tool's options come to. */
+/** The resolved options of a tool. */
 export type ResolvedToolOptions = Pick<
 	EngineTool,
 	| "sequential"
@@ -117,7 +117,7 @@ export function invalidTool(message: string): HoldfastError {
 	return new HoldfastError("invalid_tool", message);
 }
 
-// What a tool found out is recorded like any other result, so it has to be one.
+// A result found by `reconcile` is recorded like any other, so it has to be valid.
 async function reconciled(source: AnyTool, name: string, call: UnknownCall): Promise<Reconciliation> {
 	const found: unknown = await source.reconcile?.({ ...call });
 	if (found === undefined || found === null) return undefined;

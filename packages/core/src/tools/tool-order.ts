@@ -2,7 +2,7 @@
 // Pure. Explicit waits (`dependsOn`, `after`) win over those that `sequential` implies, so only explicit ones can
 // form a cycle.
 
-/** What ordering needs to know of a call. */
+/** The data about a call that ordering needs. */
 export interface OrderedCall {
 	readonly toolCallId: string;
 	readonly toolName: string;
@@ -10,7 +10,7 @@ export interface OrderedCall {
 	readonly after?: readonly string[];
 }
 
-/** What ordering needs to know of a tool. */
+/** The data about a tool that ordering needs. */
 export interface OrderedTool {
 	readonly name?: string;
 	readonly sequential?: boolean;
@@ -24,7 +24,7 @@ export type OrderedTools = ReadonlyMap<string, OrderedTool> | readonly OrderedTo
 export interface ToolOrder {
 	/** Ids each call waits for until they have settled, well or not. A call not in here may start at once. */
 	readonly waitsFor: ReadonlyMap<string, readonly string[]>;
-	/** Calls that wait for themselves, with the result the model sees. They are not run, and nobody waits for them. */
+	/** Calls that depend on themselves, with the result the model sees. They do not run, and no call waits for them. */
 	readonly cyclic: ReadonlyMap<string, string>;
 }
 
@@ -53,7 +53,7 @@ type ToolOf = (call: OrderedCall) => OrderedTool | undefined;
 // Undefined for the common round: nothing in it is ordered.
 function toolsOfRound(calls: readonly OrderedCall[], tools: OrderedTools): ToolOf | undefined {
 	if (calls.length === 0) return undefined;
-	// One call alone waits for nobody, unless it says so itself.
+	// A single call waits for none, unless it declares so.
 	const only = calls.length === 1 ? calls[0] : undefined;
 	const byName = isByName(tools) ? tools : new Map(tools.map((tool) => [tool.name ?? "", tool]));
 	for (const call of calls) {
@@ -95,7 +95,7 @@ function findCycles(waits: readonly (readonly number[])[]): Map<number, number[]
 	return cycles;
 }
 
-// The calls that never come to their turn when each starts once all it waits for has settled.
+// The calls that never start if each waits for its dependencies.
 function unreached(waits: readonly (readonly number[])[]): number[] {
 	const open = waits.map((before) => before.length);
 	const waiting = waits.map((): number[] => []);
@@ -156,7 +156,7 @@ function* allWaits(
 	}
 }
 
-// Whether a call waits, at whatever distance, for one of a kind.
+// Whether a call waits, directly or indirectly, for one of a kind.
 function reaches(
 	start: number,
 	waits: readonly (readonly number[])[],

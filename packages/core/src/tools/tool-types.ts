@@ -1,6 +1,6 @@
-// What the compiler knows of tools: their names, what they take and what they give, as events and other processes see it.
+// The types of tools: their names, inputs and outputs, as events and other processes see them.
 
-/** A value as it is once it was written as JSON: dates are text, and what JSON leaves out is gone. */
+/** The type of a value after a JSON round trip: dates are text, and members that JSON omits are missing. */
 export type Plain<Value> = unknown extends Value
 	? Value
 	: Value extends string | number | boolean | null
@@ -17,7 +17,7 @@ export type Plain<Value> = unknown extends Value
 							? { [Name in keyof Value]: Plain<Value[Name]> }
 							: Value;
 
-/** What a schema lets through: a Standard Schema, or one of the AI SDK's `jsonSchema()`. */
+/** The output type of a schema: a Standard Schema, or one of the AI SDK's `jsonSchema()`. */
 type LetThrough<Schema> = Schema extends {
 	readonly "~standard": { readonly types?: { readonly output: infer Output } | undefined };
 }
@@ -47,7 +47,7 @@ type Returned<Tool> = Tool extends { run(...parameters: Rest): infer Result }
 		? Awaited<Result>
 		: unknown;
 
-/** What an iterable comes to: what it says to be complete with, or its pieces of text as one. */
+/** The result of an iterable: its `complete` value, or its pieces of text joined. */
 type Drained<Piece> = [Extract<Piece, { readonly type: "complete" }>] extends [never]
 	? [Piece] extends [string]
 		? string
@@ -67,10 +67,10 @@ type Result<Value> =
 				? ""
 				: Value;
 
-/** What a tool takes, as events show it: after its schema has applied defaults, as JSON. */
+/** The input type of a tool in events: after its schema has applied defaults, as JSON. */
 export type InferToolInput<Tool> = Plain<Parameters<Tool>>;
 
-/** What a tool gives, as events and the model see it: as JSON. `unknown` where its type does not say. */
+/** The output type of a tool in events and for the model: as JSON. `unknown` if its type is unknown. */
 export type InferToolOutput<Tool> = Plain<Result<Returned<Tool>>>;
 
 /** A tool as the compiler knows it. */

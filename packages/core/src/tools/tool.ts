@@ -1,4 +1,4 @@
-// The two ways of ours to declare a tool: `tool({...})`, and `createSimpleTool`.
+// The two own ways to declare a tool: `tool({...})`, and `createSimpleTool`.
 
 import type { JSONSchema } from "@holdfast/upp";
 import { readToolInput, validatingSchema } from "./tool-input.ts";
@@ -14,13 +14,16 @@ export interface TypedSchema<Output> {
 /** What `tool()` takes. */
 export interface ToolDeclaration<Params, Name extends string = string, Result = unknown> extends ToolOptions {
 	readonly name: Name;
-	/** What people are shown in place of the name. */
+	/** The display name. */
 	readonly label?: string;
 	/** Explains to the model when and how to use it. */
 	readonly description: string;
 	/** JSON Schema, or a Standard Schema (zod, valibot, …), from which the type of `run`'s first parameter comes. */
 	readonly parameters?: TypedSchema<Params> | JSONSchema;
-	/** The same under the AI SDK's name. With JSON Schema as `parameters` beside it, this one validates and that one is shown. */
+	/**
+	 * The same under the AI SDK's name. With JSON Schema in `parameters` as well, this one validates and that one is
+	 * shown.
+	 */
 	readonly inputSchema?: TypedSchema<Params> | JSONSchema;
 	/** Does the work: returns text or JSON, a promise of it, or an async iterable of deltas. */
 	run(params: Params, context: ToolContext): Result;

@@ -15,23 +15,25 @@ import type { Issue } from "../schema/index.ts";
  */
 export type RetryPolicy = "pure" | "idempotent" | "manual-recovery";
 
-/** What a streaming tool yields: any number of deltas, then one `complete`. */
+/** The values that a streaming tool yields: any number of deltas, then one `complete`. */
 export type ToolExecutionEvent =
 	| { readonly type: "delta"; readonly delta: string }
 	| { readonly type: "complete"; readonly output: unknown; readonly details?: unknown };
 
-/** What somebody outside said when a call was let run. */
+/** An approval of a call. */
 export interface Approval {
 	readonly reason?: string;
-	/** What the decision rests on, such as the version of what was looked at. */
+	/** The basis of the decision, such as the version that was reviewed. */
 	readonly basis?: unknown;
-	/** Who let it run, where that is known. */
+	/** The approver, if known. */
 	readonly by?: Caller;
-	/** What whoever approved put in place of the input that was shown; it is what the tool was given. */
+	/** The approver's replacement for the input that was shown; the tool receives it. */
 	readonly input?: unknown;
 }
 
-/** What a tool is given of the call it serves: the second argument of `run(params, context)`, the third of `execute(id, params, context)`. */
+/**
+ * The context of a tool call: the second argument of `run(params, context)`, the third of `execute(id, params, context)`.
+ */
 export interface ToolContext {
 	/** The id the model gave this call; the same as in every event about it. */
 	readonly toolCallId: string;
@@ -43,7 +45,7 @@ export interface ToolContext {
 	/** The same for every attempt at this call, across restarts; different for every other call. */
 	readonly idempotencyKey: string;
 	readonly retryPolicy: RetryPolicy;
-	/** Set when somebody outside let the call run (`needsApproval`); the same for every attempt, across restarts. */
+	/** Set if the call was approved (`needsApproval`); the same for every attempt, across restarts. */
 	readonly approval?: Approval;
 	/** The step of the current call of the agent, counted from 1. */
 	readonly step: number;
@@ -51,7 +53,7 @@ export interface ToolContext {
 	readonly stateId: string;
 	/** The key of the durable session, when there is one. */
 	readonly sessionKey?: string;
-	/** Who asked for the run, where that is known: what a server's `authenticate` said. The same after a restart. */
+	/** The requester of the run, if known: the result of a server's `authenticate`. The same after a restart. */
 	readonly caller?: Caller;
 	readonly runId: string;
 	/** The model of the calling agent, for sub-agents that have none. */
@@ -69,16 +71,16 @@ export interface ToolContext {
 	readonly messages: readonly unknown[];
 }
 
-/** What those are given who say whether a call may run. */
+/** The context of functions that decide whether a call may run. */
 export interface ApprovalContext {
 	readonly toolCallId: string;
 	/** The key of the durable session, when there is one. */
 	readonly sessionKey?: string;
-	/** Who asked for the run, where that is known. */
+	/** The requester of the run, if known. */
 	readonly caller?: Caller;
 }
 
-/** What `reconcile` found out: undefined when it cannot know, else what became of the call. */
+/** The finding of `reconcile`: undefined if it cannot know, else the outcome of the call. */
 export type Reconciliation =
 	| undefined
 	| { readonly result: unknown }
@@ -100,7 +102,7 @@ export type ValidatedInput =
 export type ToolForm = "run" | "execute" | "ai-sdk" | "remote";
 
 /**
- * A tool as the engine drives it, whatever its caller wrote it as.
+ * A tool in the engine's form, for every form in which it was declared.
  *
  * Made by `normaliseTool`; immutable; one per tool object.
  */
@@ -108,7 +110,7 @@ export interface EngineTool {
 	readonly name: string;
 	readonly description: string;
 	readonly label?: string;
-	/** What the model sees. */
+	/** The schema that the model sees. */
 	readonly parameters: JSONSchema;
 	/** Passed to the provider with the tool, keyed by the provider's name. */
 	readonly metadata?: ProviderMetadata;
@@ -136,13 +138,13 @@ export interface EngineTool {
 	 * always may.
 	 */
 	readonly approval?: (params: unknown, context: ApprovalContext) => unknown;
-	/** Whether somebody has to let the call run. Where nobody can be asked, it is not run. */
+	/** Whether the call requires approval. If there is no way to ask, it does not run. */
 	readonly needsApproval?: (params: unknown, context: ApprovalContext) => boolean | Promise<boolean>;
-	/** Whether whoever approves a call may change its input. */
+	/** Whether the approver of a call may change its input. */
 	readonly editableApproval: boolean;
-	/** Milliseconds that a call may take: of the function, or of somebody outside for a remote tool. */
+	/** The time limit of a call in milliseconds: for the function, or for the outside answer of a remote tool. */
 	readonly timeoutMs?: number;
-	/** What the model is shown of an output, where a tool of the AI SDK's says so; `runTool` asks it. */
+	/** Converts an output for the model, if an AI SDK tool defines it; `runTool` calls it. */
 	readonly toModelOutput?: (call: { toolCallId: string; input: unknown; output: unknown }) => unknown;
 	/** Checks arguments; synchronous for JSON Schema. */
 	validate(input: unknown): ValidatedInput | Promise<ValidatedInput>;
@@ -155,11 +157,11 @@ export interface ToolOutcome {
 	readonly output: unknown;
 	readonly details?: unknown;
 	readonly isError: boolean;
-	/** What the tool threw, when it failed. */
+	/** The error that the tool threw, if it failed. */
 	readonly error?: unknown;
 	/** Set where it did not finish within its `timeoutMs`. */
 	readonly expired?: true;
-	/** Set where the tool says that the call was denied; `output` is the reason. */
+	/** Set if the tool reports that the call was denied; `output` is the reason. */
 	readonly denied?: true;
 	/** Passed to the provider with the whole output. */
 	readonly metadata?: ProviderMetadata;
@@ -172,13 +174,15 @@ export type NeedsApproval =
 	| ((params: any, context?: any) => boolean | PromiseLike<boolean>)
 	| undefined;
 
-/** What every kind of tool may say beside its function. */
+/** Options of every kind of tool besides its function. */
 export interface ToolOptions {
 	/** Its calls finish before any other tool of the round starts. Default false. */
 	readonly sequential?: boolean;
 	/** Names of tools whose calls of the same round must have settled first. Default none. */
 	readonly dependsOn?: readonly string[];
-	/** What may be done after a crash inside the tool. Default "manual-recovery": never run again by us. */
+	/**
+	 * How a call may be retried after a crash inside the tool. Default "manual-recovery": never run again automatically.
+	 */
 	readonly retryPolicy?: RetryPolicy;
 	/**
 	 * How many characters of a result the model is shown, the rest being cut with a note. Default: all of it.
@@ -186,13 +190,13 @@ export interface ToolOptions {
 	 */
 	readonly maxModelCharacters?: number;
 	/**
-	 * Whether somebody outside has to let a call run: in a session the run waits for the answer, for as long as it takes;
-	 * in a plain call, where nobody can be asked, the call is not run. Default false.
+	 * Whether a call requires approval: in a session the run waits for the answer without a time limit; in a plain call,
+	 * which has no way to ask, the call does not run. Default false.
 	 */
 	readonly needsApproval?: NeedsApproval;
 	/**
-	 * Whether whoever approves a call may change its input: `{ approved: true, input }`. The change is on record with who made
-	 * it, and is validated before the tool runs. Requires `needsApproval` or `approval`. Default false.
+	 * Whether the approver of a call may change its input: `{ approved: true, input }`. The change is recorded with its
+	 * author, and validated before the tool runs. Requires `needsApproval` or `approval`. Default false.
 	 */
 	readonly editableApproval?: boolean;
 	/**
@@ -210,11 +214,11 @@ export interface ToolOptions {
 }
 
 /**
- * Any tool that can be given to an agent: with `run(params, context)`, with `execute(id, params, context)`,
- * the AI SDK's (`inputSchema`, `execute(input, options)`) or the result of `tool({...})`.
+ * Any tool that can be given to an agent: with `run(params, context)`, with `execute(id, params, context)`, the AI SDK's
+ * (`inputSchema`, `execute(input, options)`) or the result of `tool({...})`.
  *
- * One loose shape, so that type-checking a list of tools is cheap; `normaliseTool` says what is wrong with one.
- * An agent is not a tool: declare a Tool that calls it, with a schema of its own.
+ * One loose type, so that type-checking a list of tools is cheap; `normaliseTool` reports problems. An agent is not a
+ * tool: declare a Tool that calls it, with a schema of its own.
  */
 export interface AnyTool extends ToolOptions {
 	readonly name?: string;
@@ -234,5 +238,5 @@ export interface AnyTool extends ToolOptions {
 	readonly stream?: never;
 }
 
-/** Tools as they are given: a list, or a record from name to tool. */
+/** Tools in a list, or in a record from name to tool. */
 export type ToolSet = readonly AnyTool[] | Readonly<Record<string, AnyTool>>;
