@@ -37,7 +37,7 @@ export function kindOf(path: string): "prose" | "data" | "code" {
 export function chunksOf(path: string, lines: FileLines): Chunk[] {
 	const chunks: Chunk[] = [];
 	const sections: NonNullable<Chunk["section"]>[] = [];
-	/** Enclosing items or definitions of the next line, of which the nearest four count. */
+	/** Enclosing items or definitions of the next line; the nearest four count. */
 	let parents: { readonly indent: number; readonly name: string }[] = [];
 	/** The last paragraph, for the list, table or code after it. */
 	let lead = "";

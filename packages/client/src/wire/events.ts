@@ -60,7 +60,7 @@ export type ExecuteEvent<Tools = ToolTypes> =
 	| ({ readonly type: "waiting"; readonly sessionId: string } & SessionWait)
 	/** The execution continues after a wait. */
 	| { readonly type: "resumed"; readonly sessionId: string }
-	/** The message of the user of this id and all that followed it are no part of the conversation any more. */
+	/** The user message of this id and everything after it have been removed from the conversation. */
 	| { readonly type: "history_cut"; readonly messageId: string }
 	| { readonly type: "message_start"; readonly role: SessionMessage["role"] }
 	| { readonly type: "message_end"; readonly message: SessionMessage }
@@ -108,7 +108,7 @@ export interface ExecuteComplete {
 	readonly stopReason?: StopReason;
 }
 
-/** Why a model stopped, where it did not come to an end by itself: `length` is an answer that was cut off at the token limit. */
+/** Why a model stopped, if its answer did not end normally: `length` means that it was cut off at the token limit. */
 export type StopReason = "stop" | "length" | "tool_calls" | "content_filter" | "error" | "other";
 
 /** An event with its place in the session. Compare ids for equality only; hand the last one back to continue after it. */

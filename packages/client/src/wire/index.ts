@@ -1,4 +1,4 @@
-// The door of the wire types.
+// Entry point of the wire types.
 export type {
 	ExecuteComplete,
 	ExecuteEvent,

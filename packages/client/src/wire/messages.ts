@@ -20,7 +20,7 @@ export interface ToolCall {
 	readonly arguments: Readonly<Record<string, unknown>>;
 }
 
-/** A call that waits for somebody outside the server. */
+/** A call that waits for an answer from outside the server. */
 export interface PendingToolCall extends ToolCall {
 	/** It waits for a decision whether it may run, not for a result. */
 	readonly approval?: true;
@@ -72,7 +72,7 @@ export type AssistantPart =
 	/** A file that the model made: base64, or a URL. */
 	| { readonly type: "file"; readonly data: string; readonly mediaType: string };
 
-/** What a user says. */
+/** A message of a user. */
 export interface UserMessage {
 	readonly role: "user";
 	readonly id?: string;
@@ -81,7 +81,7 @@ export interface UserMessage {
 	readonly timestamp?: number;
 }
 
-/** What the model says. */
+/** A message of the model. */
 export interface AssistantMessage {
 	readonly role: "assistant";
 	readonly id: string;
@@ -108,7 +108,7 @@ export interface ErrorMessage {
 	readonly role: "error";
 	readonly error: string;
 	readonly code: string;
-	/** What had been said before. */
+	/** The partial text. */
 	readonly partial?: AssistantMessage;
 	readonly timestamp: number;
 }
@@ -116,7 +116,7 @@ export interface ErrorMessage {
 /** A reply that was stopped. */
 export interface AbortedMessage {
 	readonly role: "aborted";
-	/** What had been said before. */
+	/** The partial text. */
 	readonly partial?: AssistantMessage;
 	readonly timestamp: number;
 }

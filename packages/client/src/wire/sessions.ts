@@ -1,4 +1,4 @@
-// What is sent to a session, and what the server says about sessions.
+// Requests to a session, and the server's information about sessions.
 
 import type { SessionWait } from "./events.ts";
 import type { PendingToolCall, SessionMessage, UserMessage } from "./messages.ts";
@@ -25,11 +25,11 @@ export interface ApprovalAnswer {
 	readonly approved: boolean;
 	/** Shown to the model when it was denied. */
 	readonly reason?: string;
-	/** What the tool gets in place of the input that was shown; only for a call that says `mayEdit`. */
+	/** Replaces the input that was shown; only for a call with `mayEdit`. */
 	readonly input?: Readonly<Record<string, unknown>>;
 }
 
-/** What a pending call waits for. */
+/** The answer to a pending call. */
 export type Answer = ToolAnswer | ApprovalAnswer;
 
 /** A tool as the server and the model know it. */
@@ -41,11 +41,11 @@ export interface ToolDescription {
 	readonly parameters: Readonly<Record<string, unknown>>;
 }
 
-/** What a new session starts with. The server ignores it for a session that is there. */
+/** The context of a new session. The server ignores it for an existing session. */
 export interface ExecuteContext {
 	readonly systemPrompt?: string;
 	readonly messages?: readonly SessionMessage[];
-	/** Tools whose calls somebody else answers; those of `tools` are added. */
+	/** Tools whose calls other clients answer; those of `tools` are added. */
 	readonly tools?: readonly ToolDescription[];
 }
 
@@ -60,7 +60,7 @@ export interface ModelOptions {
 /** The input of an execution: a message, or answers to pending calls. */
 export type ExecuteInput = UserMessage | readonly Answer[];
 
-/** What a session is doing. */
+/** The status of a session. */
 export type SessionStatus =
 	| "idle"
 	| "running"
@@ -79,7 +79,7 @@ export interface SessionInfo {
 	readonly pendingToolCalls?: readonly PendingToolCall[];
 	/** Calls of tasks in the background that wait. The session does not wait for them. Present where there are any. */
 	readonly backgroundToolCalls?: readonly PendingToolCall[];
-	/** What the execution that is under way waits for, other than answers to its calls. */
+	/** The wait of the current execution, other than for answers to its calls. */
 	readonly waiting?: SessionWait;
 	/** The model that answered last, else the one that will. */
 	readonly model: string;

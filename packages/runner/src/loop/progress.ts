@@ -63,7 +63,7 @@ export interface Progress {
 	readonly result:
 		| {
 				readonly value: unknown;
-				/** A message has arrived since, so the run plans once more. */
+				/** A message has arrived since then, so the run plans once more. */
 				readonly isSteered?: true;
 		  }
 		| undefined;
