@@ -24,11 +24,12 @@ export function edgeHandler<Env extends object>(make: (env: Env) => EdgeHandlerO
 	const handlerOf = (env: Env): ReturnType<typeof createHandler> => {
 		const known = handlers.get(env);
 		if (known !== undefined) return known;
-		const { sessions, directory, sessionsOf, ...options } = make(env);
+		const { sessions, directory, sessionsOf, clients, ...options } = make(env);
 		const service = edgeService({
 			sessions,
 			...(directory === undefined ? {} : { directory }),
 			...(sessionsOf === undefined ? {} : { sessionsOf }),
+			...(clients === undefined ? {} : { clients }),
 		});
 		const handler = createHandler({ ...options, service });
 		handlers.set(env, handler);

@@ -20,6 +20,8 @@ export interface EdgeServiceOptions {
 	 * it. `tenant`: all users of a tenant share its sessions.
 	 */
 	readonly sessionsOf?: "user" | "tenant";
+	/** How clients open sessions, as in the options of the session objects, which must say the same. */
+	readonly clients?: "bring-context";
 }
 
 /**
@@ -37,6 +39,7 @@ export function edgeService({
 	sessions,
 	directory,
 	sessionsOf = "user",
+	clients,
 }: EdgeServiceOptions): SessionService {
 	const ownerOf = (given: string | SessionOwner): SessionOwner => {
 		const { tenant, user } = typeof given === "string" ? { tenant: given, user: undefined } : given;
@@ -54,6 +57,7 @@ export function edgeService({
 		readAnswer(await call(...parameters));
 
 	return {
+		...(clients === undefined ? {} : { clients }),
 		async submit(caller, sessionId, request, { idempotencyKey } = {}) {
 			const submitted = (await ask(caller, "/submit", {
 				sessionId,

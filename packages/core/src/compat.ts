@@ -25,7 +25,14 @@ export {
 	type ToolDependencyOptions,
 	type ToolWithDependencies,
 } from "./tools/execution-groups.ts";
-export { createSimpleTool } from "./tools/tool.ts";
+export { isLocalTool } from "./tools/normalise-tool.ts";
+export {
+	type AgentTool,
+	createSimpleTool,
+	type SimpleTool,
+	type ToolExecutionEventStream,
+	type ToolOutput,
+} from "./tools/tool.ts";
 export {
 	type ContextAwareToolRun,
 	type InjectToolContextOptions,

@@ -10,7 +10,6 @@ export type {
 	AgentContext,
 	ExecuteOptions,
 	PromptOptions,
-	ToolAnswerMessage,
 } from "./execute/create-session.ts";
 export type {
 	ExecuteComplete,
@@ -22,11 +21,23 @@ export type { ErrorText, ShownError } from "./execute/execute-projection.ts";
 export { ExecuteSession } from "./execute/execute-session.ts";
 export { ExecuteSessions, type ExecuteSessionsOptions } from "./execute/execute-sessions.ts";
 export type { ExecuteSettings, Execution, SessionContext } from "./execute/execute-settings.ts";
-export { type ChosenOptions, type ExecuteInput, readInput, readOptions } from "./execute/read-input.ts";
+export {
+	type ChosenOptions,
+	type ExecuteInput,
+	readInput,
+	readOptions,
+	type ToolAnswerMessage,
+	type UserInputMessage,
+} from "./execute/read-input.ts";
 export type { ForkSettings, SessionAgentInfo, SessionOrigin } from "./execute/session-fork.ts";
 export { type FollowLogOptions, followLog, type LoggedEvent } from "./execute/session-log.ts";
 export type { AbortedMessage, ErrorMessage } from "./execute/session-message.ts";
 export type { SessionSetup, StoredTool } from "./execute/session-setup.ts";
+export {
+	SessionStore,
+	type SessionStoreOptions,
+	type StoredSessionOptions,
+} from "./execute/session-store.ts";
 export type { SessionView } from "./execute/session-view.ts";
 export { entriesAfter } from "./facts/entry-pages.ts";
 export { afterEntry, atEntry, type EventPlace, eventId, invalidEventId, isAfter } from "./facts/event-id.ts";

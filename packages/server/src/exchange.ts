@@ -4,7 +4,7 @@ import { HoldfastTypeError } from "@holdfast/upp";
 import { HoldfastError } from "holdfast";
 import type { LoggedEvent } from "holdfast/execute";
 import type { ReleaseSlot } from "./access/index.ts";
-import { type JsonObject, readJsonObject, readNothing } from "./http/index.ts";
+import { type BodyRules, type JsonObject, readJsonObject, readNothing } from "./http/index.ts";
 import { type Parts, partsOfRequest } from "./parts.ts";
 import type { ExecuteRequest, ServedCaller, SessionService, Submitted } from "./service/index.ts";
 import {
@@ -101,7 +101,7 @@ export class Exchange {
 
 	/** The JSON object of the body, within the limits. */
 	readJson(): Promise<JsonObject> {
-		return readJsonObject(this.request, this.#parts.options.maxBodyBytes);
+		return readJsonObject(this.request, this.#bodyRules);
 	}
 
 	/**
@@ -109,7 +109,12 @@ export class Exchange {
 	 * @throws HoldfastError `unsupported_media_type`, `body_too_large`, `invalid_json`, `invalid_input`.
 	 */
 	readNothing(): Promise<void> {
-		return readNothing(this.request, this.#parts.options.maxBodyBytes);
+		return readNothing(this.request, this.#bodyRules);
+	}
+
+	get #bodyRules(): BodyRules {
+		const { options, service } = this.#parts;
+		return { limit: options.maxBodyBytes, allowsText: service.clients === "bring-context" };
 	}
 
 	/**

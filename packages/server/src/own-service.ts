@@ -19,6 +19,7 @@ export const servedAgentOptions: Readonly<Record<keyof ServedAgent, true>> = {
 	sessionsOf: true,
 	shownError: true,
 	clientsMaySet: true,
+	clients: true,
 	maxMessages: true,
 	maxTools: true,
 	maxSteps: true,

@@ -12,9 +12,9 @@ import type { ExecuteEvent, PendingSessionCall, SessionStatus, SessionWait } fro
 import type { ExecuteSession } from "./execute-session.ts";
 import { ExecuteSessions, type ExecuteSessionsOptions } from "./execute-sessions.ts";
 import { ExecuteEvents, type ExecuteStream } from "./execute-stream.ts";
-import { readInput, readOptions } from "./read-input.ts";
+import { readInput, readOptions, type ToolAnswerMessage, type UserInputMessage } from "./read-input.ts";
 import { followLog } from "./session-log.ts";
-import type { SessionMessage, UserSessionMessage } from "./session-message.ts";
+import type { SessionMessage } from "./session-message.ts";
 import { storedTool } from "./session-tools.ts";
 import type { SessionView } from "./session-view.ts";
 
@@ -69,28 +69,6 @@ export interface PromptOptions<Schema extends OutputSchema = OutputSchema>
 	/** Time and ids. Default: the system's. */
 	readonly ports?: AgentOptions["ports"];
 }
-
-/** A tool result or an approval as `execute` takes it. */
-export type ToolAnswerMessage =
-	| {
-			readonly role: "tool";
-			readonly toolCallId: string;
-			/** The run it is for. Default: whichever waits. */
-			readonly runId?: string;
-			readonly output: unknown;
-			readonly isError?: boolean;
-			readonly details?: unknown;
-	  }
-	| {
-			readonly role: "approval";
-			readonly toolCallId: string;
-			/** The run it is for. Default: whichever waits. */
-			readonly runId?: string;
-			readonly approved: boolean;
-			readonly reason?: string;
-			/** What the tool gets in place of the input that was shown; only for a call that says `mayEdit`. */
-			readonly input?: Readonly<Record<string, unknown>>;
-	  };
 
 /** A session that can wait for tools that run elsewhere, and resume. */
 export class AgentSession<Output = unknown, Event = ExecuteEvent> {
@@ -344,7 +322,7 @@ export function createSession<
  */
 export function execute<Output, Event>(
 	session: AgentSession<Output, Event>,
-	input: string | UserSessionMessage | readonly ToolAnswerMessage[],
+	input: string | UserInputMessage | readonly ToolAnswerMessage[],
 	options: ExecuteOptions = {},
 ): ExecuteStream<Output, Event> {
 	return session.execute(input, options) as ExecuteStream<Output, Event>;

@@ -4,9 +4,10 @@ import { expect, test } from "vitest";
 import { modelOf } from "../agent/agent.fixture.ts";
 import { memoryHost } from "../host/host-port.ts";
 import type { AnyTool } from "../tools/types.ts";
-import { createSession, execute, type PromptOptions, type ToolAnswerMessage } from "./create-session.ts";
+import { createSession, execute, type PromptOptions } from "./create-session.ts";
 import { faultsOf, joined, locate, messagesIn, says } from "./execute.fixture.ts";
 import type { ExecuteEvent } from "./execute-event.ts";
+import type { ToolAnswerMessage } from "./read-input.ts";
 import { followLog } from "./session-log.ts";
 import { SessionView } from "./session-view.ts";
 

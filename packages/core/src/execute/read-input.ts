@@ -1,10 +1,10 @@
 // What is given to be executed, checked at the door: a user's message or answers to tool calls, and options (keeps I9: what
 // is refused names its field).
 import { cutText, HoldfastError } from "@holdfast/upp";
-import type { SendInput, ToolAnswer } from "../facts/index.ts";
+import type { InputPart, SendInput, ToolAnswer } from "../facts/index.ts";
 import { plainDetails, plainJson } from "../tools/index.ts";
 import { invalidInput } from "./execute-errors.ts";
-import type { UserPart } from "./session-message.ts";
+import type { UserSessionMessage } from "./session-message.ts";
 
 /** The input of an execution. */
 export type ExecuteInput =
@@ -17,6 +17,33 @@ export interface ChosenOptions {
 	readonly model?: string;
 	readonly temperature?: number;
 	readonly maxTokens?: number;
+}
+
+/** A tool result or an approval as `execute` takes it. */
+export type ToolAnswerMessage =
+	| {
+			readonly role: "tool";
+			readonly toolCallId: string;
+			/** The run it is for. Default: whichever waits. */
+			readonly runId?: string;
+			readonly output: unknown;
+			readonly isError?: boolean;
+			readonly details?: unknown;
+	  }
+	| {
+			readonly role: "approval";
+			readonly toolCallId: string;
+			/** The run it is for. Default: whichever waits. */
+			readonly runId?: string;
+			readonly approved: boolean;
+			readonly reason?: string;
+			/** What the tool gets in place of the input that was shown; only for a call that says `mayEdit`. */
+			readonly input?: Readonly<Record<string, unknown>>;
+	  };
+
+/** A user's message as `execute` takes it. Images and files are bytes, base64 text or URLs; nothing is fetched. */
+export interface UserInputMessage extends Omit<UserSessionMessage, "content"> {
+	readonly content: string | readonly InputPart[];
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -137,18 +164,23 @@ function readContent(given: unknown, field: string): SendInput {
 	return given.map((part, index) => readPart(part, `${field}[${index}]`));
 }
 
-function readPart(given: unknown, field: string): UserPart {
+function readPart(given: unknown, field: string): InputPart {
 	if (!isRecord(given)) throw invalidInput(field, "must be a part");
 	const { type, text, image, data, mediaType, filename } = given;
 	if (type === "text" && typeof text === "string") return { type, text: readText(text, `${field}.text`) };
-	if (type === "image" && typeof image === "string")
+	if (type === "image" && isMedia(image))
 		return { type, image, ...(typeof mediaType === "string" ? { mediaType } : {}) };
-	if (type === "file" && typeof data === "string" && typeof mediaType === "string")
+	if (type === "file" && isMedia(data) && typeof mediaType === "string")
 		return { type, data, mediaType, ...(typeof filename === "string" ? { filename } : {}) };
 	throw invalidInput(
 		field,
 		"must be {type: text, text}, {type: image, image} or {type: file, data, mediaType}",
 	);
+}
+
+/** Base64 text or a URL, or, within the process, bytes. */
+function isMedia(given: unknown): given is string | Uint8Array | URL {
+	return typeof given === "string" || given instanceof Uint8Array || given instanceof URL;
 }
 
 function readText(given: string, field: string): string {

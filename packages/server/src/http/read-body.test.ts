@@ -45,7 +45,7 @@ test.each([{}, { "content-length": "900" }])(
 				headers: { ...json, ...headers },
 				duplex: "half",
 			} as RequestInit);
-			const read = readJsonObject(request, limit).catch((error: unknown) => error);
+			const read = readJsonObject(request, { limit, allowsText: false }).catch((error: unknown) => error);
 			let isOver = false;
 			void read.then(() => {
 				isOver = true;

@@ -1,5 +1,6 @@
 // Reads the body of a request: JSON of a bounded size and depth, or an error that says what is wrong. Nothing beyond
-// the limit is kept, and nothing is parsed that is not announced as JSON, so no foreign page can send a plain form.
+// the limit is kept, and nothing is parsed that is announced as something else, so no foreign page can send a plain form. A body
+// without a content type is read as JSON: browsers send the page's origin with it, which the handler checks first.
 import { cutText } from "@holdfast/upp";
 import { HoldfastError } from "holdfast";
 
@@ -12,13 +13,21 @@ const patience = 60_000;
 /** A JSON object from outside. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
+/** How bodies are read. */
+export interface BodyRules {
+	/** Bytes a body may have. */
+	readonly limit: number;
+	/** Whether JSON may also be announced as `text/plain`, as `fetch` announces a string. */
+	readonly allowsText: boolean;
+}
+
 /**
  * Reads a JSON object of at most `limit` bytes.
  * @throws HoldfastError `unsupported_media_type`, `body_too_large`, `invalid_json`, `invalid_input`.
  */
-export async function readJsonObject(request: Request, limit: number): Promise<JsonObject> {
-	checkMediaType(request.headers);
-	return readObject(await readBytes(request, limit));
+export async function readJsonObject(request: Request, rules: BodyRules): Promise<JsonObject> {
+	checkMediaType(request.headers, rules);
+	return readObject(await readBytes(request, rules.limit));
 }
 
 function readObject(bytes: Uint8Array): JsonObject {
@@ -39,14 +48,14 @@ function readObject(bytes: Uint8Array): JsonObject {
  * Reads the body of a request that needs no body: absent, or an empty JSON object.
  * @throws HoldfastError as `readJsonObject` does; `invalid_input` for an object that has members.
  */
-export async function readNothing(request: Request, limit: number): Promise<void> {
+export async function readNothing(request: Request, rules: BodyRules): Promise<void> {
 	const { headers } = request;
 	const length = headers.get("content-length");
 	if (request.body === null || length === "0") return;
-	if (length !== null || headers.has("transfer-encoding")) checkMediaType(headers);
-	const bytes = await readBytes(request, limit);
+	if (length !== null || headers.has("transfer-encoding")) checkMediaType(headers, rules);
+	const bytes = await readBytes(request, rules.limit);
 	if (bytes.byteLength === 0) return;
-	checkMediaType(headers);
+	checkMediaType(headers, rules);
 	const given = readObject(bytes);
 	const [name] = Object.keys(given);
 	if (name === undefined) return;
@@ -57,12 +66,14 @@ export async function readNothing(request: Request, limit: number): Promise<void
 	);
 }
 
-function checkMediaType(headers: Headers): void {
-	const [type = "", ...parameters] = (headers.get("content-type") ?? "").toLowerCase().split(";");
+function checkMediaType(headers: Headers, { allowsText }: BodyRules): void {
+	const given = headers.get("content-type") ?? "application/json";
+	const [type = "", ...parameters] = given.toLowerCase().split(";");
 	const charset = parameters.map((part) => part.trim()).find((part) => part.startsWith("charset="));
 	const isUtf8 = charset === undefined || /^charset="?utf-?8"?$/.test(charset);
 	const encoding = (headers.get("content-encoding") ?? "identity").trim().toLowerCase();
-	if (type.trim() === "application/json" && isUtf8 && encoding === "identity") return;
+	const isJson = type.trim() === "application/json" || (allowsText && type.trim() === "text/plain");
+	if (isJson && isUtf8 && encoding === "identity") return;
 	throw new HoldfastError(
 		"unsupported_media_type",
 		"The body must be JSON in UTF-8, not compressed. Send the header `content-type: application/json`.",

@@ -68,8 +68,9 @@ export const execute: Route = {
 		const given = sessionIdOfBody(body.sessionId);
 		const sessionId = given ?? (await newSessionId(exchange.caller, key));
 		const { input, options } = body;
-		// Without an id it is a new session, which needs nothing; with one it may be a session that is gone.
-		const context = body.context ?? (body.sessionId === undefined ? {} : undefined);
+		// A request without an id opens a new session. One with an id may mean a session that was deleted.
+		const isComplete = body.sessionId === undefined && exchange.service.clients === undefined;
+		const context = body.context ?? (isComplete ? {} : undefined);
 		return exchange.streamRun(
 			await exchange.submit(
 				sessionId,

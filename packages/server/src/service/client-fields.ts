@@ -15,6 +15,12 @@ export type ClientField = "prompt" | "history" | "tools" | "model" | "options";
 export interface ClientOptions {
 	/** What clients may set beside their input. Each lets everybody who may call set it. Default: nothing. */
 	readonly clientsMaySet?: readonly ClientField[];
+	/**
+	 * `bring-context`: clients define the sessions that they open. A new session requires a `context`, clients may set every
+	 * field of `clientsMaySet`, and JSON is also accepted with the content type `text/plain`, which `fetch` gives to a string. Only for
+	 * clients that you trust as much as your own code. Default: clients send their input, and the server defines the session.
+	 */
+	readonly clients?: "bring-context";
 	/** Messages that the history of a new session may have, and answers that an input may. Default 1,000. */
 	readonly maxMessages?: number;
 	/** Tools that a client may give a session. Default 100. */
@@ -40,12 +46,23 @@ const places: readonly (readonly [ClientField, "context" | "options", string])[]
 	["options", "options", "maxTokens"],
 ];
 
-/** @throws HoldfastError `invalid_option` naming the option that is wrong. */
+/** @throws HoldfastError `invalid_option` naming the option that is wrong; `conflicting_options`. */
 export function clientRules({
-	clientsMaySet = [],
+	clients,
+	clientsMaySet = clients === undefined ? [] : fields,
 	maxMessages = 1_000,
 	maxTools = 100,
 }: ClientOptions): ClientRules {
+	if (clients !== undefined && clients !== "bring-context")
+		throw new HoldfastTypeError(
+			"invalid_option",
+			'The option `clients` must be "bring-context". Omit it for clients that send their input only.',
+		);
+	if (clients !== undefined && clientsMaySet !== fields)
+		throw new HoldfastTypeError(
+			"conflicting_options",
+			'`clients: "bring-context"` lets clients set every field. Omit `clientsMaySet`.',
+		);
 	if (!Array.isArray(clientsMaySet) || clientsMaySet.some((field) => !fields.includes(field)))
 		throw new HoldfastTypeError(
 			"invalid_option",
@@ -98,7 +115,7 @@ function tooMany(
 function notAllowed(field: ClientField, place: string): HoldfastError {
 	return new HoldfastError(
 		"field_not_allowed",
-		`Clients of this server may not set \`${place}\`. Leave it out; who runs the server may allow it by \`clientsMaySet: ["${field}"]\`.`,
+		`Clients of this server cannot set \`${place}\`. Omit it, or have the operator allow it with the option \`clientsMaySet: ["${field}"]\`.`,
 		{ data: { field: place } },
 	);
 }

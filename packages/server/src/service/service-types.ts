@@ -140,6 +140,7 @@ export const sessionServiceNames: ReadonlySet<string> = optionNames<SessionServi
 	deltaFlushMs: true,
 	recoverEveryMs: true,
 	clientsMaySet: true,
+	clients: true,
 	maxMessages: true,
 	maxTools: true,
 });
@@ -208,6 +209,8 @@ export interface SessionPage {
  * that are no user's.
  */
 export interface SessionService {
+	/** As in its options: how clients open sessions. Absent: they send their input only. */
+	readonly clients?: "bring-context";
 	/**
 	 * Accepts an execution; durable when it resolves.
 	 *

@@ -71,6 +71,7 @@ export function sessionService(options: SessionServiceOptions): SessionService {
 
 class Service implements SessionService {
 	readonly inspection: SessionInspection;
+	readonly clients?: "bring-context";
 	readonly storeStats?: () => Promise<StoreStats>;
 	readonly #host: Host;
 	readonly #sessions: ExecuteSessions;
@@ -94,6 +95,7 @@ class Service implements SessionService {
 				"The option `agent` must be an agent, or the options of one.",
 			);
 		const { maxSteps, remoteToolTimeoutMs, deltaFlushMs = 20, recoverEveryMs, sessionsOf = "user" } = options;
+		if (options.clients !== undefined) this.clients = options.clients;
 		this.#whileRunning = checkedWhileRunning(options.whileRunning);
 		if (sessionsOf !== "user" && sessionsOf !== "tenant")
 			throw new HoldfastTypeError("invalid_option", 'The option `sessionsOf` must be "user" or "tenant".');
@@ -146,9 +148,8 @@ class Service implements SessionService {
 		const session = this.#session(caller, sessionId);
 		return this.#answer(session, sessionId, () =>
 			session.inTurn(async () => {
-				const taken = await this.#accept(session, caller, request, idempotencyKey);
-				const { created, waitsFor, ...accepted } = taken;
-				const submitted = { sessionId, created, ...accepted };
+				const { waitsFor, ...accepted } = await this.#accept(session, caller, request, idempotencyKey);
+				const submitted = { sessionId, ...accepted };
 				return waitsFor === undefined
 					? submitted
 					: { ...submitted, waitsFor, begun: this.#begun(session, waitsFor, accepted) };
@@ -197,9 +198,8 @@ class Service implements SessionService {
 
 	/** The context of a session that is to be made. An invalid first execution is refused before that. */
 	async #contextOf({ context: given, input, options: { model } }: NewSession): Promise<SessionContext> {
-		if (given === undefined || given === null) throw contextRequired();
+		if (given === undefined || given === null || input.kind === "answers") throw contextRequired();
 		const context = readContext(given);
-		if (input.kind === "answers") throw contextRequired();
 		if (model !== undefined) await this.#sessions.agents.model(model);
 		return context;
 	}

@@ -1,0 +1,97 @@
+// Sessions of `createSession` that share one set of options, by id: what a program needs that serves them itself.
+import { HoldfastError, HoldfastTypeError } from "@holdfast/upp";
+import type { AgentOptions } from "../agent/index.ts";
+import { memoryHost } from "../host/index.ts";
+import type { OutputOf, OutputSchema } from "../output/index.ts";
+import type { Plain, ToolSet } from "../tools/index.ts";
+import { type AgentContext, type AgentSession, createSession, type PromptOptions } from "./create-session.ts";
+import type { ExecuteEvent } from "./execute-event.ts";
+import type { SessionMessage } from "./session-message.ts";
+
+/** Options of a `SessionStore`: what all of its sessions have, unless `create` gets something else. */
+export interface SessionStoreOptions extends PromptOptions {
+	/** The models that `create` accepts by name. Default: none; a name is refused with `unknown_model`. */
+	readonly models?: Readonly<Record<string, NonNullable<AgentOptions["model"]>>>;
+}
+
+/** Options of one session of a store: as for `createSession`, but the model may be a name in `models`. */
+export interface StoredSessionOptions<Schema extends OutputSchema = OutputSchema>
+	extends Omit<PromptOptions<Schema>, "model" | "host"> {
+	/** A model, or its name in the store's `models`. Default: the store's. */
+	readonly model?: PromptOptions["model"] | string;
+}
+
+/**
+ * Keeps sessions by their ids, with the model and the other options given once. It holds each session until `delete`. Sessions
+ * outlive the process where `host` stores them: `create` restores them.
+ *
+ * @example
+ * import { execute } from "holdfast";
+ * import { SessionStore } from "holdfast/execute";
+ * import { scriptedModel } from "@holdfast/testing";
+ *
+ * const sessions = new SessionStore({ model: scriptedModel(["Hello."]) });
+ * const session = sessions.get("trip") ?? sessions.create("trip", { systemPrompt: "Be brief." });
+ * await execute(session, "Hi!").result();
+ * console.log(sessions.getContext("trip")?.length); // 2
+ */
+export class SessionStore {
+	readonly #sessions = new Map<string, AgentSession>();
+	readonly #options: PromptOptions;
+	readonly #models: ReadonlyMap<string, NonNullable<AgentOptions["model"]>>;
+
+	constructor({ models = {}, ...options }: SessionStoreOptions = {}) {
+		this.#models = new Map(Object.entries(models));
+		this.#options = { ...options, host: options.host ?? memoryHost() };
+	}
+
+	/**
+	 * Makes or restores a session, as `createSession` does. It is bound to its store, so it can stand in for that function.
+	 * @throws HoldfastError `unknown_model`, `session_exists` for an id that this store holds, and what `createSession` throws.
+	 */
+	readonly create = <const Tools extends ToolSet = ToolSet, const Schema extends OutputSchema = OutputSchema>(
+		id: string,
+		context: AgentContext<Tools>,
+		{ model, ...options }: StoredSessionOptions<Schema> = {},
+	): AgentSession<Plain<OutputOf<Schema>>, ExecuteEvent<Tools>> => {
+		if (this.#sessions.has(id))
+			throw new HoldfastError(
+				"session_exists",
+				`The store has a session "${id}". Use \`get\`, or delete it.`,
+			);
+		if ("host" in options)
+			throw new HoldfastTypeError("invalid_option", "All sessions of a store share its `host`.");
+		const session = createSession<Tools, Schema>(id, context, {
+			...(this.#options as PromptOptions<Schema>),
+			...options,
+			...(model === undefined ? {} : { model: this.#model(model) }),
+		});
+		this.#sessions.set(id, session as unknown as AgentSession);
+		return session;
+	};
+
+	/** A session that this store has made; undefined for another. */
+	get(id: string): AgentSession | undefined {
+		return this.#sessions.get(id);
+	}
+
+	/** The messages of a session; undefined for one that this store has not made. */
+	getContext(id: string): readonly SessionMessage[] | undefined {
+		return this.#sessions.get(id)?.messages;
+	}
+
+	/** Lets go of a session, and says whether it held it. The `host` keeps what it stores of it. */
+	delete(id: string): boolean {
+		return this.#sessions.delete(id);
+	}
+
+	#model(given: NonNullable<StoredSessionOptions["model"]>): NonNullable<AgentOptions["model"]> {
+		if (typeof given !== "string") return given;
+		const model = this.#models.get(given);
+		if (model !== undefined) return model;
+		throw new HoldfastError(
+			"unknown_model",
+			`The store has no model "${given}". Add it to the store's \`models\`.`,
+		);
+	}
+}
