@@ -17,14 +17,14 @@ describe.skipIf(whyNot !== undefined)(`the inspector behind a key${whyNot ?? ""}
 	test("asks for a key, says that one was refused, and shows what the right one may see", async () => {
 		const page = await stage.page();
 		await page.goto(stage.url);
-		const field = page.getByLabel("Key of the server");
+		const field = page.getByLabel("Server key");
 		await field.waitFor();
 		expect(await page.getByText("This key was refused.").count()).toBe(0);
 		await field.fill("a-wrong-key");
 		await page.getByRole("button", { name: "Enter" }).click();
 		await page.getByText("This key was refused.").waitFor();
 		expect(await violationsOf(page)).toEqual([]);
-		await page.getByLabel("Key of the server").fill(good);
+		await page.getByLabel("Server key").fill(good);
 		await page.getByRole("button", { name: "Enter" }).click();
 		await page.locator(".session-line", { hasText: "mine" }).waitFor();
 		expect(await page.locator(".session-line").count()).toBe(1);
@@ -48,11 +48,11 @@ describe.skipIf(whyNot !== undefined)(`the inspector behind a key${whyNot ?? ""}
 			late = answer;
 		});
 		await page.goto(`${stage.url}/#/session/mine`);
-		await page.getByLabel("Key of the server").fill("a-wrong-key");
+		await page.getByLabel("Server key").fill("a-wrong-key");
 		await page.getByRole("button", { name: "Enter" }).click();
 		await page.getByText("This key was refused.").waitFor();
 		await expect.poll(() => late !== undefined).toBe(true);
-		await page.getByLabel("Key of the server").fill(good);
+		await page.getByLabel("Server key").fill(good);
 		await page.getByRole("button", { name: "Enter" }).click();
 		await page.locator(".message-assistant").first().waitFor();
 		await late?.().catch(() => {}); // the page may have given it up

@@ -53,7 +53,7 @@ describe.skipIf(whyNot !== undefined)(`the inspector${whyNot ?? ""}`, () => {
 		await stage.serve({ waits: true });
 		await page.goto(stage.url);
 		await page.getByLabel("Message of a new session").fill("Tell a story");
-		await page.getByRole("button", { name: "Begin" }).click();
+		await page.getByRole("button", { name: "Start" }).click();
 		await page.locator(".is-live", { hasText: half }).waitFor();
 		expect(await page.locator(".conversation").textContent()).not.toContain("twelve");
 		await status("running");
@@ -129,8 +129,8 @@ describe.skipIf(whyNot !== undefined)(`the inspector${whyNot ?? ""}`, () => {
 		await show("forked");
 		await page.locator(".message-user", { hasText: "Two" }).waitFor();
 		await page.getByRole("button", { name: "Fork…" }).click();
-		await page.getByLabel("Begins with all that was said").selectOption({ label: "up to turn 1: One" });
-		await page.getByLabel(/Try turn 2 again/).check();
+		await page.getByLabel("Starts with the whole conversation").selectOption({ label: "up to turn 1: One" });
+		await page.getByLabel(/Repeat turn 2/).check();
 		await page.getByLabel("Model").fill("wise-2");
 		await page.getByLabel("Instructions").fill("Be wise.");
 		await picture(page, "fork");

@@ -134,7 +134,7 @@ const commands: readonly ChatCommand[] = [
 			const { transcript, setup, agent, session, host } = conversation;
 			const { messages } = await session.state();
 			const last = messages.at(-1);
-			if (last === undefined) return transcript.note("Nothing was said yet.");
+			if (last === undefined) return transcript.note("No messages yet.");
 			const before = await chatSummaryOf(host, setup.key);
 			if (before?.until === last.id)
 				return transcript.note("The conversation has not changed since the last summary.");

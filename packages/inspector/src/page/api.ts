@@ -69,7 +69,7 @@ async function send(url: string, init: RequestInit = {}): Promise<Response> {
 		if (!isOver(error) && !end.aborted) isReachable.value = false;
 		throw error;
 	}
-	if (end.aborted) throw new DOMException("Another key was given.", "AbortError");
+	if (end.aborted) throw new DOMException("The key has changed.", "AbortError");
 	isReachable.value = true;
 	if (response.status === 401) access.value = asked === undefined ? "asked" : "refused";
 	return response;

@@ -69,8 +69,8 @@ export function App(): JSX.Element {
 				<span class="tools">
 					<button
 						type="button"
-						title={`Colours: ${theme.value}`}
-						aria-label={`Colours: ${theme.value}`}
+						title={`Theme: ${theme.value}`}
+						aria-label={`Theme: ${theme.value}`}
 						onClick={() => {
 							theme.value = nextTheme[theme.value];
 						}}
@@ -79,8 +79,8 @@ export function App(): JSX.Element {
 					</button>
 					<button
 						type="button"
-						title="Keys of the keyboard"
-						aria-label="Keys of the keyboard"
+						title="Keyboard shortcuts"
+						aria-label="Keyboard shortcuts"
 						onClick={() => {
 							helpIsOpen.value = true;
 						}}
@@ -143,12 +143,12 @@ function Door(): JSX.Element {
 		return (
 			<main class="door">
 				<h1>Closed</h1>
-				<p>The inspector is there on loopback, or behind a key, and for those who may look into sessions.</p>
+				<p>The inspector is available on loopback, or with a key whose owner may inspect sessions.</p>
 			</main>
 		);
 	return (
 		<main class="door">
-			<h1>A key is needed</h1>
+			<h1>Key required</h1>
 			<form
 				onSubmit={(event) => {
 					event.preventDefault();
@@ -157,7 +157,7 @@ function Door(): JSX.Element {
 				}}
 			>
 				<label>
-					Key of the server
+					Server key
 					<input ref={input} type="password" name="key" autocomplete="off" required />
 				</label>
 				<button type="submit" class="primary">
@@ -181,7 +181,7 @@ const keys: readonly (readonly [key: string, does: string])[] = [
 	["c", "Write a message"],
 	["Ctrl Enter", "Send it"],
 	["i", "Interrupt the run"],
-	["[ ]", "Step back and forth in a replay"],
+	["[ ]", "Step through a replay"],
 	["Esc", "Leave a field or this list"],
 ];
 

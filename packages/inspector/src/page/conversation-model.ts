@@ -121,7 +121,7 @@ export class Conversation {
 				this.said.length = 0;
 				put({
 					who: "note",
-					text: `Entries 1 to ${seq} were folded: what came before is kept as messages only.`,
+					text: `Entries 1 to ${seq} were folded: earlier history is kept as messages only.`,
 				});
 				for (const message of messagesOf(body)) put({ who: speakerOf(message), text: textOf(message) });
 				break;
@@ -162,7 +162,7 @@ export class Conversation {
 			case "history.cut": {
 				const from = this.said.findLastIndex(({ messageId }) => messageId === body.messageId);
 				if (from >= 0) this.said.length = from;
-				put({ who: "note", text: "A message and all that followed it were taken out." });
+				put({ who: "note", text: "A message and everything after it were removed." });
 				break;
 			}
 			case "message.added": {

@@ -23,7 +23,7 @@ export function ConversationList(props: {
 	const { live, version, label = "Conversation" } = props;
 	const isLive = live !== undefined && (live.text !== "" || live.thinking !== "" || live.calls.length > 0);
 	const count = said.length + (isLive ? 1 : 0) + (wait === undefined ? 0 : 1);
-	if (count === 0) return <p class="empty">Nothing was said yet.</p>;
+	if (count === 0) return <p class="empty">No messages yet.</p>;
 	return (
 		<VirtualList
 			label={label}

@@ -37,7 +37,7 @@ export function EffectsTab({ store }: { readonly store: SessionStore }): JSX.Ele
 	if (problem !== undefined) return <p class="notice is-error">{problem}</p>;
 	if (value === undefined) return <p class="empty">Reading…</p>;
 	if (effects.length === 0)
-		return <p class="empty">Nothing is to be done later. Tools schedule effects with scheduleEffect.</p>;
+		return <p class="empty">No effects yet. Tools schedule them with scheduleEffect.</p>;
 	const ask = async (id: string, what: "run" | "cancel"): Promise<void> => {
 		await post(publicPath(store.sessionId, `/effects/${encodeURIComponent(id)}/${what}`));
 		setLook((count) => count + 1);

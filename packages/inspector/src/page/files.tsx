@@ -145,7 +145,7 @@ function FileDetails(props: {
 					Delete
 				</Act>
 			</div>
-			{!isShown ? <p class="quiet">Too large to be shown here.</p> : null}
+			{!isShown ? <p class="quiet">Too large to display.</p> : null}
 			{shown.problem === undefined ? null : <p class="quiet">{shown.problem}</p>}
 			{shown.image === undefined ? null : <img class="picture" src={shown.image} alt={file.name} />}
 			{shown.text === undefined ? null : (

@@ -42,7 +42,7 @@ export function ForkDialog(props: { readonly store: SessionStore; readonly close
 			>
 				<h2 id="fork-title">Fork the session</h2>
 				<label>
-					Begins with all that was said
+					Starts with the whole conversation
 					<select value={at} onChange={({ currentTarget }) => setAt(currentTarget.value)}>
 						<option value="0">nothing: from the beginning</option>
 						{turns.map(({ end, number, text }) =>
@@ -62,8 +62,8 @@ export function ForkDialog(props: { readonly store: SessionStore; readonly close
 						onChange={({ currentTarget }) => setAgain(currentTarget.checked)}
 					/>
 					{next === undefined
-						? "No turn follows that could be tried again"
-						: `Try turn ${next.number} again: ${summary(next.text, 60)}`}
+						? "No later turn to repeat"
+						: `Repeat turn ${next.number}: ${summary(next.text, 60)}`}
 				</label>
 				<ModelField value={model} usual={info.value?.agent?.model} choose={setModel} />
 				<label>
@@ -122,9 +122,7 @@ function ModelField(props: {
 				))}
 			</select>
 			{names.length > 0 ? null : (
-				<span class="quiet">
-					The server knows no other model by name: give it some with its option models.
-				</span>
+				<span class="quiet">The server has no other named models. Add some with its option models.</span>
 			)}
 		</label>
 	);

@@ -160,16 +160,16 @@ test("what is verified holds for a journal as it is written, and not for one tha
 	const without = (kind: string) => entries.filter((entry) => entry.kind !== kind);
 	const failing = (given: readonly ShownEntry[]) =>
 		planAndAudit(given).checks.flatMap(({ name, ok }) => (ok ? [] : [name]));
-	expect(failing(without("input"))).toContain("The journal is whole");
+	expect(failing(without("input"))).toContain("The journal is complete");
 	const unbegun = entries.map((entry) =>
 		entry.kind === "tool.settled"
 			? { ...entry, body: { ...entry.body, duration: 5, callId: "other" } }
 			: entry,
 	);
-	expect(failing(unbegun)).toEqual(["What ran was begun on record"]);
+	expect(failing(unbegun)).toEqual(["Every call was recorded before it ran"]);
 	const [first] = entries;
 	const late = { ...(first as ShownEntry), seq: entries.length + 1, kind: "note", body: { topic: "late" } };
-	expect(failing([...entries, late])).toContain("Runs end once, and last");
+	expect(failing([...entries, late])).toContain("Each run ends once, with its last entry");
 });
 
 test("plans of the runner have a record beside each verdict, or the check fails", () => {
@@ -201,9 +201,9 @@ test("plans of the runner have a record beside each verdict, or the check fails"
 	expect(audit).toMatchObject([{ seq: 2, rule: "tools", action: "blocked" }]);
 	expect(checks.every(({ ok }) => ok)).toBe(true);
 	const unrecorded = planAndAudit([decision]).checks.filter(({ ok }) => !ok);
-	expect(unrecorded.map(({ name }) => name)).toEqual(["Policy left a record wherever it stepped in"]);
+	expect(unrecorded.map(({ name }) => name)).toEqual(["Every policy intervention has a record"]);
 	const twice = planAndAudit([decision, note, { ...note, seq: 3 }]).checks.filter(({ ok }) => !ok);
-	expect(twice.map(({ name }) => name)).toEqual(["Each record is there once"]);
+	expect(twice.map(({ name }) => name)).toEqual(["Each record is unique"]);
 });
 
 test("entries that are cut, of kinds that are not known, or with anything in them, are shown without a fault", () => {

@@ -120,7 +120,7 @@ function verify(entries: readonly ShownEntry[], audit: readonly Audited[]): read
 			before = seq;
 		}
 	}
-	put("The journal is whole", gaps, `${entries.length} entries without a gap`);
+	put("The journal is complete", gaps, `${entries.length} entries without a gap`);
 
 	const started = new Set<string>();
 	const never: string[] = [];
@@ -132,7 +132,7 @@ function verify(entries: readonly ShownEntry[], audit: readonly Audited[]): read
 		settled++;
 		if (!started.has(call)) never.push(`entry ${seq} settles a call that never began`);
 	}
-	put("What ran was begun on record", never, `${settled} calls that ran`);
+	put("Every call was recorded before it ran", never, `${settled} calls that ran`);
 
 	const ended = new Map<string, number>();
 	const after: string[] = [];
@@ -140,7 +140,7 @@ function verify(entries: readonly ShownEntry[], audit: readonly Audited[]): read
 		if (ended.has(runId)) after.push(`entry ${seq} is of a run that ended at ${ended.get(runId)}`);
 		if (kind === "run.ended") ended.set(runId, seq);
 	}
-	put("Runs end once, and last", after, `${ended.size} runs that ended`);
+	put("Each run ends once, with its last entry", after, `${ended.size} runs that ended`);
 
 	const bySeq = new Set(audit.map(({ seq }) => seq));
 	const unrecorded: string[] = [];
@@ -153,17 +153,13 @@ function verify(entries: readonly ShownEntry[], audit: readonly Audited[]): read
 		if (!hasRecordBeside(entries, index, runId, bySeq))
 			unrecorded.push(`the verdict of entry ${seq} has no record`);
 	}
-	put(
-		"Policy left a record wherever it stepped in",
-		unrecorded,
-		`${verdicts} verdicts, ${audit.length} records`,
-	);
+	put("Every policy intervention has a record", unrecorded, `${verdicts} verdicts, ${audit.length} records`);
 
 	const ids = new Set<string>();
 	const twice = audit
 		.filter(({ id }) => ids.size === ids.add(id).size)
 		.map(({ id }) => `record ${id} is there twice`);
-	put("Each record is there once", twice, `${audit.length} records`);
+	put("Each record is unique", twice, `${audit.length} records`);
 	return checks;
 }
 

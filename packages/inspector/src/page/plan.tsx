@@ -20,7 +20,7 @@ export function PlanTab({ store }: { readonly store: SessionStore }): JSX.Elemen
 			</ul>
 			<h2>Plan</h2>
 			{plans.length === 0 ? (
-				<p class="quiet">Nothing was planned.</p>
+				<p class="quiet">No plans yet.</p>
 			) : (
 				<ol class="plans">
 					{plans.map(({ seq, at, what, state, detail }, index) => (
@@ -33,7 +33,7 @@ export function PlanTab({ store }: { readonly store: SessionStore }): JSX.Elemen
 			)}
 			<h2>Audit trail</h2>
 			{audit.length === 0 ? (
-				<p class="quiet">Policy did not step in.</p>
+				<p class="quiet">No policy interventions.</p>
 			) : (
 				<Scrolls class="table" label="Records">
 					<table>

@@ -29,7 +29,7 @@ export function PromptsView({ chosen }: { readonly chosen: string | undefined })
 			{problem === undefined ? null : <p class="notice is-error">{problem}</p>}
 			{value === undefined && problem === undefined ? <p class="empty">Reading…</p> : null}
 			{value !== undefined && prompts.length === 0 ? (
-				<p class="empty">No prompt is kept yet. Programs keep them with put.</p>
+				<p class="empty">No prompts yet. Programs store them with put.</p>
 			) : null}
 			{prompts.length === 0 ? null : (
 				<div class="split">
@@ -87,7 +87,7 @@ function Prompt(props: {
 		setBusy(true);
 		const isWritten = await attempt(
 			() => post(path, { text: next, after: latest.version }),
-			"Written. It counts from now on.",
+			"Saved. New calls use this version.",
 		);
 		setBusy(false);
 		if (!isWritten) return;

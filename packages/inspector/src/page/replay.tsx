@@ -22,7 +22,7 @@ export function ReplayTab({ store }: { readonly store: SessionStore }): JSX.Elem
 		return made;
 	}, [entries, position]);
 	const entry = entries[position - 1];
-	if (entry === undefined) return <p class="empty">Nothing happened yet.</p>;
+	if (entry === undefined) return <p class="empty">No activity yet.</p>;
 	return (
 		<div class="replay">
 			<div class="replay-bar">
@@ -37,7 +37,7 @@ export function ReplayTab({ store }: { readonly store: SessionStore }): JSX.Elem
 					value={position}
 					onInput={({ currentTarget }) => setAt(Number(currentTarget.value))}
 				/>
-				<button type="button" onClick={() => move(1)} disabled={position >= count} aria-label="Step forth">
+				<button type="button" onClick={() => move(1)} disabled={position >= count} aria-label="Step forward">
 					▶
 				</button>
 				<output>

@@ -75,7 +75,7 @@ export function SessionView({ of }: { readonly of: SessionPlace }): JSX.Element 
 		return (
 			<main class="door">
 				<h1>{sessionId}</h1>
-				<p>There is no such session, or none any more.</p>
+				<p>This session does not exist, or was deleted.</p>
 				<a href={linkTo({ view: "sessions" })}>All sessions</a>
 			</main>
 		);
@@ -146,7 +146,7 @@ export function SessionView({ of }: { readonly of: SessionPlace }): JSX.Element 
 						</button>
 						<Act
 							does={async () => {
-								if (!confirm(`Remove all of ${sessionId}?`)) return;
+								if (!confirm(`Delete ${sessionId} permanently?`)) return;
 								await removeSession(sessionId);
 								go({ view: "sessions" });
 							}}

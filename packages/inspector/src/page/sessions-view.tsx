@@ -115,9 +115,7 @@ export function SessionsView(): JSX.Element {
 			)}
 			{list.length === 0 && isListed.value ? (
 				<p class="empty">
-					{total === 0
-						? `No ${areThreads() ? "thread" : "session"} is there yet. Begin one below.`
-						: "Nothing here is like that."}
+					{total === 0 ? `No ${areThreads() ? "threads" : "sessions"} yet. Start one below.` : "No matches."}
 				</p>
 			) : (
 				<VirtualList
@@ -148,7 +146,7 @@ function Line({
 }): JSX.Element | null {
 	const session = shown.value[index];
 	if (session === undefined) return null;
-	const { sessionId, title = "Nothing was said yet", updatedAt } = session;
+	const { sessionId, title = "No messages yet", updatedAt } = session;
 	const of = counts.value.get(sessionId);
 	const compared = toCompare.value;
 	const link =
@@ -225,7 +223,7 @@ function Begin(): JSX.Element {
 			<textarea
 				id="composer"
 				aria-label={areThreads() ? "Message of a new thread" : "Message of a new session"}
-				placeholder={areThreads() ? "Begin a thread" : "Begin a session"}
+				placeholder={areThreads() ? "Start a thread" : "Start a session"}
 				rows={1}
 				value={text}
 				onInput={({ currentTarget }) => setText(currentTarget.value)}
@@ -234,7 +232,7 @@ function Begin(): JSX.Element {
 				}}
 			/>
 			<button type="submit" class="primary">
-				Begin
+				Start
 			</button>
 		</form>
 	);

@@ -37,7 +37,7 @@ export function TimelineList(props: {
 }): JSX.Element {
 	const { of: timeline, selected, select, current, label = "Timeline" } = props;
 	const { spans, last } = timeline;
-	if (spans.length === 0) return <p class="empty">Nothing happened yet.</p>;
+	if (spans.length === 0) return <p class="empty">No activity yet.</p>;
 	return (
 		<VirtualList
 			label={label}

@@ -39,7 +39,7 @@ export function TreeTab({ store }: { readonly store: SessionStore }): JSX.Elemen
 			</ul>
 			<h2>Sub-agents</h2>
 			{children.length === 0 ? (
-				<p class="quiet">None has worked for this session.</p>
+				<p class="quiet">No sub-agents yet.</p>
 			) : (
 				<Children of={undefined} all={children} sessionId={sessionId} />
 			)}

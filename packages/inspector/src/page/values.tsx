@@ -14,8 +14,7 @@ export function ValuesTab({ store }: { readonly store: SessionStore }): JSX.Elem
 	if (problem !== undefined) return <p class="notice is-error">{problem}</p>;
 	if (value === undefined) return <p class="empty">Reading…</p>;
 	const values = Object.entries(value.values);
-	if (values.length === 0)
-		return <p class="empty">This thread keeps no values. Its tools write them with setValue.</p>;
+	if (values.length === 0) return <p class="empty">No values yet. Tools write them with setValue.</p>;
 	return (
 		<Scrolls class="scrolls" label="Values">
 			<dl class="values">

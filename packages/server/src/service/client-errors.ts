@@ -6,7 +6,7 @@ export function invalidInput(field: string, why: string): HoldfastError {
 	return new HoldfastError("invalid_input", `\`${field}\` ${why}.`, { data: { field } });
 }
 
-/** There is no such session, or none any more. */
+/** This session does not exist, or was deleted. */
 export function sessionNotFound(): HoldfastError {
 	return new HoldfastError("session_not_found", "Session not found");
 }
