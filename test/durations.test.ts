@@ -12,7 +12,7 @@ import { redisClients } from "@holdfast/memory/redis";
 import { sqliteClients } from "@holdfast/memory/sqlite";
 import { observe } from "@holdfast/otel";
 import { postgresHost } from "@holdfast/postgres";
-import { Agent as Runner } from "@holdfast/runner";
+import { RunnerAgent as Runner } from "@holdfast/runner";
 import { httpConnector, shellConnector, sqlConnector } from "@holdfast/runner/connectors";
 import { memoryPromptStore } from "@holdfast/runner/prompts";
 import { createSandbox } from "@holdfast/sandbox";

@@ -4,13 +4,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
-	Agent,
 	type AgentConfig,
 	type AuditRecord,
 	type PlannerState,
-	type PlanStep,
 	planActReflect,
+	RunnerAgent,
 	type RunnerEvent,
+	type RunnerStep,
 	readResult,
 	stepsPlanner,
 } from "@holdfast/runner";
@@ -63,17 +63,17 @@ function eventsOf(text: string): readonly Streamed[] {
 	return [...text.matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(data as string));
 }
 
-const finish: PlanStep = { type: "finish", message: "All is paid." };
-const pay = (input: unknown): PlanStep => ({ type: "tool", toolId: "pay", input });
+const finish: RunnerStep = { type: "finish", message: "All is paid." };
+const pay = (input: unknown): RunnerStep => ({ type: "tool", toolId: "pay", input });
 
-function clerk(host: Host, steps: readonly PlanStep[], more: Partial<AgentConfig> = {}) {
+function clerk(host: Host, steps: readonly RunnerStep[], more: Partial<AgentConfig> = {}) {
 	const paid: unknown[] = [];
 	const states: PlannerState[] = [];
 	const planner = stepsPlanner((state) => {
 		states.push({ ...state, transcript: state.transcript });
 		return steps[state.step - 1] ?? finish;
 	});
-	const made = new Agent({
+	const made = new RunnerAgent({
 		id: "clerk",
 		taskPrompt: "Pay.",
 		modelProviders: [],
@@ -115,7 +115,7 @@ test("a run over HTTP says what it came to, to who began it and to who looks lat
 });
 
 test("the text of a run is its result, without secrets [RUN-129]", async () => {
-	const finishing: PlanStep = { type: "finish", input: { sum: 3, by: "horse-battery" } };
+	const finishing: RunnerStep = { type: "finish", input: { sum: 3, by: "horse-battery" } };
 	const { made } = clerk(memoryHost(), [finishing], { safety: { secrets: ["horse-battery"] } });
 	const run = await made.engine.session("s").send("Add.");
 	const text = '{"sum":3,"by":"[REDACTED:secret]"}';
@@ -253,13 +253,13 @@ test("planActReflect() makes any agent plan under its rules, with its own tools,
 		parameters: { type: "object" },
 		run: () => ran.push("drop"),
 	});
-	const plans: readonly PlanStep[] = [
+	const plans: readonly RunnerStep[] = [
 		{ type: "tool", toolId: "drop" },
 		{ type: "tool", toolId: "add", input: { a: 1, b: 2 } },
 	];
 	const execution = planActReflect({
 		planner: stepsPlanner(({ step, lastResult }) =>
-			step <= 2 ? (plans[step - 1] as PlanStep) : { type: "finish", input: lastResult?.output },
+			step <= 2 ? (plans[step - 1] as RunnerStep) : { type: "finish", input: lastResult?.output },
 		),
 		safety: { toolDenylist: ["drop"] },
 		eventBus: { emit: (event) => void events.push(event) },

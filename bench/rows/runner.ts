@@ -1,7 +1,7 @@
 // What a step of plan, act and reflect costs beside a step of the loop, in memory, and beside bare transactions of the same
 // rows, on SQLite: a planner that answers at once, one trivial tool a step, every policy on. Runners and loops take turns.
 import { rmSync } from "node:fs";
-import { Agent as Runner, type RunnerEvent } from "@holdfast/runner";
+import { RunnerAgent as Runner, type RunnerEvent } from "@holdfast/runner";
 import { agent } from "holdfast";
 import { sqliteHost } from "holdfast/sqlite";
 import { byCommit, openBareFile, openingOfRunners, readJournalRows } from "../bare-transactions.ts";

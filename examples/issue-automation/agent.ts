@@ -1,6 +1,6 @@
 // The agent: what it is to do, with which tools, and what it may.
 import { join } from "node:path";
-import { Agent, type AgentConfig } from "@holdfast/runner";
+import { type AgentConfig, RunnerAgent } from "@holdfast/runner";
 import { httpConnector, shellConnector } from "@holdfast/runner/connectors";
 import { searchTool } from "./search.ts";
 import type { Tracker } from "./tracker.ts";
@@ -13,8 +13,8 @@ interface Options {
 	readonly allowShell: boolean;
 }
 
-export function issueAgent({ tracker, model, allowShell }: Options): Agent {
-	return new Agent({
+export function issueAgent({ tracker, model, allowShell }: Options): RunnerAgent {
+	return new RunnerAgent({
 		id: "issue-automation",
 		taskPrompt: `Find the test of "slugify", run it with node, and if it fails post an issue with its output to ${tracker.url}/issues.`,
 		tools: [

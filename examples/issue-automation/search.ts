@@ -1,9 +1,9 @@
 // A tool that finds lines in the files of a folder.
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { ToolDefinition } from "@holdfast/runner";
+import type { RunnerTool } from "@holdfast/runner";
 
-export function searchTool(folder: string): ToolDefinition {
+export function searchTool(folder: string): RunnerTool {
 	return {
 		id: "search",
 		description: "Finds the lines of the repository that hold a text.",

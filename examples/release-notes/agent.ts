@@ -1,10 +1,10 @@
 // The agent: what it is to do, with which tools, and what it may.
-import { Agent, type AgentConfig } from "@holdfast/runner";
+import { type AgentConfig, RunnerAgent } from "@holdfast/runner";
 import { httpConnector, kvConnector } from "@holdfast/runner/connectors";
 
 /** `host` is where the release notes are, such as `127.0.0.1:8080`. */
-export function releaseNotesAgent(host: string, model: AgentConfig["modelProviders"][number]): Agent {
-	return new Agent({
+export function releaseNotesAgent(host: string, model: AgentConfig["modelProviders"][number]): RunnerAgent {
+	return new RunnerAgent({
 		id: "release-notes",
 		taskPrompt: `Fetch http://${host}/releases/latest, keep its text in the cache under "release-notes", and say which changes affect the API.`,
 		tools: [httpConnector({ methods: ["GET"], allowPrivate: [host] }), kvConnector({ id: "cache" })],

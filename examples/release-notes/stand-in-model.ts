@@ -1,5 +1,5 @@
 // A model that needs no key: it plans by what the tools gave so far, in the words a real model would use.
-import type { ChatMessage, LLMClient, PlanStep } from "@holdfast/runner";
+import type { ChatMessage, LLMClient, RunnerStep } from "@holdfast/runner";
 
 export const standInModel: LLMClient = {
 	deterministic: true,
@@ -8,7 +8,7 @@ export const standInModel: LLMClient = {
 	},
 };
 
-function nextStep(messages: readonly ChatMessage[]): PlanStep {
+function nextStep(messages: readonly ChatMessage[]): RunnerStep {
 	const task = String(messages.find(({ role }) => role === "user")?.content);
 	const gave = messages
 		.filter(({ role }) => role === "tool")

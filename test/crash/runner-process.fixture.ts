@@ -5,11 +5,11 @@ import { flushCompileCache } from "node:module";
 import { dirname, join } from "node:path";
 import type { MemoryClient } from "@holdfast/memory";
 import {
-	Agent,
 	fileEventStore,
 	type PlannerState,
-	type PlanStep,
-	type ToolDefinition,
+	RunnerAgent,
+	type RunnerStep,
+	type RunnerTool,
 } from "@holdfast/runner";
 import type { AgentRun } from "holdfast";
 import { sqliteHost } from "holdfast/sqlite";
@@ -23,8 +23,8 @@ const { reach } = moments(options.killAt);
 const folder = dirname(options.requests);
 const host = watchedHost(sqliteHost(options.host), { reach }, new Order());
 
-const use = (toolId: string, input: unknown): PlanStep => ({ type: "tool", toolId, input });
-const steps: readonly PlanStep[] = [
+const use = (toolId: string, input: unknown): RunnerStep => ({ type: "tool", toolId, input });
+const steps: readonly RunnerStep[] = [
 	use("post", { subject: "alpha" }),
 	use("record", { subject: "beta", secret: "to be left out" }),
 	use("forbidden", {}),
@@ -40,7 +40,7 @@ function seen(state: PlannerState): unknown {
 	return { task, step, transcript, scratchpad, memory, safetyBudget };
 }
 
-const tools: readonly ToolDefinition[] = [
+const tools: readonly RunnerTool[] = [
 	{
 		id: "post",
 		idempotent: true,
@@ -95,7 +95,7 @@ function fileMemory(file: string): MemoryClient {
 	};
 }
 
-const agent = new Agent({
+const agent = new RunnerAgent({
 	id: "clerk",
 	taskPrompt: "The agent's own task.",
 	maxSteps: 2,
@@ -109,7 +109,7 @@ const agent = new Agent({
 			reach(`plan ${state.step} entered`);
 			const drawn = rng();
 			appendFileSync(options.requests, `${JSON.stringify({ ...(seen(state) as object), drawn })}\n`);
-			return steps[state.step - 1] as PlanStep;
+			return steps[state.step - 1] as RunnerStep;
 		},
 	},
 	...(options.session === "plain"

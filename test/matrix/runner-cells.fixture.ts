@@ -1,6 +1,6 @@
 // The cells of the runner: its agents and its strategy in another agent, each in memory and on SQLite, in one process and
 // across restarts.
-import { Agent as RunnerAgent } from "@holdfast/runner";
+import { RunnerAgent } from "@holdfast/runner";
 import type { Agent, Host } from "holdfast";
 import { expect } from "vitest";
 import type { Asked, Said } from "./features.fixture.ts";

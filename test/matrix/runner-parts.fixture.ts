@@ -3,13 +3,13 @@ import {
 	type AgentConfig,
 	type LLMClient,
 	type PlanActReflectOptions,
-	type PlanStep,
 	type PolicyDecision,
 	type PolicyQuestion,
 	planActReflect,
-	Agent as RunnerAgent,
+	RunnerAgent,
+	type RunnerStep,
+	type RunnerTool,
 	stepsPlanner,
-	type ToolDefinition,
 } from "@holdfast/runner";
 import { type ScriptedReply, scriptedModel } from "@holdfast/testing";
 import { Agent, type AgentOptions, type Host } from "holdfast";
@@ -36,11 +36,11 @@ export interface RunnerFeature {
 	readonly expected: RunnerCame | string;
 }
 
-export const use = (n: unknown): PlanStep => ({ type: "tool", toolId: "act", input: { n } });
-export const finish: PlanStep = { type: "finish", message: "done" };
+export const use = (n: unknown): RunnerStep => ({ type: "tool", toolId: "act", input: { n } });
+export const finish: RunnerStep = { type: "finish", message: "done" };
 
 /** Plans these steps in each turn. */
-export function planning(...turns: readonly (readonly PlanStep[])[]) {
+export function planning(...turns: readonly (readonly RunnerStep[])[]) {
 	return stepsPlanner(({ task, step }) => turns[Number(/\d+/.exec(task)?.[0] ?? 0)]?.[step - 1] ?? finish);
 }
 
@@ -63,7 +63,7 @@ export const denied: RunnerCame = { ...asked, ran: [] };
 export const unasked: RunnerCame = { ...asked, shown: [] };
 export const nothing: RunnerCame = { shown: [], ran: [], ended: ["completed"] };
 
-export const acting = (ran: unknown[], more: Partial<ToolDefinition> = {}): ToolDefinition => ({
+export const acting = (ran: unknown[], more: Partial<RunnerTool> = {}): RunnerTool => ({
 	id: "act",
 	run: (input) => {
 		ran.push(input);
@@ -75,7 +75,7 @@ export const acting = (ran: unknown[], more: Partial<ToolDefinition> = {}): Tool
 function runner(
 	ran: unknown[],
 	host: Host,
-	{ tool = {}, ...more }: Partial<AgentConfig> & { readonly tool?: Partial<ToolDefinition> },
+	{ tool = {}, ...more }: Partial<AgentConfig> & { readonly tool?: Partial<RunnerTool> },
 ): RunnerAgent {
 	const base = { id: "clerk", taskPrompt: "Help.", modelProviders: [], planner: planning([use(1)]) };
 	return new RunnerAgent({ ...base, tools: [acting(ran, tool)], host, ...more });
@@ -146,7 +146,7 @@ export const actor = (ran: unknown[]): Agent =>
 		),
 		tools: [act(ran)],
 	});
-export const delegation: PlanStep = { type: "tool", toolId: "delegate_to_one", input: { prompt: "go" } };
+export const delegation: RunnerStep = { type: "tool", toolId: "delegate_to_one", input: { prompt: "go" } };
 
 export const ofSubagent = (options: Of, config: Parameters<typeof runner>[2]): RunnerFeature => ({
 	place: "a runner as a sub-agent",
@@ -170,4 +170,4 @@ export const busyClient = (replies: readonly string[]): LLMClient => {
 		},
 	};
 };
-export const planned = (step: PlanStep): string => JSON.stringify(step);
+export const planned = (step: RunnerStep): string => JSON.stringify(step);

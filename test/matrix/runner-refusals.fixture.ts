@@ -1,5 +1,5 @@
 // What the runner does not have, or not in this form: each is refused as it is configured.
-import { planActReflect, Agent as RunnerAgent } from "@holdfast/runner";
+import { planActReflect, RunnerAgent } from "@holdfast/runner";
 import { acting, planning, use } from "./runner-parts.fixture.ts";
 
 interface RunnerRefusal {

@@ -1,11 +1,11 @@
 // What policy did, held against the appends that were made: an intervention is committed with its audit records, right
 // before it and in one append, and no append has an audit record of anything else.
-import type { AuditRecord, PlanStep } from "@holdfast/runner";
+import type { AuditRecord, RunnerStep } from "@holdfast/runner";
 import type { Fact } from "holdfast/host";
 
 /** What is on record of a plan. */
 export interface RecordedPlan {
-	readonly step?: PlanStep;
+	readonly step?: RunnerStep;
 	readonly verdict?: { readonly rule: string; readonly action: "ask" | "modified" | "blocked" | "refused" };
 }
 

@@ -1,7 +1,13 @@
 // A world of accountable agents: processes over one store, that are killed between plan, audit and act and everywhere else.
 // Whatever a tool does is held against what is on record at that moment: no effect without its plan, its audit record and
 // its start; no answer that is asked for twice.
-import { Agent, type AuditRecord, type PlanStep, readResult, type ToolDefinition } from "@holdfast/runner";
+import {
+	type AuditRecord,
+	RunnerAgent,
+	type RunnerStep,
+	type RunnerTool,
+	readResult,
+} from "@holdfast/runner";
 import { type Host, memoryHost } from "holdfast";
 import {
 	type Append,
@@ -25,7 +31,7 @@ export type RunnerFault =
 	| "planned-again";
 
 interface Process extends Owner {
-	readonly agent: Agent;
+	readonly agent: RunnerAgent;
 	readonly journal: MemoryJournal;
 }
 
@@ -175,7 +181,7 @@ export class RunnerWorld {
 			values: this.#values,
 		};
 		const { reflects, remembers, policy } = this.#traits;
-		const tool = (id: string, idempotent: boolean): ToolDefinition => ({
+		const tool = (id: string, idempotent: boolean): RunnerTool => ({
 			id,
 			idempotent,
 			run: async (input, { sessionId, idempotencyKey, memory }) => {
@@ -186,7 +192,7 @@ export class RunnerWorld {
 				return subject;
 			},
 		});
-		const agent = new Agent({
+		const agent = new RunnerAgent({
 			id: "clerk",
 			taskPrompt: "The agent's own task.",
 			modelProviders: [],
@@ -262,7 +268,7 @@ export class RunnerWorld {
 		return process;
 	}
 
-	#plan(step: number): PlanStep {
+	#plan(step: number): RunnerStep {
 		if (step >= 3 && (step > 8 || this.#draws.chance(25))) return { type: "finish", message: "Done." };
 		if (this.#draws.chance(12)) return { type: "message", message: "On it." };
 		if (this.#draws.chance(10)) return { type: "tool", toolId: "forbidden", input: {} };

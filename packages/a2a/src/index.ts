@@ -1,6 +1,6 @@
 // @holdfast/a2a: agents over A2A, and remote A2A agents as tools.
 export {
-	type FollowOptions,
+	type FollowTaskOptions,
 	type RemoteAgent,
 	type RemoteAgentOptions,
 	type RemoteCall,

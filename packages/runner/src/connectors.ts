@@ -21,4 +21,4 @@ export {
 	sqlConnector,
 	sqliteDriver,
 } from "./connectors/index.ts";
-export type { ExecutionContext, ToolMeta, ToolOutput } from "./contract/index.ts";
+export type { RunnerToolContext, ToolMeta, ToolOutput } from "./contract/index.ts";

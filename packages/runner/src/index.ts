@@ -2,13 +2,13 @@
 
 export type { Metrics, ModelMetrics, ToolMetrics } from "./agent/index.ts";
 export {
-	Agent,
 	AgentService,
 	DefaultRunner,
 	FixedClock,
 	type PlanActReflectOptions,
 	planActReflect,
 	type ReadResultOptions,
+	RunnerAgent,
 	readResult,
 } from "./agent/index.ts";
 export type {
@@ -23,10 +23,10 @@ export type {
 } from "./contract/agent-config.ts";
 export type {
 	AgentEventName,
-	AgentSession,
 	Health,
 	HealthCheck,
 	Runner,
+	RunnerSession,
 } from "./contract/agent-contract.ts";
 export type {
 	AgentResult,
@@ -46,11 +46,11 @@ export type {
 	StoredEvent,
 } from "./contract/events.ts";
 export type {
-	CallOptions,
 	CallUsage,
 	ChatMessage,
 	ChatPart,
 	LLMClient,
+	ModelCallOptions,
 	ModelInfo,
 	ModelProvider,
 	ModelRequest,
@@ -61,8 +61,8 @@ export type {
 } from "./contract/llm-client.ts";
 export type {
 	ActionResult,
-	PlanStep,
 	ResultError,
+	RunnerStep,
 } from "./contract/plan-step.ts";
 export type {
 	Planner,
@@ -86,9 +86,9 @@ export type {
 	PolicyQuestion,
 } from "./contract/safety-config.ts";
 export type {
-	ExecutionContext,
 	RetryOptions,
-	ToolDefinition,
+	RunnerTool,
+	RunnerToolContext,
 	ToolExecutor,
 	ToolMeta,
 	ToolOutput,

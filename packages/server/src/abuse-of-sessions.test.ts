@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { everyField } from "./every-field.fixture.ts";
 import { statusByCode } from "./http/errors.ts";
 import { say, serveScript } from "./served.fixture.ts";
-import type { LogEntry } from "./telemetry/log.ts";
+import type { RequestLogEntry } from "./telemetry/log.ts";
 
 // Thousands of requests take their time on a busy machine.
 const anything = fc.anything({ maxDepth: 2, withBigInt: false });
@@ -203,7 +203,7 @@ const agUiBody = fc.record(
 );
 
 test("bodies that are almost right get a clear answer, and a good one is answered as before", async () => {
-	const logged: LogEntry[] = [];
+	const logged: RequestLogEntry[] = [];
 	const served = serveScript(() => "Fine.", {
 		log: (entry) => logged.push(entry),
 		serving: { clientsMaySet: everyField },

@@ -8,7 +8,7 @@ import { statusByCode } from "./http/errors.ts";
 import { createServer, type Server } from "./server.ts";
 import { deltas, fakeService } from "./service.fixture.ts";
 import { readSse, until } from "./sse.fixture.ts";
-import type { LogEntry } from "./telemetry/log.ts";
+import type { RequestLogEntry } from "./telemetry/log.ts";
 
 // Thousands of requests take their time on a busy machine.
 const keys = { "key-of-a": "a", "key-of-b": "b" };
@@ -41,7 +41,7 @@ async function clearAnswer(response: Response): Promise<string> {
 
 describe("bad input in any shape", () => {
 	const service = fakeService({ say: () => deltas(2) });
-	const logged: LogEntry[] = [];
+	const logged: RequestLogEntry[] = [];
 	const handler: Handler = createHandler({ service, apiKeys: keys, log: (entry) => logged.push(entry) });
 	const send = (path: string, init: RequestInit): Promise<Response> =>
 		handler.fetch(new Request(base + path, init));

@@ -9,7 +9,7 @@ import { type Served, type ServedOptions, say, serveScript } from "./served.fixt
 import { sessionService } from "./service/session-service.ts";
 import { refusal } from "./setup.fixture.ts";
 import { readSse, until } from "./sse.fixture.ts";
-import type { LogEntry } from "./telemetry/log.ts";
+import type { RequestLogEntry } from "./telemetry/log.ts";
 
 const open: Served[] = [];
 afterEach(async () => {
@@ -66,7 +66,7 @@ test("who asks reaches tools, approvals, hooks, policy, the function that choose
 	const middleware = { name: "sees", before: sees("middleware") };
 	const interceptor = { name: "begins", begin: sees("interceptor") as () => undefined };
 	const model = scriptedModel([{ toolCalls: [{ name: "pay" }] }, "Paid."]);
-	const logged: LogEntry[] = [];
+	const logged: RequestLogEntry[] = [];
 	const { run, session, post } = serve([], {
 		log: (entry) => logged.push(entry),
 		serving: {
@@ -229,7 +229,7 @@ test("each user has the agent that is chosen for them", async () => {
 });
 
 test("what `authenticate` returns and is no caller lets nobody in, and the log says why", async () => {
-	const logged: LogEntry[] = [];
+	const logged: RequestLogEntry[] = [];
 	const service = sessionService({ host: memoryHost(), agent: { model: scriptedModel([]) } });
 	for (const found of [
 		{ tenant: "t", user: "" },

@@ -17,7 +17,7 @@ export {
 	type Server,
 	type ServerOptions,
 } from "./server.ts";
-export type { ClientField, ClientOptions } from "./service/client-fields.ts";
+export type { ClientField, ClientFieldOptions } from "./service/client-fields.ts";
 export type {
 	InspectedChanges,
 	InspectedChild,
@@ -51,4 +51,4 @@ export { sessionService } from "./service/session-service.ts";
 export { waitText } from "./service/wait-text.ts";
 export { type WaitingMessage, whenBegun } from "./service/when-begun.ts";
 export type { Source, StartSource, StreamEnd } from "./streams/event-stream.ts";
-export type { ErrorLog, LogEntry, ModelErrorLog, RequestLog, RunLog } from "./telemetry/log.ts";
+export type { ErrorLog, ModelErrorLog, RequestLog, RequestLogEntry, RunLog } from "./telemetry/log.ts";

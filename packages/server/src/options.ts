@@ -14,7 +14,7 @@ import {
 } from "./access/index.ts";
 import type { Route } from "./http/index.ts";
 import type { SessionService } from "./service/index.ts";
-import type { LogEntry } from "./telemetry/index.ts";
+import type { RequestLogEntry } from "./telemetry/index.ts";
 
 /** What `createHandler` takes. */
 export interface HandlerOptions {
@@ -92,7 +92,7 @@ export interface HandlerOptions {
 	 */
 	readonly maxStreams?: number | "unlimited";
 	/** Called with every request and with errors whose details callers do not get; must not throw. Default: nothing is logged. */
-	readonly log?: (entry: LogEntry) => void;
+	readonly log?: (entry: RequestLogEntry) => void;
 	/**
 	 * Numbers of the store behind `routes`, for `/metrics`: `host.stats` of a host that has a queue. Default: those of the
 	 * store of `service`.
@@ -121,7 +121,7 @@ export interface ResolvedOptions {
 	readonly rateLimit: RateLimit | undefined;
 	readonly maxConcurrentRuns: number | undefined;
 	readonly maxStreams: number | undefined;
-	readonly log: (entry: LogEntry) => void;
+	readonly log: (entry: RequestLogEntry) => void;
 	readonly routes: readonly Route[];
 	readonly storeStats: (() => Promise<StoreStats>) | undefined;
 }
@@ -260,7 +260,7 @@ function atLeast(name: string, least: number, value: number): number {
 }
 
 /** A log that fails must not fail a request. */
-function quiet(log: HandlerOptions["log"]): (entry: LogEntry) => void {
+function quiet(log: HandlerOptions["log"]): (entry: RequestLogEntry) => void {
 	return (entry) => {
 		try {
 			log?.(entry);

@@ -6,7 +6,7 @@ import { foldHistory } from "holdfast/host";
 import { afterEach, expect, test } from "vitest";
 import { type Served, type ServedOptions, say, serveScript } from "./served.fixture.ts";
 import { until } from "./sse.fixture.ts";
-import type { LogEntry } from "./telemetry/log.ts";
+import type { RequestLogEntry } from "./telemetry/log.ts";
 
 const open: Served[] = [];
 afterEach(async () => {
@@ -23,7 +23,7 @@ function refused(code: keyof typeof ErrorCode = "AUTHENTICATION_FAILED", status 
 }
 
 function serve(script: Parameters<typeof serveScript>[0], options: ServedOptions = {}) {
-	const logged: LogEntry[] = [];
+	const logged: RequestLogEntry[] = [];
 	const served = serveScript(script, { log: (entry) => logged.push(entry), ...options });
 	open.push(served);
 	const metrics = async (name: string): Promise<readonly string[]> => {

@@ -9,7 +9,7 @@ import { createServer } from "./server.ts";
 import { sessionService } from "./service/index.ts";
 import { type Received, readSse, until } from "./sse.fixture.ts";
 import { compareEventIds } from "./streams/event-id.ts";
-import type { LogEntry } from "./telemetry/log.ts";
+import type { RequestLogEntry } from "./telemetry/log.ts";
 
 /** Numbers from 0 to 1 that are the same for a seed. */
 function randomOf(seed: number): () => number {
@@ -40,7 +40,7 @@ test.each([1, 2])(
 				? { text: "word ".repeat(20) }
 				: { text: "Hm.", toolCalls: [{ name: "look" }] };
 		});
-		const logged: LogEntry[] = [];
+		const logged: RequestLogEntry[] = [];
 		const server = createServer({
 			service: sessionService({ host: memoryHost(), agent: { model, tools: [look] }, deltaFlushMs: 1 }),
 			log: (entry) => logged.push(entry),

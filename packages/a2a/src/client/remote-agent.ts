@@ -20,10 +20,10 @@ import {
 import { type AnyTool, type ToolContext, tool } from "holdfast";
 import type { RecordSpace } from "holdfast/host";
 import { KeptTasks } from "./kept-tasks.ts";
-import { type FollowOptions, type RemoteCall, RemoteRun } from "./remote-run.ts";
+import { type FollowTaskOptions, type RemoteCall, RemoteRun } from "./remote-run.ts";
 
 /** Options of `remoteAgent`. */
-export interface RemoteAgentOptions extends FollowOptions {
+export interface RemoteAgentOptions extends FollowTaskOptions {
 	/** Where its card is: the address of the agent, below which `/.well-known/agent-card.json` lies. */
 	readonly url: string | URL;
 	/** The tool name for the model. Default: derived from the name in the agent's card. */

@@ -20,7 +20,7 @@ export interface RemoteCall {
 }
 
 /** How a task is followed. */
-export interface FollowOptions {
+export interface FollowTaskOptions {
 	/** Milliseconds between two looks at a task whose agent does not stream, or whose stream broke. Default 1,000. */
 	readonly pollEveryMs?: number;
 	/** How many looks in a row may fail before the call does. Default 10. */
@@ -33,7 +33,7 @@ const mostEmitted = 8 * 1024 * 1024;
 export class RemoteRun {
 	readonly #client: Client;
 	readonly #streams: boolean;
-	readonly #options: FollowOptions;
+	readonly #options: FollowTaskOptions;
 	readonly #params: RemoteCall;
 	readonly #context: ToolContext;
 	readonly #messageId: string;
@@ -45,7 +45,7 @@ export class RemoteRun {
 	constructor(
 		client: Client,
 		card: AgentCard,
-		options: FollowOptions,
+		options: FollowTaskOptions,
 		params: RemoteCall,
 		context: ToolContext,
 		kept?: KeptTasks,

@@ -1,6 +1,6 @@
 /** The command for working on a project: it follows the files, keeps the types of names, and serves the project. */
 import { relative } from "node:path";
-import type { LogEntry } from "@holdfast/server";
+import type { RequestLogEntry } from "@holdfast/server";
 import {
 	type EnvGiven,
 	type Project,
@@ -96,7 +96,7 @@ export async function developProject(options: DevelopOptions, io: CommandIo): Pr
 interface Printer {
 	change(change: ProjectChange): void;
 	error(error: unknown): void;
-	request(entry: LogEntry): void;
+	request(entry: RequestLogEntry): void;
 	serving(url: string, project: Project): void;
 	thread(entry: ThreadLog): void;
 }

@@ -1,6 +1,6 @@
 /** Serves a project of files over HTTP: for `holdfast serve --project`, and for `holdfast dev`. */
 import { inspector } from "@holdfast/inspector";
-import { createServer, type LogEntry, type ServerOptions } from "@holdfast/server";
+import { createServer, type RequestLogEntry, type ServerOptions } from "@holdfast/server";
 import {
 	type EnvGiven,
 	inspectThreads,
@@ -33,7 +33,7 @@ export interface ProjectServerOptions {
 	>;
 	/** Whether the page that shows threads is at `/`, and prompts can be edited there. */
 	readonly inspector: boolean;
-	readonly onRequest: (entry: LogEntry) => void;
+	readonly onRequest: (entry: RequestLogEntry) => void;
 	readonly onLog: (entry: ThreadLog) => void;
 }
 

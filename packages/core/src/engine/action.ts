@@ -1,5 +1,5 @@
 // What a decider may answer: the next thing to do. Deciders are pure (keeps I1, I6); the engine carries actions out.
-import type { JSONSchema, ToolDefinition, ToolExecution } from "@holdfast/upp";
+import type { JSONSchema, ModelTool, ToolExecution } from "@holdfast/upp";
 import type { AssistantSaid, Entry, LastFact, RunOutput, ToolSettled } from "../facts/index.ts";
 import type { Interceptor } from "../policy/index.ts";
 import type { AgentState } from "../state/index.ts";
@@ -145,7 +145,7 @@ export interface Situation<Own = unknown> {
 	/** What the checks of the run's structured answers came to; undefined before the first. */
 	readonly output?: RunOutput | undefined;
 	/** The agent's tools. */
-	readonly tools: readonly Pick<ToolDefinition, "name" | "description">[];
+	readonly tools: readonly Pick<ModelTool, "name" | "description">[];
 	/** The tools run since the current step began. */
 	executions(): readonly ToolExecution[];
 	/** What the strategy's own `evolve` has made of the facts of this run; undefined where it has none. */

@@ -1,6 +1,6 @@
 // Read and write permissions by role. A refused access is recorded before the caller gets the error.
 import { HoldfastError, uuid } from "@holdfast/upp";
-import type { AccessAudit, AccessRule, Caller } from "../contract/index.ts";
+import type { AccessAudit, AccessRule, MemoryCaller } from "../contract/index.ts";
 
 /** A stream or a collection. */
 export interface Place {
@@ -20,12 +20,12 @@ export class Access {
 	}
 
 	/** Whether a caller may. */
-	allows(action: "read" | "write", place: Place, { roles }: Caller): boolean {
+	allows(action: "read" | "write", place: Place, { roles }: MemoryCaller): boolean {
 		return this.#refusing(action, place, roles ?? []) === undefined;
 	}
 
 	/** @throws HoldfastError `ACCESS_DENIED` where a caller may not; then that is recorded. */
-	async demand(action: "read" | "write", place: Place, caller: Caller): Promise<void> {
+	async demand(action: "read" | "write", place: Place, caller: MemoryCaller): Promise<void> {
 		const { roles = [], agentId = "unknown" } = caller;
 		const rule = this.#refusing(action, place, roles);
 		if (rule === undefined) return;

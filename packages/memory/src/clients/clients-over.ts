@@ -1,7 +1,7 @@
 // Both clients over one storage: their shared parts and entry points.
 import { HoldfastError } from "@holdfast/upp";
 import { Access } from "../access/index.ts";
-import type { ClientOptions, Clients } from "../contract/index.ts";
+import type { Clients, MemoryClientOptions } from "../contract/index.ts";
 import type { KeyRing } from "../encryption/index.ts";
 import { embedderOf } from "../search/index.ts";
 import type { Storage } from "../storage/index.ts";
@@ -19,7 +19,11 @@ const usualEntryBytes = 65_536;
  * Clients over a place.
  * @throws HoldfastError `OPTION_INVALID`.
  */
-export function clientsOver(storage: Storage, options: ClientOptions, keyRing: KeyRing | undefined): Clients {
+export function clientsOver(
+	storage: Storage,
+	options: MemoryClientOptions,
+	keyRing: KeyRing | undefined,
+): Clients {
 	const parts = partsOf(storage, options, keyRing);
 	const { opening } = parts;
 	const shared = {
@@ -36,7 +40,7 @@ export function clientsOver(storage: Storage, options: ClientOptions, keyRing: K
 	};
 }
 
-function partsOf(storage: Storage, options: ClientOptions, keyRing: KeyRing | undefined): Parts {
+function partsOf(storage: Storage, options: MemoryClientOptions, keyRing: KeyRing | undefined): Parts {
 	const {
 		access = [],
 		audit,

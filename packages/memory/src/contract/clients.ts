@@ -3,9 +3,9 @@ import type { DatabaseClient, MatchOptions, QueryOptions } from "./database-clie
 import type { Embed } from "./embedding.ts";
 import type {
 	AppendOptions,
-	Caller,
+	MemoryCaller,
 	MemoryClient,
-	ReadOptions,
+	MemoryReadOptions,
 	SearchMatch,
 	SearchOptions,
 } from "./memory-client.ts";
@@ -14,9 +14,9 @@ import type {
 export interface FullMemoryClient extends MemoryClient {
 	append(streamKey: string, entry: unknown, options?: AppendOptions): Promise<void>;
 	// biome-ignore lint/suspicious/noExplicitAny: entries are the caller's own
-	read(streamKey: string, options?: ReadOptions): Promise<any[]>;
+	read(streamKey: string, options?: MemoryReadOptions): Promise<any[]>;
 	search(query: string, options?: SearchOptions): Promise<SearchMatch[]>;
-	clear(streamKey: string, options?: Caller): Promise<void>;
+	clear(streamKey: string, options?: MemoryCaller): Promise<void>;
 	start(): Promise<void>;
 	health(): Promise<void>;
 	close(): Promise<void>;
@@ -105,7 +105,7 @@ export interface Encryption {
 }
 
 /** Options of all clients. */
-export interface ClientOptions {
+export interface MemoryClientOptions {
 	/** Bytes of an entry as UTF-8 JSON at most. Default: 65,536. */
 	readonly maxEntryBytes?: number;
 	/** Default: everything is kept. */
@@ -123,7 +123,7 @@ export interface ClientOptions {
 }
 
 /** Options of clients of persistent places. */
-export interface PersistentOptions extends ClientOptions {
+export interface PersistentOptions extends MemoryClientOptions {
 	/** Writes values unencrypted. A client requires either this or `encryption`. */
 	readonly unencrypted?: boolean;
 }

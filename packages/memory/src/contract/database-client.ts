@@ -1,5 +1,5 @@
 // Long-term memory: values under keys in collections, which can be queried.
-import type { Caller } from "./memory-client.ts";
+import type { MemoryCaller } from "./memory-client.ts";
 
 /** A comparison of one field. */
 export interface Comparison {
@@ -15,7 +15,7 @@ export interface Comparison {
 export type Query = Readonly<Record<string, unknown>>;
 
 /** How a query is answered. */
-export interface QueryOptions extends Caller {
+export interface QueryOptions extends MemoryCaller {
 	/** Values at most. Default: all. */
 	readonly limit?: number;
 	/** Values to leave out first. Default: 0. */
@@ -25,7 +25,7 @@ export interface QueryOptions extends Caller {
 }
 
 /** How values are searched. */
-export interface MatchOptions extends Caller {
+export interface MatchOptions extends MemoryCaller {
 	/** Matches at most, from 0. Default: 10. */
 	readonly topK?: number;
 	/** Only in this collection. Default: in all. */
@@ -36,9 +36,9 @@ export interface MatchOptions extends Caller {
  * Values under keys in collections. A client of the caller's own may lack `search`, and ignore options.
  */
 export interface DatabaseClient {
-	write(collection: string, key: string, value: unknown, options?: Caller): Promise<void>;
+	write(collection: string, key: string, value: unknown, options?: MemoryCaller): Promise<void>;
 	// biome-ignore lint/suspicious/noExplicitAny: values are the caller's own
-	read(collection: string, key: string, options?: Caller): Promise<any>;
+	read(collection: string, key: string, options?: MemoryCaller): Promise<any>;
 	// biome-ignore lint/suspicious/noExplicitAny: values are the caller's own
 	query(collection: string, query: Query, options?: QueryOptions): Promise<any[]>;
 	// biome-ignore lint/suspicious/noExplicitAny: clients of others may give matches of another shape

@@ -3,11 +3,11 @@ export type {
 	AccessAudit,
 	AccessRecord,
 	AccessRule,
-	ClientOptions,
 	Clients,
 	Encryption,
 	FullDatabaseClient,
 	FullMemoryClient,
+	MemoryClientOptions,
 	PersistentOptions,
 	Retention,
 } from "./clients.ts";
@@ -15,9 +15,9 @@ export type { Comparison, DatabaseClient, MatchOptions, Query, QueryOptions } fr
 export type { Embed, EmbeddingModel, EmbedOptions, EmbedTexts } from "./embedding.ts";
 export type {
 	AppendOptions,
-	Caller,
+	MemoryCaller,
 	MemoryClient,
-	ReadOptions,
+	MemoryReadOptions,
 	SearchMatch,
 	SearchOptions,
 } from "./memory-client.ts";

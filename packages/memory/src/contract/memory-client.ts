@@ -1,7 +1,7 @@
 // Short-term memory: streams of entries, appended and read in order.
 
 /** The identity with which streams and collections are accessed; checked against access rules, if there are any. */
-export interface Caller {
+export interface MemoryCaller {
 	/** Roles of the caller. Default: none. */
 	readonly roles?: readonly string[];
 	/** The name of the caller in audit records. Default: `unknown`. */
@@ -9,7 +9,7 @@ export interface Caller {
 }
 
 /** How a stream is read. */
-export interface ReadOptions extends Caller {
+export interface MemoryReadOptions extends MemoryCaller {
 	/** Entries at most. Default: all. */
 	readonly limit?: number;
 	/** Entries to leave out first. Default: 0. */
@@ -19,7 +19,7 @@ export interface ReadOptions extends Caller {
 }
 
 /** How entries are searched. */
-export interface SearchOptions extends Caller {
+export interface SearchOptions extends MemoryCaller {
 	/** Matches at most, from 0. Default: 10. */
 	readonly topK?: number;
 	/** Only in this stream. Default: in all. */
@@ -39,7 +39,7 @@ export interface SearchMatch {
 }
 
 /** Options of an append. */
-export interface AppendOptions extends Caller {
+export interface AppendOptions extends MemoryCaller {
 	/** A second append of the same id to the same stream is left out. Default: none. */
 	readonly id?: string;
 }
@@ -50,10 +50,10 @@ export interface AppendOptions extends Caller {
 export interface MemoryClient {
 	append(streamKey: string, entry: unknown, options?: AppendOptions): Promise<void>;
 	// biome-ignore lint/suspicious/noExplicitAny: entries are the caller's own
-	read(streamKey: string, options?: ReadOptions): Promise<any[]>;
+	read(streamKey: string, options?: MemoryReadOptions): Promise<any[]>;
 	// biome-ignore lint/suspicious/noExplicitAny: clients of others may give matches of another shape
 	search?(query: string, options?: SearchOptions): Promise<any[]>;
-	clear?(streamKey: string, options?: Caller): Promise<void>;
+	clear?(streamKey: string, options?: MemoryCaller): Promise<void>;
 	/** Connects, where there is something to connect to. */
 	start?(): Promise<void>;
 	/** Rejects where it cannot be used. */

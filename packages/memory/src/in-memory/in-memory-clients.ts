@@ -1,6 +1,6 @@
 // Clients for tests and short runs: nothing outlives the process.
 import { clientsOver } from "../clients/index.ts";
-import type { ClientOptions, Clients, FullMemoryClient } from "../contract/index.ts";
+import type { Clients, FullMemoryClient, MemoryClientOptions } from "../contract/index.ts";
 import { KeyRing } from "../encryption/index.ts";
 import { inMemoryStorage } from "./in-memory-storage.ts";
 
@@ -13,13 +13,13 @@ import { inMemoryStorage } from "./in-memory-storage.ts";
  * await database.write("facts", "sky", { colour: "blue" });
  * const [best] = await memory.search("blue sky");
  */
-export function inMemoryClients(options: ClientOptions = {}): Clients {
+export function inMemoryClients(options: MemoryClientOptions = {}): Clients {
 	const { encryption } = options;
 	const keyRing = encryption === undefined ? undefined : new KeyRing(encryption);
 	return clientsOver(inMemoryStorage(), options, keyRing);
 }
 
 /** The memory client of `inMemoryClients()` alone. */
-export function inMemoryClient(options: ClientOptions = {}): FullMemoryClient {
+export function inMemoryClient(options: MemoryClientOptions = {}): FullMemoryClient {
 	return inMemoryClients(options).memory;
 }

@@ -1,20 +1,20 @@
 // The agents of a process, by id.
 import { HoldfastError } from "@holdfast/upp";
 import type { AgentConfig } from "../contract/index.ts";
-import { Agent } from "./agent.ts";
+import { RunnerAgent } from "./agent.ts";
 
 /** One agent for each id. */
 export class AgentService {
-	readonly #agents = new Map<string, { readonly config: AgentConfig; readonly agent: Agent }>();
+	readonly #agents = new Map<string, { readonly config: AgentConfig; readonly agent: RunnerAgent }>();
 
 	/**
 	 * The agent of a configuration: the same one for the same id.
 	 * @throws HoldfastError `AGENT_ID_CONFLICT` where the id is in use with another configuration.
 	 */
-	get(config: AgentConfig): Agent {
+	get(config: AgentConfig): RunnerAgent {
 		const known = this.#agents.get(config?.id);
 		if (known === undefined) {
-			const agent = new Agent(config);
+			const agent = new RunnerAgent(config);
 			this.#agents.set(config.id, { config, agent });
 			return agent;
 		}
@@ -29,7 +29,7 @@ export class AgentService {
 	 * The agent of a configuration, in the service that the whole process shares.
 	 * @throws HoldfastError `AGENT_ID_CONFLICT` where the id is in use with another configuration.
 	 */
-	static get(config: AgentConfig): Agent {
+	static get(config: AgentConfig): RunnerAgent {
 		return shared.get(config);
 	}
 

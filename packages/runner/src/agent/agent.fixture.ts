@@ -1,10 +1,10 @@
 // Agents as the tests configure them.
-import type { AgentConfig, PlanStep, ToolDefinition } from "../contract/index.ts";
+import type { AgentConfig, RunnerStep, RunnerTool } from "../contract/index.ts";
 import { stepsPlanner } from "../loop/index.ts";
-import { Agent } from "./agent.ts";
+import { RunnerAgent } from "./agent.ts";
 
 /** Gives what it gets. */
-export const echo: ToolDefinition = { id: "echo", run: (input) => ({ said: input }) };
+export const echo: RunnerTool = { id: "echo", run: (input) => ({ said: input }) };
 
 /** A promise, and the ways to settle it. */
 export function deferred<T = void>(): {
@@ -17,27 +17,27 @@ export function deferred<T = void>(): {
 
 /** A configuration that carries out these steps. */
 export function configured(
-	steps: readonly PlanStep[] | Parameters<typeof stepsPlanner>[0],
+	steps: readonly RunnerStep[] | Parameters<typeof stepsPlanner>[0],
 	more: Partial<AgentConfig> = {},
 ): AgentConfig {
 	const base = { id: "a", taskPrompt: "Do it.", tools: [echo], modelProviders: [] };
 	return { ...base, planner: stepsPlanner(steps), ...more };
 }
 
-export function made(...given: Parameters<typeof configured>): Agent {
-	return new Agent(configured(...given));
+export function made(...given: Parameters<typeof configured>): RunnerAgent {
+	return new RunnerAgent(configured(...given));
 }
 
-export const finish: PlanStep = { type: "finish", message: "done" };
+export const finish: RunnerStep = { type: "finish", message: "done" };
 
-export function use(toolId: string, input?: unknown): PlanStep {
+export function use(toolId: string, input?: unknown): RunnerStep {
 	return { type: "tool", toolId, ...(input === undefined ? {} : { input }) };
 }
 
 /** A tool that waits for its signal, or for ever. */
 export function hanging(
 	hears: boolean,
-): ToolDefinition & { readonly signals: AbortSignal[]; readonly begun: Promise<void> } {
+): RunnerTool & { readonly signals: AbortSignal[]; readonly begun: Promise<void> } {
 	const signals: AbortSignal[] = [];
 	const { promise: begun, resolve } = deferred();
 	return {

@@ -8,18 +8,18 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import type {
 	AgentConfig,
 	AgentResult,
-	AgentSession,
 	LLMClient,
-	PlanStep,
 	RunnerEvent,
-	ToolDefinition,
+	RunnerSession,
+	RunnerStep,
+	RunnerTool,
 } from "../contract/index.ts";
 import { memoryEventStore } from "../events/index.ts";
 import { stubClient } from "../harness/index.ts";
 import { stepsPlanner } from "../loop/index.ts";
 import { anthropicClient, localClient, modelClient, openaiClient } from "../models/index.ts";
 import { configured, deferred, echo, finish, hanging, made, use } from "./agent.fixture.ts";
-import { Agent } from "./agent.ts";
+import { RunnerAgent } from "./agent.ts";
 import { AgentService } from "./agent-service.ts";
 import { flagsOf } from "./read-config.ts";
 
@@ -36,15 +36,15 @@ function thrown(make: () => unknown): { code: string; data?: Record<string, unkn
 describe("a configuration", () => {
 	test("that is wrong is refused with every path that is wrong [RUN-016]", () => {
 		const wrong = { id: " ", taskPrompt: "", tools: {}, modelProviders: "x" } as unknown as AgentConfig;
-		const error = thrown(() => new Agent(wrong));
+		const error = thrown(() => new RunnerAgent(wrong));
 		expect(error.code).toBe("CONFIG_INVALID");
 		expect(error.data).toEqual({ paths: ["id", "taskPrompt", "tools", "modelProviders"] });
 	});
 
 	test("without a planner of its own needs a provider [RUN-016]", () => {
 		const { planner: _, ...config } = configured([]);
-		expect(thrown(() => new Agent(config)).data).toEqual({ paths: ["modelProviders"] });
-		expect(() => new Agent(configured([]))).not.toThrow();
+		expect(thrown(() => new RunnerAgent(config)).data).toEqual({ paths: ["modelProviders"] });
+		expect(() => new RunnerAgent(configured([]))).not.toThrow();
 	});
 
 	test.each([0, -1, 1.5, Number.NaN, "3"])(
@@ -57,7 +57,7 @@ describe("a configuration", () => {
 	);
 
 	test("has no limit of steps, and a session's own holds for it alone [RUN-017]", async () => {
-		const steps = Array.from({ length: 60 }, (): PlanStep => ({ type: "internal", message: "x" }));
+		const steps = Array.from({ length: 60 }, (): RunnerStep => ({ type: "internal", message: "x" }));
 		const agent = made([...steps, finish]);
 		expect(await agent.runOnce()).toMatchObject({ success: true, steps: 61 });
 		expect(await agent.runOnce({ maxSteps: 5 })).toMatchObject({ success: false, steps: 5 });
@@ -165,7 +165,7 @@ describe("events of an agent", () => {
 
 	test("what failed on the way or was stopped by policy is a line of the traces, redacted and in order [RUN-029]", async () => {
 		let calls = 0;
-		const flaky: ToolDefinition = {
+		const flaky: RunnerTool = {
 			id: "flaky",
 			retry: { baseDelayMs: 0 },
 			run() {
@@ -234,7 +234,7 @@ describe("events of an agent", () => {
 			onStepStart: ({ step, sessionId }) => log.push([step, sessionId]),
 			onToolCall: (toolId, input) => log.push([toolId, input]),
 		});
-		const session = new Agent(config).createSession();
+		const session = new RunnerAgent(config).createSession();
 		await session.run();
 		const call = ["flaky", { to: "[REDACTED:email]" }];
 		expect(log).toEqual([
@@ -265,7 +265,7 @@ describe("events of an agent", () => {
 	});
 
 	test("onError hears once of what a model, a rule, a reflector and the audit fail with [RUN-139]", async () => {
-		const codes = async (steps: readonly PlanStep[], more: Partial<AgentConfig>) => {
+		const codes = async (steps: readonly RunnerStep[], more: Partial<AgentConfig>) => {
 			const heard: string[] = [];
 			const onError = ({ code }: { readonly code: string }) => void heard.push(code);
 			await made(steps, { ...more, onError }).runOnce();
@@ -428,7 +428,7 @@ test("an injected runner gets the session and its specification, and aborts by i
 	const aborted: string[] = [];
 	const { promise, resolve } = deferred();
 	const runner = {
-		run: vi.fn(async (_: AgentSession) => {
+		run: vi.fn(async (_: RunnerSession) => {
 			await promise;
 			return { id: "r", success: false, startedAt: "", finishedAt: "" };
 		}),
@@ -438,7 +438,7 @@ test("an injected runner gets the session and its specification, and aborts by i
 		},
 	};
 	const config = configured([finish], { runner });
-	const session = new Agent(config).createSession({ maxSteps: 3 });
+	const session = new RunnerAgent(config).createSession({ maxSteps: 3 });
 	const running = session.run();
 	await expect.poll(() => runner.run.mock.calls.length).toBe(1);
 	session.abort();
@@ -463,7 +463,7 @@ test("an injected runner gets the session and its specification, and aborts by i
 test("an injected runner never gets a session that was aborted before, and hears of no abort after its end [RUN-007]", async () => {
 	const result = { id: "r", success: true, startedAt: "", finishedAt: "" };
 	const runner = { run: vi.fn(async () => result), abort: vi.fn(async () => {}) };
-	const agent = new Agent(configured([finish], { runner }));
+	const agent = new RunnerAgent(configured([finish], { runner }));
 	const early = agent.createSession();
 	early.abort();
 	const none = await early.run();
@@ -498,7 +498,7 @@ describe("deterministic sessions", () => {
 
 	/** Prints the result of a run with this seed; a program of its own. */
 	const program = `
-		import { Agent, stepsPlanner } from "@holdfast/runner";
+		import { RunnerAgent, stepsPlanner } from "@holdfast/runner";
 		const rolls = { id: "dice", run: (_, { rng }) => rng() };
 		let failures = 0;
 		const flaky = {
@@ -510,7 +510,7 @@ describe("deterministic sessions", () => {
 			},
 		};
 		const steps = ["dice", "flaky"].map((toolId) => ({ type: "tool", toolId }));
-		const agent = new Agent({
+		const agent = new RunnerAgent({
 			id: "a",
 			taskPrompt: "Do it.",
 			tools: [rolls, flaky],

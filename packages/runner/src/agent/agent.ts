@@ -5,14 +5,14 @@ import type { Agent as EngineAgent, Host } from "holdfast";
 import {
 	type ActionResult,
 	type AgentConfig,
-	type Agent as AgentContract,
+	type RunnerAgent as AgentContract,
 	type AgentEventName,
 	type AgentResult,
 	type AuditRecord,
 	type Health,
 	type HealthCheck,
+	type RunnerTool,
 	type RunOptions,
-	type ToolDefinition,
 	topics,
 } from "../contract/index.ts";
 import { DefaultRunner } from "./default-runner.ts";
@@ -32,7 +32,7 @@ const eventNames: ReadonlySet<string> = new Set(["step", "tool", "error", "metri
  *
  * @throws HoldfastError `CONFIG_INVALID`, `TOOL_DUPLICATE`, `SCHEMA_INVALID`, `RBAC_DENIED`.
  */
-export class Agent implements AgentContract {
+export class RunnerAgent implements AgentContract {
 	readonly id: string;
 	readonly #agent: ResolvedAgent;
 	readonly #live: LiveRuns;
@@ -151,17 +151,17 @@ export class Agent implements AgentContract {
 	}
 
 	/** @throws HoldfastError `RBAC_DENIED`, `TOOL_INVALID`, `TOOL_DUPLICATE`, `SCHEMA_INVALID`. */
-	registerTool(tool: ToolDefinition): void {
+	registerTool(tool: RunnerTool): void {
 		this.#agent.safety.checkPermission("tool:register", String(tool?.id));
 		this.#agent.tools.register(tool);
 		this.#engine = undefined;
 	}
 
-	getTool(id: string): ToolDefinition | undefined {
+	getTool(id: string): RunnerTool | undefined {
 		return this.#agent.tools.get(id);
 	}
 
-	listTools(): readonly ToolDefinition[] {
+	listTools(): readonly RunnerTool[] {
 		return this.#agent.tools.list();
 	}
 
@@ -191,7 +191,12 @@ export class Agent implements AgentContract {
 	async replay(runId: string): Promise<AgentResult> {
 		const { config } = this.#agent;
 		if (config.eventStore === undefined) throw invalid([["eventStore", "a replay reads what one has kept"]]);
-		return replayRun(config, config.eventStore, runId, (given, recording) => new Agent(given, recording));
+		return replayRun(
+			config,
+			config.eventStore,
+			runId,
+			(given, recording) => new RunnerAgent(given, recording),
+		);
 	}
 
 	/** Totals over all runs so far. */

@@ -1,6 +1,6 @@
 // The built-in runner: the loop on the engine.
 import { HoldfastError } from "@holdfast/upp";
-import type { AgentResult, AgentSession, Runner } from "../contract/index.ts";
+import type { AgentResult, Runner, RunnerSession } from "../contract/index.ts";
 import { Session } from "./session.ts";
 
 /** Runs sessions by the loop on the engine, and aborts them by their id. */
@@ -8,7 +8,7 @@ export class DefaultRunner implements Runner {
 	readonly #running = new Map<string, Session>();
 
 	/** Rejects with `SESSION_NOT_FOUND` for a session of no agent. */
-	async run(session: AgentSession): Promise<AgentResult> {
+	async run(session: RunnerSession): Promise<AgentResult> {
 		if (!(session instanceof Session)) throw notFound(session?.id);
 		this.#running.set(session.id, session);
 		try {

@@ -11,9 +11,9 @@ import {
 	type MemoryChange,
 	memoryTool,
 	type PlannedWrite,
-	type PlanStep,
 	type ResultError,
-	type ToolDefinition,
+	type RunnerStep,
+	type RunnerTool,
 } from "../contract/index.ts";
 import { shownInput } from "../result/index.ts";
 import { runTool } from "../tools/index.ts";
@@ -23,7 +23,7 @@ import { watchedStores } from "./session-memory.ts";
 
 /** The arguments that the loop passes to a tool. */
 interface StepArguments {
-	readonly step: PlanStep;
+	readonly step: RunnerStep;
 	readonly iteration: number;
 	/** The rule for which a person has to allow the call. */
 	readonly ask?: string;
@@ -78,7 +78,7 @@ function callTool(
 	live: LiveRuns,
 	{ step, iteration }: StepArguments,
 	{ runId, sessionKey, signal, idempotencyKey }: ToolContext,
-	definition: ToolDefinition | undefined,
+	definition: RunnerTool | undefined,
 ): MaybePromise<CallAnswer> {
 	const { config, safety, ports, redactor, flags } = agent;
 	const run = live.get(runId, sessionKey);
@@ -108,7 +108,7 @@ function callTool(
 	};
 	if (agent.recording !== undefined)
 		return recorded(agent.recording.answer(iteration), called, (error) => run.failed(error));
-	const executed: ToolDefinition = definition ?? {
+	const executed: RunnerTool = definition ?? {
 		id: toolId,
 		run: () => undefined,
 		timeoutMs: Number.POSITIVE_INFINITY,
@@ -129,7 +129,7 @@ function callTool(
 		track: (work) => run.track(work),
 	});
 
-	function byExecutor(tool: ToolDefinition, planned: PlanStep): ToolDefinition {
+	function byExecutor(tool: RunnerTool, planned: RunnerStep): RunnerTool {
 		return {
 			...tool,
 			async run(input, given) {

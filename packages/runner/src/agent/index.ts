@@ -1,5 +1,5 @@
 // Entry point of the agents.
-export { Agent } from "./agent.ts";
+export { RunnerAgent } from "./agent.ts";
 export { AgentService } from "./agent-service.ts";
 export { DefaultRunner } from "./default-runner.ts";
 export type { Metrics, ModelMetrics, ToolMetrics } from "./metrics.ts";

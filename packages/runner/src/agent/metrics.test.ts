@@ -1,6 +1,6 @@
 // Figures over all runs of an agent.
 import { expect, test } from "vitest";
-import type { AgentConfig, ToolDefinition } from "../contract/index.ts";
+import type { AgentConfig, RunnerTool } from "../contract/index.ts";
 import { stubClient } from "../harness/index.ts";
 import { finish, made, use } from "./agent.fixture.ts";
 import type { Metrics } from "./metrics.ts";
@@ -24,7 +24,7 @@ test("no metrics before the first run; after each run they are in metrics() and 
 test("tools have counts, error rates over attempts, and latencies [RUN-152]", async () => {
 	let [now, calls] = [0, 0];
 	const clock = { now: () => now, monotonic: () => now };
-	const flaky: ToolDefinition = {
+	const flaky: RunnerTool = {
 		id: "flaky",
 		retry: { baseDelayMs: 0 },
 		run: () => {
@@ -39,7 +39,7 @@ test("tools have counts, error rates over attempts, and latencies [RUN-152]", as
 	expect(agent.metrics().tools).toEqual({ flaky: { calls: 4, errorRate: 0.5, p50: 3, p95: 7 } });
 	await agent.runOnce();
 	expect(agent.metrics().tools.flaky).toEqual({ calls: 8, errorRate: 0.5, p50: 7, p95: 15 });
-	const broken: ToolDefinition = { ...flaky, id: "broken", run: () => Promise.reject(new Error("no")) };
+	const broken: RunnerTool = { ...flaky, id: "broken", run: () => Promise.reject(new Error("no")) };
 	const failing = made([use("broken"), finish], { tools: [broken] });
 	await failing.runOnce();
 	expect(failing.metrics().tools.broken).toMatchObject({ calls: 1, errorRate: 1 });

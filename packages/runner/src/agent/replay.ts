@@ -3,13 +3,13 @@ import { inMemoryClient, type MemoryClient } from "@holdfast/memory";
 import type {
 	AgentConfig,
 	AgentResult,
-	AgentSession,
 	AuditSink,
 	CallAnswer,
 	EventStore,
 	PolicyEngine,
 	ResultError,
 	RunnerEvent,
+	RunnerSession,
 	RunOptions,
 } from "../contract/index.ts";
 import { EventComparer, type RecordedRun, readRecordedRun } from "../events/index.ts";
@@ -35,11 +35,11 @@ export async function replayRun(
 	config: AgentConfig,
 	store: EventStore,
 	runId: string,
-	make: (config: AgentConfig, recording: Recording) => { createSession(options: RunOptions): AgentSession },
+	make: (config: AgentConfig, recording: Recording) => { createSession(options: RunOptions): RunnerSession },
 ): Promise<AgentResult> {
 	const record = await readRecordedRun(store, runId);
 	const comparer = new EventComparer(record.events);
-	let session: AgentSession | undefined;
+	let session: RunnerSession | undefined;
 	const emit = (event: RunnerEvent): void => {
 		if (!comparer.take(event)) session?.abort();
 	};

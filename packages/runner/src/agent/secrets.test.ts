@@ -16,12 +16,12 @@ import type {
 	LLMClient,
 	Planner,
 	RunnerEvent,
-	ToolDefinition,
+	RunnerTool,
 } from "../contract/index.ts";
 import { memoryEventStore } from "../events/index.ts";
 import { stubClient } from "../harness/index.ts";
 import { configured, echo, finish, made, use } from "./agent.fixture.ts";
-import { Agent } from "./agent.ts";
+import { RunnerAgent } from "./agent.ts";
 import { readResult } from "./session.ts";
 
 const secret = 'Kü7/pq+"Zt9 x4Lm';
@@ -120,7 +120,7 @@ describe.each([
 		const memory = inMemoryClient();
 		const rows: unknown[] = [];
 		const store = memoryEventStore();
-		const tool: ToolDefinition = {
+		const tool: RunnerTool = {
 			id: "work",
 			async run(input, { memory: stream, database }) {
 				given.push(input);
@@ -133,12 +133,12 @@ describe.each([
 				};
 			},
 		};
-		const failing: ToolDefinition = {
+		const failing: RunnerTool = {
 			id: "fail",
 			retry: { maxAttempts: 1 },
 			run: () => ({ ok: false, meta: { code: "NO", message: all, retriable: false } }),
 		};
-		const throwing: ToolDefinition = { id: "throw", run: () => Promise.reject(new Error(`refused ${all}`)) };
+		const throwing: RunnerTool = { id: "throw", run: () => Promise.reject(new Error(`refused ${all}`)) };
 		let turn = 0;
 		const plans = [
 			JSON.stringify({ type: "tool", toolId: "work", input: { text: all, n: Number(pin) }, reason: all }),
@@ -186,7 +186,7 @@ describe.each([
 				sanitizers: [(__, input) => (typeof input === "object" ? { ...input, added: all } : input)],
 			},
 		};
-		const agent = new Agent(config);
+		const agent = new RunnerAgent(config);
 		for (const name of ["step", "tool", "error", "metrics"] as const)
 			agent.on(name, (data) => seen.push(data));
 		const results: AgentResult[] = [];
@@ -280,7 +280,7 @@ describe("a registered secret", () => {
 			begun.resolve();
 			return released.promise;
 		};
-		const hold: ToolDefinition = { id: "hold", run: work };
+		const hold: RunnerTool = { id: "hold", run: work };
 		const agent = made([use("hold"), finish], { host, tools: [hold], safety: { secrets: [secret, pin] } });
 		const session = agent.engine.session("first");
 		const run = await session.send("go");
@@ -333,7 +333,7 @@ describe("a registered secret", () => {
 			[failing, "other"],
 		] as const) {
 			const host = memoryHost();
-			const other: ToolDefinition = { id: "other", run: () => "y" };
+			const other: RunnerTool = { id: "other", run: () => "y" };
 			const agent = made([use(toolId, "x"), finish], {
 				tools: [echo, other],
 				host,
@@ -354,7 +354,7 @@ describe("a registered secret", () => {
 					? ({ action: "modify", rule: "r", subject: { secret } } as const)
 					: ({ action: "allow" } as const),
 		};
-		const tool: ToolDefinition = { id: "write", run: (_, { memory }) => memory.append("notes", "x") };
+		const tool: RunnerTool = { id: "write", run: (_, { memory }) => memory.append("notes", "x") };
 		const safety = { secrets: [secret], policyEngine };
 		await made([use("write"), finish], { tools: [tool], memoryClient, safety }).runOnce();
 		expect(await memoryClient.read("notes")).toEqual([{ secret: "[REDACTED:secret]" }]);
@@ -437,7 +437,7 @@ describe("PII", () => {
 
 	test("in an error is masked in the result, in what is said of retries, and for those who hear of errors [RUN-030] [RUN-131] [RUN-139]", async () => {
 		const heard: string[] = [];
-		const failing: ToolDefinition = {
+		const failing: RunnerTool = {
 			id: "fail",
 			retry: { maxAttempts: 2, baseDelayMs: 0 },
 			run: (_, { attempt }) => {
@@ -452,7 +452,7 @@ describe("PII", () => {
 	});
 
 	test("stays in the result, and nowhere beside it [RUN-131] [RUN-127] [RUN-026] [RUN-027]", async () => {
-		const say = (text: string) => ({ id: "say", run: () => text }) satisfies ToolDefinition;
+		const say = (text: string) => ({ id: "say", run: () => text }) satisfies RunnerTool;
 		const agent = made([use("say"), { type: "finish", input: { reply: `Write to ${email}.` } }], {
 			tools: [say(`found ${email}`)],
 			onStepStart: () => {
@@ -477,7 +477,7 @@ describe("PII", () => {
 		const events: RunnerEvent[] = [];
 		const tokens: string[] = [];
 		const plan = JSON.stringify({ type: "finish", message: `Ask ${email}, ${card}; ${secret} or ${key}.` });
-		const agent = new Agent({
+		const agent = new RunnerAgent({
 			...configured([]),
 			planner: undefined as never,
 			modelProviders: [{ id: "p", client: { ...stubClient([]), ...inPieces(plan) } }],

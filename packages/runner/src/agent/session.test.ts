@@ -7,18 +7,18 @@ import type {
 	AgentResult,
 	Planner,
 	PlannerState,
-	PlanStep,
 	PolicyDecision,
 	PolicyQuestion,
 	RunnerEvent,
-	ToolDefinition,
+	RunnerStep,
+	RunnerTool,
 } from "../contract/index.ts";
 import { stepsPlanner } from "../loop/index.ts";
 import { configured, deferred, echo, finish, hanging, made, use } from "./agent.fixture.ts";
-import { Agent } from "./agent.ts";
+import { RunnerAgent } from "./agent.ts";
 
 /** A result as its planner's states saw it. */
-function watching(plan: (state: PlannerState) => PlanStep): {
+function watching(plan: (state: PlannerState) => RunnerStep): {
 	states: PlannerState[];
 	planner: Planner;
 } {
@@ -34,7 +34,7 @@ function watching(plan: (state: PlannerState) => PlanStep): {
 	};
 }
 
-const inOrder = (...steps: PlanStep[]) => watching(({ step }) => steps[step - 1] ?? finish);
+const inOrder = (...steps: RunnerStep[]) => watching(({ step }) => steps[step - 1] ?? finish);
 
 describe("a session", () => {
 	test("has an id of its own at once, and plans nothing before it is run [RUN-001]", async () => {
@@ -52,7 +52,7 @@ describe("a session", () => {
 
 	test("shares nothing with another that runs beside it [RUN-002]", async () => {
 		const signals: AbortSignal[] = [];
-		const tool: ToolDefinition = {
+		const tool: RunnerTool = {
 			id: "work",
 			run: async (input, { rng, memory, signal, sessionId }) => {
 				signals.push(signal);
@@ -128,7 +128,7 @@ describe("a session", () => {
 });
 
 describe("failures are results", () => {
-	const fatal: ToolDefinition = { id: "fatal", run: () => Promise.reject(new Error("broken")) };
+	const fatal: RunnerTool = { id: "fatal", run: () => Promise.reject(new Error("broken")) };
 	const asking: Planner = { plan: (_, { callModel }) => callModel({ messages: [] }).then(() => finish) };
 	const busy = Object.assign(new Error("busy"), { retriable: true });
 	const cases: [string, Partial<AgentConfig>, string][] = [
@@ -171,10 +171,10 @@ describe("failures are results", () => {
 		["of a plan that is over [RUN-045]", { planner: stepsPlanner([{ type: "internal" }]) }, "PLAN_EXHAUSTED"],
 		[
 			"of an unknown type [RUN-038]",
-			{ planner: stepsPlanner([{ type: "dance" } as unknown as PlanStep]) },
+			{ planner: stepsPlanner([{ type: "dance" } as unknown as RunnerStep]) },
 			"PLAN_INVALID",
 		],
-		["of no step [RUN-038]", { planner: stepsPlanner(() => null as unknown as PlanStep) }, "PLAN_INVALID"],
+		["of no step [RUN-038]", { planner: stepsPlanner(() => null as unknown as RunnerStep) }, "PLAN_INVALID"],
 		["of a step without a tool [RUN-038]", { planner: stepsPlanner([{ type: "tool" }]) }, "PLAN_INVALID"],
 		[
 			"of memory [RUN-040]",
@@ -268,7 +268,7 @@ describe("abort", () => {
 	test("late output of a tool that was abandoned is discarded [RUN-008]", async () => {
 		const { promise, resolve } = deferred<string>();
 		const begun = deferred();
-		const late: ToolDefinition = {
+		const late: RunnerTool = {
 			id: "late",
 			run: () => {
 				begun.resolve();
@@ -400,7 +400,7 @@ describe("the steps of a run", () => {
 				return {};
 			},
 		};
-		const tools: ToolDefinition[] = [{ id: "work", run: () => void log.push("work") }];
+		const tools: RunnerTool[] = [{ id: "work", run: () => void log.push("work") }];
 		await made([], { planner, reflector, tools, safety: { policyEngine: { check } } }).runOnce();
 		const iteration = ["check", "work", "reflect"];
 		expect(log).toEqual(["plan 1", ...iteration, "plan 2", ...iteration, "plan 3", "check"]);
@@ -408,7 +408,7 @@ describe("the steps of a run", () => {
 
 	test("a tool that is unknown, or input that its schema refuses, is reported and planning continues [RUN-066]", async () => {
 		let ran = 0;
-		const typed: ToolDefinition = {
+		const typed: RunnerTool = {
 			id: "typed",
 			schema: { type: "object", properties: { n: { type: "number" } }, required: ["n"] },
 			run: () => ++ran,
@@ -431,7 +431,7 @@ describe("the steps of a run", () => {
 	test("reasons are kept nowhere, unless it is asked for [RUN-041]", async () => {
 		for (const more of [{}, { storeReasoning: false }, { storeReasoning: true }]) {
 			const memoryClient = inMemoryClient();
-			const steps: PlanStep[] = [
+			const steps: RunnerStep[] = [
 				{ ...use("echo", 1), reason: "my secret thought" },
 				{ ...finish, reason: "my secret thought" },
 			];
@@ -473,7 +473,7 @@ describe("the steps of a run", () => {
 	test("a plan given as a list is followed in order, one given as a function gets the state [RUN-045]", async () => {
 		const said = async (planner: Planner) =>
 			(await made([], { planner }).runOnce()).actions?.map(({ output }) => output);
-		const step = (message: string): PlanStep => ({ type: "message", message });
+		const step = (message: string): RunnerStep => ({ type: "message", message });
 		expect(await said(stepsPlanner([step("1"), step("2"), finish]))).toEqual(["1", "2", "done"]);
 		const follows = stepsPlanner(({ transcript }) =>
 			transcript.length < 2 ? step(`${transcript.length}`) : finish,
@@ -493,7 +493,7 @@ describe("the steps of a run", () => {
 });
 
 test("a run that uses up its steps ends with STEPS_EXHAUSTED, and plans no more [RUN-036] [RUN-022]", async () => {
-	const { states, planner } = inOrder(...Array.from({ length: 9 }, (): PlanStep => use("echo", 1)));
+	const { states, planner } = inOrder(...Array.from({ length: 9 }, (): RunnerStep => use("echo", 1)));
 	const result = await made([], { planner, maxSteps: 3 }).runOnce();
 	expect(result).toMatchObject({ success: false, steps: 3, error: { code: "STEPS_EXHAUSTED" } });
 	expect(states).toHaveLength(3);
@@ -543,7 +543,7 @@ describe("memory", () => {
 
 	test("may lack search and clear; whoever asks for them is refused, and the rest works [RUN-095]", async () => {
 		const { append, read } = inMemoryClient();
-		const look: ToolDefinition = {
+		const look: RunnerTool = {
 			id: "look",
 			async run(_, { memory }) {
 				await memory.append("s", 1);
@@ -563,7 +563,7 @@ describe("memory", () => {
 		const databaseClient = { write: async (name: string) => full(name), read: vi.fn(), query: vi.fn() };
 		const inner = inMemoryClient();
 		const append: MemoryClient["append"] = async (...given) => full(given[0]) ?? inner.append(...given);
-		const write: ToolDefinition = {
+		const write: RunnerTool = {
 			id: "write",
 			run: async (_, { memory, database }) => {
 				await memory.append("notes", "a");
@@ -574,7 +574,7 @@ describe("memory", () => {
 				return "wrote";
 			},
 		};
-		const listed = async (tool: ToolDefinition, more: Partial<AgentConfig>) =>
+		const listed = async (tool: RunnerTool, more: Partial<AgentConfig>) =>
 			(await made([use("write"), finish], { tools: [tool], ...more }).runOnce({ sessionId: "s" }))
 				.memoryDeltas;
 		const ofLoop = { store: "memory", operation: "append", key: "s", value: "wrote" };
@@ -591,7 +591,7 @@ describe("memory", () => {
 	});
 
 	test("of a session's own is fresh each time; one that is given keeps what it has [RUN-018]", async () => {
-		const counting: ToolDefinition = {
+		const counting: RunnerTool = {
 			id: "count",
 			run: async (_, { memory }) => {
 				await memory.append("n", 1);
@@ -608,7 +608,7 @@ describe("memory", () => {
 	});
 
 	test("is all there is: a tool has a database only where one is given [RUN-018]", async () => {
-		const asks: ToolDefinition = { id: "ask", run: (_, { database }) => database !== undefined };
+		const asks: RunnerTool = { id: "ask", run: (_, { database }) => database !== undefined };
 		const databaseClient = { write: async () => {}, read: async () => null, query: async () => [] };
 		for (const more of [{}, { databaseClient }]) {
 			const { actions, memoryDeltas } = await made([use("ask"), finish], {
@@ -658,7 +658,7 @@ describe("a result", () => {
 
 	test("counts retries, and says what failed last; without any it says nothing [RUN-030]", async () => {
 		let calls = 0;
-		const flaky: ToolDefinition = {
+		const flaky: RunnerTool = {
 			id: "flaky",
 			retry: { baseDelayMs: 0 },
 			run: () => {
@@ -678,7 +678,7 @@ describe("a result", () => {
 	});
 
 	test("keeps attachments of tools; a repeated name keeps the later one and warns [RUN-032]", async () => {
-		const attach: ToolDefinition = {
+		const attach: RunnerTool = {
 			id: "attach",
 			run: (input) => ({ ok: true, output: 1, meta: { attachments: input as Record<string, string> } }),
 		};
@@ -694,7 +694,7 @@ test("a durable run is in the journal of its host, and another agent over it rea
 	const { memoryHost } = await import("holdfast");
 	const host = memoryHost();
 	const config = configured([use("echo", 1), finish], { host });
-	const result = await new Agent(config).runOnce({ sessionId: "s" });
+	const result = await new RunnerAgent(config).runOnce({ sessionId: "s" });
 	const kinds = (await host.journal.read("s")).map(({ fact }) => fact.kind);
 	expect(result.success).toBe(true);
 	expect(kinds).toEqual([

@@ -4,7 +4,7 @@
 import { createRedactor, type Redactor } from "@holdfast/redaction";
 import { HoldfastError } from "@holdfast/upp";
 import type { AgentRun, Host } from "holdfast";
-import type { ActionResult, AgentResult, AgentSession, RunOptions } from "../contract/index.ts";
+import type { ActionResult, AgentResult, RunnerSession, RunOptions } from "../contract/index.ts";
 import { noProgress, type Progress, progressAfter } from "../loop/index.ts";
 import { resultOf } from "../result/index.ts";
 import type { OpenRun } from "./live-runs.ts";
@@ -26,7 +26,7 @@ export interface SessionParts {
 	over(session: Session, result: AgentResult): void;
 }
 
-export class Session implements AgentSession {
+export class Session implements RunnerSession {
 	readonly id: string;
 	readonly #parts: SessionParts;
 	#isStarted = false;

@@ -1,6 +1,6 @@
 // The loop as a strategy for any agent: its tools, its sessions, its policy.
 import type { DecidingStrategy } from "holdfast/execution";
-import type { AgentConfig, PlanStep } from "../contract/index.ts";
+import type { AgentConfig, RunnerStep } from "../contract/index.ts";
 import { type LoopParts, modelPlanner, planActReflectLoop } from "../loop/index.ts";
 import { LiveRuns } from "./live-runs.ts";
 import { invalid } from "./read-config.ts";
@@ -82,7 +82,7 @@ export function planActReflect(options: PlanActReflectOptions = {}): DecidingStr
 	return planActReflectLoop(parts, [...agent.safety.interceptors, live.interceptor]);
 }
 
-function argumentsOf({ input }: PlanStep): Record<string, unknown> {
+function argumentsOf({ input }: RunnerStep): Record<string, unknown> {
 	const isObject = typeof input === "object" && input !== null && !Array.isArray(input);
 	return isObject ? (input as Record<string, unknown>) : input === undefined ? {} : { input };
 }

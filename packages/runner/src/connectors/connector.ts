@@ -1,20 +1,20 @@
 // Shared by the connectors: input is checked first, and every failure becomes an answer with a code.
 import { type DurationRange, durationFault, HoldfastError, isHoldfastError } from "@holdfast/upp";
 import { compileSchema, formatIssues } from "holdfast/execution";
-import type { ExecutionContext, ToolDefinition, ToolOutput } from "../contract/index.ts";
+import type { RunnerTool, RunnerToolContext, ToolOutput } from "../contract/index.ts";
 
 /** A tool that reaches outside of the agent. */
-export interface Connector extends ToolDefinition {
+export interface Connector extends RunnerTool {
 	readonly description: string;
 	readonly safeByDefault: boolean;
 	/** Always resolves; where it failed, with `ok: false` and a code in `meta.code`. */
-	run(input: unknown, context: ExecutionContext): Promise<ToolOutput>;
+	run(input: unknown, context: RunnerToolContext): Promise<ToolOutput>;
 }
 
 interface ConnectorParts extends Omit<Connector, "run"> {
 	readonly schema: Readonly<Record<string, unknown>>;
 	/** Runs with input that matches the schema. Errors with a code become failed answers. */
-	carryOut(input: never, context: ExecutionContext): ToolOutput | Promise<ToolOutput>;
+	carryOut(input: never, context: RunnerToolContext): ToolOutput | Promise<ToolOutput>;
 }
 
 export function connector({ carryOut, ...parts }: ConnectorParts): Connector {

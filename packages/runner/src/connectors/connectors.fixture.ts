@@ -3,9 +3,9 @@ import { once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { inMemoryClient } from "@holdfast/memory";
-import type { ExecutionContext } from "../contract/index.ts";
+import type { RunnerToolContext } from "../contract/index.ts";
 
-export function contextOf(more: Partial<ExecutionContext> = {}): ExecutionContext {
+export function contextOf(more: Partial<RunnerToolContext> = {}): RunnerToolContext {
 	return {
 		agentId: "a",
 		sessionId: "s",

@@ -2,7 +2,7 @@
 import { validateHeaderName, validateHeaderValue } from "node:http";
 import { type OutboundOptions, type OutboundResponse, outbound } from "@holdfast/outbound";
 import { isHoldfastError, timeoutSignal } from "@holdfast/upp";
-import type { ExecutionContext, ToolOutput } from "../contract/index.ts";
+import type { RunnerToolContext, ToolOutput } from "../contract/index.ts";
 import {
 	type Connector,
 	configInvalid,
@@ -141,7 +141,7 @@ async function answer(
 	}: {
 		readonly maxResponseBytes: number;
 		readonly mayRepeat: boolean;
-		readonly context: ExecutionContext;
+		readonly context: RunnerToolContext;
 	},
 ): Promise<ToolOutput> {
 	const { url, status, headers } = response;

@@ -3,7 +3,7 @@ import dns from "node:dns";
 import { syncBuiltinESMExports } from "node:module";
 import { Socket } from "node:net";
 import { afterEach, expect, test, vi } from "vitest";
-import { Agent } from "../agent/index.ts";
+import { RunnerAgent } from "../agent/index.ts";
 import { expectActions, stubClient } from "../harness/index.ts";
 import { serving } from "./connectors.fixture.ts";
 import { httpConnector, kvConnector } from "./index.ts";
@@ -32,7 +32,7 @@ test("an agent fetches from a local server, keeps what it got, and finishes, wit
 				input: { operation: "set", key: "notes", value: "1.2.0: faster" },
 			} as const;
 			const done = { type: "finish", message: "It is faster." } as const;
-			const agent = new Agent({
+			const agent = new RunnerAgent({
 				id: "reader",
 				taskPrompt: "Read the notes.",
 				tools: [httpConnector({ allowPrivate: ["127.0.0.1"] }), kv],
@@ -48,7 +48,7 @@ test("an agent fetches from a local server, keeps what it got, and finishes, wit
 			]);
 			expect(result.actions?.[0]?.output).toMatchObject({ status: 200, body: "1.2.0: faster" });
 			const read = { type: "tool", toolId: "kv", input: { operation: "get", key: "notes" } } as const;
-			const again = new Agent({
+			const again = new RunnerAgent({
 				id: "again",
 				taskPrompt: "Look.",
 				tools: [kv],

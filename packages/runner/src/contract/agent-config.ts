@@ -8,7 +8,7 @@ import type { LLMClient, ModelProvider, ScoreProvider } from "./llm-client.ts";
 import type { Planner, PlannerState, Reflector } from "./planner.ts";
 import type { PromptStore } from "./prompt-store.ts";
 import type { AuditSink, PolicyEngine } from "./safety-config.ts";
-import type { RetryOptions, ToolDefinition, ToolExecutor } from "./tool-definition.ts";
+import type { RetryOptions, RunnerTool, ToolExecutor } from "./tool-definition.ts";
 
 /**
  * The pattern of a content or write rule: a text, a regular expression, or a function that returns whether it matches.
@@ -78,7 +78,7 @@ export interface EventHooks {
 export interface AgentConfig extends RuntimeFlags, EventHooks {
 	readonly id: string;
 	readonly taskPrompt: string;
-	readonly tools: readonly ToolDefinition[];
+	readonly tools: readonly RunnerTool[];
 	/** Clients, models of the AI SDK, or either with what they can do. */
 	readonly modelProviders: readonly (ModelProvider | LLMClient | ModelProvider["client"])[];
 	readonly memoryClient?: MemoryClient;

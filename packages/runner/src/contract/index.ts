@@ -11,12 +11,12 @@ export type {
 	WriteRule,
 } from "./agent-config.ts";
 export type {
-	Agent,
 	AgentEventName,
-	AgentSession,
 	Health,
 	HealthCheck,
 	Runner,
+	RunnerAgent,
+	RunnerSession,
 } from "./agent-contract.ts";
 export type {
 	AgentResult,
@@ -36,11 +36,11 @@ export type {
 	StoredEvent,
 } from "./events.ts";
 export type {
-	CallOptions,
 	CallUsage,
 	ChatMessage,
 	ChatPart,
 	LLMClient,
+	ModelCallOptions,
 	ModelInfo,
 	ModelProvider,
 	ModelRequest,
@@ -52,8 +52,8 @@ export type {
 export { plainOf, textOf } from "./plain-of.ts";
 export type {
 	ActionResult,
-	PlanStep,
 	ResultError,
+	RunnerStep,
 } from "./plan-step.ts";
 export type {
 	Planner,
@@ -90,9 +90,9 @@ export type {
 } from "./safety-config.ts";
 export type { RunIdentity, SafetyLayer } from "./safety-layer.ts";
 export type {
-	ExecutionContext,
 	RetryOptions,
-	ToolDefinition,
+	RunnerTool,
+	RunnerToolContext,
 	ToolExecutor,
 	ToolMeta,
 	ToolOutput,

@@ -16,7 +16,7 @@ export type ChatPart =
 	| { readonly type: "image"; readonly data: string; readonly mediaType: string };
 
 /** The options of a call. */
-export interface CallOptions {
+export interface ModelCallOptions {
 	/** The requested model. Default: the client's own. */
 	readonly model?: string;
 	/** Tokens of output at most. */
@@ -64,10 +64,10 @@ export interface ModelInfo {
 export interface LLMClient {
 	/** Set by stubs and recordings, which give the same answers for the same prompts. */
 	readonly deterministic?: boolean;
-	call(promptOrMessages: string | readonly ChatMessage[], options?: CallOptions): Promise<ModelResponse>;
+	call(promptOrMessages: string | readonly ChatMessage[], options?: ModelCallOptions): Promise<ModelResponse>;
 	stream?(
 		promptOrMessages: string | readonly ChatMessage[],
-		options?: CallOptions,
+		options?: ModelCallOptions,
 	): AsyncIterable<TokenChunk>;
 	getModelInfo?(): Promise<ModelInfo>;
 	/** Connects, where there is something to connect to. */

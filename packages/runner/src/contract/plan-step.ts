@@ -1,7 +1,7 @@
 // A planner's decision, and its outcome.
 
 /** The next thing to do. */
-export interface PlanStep {
+export interface RunnerStep {
 	readonly type: "tool" | "message" | "finish" | "internal";
 	/** The tool to run, of a step of the type `tool`. */
 	readonly toolId?: string;
@@ -22,7 +22,7 @@ export interface ResultError {
 
 /** One planned step and what came of it. `input`, `output` and `error` are redacted where they are shown. */
 export interface ActionResult {
-	readonly type: PlanStep["type"];
+	readonly type: RunnerStep["type"];
 	readonly toolId?: string;
 	readonly input?: unknown;
 	readonly output?: unknown;

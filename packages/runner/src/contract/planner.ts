@@ -1,7 +1,7 @@
 // Planners and reflectors: the caller may provide either.
 import type { ChatMessage, ModelRequest, ModelResponse } from "./llm-client.ts";
-import type { ActionResult, PlanStep } from "./plan-step.ts";
-import type { ToolDefinition } from "./tool-definition.ts";
+import type { ActionResult, RunnerStep } from "./plan-step.ts";
+import type { RunnerTool } from "./tool-definition.ts";
 
 /** A run as a planner sees it: a copy, which changes nothing. */
 export interface PlannerState {
@@ -22,7 +22,7 @@ export interface PlannerState {
 	/** Entries of the memory stream `contextKey`, oldest first; empty without one. */
 	readonly memory: readonly unknown[];
 	/** Allowed tools only. */
-	readonly tools: readonly Pick<ToolDefinition, "id" | "description" | "schema">[];
+	readonly tools: readonly Pick<RunnerTool, "id" | "description" | "schema">[];
 	/** Blocks of policy that are left before the run ends. */
 	readonly safetyBudget: number;
 }
@@ -44,7 +44,7 @@ export interface PlannerContext {
 
 /** Names the next step of a run. */
 export interface Planner {
-	plan(state: PlannerState, context: PlannerContext): PlanStep | Promise<PlanStep>;
+	plan(state: PlannerState, context: PlannerContext): RunnerStep | Promise<RunnerStep>;
 }
 
 /** Merges the outcome of a step. It may report that the goal is met. */

@@ -2,7 +2,7 @@
 // results of its tool calls. Policy runs before these facts are committed; results, events and replay are projections of
 // them.
 import type { MemoryChange, ModelCall } from "./agent-result.ts";
-import type { PlanStep, ResultError } from "./plan-step.ts";
+import type { ResultError, RunnerStep } from "./plan-step.ts";
 
 /** The topics of the decisions of a run. */
 export const topics = {
@@ -49,7 +49,7 @@ export interface StepVerdict {
 /** A planner's decision, and its cost. */
 export interface PlanAnswer {
 	/** Absent where planning failed. Policy may have changed its input. */
-	readonly step?: PlanStep;
+	readonly step?: RunnerStep;
 	readonly error?: ResultError;
 	/** The calls of models it took. */
 	readonly calls: readonly ModelCall[];

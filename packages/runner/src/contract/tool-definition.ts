@@ -1,9 +1,9 @@
 // The tools of a runner: their definition, context and output.
 import type { DatabaseClient, MemoryClient } from "@holdfast/memory";
-import type { ActionResult, PlanStep } from "./plan-step.ts";
+import type { ActionResult, RunnerStep } from "./plan-step.ts";
 
 /** The context of a running tool or an injected executor. */
-export interface ExecutionContext {
+export interface RunnerToolContext {
 	readonly agentId: string;
 	readonly sessionId: string;
 	/** Fires when the run is aborted, or the tool's time has expired. */
@@ -54,7 +54,7 @@ export interface RetryOptions {
 }
 
 /** A tool. */
-export interface ToolDefinition {
+export interface RunnerTool {
 	/** Unique within an agent. */
 	readonly id: string;
 	readonly description?: string;
@@ -71,10 +71,10 @@ export interface ToolDefinition {
 	readonly retry?: RetryOptions;
 	/** Whether an error that it threw may be gone when it is tried again. */
 	classify?(error: unknown): "retriable" | "fatal";
-	run(input: unknown, context: ExecutionContext): unknown;
+	run(input: unknown, context: RunnerToolContext): unknown;
 }
 
 /** Runs steps in place of the built-in executor; it gets only what policy allowed. */
 export interface ToolExecutor {
-	execute(step: PlanStep, context: ExecutionContext): Promise<ActionResult>;
+	execute(step: RunnerStep, context: RunnerToolContext): Promise<ActionResult>;
 }

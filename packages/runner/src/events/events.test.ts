@@ -5,17 +5,17 @@ import { join } from "node:path";
 import { inMemoryClient } from "@holdfast/memory";
 import { afterAll, describe, expect, test, vi } from "vitest";
 import { configured, echo, finish, use } from "../agent/agent.fixture.ts";
-import { Agent } from "../agent/index.ts";
+import { RunnerAgent } from "../agent/index.ts";
 import type {
 	AgentConfig,
 	AgentResult,
 	EventStore,
-	PlanStep,
 	PolicyDecision,
 	PolicyQuestion,
 	RunnerEvent,
+	RunnerStep,
+	RunnerTool,
 	RunOptions,
-	ToolDefinition,
 } from "../contract/index.ts";
 import { stubClient } from "../harness/index.ts";
 import { snapshot } from "../harness/snapshot.ts";
@@ -46,13 +46,13 @@ function essence(result: AgentResult): string {
 describe("a store", () => {
 	test("has each event of a run, with no way to change or remove one [RUN-141] [RUN-026]", async () => {
 		const { store } = fileStore();
-		const result = await new Agent(configured(steps, { eventStore: store })).runOnce();
+		const result = await new RunnerAgent(configured(steps, { eventStore: store })).runOnce();
 		expect(result.eventStream).toBe(`events:${result.id}`);
 		const events = await store.read(result.id);
 		expect(events.map(({ seq }) => seq)).toEqual(events.map((_, at) => at + 1));
 		expect(events[0]?.type).toBe("run.start");
 		expect(events.at(-1)?.type).toBe("run.end");
-		const inline = await new Agent(configured(steps)).runOnce();
+		const inline = await new RunnerAgent(configured(steps)).runOnce();
 		expect((inline.eventStream as readonly { type: string }[]).map(({ type }) => type)).toEqual(
 			events.map(({ type }) => type),
 		);
@@ -66,7 +66,7 @@ describe("a store", () => {
 		"says which event was %s first [RUN-141]",
 		async (how) => {
 			const { store, file } = fileStore();
-			const { id } = await new Agent(configured(steps, { eventStore: store })).runOnce();
+			const { id } = await new RunnerAgent(configured(steps, { eventStore: store })).runOnce();
 			const path = file();
 			const lines = readFileSync(path, "utf8").split("\n").filter(Boolean);
 			const third = JSON.parse(lines[2] as string);
@@ -88,26 +88,28 @@ describe("a store", () => {
 			...inner,
 			append: (event) => (++appends === 4 ? Promise.reject(new Error("disk full")) : inner.append(event)),
 		};
-		const agent = new Agent(configured(steps, { eventStore }));
+		const agent = new RunnerAgent(configured(steps, { eventStore }));
 		const result = await agent.runOnce();
 		expect(result.success).toBe(true);
 		expect(result.diagnostics?.warnings?.join()).toContain("disk full");
 		expect(await inner.isIncomplete?.(result.id)).toBe(true);
 		await expect(agent.replay(result.id)).rejects.toMatchObject({ code: "RECORD_INCOMPLETE" });
-		const whole = new Agent(configured(steps, { eventStore: inner }));
+		const whole = new RunnerAgent(configured(steps, { eventStore: inner }));
 		const { id } = await whole.runOnce();
 		expect((await whole.replay(id)).success).toBe(true);
 		await inner.markIncomplete?.(id);
 		await expect(whole.replay(id)).rejects.toMatchObject({ code: "RECORD_INCOMPLETE" });
 		const { isIncomplete: _, markIncomplete: __, ...bare } = eventStore;
-		await expect(new Agent(configured(steps, { eventStore: bare })).replay(result.id)).rejects.toMatchObject({
+		await expect(
+			new RunnerAgent(configured(steps, { eventStore: bare })).replay(result.id),
+		).rejects.toMatchObject({
 			code: "RECORD_INCOMPLETE",
 		});
 	});
 });
 
 describe("a replay", () => {
-	const flaky = (): ToolDefinition => {
+	const flaky = (): RunnerTool => {
 		let calls = 0;
 		return {
 			id: "flaky",
@@ -148,7 +150,7 @@ describe("a replay", () => {
 					safety: {
 						policyEngine: {
 							check: ({ point, subject }) =>
-								point === "planner-output" && (subject as PlanStep).input === 1
+								point === "planner-output" && (subject as RunnerStep).input === 1
 									? { action: "block", rule: "ones" }
 									: { action: "allow" },
 						},
@@ -257,7 +259,7 @@ describe("a replay", () => {
 	test.each(runs)("%s calls nothing live and gives the same result [RUN-143]", async (_, make, options) => {
 		const eventStore = memoryEventStore();
 		const config = { ...make(), eventStore };
-		const original = await new Agent(config).runOnce(options);
+		const original = await new RunnerAgent(config).runOnce(options);
 		const live = vi.fn(() => {
 			throw new Error("something live was called");
 		});
@@ -276,7 +278,7 @@ describe("a replay", () => {
 				...(config.safety?.auditSink === undefined ? {} : { auditSink: { write: live } }),
 			},
 		};
-		const replayed = await new Agent(dead).replay(original.id);
+		const replayed = await new RunnerAgent(dead).replay(original.id);
 		expect(live).not.toHaveBeenCalled();
 		expect(essence(replayed)).toBe(essence(original));
 		expect(await eventStore.verify(original.id)).toEqual({ ok: true });
@@ -287,7 +289,7 @@ describe("a replay", () => {
 			check: ({ point }: PolicyQuestion): PolicyDecision =>
 				point === "tool-input" ? { action: "ask", rule: "big" } : { action: "allow" },
 		};
-		const agent = new Agent(
+		const agent = new RunnerAgent(
 			configured([use("echo"), finish], { eventStore: memoryEventStore(), safety: { policyEngine } }),
 		);
 		const session = agent.createSession();
@@ -308,18 +310,18 @@ describe("a replay", () => {
 			memoryClient,
 			eventStore: memoryEventStore(),
 		});
-		const original = await new Agent(config).runOnce({ contextKey: "past" });
-		const replayed = await new Agent({ ...config, memoryClient: inMemoryClient() }).replay(original.id);
+		const original = await new RunnerAgent(config).runOnce({ contextKey: "past" });
+		const replayed = await new RunnerAgent({ ...config, memoryClient: inMemoryClient() }).replay(original.id);
 		expect(replayed.result).toEqual(["a fact"]);
 	});
 
 	test("stops at the first event that differs, is missing or is one too many [RUN-144]", async () => {
 		const eventStore = memoryEventStore();
-		const { id } = await new Agent(configured(steps, { eventStore })).runOnce();
+		const { id } = await new RunnerAgent(configured(steps, { eventStore })).runOnce();
 		const events = await eventStore.read(id);
 		const plans = events.filter(({ type }) => type === "plan").map(({ seq }) => seq);
-		const differing = async (other: readonly PlanStep[], more: Partial<AgentConfig> = {}) =>
-			new Agent(configured(other, { eventStore, ...more })).replay(id).catch((error) => error);
+		const differing = async (other: readonly RunnerStep[], more: Partial<AgentConfig> = {}) =>
+			new RunnerAgent(configured(other, { eventStore, ...more })).replay(id).catch((error) => error);
 		const another = await differing([steps[0], { type: "message", message: "else" }, finish]);
 		expect(another).toMatchObject({ code: "REPLAY_DIVERGED", data: { seq: plans[1] } });
 		expect(another.data.expected).toMatchObject({ type: "plan", data: { planned: { message: "so far" } } });
@@ -344,7 +346,7 @@ describe("a replay", () => {
 
 	test("names an event that does not come, and one that nobody expects [RUN-144]", async () => {
 		const eventStore = memoryEventStore();
-		const { id } = await new Agent(configured(steps, { eventStore })).runOnce();
+		const { id } = await new RunnerAgent(configured(steps, { eventStore })).runOnce();
 		const [first, second, ...others] = await eventStore.read(id);
 		const comparer = (expected: readonly RunnerEvent[]) => new EventComparer(expected);
 		const short = comparer([first as RunnerEvent, second as RunnerEvent]);
@@ -364,7 +366,7 @@ describe("a replay", () => {
 
 	test("of an altered record, or of none, is refused", async () => {
 		const { store, file } = fileStore();
-		const agent = new Agent(configured(steps, { eventStore: store }));
+		const agent = new RunnerAgent(configured(steps, { eventStore: store }));
 		const { id } = await agent.runOnce();
 		await expect(agent.replay("nobody")).rejects.toMatchObject({ code: "RUN_NOT_FOUND" });
 		const lines = readFileSync(file(), "utf8").split("\n");
@@ -374,6 +376,8 @@ describe("a replay", () => {
 		);
 		await expect(agent.replay(id)).rejects.toMatchObject({ code: "RECORD_ALTERED", data: { seq: 2 } });
 		appendFileSync(file(), "");
-		await expect(new Agent(configured(steps)).replay(id)).rejects.toMatchObject({ code: "CONFIG_INVALID" });
+		await expect(new RunnerAgent(configured(steps)).replay(id)).rejects.toMatchObject({
+			code: "CONFIG_INVALID",
+		});
 	});
 });

@@ -4,10 +4,10 @@ import type {
 	BeginAnswer,
 	CallAnswer,
 	EventStore,
-	PlanStep,
 	ResultError,
 	RoutedCall,
 	RunnerEvent,
+	RunnerStep,
 	StepVerdict,
 	StoredEvent,
 } from "../contract/index.ts";
@@ -28,7 +28,7 @@ export interface RecordedRun {
 	readonly answers: ReadonlyMap<number, CallAnswer | string>;
 	readonly verdicts: ReadonlyMap<number, StepVerdict>;
 	/** Steps as they came out of policy, by iteration. */
-	readonly planned: ReadonlyMap<number, PlanStep>;
+	readonly planned: ReadonlyMap<number, RunnerStep>;
 	/** The written results, by iteration. */
 	readonly written: ReadonlyMap<number, unknown>;
 	/** Iterations whose result policy let be written, and the memory did not take. */
@@ -66,7 +66,7 @@ function recordedRun(events: readonly StoredEvent[]): RecordedRun {
 	const calls: RecordedCall[] = [];
 	const answers = new Map<number, CallAnswer | string>();
 	const verdicts = new Map<number, StepVerdict>();
-	const planned = new Map<number, PlanStep>();
+	const planned = new Map<number, RunnerStep>();
 	const written = new Map<number, unknown>();
 	const unwritten = new Set<number>();
 	const unreflected = new Map<number, ResultError>();

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { configured, echo, finish, use } from "../agent/agent.fixture.ts";
-import { Agent } from "../agent/index.ts";
+import { RunnerAgent } from "../agent/index.ts";
 import type { RecordAnchor, RunnerEvent, StoredEvent } from "../contract/index.ts";
 import { chained, noHash } from "./hash-chain.ts";
 import { type EventStoreOptions, fileEventStore, memoryEventStore } from "./index.ts";
@@ -157,7 +157,7 @@ describe("with anchors", () => {
 			anchorEvery: 2,
 			anchor: () => Promise.reject(new Error("sink full")),
 		});
-		const result = await new Agent(
+		const result = await new RunnerAgent(
 			configured([use("echo", 1), finish], { eventStore, tools: [echo] }),
 		).runOnce();
 		expect(result.success).toBe(true);

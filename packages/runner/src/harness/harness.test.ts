@@ -1,7 +1,7 @@
 // The harness: what it gives to tests holds what it says.
 import { describe, expect, test } from "vitest";
-import { Agent } from "../agent/index.ts";
-import type { AgentConfig, PlanStep } from "../contract/index.ts";
+import { RunnerAgent } from "../agent/index.ts";
+import type { AgentConfig, RunnerStep } from "../contract/index.ts";
 import { type ExpectedAction, expectActions, snapshot, stubClient } from "./index.ts";
 
 const config = (script: Parameters<typeof stubClient>[0], more: Partial<AgentConfig> = {}): AgentConfig => ({
@@ -11,8 +11,8 @@ const config = (script: Parameters<typeof stubClient>[0], more: Partial<AgentCon
 	modelProviders: [stubClient(script)],
 	...more,
 });
-const echo: PlanStep = { type: "tool", toolId: "echo", input: { b: 1, a: 2 } };
-const finish: PlanStep = { type: "finish", message: "done" };
+const echo: RunnerStep = { type: "tool", toolId: "echo", input: { b: 1, a: 2 } };
+const finish: RunnerStep = { type: "finish", message: "done" };
 
 describe("a stub", () => {
 	test("gives its replies and chunks in order, and keeps each prompt [RUN-147]", async () => {
@@ -34,14 +34,14 @@ describe("a stub", () => {
 	});
 
 	test("past its end a run fails with STUB_EXHAUSTED [RUN-147]", async () => {
-		const result = await new Agent(config([echo])).runOnce();
+		const result = await new RunnerAgent(config([echo])).runOnce();
 		expect(result.error?.code).toBe("STUB_EXHAUSTED");
 	});
 });
 
 describe("expectActions", () => {
 	test("passes on exactly what was done, and else names the first index that differs [RUN-148]", async () => {
-		const result = await new Agent(config([echo, finish])).runOnce();
+		const result = await new RunnerAgent(config([echo, finish])).runOnce();
 		const done: readonly [ExpectedAction, ExpectedAction] = [
 			{ type: "tool", toolId: "echo", input: { a: 2, b: 1 } } as const,
 			{ type: "finish" } as const,
@@ -66,11 +66,12 @@ describe("expectActions", () => {
 });
 
 test("a snapshot is the same text for runs that did the same, with sorted keys and without ids and times [RUN-149]", async () => {
-	const run = (seed: number) => new Agent(config([echo, finish])).runOnce({ deterministic: true, seed });
+	const run = (seed: number) =>
+		new RunnerAgent(config([echo, finish])).runOnce({ deterministic: true, seed });
 	const [one, two] = [await run(1), await run(1)];
 	expect(snapshot(two)).toBe(snapshot(one));
-	const live = snapshot(await new Agent(config([echo, finish])).runOnce());
-	expect(snapshot(await new Agent(config([echo, finish])).runOnce())).toBe(live);
+	const live = snapshot(await new RunnerAgent(config([echo, finish])).runOnce());
+	expect(snapshot(await new RunnerAgent(config([echo, finish])).runOnce())).toBe(live);
 	expect(live).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}|\d{4}-\d{2}-\d{2}T/);
 	expect(live.indexOf('"actions"')).toBeLessThan(live.indexOf('"id"'));
 	expect(live).toContain("<id 1>");

@@ -1,21 +1,21 @@
 // A model client with scripted answers for tests.
 import { HoldfastError } from "@holdfast/upp";
 import type {
-	CallOptions,
 	ChatMessage,
 	LLMClient,
+	ModelCallOptions,
 	ModelInfo,
 	ModelResponse,
-	PlanStep,
+	RunnerStep,
 } from "../contract/index.ts";
 
 /** The answer of a stub: a text, its pieces, a step as JSON, a whole response, or an error to throw. */
-export type StubReply = string | readonly string[] | PlanStep | ModelResponse | Error;
+export type StubReply = string | readonly string[] | RunnerStep | ModelResponse | Error;
 
 /** A prompt as the stub got it. */
 export interface StubPrompt {
 	readonly messages: readonly ChatMessage[];
-	readonly options: Omit<CallOptions, "signal">;
+	readonly options: Omit<ModelCallOptions, "signal">;
 }
 
 /** A stub, and what it was asked. */
@@ -40,7 +40,7 @@ export function stubClient(script: readonly StubReply[], { info, usage }: StubOp
 	let next = 0;
 	const ask = (
 		prompt: string | readonly ChatMessage[],
-		options: CallOptions = {},
+		options: ModelCallOptions = {},
 	): readonly string[] | ModelResponse => {
 		const { signal, ...rest } = options;
 		signal?.throwIfAborted();

@@ -5,11 +5,11 @@ import type {
 	ModelRequest,
 	Planner,
 	PlannerState,
-	PlanStep,
 	Reflector,
 	RoutedCall,
+	RunnerStep,
+	RunnerTool,
 	RunOptions,
-	ToolDefinition,
 } from "../contract/index.ts";
 
 /** The state of a run in this process, by id. It is not needed after a crash, because it can be rebuilt. */
@@ -49,10 +49,10 @@ export interface LoopParts {
 	/** Where outputs go: to a client of the caller's by a call, to the run's own memory, or nowhere. */
 	readonly remembers: "by-call" | "with-run" | false;
 	/** Tools that the planner may choose from. */
-	tools(known: KnownTools): readonly Pick<ToolDefinition, "id" | "description" | "schema">[];
+	tools(known: KnownTools): readonly Pick<RunnerTool, "id" | "description" | "schema">[];
 	/** The call of the engine's that carries a step out; undefined where no tool does. `ask`: a person has to allow it. */
 	callOf(
-		step: PlanStep,
+		step: RunnerStep,
 		iteration: number,
 		ask: string | undefined,
 		known: KnownTools,

@@ -15,10 +15,10 @@ import {
 	type BeginAnswer,
 	memoryTool,
 	type PlanAnswer,
-	type PlanStep,
 	plainOf,
 	type ReflectAnswer,
 	type ResultError,
+	type RunnerStep,
 	textOf,
 	topics,
 } from "../contract/index.ts";
@@ -47,7 +47,7 @@ function next(parts: LoopParts, progress: Progress, known: KnownTools): Action {
 	const { phase, failure, result, planned } = progress;
 	if (failure !== undefined) return { kind: "finish", error: runnerError(failure) };
 	if (phase === "begin") return beginning(parts, progress);
-	if (phase === "act") return acting(parts, progress, planned?.step as PlanStep, known);
+	if (phase === "act") return acting(parts, progress, planned?.step as RunnerStep, known);
 	if (phase === "reflect" && reflects(parts)) return reflecting(parts, progress, known);
 	if (phase === "remember") return remembering(progress);
 	const maxSteps = progress.begin?.maxSteps ?? parts.maxSteps;
@@ -131,7 +131,7 @@ function planning(parts: LoopParts, progress: Progress, known: KnownTools): Acti
 	return { kind: "ask", topic: topics.plan, question, follows };
 }
 
-function acting(parts: LoopParts, progress: Progress, step: PlanStep, known: KnownTools): Action {
+function acting(parts: LoopParts, progress: Progress, step: RunnerStep, known: KnownTools): Action {
 	const { steps, planned } = progress;
 	const ask = planned?.verdict?.action === "ask" ? planned.verdict.rule : undefined;
 	const call = parts.callOf(step, steps, ask, known);
@@ -196,7 +196,7 @@ function remembering({ reflected, steps }: Progress): Action {
 	return { kind: "tools", tag: "remember", step: "same", calls: [call] };
 }
 
-function notFound({ toolId }: PlanStep): NonNullable<PlanAnswer["verdict"]> {
+function notFound({ toolId }: RunnerStep): NonNullable<PlanAnswer["verdict"]> {
 	const message = `There is no tool ${JSON.stringify(toolId)}. Choose one of the tools that are listed.`;
 	return { action: "refused", rule: "registry", code: "TOOL_NOT_FOUND", message };
 }

@@ -11,9 +11,9 @@ import {
 	type MemoryChange,
 	type ModelCall,
 	type PlanAnswer,
-	type PlanStep,
 	type ReflectAnswer,
 	type ResultError,
+	type RunnerStep,
 	textOf,
 	topics,
 } from "../contract/index.ts";
@@ -195,7 +195,7 @@ function afterPlan(given: Progress, planned: PlanAnswer): Progress {
 }
 
 /** A step that was not carried out is reported to the planner; where policy blocked it, the budget is one less. */
-function blocked(progress: Progress, step: PlanStep, { verdict, duration }: PlanAnswer): Progress {
+function blocked(progress: Progress, step: RunnerStep, { verdict, duration }: PlanAnswer): Progress {
 	const { code = "SAFETY_VIOLATION", message = "", rule = "" } = verdict ?? {};
 	const error: ResultError = { code, message, info: { rule } };
 	const action: ActionResult = { ...shown(step), ok: false, error, duration };
@@ -312,7 +312,7 @@ function moreRetries(before: Retries, more: number, lastError: string | undefine
 }
 
 /** The parts of a step that the list of actions shows. */
-function shown({ type, toolId, input }: PlanStep): Pick<ActionResult, "type" | "toolId" | "input"> {
+function shown({ type, toolId, input }: RunnerStep): Pick<ActionResult, "type" | "toolId" | "input"> {
 	return {
 		type,
 		...(toolId === undefined ? {} : { toolId }),
@@ -326,6 +326,6 @@ function failureOf(error: ResultError | undefined, output: unknown): unknown {
 	return { error, output };
 }
 
-function resultMessage({ toolId }: PlanStep, output: unknown): ChatMessage {
+function resultMessage({ toolId }: RunnerStep, output: unknown): ChatMessage {
 	return { role: "tool", ...(toolId === undefined ? {} : { toolId }), content: textOf(output) };
 }

@@ -1,6 +1,6 @@
 // Validates a planner's return value and converts it to plain data.
 import { HoldfastError } from "@holdfast/upp";
-import { type PlanStep, plainOf } from "../contract/index.ts";
+import { plainOf, type RunnerStep } from "../contract/index.ts";
 
 const types: ReadonlySet<string> = new Set(["tool", "message", "finish", "internal"]);
 
@@ -8,7 +8,7 @@ const types: ReadonlySet<string> = new Set(["tool", "message", "finish", "intern
  * A step in its recorded form: a copy of the fields that belong to its type.
  * @throws HoldfastError `PLAN_INVALID`.
  */
-export function readStep(given: unknown, storeReasoning: boolean): PlanStep {
+export function readStep(given: unknown, storeReasoning: boolean): RunnerStep {
 	if (typeof given !== "object" || given === null || Array.isArray(given)) throw invalid("it is no object");
 	const { type, toolId, input, message, reason } = given as Record<string, unknown>;
 	if (typeof type !== "string" || !types.has(type))
@@ -17,7 +17,7 @@ export function readStep(given: unknown, storeReasoning: boolean): PlanStep {
 		throw invalid("it is of the type tool and has no `toolId`");
 	if (message !== undefined && typeof message !== "string") throw invalid("its `message` is no text");
 	return {
-		type: type as PlanStep["type"],
+		type: type as RunnerStep["type"],
 		...(type === "tool" ? { toolId: toolId as string } : {}),
 		...(input === undefined ? {} : { input: plain(input) }),
 		...(message === undefined ? {} : { message }),

@@ -1,6 +1,6 @@
 // The deterministic planner: steps in order, or a function.
 import { HoldfastError } from "@holdfast/upp";
-import type { Planner, PlannerContext, PlannerState, PlanStep } from "../contract/index.ts";
+import type { Planner, PlannerContext, PlannerState, RunnerStep } from "../contract/index.ts";
 
 /**
  * Plans the given steps in order, or calls a function with the state. It has no position of its own: the run provides it,
@@ -10,8 +10,8 @@ import type { Planner, PlannerContext, PlannerState, PlanStep } from "../contrac
  */
 export function stepsPlanner(
 	steps:
-		| readonly PlanStep[]
-		| ((state: PlannerState, context: PlannerContext) => PlanStep | Promise<PlanStep>),
+		| readonly RunnerStep[]
+		| ((state: PlannerState, context: PlannerContext) => RunnerStep | Promise<RunnerStep>),
 ): Planner {
 	if (typeof steps === "function") return { plan: steps };
 	return {

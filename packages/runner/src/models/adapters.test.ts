@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import { configured } from "../agent/agent.fixture.ts";
-import { Agent } from "../agent/index.ts";
+import { RunnerAgent } from "../agent/index.ts";
 import type { LLMClient } from "../contract/index.ts";
 import { anthropicClient, localClient, openaiClient } from "./index.ts";
 
@@ -175,7 +175,7 @@ describe.each(adapters)("the adapter of %s", (_, make, answer) => {
 			},
 			modelProviders: [make(baseUrl), { call: async () => ({ text: "other" }) }],
 		});
-		const result = await new Agent(config).runOnce();
+		const result = await new RunnerAgent(config).runOnce();
 		expect(result.modelCalls).toMatchObject([
 			{ outcome: "failed", error: { code: "MODEL_UNAVAILABLE" } },
 			{ outcome: "ok" },

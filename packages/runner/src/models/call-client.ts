@@ -2,13 +2,19 @@
 
 import { HoldfastError } from "@holdfast/upp";
 import type { Timers } from "holdfast/host";
-import type { CallOptions, CallUsage, ChatMessage, LLMClient, ModelResponse } from "../contract/index.ts";
+import type {
+	CallUsage,
+	ChatMessage,
+	LLMClient,
+	ModelCallOptions,
+	ModelResponse,
+} from "../contract/index.ts";
 
 /** The context of a call. */
 export interface ClientCall {
 	readonly client: LLMClient;
 	readonly messages: readonly ChatMessage[];
-	readonly options: CallOptions;
+	readonly options: ModelCallOptions;
 	/** Fires when the run is aborted. */
 	readonly signal: AbortSignal;
 	/** Milliseconds. Default: no limit. */

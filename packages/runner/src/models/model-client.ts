@@ -8,15 +8,15 @@ import {
 	type LLMResponse,
 	type Message,
 	type ModelReference,
-	type ToolDefinition,
+	type ModelTool,
 	ToolResultMessage,
 	type UserContent,
 	UserMessage,
 } from "@holdfast/upp";
 import type {
-	CallOptions,
 	ChatMessage,
 	LLMClient,
+	ModelCallOptions,
 	ModelInfo,
 	ModelResponse,
 	TokenChunk,
@@ -42,7 +42,7 @@ export function modelClient(
 	const closing = new AbortController();
 	const closed = (): HoldfastError =>
 		new HoldfastError("CLIENT_CLOSED", "This client was closed. Make another one.");
-	const request = (prompt: string | readonly ChatMessage[], given: CallOptions = {}): LLMRequest => {
+	const request = (prompt: string | readonly ChatMessage[], given: ModelCallOptions = {}): LLMRequest => {
 		if (closing.signal.aborted) throw closed();
 		const { messages, system, tools } = readMessages(prompt);
 		const signal =
@@ -109,7 +109,7 @@ export function modelClient(
 }
 
 /** Parameters under the names that models know. */
-function paramsOf({ maxTokens, temperature, seed }: CallOptions): Record<string, unknown> {
+function paramsOf({ maxTokens, temperature, seed }: ModelCallOptions): Record<string, unknown> {
 	return {
 		...(maxTokens === undefined ? {} : { maxOutputTokens: maxTokens }),
 		...(temperature === undefined ? {} : { temperature }),
@@ -128,7 +128,7 @@ interface ReadMessages {
 	readonly messages: readonly Message[];
 	readonly system: string | undefined;
 	/** Tools called in the history: providers require their definitions. */
-	readonly tools: readonly ToolDefinition[];
+	readonly tools: readonly ModelTool[];
 }
 
 /** A prompt as the model layer has it: a text is one message of the user. */
@@ -137,7 +137,7 @@ function readMessages(prompt: string | readonly ChatMessage[]): ReadMessages {
 		typeof prompt === "string" ? [{ role: "user", content: prompt }] : prompt;
 	const messages: Message[] = [];
 	const system: string[] = [];
-	const tools = new Map<string, ToolDefinition>();
+	const tools = new Map<string, ModelTool>();
 	for (const { role, content, toolId = "tool" } of given) {
 		switch (role) {
 			case "system":

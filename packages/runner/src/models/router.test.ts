@@ -4,14 +4,14 @@ import { scriptedModel } from "@holdfast/testing";
 import { agent } from "holdfast";
 import { describe, expect, test, vi } from "vitest";
 import { configured, use } from "../agent/agent.fixture.ts";
-import { Agent } from "../agent/index.ts";
+import { RunnerAgent } from "../agent/index.ts";
 import type {
 	AgentConfig,
 	LLMClient,
 	ModelProvider,
 	ModelRequest,
-	PlanStep,
 	RunnerEvent,
+	RunnerStep,
 } from "../contract/index.ts";
 import { stubClient } from "../harness/index.ts";
 import { modelPlanner } from "../loop/index.ts";
@@ -57,7 +57,7 @@ function asking(
 			return { type: "finish", message: text };
 		},
 	};
-	return new Agent(configured([], { planner, modelProviders: providers, ...more })).runOnce();
+	return new RunnerAgent(configured([], { planner, modelProviders: providers, ...more })).runOnce();
 }
 
 const provider = (id: string, more: Partial<ModelProvider> = {}): ModelProvider & { client: Spied } =>
@@ -166,7 +166,7 @@ describe("a bare client", () => {
 				return { type: "finish", message: "ok" };
 			},
 		};
-		const result = await new Agent(configured([], { planner, modelProviders: [bare] })).runOnce();
+		const result = await new RunnerAgent(configured([], { planner, modelProviders: [bare] })).runOnce();
 		expect(result.success).toBe(true);
 		expect(result.modelCalls?.map(({ model }) => model)).toEqual(["mine", "mine"]);
 		expect(getModelInfo).toHaveBeenCalledTimes(1);
@@ -226,7 +226,7 @@ describe("a bare client", () => {
 		[{ id: "", client: client() }],
 		[{ id: "x", client: client(), priority: Number.NaN }],
 	])("that is invalid is refused with its path: %j", (given) => {
-		expect(() => new Agent(configured([], { modelProviders: [given as never] }))).toThrow(
+		expect(() => new RunnerAgent(configured([], { modelProviders: [given as never] }))).toThrow(
 			expect.objectContaining({
 				code: "CONFIG_INVALID",
 				message: expect.stringContaining("modelProviders[0]"),
@@ -295,7 +295,7 @@ describe("failover", () => {
 			const busy = stubClient([Object.assign(retriable(), { retryAfterMs }), "there"]);
 			const ports = { timers: { after }, clock: { now: () => 1_000, monotonic: () => 0 } };
 			const config = configured([], { planner, modelProviders: [busy], ports });
-			expect((await new Agent(config).runOnce()).result).toBe("there");
+			expect((await new RunnerAgent(config).runOnce()).result).toBe("there");
 			expect(waits).toContain(wait);
 		}
 	});
@@ -323,13 +323,13 @@ describe("failover", () => {
 			},
 		};
 		const planner: AgentConfig["planner"] = {
-			async plan({ step, transcript }, { callModel }): Promise<PlanStep> {
+			async plan({ step, transcript }, { callModel }): Promise<RunnerStep> {
 				if (step === 2) return { type: "finish", input: transcript };
 				const { text } = await callModel({ messages: [{ role: "user", content: "x" }] });
 				return { type: "message", message: text };
 			},
 		};
-		const result = await new Agent(
+		const result = await new RunnerAgent(
 			configured([], { planner, modelProviders: [broken, client("whole")] }),
 		).runOnce();
 		expect(result.result).toEqual([{ role: "assistant", content: "whole" }]);
@@ -360,7 +360,7 @@ describe("failover", () => {
 			modelProviders: [streaming],
 			eventBus: { emit: (event) => void events.push(event) },
 		});
-		const session = new Agent(config).createSession();
+		const session = new RunnerAgent(config).createSession();
 		const running = session.run();
 		const signal = await begun.promise;
 		session.abort();
@@ -410,7 +410,7 @@ describe("the account of a run", () => {
 			{ id: "one", models: ["counts"], client: counts },
 			{ id: "two", models: ["guesses"], client: client("1234") },
 		];
-		const { tokenUsage } = await new Agent(configured([], { planner, modelProviders })).runOnce();
+		const { tokenUsage } = await new RunnerAgent(configured([], { planner, modelProviders })).runOnce();
 		expect(tokenUsage).toEqual({ inputTokens: 22, outputTokens: 9, totalTokens: 31, estimated: true });
 	});
 
@@ -452,7 +452,7 @@ describe("the account of a run", () => {
 		const planner = modelPlanner({ promptTemplate: "plan" });
 		const stub = stubClient([use("echo", 1), "seen", finish]);
 		const config = configured([], { planner, reflector, promptStore, modelProviders: [stub] });
-		const { modelCalls, provenance } = await new Agent(config).runOnce();
+		const { modelCalls, provenance } = await new RunnerAgent(config).runOnce();
 		expect(stub.prompts[0]?.messages[0]).toEqual({ role: "system", content: "Now plan: Do it." });
 		expect(modelCalls?.map(({ promptRef }) => promptRef)).toEqual(["plan@2", "look@1", "plan@2"]);
 		expect(provenance?.templates).toEqual([

@@ -1,5 +1,5 @@
 // Where versions of templates are kept: in memory, or in a database. A version that is there is never written again.
-import type { Caller, DatabaseClient } from "@holdfast/memory";
+import type { DatabaseClient, MemoryCaller } from "@holdfast/memory";
 import type { PromptTemplate } from "../contract/index.ts";
 
 /** Keeps versions of templates. */
@@ -18,7 +18,7 @@ export interface TemplateKeeper {
 /** A database that can write a value only if its key is free. */
 export interface CreatingDatabase extends DatabaseClient {
 	/** False, with nothing written, where the key has a value. */
-	create?(collection: string, key: string, value: unknown, options?: Caller): Promise<boolean>;
+	create?(collection: string, key: string, value: unknown, options?: MemoryCaller): Promise<boolean>;
 }
 
 /** One after the other for each name. */
@@ -69,7 +69,7 @@ const turnsAt = new WeakMap<DatabaseClient, Turns>();
 export function databaseKeeper(
 	database: CreatingDatabase,
 	collection: string,
-	caller: Caller,
+	caller: MemoryCaller,
 ): TemplateKeeper {
 	const turns = turnsAt.get(database) ?? new Turns();
 	turnsAt.set(database, turns);

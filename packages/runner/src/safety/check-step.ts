@@ -2,20 +2,20 @@
 import { after } from "@holdfast/upp";
 import type { MaybePromise } from "holdfast/host";
 import type {
-	PlanStep,
 	PolicyDecision,
 	PolicyQuestion,
+	RunnerStep,
+	RunnerTool,
 	RuntimeFlags,
 	SafetyConfig,
 	StepVerdict,
-	ToolDefinition,
 } from "../contract/index.ts";
 import { firstMatch } from "./content.ts";
 import type { RateLimits } from "./rate-limits.ts";
 
 /** The result of checking a step. */
 export interface CheckedStep {
-	readonly step: PlanStep;
+	readonly step: RunnerStep;
 	/** Absent if the step may run as planned. */
 	readonly verdict?: StepVerdict;
 }
@@ -25,7 +25,7 @@ export interface StepRules {
 	readonly config: SafetyConfig;
 	readonly flags: Required<RuntimeFlags>;
 	readonly enableTools: ReadonlySet<string>;
-	tool(id: string): ToolDefinition | undefined;
+	tool(id: string): RunnerTool | undefined;
 	readonly limits: RateLimits;
 	/** Whether tool calls can ask a person for approval. If not, a decision `ask` blocks. */
 	readonly mayAsk: boolean;
@@ -37,7 +37,7 @@ export interface StepRules {
 }
 
 /** A promise only where an engine is asked that gives one. */
-export function checkStep(rules: StepRules, step: PlanStep): MaybePromise<CheckedStep> {
+export function checkStep(rules: StepRules, step: RunnerStep): MaybePromise<CheckedStep> {
 	const verdict = step.type === "tool" ? refusalOf(rules, step.toolId as string) : undefined;
 	if (verdict !== undefined) return { step, verdict };
 	const cleaned = step.type === "tool" ? sanitised(rules.config, step) : step;
@@ -100,7 +100,7 @@ export function lastingRefusal(
 	return undefined;
 }
 
-function sanitised({ sanitizers = [] }: SafetyConfig, step: PlanStep): PlanStep {
+function sanitised({ sanitizers = [] }: SafetyConfig, step: RunnerStep): RunnerStep {
 	let { input } = step;
 	for (const sanitize of sanitizers) input = sanitize(step.toolId as string, input);
 	if (input === step.input || JSON.stringify(input) === JSON.stringify(step.input)) return step;
@@ -110,8 +110,8 @@ function sanitised({ sanitizers = [] }: SafetyConfig, step: PlanStep): PlanStep 
 function asked(
 	rules: StepRules,
 	ask: NonNullable<StepRules["ask"]>,
-	given: PlanStep,
-	cleaned: PlanStep,
+	given: RunnerStep,
+	cleaned: RunnerStep,
 ): MaybePromise<CheckedStep> {
 	const target = cleaned.toolId === undefined ? {} : { target: cleaned.toolId };
 	const ofPlan = (planned: PolicyDecision): MaybePromise<CheckedStep> => {
@@ -137,7 +137,7 @@ function asked(
 				return ofTool(cleaned, "sanitizers");
 		}
 	};
-	const ofTool = (step: PlanStep, rule: string): MaybePromise<CheckedStep> => {
+	const ofTool = (step: RunnerStep, rule: string): MaybePromise<CheckedStep> => {
 		if (step.type !== "tool") return changed(given, step, rule);
 		const match = step === cleaned ? undefined : firstMatch(rules.config.contentFilter ?? [], step.input);
 		if (match !== undefined)
@@ -156,8 +156,8 @@ function asked(
 function afterInput(
 	{ config, mayAsk }: StepRules,
 	decision: PolicyDecision,
-	given: PlanStep,
-	cleaned: PlanStep,
+	given: RunnerStep,
+	cleaned: RunnerStep,
 	rule: string,
 ): CheckedStep {
 	switch (decision.action) {
@@ -181,8 +181,8 @@ function afterInput(
 }
 
 /** The step that policy puts in place of another: of the same type, for the same tool. Undefined for anything else. */
-function modifiedStep(subject: unknown, { type, toolId }: PlanStep): PlanStep | undefined {
-	const plain = JSON.parse(JSON.stringify(subject ?? null)) as Partial<PlanStep> | null;
+function modifiedStep(subject: unknown, { type, toolId }: RunnerStep): RunnerStep | undefined {
+	const plain = JSON.parse(JSON.stringify(subject ?? null)) as Partial<RunnerStep> | null;
 	if (typeof plain !== "object" || plain === null || plain.type !== type || plain.toolId !== toolId)
 		return undefined;
 	const { input, message, reason } = plain;
@@ -199,7 +199,7 @@ function modifiedStep(subject: unknown, { type, toolId }: PlanStep): PlanStep | 
 /** A decision that cannot be carried out blocks: the step must not pass for want of a way. */
 function cannot(
 	{ action, rule }: Exclude<PolicyDecision, { action: "allow" }>,
-	{ type }: PlanStep,
+	{ type }: RunnerStep,
 ): StepVerdict {
 	if (action !== "ask")
 		return blocked(
@@ -214,7 +214,7 @@ function cannot(
 	return blocked(rule, "POLICY_ERROR", why);
 }
 
-function changed(given: PlanStep, step: PlanStep, rule: string): CheckedStep {
+function changed(given: RunnerStep, step: RunnerStep, rule: string): CheckedStep {
 	if (given === step || JSON.stringify(given) === JSON.stringify(step)) return { step: given };
 	return {
 		step,

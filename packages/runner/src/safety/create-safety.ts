@@ -14,11 +14,11 @@ import {
 	type PolicyQuestion,
 	type ReflectAnswer,
 	type RunIdentity,
+	type RunnerTool,
 	type RuntimeFlags,
 	type SafetyConfig,
 	type SafetyLayer,
 	type StepVerdict,
-	type ToolDefinition,
 	topics,
 } from "../contract/index.ts";
 import { askEngine } from "./ask-engine.ts";
@@ -37,7 +37,7 @@ export interface SafetyParts {
 	readonly flags: Required<RuntimeFlags>;
 	readonly enableTools: readonly string[];
 	/** A registered tool. */
-	tool(id: string): ToolDefinition | undefined;
+	tool(id: string): RunnerTool | undefined;
 	readonly redactor: Redactor;
 	readonly clock: Clock;
 	readonly ids: Ids;

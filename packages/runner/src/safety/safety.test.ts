@@ -4,24 +4,21 @@ import { isHoldfastError } from "@holdfast/upp";
 import { memoryHost } from "holdfast";
 import { describe, expect, test, vi } from "vitest";
 import { configured, finish, made, use } from "../agent/agent.fixture.ts";
-import { Agent } from "../agent/index.ts";
+import { RunnerAgent } from "../agent/index.ts";
 import {
 	type AgentConfig,
 	type AuditRecord,
 	type PlannerState,
-	type PlanStep,
 	type PolicyDecision,
 	type PolicyQuestion,
+	type RunnerStep,
+	type RunnerTool,
 	type SafetyConfig,
-	type ToolDefinition,
 	topics,
 } from "../contract/index.ts";
 import { stubClient } from "../harness/index.ts";
 
-function spied(
-	id: string,
-	more: Partial<ToolDefinition> = {},
-): ToolDefinition & { readonly inputs: unknown[] } {
+function spied(id: string, more: Partial<RunnerTool> = {}): RunnerTool & { readonly inputs: unknown[] } {
 	const inputs: unknown[] = [];
 	return {
 		id,
@@ -35,7 +32,7 @@ function spied(
 }
 
 /** Carries out steps under these rules; gives what came of it and what is on record. */
-async function under(safety: SafetyConfig, steps: readonly PlanStep[], more: Partial<AgentConfig> = {}) {
+async function under(safety: SafetyConfig, steps: readonly RunnerStep[], more: Partial<AgentConfig> = {}) {
 	const states: PlannerState[] = [];
 	const planner = {
 		plan: (state: PlannerState) => {
@@ -173,7 +170,7 @@ describe("content", () => {
 				modelProviders: [client],
 				safety: { contentFilter: [matcher] },
 			});
-			const agent = new Agent(config);
+			const agent = new RunnerAgent(config);
 			const session = agent.createSession({ task: "do the FORBIDDEN thing" });
 			expect((await session.run()).error?.code).toBe("CONTENT_BLOCKED");
 			expect(client.prompts).toEqual([]);
@@ -218,7 +215,7 @@ describe("content", () => {
 });
 
 describe("writes", () => {
-	const writing: ToolDefinition = {
+	const writing: RunnerTool = {
 		id: "write",
 		run: async (_, { memory, database }) => {
 			await memory.append("notes", "the word is swordfish");
@@ -361,16 +358,16 @@ describe("a policy engine", () => {
 });
 
 describe("a decision at planner-output", () => {
-	const types: readonly PlanStep[] = [
+	const types: readonly RunnerStep[] = [
 		use("t", { n: 1 }),
 		{ type: "message", message: "hello" },
 		{ type: "finish", input: "over" },
 		{ type: "internal", message: "thinking" },
 	];
-	const at = (decision: (subject: PlanStep) => PolicyDecision): SafetyConfig => {
+	const at = (decision: (subject: RunnerStep) => PolicyDecision): SafetyConfig => {
 		let asked = 0;
 		const check = ({ point, subject }: PolicyQuestion): PolicyDecision =>
-			point === "planner-output" && asked++ === 0 ? decision(subject as PlanStep) : { action: "allow" };
+			point === "planner-output" && asked++ === 0 ? decision(subject as RunnerStep) : { action: "allow" };
 		return { policyEngine: { check } };
 	};
 
@@ -470,7 +467,7 @@ test("what has no audit record is not done: a sink that fails keeps tool and wri
 	const writing = await under(filtered, [use("t", 1), finish], { tools: [tool], memoryClient });
 	expect(writing.result.error?.code).toBe("AUDIT_WRITE_FAILED");
 	expect(await memoryClient.read(writing.result.sessionId as string)).toEqual([]);
-	const notes: ToolDefinition = {
+	const notes: RunnerTool = {
 		id: "notes",
 		run: (_, { memory }) => memory.append("notes", "it did").catch((error) => error.code),
 	};

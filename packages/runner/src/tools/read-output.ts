@@ -1,6 +1,6 @@
 // Converts a tool's return value or error into its record.
 import { messageOf } from "@holdfast/upp";
-import { plainOf, type ResultError, type ToolDefinition, type ToolMeta, textOf } from "../contract/index.ts";
+import { plainOf, type ResultError, type RunnerTool, type ToolMeta, textOf } from "../contract/index.ts";
 
 /** The outcome of one attempt. */
 export type Attempt =
@@ -30,7 +30,7 @@ export function readOutput(returned: unknown): Attempt {
 }
 
 /** Reads an error that a tool threw: it is retried only if the error or the tool allows it. */
-export function readError(tool: ToolDefinition, thrown: unknown): Attempt {
+export function readError(tool: RunnerTool, thrown: unknown): Attempt {
 	const message = messageOf(thrown);
 	const { code, retriable } = (thrown ?? {}) as { code?: unknown; retriable?: unknown };
 	let classified: unknown;

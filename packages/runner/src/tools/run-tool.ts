@@ -6,11 +6,11 @@ import { compileSchema, formatIssues } from "holdfast/execution";
 import type { MaybePromise } from "holdfast/host";
 import type {
 	CallAnswer,
-	ExecutionContext,
 	MemoryChange,
 	ResultError,
 	RetryOptions,
-	ToolDefinition,
+	RunnerTool,
+	RunnerToolContext,
 	ToolMeta,
 } from "../contract/index.ts";
 import { type Attempt, readError, readOutput, refused } from "./read-output.ts";
@@ -22,9 +22,9 @@ const longestRetryAfter = 30_000;
 
 /** The context of a call. */
 export interface ToolCall {
-	readonly tool: ToolDefinition;
+	readonly tool: RunnerTool;
 	readonly input: unknown;
-	readonly context: Omit<ExecutionContext, "signal" | "attempt" | "memory">;
+	readonly context: Omit<RunnerToolContext, "signal" | "attempt" | "memory">;
 	/** Fires when the run is aborted. */
 	readonly signal: AbortSignal;
 	readonly memory: MemoryClient;
@@ -96,10 +96,7 @@ function afterAttempt(came: Attempt, began: number, call: ToolCall, so: Attempts
 	});
 }
 
-function checked(
-	{ id, schema }: ToolDefinition,
-	input: unknown,
-): Extract<Attempt, { ok: false }> | undefined {
+function checked({ id, schema }: RunnerTool, input: unknown): Extract<Attempt, { ok: false }> | undefined {
 	if (schema === undefined) return undefined;
 	const issues = compileSchema(schema)(input ?? {});
 	if (issues.length === 0) return undefined;
@@ -124,7 +121,7 @@ function once(call: ToolCall, attempt: number): MaybePromise<Attempt> {
 }
 
 /** The context of a tool for one attempt. */
-class AttemptContext implements ExecutionContext {
+class AttemptContext implements RunnerToolContext {
 	declare readonly agentId: string;
 	declare readonly sessionId: string;
 	declare readonly rng: () => number;

@@ -2,18 +2,18 @@
 
 import { durationFault, HoldfastError } from "@holdfast/upp";
 import { compileSchema } from "holdfast/execution";
-import { executorTool, memoryTool, type RetryOptions, type ToolDefinition } from "../contract/index.ts";
+import { executorTool, memoryTool, type RetryOptions, type RunnerTool } from "../contract/index.ts";
 
 const own: ReadonlySet<string> = new Set([memoryTool, executorTool]);
 
 export class ToolRegistry {
-	readonly #tools = new Map<string, ToolDefinition>();
+	readonly #tools = new Map<string, RunnerTool>();
 
 	/**
 	 * Adds a tool.
 	 * @throws HoldfastError `TOOL_INVALID`, `TOOL_DUPLICATE`, `SCHEMA_INVALID`.
 	 */
-	register(tool: ToolDefinition): void {
+	register(tool: RunnerTool): void {
 		const problem = faultOf(tool);
 		if (problem !== undefined)
 			throw new HoldfastError("TOOL_INVALID", `A tool cannot be registered: ${problem}.`);
@@ -34,17 +34,17 @@ export class ToolRegistry {
 		this.#tools.set(id, tool);
 	}
 
-	get(id: string): ToolDefinition | undefined {
+	get(id: string): RunnerTool | undefined {
 		return this.#tools.get(id);
 	}
 
 	/** In the order in which they were registered. */
-	list(): readonly ToolDefinition[] {
+	list(): readonly RunnerTool[] {
 		return [...this.#tools.values()];
 	}
 }
 
-function faultOf(tool: ToolDefinition): string | undefined {
+function faultOf(tool: RunnerTool): string | undefined {
 	if (typeof tool !== "object" || tool === null) return "it is no object";
 	if (typeof tool.id !== "string" || tool.id === "") return "its `id` is no text";
 	if (typeof tool.run !== "function") return `${JSON.stringify(tool.id)} has no function \`run\``;

@@ -2,20 +2,20 @@
 import { isHoldfastError } from "@holdfast/upp";
 import { describe, expect, test, vi } from "vitest";
 import { configured, echo, finish, made, use } from "../agent/agent.fixture.ts";
-import { Agent } from "../agent/index.ts";
+import { RunnerAgent } from "../agent/index.ts";
 import type {
 	ActionResult,
 	AgentConfig,
 	AgentResult,
-	ExecutionContext,
-	ToolDefinition,
+	RunnerTool,
+	RunnerToolContext,
 } from "../contract/index.ts";
 
 const quick = { retry: { baseDelayMs: 0 } };
 const retriable = (message = "again") => Object.assign(new Error(message), { retriable: true });
 
 async function running(
-	tool: ToolDefinition,
+	tool: RunnerTool,
 	input?: unknown,
 	more: Partial<AgentConfig> = {},
 ): Promise<{ action: ActionResult; result: AgentResult }> {
@@ -36,7 +36,7 @@ describe("the registry", () => {
 	test("gives tools back with all they say; a repeated id and a malformed schema are refused [RUN-065]", async () => {
 		const agent = made([use("later", 1), finish]);
 		expect((await agent.runOnce()).actions?.[0]?.error?.code).toBe("TOOL_NOT_FOUND");
-		const later: ToolDefinition = {
+		const later: RunnerTool = {
 			id: "later",
 			description: "Added.",
 			idempotent: true,
@@ -52,7 +52,7 @@ describe("the registry", () => {
 			"SCHEMA_INVALID",
 		);
 		expect(codeOf(() => agent.registerTool({ id: "bad" } as never))).toBe("TOOL_INVALID");
-		expect(codeOf(() => new Agent(configured([], { tools: [echo, echo] })))).toBe("TOOL_DUPLICATE");
+		expect(codeOf(() => new RunnerAgent(configured([], { tools: [echo, echo] })))).toBe("TOOL_DUPLICATE");
 		expect(agent.listTools()).toHaveLength(2);
 		expect((await agent.runOnce()).actions?.[0]?.output).toBe("ran");
 	});
@@ -161,7 +161,7 @@ describe("a tool past its time", () => {
 	test("gets an abort and yields TOOL_TIMEOUT; only an idempotent one is tried again [RUN-070]", async () => {
 		for (const idempotent of [false, true]) {
 			const signals: AbortSignal[] = [];
-			const run = (_: unknown, { signal }: ExecutionContext) => {
+			const run = (_: unknown, { signal }: RunnerToolContext) => {
 				signals.push(signal);
 				return new Promise(() => {});
 			};
@@ -193,7 +193,7 @@ test("latency is the time of all attempts and calls of a tool, by its id [RUN-03
 	let now = 0;
 	const clock = { now: () => now, monotonic: () => now };
 	let calls = 0;
-	const slow: ToolDefinition = {
+	const slow: RunnerTool = {
 		id: "slow",
 		...quick,
 		run: () => {
@@ -211,7 +211,7 @@ test("latency is the time of all attempts and calls of a tool, by its id [RUN-03
 
 test("what calls give under one name is kept once, the last of it, whatever tools and names are called [RUN-031] [RUN-032]", async () => {
 	const given = ["one", "two", "three"];
-	const tool: ToolDefinition = {
+	const tool: RunnerTool = {
 		id: "constructor",
 		run: () => ({ ok: true, output: 1, meta: { attachments: { toString: given.shift() as string } } }),
 	};

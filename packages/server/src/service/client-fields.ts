@@ -12,7 +12,7 @@ import type { ExecuteRequest } from "./service-types.ts";
 export type ClientField = "prompt" | "history" | "tools" | "model" | "options";
 
 /** Options of what clients may send. */
-export interface ClientOptions {
+export interface ClientFieldOptions {
 	/** What clients may set beside their input. Each lets everybody who may call set it. Default: nothing. */
 	readonly clientsMaySet?: readonly ClientField[];
 	/**
@@ -52,7 +52,7 @@ export function clientRules({
 	clientsMaySet = clients === undefined ? [] : fields,
 	maxMessages = 1_000,
 	maxTools = 100,
-}: ClientOptions): ClientRules {
+}: ClientFieldOptions): ClientRules {
 	if (clients !== undefined && clients !== "bring-context")
 		throw new HoldfastTypeError(
 			"invalid_option",

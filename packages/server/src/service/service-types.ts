@@ -17,7 +17,7 @@ import type {
 	SuperviseOptions,
 	WorkOptions,
 } from "holdfast/types";
-import type { ClientOptions } from "./client-fields.ts";
+import type { ClientFieldOptions } from "./client-fields.ts";
 import type { SessionInspection } from "./inspection.ts";
 import type { SessionOwner } from "./served-key.ts";
 
@@ -85,7 +85,7 @@ export type NamedModels =
 	| ((name: string) => AgentOptions["model"] | Promise<AgentOptions["model"]>);
 
 /** Options of `sessionService`. */
-export interface SessionServiceOptions extends ClientOptions {
+export interface SessionServiceOptions extends ClientFieldOptions {
 	/** Where the sessions live: `sqliteHost(path)`, or `memoryHost()` for those that need not survive. */
 	readonly host: Host;
 	/** What the agents of all sessions are made with: model, system prompt, tools, prices and so on. */

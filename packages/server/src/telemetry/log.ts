@@ -81,7 +81,7 @@ export interface ModelErrorLog extends OfRun {
 }
 
 /** A line of the log. `JSON.stringify(entry)` makes it one line. */
-export type LogEntry = RequestLog | RunLog | ModelErrorLog | ErrorLog;
+export type RequestLogEntry = RequestLog | RunLog | ModelErrorLog | ErrorLog;
 
 /** The entry for an error: what it is and where it came from, not what it says. */
 export function errorEntry(error: unknown): ErrorLog {

@@ -1,7 +1,7 @@
 // Logs and counts what runs do: their ends, tokens and cost, and the calls of models that failed, with what the provider said.
 import type { RunObserver } from "holdfast/execute";
 import type { ServedRun } from "../service/index.ts";
-import type { LogEntry } from "./log.ts";
+import type { RequestLogEntry } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 
 /** Characters of a message that are logged. */
@@ -9,7 +9,7 @@ const longest = 1_000;
 
 /** Sees the runs of a service. Must not throw, and so must `log` not. */
 export function observeRuns(
-	log: (entry: LogEntry) => void,
+	log: (entry: RequestLogEntry) => void,
 	metrics: Metrics,
 ): (run: ServedRun) => RunObserver {
 	return ({ tenant, user, sessionId, runId }) => {

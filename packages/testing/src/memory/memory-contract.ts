@@ -1,6 +1,6 @@
 // The contract that memory and database clients keep, as a list of cases for any test runner. Each case gets a place of
 // its own.
-import type { ClientOptions, Clients } from "@holdfast/memory";
+import type { Clients, MemoryClientOptions } from "@holdfast/memory";
 import type { ContractCase } from "../contract/index.ts";
 import { accessCases } from "./access-cases.ts";
 import { databaseCases } from "./database-cases.ts";
@@ -11,7 +11,7 @@ import type { WrittenCase } from "./written-case.ts";
 /** One place that entries and values are kept in. */
 export interface MemoryWorld {
 	/** Clients over the place; what some wrote, the others find. */
-	clients(options?: Omit<ClientOptions, "encryption">): Clients | Promise<Clients>;
+	clients(options?: Omit<MemoryClientOptions, "encryption">): Clients | Promise<Clients>;
 	/** Removes the place. */
 	end(): void | Promise<void>;
 }

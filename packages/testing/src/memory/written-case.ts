@@ -1,11 +1,11 @@
 // A case of the contract of memory and database clients.
-import type { ClientOptions, Clients } from "@holdfast/memory";
+import type { Clients, MemoryClientOptions } from "@holdfast/memory";
 
 /** A case, run over one place. */
 export interface WrittenCase {
 	readonly title: string;
 	/** `open` gives clients over the place, which the suite closes. */
-	run(open: (options?: Omit<ClientOptions, "encryption">) => Promise<Clients>): Promise<void>;
+	run(open: (options?: Omit<MemoryClientOptions, "encryption">) => Promise<Clients>): Promise<void>;
 }
 
 /** Keys that mean something to databases, to JavaScript or to their encodings, or differ in little. */

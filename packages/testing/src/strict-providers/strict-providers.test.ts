@@ -4,7 +4,7 @@ import {
 	type JSONSchema,
 	type LLMRequest,
 	type Message,
-	type ToolDefinition,
+	type ModelTool,
 	ToolResultMessage,
 	UserMessage,
 } from "@holdfast/upp";
@@ -26,7 +26,7 @@ async function refusals(messages: readonly Message[], more: Partial<LLMRequest> 
 	);
 }
 
-function tool(name: string, parameters: unknown = { type: "object", properties: {} }): ToolDefinition {
+function tool(name: string, parameters: unknown = { type: "object", properties: {} }): ModelTool {
 	return { name, description: "d", parameters: parameters as JSONSchema };
 }
 

@@ -11,7 +11,7 @@ import type {
 	LanguageModelV4Usage,
 } from "@ai-sdk/provider";
 import { expectTypeOf, test } from "vitest";
-import type { ToolDefinition } from "../messages/index.ts";
+import type { ModelTool } from "../messages/index.ts";
 import type { resolveModel } from "../providers/index.ts";
 import type { AISDKUsage, CallOptions, LanguageModel, StreamPart } from "./language-model-types.ts";
 
@@ -36,5 +36,5 @@ test("what we call them with has the names and types they expect", () => {
 	type Ours = Omit<CallOptions, "prompt" | "tools" | "reasoning" | "responseFormat" | "headers">;
 	expectTypeOf<Required<Ours>>().toExtend<Required<Pick<LanguageModelV4CallOptions, keyof Ours>>>();
 	expectTypeOf<keyof CallOptions>().toExtend<keyof LanguageModelV4CallOptions>();
-	expectTypeOf<ToolDefinition["parameters"]>().toExtend<LanguageModelV4FunctionTool["inputSchema"]>();
+	expectTypeOf<ModelTool["parameters"]>().toExtend<LanguageModelV4FunctionTool["inputSchema"]>();
 });

@@ -1,6 +1,6 @@
 // The tools of a request as the AI SDK has them, and the names by which the provider knows them.
 
-import type { ToolDefinition } from "../messages/index.ts";
+import type { ModelTool } from "../messages/index.ts";
 import { wellFormed } from "../text/index.ts";
 import {
 	objectSchema,
@@ -27,10 +27,10 @@ export interface WireTools {
 }
 
 const none: WireTools = { tools: [], renamed: new Map() };
-const known = new WeakMap<Dialect, WeakMap<readonly ToolDefinition[], WireTools>>();
+const known = new WeakMap<Dialect, WeakMap<readonly ModelTool[], WireTools>>();
 
 /** The tools as they are sent. Kept with the list; a list that has grown since is converted again. */
-export function wireTools(tools: readonly ToolDefinition[] | undefined, dialect: Dialect): WireTools {
+export function wireTools(tools: readonly ModelTool[] | undefined, dialect: Dialect): WireTools {
 	if (tools === undefined || tools.length === 0) return none;
 	let cache = known.get(dialect);
 	if (cache === undefined) {
@@ -45,7 +45,7 @@ export function wireTools(tools: readonly ToolDefinition[] | undefined, dialect:
 	return made;
 }
 
-function renamedOf(tools: readonly ToolDefinition[], dialect: Dialect): RenamedTools {
+function renamedOf(tools: readonly ModelTool[], dialect: Dialect): RenamedTools {
 	const renamed = new Map<string, RenamedTool>();
 	for (const { name, parameters, provider } of tools) {
 		const sent = wireToolName(name);
@@ -59,7 +59,7 @@ function renamedOf(tools: readonly ToolDefinition[], dialect: Dialect): RenamedT
 	return renamed;
 }
 
-function wireTool(tool: ToolDefinition, { version, properties }: Dialect): object {
+function wireTool(tool: ModelTool, { version, properties }: Dialect): object {
 	const { description, parameters, metadata, strict, inputExamples, provider } = tool;
 	const name = wireToolName(tool.name);
 	if (provider !== undefined)

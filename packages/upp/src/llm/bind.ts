@@ -1,7 +1,7 @@
 // The one path from a model with its options to a request: `llm()` and every engine build requests here.
 
 import { HoldfastError, HoldfastTypeError } from "../errors/index.ts";
-import type { JSONSchema, Message, ToolDefinition } from "../messages/index.ts";
+import type { JSONSchema, Message, ModelTool } from "../messages/index.ts";
 import {
 	type BoundLLMModel,
 	checkedModel,
@@ -18,7 +18,7 @@ import type { LLMOptions } from "./llm-types.ts";
 export interface RequestExtra {
 	signal?: AbortSignal;
 	/** Default: the tools of the options. */
-	tools?: readonly ToolDefinition[];
+	tools?: readonly ModelTool[];
 	/** Default: the structure of the options. */
 	structure?: JSONSchema;
 	/** How to treat an answer that is not JSON although a structure requires it. Default: the call fails. */

@@ -36,10 +36,10 @@ export { deepest, isPlainRecord, storable } from "./storable.ts";
 export type {
 	BeforeCallDecision,
 	JSONSchema,
+	ModelTool,
 	ProviderTool,
 	Tool,
 	ToolCall,
-	ToolDefinition,
 	ToolExecution,
 	ToolResult,
 	ToolUseStrategy,

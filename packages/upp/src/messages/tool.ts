@@ -14,7 +14,7 @@ export interface JSONSchema {
 }
 
 /** A tool as a model sees it. */
-export interface ToolDefinition {
+export interface ModelTool {
 	name: string;
 	description: string;
 	parameters: JSONSchema;
@@ -37,7 +37,7 @@ export interface ProviderTool {
 }
 
 /** A tool that can be run. A throw becomes an error result for the model. */
-export interface Tool<Params = any, Result = unknown> extends ToolDefinition {
+export interface Tool<Params = any, Result = unknown> extends ModelTool {
 	run(params: Params, context?: any): Result | Promise<Result>;
 	/** Asked before each run; `false` answers the call without running it. */
 	approval?(params: Params): boolean | Promise<boolean>;

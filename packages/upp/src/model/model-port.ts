@@ -1,7 +1,7 @@
 // The language model port: what a model is asked, what it answers, and how a provider makes it ready.
 
 import type { UPPError } from "../errors/index.ts";
-import type { AssistantMessage, JSONSchema, Message, ToolDefinition } from "../messages/index.ts";
+import type { AssistantMessage, JSONSchema, Message, ModelTool } from "../messages/index.ts";
 import type { StreamEvent } from "../stream/index.ts";
 import type { StopReason, TokenUsage } from "../turn/index.ts";
 import type { ProviderConfig } from "./provider.ts";
@@ -32,7 +32,7 @@ export interface LLMRequest {
 	system?: string;
 	/** Model parameters such as `temperature`; each model's port defines the ones it knows. */
 	params?: Record<string, unknown>;
-	tools?: readonly ToolDefinition[];
+	tools?: readonly ModelTool[];
 	/** The schema the answer must follow. */
 	structure?: JSONSchema;
 	/**

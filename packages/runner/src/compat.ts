@@ -1,0 +1,10 @@
+// Entry `@holdfast/runner/compat`: names that the runner shares with other packages of Holdfast, where they mean something
+// else. New programs import the names they stand for from `@holdfast/runner`.
+export { RunnerAgent as Agent } from "./agent/index.ts";
+export type { RunnerSession as AgentSession } from "./contract/agent-contract.ts";
+export type { ModelCallOptions as CallOptions } from "./contract/llm-client.ts";
+export type { RunnerStep as PlanStep } from "./contract/plan-step.ts";
+export type {
+	RunnerTool as ToolDefinition,
+	RunnerToolContext as ExecutionContext,
+} from "./contract/tool-definition.ts";
