@@ -45,11 +45,12 @@ export interface OutboundRequest {
 export type SendRequest = (request: OutboundRequest) => Promise<OutboundResponse>;
 
 /**
- * Makes a function that requests public addresses over HTTP and HTTPS. It uses no proxy and shares no connection.
+ * Creates a function that requests public addresses over HTTP and HTTPS. It uses no proxy and shares no connection.
  *
- * What it gives rejects with `URL_REFUSED` for another scheme, credentials in the address or what is no address, with
- * `SSRF_BLOCKED`, `TOO_MANY_REDIRECTS`, `RESPONSE_INVALID`, `CONNECTION_FAILED` (`retryable`), or the reason of the signal.
- * @throws HoldfastError `DESTINATION_INVALID` for what cannot be in `allowPrivate`.
+ * The function rejects with `URL_REFUSED` for another scheme, credentials in the address or an invalid address, with
+ * `SSRF_BLOCKED`, `TOO_MANY_REDIRECTS`, `RESPONSE_INVALID`, `CONNECTION_FAILED` (`retryable`), or the reason of the
+ * signal.
+ * @throws HoldfastError `DESTINATION_INVALID` for an invalid entry of `allowPrivate`.
  * @example
  * ```ts no-run
  * import { outbound } from "@holdfast/outbound";

@@ -17,9 +17,9 @@ export function readAddress(text: string): Address | undefined {
 }
 
 /**
- * Whether an IP address lies on the public internet: not loopback, private, link-local, shared by a carrier, multicast,
- * reserved or unspecified. Of an IPv4 address inside an IPv6 one (mapped, or behind NAT64) the IPv4 address counts; 6to4
- * and Teredo are never public. Text that is no address is not public.
+ * Whether an IP address is on the public internet: not loopback, private, link-local, carrier-shared, multicast, reserved
+ * or unspecified. For an IPv4 address inside an IPv6 one (mapped, or behind NAT64) the IPv4 address counts; 6to4 and
+ * Teredo are never public. Any other text is not public.
  *
  * @example
  * ```ts

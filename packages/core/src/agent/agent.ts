@@ -219,12 +219,12 @@ export class Agent<const Tools extends ToolSet = ToolSet, const Schema extends O
 	}
 
 	/**
-	 * Works on what is due in this agent's sessions, until the signal fires or the agent is closed: runs and accepted turns
-	 * that a dead process left, and what the host has scheduled. Yields each run as it is resumed; they continue by
-	 * themselves. Any number of processes may work on one host: each run is resumed by one of them.
+	 * Runs the due work of this agent's sessions, until the signal fires or the agent is closed: runs and accepted turns
+	 * that a dead process left, and work that the host has scheduled. Yields each run as it is resumed; the runs continue
+	 * by themselves. Any number of processes may work on one host: each run is resumed by one of them.
 	 *
-	 * Rejects with what the store or resuming a run threw, unless `onProblem` is notified of it; `invalid_option` for an option
-	 * that makes no sense.
+	 * Rejects with an error of the store or of resuming a run, unless `onProblem` receives it; `invalid_option` for an
+	 * invalid option.
 	 *
 	 * @example
 	 * import { openai } from "@ai-sdk/openai";

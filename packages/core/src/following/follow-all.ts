@@ -54,13 +54,14 @@ const readersAtOnce = 256;
 const rememberedSessions = 100_000;
 
 /**
- * Follows all sessions of a store, whichever worker owns them, until it is left or its signal fires. Of a session that was
- * deleted nothing more comes. What a model says comes with the entry after it.
+ * Follows all sessions of a store, regardless of the workers that own them, until you stop iterating or the signal fires.
+ * A deleted session has no further events. Text of the model arrives with the entry after it.
  *
- * With `known` no event is missed or given twice, wherever it begins again. Without it, a run that was under way is given
- * from its start again, and of sessions that changed meanwhile only the last run.
+ * With `known` no event is missed or repeated after a restart. Without it, a running run is delivered from its start
+ * again, and only the last run of sessions that changed in the meantime.
  *
- * Rejects with `changes_expired` for a position that the store no longer remembers, and as reading a session does.
+ * Rejects with `changes_expired` for a position that the store no longer remembers, and with the errors of reading a
+ * session.
  *
  * @example
  * import { Agent, followAll, memoryHost } from "holdfast";

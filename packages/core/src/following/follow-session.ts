@@ -26,14 +26,14 @@ export interface FollowOptions {
 }
 
 /**
- * Follows a session of a store, whichever worker owns it: its events from any position on, boundaries of turns and steps among
- * them. What a model says is there in pieces where its agent has `keepDeltasMs`, else as whole messages. Nobody waits for
- * who follows. It ends as `until` says, and when the session is deleted.
+ * Follows a session of a store, regardless of the worker that owns it: its events from any position on, including the
+ * boundaries of turns and steps. The model's text arrives in pieces if its agent has `keepDeltasMs`, else as complete
+ * messages. Runs never wait for followers. It ends as `until` defines, and when the session is deleted.
  *
- * Rejects with `invalid_event_id` for an id that no event of the session has, `events_expired` when what follows the id is
- * no longer kept: then follow from the beginning.
+ * Rejects with `invalid_event_id` for an id that no event of the session has, `events_expired` if the events after the id
+ * are no longer stored: then follow from the beginning.
  *
- * @param key As `journal.list()` gives it; `session.follow()` does the same for a session at hand.
+ * @param key The key as `journal.list()` returns it; `session.follow()` does the same for a session handle.
  * @example
  * import { Agent, followSession, memoryHost } from "holdfast";
  * import { scriptedModel } from "@holdfast/testing";

@@ -77,7 +77,8 @@ const observeNames = optionNames<ObserverOptions>({
 });
 
 /**
- * Observes all runs of a host, in whichever process they are. Start one for a store, not one for each worker: two of them count twice.
+ * Observes all runs of a host, in every process. Start one observer for a store, not one for each worker: two of them
+ * count twice.
  *
  * @example
  * ```ts

@@ -30,10 +30,10 @@ export type PlanActReflectOptions = Partial<
 >;
 
 /**
- * Plans, acts and reflects with the tools of the agent it is given to. What the user says is the task. Planning asks the
- * given planner, or a model of `modelProviders`; every answer is on record before it is used. The rules of `safety` are asked
- * before each plan is committed, and their audit records share its append; give `auditSink` to have those of prompts, too.
- * Whether a person is asked is up to the tools: where a policy engine decides `ask`, the step is blocked.
+ * Plans, acts and reflects with the tools of its agent. The user's message is the task. Planning asks the given planner,
+ * or a model of `modelProviders`; every answer is recorded before it is used. The rules of `safety` are checked before
+ * each plan is committed, and their audit records share its append; pass `auditSink` to receive those of prompts, too.
+ * The tools decide whether a person is asked: if a policy engine decides `ask`, the step is blocked.
  *
  * @throws HoldfastError `CONFIG_INVALID` without a planner and without providers.
  * @example

@@ -20,11 +20,11 @@ interface FileContent extends StoredSession {
 }
 
 /**
- * A session store in a folder: one file a key, for keys of any kind and length. Several processes of one machine may
- * share the folder; the file system must know hard links. A commit is on the disk when it resolves.
+ * A session store in a folder: one file per key, for keys of any kind and length. Several processes of one machine may
+ * share the folder; the file system must support hard links. A commit is on disk when it resolves.
  *
- * Its calls reject with `journal_corrupt` for a file that is damaged and `journal_newer` for one of a later release,
- * which are left as they are, with `session_store_busy`, and with the errors of the file system.
+ * Its calls reject with `journal_corrupt` for a damaged file and `journal_newer` for one of a later release, which are
+ * left unchanged, with `session_store_busy`, and with the errors of the file system.
  *
  * @example
  * import { openai } from "@ai-sdk/openai";

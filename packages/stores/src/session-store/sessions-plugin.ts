@@ -5,8 +5,8 @@ import { definePlugin, type Plugin } from "holdfast/plugins";
 /** Plugins that say where sessions are kept. */
 export const sessions: {
 	/**
-	 * Sessions as files of a folder, which is created on first use: a FileSessionStore. The option `host.sessionStore`
-	 * must not be given beside it.
+	 * Sessions as files of a folder, which is created on first use: a FileSessionStore. Do not combine it with the option
+	 * `host.sessionStore`.
 	 *
 	 * @example
 	 * import { openai } from "@ai-sdk/openai";

@@ -21,7 +21,8 @@ export interface Way {
 type Pair = readonly [near: Socket, far: Socket];
 
 /**
- * Opens a way to whatever port of 127.0.0.1 `target` says when somebody connects; where it says none, connections end at once.
+ * Opens a proxy to the port of 127.0.0.1 that `target` returns for each connection; if it returns none, the connection is
+ * closed at once.
  * @example
  * ```ts
  * import { openWay } from "@holdfast/testing/postgres-server";

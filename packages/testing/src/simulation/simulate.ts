@@ -47,14 +47,14 @@ const mostRounds = 60;
 
 /**
  * Runs the engine and its sessions through one schedule: two or three workers over one store, users that send, steer,
- * interrupt, suspend, stop, fork, fold, kill and delete, answer calls or let them run, notify sessions of something at its
- * time, models and tools that fail, providers that are busy, a sub-agent that works while its parent waits or in the background, and a scheduler
- * that delays, reorders, crashes, stops and restarts. Everything follows from the seed; nothing waits for real time.
+ * interrupt, suspend, stop, fork, fold, kill and delete, answer or approve calls, schedule notifications, models and
+ * tools that fail, providers that are busy, a sub-agent that works while its parent waits or in the background, and a
+ * scheduler that delays, reorders, crashes, stops and restarts. Everything follows from the seed, without real time.
  *
- * Checked, during and after: nothing committed is lost or doubled, one writer at a time, each effect under one recorded
- * key, accepted inputs taken in once and in order, accepted answers on record, every run ended, no call without a result
- * or with two, watchers get what is committed and nothing else, a deletion leaves nothing, each task in the background
- * comes to its end and is reported once, each notification is delivered once and acknowledged.
+ * Checked during and after: nothing committed is lost or doubled, there is one writer at a time, each effect has one
+ * recorded key, accepted inputs are processed once and in order, accepted answers are recorded, every run ends, no call
+ * is without a result or has two, watchers get exactly the committed events, a deletion leaves nothing, each background
+ * task ends and is reported once, each notification is delivered once and acknowledged.
  *
  * @example
  * ```ts

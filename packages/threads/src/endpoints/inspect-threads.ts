@@ -18,7 +18,7 @@ const mostChanges = 500;
 const mostKnown = 20_000;
 
 /**
- * What `inspector` of `@holdfast/inspector` looks into where a server has threads.
+ * The source of data for `inspector` of `@holdfast/inspector` on a server with threads.
  *
  * @example
  * ```ts no-run

@@ -21,9 +21,9 @@ export type ProviderModelOptions = Partial<
 };
 
 /**
- * Makes a model of a provider: it can be given wherever a model is asked for. Parameters of a call (`temperature`, `topP`,
- * `topK`, `maxOutputTokens`, `stopSequences`, `toolChoice`, `parallelToolCalls`, `reasoning`, `providerOptions`) go before
- * the options given here.
+ * Creates a model from a provider, for every option that accepts a model. Parameters of a call (`temperature`, `topP`,
+ * `topK`, `maxOutputTokens`, `stopSequences`, `toolChoice`, `parallelToolCalls`, `reasoning`, `providerOptions`) take
+ * precedence over the options given here.
  *
  * @example
  * ```ts

@@ -63,14 +63,14 @@ const remembered = 64;
 const patience = 30_000;
 
 /**
- * A store of checkpoints in one SQLite file, for one machine: any number of stores and processes may open it at once.
- * A session costs the bytes of what was said in it, not of how often it was saved. Session ids may be any text.
+ * A store of checkpoints in one SQLite file, for one machine: any number of stores and processes may open it at once. The
+ * size of a session depends on its messages, not on how often it was saved. Session ids may be any text.
  *
- * `save`, `load`, `delete` and `list` reject with `checkpoint_failed` (retryable) when the file cannot be used, and `load`
- * with `checkpoint_corrupt` when it was damaged.
+ * `save`, `load`, `delete` and `list` reject with `checkpoint_failed` (retryable) if the file cannot be used, and `load`
+ * with `checkpoint_corrupt` if it is damaged.
  *
- * @throws HoldfastError `checkpoint_foreign`, `checkpoint_newer`, `checkpoint_corrupt`, `checkpoint_failed` when the file
- * cannot be opened; it is left alone then.
+ * @throws HoldfastError `checkpoint_foreign`, `checkpoint_newer`, `checkpoint_corrupt`, `checkpoint_failed` if the file
+ * cannot be opened; it is not changed then.
  * @example
  * const store = sqliteCheckpoints("./checkpoints.db");
  * const saved = await store.load("my-session");
