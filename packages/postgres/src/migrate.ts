@@ -30,7 +30,7 @@ interface State {
 	readonly needs: number;
 	/** Whether there are tables of something else. */
 	readonly foreign: boolean;
-	/** The digest of an earlier released form of the step. */
+	/** The number of an applied step whose text has changed since. */
 	readonly changed?: number | undefined;
 }
 
