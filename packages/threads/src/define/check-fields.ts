@@ -37,7 +37,7 @@ export function checkText(subject: Subject, field: string, value: unknown): asse
 	if (typeof value !== "string") throw invalidDefinition(subject, field, "must be a string");
 }
 
-/** A name that must be there. With a slash it would look like the name of a package's item. */
+/** A required name. With a slash it would look like the name of a package's item. */
 export function checkName(subject: Subject, value: unknown): asserts value is string {
 	checkText(subject, "name", value);
 	if (/[/:]/.test(value)) throw invalidDefinition(subject, "name", "may hold no slash and no colon");

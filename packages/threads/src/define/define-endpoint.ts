@@ -12,7 +12,7 @@ import { checkFunction } from "./check-fields.ts";
 /**
  * Defines a controller: the default export of a file in `agents/api/` that answers requests without a thread.
  *
- * @throws HoldfastError `invalid_definition` for what is no function
+ * @throws HoldfastError `invalid_definition` if the value is not a function
  */
 export function defineController(controller: Controller): Controller {
 	checkFunction({ kind: "endpoint" }, "controller", controller);
@@ -22,8 +22,8 @@ export function defineController(controller: Controller): Controller {
 /**
  * Defines an endpoint beneath a thread's ID: the default export of a file in `agents/api/`.
  *
- * @throws HoldfastError `invalid_definition` for what is no function; what it returns throws `thread_missing` when it is
- * called without a thread
+ * @throws HoldfastError `invalid_definition` if the value is not a function; the returned endpoint throws
+ * `thread_missing` when it is called without a thread
  */
 export function defineThreadEndpoint(handler: ThreadEndpointHandler): MarkedThreadEndpoint {
 	checkFunction({ kind: "endpoint" }, "handler", handler);
@@ -38,7 +38,7 @@ export function defineThreadEndpoint(handler: ThreadEndpointHandler): MarkedThre
 	return Object.freeze(Object.assign(controller, { [THREAD_ENDPOINT_SYMBOL]: handler } as const));
 }
 
-/** Whether a value is what {@link defineThreadEndpoint} returned. */
+/** Whether a value was returned by {@link defineThreadEndpoint}. */
 export function isThreadEndpoint(value: unknown): value is MarkedThreadEndpoint {
 	if (typeof value !== "function") return false;
 	return typeof (value as Partial<MarkedThreadEndpoint>)[THREAD_ENDPOINT_SYMBOL] === "function";

@@ -1,4 +1,4 @@
-// The one error of all definitions: it names what was defined and the field that is wrong.
+// The one error of all definitions: it names the definition and the invalid field.
 import { HoldfastError } from "@holdfast/upp";
 
 /** The definition that a message is about, such as `agent "triage"`. */

@@ -1,10 +1,11 @@
 // Levels of reasoning.
 
 /**
- * The provider's word for a level of reasoning from 0 to 100: that of the nearest level it has, the lower of two as near.
+ * The provider's name for a level of reasoning from 0 to 100: that of its nearest level, the lower one of two equally
+ * near.
  *
  * @param levels `capabilities.reasoningLevels` of a model
- * @returns null where the model cannot reason at that level, or has no levels
+ * @returns null if the model cannot reason at that level, or has no levels
  */
 export function mapReasoningLevel(
 	level: number,

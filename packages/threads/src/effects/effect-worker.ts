@@ -35,9 +35,12 @@ export interface EffectWorkerParts {
 	run(effect: DueEffect): Promise<unknown>;
 	/** The form of an error that may be stored: without secrets. */
 	shown(effect: DueEffect, error: unknown): Promise<string>;
-	/** Called with what failed; `effect` is absent where the store did. */
+	/** Called with each failure; `effect` is absent for a failure of the store. */
 	failed(error: unknown, effect?: DueEffect): void;
-	/** Effects that run at a time. More let slow ones hold up fewer others, and may load what they call. Default 256. */
+	/**
+	 * The maximum number of effects that run at once. With a higher value slow effects hold up fewer others, but may
+	 * overload the services they call. Default 256.
+	 */
 	readonly atOnce?: number;
 	/** Milliseconds after which a due timer is another worker's when this one has died. Default 10,000. */
 	readonly claimMs?: number;
@@ -65,14 +68,14 @@ export class EffectWorker {
 		this.#atOnce = parts.atOnce ?? 256;
 	}
 
-	/** Begins to look for effects. Calling it twice is harmless. */
+	/** Starts looking for effects. Calling it twice is harmless. */
 	start(): void {
 		if (this.#isStopped || this.#stopWatching !== undefined) return;
 		this.#stopWatching = this.#parts.store.timers.watch(() => this.#wake());
 		this.#wake();
 	}
 
-	/** Carries out once what is due now; resolves when those effects have ended. Rejects with what the store throws. */
+	/** Runs the effects that are due now, once; resolves when they have ended. Rejects with errors of the store. */
 	async recover(): Promise<void> {
 		do {
 			await this.#look();
@@ -80,7 +83,7 @@ export class EffectWorker {
 		} while (this.#isFull && !this.#isStopped);
 	}
 
-	/** Starts no more effects; resolves when those that run have ended. */
+	/** Starts no more effects; resolves when the running ones have ended. */
 	async stop(): Promise<void> {
 		this.#isStopped = true;
 		this.#stopWatching?.();
@@ -142,7 +145,7 @@ export class EffectWorker {
 	}
 
 	#wakeAfter(milliseconds: number): void {
-		if (this.#stopWatching === undefined) return; // it looks once
+		if (this.#stopWatching === undefined) return; // one check only
 		this.#callOff?.();
 		const after = Math.min(Math.max(0, Math.ceil(milliseconds)), longestTimer);
 		this.#callOff = this.#parts.ports.timers.after(after, () => this.#wake());

@@ -1,5 +1,5 @@
-// Endpoints and controllers of the project. Thread endpoints lie beneath the id of a thread, controllers beneath `/api`; what
-// the server answers itself comes first.
+// Endpoints and controllers of the project. Thread endpoints are below the id of a thread, controllers below `/api`; the
+// server's own routes take precedence.
 import type { Route } from "@holdfast/server";
 import { HoldfastError } from "holdfast";
 import { isThreadEndpoint } from "../define/index.ts";
@@ -13,7 +13,7 @@ interface Matchers {
 	readonly controllers: MatchRoute<ProjectEndpoint>;
 }
 
-/** The routes: they take what no other route took. */
+/** The routes: they handle requests that no other route handles. */
 export function customRoutes(options: ThreadRoutesOptions): readonly Route[] {
 	const { threads } = options;
 	const prepared = new WeakMap<Project, Matchers>();
@@ -114,7 +114,7 @@ async function guarded(
 		const failed = new HoldfastError("endpoint_failed", "An endpoint of the project failed.", {
 			cause: shown,
 		});
-		// The log says where an error comes from, and that is in the project.
+		// The log shows the location of an error inside the project.
 		if (shown instanceof Error && shown.stack !== undefined) failed.stack = shown.stack;
 		throw failed;
 	}

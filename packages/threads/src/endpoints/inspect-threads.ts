@@ -1,5 +1,5 @@
-// Threads as the inspector looks into them: each is a session, its sub-agents are threads of their own. A caller sees the threads
-// that the public routes show it (keeps I9).
+// Threads for the inspector: each is a session, and its sub-agents are separate threads. A caller sees the threads that
+// the public routes show to it (keeps I9).
 import type { InspectedChild, InspectedHead, SessionInspection, SessionOwner } from "@holdfast/server";
 import { HoldfastError } from "holdfast";
 import { readStoreKey } from "holdfast/execute";
@@ -46,7 +46,7 @@ export function inspectThreads(threads: Threads): SessionInspection {
 			known.delete(oldest);
 		}
 	};
-	/** The thread, where this caller may see it. */
+	/** The thread, if this caller may see it. */
 	const visible = async (given: Owner, id: string): Promise<ThreadRecord | undefined> => {
 		const record = await threads.record(id);
 		if (record === undefined || !isVisibleTo(ownerOf(given), record)) return undefined;

@@ -21,7 +21,7 @@ interface Compiled<Route> {
 	readonly shape: string;
 }
 
-/** A route, and what its dynamic segments matched. */
+/** A route, and the values of its dynamic segments. */
 export interface Match<Route> {
 	readonly route: Route;
 	readonly params: Record<string, string>;
@@ -58,7 +58,7 @@ function compile<Route extends RouteLike>(route: Route): Compiled<Route> {
 			const name = /^\[(.+)\]$/.exec(text)?.[1];
 			return name === undefined ? { kind: "static", text } : { kind: "dynamic", name };
 		});
-	// The end of a route comes before the rest of a path, which may be empty.
+	// The end of a route precedes the rest of a path, which may be empty.
 	const ranks = { static: "1", dynamic: "2", rest: "3" } as const;
 	const shape = segments
 		.map((each) => ranks[each.kind] + (each.kind === "static" ? each.text : ""))
@@ -66,7 +66,7 @@ function compile<Route extends RouteLike>(route: Route): Compiled<Route> {
 	return { route, segments, shape };
 }
 
-/** The decoded segments of a path; undefined for one that cannot be decoded. */
+/** The decoded segments of a path; undefined if it cannot be decoded. */
 function segmentsOf(path: string): readonly string[] | undefined {
 	const bare = path.replace(/^\//, "").replace(/\/$/, "");
 	if (bare === "") return [];

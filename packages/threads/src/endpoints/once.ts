@@ -6,8 +6,8 @@ import { HoldfastError, type Host } from "holdfast";
 import { requestsShelf } from "../thread/index.ts";
 
 /**
- * The id of what a request makes: the same for the same caller, purpose and key. Undefined where it has no key.
- * @throws HoldfastError `invalid_input` for anything else.
+ * The id of the object that a request creates: the same for the same caller, purpose and key. Undefined without a key.
+ * @throws HoldfastError `invalid_input` for an invalid key.
  */
 export function idOfRequest({ request, caller }: Exchange, purpose: string): string | undefined {
 	const key = request.headers.get("idempotency-key");

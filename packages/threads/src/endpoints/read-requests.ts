@@ -1,4 +1,4 @@
-// Reads what requests say, field by field: nothing of it is trusted (keeps I9).
+// Parses requests field by field; no field is trusted (keeps I9).
 import { cutText } from "@holdfast/upp";
 import { HoldfastError } from "holdfast";
 

@@ -16,7 +16,7 @@ export interface ThreadRoutesOptions {
 	 * may call. Default: none.
 	 */
 	readonly clientsMaySet?: readonly ThreadField[];
-	/** Bytes of a file that is written over HTTP. Default: what the host allows. */
+	/** The maximum size in bytes of a file written over HTTP. Default: the host's limit. */
 	readonly maxFileBytes?: number;
 }
 
@@ -86,7 +86,7 @@ export function answerJson(value: unknown, status = 200): Response {
 	});
 }
 
-/** The same, with a mark in place of the thread's secrets. */
+/** The same, with the thread's secrets masked. */
 export async function answerOf(
 	{ threads }: ThreadRoutesOptions,
 	{ record }: { readonly record: ThreadRecord },

@@ -47,7 +47,10 @@ export function streamRoute(options: ThreadRoutesOptions): Route {
 	};
 }
 
-/** Watches, once what was asked for is known to be there. @throws HoldfastError `invalid_event_id`, `events_expired`. */
+/**
+ * Starts watching, once the requested position is known to exist. @throws HoldfastError `invalid_event_id`,
+ * `events_expired`.
+ */
 async function started(
 	feeds: ThreadFeeds,
 	threadId: string,

@@ -152,7 +152,7 @@ function notPending(): HoldfastError {
 
 const mostOffered = 100;
 
-/** Routes of what the project has. */
+/** Routes of the project's definitions. */
 export function projectRoutes({ threads }: ThreadRoutesOptions): readonly Route[] {
 	const kinds = ["agents", "prompts", "models", "tools", "hooks", "effects", "providers"] as const;
 	const offered: Route = {

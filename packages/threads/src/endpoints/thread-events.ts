@@ -68,7 +68,7 @@ export interface PlacedThreadEvent {
 
 const endings = { completed: "completed", error: "failed", aborted: "aborted", killed: "aborted" } as const;
 
-/** Makes events of what is read of a thread's session, from the start of a run on. */
+/** Converts the entries of a thread's session to events, from the start of a run on. */
 export class ThreadProjection {
 	readonly #current: (messageId: string) => Promise<Message | null>;
 	readonly #redaction: () => Promise<Redaction>;

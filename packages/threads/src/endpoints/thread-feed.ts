@@ -14,7 +14,7 @@ export interface SentEvent {
 	readonly event: ThreadEvent;
 }
 
-/** Events that wait for one watcher before it reads for itself. */
+/** The maximum number of buffered events of one watcher, beyond which it reads by itself. */
 const mostWaiting = 2_000;
 
 /** The feeds of a server. */
@@ -27,8 +27,8 @@ export class ThreadFeeds {
 	}
 
 	/**
-	 * The events of a thread after an id, then live ones, until the thread is deleted or the signal fires. The first batch, which
-	 * may be empty, comes at once. Rejects with `invalid_event_id` and `events_expired`.
+	 * The events of a thread after an id, then live ones, until the thread is deleted or the signal fires. The first
+	 * batch, which may be empty, is delivered at once. Rejects with `invalid_event_id` and `events_expired`.
 	 */
 	async *watch(
 		threadId: string,
@@ -127,7 +127,7 @@ class Feed {
 	#emit(event: string, data: unknown): void {
 		const { host } = this.#threads;
 		const storeKey = this.#threads.storeKeyOf(this.#threadId);
-		// Looked up now: what is committed from here on comes after it.
+		// Read now: later commits follow it.
 		const looking = Promise.resolve(host.journal.head(storeKey));
 		looking.catch(() => {});
 		this.#emitting = this.#emitting
@@ -199,7 +199,7 @@ class Feed {
 	}
 }
 
-/** One watcher's place at a feed, taken as soon as the watcher has what the feed has given. */
+/** One watcher's place at a feed, taken as soon as the watcher has caught up with the feed. */
 class Seat {
 	readonly #feed: Feed;
 	#last: string | undefined;
@@ -214,7 +214,7 @@ class Seat {
 		this.take(last);
 	}
 
-	/** Takes it where the watcher has all up to this event, and the feed has given no more. */
+	/** Takes the place if the watcher has everything up to this event, and the feed has delivered nothing later. */
 	take(last: string | undefined): boolean {
 		this.#last = last;
 		if (this.#feed.isOver || isAfter(placeAfter(this.#feed.last), placeAfter(last))) return false;

@@ -9,7 +9,7 @@ export function isTooShort(value: string): boolean {
 	return value.length < shortestSecret;
 }
 
-/** The values that are to be masked. A thread that calls a value text wins over everyone who calls it a secret. */
+/** The values to mask. If a thread declares a value as text, this overrides definitions that declare it a secret. */
 export function secretsAmong(
 	values: readonly { readonly value: string; readonly type: "text" | "secret"; readonly isOfThread?: true }[],
 ): readonly string[] {
@@ -24,16 +24,19 @@ export function secretsAmong(
 	return [...secrets].sort();
 }
 
-/** Masks secrets, in plain data and in text that comes in pieces. */
+/** Masks secrets in plain data and in streamed text. */
 export interface Redaction {
-	/** For data of tools, models and projects: names of fields and numbers are masked too. The same data where nothing was. */
+	/**
+	 * For data of tools, models and projects: field names and numbers are masked too. Returns the same data if nothing
+	 * was masked.
+	 */
 	redact<Value>(data: Value): Value;
 	/**
-	 * For what the runtime makes of such data, as messages, events and answers: the runtime's own names of fields, ids, kinds,
-	 * numbers and times stay. The same data where nothing was masked.
+	 * For messages, events and answers that the runtime builds from such data: the runtime's own field names, ids, kinds,
+	 * numbers and times stay. Returns the same data if nothing was masked.
 	 */
 	redactWithin<Value>(made: Value): Value;
-	/** For text in pieces: holds what may be the beginning of a secret until more comes. */
+	/** For streamed text: holds back what may be the start of a secret until more arrives. */
 	stream(): { push(piece: string): string; flush(): string };
 }
 
@@ -72,7 +75,7 @@ function redactionOf(secrets: readonly string[]): Redaction {
 	};
 }
 
-/** Members whose text the runtime chose, or looks things up by. */
+/** Members whose text the runtime chooses, or uses for look-ups. */
 const ownMembers = new Set(
 	[
 		["id", "type", "role", "kind", "status", "event", "code", "reason", "level", "topic", "tag", "outcome"],
@@ -119,7 +122,7 @@ const dataMembers = new Set([
 
 type Redact = <Value>(data: Value) => Value;
 
-/** The runtime nests what it makes less deep than this; what is deeper is data. */
+/** The runtime nests its own data less deeply than this; deeper values are user data. */
 const deepest = 20;
 
 function within(made: unknown, redact: Redact, depth = 0, isFunction = false): unknown {

@@ -1,5 +1,5 @@
-// The environment of one thread: a name is looked for in the thread, in the threads it belongs to, in the definitions of
-// its agent and prompt, with its user and in the instance, in this order.
+// The environment of one thread: a name is looked up in the thread, in its parent threads, in the definitions of its
+// agent and prompt, with its user and in the instance, in this order.
 import { after, isThenable } from "@holdfast/upp";
 import { HoldfastError } from "holdfast";
 import type { EnvValueType, SetEnvOptions } from "../types/index.ts";
@@ -81,7 +81,7 @@ export class ThreadEnvironment {
 		await this.#parts.values.set(name, { value, type: kept } satisfies EnvValue);
 	}
 
-	/** The value of a name; undefined where no source has it. */
+	/** The value of a name; undefined if no source has it. */
 	async find(name: string): Promise<EnvValue | undefined> {
 		return (await this.#findInThreads(name)) ?? this.#findInDefinitions(name);
 	}
@@ -97,8 +97,8 @@ export class ThreadEnvironment {
 	}
 
 	/**
-	 * Puts a mark in place of every secret value that is known here, as the values are now. A promise only where a source
-	 * needs time: this is asked for each result of a tool.
+	 * Masks every secret value known here, with the current values. A promise only if a source is asynchronous, because
+	 * it is called for each result of a tool.
 	 */
 	redaction(): Redaction | Promise<Redaction> {
 		const found = this.#everything();

@@ -4,8 +4,8 @@ import type { AttachmentRef, ToolAttachment } from "../types/index.ts";
 import type { ThreadFiles } from "./thread-files.ts";
 
 /**
- * Keeps what is attached, each under a path of its own. `newId` gives ids that are never given again.
- * @throws HoldfastError `invalid_attachment`, and what writing a file throws; what was written before stays.
+ * Stores attachments, each under its own path. `newId` returns unique ids.
+ * @throws HoldfastError `invalid_attachment`, and the errors of writing a file; files written before stay.
  */
 export async function storeAttachments(
 	files: ThreadFiles,
@@ -34,7 +34,7 @@ export async function storeAttachments(
 	return stored;
 }
 
-/** A name without folders; what a tool calls its attachment chooses no path. */
+/** A name without folders, so that a tool's attachment name cannot choose a path. */
 function baseNameOf(name: unknown): string {
 	const base = String(name ?? "")
 		.split(/[/\\]/)

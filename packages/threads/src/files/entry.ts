@@ -40,7 +40,7 @@ export function folderRecord(path: string): FileRecord {
 	};
 }
 
-/** The record of a file, by its bytes and what is kept of it. */
+/** The record of a file, from its bytes and its stored description. */
 export function fileRecord({ name: path, size, at }: FileInfo, entry: unknown): FileRecord {
 	const kept = entry as FileEntry | undefined;
 	const isOf = kept !== undefined && !isFolder(kept) && kept.size === size && kept.at === at;

@@ -1,5 +1,5 @@
-// Searches the text files of a thread line by line, in bounded memory and in time linear in what it reads: patterns are
-// those of RE2, which has no lookaround and no backreferences and never backtracks.
+// Searches the text files of a thread line by line, in bounded memory and linear time: patterns are those of RE2, which
+// has no lookaround and no backreferences and never backtracks.
 import { cutText, messageOf } from "@holdfast/upp";
 import { isHoldfastError } from "holdfast";
 import { systemPorts } from "holdfast/host";
@@ -8,7 +8,7 @@ import type { GrepResult } from "../types/index.ts";
 import { invalidPattern } from "./glob.ts";
 import type { ThreadFiles } from "./thread-files.ts";
 
-/** Characters of a line that are looked through and kept; longer lines are searched in pieces of that length. */
+/** The maximum length of a searched line in characters; longer lines are searched in pieces of that length. */
 const longestLine = 256 * 1024;
 /** The number of leading bytes in which a NUL marks a file as binary. */
 const sniffed = 8_192;
@@ -55,7 +55,7 @@ interface Line {
 	readonly line: string;
 }
 
-/** The lines of a text; none for what is not text. */
+/** The lines of a text file; none for a binary file. */
 async function* linesOf(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Line, void, void> {
 	const decoder = new TextDecoder();
 	let rest = "";

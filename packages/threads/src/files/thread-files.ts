@@ -1,5 +1,5 @@
 // The files of one thread: folders, media types and a tree over the host's files, which have names and bytes only. A file
-// is there when its bytes are; the host replaces them whole, so a reader sees the old file or the new one (keeps I2).
+// exists if its bytes do; the host replaces them atomically, so a reader sees the old file or the new one (keeps I2).
 import { HoldfastTypeError } from "@holdfast/upp";
 import { HoldfastError, isHoldfastError } from "holdfast";
 import { pieceSize, type SessionFiles } from "holdfast/host";
@@ -219,7 +219,7 @@ export class ThreadFiles {
 	async #isFolder(name: string): Promise<boolean> {
 		if (name === "/" || isFolder(await this.#entries.get(name))) return true;
 		const prefix = prefixOf(name);
-		// Only what another process does at this moment can leave a file whose folder was not kept.
+		// Only a concurrent operation of another process can leave a file without its folder.
 		return (await this.#bytes.stat(name)) === undefined
 			? (await this.#bytes.list()).some((file) => file.name.startsWith(prefix))
 			: false;

@@ -7,7 +7,7 @@ const longestPath = 4_096;
 
 /**
  * The canonical form of a path: `a.txt`, `/a.txt` and `./a.txt` are all `/a.txt`; the root is `/`.
- * @throws HoldfastError `invalid_path` for one that climbs above the root, and for what is no path.
+ * @throws HoldfastError `invalid_path` for a path that climbs above the root, and for an invalid one.
  */
 export function threadPath(path: string): string {
 	if (typeof path !== "string" || path === "" || path.length > longestPath || path.includes("\u0000"))
@@ -22,7 +22,7 @@ export function threadPath(path: string): string {
 	return `/${names.join("/")}`;
 }
 
-/** The same, where the root is not enough. */
+/** The same, except that the root is refused. */
 export function pathOfEntry(path: string): string {
 	const canonical = threadPath(path);
 	if (canonical === "/") throw invalidPath(path, "It is the root. Name a file or a folder.");

@@ -10,7 +10,7 @@ const mostBytes = 64 * 1024 * 1024;
 /** Decoded formats. The others would run code meant for documents. */
 const formats = new Set(["jpeg", "png", "webp", "gif", "heif", "tiff"]);
 
-/** A WebP picture of at most 256 pixels a side, upright; null for what is no picture, or none that can be decoded. */
+/** A WebP picture of at most 256 pixels per side, upright; null if the file is not a picture that can be decoded. */
 export async function thumbnailOf(files: ThreadFiles, path: string): Promise<ArrayBuffer | null> {
 	const found = await files.statFile(path);
 	if (found === null || found.isDirectory || found.size > mostBytes) return null;
@@ -33,7 +33,7 @@ export async function thumbnailOf(files: ThreadFiles, path: string): Promise<Arr
 	}
 }
 
-/** By its first bytes: what is surely none does not load the decoder. */
+/** Checks the first bytes, so that other files do not load the decoder. */
 function looksLikePicture(head: Uint8Array): boolean {
 	const text = String.fromCharCode(...head);
 	return (

@@ -42,7 +42,7 @@ ${interfaces.map((text) => `\t\t${text}\n`).join("")}	}
 }
 
 /**
- * Writes `agents/holdfast.d.ts` where its text changed.
+ * Writes `agents/holdfast.d.ts` if its text has changed.
  *
  * @returns the path of the file
  */

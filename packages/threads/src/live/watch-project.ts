@@ -1,7 +1,7 @@
 // A project that is loaded again when its files change.
 //
-// States: starting (no version could be loaded yet) → valid ⇄ broken (the last valid version counts) → closed.
-// Only a look at the files moves it, one look at a time; a change during a look makes another one follow.
+// States: starting (no version could be loaded yet) → valid ⇄ broken (the last valid version counts) → closed. Only a
+// scan of the files changes the state, one scan at a time; a change during a scan triggers another one.
 import { type FSWatcher, watch } from "node:fs";
 import { dirname, join, resolve, sep } from "node:path";
 import { HoldfastError, isHoldfastError, longestForeignWait, readDuration } from "@holdfast/upp";
@@ -28,24 +28,24 @@ export interface WatchProjectOptions {
 	readonly onError?: (error: unknown, files: readonly string[]) => void;
 	/** Stops waiting for a first version that can be loaded, and stops watching. */
 	readonly signal?: AbortSignal;
-	/** Milliseconds of quiet before a look; 15 by default. Longer ones gather more writes into one change. */
+	/** Milliseconds of quiet before a scan; 15 by default. A longer time combines more writes into one change. */
 	readonly quiet?: number;
 }
 
 /** A project that follows its files. */
 export interface WatchedProject extends LiveProject {
-	/** Looks at the files now. Resolves when what changed was loaded or refused. */
+	/** Scans the files now. Resolves when the changes have been loaded or refused. */
 	look(): Promise<void>;
 	/** Stops watching. The last version stays. */
 	close(): void;
 }
 
 /**
- * Loads a project and loads it again whenever its files change: those in `agents/` and those of the project that they
- * import. Packages in `node_modules` are not followed. For development, since versions that were replaced stay in memory.
- * Resolves once a version could be loaded.
+ * Loads a project and reloads it whenever its files change: those in `agents/` and the project files that they import.
+ * Packages in `node_modules` are not watched. For development, since replaced versions stay in memory. Resolves once a
+ * version could be loaded.
  *
- * @throws HoldfastError `project_missing` where there is no such folder, `project_unwatched` when the signal comes first
+ * @throws HoldfastError `project_missing` if the folder does not exist, `project_unwatched` if the signal fires first
  */
 export async function watchProject(
 	directory: string,
@@ -122,7 +122,7 @@ export async function watchProject(
 		const started = performance.now();
 		const startedAt = Date.now();
 		const folders = await foldersNow();
-		// Followed before they are read: a write in between makes another look follow.
+		// Watched before they are read: a write in between triggers another scan.
 		follow(folders);
 		const now = await stampsOf(folders);
 		const files = changedFiles(stamps, now).filter((file) => !file.endsWith(".d.ts"));

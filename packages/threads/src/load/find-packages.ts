@@ -64,7 +64,7 @@ async function declaredPackages(directory: string): Promise<readonly string[]> {
 	});
 }
 
-/** The package in a folder; undefined for one that has no agents. */
+/** The package in a folder; undefined if it has no agents. */
 async function readPackage(folder: string): Promise<Source | ProjectProblem | undefined> {
 	const file = join(folder, "package.json");
 	const content = await text(file);

@@ -1,4 +1,4 @@
-// Names that mean nothing where they are used.
+// Names without a definition.
 import type { ItemKind, Project, ProjectItem } from "../types/index.ts";
 import type { ProjectProblem } from "./problems.ts";
 

@@ -6,13 +6,13 @@ import { HoldfastError } from "@holdfast/upp";
 export interface ProjectProblem {
 	/** Absolute path of the file. */
 	readonly file: string;
-	/** The field that is wrong, such as `sideA.prompt`; absent where the whole file is. */
+	/** The invalid field, such as `sideA.prompt`; absent if the whole file is invalid. */
 	readonly field?: string;
 	/** The problem, and how to fix it. */
 	readonly message: string;
 }
 
-/** A problem in one line: the file as seen from the project's folder, the field, and what is wrong. */
+/** A problem in one line: the file relative to the project's folder, the field, and the problem. */
 export function problemLine(directory: string, { file, field, message }: ProjectProblem): string {
 	return `${relative(directory, file) || file}${field === undefined ? "" : ` (${field})`}: ${message}`;
 }

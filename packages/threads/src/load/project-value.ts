@@ -94,7 +94,7 @@ function shortSecrets({ kind, name, definition }: ProjectItem): readonly string[
 		);
 }
 
-/** Of several endpoints for one route the project's own answers; two packages may not share one. */
+/** Of several endpoints for one route the project's own takes precedence; two packages may not share one. */
 function chooseRoutes(endpoints: readonly ProjectEndpoint[]): {
 	readonly endpoints: readonly ProjectEndpoint[];
 	readonly warnings: readonly string[];

@@ -1,4 +1,4 @@
-// Loads a file and checks that its default export is what its folder says.
+// Loads a file and checks that its default export matches its folder.
 import { pathToFileURL } from "node:url";
 import { isHoldfastError, messageOf } from "@holdfast/upp";
 import {
@@ -92,7 +92,7 @@ export function checkDefinition(
 	}
 }
 
-/** The handler of an endpoint's file, or what is wrong with it. */
+/** The handler of an endpoint's file, or its problem. */
 export async function readHandler(
 	file: FoundFile,
 	importModule: ImportModule,

@@ -46,7 +46,7 @@ export interface SourceItems {
 	readonly hash: string;
 }
 
-/** Reads the items of a source; what is wrong is collected. */
+/** Reads the items of a source; problems are collected. */
 export async function readSource(source: Source, importModule: ImportModule): Promise<SourceItems> {
 	if (source.main !== undefined) return await readExports(source, source.main, importModule);
 	const files = await discover(source.folder);

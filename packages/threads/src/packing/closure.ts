@@ -16,7 +16,7 @@ export function itemsOf(project: Project, starts: readonly ProjectItem[]): reado
 const calls =
 	/\.(?<call>scheduleEffect|queueTool|invokeTool|loadPrompt|loadAgent|loadModel)\(\s*(?<quote>["'`])(?<name>[^"'`]+)\k<quote>/g;
 
-/** The names that code gives to the functions of a thread, where it gives them as plain texts. */
+/** The names that code passes to the functions of a thread as string literals. */
 export function namedInCode(code: string): readonly Named[] {
 	return [...code.matchAll(calls)].flatMap(({ groups }): readonly Named[] => {
 		const name = groups?.name ?? "";

@@ -14,7 +14,7 @@ export interface PackOptions {
 	readonly directory: string;
 	/** Names of the agents that projects may use. */
 	readonly agents: readonly string[];
-	/** The folder that the package is written to. It must not exist, or be empty of what is written. */
+	/** The folder for the package. It must not exist, or must not contain the written files. */
 	readonly out: string;
 	/** Name of the package; that which the first agent states by default. */
 	readonly name?: string;
@@ -42,11 +42,11 @@ export interface PackResult {
 const runtimeContext = /\b_notPackableRuntimeContext\b/;
 
 /**
- * Packs agents of a project with all that they name: prompts, tools, models, hooks, and what these import. The package is
- * plain JavaScript and can be published to npm, or put into `agents/packed/` of another project.
+ * Packs agents of a project with all their dependencies: prompts, tools, models, hooks, and imported files. The package
+ * is plain JavaScript and can be published to npm, or put into `agents/packed/` of another project.
  *
- * @throws HoldfastError `pack_refused` for what does not exist or lies outside of the project, or where the folder is taken;
- * `not_packable`, naming the items that read what only this runtime has
+ * @throws HoldfastError `pack_refused` if something does not exist or is outside the project, or the folder is taken;
+ * `not_packable`, naming the items that use APIs of this runtime only
  */
 export async function packAgents(options: PackOptions): Promise<PackResult> {
 	const project = await loadProject(options.directory);

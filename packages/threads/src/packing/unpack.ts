@@ -5,7 +5,7 @@ import { dirname, join, relative, resolve } from "node:path";
 import { HoldfastError } from "@holdfast/upp";
 import { filesIn, findPackages } from "../load/index.ts";
 
-/** What was unpacked. */
+/** The result of unpacking. */
 export interface UnpackResult {
 	/** The folder that the package is in. It may be removed. */
 	readonly from: string;
@@ -14,10 +14,10 @@ export interface UnpackResult {
 }
 
 /**
- * Copies what a package has into the project that it is installed in: its items become the project's own, to be changed.
- * Nothing is overwritten.
+ * Copies an installed package's contents into the project: its items become the project's own, to be changed. Existing
+ * files are never overwritten.
  *
- * @throws HoldfastError `unpack_refused` where the project has no such package, or has a file of the same name
+ * @throws HoldfastError `unpack_refused` if the package is not installed, or the project has a file of the same name
  */
 export async function unpackAgents(directory: string, name: string): Promise<UnpackResult> {
 	const root = resolve(directory);

@@ -1,5 +1,5 @@
-// One call of a provider as the engine has calls of models: its pieces as stream events, its end as an answer. Nothing that a
-// provider says is believed unchecked; a stream that ends before `finish` is a failed call.
+// Adapts one call of a provider to a model call of the engine: its pieces become stream events, its end an answer.
+// Everything a provider sends is validated; a stream that ends before `finish` is a failed call.
 import {
 	type AssistantContent,
 	AssistantMessage,
@@ -26,7 +26,7 @@ import type {
 	ProviderUsage,
 } from "../types/index.ts";
 
-/** Under this name messages and calls keep what a provider wants back. */
+/** The name under which messages and calls store data that a provider needs back. */
 export const providerKey = "threads-provider";
 
 /** The fields of an answer's message that the caller provides. */
@@ -34,7 +34,7 @@ export interface AnswerMessage {
 	readonly id: string;
 	/** Its metadata, with those that the provider wants back. */
 	metadata(usage: TokenUsage, others: AssistantMessage["metadata"]): AssistantMessage["metadata"];
-	/** Gets the answer as the provider gave it. Must not throw. */
+	/** Called with the provider's original answer. Must not throw. */
 	answered?(answer: ProviderResponse): void;
 }
 
@@ -150,7 +150,7 @@ class GatheredAnswer {
 		}
 	}
 
-	/** The whole answer. Throws where the stream ended before `finish`. */
+	/** The complete answer. Throws if the stream ended before `finish`. */
 	response(): ProviderResponse {
 		if (this.#finish === undefined)
 			throw Object.assign(new Error("The stream ended before the answer was finished."), {
@@ -178,7 +178,7 @@ class GatheredAnswer {
 		};
 	}
 
-	/** The call that begins. Models repeat ids: after one that is complete, the same id begins another call. */
+	/** The starting call. Models repeat ids: after a complete call, the same id starts another one. */
 	#begun(id: string, name: string): GatheredCall {
 		const known = this.#known(id);
 		const call = known === undefined || known.arguments !== undefined ? this.#added(id) : known;
@@ -219,7 +219,7 @@ interface GatheredCall {
 	extraContent?: Record<string, unknown>;
 }
 
-/** An answer of a provider as the engine records it; the same whether it came whole or in pieces. */
+/** The engine's form of a provider's answer, the same for streamed and complete ones. */
 function responseOf(answer: ProviderResponse, made: AnswerMessage | undefined): LLMResponse {
 	made?.answered?.(answer);
 	const content: AssistantContent[] = [];

@@ -1,4 +1,4 @@
-// Any model of Holdfast as a provider of this document: those of the AI SDK, references, and what is made of them.
+// Any Holdfast model as a project provider: AI SDK models, references, and combinations of them.
 import {
 	type AnyMessage,
 	AssistantMessage,
@@ -30,7 +30,7 @@ import type {
 } from "../types/index.ts";
 import { assistantMessage } from "./upp-messages.ts";
 
-/** A model, or what makes one of its name and of what the provider is made with. */
+/** A model, or a function that creates one from its name and the provider's options. */
 export type GivenModel =
 	| ModelReference
 	| LanguageModel

@@ -9,7 +9,7 @@ import type {
 } from "../types/index.ts";
 import { providerKey } from "./ask-provider.ts";
 
-/** The messages, each once it is known what it is; a message of results gives one for each. */
+/** Converts the messages, each once its kind is known; a message of results yields one for each. */
 export function providerMessages(messages: readonly Message[]): ProviderMessage[] {
 	const names = new Map<string, string>();
 	return (messages as readonly AnyMessage[]).flatMap((message): ProviderMessage[] => {
@@ -55,7 +55,7 @@ export function assistantMessage(
 	return said;
 }
 
-/** A call with what its provider wants back. */
+/** A call with the data its provider needs back. */
 function callPart({
 	toolCallId: id,
 	toolName: name,

@@ -4,7 +4,7 @@ import { threadNotFound } from "./not-found.ts";
 import type { ThreadSystem } from "./system.ts";
 
 /**
- * Asks something of a thread's session. A session that it began after its thread was deleted is removed again.
+ * Sends a request to a thread's session. A session that it created after the thread's deletion is removed again.
  * @throws HoldfastError `thread_not_found`.
  */
 export async function askSession<Answer>(

@@ -1,4 +1,4 @@
-// Files that go with what a parent and its sub-agents say to each other: copied, for each thread has its own.
+// Files attached to messages between a parent and its sub-agents: they are copied, because each thread has its own.
 import type { AttachmentRef } from "../types/index.ts";
 import type { ThreadRecord } from "./records.ts";
 import type { ThreadSystem } from "./system.ts";

@@ -16,7 +16,7 @@ interface ChildMessage {
 	readonly runId: string;
 	readonly text: string;
 	readonly files: readonly AttachmentRef[];
-	/** Where it is not said, the one that messages of the parent are for. */
+	/** Default: the side that the parent's messages are for. */
 	readonly to?: Side;
 }
 

@@ -33,7 +33,7 @@ export function defaultParts(options: DefaultPartsOptions): ThreadParts {
 	const { host, ports, env, userEnv } = options;
 	const newId = (): string => ports.ids.uuid();
 	const redactions = new Redactions();
-	/** Counts what was read and set here: a redaction that is used again has the values that were read and set before it. */
+	/** Counts reads and writes here: a cached redaction includes all values read and set before it. */
 	let uses = 0;
 	const used = <T>(value: Promise<T>): Promise<T> => value.finally(() => uses++);
 	const environmentOf: ThreadParts["environment"] = (thread, scope) => {

@@ -1,5 +1,5 @@
-// The effects of threads: what schedules them, and the worker of this process that carries out those that are due, of any thread
-// of the project.
+// The effects of threads: scheduling, and this process's worker, which runs the due effects of all threads of the
+// project.
 import { messageOf } from "@holdfast/upp";
 import { HoldfastError, type Host } from "holdfast";
 import type { OwnLife } from "holdfast/execute";
@@ -84,7 +84,7 @@ export class EffectsOfThreads {
 		};
 	}
 
-	/** Carries out what is due, from now on. */
+	/** Runs due effects from now on. */
 	start(): void {
 		this.#worker?.start();
 	}
@@ -99,7 +99,7 @@ export class EffectsOfThreads {
 		};
 	}
 
-	/** Starts no more, and waits a while for those that run. */
+	/** Starts no more effects, and waits a while for the running ones. */
 	async stop(): Promise<void> {
 		const { timers } = this.#options.ports;
 		let callOff = (): void => {};

@@ -53,7 +53,7 @@ export async function executeCall(
 	return signals === undefined ? stored : { ...stored, signals };
 }
 
-/** Finds what a name means now, and has it done. */
+/** Resolves a name and runs its call. */
 function carriedOut(
 	system: ThreadSystem,
 	live: LiveRun,

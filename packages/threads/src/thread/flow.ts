@@ -20,7 +20,7 @@ export interface SessionOutcome {
 export interface Flow {
 	/** Whether the execution knows its agent. */
 	readonly isBegun: boolean;
-	/** Why it must not act, where that is so. */
+	/** The reason why it must not act, if any. */
 	readonly refusal?: string;
 	/** Whether its end is to be reported to the thread that asked for it. */
 	readonly reports: boolean;
@@ -33,7 +33,7 @@ export interface Flow {
 	readonly turnSteps: number;
 	/** Turns finished. */
 	readonly turns: number;
-	/** Seq of the entry with which the turn began. */
+	/** Seq of the entry that started the turn. */
 	readonly turnSeq: number;
 	/** Whether nothing is left to do until a new message arrives. */
 	readonly isOver: boolean;
@@ -42,7 +42,7 @@ export interface Flow {
 	readonly outcome?: SessionOutcome;
 	readonly queue: readonly QueuedCall[];
 	readonly stoppedBy?: Side;
-	/** Set where the runtime's own limit ended the turn, until that is on record. */
+	/** Set if the runtime's own limit ended the turn, until this is recorded. */
 	readonly isCapped: boolean;
 	/** The calls whose results are awaited, and the results so far. */
 	readonly calls: readonly ToolCall[];
@@ -200,7 +200,7 @@ function roundOver(rules: FlowRules, flow: Flow, seq: number): Flow {
 	return flow.isQueued ? next : limited(rules, next, seq);
 }
 
-/** The turn is over where its limit is reached. */
+/** Ends the turn if its limit is reached. */
 function limited(rules: FlowRules, flow: Flow, seq: number): Flow {
 	const { config } = sideOf(rules, flow);
 	const limit = config?.maxSteps ?? rules.stepCap;

@@ -1,5 +1,6 @@
-// The messages of a request, of those of the thread: as one side sees them, with calls and results in pairs. Each message is
-// made once; what a request costs of its own is looking at the list when the provider reads it (keeps I5).
+// The messages of a request, from those of the thread: as one side sees them, with calls and results in pairs. Each
+// message is converted once; the only further cost of a request is traversing the list when the provider reads it (keeps
+// I5).
 import type { AssistantMessage } from "@holdfast/upp";
 import { assistantMessage } from "../providers/index.ts";
 import type {
@@ -21,11 +22,11 @@ export interface HistoryView {
 	readonly isDual: boolean;
 	/** Whether calls of earlier turns are shown. */
 	readonly includePastTools: boolean;
-	/** Seq of the entry with which the turn began. */
+	/** Seq of the entry that started the turn. */
 	readonly turnSeq: number;
 	/** The tools whose results were the response of the other side's turn, and the property that was it. */
 	response(row: Row): string | undefined;
-	/** The bytes of a file in base64; undefined where it is shown as a text. */
+	/** The bytes of a file in base64; undefined if it is shown as text. */
 	image(file: AttachmentRef): string | undefined;
 }
 
@@ -85,7 +86,7 @@ function assistantOf(
 	const calls = known.toolCalls ?? [];
 	const isShown = view.includePastTools || row.seq > view.turnSeq;
 	const shown = isShown ? calls.filter(({ id }) => answered.has(id)) : [];
-	// Of what a user said in place of the assistant, side B hears as of the other.
+	// Side B sees a user's message in the assistant's role as the other side's.
 	if (view.isDual && view.side === "b" && row.source?.type === "user") return undefined;
 	if (shown.length === calls.length) return known;
 	const { toolCalls: _, ...rest } = known;
@@ -251,7 +252,7 @@ export function readCalls(text: string | null | undefined): HookToolCall[] {
 	}
 }
 
-/** The arguments of a call; none where they are no JSON object. */
+/** The arguments of a call; empty if they are not a JSON object. */
 export function readArguments(text: string): Record<string, unknown> {
 	try {
 		const value: unknown = JSON.parse(text);

@@ -1,5 +1,5 @@
-// Hooks: those that the active prompt declares, else those of the agent, in their order. One that throws, or returns what it may
-// not, is logged, and what it was given counts.
+// Hooks: those of the active prompt, else those of the agent, in order. An error or an invalid return value is logged,
+// and the hook's input is used instead.
 import { messageOf } from "@holdfast/upp";
 import type {
 	HookDefinition,
@@ -18,7 +18,7 @@ import type { ProjectIndex } from "./project-index.ts";
 export interface HookScope {
 	readonly index: ProjectIndex;
 	readonly flow: Pick<Flow, "agent" | "side">;
-	/** The prompt that runs, where it is not that of the side. */
+	/** The running prompt, if it is not the side's. */
 	readonly prompt?: Parameters<ProjectIndex["callables"]>[0] | undefined;
 	readonly threadId: string;
 	readonly log: ThreadLogger;
@@ -47,7 +47,7 @@ function activeHooks<Name extends HookName>(
 	});
 }
 
-/** Calls each hook of a kind with what the one before made of a value. */
+/** Calls each hook of a kind with the result of the previous one. */
 async function chain<Name extends HookName, Value>(
 	scope: HookScope,
 	name: Name,

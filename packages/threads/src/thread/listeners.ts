@@ -1,4 +1,4 @@
-// Those who get the events that threads send, in this process.
+// The listeners of threads' events in this process.
 import type { ThreadListener } from "./threads-options.ts";
 
 export class ThreadListeners {

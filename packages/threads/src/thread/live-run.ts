@@ -20,7 +20,7 @@ type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 
 /** The requests that one call makes of its execution. */
 export interface CollectedSignals {
-	/** Undefined where it asked for nothing. */
+	/** Undefined if it made no requests. */
 	readonly signals: CallSignals | undefined;
 	/** The call has ended. */
 	end(): void;
@@ -38,7 +38,7 @@ export class LiveRun {
 	readonly activated: Set<string> = new Set();
 	/** Whether the thread has sub-agents; undefined before that is known. */
 	hasChildren: boolean | undefined;
-	/** The states of tools, by what they are listed as: made once while the thread has no sub-agents. */
+	/** The states of tools, by their list entries: created once while the thread has no sub-agents. */
 	readonly states: Map<object, ThreadState> = new Map();
 	/** Bytes of images in base64, by their path. */
 	readonly images: Map<string, string> = new Map();
@@ -65,7 +65,7 @@ export class LiveRun {
 	#mayHaveFiles = false;
 	/** The requests of the current call. */
 	#signals: Mutable<CallSignals> | undefined;
-	/** Hooks that look at what was stored. */
+	/** Running hooks for stored messages. */
 	#hooks: Promise<unknown> = Promise.resolve();
 
 	constructor(system: ThreadSystem, run: PolicyRun, index: ProjectIndex) {
@@ -103,7 +103,7 @@ export class LiveRun {
 		return this.#place as ThreadPlace;
 	}
 
-	/** The environment of the thread for what the agent does with a prompt. Only once it is ready. */
+	/** The environment of the thread for the agent with a prompt. Available once ready. */
 	environment(prompt: ProjectItem<"prompt"> | undefined): EnvironmentPart {
 		const agent = this.index.agent(this.flow.agent);
 		const known = this.#environment;
@@ -115,7 +115,7 @@ export class LiveRun {
 		return part;
 	}
 
-	/** Whether hooks of any of these kinds are active for what the side does. */
+	/** Whether hooks of any of these kinds are active for the side. */
 	hasHooks(...names: HookName[]): boolean {
 		return this.index.project.hooks.size > 0 && hasHooks(this, ...names);
 	}
@@ -125,7 +125,7 @@ export class LiveRun {
 		return this.flow.stoppedBy ?? this.#signals?.stop;
 	}
 
-	/** Resolves when it knows what was committed before. */
+	/** Resolves when all earlier commits have been read. */
 	ready(): Promise<void> | undefined {
 		if (this.#waiting === undefined) return undefined;
 		this.#ready ??= this.#load();
@@ -157,7 +157,7 @@ export class LiveRun {
 	/** One more entry of the run is committed. */
 	committed(entry: Entry): void {
 		if (entry.fact.kind === "run.started") this.#isWhole = true;
-		// Folded right after the decider has: what it came to from the same beginning is taken from there.
+		// Folded right after the decider's fold, whose result is reused if it started from the same state.
 		if (this.#isWhole || this.#waiting === undefined) this.flow = this.index.flowAfter(this.flow, entry);
 		if (this.#waiting !== undefined) {
 			this.#waiting.push(entry);
@@ -168,7 +168,7 @@ export class LiveRun {
 		this.#unseen.push(entry);
 	}
 
-	/** A call begins: what it asks for of the execution until its end comes with its result. */
+	/** A call starts: the requests it makes of the execution until its end come with its result. */
 	collect(): CollectedSignals {
 		const outer = this.#signals;
 		const given: Mutable<CallSignals> = {};
@@ -190,12 +190,12 @@ export class LiveRun {
 		return true;
 	}
 
-	/** Has a hook look at what was stored, after those before it. */
+	/** Runs a hook for a stored message, after earlier ones. */
 	after(hook: () => Promise<unknown>): void {
 		this.#hooks = this.#hooks.then(hook).catch(() => {});
 	}
 
-	/** Resolves when hooks are done with what was stored. */
+	/** Resolves when hooks have finished with stored messages. */
 	hooksDone(): Promise<unknown> {
 		return this.#hooks;
 	}

@@ -247,7 +247,7 @@ function lazily<T>(make: () => T): () => T {
 	};
 }
 
-/** The error of a thread that takes no more messages. */
+/** The error of a thread that accepts no more messages. */
 function threadTerminated(threadId: string): HoldfastError {
 	return new HoldfastError(
 		"thread_terminated",

@@ -44,7 +44,7 @@ export class MaskedLog {
 	}
 }
 
-/** Of a thread that was deleted nothing is known but what all threads share. */
+/** For a deleted thread, only the shared secrets are known. */
 function goneRecord(id: string): Parameters<ThreadSystem["place"]>[0] {
 	return { id, agentId: "", userId: null, createdAt: 0, tags: [], terminated: null, isReady: true };
 }

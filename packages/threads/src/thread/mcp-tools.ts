@@ -1,11 +1,11 @@
-// Tools of MCP servers in a project: what the `mcp:` names of prompts mean, and how a call of one is carried out. The program connects
-// the servers, with `connectMcp` of @holdfast/mcp; threads know no more of them than this.
+// Tools of MCP servers in a project: resolves the `mcp:` names of prompts, and runs their calls. The program connects the
+// servers with `connectMcp` of @holdfast/mcp; threads depend only on these interfaces.
 import { messageOf } from "@holdfast/upp";
 import { HoldfastError, type RetryPolicy, type ToolContext } from "holdfast";
 import type { Project, PromptToolConfig, ToolResult } from "../types/index.ts";
 import type { Callable } from "./project-index.ts";
 
-/** A tool of an MCP server, as `tools()` of `connectMcp` gives it. */
+/** A tool of an MCP server, as returned by `tools()` of `connectMcp`. */
 export interface GivenMcpTool {
 	/** Name of its server. */
 	readonly server: string;
@@ -21,7 +21,7 @@ export interface GivenMcpTool {
 	run(params: any, context: ToolContext): unknown;
 }
 
-/** MCP servers that are connected, such as `connectMcp` of `@holdfast/mcp` gives. */
+/** Connected MCP servers, such as the result of `connectMcp` of `@holdfast/mcp`. */
 export interface GivenMcp {
 	/** The current tools of all servers. */
 	tools(): readonly GivenMcpTool[];

@@ -14,7 +14,7 @@ export type Control =
 
 /** Data stored with a message. All of it is plain data. */
 export interface MessageData {
-	/** Where it is not what the kind of the message says. */
+	/** If it differs from the default of the message's kind. */
 	readonly role?: Message["role"];
 	readonly name?: string;
 	/** A message without text is not one with an empty text. */
@@ -27,13 +27,13 @@ export interface MessageData {
 	readonly depth?: number;
 	/** Columns that the project stores with its messages. */
 	readonly columns?: Record<string, unknown>;
-	/** The side that said it. */
+	/** The side that sent it. */
 	readonly side?: Side;
 	/** The side that is to answer it. */
 	readonly to?: Side;
-	/** The prompt that said it. */
+	/** The prompt that produced it. */
 	readonly prompt?: string;
-	/** The model of the project that answered, and what it cost in US dollars, where that is known. */
+	/** The model of the project that answered, and the cost in US dollars, if known. */
 	readonly model?: string;
 	readonly cost?: number;
 	readonly control?: Control;
@@ -55,7 +55,7 @@ export function withData(
 	return { ...others, [dataKey]: data as Record<string, unknown> };
 }
 
-/** Plain data: what is undefined is left out, and what is no JSON is no part of a message. */
+/** Plain data: undefined members are left out, and so are values that are not JSON. */
 export function plainData(data: MessageData): MessageData {
 	return JSON.parse(JSON.stringify(data)) as MessageData;
 }

@@ -54,7 +54,7 @@ async function seen(system: ThreadSystem, threadId: string): Promise<ThreadView>
 	return copy;
 }
 
-/** Whether what a fact says is there already. */
+/** Whether the content of a fact is included already. */
 function isIn(view: ThreadView, fact: Entry["fact"]): boolean {
 	if (fact.kind !== "input" && fact.kind !== "message.added") return false;
 	return view.get(fact.message.id) !== undefined || view.partsOf(fact.message.id).length > 0;
@@ -112,7 +112,7 @@ export interface Speaking {
 	readonly system: ThreadSystem;
 	readonly threadId: string;
 	readonly scope: HookScope;
-	/** Keeps what is attached. */
+	/** Stores attachments. */
 	storeAttachments(attachments: readonly ToolAttachment[]): Promise<AttachmentRef[]>;
 }
 
@@ -124,7 +124,7 @@ export async function injectMessage(speaking: Speaking, input: InjectMessageInpu
 	return announced(speaking, made.id);
 }
 
-/** Queues a message, which starts an execution where none runs. */
+/** Queues a message, and starts an execution if none is running. */
 export async function queueMessage(
 	speaking: Speaking,
 	input: QueueMessageInput,
@@ -354,7 +354,7 @@ function requireSettled(view: ThreadView, id: string): Row {
 	return row;
 }
 
-/** Marked by who listed it: what a project says of a message itself is kept with it. */
+/** Marked when it was listed: the project's own data of a message is stored with it. */
 function isWaiting({ source }: Row): boolean {
 	return source !== undefined && dataOf(source).metadata?.queued === true;
 }

@@ -62,7 +62,7 @@ async function bound(item: ProjectItem<"model">, env: Pick<EnvironmentPart, "fin
 	const name = key ?? "";
 	const making = known.get(name) ?? make(definition, key);
 	known.set(name, making);
-	making.catch(() => known.delete(name)); // what failed is tried again
+	making.catch(() => known.delete(name)); // a failure is retried
 	return { item, ...(await making), secrets: key === undefined || key === "" ? [] : [key] };
 }
 
@@ -158,7 +158,7 @@ function optionsOf(
 
 const levels = { low: 25, medium: 50, high: 75 } as const;
 
-/** An answer and the model that gave it. */
+/** An answer and its model. */
 export interface Answered {
 	readonly response: LLMResponse;
 	readonly model: BoundModel;
@@ -175,7 +175,7 @@ export interface AskModels {
 	failed(model: BoundModel, error: UPPError, isLast: boolean): void;
 }
 
-/** Asks models for a whole answer until one gives it. */
+/** Asks models for a complete answer until one succeeds. */
 export function askWhole(asking: AskModels): Promise<Answered> {
 	return ask(
 		asking,
@@ -184,7 +184,7 @@ export function askWhole(asking: AskModels): Promise<Answered> {
 	);
 }
 
-/** Asks models for an answer in pieces until one begins it; after that its error is the answer's. */
+/** Asks models for a streamed answer until one starts it; after that its error is the answer's. */
 export function askStreamed(asking: AskModels, emit: (event: StreamEvent) => void): Promise<Answered> {
 	let hasSpoken = false;
 	const said = (event: StreamEvent): void => {

@@ -8,7 +8,7 @@ import { dataOf } from "./message-data.ts";
 
 /** A call of a model. */
 export interface ModelCall {
-	/** The id of the message that it gave; absent where it gave none. */
+	/** The id of its message; absent if it produced none. */
 	readonly messageId?: string;
 	/** The name of the model in the project. */
 	readonly model: string;

@@ -17,15 +17,15 @@ export interface ModelFacts {
 	readonly name: string;
 	/** Its name at the provider. */
 	readonly model: string;
-	/** Name of the provider; absent where it could not be made. */
+	/** Name of the provider; absent if it could not be created. */
 	readonly provider?: string;
 	/** URL of an icon. */
 	readonly icon?: string;
-	/** Absent where neither the definition nor the provider says. */
+	/** Absent if neither the definition nor the provider declares any. */
 	readonly capabilities?: ModelCapabilities;
 	/** Names of the models that take over when it fails for now. */
 	readonly fallbacks: readonly string[];
-	/** Set where the provider could not be made or asked. */
+	/** Set if the provider could not be created or asked. */
 	readonly failed?: true;
 }
 
@@ -39,7 +39,7 @@ export class ModelLists {
 		this.#env = env;
 	}
 
-	/** All of them by name, with what their definitions and providers say of them. */
+	/** All models by name, with the data of their definitions and providers. */
 	list(): Promise<readonly ModelFacts[]> {
 		const models = [...this.#project().models.values()].sort((one, other) =>
 			one.name < other.name ? -1 : 1,
@@ -49,7 +49,7 @@ export class ModelLists {
 
 	/**
 	 * The models that the provider of a model offers, a page at a time. `limit` is 100 by default.
-	 * @throws HoldfastError `item_not_found`; `models_not_listed` where the provider has no list or fails.
+	 * @throws HoldfastError `item_not_found`; `models_not_listed` if the provider has no list or fails.
 	 */
 	async offered(name: string, query: ProviderModelsQuery = {}): Promise<ProviderModelsPage> {
 		const item = this.#project().models.get(name);

@@ -30,9 +30,9 @@ export type FileMethods = Pick<
 	| "getFileThumbnail"
 >;
 
-/** Files, and what is attached to messages. */
+/** Files, and attachments of messages. */
 export interface FilesPart extends FileMethods {
-	/** Keeps what is attached. */
+	/** Stores attachments. */
 	storeAttachments(attachments: readonly ToolAttachment[]): Promise<AttachmentRef[]>;
 }
 
@@ -47,9 +47,9 @@ export type EffectsPart = Pick<
 
 /** The environment of a thread, as seen by one agent and one prompt. */
 export interface EnvironmentPart extends Pick<ThreadState, "env" | "envType" | "setEnv"> {
-	/** The value of a name; undefined where no source has it. */
+	/** The value of a name; undefined if no source has it. */
 	find(name: string): Promise<{ readonly value: string; readonly type: "text" | "secret" } | undefined>;
-	/** The same data with a mark in place of every secret value. */
+	/** The same data with every secret value masked. */
 	redact<Value>(data: Value): Value | Promise<Value>;
 	/** The same for streamed text. Default: streamed text is not changed. */
 	redaction?(): Redaction | Promise<Redaction>;

@@ -1,5 +1,5 @@
-// Threads in the one list of policy: hooks look at what is stored, results are kept as threads have them, and what is committed
-// is followed (keeps I1).
+// Threads in the one list of policy: hooks see stored messages, results are stored in the threads' form, and commits are
+// followed (keeps I1).
 
 import { AssistantMessage as Assistant, type AssistantMessage, after, messageOf } from "@holdfast/upp";
 import type { Entry, Fact } from "holdfast/host";
@@ -63,7 +63,7 @@ async function created(live: LiveRun, fact: Fact): Promise<Admission | undefined
 	return same ? undefined : { fact: { ...fact, message: rewritten(message, row.message, changed) } };
 }
 
-/** A message of an assistant with what a hook changed in it. */
+/** An assistant's message with the changes of a hook. */
 function rewritten(message: AssistantMessage, before: StoredMessage, after: StoredMessage): AssistantMessage {
 	const { id, timestamp, toolCalls } = message;
 	const data = { ...dataOf(message), ...changedData(before, after) };

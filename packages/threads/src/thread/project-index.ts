@@ -70,7 +70,7 @@ export class ProjectIndex implements FlowRules {
 	readonly #mcp: GivenMcp | undefined;
 	readonly #callables = new WeakMap<object, Callables>();
 	readonly #envs = new Map<string, readonly Env[]>();
-	/** The last step of a fold: from where, by what, to where. */
+	/** The last step of a fold: its start, its entry, and its result. */
 	#evolved: { readonly from: Flow; readonly entry: JournalEntry; readonly flow: Flow } | undefined;
 
 	constructor(project: Project, stepCap: number, mcp?: GivenMcp) {
@@ -80,8 +80,8 @@ export class ProjectIndex implements FlowRules {
 	}
 
 	/**
-	 * The flow of an execution after one more entry. Who decides and who carries out fold an entry one after the other: from
-	 * the same beginning it is folded once.
+	 * The flow of an execution after one more entry. The decider and the executor fold each entry in turn: from the same
+	 * start it is folded once.
 	 */
 	flowAfter(from: Flow, entry: JournalEntry): Flow {
 		const known = this.#evolved;
@@ -184,7 +184,7 @@ export class ProjectIndex implements FlowRules {
 		return mcpProblems(this.#mcp, this.project).map(({ message }) => message);
 	}
 
-	/** Every name under which anything can be called in the project, and what may be done with a call after a crash. */
+	/** Every callable name in the project, and how its calls may be retried after a crash. */
 	callNames(): ReadonlyMap<string, RetryPolicy> {
 		const names = new Map<string, RetryPolicy>();
 		for (const { localName, name } of this.project.tools.values())

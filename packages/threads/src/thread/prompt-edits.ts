@@ -1,5 +1,5 @@
-// Edited prompts: versions of a project's prompts that were written while it runs. They are records of the host, so all processes
-// over it have them. Version 0 is what the project has; each edit is a version more, and none is ever changed or removed.
+// Edited prompts: versions of a project's prompts written while it runs. They are records of the host, so all processes
+// over it share them. Version 0 is the project's own text; each edit adds a version, and none is ever changed or removed.
 import { HoldfastError } from "holdfast";
 import type { Clock, RecordSpace } from "holdfast/host";
 import type { Project, ProjectItem, PromptContent, PromptPart } from "../types/index.ts";
@@ -16,7 +16,7 @@ export interface PromptVersion {
 	readonly createdBy?: string;
 	/** ISO 8601, UTC; absent for the project's own. */
 	readonly createdAt?: string;
-	/** The project's own text counts, also where it changes later: the edit was the same as it. */
+	/** The project's own text applies, even after later changes, because the edit equalled it. */
 	readonly followsProject?: true;
 }
 
@@ -112,7 +112,10 @@ export class PromptEdits {
 		return value === undefined ? { revision } : { revision, value: value as PromptVersion };
 	}
 
-	/** Holds an edit to what the project's own text may do: name prompts that it can see, and values that it names already. */
+	/**
+	 * Restricts an edit to what the project's own text may do: use prompts that it can see, and values that it already
+	 * names.
+	 */
 	#check({ name, namespace, definition }: ProjectItem<"prompt">, text: string): void {
 		const problems: string[] = [];
 		if (typeof text !== "string" || text.length > longest)

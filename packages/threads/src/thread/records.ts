@@ -24,7 +24,7 @@ export interface ParentLink {
 export interface ThreadRecord {
 	readonly id: string;
 	readonly agentId: string;
-	/** Whose server it is on; absent where there is one tenant. */
+	/** The tenant of its server; absent with a single tenant. */
 	readonly tenant?: string;
 	readonly userId: string | null;
 	/** Microseconds since 1970. */
@@ -34,7 +34,7 @@ export interface ThreadRecord {
 	readonly terminated: number | null;
 	readonly parent?: ParentLink;
 	readonly name?: string;
-	/** What `setStatus` said. */
+	/** The text of `setStatus`. */
 	readonly status?: string;
 	/** Whether the hooks of its creation are done. */
 	readonly isReady: boolean;
@@ -47,7 +47,7 @@ export type RecordChange = Partial<
 
 /** Which threads are listed. */
 export interface ListThreads {
-	/** At most so many. Default: all. */
+	/** The maximum number. Default: all. */
 	readonly limit?: number;
 	/** Only threads made before this one; its id. */
 	readonly before?: string;
@@ -87,9 +87,9 @@ export class ThreadRecords {
 	}
 
 	/**
-	 * Makes a thread. False where there is one of that id.
-	 * @throws HoldfastError `thread_not_found`, `thread_terminated` where its parent is deleted or terminated: from then on a parent
-	 * gets no child, for whoever deletes or terminates it has listed its children.
+	 * Creates a thread. False if one with that id exists.
+	 * @throws HoldfastError `thread_not_found`, `thread_terminated` if its parent is deleted or terminated: from then on
+	 * a parent gets no children, because its children have already been listed for deletion.
 	 */
 	async create(record: ThreadRecord): Promise<boolean> {
 		const { id, parent } = record;
@@ -129,7 +129,7 @@ export class ThreadRecords {
 		}
 	}
 
-	/** The thread is terminated, since `at` where it was not before. Undefined if it is unknown. */
+	/** The terminated thread, since `at` unless it was terminated before. Undefined if it is unknown. */
 	terminated(id: string, at: number): Promise<ThreadRecord | undefined> {
 		return this.change(id, ({ terminated }) => (terminated === null ? { terminated: at } : undefined));
 	}
@@ -187,7 +187,7 @@ export class ThreadRecords {
 		return this.#space.get({ shelf: this.#shelf, name: id });
 	}
 
-	/** Each tenant has a shelf: what others have costs nothing. */
+	/** Each tenant has its own shelf, so other tenants' threads cost nothing. */
 	#order(tenant: string | undefined): string {
 		return tenant === undefined ? `${this.#shelf}/made` : `${this.#shelf}/made/${tenant}`;
 	}

@@ -9,12 +9,12 @@ import type { PromptEdits } from "./prompt-edits.ts";
 export interface PromptParts {
 	readonly index: ProjectIndex;
 	readonly env: Pick<EnvironmentPart, "env">;
-	/** Edited prompts; those of the project, where it is undefined. */
+	/** Edited prompts; if undefined, those of the project. */
 	readonly prompts: Pick<PromptEdits, "contentOf"> | undefined;
 }
 
 /**
- * Renders a prompt with what it includes.
+ * Renders a prompt with its includes.
  * @throws HoldfastError `env_not_set`, `item_not_found`, `prompt_includes_itself`.
  */
 export async function renderPrompt(

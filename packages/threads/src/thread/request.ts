@@ -32,7 +32,9 @@ export interface RequestParts {
 	readonly input?: ProviderMessage;
 }
 
-/** Assembles what is the same for all models; what differs is added for each. A promise only where something needs time. */
+/**
+ * Assembles the part that all models share; differences are added for each. A promise only if something is asynchronous.
+ */
 export function assembleRequest(parts: RequestParts): Assembled | Promise<Assembled> {
 	const { live, prompt, input } = parts;
 	const { definition } = prompt;
@@ -52,7 +54,7 @@ async function assembled(
 	offered: ProviderTool[] | Promise<ProviderTool[]>,
 ): Promise<Assembled> {
 	const { live, prompt, env, input } = parts;
-	if (offered instanceof Promise) offered.catch(() => {}); // awaited below, after what may fail before
+	if (offered instanceof Promise) offered.catch(() => {}); // awaited below, after steps that may fail first
 	await requireVariables(prompt, env);
 	const rendered = await renderPrompt({ index: live.index, env, prompts: parts.system.prompts }, prompt);
 	const hooks = live.hookScope(input === undefined ? undefined : prompt);
@@ -93,7 +95,7 @@ function requestsOf(parts: RequestParts, { content, rows, tools, hooks }: Common
 				withTools({ ...options, messages: fromLlmMessages(filtered) }, tools, signal),
 			);
 		};
-		// Secrets that users typed do not reach a model. The system message is what the project makes it.
+		// Secrets typed by users do not reach a model. The system message is the project's own text.
 		const redaction = parts.env.redaction?.() ?? asItIs;
 		if (!(images instanceof Promise || redaction instanceof Promise))
 			return make(images, redaction.redactWithin);
@@ -140,7 +142,7 @@ interface SeenRows {
 const noRows: SeenRows = { all: () => [], last: () => [] };
 
 function committedRows(live: LiveRun): SeenRows {
-	// The list may grow while the model is asked: what is added comes after these.
+	// The list may grow while the model is asked: additions follow these.
 	const { seq } = live;
 	const all = (): readonly Row[] => {
 		const { rows } = live.view;
@@ -282,7 +284,7 @@ function providerTool(callable: Callable): ProviderTool {
 	return tool;
 }
 
-/** A request that goes out: logged, where requests are. */
+/** An outgoing request, logged if requests are logged. */
 export function logged(
 	system: ThreadSystem,
 	threadId: string,

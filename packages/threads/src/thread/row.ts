@@ -1,4 +1,4 @@
-// A message of a thread in its list, with what it was made of.
+// A message of a thread's list, with its origin.
 import type { AnyMessage, AssistantMessage, ToolCall, UserMessage } from "@holdfast/upp";
 import { providerKey } from "../providers/index.ts";
 import type { AttachmentRef, HookToolCall, Message, ProviderResponse, ToolResult } from "../types/index.ts";
@@ -20,7 +20,7 @@ export interface StoredResult extends ToolResult {
 	readonly signals?: CallSignals;
 }
 
-/** A message and where it comes from. Rows are never changed: a changed message is another row. */
+/** A message and its origin. Rows are immutable: a changed message is another row. */
 export interface Row {
 	readonly message: Message;
 	readonly source: AnyMessage | undefined;
@@ -38,7 +38,7 @@ export interface Row {
 	readonly part?: number;
 }
 
-/** Where a row comes from. */
+/** The origin of a row. */
 export interface RowOrigin {
 	readonly seq: number;
 	readonly runId: string;

@@ -124,7 +124,7 @@ export async function childCreated(live: LiveRun, child: () => Promise<ThreadSta
 	await afterSubagentCreated(live.hookScope(), child);
 }
 
-/** Calls a sub-agent as a tool: waits for what it comes to, or lets it work. */
+/** Calls a sub-agent as a tool: waits for its result, or lets it work. */
 export async function callAgent(
 	system: ThreadSystem,
 	live: LiveRun,
@@ -228,7 +228,7 @@ function childId({ idempotencyKey }: ToolContext): string {
 	return idempotencyKey;
 }
 
-/** Starts the sub-agents that start by themselves, once for the thread, where the prompt was not activated yet. */
+/** Starts the sub-agents that start automatically, once for the thread, unless the prompt was activated before. */
 export async function startImmediate(
 	system: ThreadSystem,
 	live: LiveRun,

@@ -31,7 +31,7 @@ export interface ThreadSystem {
 	session(threadId: string): Session;
 	storeKeyOf(threadId: string): string;
 	place(record: ThreadRecord): ThreadPlace;
-	/** The run of a thread that is under way in this process. */
+	/** The running execution of a thread in this process. */
 	live(threadId: string): LiveRun | undefined;
 	/** The messages of a thread, with all that anybody has added. */
 	view(threadId: string): Promise<ThreadView>;
@@ -47,7 +47,7 @@ export interface ThreadSystem {
 
 const systems = new WeakMap<object, ThreadSystem>();
 
-/** Keeps what threads are made of, for those who look into them from within this package. */
+/** Stores the internals of threads for other modules of this package. */
 export function keepSystem(threads: object, system: ThreadSystem): void {
 	systems.set(threads, system);
 }

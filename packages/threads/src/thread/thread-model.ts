@@ -1,5 +1,5 @@
-// The one model that the engine asks for all threads of a project: it assembles what the side that acts is to see and asks that
-// side's model. A call that was queued is answered without a model: it enters the thread as an ordinary call.
+// The one model that the engine asks for all threads of a project: it assembles the request of the active side and asks
+// that side's model. A queued call is answered without a model: it enters the thread as an ordinary call.
 import {
 	AssistantMessage,
 	createProvider,
