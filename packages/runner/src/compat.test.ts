@@ -1,11 +1,11 @@
 import { expect, expectTypeOf, test } from "vitest";
 import {
-	RunnerAgent,
-	type RunnerSession,
-	type ModelCallOptions,
-	type RunnerToolContext,
-	type RunnerStep,
-	type RunnerTool,
+	Agent,
+	type AgentSession,
+	type CallOptions,
+	type ExecutionContext,
+	type PlanStep,
+	type ToolDefinition,
 } from "./compat.ts";
 import {
 	type ModelCallOptions,
@@ -17,10 +17,10 @@ import {
 } from "./index.ts";
 
 test("the compatibility entry exports the runner's classes and types under their shared names", () => {
-	expect(RunnerAgent).toBe(RunnerAgent);
-	expectTypeOf<RunnerSession>().toEqualTypeOf<RunnerSession>();
-	expectTypeOf<ModelCallOptions>().toEqualTypeOf<ModelCallOptions>();
-	expectTypeOf<RunnerStep>().toEqualTypeOf<RunnerStep>();
-	expectTypeOf<RunnerTool>().toEqualTypeOf<RunnerTool>();
-	expectTypeOf<RunnerToolContext>().toEqualTypeOf<RunnerToolContext>();
+	expect(Agent).toBe(RunnerAgent);
+	expectTypeOf<AgentSession>().toEqualTypeOf<RunnerSession>();
+	expectTypeOf<CallOptions>().toEqualTypeOf<ModelCallOptions>();
+	expectTypeOf<PlanStep>().toEqualTypeOf<RunnerStep>();
+	expectTypeOf<ToolDefinition>().toEqualTypeOf<RunnerTool>();
+	expectTypeOf<ExecutionContext>().toEqualTypeOf<RunnerToolContext>();
 });
