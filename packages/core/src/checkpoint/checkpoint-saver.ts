@@ -29,7 +29,7 @@ export interface CheckpointSaver {
 	flush(): Promise<void>;
 }
 
-/** One session's saves: one under way, the others waiting. */
+/** One session's saves: one running, the others waiting. */
 interface SessionSaves {
 	readonly waiting: AgentState[];
 	/** Whether leaving states out was logged since the queue was last empty. */

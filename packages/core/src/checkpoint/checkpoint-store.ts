@@ -2,8 +2,8 @@
 import type { AgentStateJSON } from "../state/index.ts";
 
 /**
- * Keeps the latest state of each session. Anyone may bring one; `checkpointStoreContract` in `@holdfast/testing` holds it
- * to what agents expect.
+ * Keeps the latest state of each session. You may provide your own; `checkpointStoreContract` in `@holdfast/testing`
+ * tests what agents expect of it.
  */
 export interface CheckpointStore {
 	/** Keeps a state as the session's latest one. */
@@ -12,7 +12,7 @@ export interface CheckpointStore {
 	load(sessionId: string): Promise<AgentStateJSON | null>;
 	/** The metadata of the last saved checkpoint, or `null` without one. Not every store keeps it. */
 	loadMetadata?(sessionId: string): Promise<CheckpointMetadata | null>;
-	/** Removes all there is of one session. Harmless where there is nothing. */
+	/** Removes everything stored for one session. Harmless if there is nothing. */
 	delete(sessionId: string): Promise<void>;
 	/** The ids of the sessions that have a state, in no particular order. */
 	list(): Promise<string[]>;
@@ -27,7 +27,7 @@ export interface CheckpointMetadata {
 	readonly timestamp: string;
 	/** The state's step. */
 	readonly step: number;
-	/** The agent that made the state, where an agent saved it, or the state's metadata names one. */
+	/** The agent that produced the state, if an agent saved it, or the state's metadata names one. */
 	readonly agentId?: string;
 }
 
@@ -45,7 +45,7 @@ export function rememberAgent(state: AgentStateJSON, agentId: string): void {
 	agents.set(state, agentId);
 }
 
-/** The id of the agent that saves a state, for stores; undefined where it is not known. */
+/** The id of the agent that saves a state, for stores; undefined if it is unknown. */
 export function agentOfCheckpoint(state: AgentStateJSON): string | undefined {
 	const named = state.metadata?.agentId;
 	return agents.get(state) ?? (typeof named === "string" ? named : undefined);

@@ -1,5 +1,5 @@
-// fileCheckpoints() for those who import it from here: the store itself is in the package `@holdfast/stores`, which is loaded
-// when it is first used.
+// fileCheckpoints() in the main package: the store itself is in the package `@holdfast/stores`, which is loaded on first
+// use.
 import { HoldfastError } from "@holdfast/upp";
 import type { AgentStateJSON } from "../state/index.ts";
 import {
@@ -31,10 +31,10 @@ interface StoresPackage {
 const storesPackage = "@holdfast/stores/checkpoint";
 
 /**
- * A store of checkpoints in files: `{dir}/{sessionId}/checkpoint.json` and `metadata.json`. It is the one of the package
+ * A store of checkpoints in files: `{dir}/{sessionId}/checkpoint.json` and `metadata.json`. It comes from the package
  * `@holdfast/stores`, which has to be installed.
  *
- * Every function rejects with `stores_missing` where that package cannot be loaded.
+ * Every function rejects with `stores_missing` if that package cannot be loaded.
  *
  * @example
  * import { AgentState } from "holdfast";
@@ -59,7 +59,7 @@ export function fileCheckpoints(options: FileCheckpointOptions = {}): FileCheckp
 	};
 	return {
 		async save(sessionId, state) {
-			// Taken down at once: what the caller changes later is not part of this save.
+			// Copied at once: later changes by the caller are not part of this save.
 			const taken = takenDown(state);
 			return (await store()).save(sessionId, taken);
 		},
@@ -79,7 +79,7 @@ function takenDown(state: AgentStateJSON): AgentStateJSON {
 	return taken;
 }
 
-/** The name is no literal: a bundler must not look for a package that few have installed. */
+/** The name is not a literal, so that bundlers do not look for an optional package. */
 async function load(packageName: string): Promise<StoresPackage> {
 	try {
 		return (await import(packageName)) as StoresPackage;

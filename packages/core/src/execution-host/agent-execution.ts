@@ -16,7 +16,7 @@ export interface AgentExecution {
 	resume(table: SessionTable, runId: string): Promise<AgentRun | null>;
 	/** The scheduler, if it can be asked for due runs; undefined if it delivers them itself. */
 	readonly scheduler: OwnScheduler | undefined;
-	/** Runs of this agent whose time has come and that do not wait for a living worker's run, and where they belong. */
+	/** Due runs of this agent that do not wait for a live worker's run, and their sessions. */
 	due(table: SessionTable): Promise<readonly DueRun[]>;
 	/** An ended run needs no further delivery. */
 	settle(runId: string): Promise<void>;
@@ -27,7 +27,7 @@ export interface DueRun {
 	readonly runId: string;
 	/** Of its session. */
 	readonly storeKey: string;
-	/** Set where nothing is to be resumed: deletes what a process that died has left of the run. */
+	/** Set if there is nothing to resume: deletes the remains of a run of a dead process. */
 	readonly collect?: () => Promise<void>;
 }
 
@@ -65,7 +65,7 @@ export function agentExecution(host: Host, ports: Ports, keys: SessionKeys): Age
 					found.push({ runId, storeKey, collect: async () => scheduler?.settle(runId) });
 					continue;
 				}
-				// A run under way takes in the notice of its session, or is waited for.
+				// A running run accepts the notice of its session, or is waited for.
 				const isElsewhere = holder?.alive === true && holder.workerId !== journal.workerId;
 				if (!isElsewhere || openRunId === undefined) found.push({ runId, storeKey });
 			}

@@ -75,7 +75,7 @@ export function saidAfter(facts: readonly Pick<CommittedFact, "fact">[], before:
 	return said?.kind === "assistant" ? said.message.text : before;
 }
 
-/** The status of the run after these facts, and what it came to; undefined when they change nothing. */
+/** The status of the run after these facts, and its output; undefined if they change nothing. */
 export function statusAfter(
 	facts: readonly Pick<CommittedFact, "fact">[],
 	said: string,

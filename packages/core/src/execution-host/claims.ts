@@ -1,5 +1,5 @@
-// Claims as records: each is valid for a time, and on a host that knows its workers no longer than its worker lives. A
-// claim that is over is replaced by one of another id, so that its former owner can be notified (keeps I4).
+// Claims as records: each is valid for a time and, on a host that knows its workers, no longer than its worker lives. An
+// ended claim is replaced by one with another id, so that its former owner can be notified (keeps I4).
 import type { MaybePromise } from "../host/index.ts";
 
 /** The sources of time and ids, and the liveness of claimants. */

@@ -60,7 +60,8 @@ export function hostRecords(host: ExecutionHost, options: RecordOptions): HostRe
 			await store.transaction(async (inside) => {
 				for (const runId of runIds) {
 					if ((await changeRun(inside, runId, { status: "cancelled" })) !== "not-found") {
-						// One that only its journal says is over would be delivered again once that is deleted.
+						// A notification whose end is only in its journal would be delivered again once the journal is
+						// deleted.
 						const run = options.leases === "journal" ? await inside.runs.get(runId) : undefined;
 						if (run?.kind === "notification") await inside.runs.update(run);
 						continue;

@@ -17,7 +17,7 @@ const shelf = "notifications";
 /** How many notifications one transaction deletes. */
 const atOnce = 100;
 
-/** Shelf of the keys of the notifications made for one session. */
+/** The shelf with the keys of one session's notifications. */
 function shelfOf(incarnation: string): string {
 	return `notifications of ${incarnation}`;
 }
@@ -106,7 +106,7 @@ export async function acknowledgeNotification(
 	return true;
 }
 
-/** Deletes some of the notifications made for one session. Returns how many it has found. */
+/** Deletes some of one session's notifications. Returns how many it found. */
 export async function deleteNotifications(draft: RecordDraft, incarnation: string): Promise<number> {
 	const found = await draft.list(shelfOf(incarnation), { limit: atOnce });
 	for (const [idempotencyKey] of found) {

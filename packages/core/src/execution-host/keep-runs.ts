@@ -100,12 +100,12 @@ export async function moveCheckpoint(draft: RecordDraft, runId: string, version:
 	if (run !== null && !isFinal(run.status)) putRun(draft, { ...run, checkpointVersion: version });
 }
 
-/** A run that ended by its journal is not looked for again. */
+/** A run that its journal reports as ended is not examined again. */
 export function noteEnd(draft: RecordDraft, run: RunRecord): void {
 	putRun(draft, run);
 }
 
-/** Keeps of a run only that it has ended, so that a worker that is about to begin it does not. */
+/** Keeps only the fact that a run has ended, so that a worker that is about to start it does not. */
 export async function forgetRun(draft: RecordDraft, runId: string): Promise<void> {
 	const run = await getRun(draft, runId);
 	if (run === null) return;

@@ -10,7 +10,7 @@ export interface NotificationRecord {
 	readonly notificationId: string;
 	/** Notifications with the same key are one. */
 	readonly idempotencyKey: string;
-	/** The run that delivers it: what `agent.resume` is called with. */
+	/** The run that delivers it: the argument of `agent.resume`. */
 	readonly runId: string;
 	/** The caller's key of the session it is for. */
 	readonly sessionKey: string;
@@ -36,7 +36,7 @@ export interface NotificationRecord {
 	};
 }
 
-/** A notification to be recorded; it is `pending` unless it says otherwise. */
+/** A notification to record; its default status is `pending`. */
 export type NewNotification = Omit<NotificationRecord, "status" | "lease"> &
 	Partial<Pick<NotificationRecord, "status">>;
 
@@ -87,8 +87,8 @@ export interface NotificationStore {
 	 */
 	acknowledge?(idempotencyKey: string, options?: HeldNotification): Promise<boolean>;
 	/**
-	 * Deletes the notifications made for one session, which was deleted. The runs that were to deliver them are cancelled and
-	 * are no longer scheduled. On a host without it they remain, and are delivered to no session.
+	 * Deletes the notifications of a deleted session. The runs that would deliver them are cancelled and no longer
+	 * scheduled. On a host without this method they remain, and are delivered to no session.
 	 */
 	deleteByIncarnation?(incarnation: string): Promise<unknown>;
 }

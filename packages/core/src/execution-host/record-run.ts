@@ -94,7 +94,7 @@ export class RunRecorder implements Ledger {
 	close(): void {
 		this.#closed = true;
 		this.#stopRenewing?.();
-		// Left open, by a failure say: others need not wait for the end of the lease.
+		// Left open, for example by a failure: others need not wait for the end of the lease.
 		const leaseId = this.#leaseId;
 		if (leaseId === undefined || this.#isOver) return;
 		this.#inTurn(async () => {
@@ -155,7 +155,7 @@ export class RunRecorder implements Ledger {
 		return version;
 	}
 
-	/** A notification whose run has begun is in the history. */
+	/** A notification whose run has started is in the history. */
 	async #acknowledge({ runs, notifications }: ExecutionTransaction): Promise<void> {
 		if (this.#run.kind !== "notification" || this.#version !== undefined) return;
 		const { runId } = this.#run;

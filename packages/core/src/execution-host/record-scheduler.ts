@@ -18,11 +18,11 @@ export interface ScheduledRun {
 
 /** How many due runs are read. */
 export interface DueOptions {
-	/** At most so many. Default: all. */
+	/** The maximum number. Default: all. */
 	readonly limit?: number;
 }
 
-/** A scheduler that can be asked what is due. */
+/** A scheduler that can be asked for due runs. */
 export interface OwnScheduler extends ExecutionScheduler {
 	/** Runs whose time has come, the longest due first. They stay until they are settled. */
 	due(options?: DueOptions): Promise<readonly ScheduledRun[]>;
@@ -74,7 +74,7 @@ export async function unschedule(draft: RecordDraft, runId: string): Promise<voi
 	if ((await draft.get(shelf, runId)) !== undefined) draft.put(shelf, runId, undefined);
 }
 
-/** Puts a run on the list; of two times for one run the earlier counts. */
+/** Schedules a run; of two times for one run the earlier one counts. */
 async function schedule(draft: RecordDraft, run: ScheduledRun): Promise<void> {
 	const existing = (await draft.get(shelf, run.runId)) as ScheduledRun | undefined;
 	if (existing === undefined || run.dueAtMs < existing.dueAtMs) draft.put(shelf, run.runId, run);

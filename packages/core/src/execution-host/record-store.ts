@@ -35,18 +35,18 @@ import {
 	type RunStore,
 } from "./run-record.ts";
 
-/** Which runs a list gives. */
+/** Selects the runs of a list. */
 export interface ListRunsOptions {
 	/** Only runs whose id sorts after this one. */
 	readonly after?: string;
-	/** At most so many. Default: all. */
+	/** The maximum number. Default: all. */
 	readonly limit?: number;
 }
 
 /** The runs of a built-in host, which can be listed without their ids. */
 export interface OwnRunStore extends RunStore {
 	claim(runId: string, options?: ClaimRunOptions): Promise<ClaimRunResult>;
-	/** Runs that have not ended, in the order of their ids: what a recovery at start looks through. */
+	/** Runs that have not ended, in the order of their ids: the input of a recovery at startup. */
 	listUnfinished(options?: ListRunsOptions): Promise<readonly RunRecord[]>;
 }
 
@@ -80,7 +80,7 @@ export interface OwnExecutionStore extends OwnTransaction, ExecutionStore {
 	transaction<T>(work: (transaction: OwnTransaction) => Promise<T>): Promise<T>;
 }
 
-/** Carries out one operation: in a transaction of its own, or in the one under way. */
+/** Runs one operation: in its own transaction, or in the current one. */
 type Operate = <T>(operation: (draft: RecordDraft) => Promise<T>) => Promise<T>;
 
 /** The store over a space of records. */

@@ -1,5 +1,5 @@
-// Work of sub-agents on an execution host: a record each, scheduled where it continues in the background, and notifications
-// of its end.
+// Work of sub-agents on an execution host: one record each, scheduled if it continues in the background, and
+// notifications of its end.
 import type { SessionKeys } from "../host/index.ts";
 import { type ChildRecords, noticeIdentity, type RecordedTask } from "../sessions/index.ts";
 import type { ExecutionHost, ExecutionStore } from "./execution-host.ts";
@@ -10,7 +10,7 @@ import type { NewRun } from "./run-record.ts";
 
 const none: readonly string[] = [];
 
-/** Records of what the sessions of one agent start in child sessions. */
+/** Records of the child sessions that one agent's sessions start. */
 export function childRecords(
 	host: ExecutionHost,
 	keys: SessionKeys,
@@ -42,7 +42,7 @@ export function childRecords(
 				status: "pending",
 				...name,
 			});
-			// A host whose claims are for good says no more than that: its scheduler was asked before it was claimed.
+			// A host with permanent claims reports no more than that: its scheduler was asked before it was claimed.
 			if (!enqueued.ok && (await notifications.getByIdempotencyKey(key))?.status !== "pending") return;
 			await createOnce(store, { runId, kind: "notification", status: "queued", dedupeKey: key, ...name });
 			await scheduler.resumeSession(name.sessionKey, { runId, notificationId: key, idempotencyKey: key });

@@ -1,4 +1,4 @@
-// resume(runId): what a scheduler calls when a run's time has come. Calling it again, anywhere, is harmless.
+// resume(runId): called by a scheduler when a run is due. Repeated calls, in any process, are harmless.
 import { HoldfastError, UserMessage } from "@holdfast/upp";
 import { acceptInput, entriesBack, leaseLost } from "../facts/index.ts";
 import type { Journal, Ports } from "../host/index.ts";
@@ -134,7 +134,7 @@ async function claimNotification(
 				(await notifications.getByIdempotencyKey(key))?.incarnation ??
 				incarnationAt(await checkpoints.latest(runId));
 			if (isFor !== undefined && isFor !== incarnation) {
-				// Another worker may have made that session, and noted it, since the journal was looked at.
+				// Another worker may have created and recorded that session since the journal was read.
 				if (isFor !== notedBefore) return isFor;
 				await notifications.acknowledge?.(key);
 				await changeRun(inside, runId, { status: "cancelled" });
@@ -220,7 +220,7 @@ async function continueRun(parts: ResumeParts, run: RunRecord): Promise<AgentRun
 	return handle;
 }
 
-/** A run that ended in the journal while its record was not updated: a crash came between. */
+/** A run that ended in the journal without an update of its record, because of a crash in between. */
 async function settle({ execution, journal }: ResumeParts, run: RunRecord): Promise<void> {
 	const { runId, dedupeKey } = run;
 	const status = await endOf(journal, storeKeyOfRun(run), run);
@@ -231,20 +231,20 @@ async function settle({ execution, journal }: ResumeParts, run: RunRecord): Prom
 	});
 }
 
-/** How a run ended, by its session's journal; undefined when it may continue or begin. */
+/** The outcome of a run according to its session's journal; undefined if it may continue or start. */
 async function endOf(
 	journal: Journal,
 	storeKey: string,
 	{ runId, dedupeKey, kind }: RunRecord,
 ): Promise<RunRecord["status"] | undefined> {
 	const { id } = noticeIdentity(dedupeKey ?? runId);
-	// Looked at first: what was taken in by then is in the history that is read after it.
+	// Read first: inputs accepted until then are in the history that is read afterwards.
 	const mayBegin = kind !== "notification" || (await waits(journal, storeKey, id));
 	const head = await journal.head(storeKey);
 	if (head?.openRunId === runId) return undefined;
 	for await (const { runId: of, fact } of entriesBack(journal, storeKey, head?.seq ?? 0)) {
 		if (of === runId && fact.kind === "run.ended") return endings[fact.outcome];
-		// Another run has taken in the notice of this one.
+		// Another run has accepted the notice of this one.
 		if (of !== runId && fact.kind === "input" && fact.inputId === id) return "completed";
 		if (fact.kind === "folded" && !mayBegin) return "completed"; // delivered in entries that were folded
 	}

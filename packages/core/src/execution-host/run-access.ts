@@ -24,7 +24,7 @@ async function findRun(runs: RunStore, runId: string): Promise<RunRecord | undef
 	return (await runs.get(runId)) ?? undefined;
 }
 
-/** Records a run, unless it or one with its dedupe key is recorded: a host need not look by itself. */
+/** Records a run, unless it or one with its dedupe key exists, so that a host need not check by itself. */
 export async function createOnce({ runs }: Runs, run: NewRun): Promise<RunRecord> {
 	const { runId, dedupeKey, parentRunId } = run;
 	const existing =
@@ -84,7 +84,7 @@ export async function changeRun(
 	const { lease: given, ...others } = change;
 	const { lease, ...rest } = run;
 	const changed: RunRecord = { ...rest, ...others };
-	// A lease given up still counts the attempts.
+	// A released lease still counts the attempts.
 	const kept = given === null && lease !== undefined ? { ...lease, leaseUntilMs: 0 } : lease;
 	await runs.update(kept === undefined || isFinal(changed.status) ? changed : { ...changed, lease: kept });
 	return "changed";

@@ -12,7 +12,7 @@ export type CheckpointPhase =
 	| "before-child-run"
 	| "child-linked"
 	| "suspended"
-	/** Another process has resumed the run: what the one before it writes is refused from here on. */
+	/** Another process has resumed the run: writes of the previous one are refused from here on. */
 	| "resumed";
 
 /** A place in a run. */
@@ -54,7 +54,7 @@ export interface Checkpoint extends Partial<Omit<RunPlace, "runId" | "phase">> {
 /** A checkpoint to store; its version is the expected one plus one, regardless of its own field. */
 export type NewCheckpoint = Pick<Checkpoint, "runId" | "phase"> & Partial<Checkpoint>;
 
-/** The version of the new checkpoint, or that it came too late. */
+/** The version of the new checkpoint, or a conflict. */
 export type AppendCheckpointResult =
 	| { readonly ok: true; readonly version: number }
 	| { readonly ok: false; readonly reason: "stale-version"; readonly currentVersion: number };
@@ -62,8 +62,8 @@ export type AppendCheckpointResult =
 /** The checkpoints of an execution host's runs. */
 export interface CheckpointStore {
 	/**
-	 * Adds a checkpoint after the one of `expectedVersion` (0: the first one) and moves the run's `checkpointVersion`.
-	 * Refused when another one is there already.
+	 * Adds a checkpoint after the one of `expectedVersion` (0: the first one) and advances the run's `checkpointVersion`.
+	 * Refused if that position is taken.
 	 */
 	append(
 		checkpoint: NewCheckpoint,

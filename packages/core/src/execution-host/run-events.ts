@@ -18,6 +18,6 @@ export interface StoredRunEvent {
 export interface RunEventStore {
 	/** Adds an event; the cursor follows it. */
 	append(runId: string, event: AgentEvent): Promise<EventCursor>;
-	/** The events after a cursor, in the order they were added; those that are there when it is read. Default: all. */
+	/** The events after a cursor, in the order they were added; those that exist when it is read. Default: all. */
 	read(runId: string, cursor?: EventCursor): AsyncIterable<StoredRunEvent>;
 }

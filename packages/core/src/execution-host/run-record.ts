@@ -1,4 +1,4 @@
-// Runs as a host keeps them: what each is for, its status, and who works on it.
+// Runs as a host stores them: their purpose, status, and owner.
 import type { ErrorData, RunKind } from "../facts/index.ts";
 
 /** The status of a run. `completed`, `cancelled` and `error` are final. */
@@ -49,7 +49,7 @@ export interface RunRecord {
 	readonly publicTaskId?: string;
 }
 
-/** A run to create; what is left out: `rootRunId` is its own id, `checkpointVersion` 0. */
+/** A run to create; defaults: `rootRunId` is its own id, `checkpointVersion` 0. */
 export type NewRun = Omit<RunRecord, "rootRunId" | "checkpointVersion"> &
 	Partial<Pick<RunRecord, "rootRunId" | "checkpointVersion">>;
 
@@ -73,7 +73,7 @@ export type ClaimRunResult =
 
 /** The runs of an execution host. */
 export interface RunStore {
-	/** Records a run and gives the record. The same id or dedupe key a second time changes nothing. */
+	/** Records a run and returns the record. A second time with the same id or dedupe key changes nothing. */
 	create(record: NewRun): Promise<RunRecord>;
 	get(runId: string): Promise<RunRecord | null>;
 	getByDedupeKey(dedupeKey: string): Promise<RunRecord | null>;

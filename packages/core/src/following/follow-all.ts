@@ -15,19 +15,19 @@ import { leavable } from "./leavable.ts";
 
 /** An event of a session of a store. */
 export interface StoreEvent extends FollowedEvent {
-	/** The session, as `journal.list()` gives its key. */
+	/** The key of the session, as `journal.list()` returns it. */
 	readonly key: string;
 	/** The incarnation of the session with that key: a deleted session may be recreated, and its ids start again. */
 	readonly incarnation: string;
-	/** Where to begin again: the changes of the store after this position hold this event and all that comes. */
+	/** Where to continue: the changes of the store after this position include this event and all later ones. */
 	readonly position: number;
 }
 
 /** How a store is followed. */
 export interface FollowAllOptions {
 	/**
-	 * The position of the last event that is known. `now`: only what happens from now on. Default 0: all sessions that are
-	 * there, from their first event that is kept.
+	 * The position of the last known event. `now`: only future events. Default 0: all existing sessions, from their first
+	 * stored event.
 	 */
 	readonly after?: number | "now" | undefined;
 	/**
@@ -36,8 +36,9 @@ export interface FollowAllOptions {
 	 */
 	readonly known?: ((key: string, incarnation: string) => MaybePromise<string | undefined>) | undefined;
 	/**
-	 * Called for a session that is damaged or was written by a newer release; it is passed over until it changes again, and
-	 * then read from where it was left. Must not throw. Default: following rejects, with `journal_corrupt` or `journal_newer`.
+	 * Called for a session that is damaged or was written by a newer release; it is skipped until it changes again, and
+	 * then read from its last position. Must not throw. Default: following rejects, with `journal_corrupt` or
+	 * `journal_newer`.
 	 */
 	readonly unreadable?: ((key: string, error: unknown) => void) | undefined;
 	/** Called when a session was deleted. Must not throw. */
@@ -121,7 +122,7 @@ class Followed {
 	readonly #journal: Host["journal"];
 	readonly #unknown: "whole" | "last run";
 	readonly #known: FollowAllOptions["known"];
-	/** The one used last comes last. */
+	/** The most recently used one is last. */
 	readonly #cursors = new Map<string, Cursor>();
 	/** Of those without a cursor. */
 	readonly #given = new Map<
@@ -155,7 +156,7 @@ class Followed {
 		for (;;) {
 			const page = await reader.next().catch((error) => {
 				if (!isExpired(error)) throw error;
-				reader.restart(); // what was folded is gone, and keeps nobody from what comes after it
+				reader.restart(); // folded entries are missing, which must not hide later ones
 				return undefined;
 			});
 			if (page === undefined && reader.incarnation === undefined) cursor.given = placeAfter(undefined);
@@ -201,7 +202,7 @@ class Followed {
 		const given = placeAfter(id);
 		const start = id !== undefined || this.#unknown === "whole" ? given : { ...given, seq };
 		await reader.seek(start, id).catch((error) => {
-			if (!isExpired(error)) throw error; // its run was folded: it is read from what is kept
+			if (!isExpired(error)) throw error; // its run was folded: reading continues with the stored entries
 		});
 		return { reader, given };
 	}

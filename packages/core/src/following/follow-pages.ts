@@ -16,7 +16,7 @@ export interface FollowedJournal extends JournalSource {
 	watch(key: string, changed: (commits?: readonly Committed[]) => void): () => void;
 }
 
-/** Where to begin, and when to leave. */
+/** The start and the end of following. */
 export interface PagesOptions {
 	/** The id of the last event that is known. Default: the session is read from its first event. */
 	readonly after?: string | undefined;
@@ -32,9 +32,9 @@ export interface EventPage {
 	readonly items: readonly JournalItem[];
 	/** In order; those up to the id that is known are among them, from the start of their run. */
 	readonly events: readonly PlacedEvent[];
-	/** Whether that was all there is: the next page comes when something was committed. */
+	/** Whether there are no more entries for now: the next page arrives after a commit. */
 	readonly isCaughtUp: boolean;
-	/** Whether no run is under way there. */
+	/** Whether no run is in progress. */
 	readonly isAtRest: boolean;
 	/** Which session of that key was read: another one is made under the same key after a deletion. Undefined before the first. */
 	readonly incarnation: string | undefined;
@@ -42,7 +42,7 @@ export interface EventPage {
 
 /** How many entries, and chunks, are read at a time. */
 const pageSize = 100;
-/** How many characters of commits are kept for one who follows and has not taken them yet; of more, all are read again. */
+/** The maximum size, in characters, of buffered commits for a follower; beyond it, all are read again. */
 const keptCharacters = 65_536;
 
 /** The place after which events are asked for. */
@@ -51,9 +51,9 @@ export function placeAfter(id: string | undefined): EventPlace {
 }
 
 /**
- * Follows a session until it is deleted, the signal fires, or the caller leaves.
+ * Follows a session until it is deleted, the signal fires, or the caller stops.
  *
- * @throws HoldfastError `invalid_event_id`; `events_expired` when what follows the id is no longer kept.
+ * @throws HoldfastError `invalid_event_id`; `events_expired` if the events after the id are no longer stored.
  */
 export async function* followPages(
 	journal: FollowedJournal,

@@ -1,5 +1,5 @@
-// The events of one session, each under an id: those of the past first, then live ones. Public, and made of nothing but
-// what is committed, so it is the same for everyone, at any time, in any process (keeps I3).
+// The events of one session, each with an id: past events first, then live ones. They derive only from committed entries,
+// so they are the same for everyone, at any time, in any process (keeps I3).
 import { endsExecution, eventId, isAfter, type RunEvent } from "../facts/index.ts";
 import { type Host, readStoreKey } from "../host/index.ts";
 import { type FollowedJournal, followPages, placeAfter } from "./follow-pages.ts";

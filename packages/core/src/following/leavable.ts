@@ -1,6 +1,6 @@
-// A generator can only be left where it yields. One that waits for what may never come is left through a signal.
+// A generator can only be ended at a `yield`. One that waits indefinitely is ended through a signal.
 
-/** An iterator over what a generator yields; leaving it ends the generator also while it waits. */
+/** An iterator over a generator's values; ending it also ends a waiting generator. */
 export function leavable<T>(
 	given: AbortSignal | undefined,
 	make: (signal: AbortSignal) => AsyncGenerator<T, void, void>,

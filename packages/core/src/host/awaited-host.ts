@@ -1,5 +1,5 @@
-// A host that is known only later: the plugins of an agent may say where its sessions are kept, or what makes its journal
-// is still being loaded. Every call waits for it, and calls reach it in the order they were made.
+// A host that becomes available later: an agent's plugins may choose the location of its sessions, or the code that
+// creates its journal is still loading. Every call waits for it, and calls reach it in order.
 import { type Host, journalHost } from "./host-port.ts";
 import type { Journal, MaybePromise } from "./journal.ts";
 import type { SessionValues, ValueStore } from "./values.ts";
@@ -13,8 +13,8 @@ export interface AwaitedHostOptions {
 }
 
 /**
- * A host over a journal to come, which has to have the same `workerId`. When `known` rejects, every call but `close`
- * rejects with that. It is asked by each call until the journal is there, and gives each the same promise.
+ * A host over a journal that becomes available later and must have the same `workerId`. When `known` rejects, every call
+ * except `close` rejects with its error. Each call asks it until the journal is available, and must get the same promise.
  */
 export function awaitedHost(
 	workerId: string,

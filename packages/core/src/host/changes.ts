@@ -1,6 +1,6 @@
-// The port of changes: what happens in a store, to any session, by any process, in one order. Its positions only grow; who
-// follows keeps the last one, and gets what it missed. Implementations: memory-changes.ts and sqlite/sqlite-changes.ts;
-// `hostContract` of @holdfast/testing holds them alike.
+// The port of changes: everything that happens in a store, to any session, in any process, in one order. Its positions
+// only grow; a follower stores the last one, and continues after it. Implementations: memory-changes.ts and
+// sqlite/sqlite-changes.ts; `hostContract` of @holdfast/testing keeps them equal.
 import { HoldfastError } from "@holdfast/upp";
 import type { MaybePromise } from "./journal.ts";
 
@@ -26,17 +26,17 @@ export interface Change {
 export interface ReadChangesOptions {
 	/** Only changes after this position. Default 0: the last change of every existing session. */
 	readonly after?: number;
-	/** At most so many. Default 500. */
+	/** The maximum number. Default 500. */
 	readonly limit?: number;
 }
 
 /** The changes of a store. */
 export interface ChangeLog {
-	/** The position of the last change: where to begin for what comes from now on. */
+	/** The position of the last change, after which only future changes follow. */
 	position(): MaybePromise<number>;
 	/**
-	 * Changes in the order of their positions. Fewer than `limit` does not mean that there are no more: none does. Rejects
-	 * with `changes_expired` when deletions after that position are not known any more: begin from 0 then.
+	 * Changes in the order of their positions. Only an empty result means that there are no more. Rejects with
+	 * `changes_expired` if deletions after that position are no longer known: start from 0 then.
 	 */
 	read(options?: ReadChangesOptions): MaybePromise<readonly Change[]>;
 	/** Calls `changed` soon after anything was committed to any session, by anyone in any process. Returns the way to stop. */
@@ -48,7 +48,7 @@ export const rememberedDeletions = 1_000;
 /** The default number of changes per read. */
 export const changesAtOnce = 500;
 
-/** Where a follower begins, and what ends it. */
+/** The start and the end of a follower. */
 export interface WatchAllOptions {
 	/** Only changes after this position; `now` for future ones. Default 0: all existing sessions, then future changes. */
 	readonly after?: number | "now";
@@ -58,7 +58,7 @@ export interface WatchAllOptions {
 }
 
 /**
- * Everything that happens in a store, as it happens, until the signal fires or as `until` says. Rejects as `ChangeLog.read` does.
+ * Every change of a store, as it happens, until the signal fires or as `until` defines. Rejects as `ChangeLog.read` does.
  * @example
  * ```ts
  * import { memoryHost } from "holdfast";

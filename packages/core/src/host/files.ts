@@ -33,8 +33,8 @@ export interface SessionFiles {
 	 */
 	write(name: string, source: FileSource): Promise<FileInfo>;
 	/**
-	 * The bytes of a file, in pieces; one reading sees one version of it. Rejects with `file_not_found`, and with
-	 * `file_changed` where that version was removed before it was read to its end.
+	 * The bytes of a file, in pieces; each reader sees one version of it. Rejects with `file_not_found`, and with
+	 * `file_changed` if that version was removed before its end was read.
 	 */
 	read(name: string, range?: ByteRange): AsyncIterable<Uint8Array>;
 	/** Undefined when there is no such file. */
@@ -47,7 +47,7 @@ export interface SessionFiles {
 
 /** Where the files of all sessions are kept. They go with their session, in one transaction. */
 export interface FileStore {
-	/** The files of a session that belong to one owner, a plugin say. Costs nothing until it is used. */
+	/** The files of a session that belong to one owner, such as a plugin. Costs nothing until it is used. */
 	of(sessionKey: string, owner: string): SessionFiles;
 }
 
@@ -89,7 +89,7 @@ export async function* piecesOf(source: FileSource): AsyncGenerator<Uint8Array, 
 	if (filled > 0) yield piece.subarray(0, filled);
 }
 
-/** A range within a file of a size. @throws RangeError for one that is no range of bytes. */
+/** A byte range within a file of a given size. @throws RangeError for an invalid range. */
 export function rangeIn(
 	size: number,
 	{ start = 0, end = Number.POSITIVE_INFINITY }: ByteRange,

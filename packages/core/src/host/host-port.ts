@@ -41,11 +41,11 @@ export interface Host {
 	readonly changes?: ChangeLog;
 	/** Where a run is in the journal. */
 	readonly runs?: RunIndex;
-	/** Hands out what there is to do. Absent: supervisors look for it in the journal. */
+	/** Hands out due work. Absent: supervisors scan the journal. */
 	readonly queue?: WorkQueue;
-	/** Numbers for those who look after the store. Rejects as the store does. */
+	/** Statistics for operators of the store. Rejects as the store does. */
 	readonly stats?: () => Promise<StoreStats>;
-	/** Commits what is under way and closes the journal. Calling it twice is harmless. */
+	/** Finishes pending commits and closes the journal. Calling it twice is harmless. */
 	close(): Promise<void>;
 }
 

@@ -1,5 +1,5 @@
-// The journal port: what the engine needs of a store (keeps I2, I3, I4).
-// Implementations: memory (memory.ts) and SQLite (sqlite/); `journalContract` in @holdfast/testing holds them alike.
+// The journal port: the store that the engine needs (keeps I2, I3, I4). Implementations: memory (memory.ts) and SQLite
+// (sqlite/); `journalContract` in @holdfast/testing keeps them equal.
 import type { MaybePromise } from "@holdfast/upp";
 import type { Chunk, Committed, Entry, Fact, SourcePage, StoredChunk } from "../facts/index.ts";
 
@@ -16,7 +16,7 @@ export interface Input {
 	readonly kind: "message" | "steer" | "stop" | "edit" | "tool-result" | "approval" | "timer" | "notice";
 	/** The run that a `message` will start, or that any other kind is for; absent: the active one. */
 	readonly runId?: string;
-	/** Two inputs of one session with the same key are one input, also where an append began with one. */
+	/** Two inputs of one session with the same key are one input, even if an append started with one. */
 	readonly dedupeKey?: string;
 	/** The worker whose caller waits for it; while that worker lives, it starts the run. */
 	readonly workerId?: string;
@@ -29,7 +29,7 @@ export interface Input {
 	readonly body: unknown;
 }
 
-/** An input as the store keeps it; the store gives the order. */
+/** An input as the store keeps it; the store assigns the order. */
 export interface StoredInput extends Omit<Input, "askedBy"> {
 	readonly order: number;
 	readonly at: number;
@@ -61,11 +61,11 @@ export interface ReadChunks {
 	readonly after: { readonly seq: number; readonly sub: number };
 	/** Only those after entries up to this one. */
 	readonly through: number;
-	/** At most so many. */
+	/** The maximum number. */
 	readonly limit: number;
 }
 
-/** A value that a session begins with, and whose it is. */
+/** An initial value of a session, and its owner. */
 export interface FirstValue {
 	readonly owner: string;
 	readonly name: string;
@@ -80,13 +80,13 @@ export interface Append {
 	/** Text emitted since the last entry; it precedes these facts, which may be empty. */
 	readonly chunks?: readonly Chunk[];
 	/**
-	 * Key of the input that these facts begin with, where it comes from nobody's inbox: one that the session has already
-	 * rejects with `duplicate_input`.
+	 * Key of the input that these facts start with, if it does not come from the inbox: an existing one rejects with
+	 * `duplicate_input`.
 	 */
 	readonly dedupeKey?: string;
 	/**
-	 * Values that the session begins with, kept in the same transaction where the host's values `comeWithAppend`, and ignored
-	 * elsewhere. Rejects with `session_exists` when the session has entries, or one of them already.
+	 * Initial values of the session, stored in the same transaction if the host's values `comeWithAppend`, and ignored
+	 * otherwise. Rejects with `session_exists` if the session has entries, or one of the values already.
 	 */
 	readonly values?: readonly FirstValue[];
 	/**
@@ -95,16 +95,16 @@ export interface Append {
 	 */
 	readonly drain?: readonly string[];
 	/**
-	 * The one fact, of kind `folded`, takes the place of all entries up to this seq, which must be that of a `run.ended`
-	 * or of an earlier such fact. Rejects with `history_unsettled` when it is not, or while a run is open; with
-	 * `fold_unsupported` where the journal does not fold. `runId` and `at` are those of the entry it replaces.
+	 * The one fact, of kind `folded`, replaces all entries up to this seq, which must be that of a `run.ended` or of an
+	 * earlier such fact. Rejects with `history_unsettled` if it is not, or while a run is open; with `fold_unsupported`
+	 * if the journal does not fold. `runId` and `at` are those of the replaced entry.
 	 */
 	readonly replaces?: number;
 	/** Commit only if no input for this run (`steer`, `edit`, `tool-result`, `approval`, `timer`, `stop`, `notice`; a run id of its own or none) is waiting. */
 	readonly onlyIfNothingWaits?: true;
 }
 
-/** The position of what was appended, or why it was refused. */
+/** The position of the append, or the reason why it was refused. */
 export type AppendResult =
 	| { readonly ok: true /** Seq of the last fact. */; readonly seq: number }
 	| { readonly ok: false; readonly reason: "inputs-waiting" };
@@ -122,13 +122,13 @@ export interface Lease {
 	readonly seq: number;
 	/** Run that was open when the lease was taken: a run to recover. */
 	readonly openRunId?: string;
-	/** Whether it was given up, or the store has noticed that another epoch is current. */
+	/** Whether it was released, or the store has noticed a newer epoch. */
 	readonly isLost: boolean;
 	/** Calls `notify`, once, when the store notices that another epoch is current. One listener; undefined takes it away. */
 	whenLost(notify: (() => void) | undefined): void;
 	/**
-	 * Looks whether the epoch is still current; when not, `whenLost` is notified before this returns. For stores that can know at
-	 * once: a process that was paused asks before it begins anything that no append goes before. Must not throw.
+	 * Checks whether the epoch is still current; if not, `whenLost` is notified before this returns. For stores that can
+	 * know at once: a process that was paused checks before it starts anything without a prior append. Must not throw.
 	 */
 	check?(): void;
 	/**
@@ -142,26 +142,26 @@ export interface Lease {
 	release(): MaybePromise<void>;
 }
 
-/** A lease, or who holds it. `inbox`: what waited for the session, where that was seen with it. */
+/** A lease, or its current holder. `inbox`: the session's queued inputs, if they were read with it. */
 export type AcquireResult =
 	| { readonly ok: true; readonly lease: Lease; readonly inbox?: readonly StoredInput[] }
 	| { readonly ok: false; readonly heldBy: string };
 
-/** Which entries `read` gives. */
+/** Selects the entries of `read`. */
 export interface ReadOptions {
 	/** Only entries after this seq. Default 0. */
 	readonly after?: number;
-	/** At most so many. Default: all. */
+	/** The maximum number. Default: all. */
 	readonly limit?: number;
 }
 
-/** Which sessions `list` gives. */
+/** Selects the sessions of `list`. */
 export interface ListOptions {
 	/** Only sessions whose key sorts after this one. */
 	readonly after?: string;
-	/** Only sessions whose key begins with this. Default: any key. */
+	/** Only sessions whose key has this prefix. Default: any key. */
 	readonly prefix?: string;
-	/** At most so many. Default: all. */
+	/** The maximum number. Default: all. */
 	readonly limit?: number;
 	/**
 	 * `open`: a run is unfinished. `orphaned`: a run is unfinished, not parked and without a live owner, or there is no
@@ -179,7 +179,7 @@ export interface ListOptions {
 export interface Journal {
 	/** A word for messages: `memory`, `sqlite`. */
 	readonly name: string;
-	/** Set where nothing of it outlives the process. */
+	/** Set if nothing outlives the process. */
 	readonly volatile?: true;
 	/** Whether settled entries can be folded into one (`Append.replaces`). Absent: they cannot. */
 	readonly folds?: boolean;
@@ -191,15 +191,15 @@ export interface Journal {
 	 */
 	acquire(key: string, options?: { readonly mode?: "polite" | "seize" }): MaybePromise<AcquireResult>;
 	/**
-	 * Puts an input into the session's inbox, durable when it returns. Creates the session when it is new. `order` of a
-	 * duplicate is that of the first input; 0 where an append began with that.
+	 * Puts an input into the session's inbox, durable when it returns. Creates a new session if needed. The `order` of a
+	 * duplicate is that of the first input; 0 if an append started with that.
 	 */
 	submit(key: string, input: Input): MaybePromise<{ readonly duplicate: boolean; readonly order: number }>;
 	/** Inputs waiting for the session, in order. Needs no lease, and takes nothing. */
 	inbox(key: string): MaybePromise<readonly StoredInput[]>;
 	/**
-	 * Entries in order. Where the oldest were folded, the `folded` fact comes first. Rejects with `events_expired` when
-	 * `after` lies among those that were folded: what came next is gone.
+	 * Entries in order. If the oldest were folded, the `folded` fact comes first. Rejects with `events_expired` if
+	 * `after` is among the folded entries, because the following ones no longer exist.
 	 */
 	read(key: string, options?: ReadOptions): MaybePromise<readonly Entry[]>;
 	/** Chunks in order; they go with the entries that are folded. Absent: the journal keeps none, and ignores them. */
@@ -220,9 +220,9 @@ export interface Journal {
 	 */
 	deaths?(): MaybePromise<readonly string[]>;
 	/**
-	 * Calls `changed` after entries or inputs of the session were committed, by anyone in any process. Returns the way to stop.
-	 * A journal that has `readPage` may hand over the commits of entries and chunks since the last call, in order, where this
-	 * worker has made them all; without them what was committed has to be read.
+	 * Calls `changed` after entries or inputs of the session were committed in any process. Returns a function that stops
+	 * it. A journal that has `readPage` may pass the commits of entries and chunks since the last call, in order, if this
+	 * worker made all of them; otherwise the commits have to be read.
 	 */
 	watch(key: string, changed: (commits?: readonly Committed[]) => void): () => void;
 	/**
@@ -237,6 +237,6 @@ export interface Journal {
 	 * it was seen then: rejects with `lease_lost`, and removes nothing, when something was committed to it since.
 	 */
 	delete(key: string, seen?: Pick<SessionHead, "epoch" | "seq">): MaybePromise<void>;
-	/** Commits what is under way, gives up all leases, closes the store. */
+	/** Finishes pending commits, releases all leases, closes the store. */
 	close(): MaybePromise<void>;
 }

@@ -21,7 +21,10 @@ interface PlatformProcess {
 const endings = new Set<() => void>();
 let state: "unwatched" | "watched" | "ending" = "unwatched";
 
-/** The process's own end, where the platform announces it. One listener for all: a process may have thousands of agents. */
+/**
+ * The end of the process, if the platform announces it. One listener for all, because a process may have thousands of
+ * agents.
+ */
 export const systemLifetime: Lifetime = {
 	watchEnd(ending) {
 		endings.add(ending);
@@ -35,7 +38,7 @@ export const systemLifetime: Lifetime = {
 	ignoreEnd: (ending) => void endings.delete(ending),
 };
 
-/** A warning of the process where there is such a thing, else a line on the console. */
+/** A process warning if the platform has them, else a line on the console. */
 export const systemWarn: Warn = (warning) => {
 	const process = platformProcess();
 	// A process that is ending never performs deferred writes.

@@ -9,7 +9,7 @@ import {
 } from "./changes.ts";
 import type { Session, Store } from "./memory-store.ts";
 
-/** Something in the order of its last change: a session, or what is remembered of one that was deleted. */
+/** An item in the order of its last change: a session, or the record of a deleted one. */
 export interface Changed {
 	readonly key: string;
 	/** Distinguishes it from all others of its store, including earlier ones with its key. */
@@ -30,7 +30,7 @@ interface Deletion extends Changed {
 export interface ChangeOrder {
 	latest: Changed | undefined;
 	position: number;
-	/** In their order, so many as are remembered. */
+	/** In order, as many as are remembered. */
 	readonly deletions: Changed[];
 	/** Position of the last deletion that is no longer remembered; 0 while all are remembered. */
 	forgotten: number;

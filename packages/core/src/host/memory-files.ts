@@ -1,4 +1,4 @@
-// Files in memory, in the pieces in which they are kept: a reader holds the version it began with.
+// Files in memory, in their stored pieces: a reader keeps the version it started with.
 
 import { leaseLost } from "../facts/index.ts";
 import {

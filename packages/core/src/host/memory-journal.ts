@@ -1,6 +1,6 @@
-// The journal in memory: the twin of the durable ones, with the same leases, epochs and inboxes (keeps I2, I4).
-// Everything answers at once and throws where a durable journal rejects. Entries are kept as given, nothing is
-// copied per append (keeps I5).
+// The journal in memory: the counterpart of the durable ones, with the same leases, epochs and inboxes (keeps I2, I4).
+// Everything is synchronous and throws where a durable journal rejects. Entries are stored unchanged, without copies per
+// append (keeps I5).
 import type { Entry, StoredChunk } from "../facts/index.ts";
 import {
 	eventsExpired,
@@ -43,7 +43,7 @@ export interface MemoryJournal extends Journal {
 	list(options?: ListOptions): readonly SessionHead[];
 	/** Another worker over the same sessions, as another process would be. */
 	worker(workerId: string): MemoryJournal;
-	/** From now on the others take this worker for dead; what it still does counts until it is fenced. */
+	/** From now on others take this worker for dead; its work counts until it is fenced. */
 	die(): void;
 }
 
@@ -218,7 +218,7 @@ function listSessions(store: Store, options: ListOptions): SessionHead[] {
 	const found: Session[] = [];
 	for (const session of store.sessions.values()) {
 		const { key, openRunId, inbox = [] } = session;
-		// Most sessions are at rest, and a look for others passes them by.
+		// Most sessions are idle, and a filter for others skips them.
 		if (state !== "any" && openRunId === undefined && (state !== "orphaned" || inbox.length === 0)) continue;
 		if (!key.startsWith(prefix) || (after !== undefined && key <= after)) continue;
 		if (session.updatedAt < changedSince) continue;

@@ -5,7 +5,7 @@ import type { Append, AppendResult, Lease, StoredInput } from "./journal.ts";
 import { noteChange } from "./memory-changes.ts";
 import { createSession, lastSeq, type Session, type Store, type Worker } from "./memory-store.ts";
 
-/** The lease looks first; its first append takes the session, by raising the epoch, or finds it gone. */
+/** The lease reads first; its first append takes over the session by raising the epoch, or finds it deleted. */
 export class MemoryLease implements Lease {
 	readonly key: string;
 	readonly seq: number;
@@ -78,7 +78,7 @@ export class MemoryLease implements Lease {
 			session.dedupe.set(dedupeKey, 0);
 		}
 		session.updatedAt = Math.max(session.updatedAt, batch.at);
-		// Its former owner is notified when what took it away is committed.
+		// Its former owner is notified once the takeover is committed.
 		before?.lose();
 		this.#store.watchers.changed(this.key);
 		return { ok: true, seq: lastSeq(session) };

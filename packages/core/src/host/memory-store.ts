@@ -19,7 +19,7 @@ export interface Store {
 	readonly incarnationOf: (number: number) => string;
 	/** How many sessions were created so far. */
 	created: number;
-	/** No session that was deleted had a higher epoch; new ones begin above. */
+	/** No deleted session had a higher epoch; new ones start above. */
 	highestDeletedEpoch: number;
 }
 
@@ -40,7 +40,7 @@ export interface Session extends Changed {
 	holder: MemoryLease | undefined;
 	/** In order; exists once there was one. */
 	chunks: StoredChunk[] | undefined;
-	/** The next three exist once an input came. */
+	/** The next three exist once an input has arrived. */
 	inbox: StoredInput[] | undefined;
 	dedupe: Map<string, number> | undefined;
 	inputs: number;

@@ -2,7 +2,7 @@
 import { startTimer, uuid } from "@holdfast/upp";
 import { type Lifetime, systemLifetime } from "./lifetime.ts";
 
-/** Where time comes from. */
+/** The source of time. */
 export interface Clock {
 	/** Milliseconds since the epoch. */
 	now(): number;
@@ -16,9 +16,11 @@ export interface Ids {
 	uuid(): string;
 }
 
-/** Where waiting for a time comes from. */
+/** The source of delays. */
 export interface Timers {
-	/** Calls `wake` once, so many milliseconds from now. Returns the way to call it off; harmless afterwards. */
+	/**
+	 * Calls `wake` once, after the given number of milliseconds. Returns a function that cancels it; harmless afterwards.
+	 */
 	after(milliseconds: number, wake: () => void): () => void;
 }
 
@@ -39,7 +41,7 @@ export interface Ports {
 	readonly lifetime: Lifetime;
 }
 
-/** The system's: what is taken where nothing else is given. */
+/** The system's ports: the default. */
 export const systemPorts: Ports = {
 	clock: { now: () => Date.now(), monotonic: () => performance.now() },
 	ids: { uuid },
@@ -56,7 +58,7 @@ interface Immediate {
 }
 type Soon = (passed: () => void) => Immediate | undefined;
 
-/** The quickest turn of the event loop that the platform has, looked for when it is first needed. */
+/** The fastest turn of the event loop on the platform, determined on first use. */
 let soon: Soon = (passed) => {
 	soon = quickest();
 	return soon(passed);

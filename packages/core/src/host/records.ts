@@ -5,13 +5,13 @@ import { systemPorts } from "./ports.ts";
 
 /** A record with its revision. */
 export interface StoredRecord {
-	/** A new one for every write of any record, never used again; 0 for what is not there. */
+	/** A new number for every write of any record, never reused; 0 for a missing record. */
 	readonly revision: number;
 	/** Undefined if it does not exist. */
 	readonly value: unknown;
 }
 
-/** Where a record lies. */
+/** The address of a record. */
 interface RecordAddress {
 	readonly shelf: string;
 	/** The records of a shelf are in the order of their names. */
@@ -29,7 +29,7 @@ export interface RecordExpectation extends RecordAddress {
 	readonly revision: number;
 }
 
-/** Which records a list gives. */
+/** Selects the records of a list. */
 export interface ListRecords {
 	/** Only records whose name sorts after this one. */
 	readonly after?: string;

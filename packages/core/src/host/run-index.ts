@@ -1,5 +1,5 @@
-// The port that finds runs: where a run is in the journal, which are unfinished, and who is known to be dead. An execution
-// host over a journal reads its runs by it, so that what every turn is known by costs no write of its own.
+// The port that finds runs: the position of a run in the journal, unfinished runs, and dead workers. An execution host
+// over a journal reads its runs through it, so that regular turns cost no extra writes.
 import type { MaybePromise } from "./journal.ts";
 
 /** Where a run is in the journal. */
@@ -16,7 +16,7 @@ export interface RunLocation {
 export interface RunIndex {
 	/** Undefined for a run that the journal does not know. */
 	locate(runId: string): MaybePromise<RunLocation | undefined>;
-	/** Ids of the runs that have begun and not ended, or wait for their start. */
+	/** Ids of the runs that have started and not ended, or wait to start. */
 	unfinishedRuns(): MaybePromise<readonly string[]>;
 	/** Whether a worker is known to be dead, or left; false where in doubt. */
 	isDead(workerId: string): MaybePromise<boolean>;

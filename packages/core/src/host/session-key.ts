@@ -1,5 +1,5 @@
 // The store key of a session. A key without a namespace is its own store key; every other store key begins with NUL, so
-// that no key a caller may choose, however hostile, is another session's store key.
+// that no key chosen by a caller, however hostile, is another session's store key.
 
 const mark = "\u0000";
 
@@ -29,7 +29,7 @@ export function childStoreKey(parentStoreKey: string, subagent: string, suffix: 
 	return `${childPrefix(parentStoreKey)}${subagent.length}${mark}${subagent}${mark}${suffix}`;
 }
 
-/** The key of a store key that `storeKeyOf` gave for this namespace; undefined for those of others. */
+/** The key of a store key that `storeKeyOf` returned for this namespace; undefined for others. */
 function sessionKeyOf(namespace: string | undefined, storeKey: string): string | undefined {
 	const prefix = storeKeyOf(namespace, "");
 	if (namespace !== undefined) return storeKey.startsWith(prefix) ? storeKey.slice(prefix.length) : undefined;
@@ -46,7 +46,10 @@ export function readStoreKey(storeKey: string): { readonly key: string; readonly
 	return { key: sessionKeyOf(undefined, storeKey) ?? storeKey };
 }
 
-/** How the store keys of a namespace differ from others: they begin with it, or, of sessions in none (null), do not. */
+/**
+ * How the store keys of a namespace differ from others: they have it as a prefix or, for sessions in no namespace (null),
+ * do not.
+ */
 export function namespacePrefix(namespace: string | null): {
 	readonly prefix: string;
 	readonly begins: boolean;
@@ -92,7 +95,7 @@ export function keysOf(namespace: string | undefined): SessionKeys {
 	};
 }
 
-/** The namespace that a store key belongs to, that of its root where it is a child session's. */
+/** The namespace of a store key; for a child session, that of its root. */
 export function namespaceOf(storeKey: string): string | undefined {
 	const child = readChildStoreKey(storeKey);
 	return child === undefined ? readStoreKey(storeKey).namespace : namespaceOf(child.parentStoreKey);

@@ -3,7 +3,7 @@
 
 /** The stored data of a key. */
 export interface StoredSession {
-	/** Opaque, JSON-safe. A caller may change what it gets without changing what is stored. */
+	/** Opaque, JSON-safe. Changing the returned value does not change the stored one. */
 	readonly state: unknown;
 	/** Minted by the store for this state alone; never used again, not even after `delete`. */
 	readonly version: string;
@@ -22,14 +22,14 @@ export interface SessionStore {
 	/** The data of the key; null if there is none. */
 	load(key: string): Promise<StoredSession | null>;
 	/**
-	 * Replaces the state, or with `expectedVersion: null` creates it. A conflict when another version is there than
-	 * the expected one; what is stored then stays.
+	 * Replaces the state, or with `expectedVersion: null` creates it. A conflict if the stored version is not the
+	 * expected one; the stored state then stays.
 	 */
 	commit(
 		key: string,
 		next: { readonly state: unknown },
 		options: { readonly expectedVersion: string | null },
 	): Promise<CommitResult>;
-	/** Removes what is under the key. A missing key is fine. */
+	/** Deletes the data of the key. A missing key is fine. */
 	delete(key: string): Promise<void>;
 }

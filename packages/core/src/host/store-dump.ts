@@ -2,7 +2,7 @@
 // another store or to examine it. Keys, ids and names are in stored form (`toStored`), bodies are JSON text. Workers,
 // leases and claims belong to a location and are not included, nor are the positions of changes.
 
-/** The rows of the tables, as every store gives them. Sessions and files have the numbers that they have in their store. */
+/** The rows of the tables in every store's dump. Sessions and files have the numbers of their store. */
 export interface DumpTables {
 	readonly sessions: {
 		readonly id: number;
@@ -148,7 +148,7 @@ function byteLength(text: string): number {
 	return encoder.encode(text).length;
 }
 
-/** The first table in which two sizes differ; undefined where they are the same. */
+/** The first table in which two sizes differ; undefined if they are equal. */
 export function differsIn(one: StoreSize, other: StoreSize): DumpTable | undefined {
 	return dumpTables.find(
 		(table) => one[table].rows !== other[table].rows || one[table].bytes !== other[table].bytes,

@@ -1,6 +1,6 @@
-// Numbers of a store for those who look after it.
+// Statistics of a store for its operators.
 
-/** How much waits in a store, and what this process has done there. */
+/** The backlog of a store, and this process's work on it. */
 export interface StoreStats {
 	/** Due sessions without an owner in the whole store, counted up to 100,000. */
 	readonly queued: number;
@@ -8,8 +8,10 @@ export interface StoreStats {
 	readonly oldestDueMs: number;
 	/** Sessions whose lease this process has. */
 	readonly leases: number;
-	/** Runs this process has taken from a worker that was dead, or cut off for too long, since it began. */
+	/**
+	 * Runs that this process has taken over from a worker that was dead, or disconnected for too long, since it started.
+	 */
 	readonly takeovers: number;
-	/** Transactions of sessions that this process has committed since it began. */
+	/** Transactions of sessions that this process has committed since it started. */
 	readonly commits: number;
 }

@@ -8,7 +8,7 @@ import type { MaybePromise } from "./journal.ts";
 
 /** Something to be done at a time. */
 export interface Timer {
-	/** The session it belongs to, and goes with. */
+	/** The session it belongs to, and is deleted with. */
 	readonly key: string;
 	/** One timer of a name in a session: setting it again replaces it. */
 	readonly name: string;
@@ -34,11 +34,11 @@ export interface ClaimOptions {
 	readonly now: number;
 	/** Milliseconds for which the claim holds. Default 30,000. Shorter: a dead claimer's are due again earlier. */
 	readonly leaseMs?: number;
-	/** At most so many, those that are due first. Default 100. */
+	/** The maximum number, earliest due first. Default 100. */
 	readonly limit?: number;
 	/**
-	 * Only those of sessions of a namespace; null: of sessions in none, child sessions among them. Default: all. Those of others
-	 * that are due and that nobody claims are passed by each time.
+	 * Only timers of sessions of a namespace; null: of sessions in none, including child sessions. Default: all. Due
+	 * timers of others that remain unclaimed are skipped each time.
 	 */
 	readonly namespace?: string | null;
 }

@@ -9,7 +9,7 @@ export interface NamedValue {
 	readonly value: unknown;
 }
 
-/** The values of one session, under names. Values are plain data, and each `get` gives a copy. */
+/** The named values of one session. Values are plain data, and each `get` returns a copy. */
 export interface SessionValues {
 	get(name: string): MaybePromise<unknown>;
 	/** Resolves when the value is kept as safely as the session itself. */
@@ -22,14 +22,14 @@ export interface SessionValues {
 
 /** Where the values of all sessions are kept. */
 export interface ValueStore {
-	/** The values of a session that belong to one owner, a plugin say. Costs nothing until it is used. */
+	/** The values of a session that belong to one owner, such as a plugin. Costs nothing until it is used. */
 	values(sessionKey: string, owner: string): SessionValues;
 	/**
-	 * Whether values are removed with their session, in one transaction. Then nobody else removes them: a session that was
-	 * begun anew meanwhile keeps its own.
+	 * Whether values are removed with their session, in one transaction. Others then must not remove them: a session
+	 * recreated in the meantime keeps its own.
 	 */
 	readonly goWithSession?: true;
-	/** Whether the journal of their host keeps what `Append.values` says, in the transaction of the append. */
+	/** Whether the journal of their host stores `Append.values`, in the transaction of the append. */
 	readonly comeWithAppend?: true;
 	/** Forgets all values of a session, of all owners. */
 	deleteSession(sessionKey: string): MaybePromise<void>;

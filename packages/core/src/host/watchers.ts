@@ -1,7 +1,7 @@
 // The watchers of sessions. Shared by the journals.
 import type { Committed } from "../facts/index.ts";
 
-/** Called after a change, with the commits it consists of where they are known. */
+/** Called after a change, with its commits if they are known. */
 type Changed = (commits?: readonly Committed[]) => void;
 
 /** Watchers by session key. */
@@ -15,7 +15,7 @@ export interface Watchers {
 	 * the commits, and is called only if there are watchers. Default: they have to be read.
 	 */
 	changed(key: string, commits?: () => readonly Committed[]): void;
-	/** Something was committed, who knows where: the watchers of all sessions are called soon. */
+	/** Something was committed in an unknown session: the watchers of all sessions are called soon. */
 	somethingChanged(): void;
 	has(key: string): boolean;
 	/** The watched keys. */
@@ -32,7 +32,7 @@ export function makeWatchers(): Watchers {
 
 class WatcherSet implements Watchers {
 	readonly #byKey = new Map<string, Set<Changed>>();
-	/** Keys, and what was committed where all of it is known. */
+	/** Keys, and the commits if all of them are known. */
 	#awaiting: Map<string, Committed[] | undefined> | undefined;
 	#ofAll: Set<() => void> | undefined;
 	#allAwait = false;

@@ -1,5 +1,5 @@
-// One append of a lease on its way (keeps I3, I4). Within its transaction it checks that the lease is valid, or takes the
-// session for it, and only then writes; what it changes in memory is put back when the transaction fails.
+// One append of a lease in progress (keeps I3, I4). Within its transaction it checks that the lease is valid, or takes
+// over the session for it, and only then writes; changes in memory are restored if the transaction fails.
 
 import type { Committed, Fact } from "../facts/index.ts";
 import {
@@ -47,7 +47,7 @@ export class Appending implements Operation {
 	) {
 		this.lane = lease;
 		this.#batch = batch;
-		// Written down now: what the caller changes later is not what it appended.
+		// Encoded now: later changes by the caller are not part of the append.
 		this.#facts = batch.facts.map(encodeFact);
 		this.#chunks = (batch.chunks ?? []).map(({ sub, event }) => ({ sub, body: JSON.stringify(event) }));
 		this.#values = (batch.values ?? noValues).map(({ owner, name, value }) => [
@@ -148,7 +148,7 @@ export class Appending implements Operation {
 		const { state, store, storedKey, mode } = this.lane;
 		const now = store.statements.findSession.get(storedKey) as unknown as SeenSession | undefined;
 		if (state.session === undefined) {
-			// It may exist by now, if only for an input that came.
+			// It may exist by now, if only because of an input.
 			if (now === undefined || (now.seq === 0 && now.owner === null)) return now;
 		} else if (now?.id === state.session && now.epoch === state.epoch && now.open_run === state.openRun) {
 			if (mode === "seize" || now.seq === state.seq) return now;
@@ -230,7 +230,7 @@ export class Appending implements Operation {
 		let { seq, runRow } = state;
 		for (const { sub, body } of this.#chunks)
 			statements.insertChunk.run(session, seq, sub, body, statements.sumOf([seq, sub], body));
-		// Entries are changes by their ids; a session that begins without one is a change all the same.
+		// Entries are changes by their ids; a session that starts without one is a change all the same.
 		if (this.#before?.session === undefined && this.#facts.length === 0)
 			statements.setChanged.run(takePosition(statements), session);
 		if (state.runId !== this.#runId) runRow = null;

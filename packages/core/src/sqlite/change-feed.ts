@@ -24,9 +24,9 @@ export interface ChangeFeed {
 	stop(): void;
 }
 
-/** Milliseconds between two looks. */
+/** Milliseconds between two polls. */
 const interval = 25;
-/** Looks that take long, for much is watched, come so seldom that they take one part in so many of the time. */
+/** Slow polls, because much is watched, are spaced out to take this fraction of the time. */
 const looksTakeOneIn = 5;
 /** How many sessions are compared in one statement. */
 const atOnce = 500;
@@ -34,7 +34,7 @@ const atOnce = 500;
 /** Calls `changed` after each commit of others to the same database. Returns the way to stop. */
 export type CommitsOfOthers = (changed: () => void) => () => void;
 
-/** Makes the feed of a connection. `read`: what runs its reads that may share a transaction with the next. */
+/** Creates the feed of a connection. `read` runs its reads, which may share a transaction with the next. */
 export function makeChangeFeed(
 	statements: Statements,
 	others?: CommitsOfOthers,
@@ -49,7 +49,7 @@ export function makeChangeFeed(
 	 * a change.
 	 */
 	const fresh = new Set<SqliteLease>();
-	/** When was last looked, and since when others have committed nothing, by the time of `seenAt`. */
+	/** The time of the last poll, and since when others have committed nothing, by the clock of `seenAt`. */
 	let lookedAt = Number.NEGATIVE_INFINITY;
 	let quietSince = Number.POSITIVE_INFINITY;
 	let timer: ReturnType<typeof setTimeout> | undefined;
@@ -86,7 +86,7 @@ export function makeChangeFeed(
 			lookedAt = began;
 			fresh.clear();
 		} catch {
-			// Locked for this moment: the version stays unseen, and the next look compares again.
+			// Locked for a moment: the version stays unseen, and the next poll compares again.
 		}
 		lookIn(Math.max(interval, (performance.now() - began) * looksTakeOneIn));
 	}
@@ -110,7 +110,7 @@ export function makeChangeFeed(
 		for (const lease of some) lease.look();
 	}
 
-	/** Others committed, as their provider says. */
+	/** Others committed, according to their provider. */
 	function committedByOthers(): void {
 		if (watchers.size === 0 && leases.size === 0 && !watchers.hasAny) stop();
 		else unheard(compare);
@@ -148,7 +148,7 @@ export function makeChangeFeed(
 				// The watcher reads next.
 				if (!positions.has(key)) read(() => see(key), "several");
 			} catch {
-				// Locked for this moment: the first look finds the session changed, and calls once too often.
+				// Locked for a moment: the first poll finds the session changed, and calls once too often.
 			}
 			const remove = watchers.add(key, changed);
 			return () => {

@@ -17,7 +17,7 @@ interface SummedColumns {
 	readonly about: readonly string[];
 }
 
-/** Tables whose bodies have checksums: the column of the body, and those of what it is. */
+/** Tables whose bodies have checksums: the column of the body, and those of its identity. */
 export const summed: Readonly<Record<SummedTable, SummedColumns>> = {
 	entries: { body: "body", about: ["kind", "version"] },
 	inputs: { body: "body", about: ["kind", "id"] },

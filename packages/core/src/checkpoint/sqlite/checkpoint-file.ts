@@ -5,8 +5,8 @@ import type { DatabaseKind } from "../../sqlite/index.ts";
 import { isDamaged } from "../../sqlite/index.ts";
 
 /**
- * A row of `sessions` is a session's latest checkpoint: its state without what is in lists, and for each list the
- * numbers of its items. `items` holds each message, reasoning trace and sub-agent trace once.
+ * A row of `sessions` is a session's latest checkpoint: its state without the lists, and for each list the numbers of its
+ * items. `items` holds each message, reasoning trace and sub-agent trace once.
  */
 const migrations: readonly string[] = [
 	`

@@ -1,4 +1,4 @@
-// Lists of numbers as short text, `1-40,57,41-56`: what was appended in order is one range, however long it is.
+// Lists of numbers as short text, `1-40,57,41-56`: items appended in order are one range of any length.
 
 /** Numbers in the order given, as ranges. */
 export function toRanges(numbers: readonly number[]): string {

@@ -19,7 +19,7 @@ export interface Placement {
 
 export const noItems: StoredItems = { numbers: [], digests: [] };
 
-/** Finds rows for the items with these digests. Rows are taken in order, so that what was appended stays one range. */
+/** Finds rows for the items with these digests. Rows are reused in order, so that appended items stay one range. */
 export function placeItems(before: StoredItems, digests: readonly string[]): Placement {
 	const numbers: number[] = [];
 	const added: number[] = [];
@@ -29,7 +29,7 @@ export function placeItems(before: StoredItems, digests: readonly string[]): Pla
 		numbers.push(number);
 	}
 	const left = new Map<string, number[]>();
-	// From the last to the first, so that equal ones are taken in order from the end of their list.
+	// Goes backwards, so that equal items are taken in order from the end of their list.
 	for (let at = before.numbers.length - 1; at >= numbers.length; at--) {
 		const digest = before.digests[at] as string;
 		const same = left.get(digest);

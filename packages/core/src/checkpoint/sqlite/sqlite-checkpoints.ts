@@ -114,7 +114,7 @@ export function sqliteCheckpoints(options: string | SqliteCheckpointOptions): Sq
 	const find = (name: string): SessionRow | undefined =>
 		statements.find.get(name) as unknown as SessionRow | undefined;
 
-	/** Does the work after what was given before, in one transaction; again while another process holds the lock. */
+	/** Runs the work after earlier work, in one transaction; repeats it while another process holds the lock. */
 	function inTurn<T>(mode: "DEFERRED" | "IMMEDIATE", work: () => T): Promise<T> {
 		if (closing !== undefined) return Promise.reject(closed());
 		const done = last.then(async () => {
@@ -128,7 +128,7 @@ export function sqliteCheckpoints(options: string | SqliteCheckpointOptions): Sq
 				await setTimeout(pause);
 			}
 		});
-		last = done.catch(() => {}); // the caller hears of it
+		last = done.catch(() => {}); // the caller gets the error
 		return done;
 	}
 

@@ -1,6 +1,5 @@
-// Records over the journal: a run, checkpoint or event that has no record is read from the journal, so that
-// what every turn is known by costs no write of its own (keeps I2, I5). Records exist for what others have written:
-// claims, notifications, outputs.
+// Records over the journal: a run, checkpoint or event without a record is read from the journal, so that regular turns
+// cost no extra writes (keeps I2, I5). Records exist for data from other sources: claims, notifications, outputs.
 import { isUnreadable } from "../../facts/index.ts";
 import type { Journal, RunIndex } from "../../host/index.ts";
 import { numbered, type RecordSpace, type StoredRecord } from "../../host/index.ts";
@@ -27,7 +26,7 @@ export function journalRecords(records: RecordSpace, runs: RunIndex, journal: Jo
 			throw error;
 		}
 	}
-	/** Those that were written before the run began come first; later ones are where they were put. */
+	/** Records from before the run started come first; later ones keep their positions. */
 	async function checkpointsOf(runId: string): Promise<readonly Named[]> {
 		const stored = await records.list(`${checkpointShelf}${runId}`);
 		const location = await runs.locate(runId);
@@ -98,7 +97,7 @@ export function journalRecords(records: RecordSpace, runs: RunIndex, journal: Jo
 	};
 }
 
-/** The journal says the status of a run; its record says who has claimed it and what was noted about it. */
+/** Combines a run's status from the journal with its record's claims and notes. */
 function merged(record: RunRecord | undefined, run: RunRecord): RunRecord {
 	if (record === undefined) return run;
 	// Claimed and not started: the journal does not know it yet.
