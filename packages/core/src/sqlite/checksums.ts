@@ -28,7 +28,7 @@ export const summed: Readonly<Record<SummedTable, SummedColumns>> = {
 	file_pieces: { body: "bytes", about: [] },
 };
 
-/** The checksum of a body: of what is in `about`, in the order of the table's columns, and then of the body. */
+/** The checksum of a body: of the values in `about`, in the order of the table's columns, and then of the body. */
 export function checksumOf(
 	{ checksum }: Pick<SqlConnection, "checksum">,
 	about: readonly SqlParameter[],
@@ -42,8 +42,8 @@ export function checksumOf(
 }
 
 /**
- * The step that adds the columns. A release without them changes a body and leaves its checksum: then the checksum goes, so that
- * it is not taken for damage.
+ * The step that adds the columns. A release without them changes a body and not its checksum: the checksum is then
+ * removed, so that it does not count as damage.
  */
 export const addChecksums: string = `
 	${Object.keys(summed)

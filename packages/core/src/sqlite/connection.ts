@@ -5,7 +5,7 @@ export type SqlParameter = string | number | null | Uint8Array;
 
 /** A statement of a connection. Parameters are given in order, or as one object by their names. */
 export interface SqlStatement {
-	/** The rows, as objects; as lists too where that was asked for. */
+	/** The rows, as objects; as lists if that was requested. */
 	all(...parameters: readonly (SqlParameter | SqlParameters)[]): unknown[];
 	/** The first row, or undefined. */
 	get(...parameters: readonly (SqlParameter | SqlParameters)[]): unknown;
@@ -31,8 +31,8 @@ export interface SqlConnection {
 	exec(text: string): void;
 	prepare(text: string): SqlStatement;
 	/**
-	 * Runs `work` within one transaction that may write, and commits it. What `work` or the commit throws is thrown on
-	 * after everything was rolled back; when the transaction cannot begin, `work` is not called.
+	 * Runs `work` within one write transaction, and commits it. An error of `work` or of the commit is rethrown after a
+	 * rollback; if the transaction cannot start, `work` is not called.
 	 */
 	atomically<T>(work: () => T): T;
 	/**
@@ -41,8 +41,8 @@ export interface SqlConnection {
 	 */
 	read?<T>(work: () => T, statements: "one" | "several"): T;
 	/**
-	 * The CRC-32 of text as UTF-8, or of bytes, after what `before` is the CRC-32 of. It is kept with each body, so that a check
-	 * finds bits that the disk has flipped. Absent: bodies are kept without one, as for storage that checks itself.
+	 * The CRC-32 of text as UTF-8, or of bytes, continuing from the CRC-32 in `before`. It is stored with each body, so
+	 * that a check finds bits that the disk has flipped. Absent: bodies have no checksum, for storage that checks itself.
 	 */
 	checksum?(data: string | Uint8Array, before?: number): number;
 }

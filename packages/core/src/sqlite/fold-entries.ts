@@ -30,7 +30,7 @@ export function foldEntries(
 	{ id, seq }: FoldedRow,
 	{ runId, fact, spent }: { readonly runId: string; readonly fact: EncodedFact; readonly spent: Spent },
 ): void {
-	// Entries after it whose run is named by a row that goes must name it themselves.
+	// Later entries whose run is named by a deleted row must name it themselves.
 	statements.nameRuns.run({ session, seq });
 	const { kind, version, body } = fact;
 	statements.foldInto.run(runId, kind, version, body, statements.sumOf([kind, version], body), id);

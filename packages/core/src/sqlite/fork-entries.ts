@@ -37,8 +37,8 @@ export interface CopyParts {
 }
 
 /**
- * Copies some entries; to be called within a transaction. Refuses before it writes anything. `changed`: what was copied
- * and what is left do not belong together any more, and nothing was done; who copies has to begin anew.
+ * Copies some entries; call it within a transaction. Refuses before it writes anything. `changed`: the copied and the
+ * remaining entries no longer belong together, and nothing was done; the caller has to start over.
  */
 export function copySome(parts: CopyParts, fork: Fork, before: Copy | undefined): Copy | "whole" | "changed" {
 	const { statements, worker, now, spent } = parts;
@@ -57,7 +57,7 @@ export function copySome(parts: CopyParts, fork: Fork, before: Copy | undefined)
 	return "whole";
 }
 
-/** The copy is still ours, and its source has all that it had then, apart from what was copied. */
+/** The worker still owns the copy, and its source has everything it had then, apart from what was copied. */
 function isUnchanged(
 	{ statements, worker }: CopyParts,
 	copy: Copy,

@@ -11,7 +11,7 @@ export interface HeartbeatOptions {
 	readonly every: number;
 }
 
-/** A heartbeat under way. */
+/** A running heartbeat. */
 export interface Heartbeat {
 	/** Whether it runs: from its first beat on. */
 	readonly beating: boolean;

@@ -10,7 +10,7 @@ import type { WorkerRegistration } from "./worker-row.ts";
  */
 export type Spent = () => boolean;
 
-/** How many rows are copied or removed between two looks at the time. */
+/** How many rows are copied or deleted between two checks of the time. */
 export const fewRows = 64;
 
 /** A unique key for a session that journals sweep. Two workers, or a restarted one, never share one. */

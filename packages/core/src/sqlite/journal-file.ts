@@ -35,7 +35,7 @@ export interface JournalStatement {
 
 /** The parts of a session's key. */
 export interface JournalKey {
-	/** The key, as `journal.list()` gives it. */
+	/** The key, as `journal.list()` returns it. */
 	readonly key: string;
 	/** The key by which the agent's callers know the session. */
 	readonly name: string;
@@ -64,22 +64,25 @@ export interface JournalFile {
 	/** The fact of a row of `entries`. @throws HoldfastError `journal_newer`, `journal_corrupt`. */
 	fact(kind: string, version: number, body: string): Fact;
 	/**
-	 * When somebody has to look at an open run whose last fact this is: what `look_at` of its session's row should be, in
-	 * milliseconds since the epoch; null while it is worked on.
+	 * When an open run with this last fact is next due: the value of `look_at` in its session's row, in milliseconds
+	 * since the epoch; null while it is in progress.
 	 */
 	lookAt(last: Fact): number | null;
 	/** The value in a row of `records` or `session_values`. */
 	value(stored: string): unknown;
 	/**
-	 * To be called before a session of that number is removed or put out of reach, within the transaction: those who follow
-	 * the changes of the file learn of it, and nothing that is kept beside the session is reached any more.
+	 * Call it before a session of that number is removed or made unreachable, within the transaction: it notifies
+	 * followers of the file's changes, and makes data stored with the session unreachable.
 	 */
 	noteRemoval(session: number): void;
-	/** The columns that a check compares with the checksum in `sum`: of the body, and of what it is. Empty in files without checksums. */
+	/**
+	 * The columns that a check compares with the checksum in `sum`: of the body, and of its identity. Empty in files
+	 * without checksums.
+	 */
 	readonly summed: Readonly<
 		Partial<Record<SummedTable, { readonly body: string; readonly about: readonly string[] }>>
 	>;
-	/** The checksum of a body; null where this Node makes none. */
+	/** The checksum of a body; null if this version of Node has none. */
 	sumOf(about: readonly (string | number)[], body: string | Uint8Array | null): number | null;
 	/** Converts an error of the database. */
 	error(error: unknown): HoldfastError;

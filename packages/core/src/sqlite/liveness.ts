@@ -39,8 +39,8 @@ export function machineUptime(): number {
 }
 
 /**
- * Whether it has beaten within the lease's time. Wall clocks are set forward and back, and count only where there is no
- * other: between machines, and for rows of releases without the other.
+ * Whether it has sent a heartbeat within the lease's time. Wall clocks are set forward and back, and count only without
+ * an alternative: between machines, and for rows of releases without the other clock.
  */
 function isBeating(row: WorkerRow, own: Identity, now: number, ttl: number, uptime: number): boolean {
 	const { uptime: beat = null } = row;
@@ -56,8 +56,8 @@ function bootOf({ machine, started }: Identity): string {
 }
 
 /**
- * Whether the worker lives, as far as `own` can know at `now` by the wall clock and at `uptime` by the machine's. `ttl` is
- * the lease's time in milliseconds.
+ * Whether the worker is alive, as far as `own` can know at `now` by the wall clock and at `uptime` by the machine's.
+ * `ttl` is the lease's time in milliseconds.
  */
 export function isWorkerAlive(
 	row: WorkerRow,
@@ -85,8 +85,8 @@ export function isWorkerAlive(
 }
 
 /**
- * Whether the worker is known to be dead. Unlike `!isWorkerAlive` never for want of a heartbeat alone where the process
- * itself cannot be seen: a worker that holds no session does not beat.
+ * Whether the worker is known to be dead. Unlike `!isWorkerAlive`, a missing heartbeat alone is not enough if the process
+ * itself cannot be seen: a worker without sessions sends none.
  */
 export function isWorkerDead(row: WorkerRow, own: Identity, now: number, ttl: number): boolean {
 	if (row.machine !== own.machine) return false;
@@ -115,7 +115,7 @@ function isPidTaken(pid: number): boolean {
 	}
 }
 
-/** Whether a process is dead for certain, as far as `own` knows: false for one on another machine. */
+/** Whether a process is certainly dead, as far as `own` knows: false for one on another machine. */
 export function isProcessGone(other: Identity, own: Identity): boolean {
 	return !isWorkerAlive({ ...other, heartbeat: 0, beat_at: 0 }, own, 0, 0);
 }

@@ -131,7 +131,7 @@ export function makeLongWork({
 	};
 }
 
-/** The time of a transaction on many rows, which begins now. */
+/** The time of a transaction on many rows, starting now. */
 export function timer(): Spent {
 	const end = performance.now() + slice;
 	return () => performance.now() > end;

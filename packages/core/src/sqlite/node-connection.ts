@@ -7,7 +7,7 @@ import type { SqlConnection, SqlStatement } from "./connection.ts";
 export const nodeChecksum: Pick<SqlConnection, "checksum"> =
 	(zlib as Partial<typeof zlib>).crc32 === undefined ? {} : { checksum: zlib.crc32 };
 
-/** Ends a transaction that failed. A full disk may have ended it already; what is thrown here would hide why it failed. */
+/** Ends a failed transaction. A full disk may have ended it already; an error here would hide the original one. */
 function rollBack(database: DatabaseSync): void {
 	try {
 		if (database.isTransaction) database.exec("ROLLBACK");

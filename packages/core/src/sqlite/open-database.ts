@@ -38,8 +38,8 @@ export interface DatabaseOptions {
 const patience = 3_000;
 
 /**
- * Opens a database of a kind, and makes the file and its folders when they are missing.
- * @throws HoldfastError what the kind says of a file that is foreign, newer, damaged or not available.
+ * Opens a database of a kind, and creates the file and its folders if they are missing.
+ * @throws HoldfastError the kind's error for a file that is foreign, newer, damaged or unavailable.
  */
 export function openDatabase(options: DatabaseOptions, kind: DatabaseKind): DatabaseSync {
 	const { path } = options;
@@ -128,8 +128,8 @@ function prepareFile(path: string, kind: DatabaseKind): void {
 }
 
 /**
- * Refuses what is not ours, by what the file alone says. Read through an immutable connection: it takes no locks and
- * makes no files, while opening and closing the file ourselves would drop the locks of this process's connections.
+ * Refuses foreign files, judging by the file alone. Reads through an immutable connection, which takes no locks and
+ * creates no files, while opening and closing the file here would drop the locks of this process's connections.
  */
 function inspect(path: string, kind: DatabaseKind): void {
 	if (sizeOf(path) === 0) return;

@@ -6,8 +6,7 @@ import type { SqlConnection } from "./connection.ts";
 import { isBusy, journalError } from "./sqlite-errors.ts";
 
 /**
- * Carries out a read, of one statement where nothing else is said. @throws HoldfastError `journal_closed`, or what the store's
- * error means.
+ * Runs a read, of one statement by default. @throws HoldfastError `journal_closed`, or the converted error of the store.
  */
 export type Reading = <T>(read: () => T, statements?: "one" | "several") => MaybePromise<T>;
 

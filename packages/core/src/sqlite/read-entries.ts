@@ -65,7 +65,7 @@ export function readPage(
 	};
 }
 
-/** A row as a list; before Node 24 it comes as an object with the columns in their order. */
+/** A row as a list; before Node 24 it is an object with the columns in their order. */
 function columnsOf(row: unknown): EntryColumns {
 	return (Array.isArray(row) ? row : Object.values(row as object)) as unknown as EntryColumns;
 }
@@ -80,7 +80,7 @@ function findRun(statements: Statements, runs: Map<number, string>, row: number)
 	return runId;
 }
 
-/** The inputs that wait in a session, in order; none where there is no such session. */
+/** The queued inputs of a session, in order; none if it does not exist. */
 export function readInbox(statements: Statements, storedKey: string): StoredInput[] {
 	const rows = statements.readInputs.all(storedKey) as unknown as InputRow[];
 	return rows.map((row) => ({
@@ -98,7 +98,7 @@ export function readInbox(statements: Statements, storedKey: string): StoredInpu
 	}));
 }
 
-/** @throws HoldfastError `journal_corrupt` for what is no JSON. */
+/** @throws HoldfastError `journal_corrupt` for invalid JSON. */
 function parsed(body: string, what: string): unknown {
 	try {
 		return JSON.parse(body) as unknown;

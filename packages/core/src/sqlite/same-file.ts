@@ -3,7 +3,7 @@
 import { statSync } from "node:fs";
 import { HoldfastError } from "@holdfast/upp";
 
-/** Milliseconds between two looks, so that work without pause does not pay for them. */
+/** Milliseconds between two checks, so that continuous work does not pay for them. */
 const interval = 50;
 
 /** A check to be made before each use of the file. @throws HoldfastError `journal_unavailable`. */

@@ -1,7 +1,7 @@
-// Shared commits: what many sessions append in one turn of the event loop is one transaction (keeps I3, I7).
-// A transaction begins and ends within one synchronous call, so none stays open across an await. When it fails as a
-// whole it is retried session by session, so that a bad one takes no other down. A lock held by another process is
-// waited for with timers, never by blocking.
+// Shared commits: the appends of many sessions in one turn of the event loop are one transaction (keeps I3, I7). A
+// transaction starts and ends within one synchronous call, so none stays open across an await. If it fails as a whole it
+// is retried session by session, so that one failure does not affect others. Waiting for another process's lock uses
+// timers and never blocks.
 import { isHoldfastError } from "@holdfast/upp";
 import type { SqlConnection } from "./connection.ts";
 import { isBusy, journalError } from "./sqlite-errors.ts";
@@ -15,7 +15,7 @@ export interface Operation {
 	 * first write refuses this operation alone.
 	 */
 	apply(): void;
-	/** Takes back what `apply` changed in memory: its transaction was rolled back. */
+	/** Reverts the changes of `apply` in memory: its transaction was rolled back. */
 	undo(): void;
 	committed(): void;
 	failed(error: Error): void;
@@ -25,7 +25,7 @@ export interface Operation {
 export interface SharedCommits {
 	/** Puts an operation into the next transaction. */
 	add(operation: Operation): void;
-	/** Resolves when nothing is under way. */
+	/** Resolves when nothing is in progress. */
 	drained(): Promise<void>;
 	/** Transactions committed so far. */
 	readonly transactions: number;
@@ -36,7 +36,7 @@ const pauses = [0, 1, 1, 2, 2, 5, 5, 10, 20];
 /** Milliseconds after which a lock that never opens is an error. */
 const patience = 30_000;
 
-/** After what is ready now, where the platform has a hook for it; else with the next timer. */
+/** After everything that is ready now, if the platform has a hook for it; else with the next timer. */
 const soon: (work: () => void) => unknown =
 	(globalThis as Partial<typeof globalThis>).setImmediate ?? ((work) => setTimeout(work, 0));
 

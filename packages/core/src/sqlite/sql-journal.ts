@@ -49,7 +49,7 @@ export interface SqlJournalParts {
 	readonly workerId: string;
 	readonly clock: { now(): number };
 	readonly files: FileLimits;
-	/** Registers this worker among those that share the database; `holds` says whether a lease is held right now. */
+	/** Registers this worker with those that share the database; `holds` returns whether a lease is held right now. */
 	register(statements: Statements, holds: () => boolean): WorkerRegistration;
 	/** Called before each use of the database, and fails it when it throws. */
 	check?(): void;
@@ -73,7 +73,7 @@ const noEntries = (): readonly [] => [];
 
 /** A journal in a SQLite database, with the other data of its sessions in the same database. */
 export interface SqlJournal extends Journal {
-	/** Transactions this journal committed so far; appends that came together share one. */
+	/** Transactions this journal has committed; simultaneous appends share one. */
 	readonly transactions: number;
 	/** Values of the sessions, in the same database. */
 	readonly values: ValueStore;

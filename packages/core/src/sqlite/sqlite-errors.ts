@@ -12,7 +12,7 @@ const full = 13;
 const cannotOpen = 14;
 const tooLarge = 18;
 const notADatabase = 26;
-/** The shared memory file could not grow: where a full disk shows first. */
+/** The shared memory file could not grow, the first sign of a full disk. */
 const noRoomForSharedMemory = inputOutput | (19 << 8);
 
 function resultCode(error: unknown): number {

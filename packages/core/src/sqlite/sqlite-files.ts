@@ -30,7 +30,7 @@ export interface FilesParts {
 	commit<T>(apply: () => T, committed?: () => void): Promise<T>;
 	reading<T>(read: () => T): MaybePromise<T>;
 	now(): number;
-	/** Removes what long work has left. */
+	/** Deletes the leftovers of long work. */
 	sweep(): Promise<void>;
 	readonly limits: FileLimits;
 }
@@ -48,7 +48,7 @@ interface SessionOfFile {
 const piecesEach = 2 ** 24;
 /** Milliseconds for which a file that was replaced can be read to its end. */
 const grace = 60_000;
-/** How many pieces are removed between two looks at the time. */
+/** How many pieces are deleted between two checks of the time. */
 const fewPieces = 4;
 
 /** The files of all sessions of a journal. */
@@ -91,7 +91,7 @@ class Files implements SessionFiles {
 					const known = file;
 					await commit(
 						() => {
-							file = known; // a transaction may be made anew
+							file = known; // a transaction may be repeated
 							keep(before);
 						},
 						() => worker.committed(),
@@ -110,7 +110,7 @@ class Files implements SessionFiles {
 				},
 				() => worker.committed(),
 			);
-			void sweep().catch(() => {}); // what was replaced before, and cannot be swept now, is left to the next one
+			void sweep().catch(() => {}); // leftovers that cannot be swept now are left to the next sweep
 			return info;
 		} catch (error) {
 			await this.#giveUp(file);

@@ -82,7 +82,7 @@ const known: Readonly<Record<keyof SqliteJournalOptions, true>> = {
 };
 
 function checkOptions(options: SqliteJournalOptions): void {
-	// One that is misspelt would be left out silently, and with it what a commit is to survive.
+	// A misspelt option would be ignored silently, and with it the requested durability.
 	for (const name of Object.keys(options)) if (!Object.hasOwn(known, name)) throw unknown(name);
 	const { path, durability = "process", leaseTtlMs = 15_000, maxFileSize = 1 } = options;
 	if (typeof path !== "string") throw invalid("path", "the path of a file");

@@ -22,9 +22,9 @@ export interface Store {
 	readonly feed: ChangeFeed;
 	/** The leases this worker has taken, by the number of their session. */
 	readonly held: Map<number, SqliteLease>;
-	/** Reads at once where it can. */
+	/** Reads at once if possible. */
 	readonly reading: Reading;
-	/** Removes what long work has left. */
+	/** Deletes the leftovers of long work. */
 	sweep(): Promise<void>;
 	closed: boolean;
 }
@@ -74,7 +74,7 @@ export class SqliteLease implements Lease {
 	state: LeaseState;
 	/** When the epoch was last seen to be current, by this process's clock. */
 	seenAt: number = Number.NEGATIVE_INFINITY;
-	/** Appends under way. */
+	/** Appends in progress. */
 	pending = 0;
 	#over = false;
 	#notify: (() => void) | undefined;
@@ -97,7 +97,7 @@ export class SqliteLease implements Lease {
 	get epoch(): number {
 		const { taken, session, epoch } = this.state;
 		if (taken) return epoch;
-		// A session that is not there yet begins above those that were deleted.
+		// A new session starts above the deleted ones.
 		return (session === undefined ? this.#forecast() : epoch) + 1;
 	}
 
@@ -113,7 +113,7 @@ export class SqliteLease implements Lease {
 		return this.#over;
 	}
 
-	// Only a listener makes the feed look at other processes' commits for this lease.
+	// Only a listener makes the feed poll other processes' commits for this lease.
 	whenLost(notify: (() => void) | undefined): void {
 		this.#notify = notify;
 		if (notify === undefined) this.store.feed.ignore(this);
@@ -133,7 +133,7 @@ export class SqliteLease implements Lease {
 		}
 	}
 
-	/** Looks whether the epoch is still current; throws what the store throws. */
+	/** Checks whether the epoch is still current; throws the errors of the store. */
 	look(): void {
 		const { taken, session, epoch } = this.state;
 		if (!taken || session === undefined) return;
@@ -160,7 +160,7 @@ export class SqliteLease implements Lease {
 	/** Many rows that were folded go after the append that folds them. */
 	async #swept(appended: Promise<AppendResult>): Promise<AppendResult> {
 		const result = await appended;
-		await this.store.sweep().catch(() => {}); // what cannot be swept now is left to the next one that sweeps
+		await this.store.sweep().catch(() => {}); // leftovers that cannot be swept now are left to the next sweep
 		return result;
 	}
 

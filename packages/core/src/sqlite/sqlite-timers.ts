@@ -88,7 +88,7 @@ export function sqliteTimers({ statements, feed, commit, reading, now }: TimersP
 				return found !== undefined && statements.cancelTimer.run(found.id, toStored(name)).changes > 0;
 			}),
 		async claim(options) {
-			// A look that finds nothing writes nothing.
+			// A check without findings writes nothing.
 			const next = await reading(() => nextDue());
 			if (next === undefined || next > options.now) return [];
 			if (

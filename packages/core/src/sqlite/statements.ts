@@ -15,7 +15,7 @@ export interface SessionRow {
 	readonly updated_at: number;
 }
 
-/** A session's row with what its other tables say. */
+/** A session's row with data of its other tables. */
 export interface SessionView extends SessionRow {
 	readonly seq: number;
 	readonly last_at: number;
@@ -254,7 +254,7 @@ const texts = {
 	drainInput: "DELETE FROM inputs WHERE session = ? AND id = ?",
 	viewSession: `${views} WHERE s.key = ?`,
 	viewSessions: `${views} WHERE s.key >= max(?, ?) AND ${isVisible("s.key")} ORDER BY s.key`,
-	// Of the keys that begin alike, for most sessions did not change; no text has a byte of that value.
+	// Restricted to keys with the prefix, because most sessions did not change; no text has a byte of that value.
 	viewChangedSessions: `${views} WHERE s.key >= max(?, ?) AND s.key < CAST(CAST(? AS BLOB) || x'FF' AS TEXT)
 		AND (s.updated_at >= ? OR (s.open_run IS NOT NULL AND last_at >= ?)) AND ${isVisible("s.key")} ORDER BY s.key`,
 	// Unfinished sessions are few: a plus keeps SQLite from walking all keys instead of the short lists of these.
@@ -285,7 +285,7 @@ const texts = {
 
 /** The prepared statements by name. */
 export type Statements = Readonly<Record<keyof typeof texts, SqlStatement>> & {
-	/** The checksum of a body and of what it is, to be written with it; null where the connection makes none. */
+	/** The checksum of a body and its identity, to be written with it; null if the connection has none. */
 	sumOf(about: readonly SqlParameter[], body: SqlParameter): number | null;
 };
 
@@ -294,7 +294,7 @@ export function prepareStatements(connection: SqlConnection): Statements {
 	const prepared = Object.entries(texts).map(([name, text]) => [name, connection.prepare(text)]);
 	const sumOf: Statements["sumOf"] = (about, body) => checksumOf(connection, about, body);
 	const statements: Statements = Object.assign(Object.fromEntries(prepared), { sumOf });
-	// Node 22 gives objects only.
+	// Node 22 returns objects only.
 	statements.readEntries.setReturnArrays?.(true);
 	return statements;
 }

@@ -28,7 +28,7 @@ export interface WorkerOptions {
 /** This worker among those that share the file. */
 export interface WorkerRegistration {
 	readonly workerId: string;
-	/** Within a transaction: makes sure the row is there and its beat is fresh. Returns its number. */
+	/** Within a transaction: ensures that the row exists and its heartbeat is recent. Returns its number. */
 	present(): number;
 	/** The transaction of the last `present` was rolled back. */
 	undo(): void;
@@ -98,7 +98,7 @@ export function registerWorker(options: WorkerOptions): WorkerRegistration {
 		return row;
 	}
 
-	/** A dead worker of the same name makes way; what was accepted in its name is anyone's to start. */
+	/** Replaces a dead worker of the same name; inputs that it accepted may be started by any worker. */
 	function succeed(): void {
 		const former = statements.workerByName.get(name) as unknown as WorkerRow | undefined;
 		if (former === undefined) return;

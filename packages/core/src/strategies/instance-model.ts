@@ -1,5 +1,5 @@
-// Any LLMInstance as a model the engine can ask. Our own instances wrap the model itself, which is asked
-// directly, so that the engine runs the tools; any other may run tools of its own: what it did is before its answer.
+// Adapts any LLMInstance for the engine. Built-in instances wrap the model itself, which is asked directly, so that the
+// engine runs the tools; any other may run its own tools: their record precedes its answer.
 import {
 	type AssistantMessage,
 	asMessage,
@@ -43,10 +43,10 @@ interface Known extends Pick<LLMInstance, "generate" | "stream"> {
 	readonly backing: InstanceBacking;
 }
 
-/** Instances that agents made, with what follows them. */
+/** Instances that agents created, with the models behind them. */
 const known = new WeakMap<LLMInstance, Known>();
 
-/** Remembers what follows an instance. */
+/** Remembers the model behind an instance. */
 export function rememberInstance(instance: LLMInstance, backing: InstanceBacking): LLMInstance {
 	const { generate, stream } = instance;
 	known.set(instance, { backing, generate, stream });
@@ -117,7 +117,7 @@ export function foreignModel(instance: LLMInstance): EngineModel {
 	};
 }
 
-/** The last message is the input, those before it the history. A schema goes in words: there is no other way in. */
+/** The last message is the input, the earlier ones the history. A schema is passed as text, the only way in. */
 function parts({ messages, structure }: LLMRequest): [readonly Message[], ...Message[]] {
 	const input = messages.at(-1) as Message;
 	if (structure === undefined) return [messages.slice(0, -1), input];
@@ -144,7 +144,7 @@ function responseOf(request: LLMRequest, turn: Turn): EngineResponse {
 	};
 }
 
-/** The results of the answer's own calls, where the instance has carried those out too. */
+/** The results of the answer's own calls, if the instance has run those too. */
 function resultsOf(
 	calls: readonly ToolCall[],
 	produced: readonly Message[],

@@ -3,7 +3,7 @@ import { HoldfastError } from "@holdfast/upp";
 import type { Decider } from "../engine/index.ts";
 import { withDecision } from "./with-decision.ts";
 
-/** The same decider, whose runs fail where they would begin one step more. */
+/** The same decider, whose runs fail when they would start one step more. */
 export function limitSteps(decider: Decider, maxSteps: number): Decider {
 	const limited = withDecision(decider, (situation) => {
 		const action = decider.decide(situation);

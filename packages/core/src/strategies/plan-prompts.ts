@@ -5,7 +5,7 @@ import type { PlanStep } from "../state/index.ts";
 
 type Tools = Situation["tools"];
 
-/** Asks for a plan; what is completed of an earlier one of the same run stays. */
+/** Requests a plan; completed steps of an earlier plan of the same run stay. */
 export function planPrompt(tools: Tools, completed: readonly PlanStep[]): string {
 	const what =
 		"Make a plan for this task: the steps it takes, each with a short unique id, what it does, the tool it uses if it uses one, and the ids of the steps it depends on.";
@@ -18,7 +18,7 @@ export function replanPrompt(tools: Tools, completed: readonly PlanStep[], faile
 	return `${what}${doneSoFar(completed)} Make a new plan for what is left of the task.${offered(tools)}`;
 }
 
-/** Asks for one step to be carried out. */
+/** Requests one step. */
 export function stepPrompt(step: PlanStep): string {
 	const tool = step.tool === undefined ? "" : ` Use the tool "${step.tool}".`;
 	return `Carry out step "${step.id}" of the plan: ${step.description}${tool} Say what came of it when it is done.`;

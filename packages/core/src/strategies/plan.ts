@@ -1,6 +1,6 @@
-// plan(): first a plan with dependencies, then its steps in order, and a new plan where one fails.
-// The position of the run is read from the plan in the state: a crash loses nothing of it. Steps are in an order that
-// respects their dependencies and are carried out from the front: all before the first open one are completed.
+// plan(): first a plan with dependencies, then its steps in order, and a new plan when one fails. The position of the run
+// is read from the plan in the state, so a crash loses nothing. Steps are in an order that respects their dependencies
+// and run from the front: all before the first open one are completed.
 import { checkOptionNames, cutText, HoldfastError, type JSONSchema, optionNames } from "@holdfast/upp";
 import type { Action, Decider, ModelAction, Situation } from "../engine/index.ts";
 import type { PlanStep, PlanStepChange } from "../state/index.ts";
@@ -23,13 +23,13 @@ export interface PlanOptions {
 const planNames = optionNames<PlanOptions>({ maxPlanSteps: true, allowReplan: true, planSchema: true });
 
 /**
- * Plan, then execute: the model makes a structured plan, each step is carried out when what it depends on is completed.
+ * Plan, then execute: the model makes a structured plan, and each step runs when its dependencies are completed.
  *
  * A step fails when its model call fails, when the last call of the tool it names failed, or, if it names none or never
- * called it, when it called tools and none of the calls succeeded. Then a new plan is asked for: completed steps stay.
- * The run fails with `plan_invalid` for a plan that cannot be carried out, and with `plan_step_failed`.
+ * called it, when it called tools and none of the calls succeeded. Then a new plan is requested, in which completed steps
+ * stay. The run fails with `plan_invalid` for an impossible plan, and with `plan_step_failed`.
  *
- * @throws HoldfastError `invalid_option` for a limit that is no whole number from 1.
+ * @throws HoldfastError `invalid_option` for a limit that is not a whole number from 1.
  */
 export function plan(options: PlanOptions = {}): DecidingStrategy {
 	checkOptionNames(options, planNames, {
@@ -126,7 +126,7 @@ function changed(value: PlanStepChange, afterwards: "continues" | "ends-step"): 
 	return { kind: "note", topic: "plan-step", value, afterwards };
 }
 
-/** Index of the first step that is not completed, found by halving: a long plan costs no more than a short one. */
+/** Index of the first open step, found by bisection, so that a long plan costs no more than a short one. */
 function openAt(steps: readonly PlanStep[] = []): number {
 	let low = 0;
 	let high = steps.length;
@@ -159,7 +159,7 @@ function stepFailed({ executions }: Situation, { id, description }: PlanStep): H
 	);
 }
 
-/** A text with its end, shortened where it is long. */
+/** A text with its end, shortened if it is long. */
 function sentence(given: unknown): string {
 	const text = (typeof given === "string" ? given : JSON.stringify(given)).trim();
 	if (text.length > 500) return `${cutText(text, 500)}…`;

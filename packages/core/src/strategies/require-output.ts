@@ -1,5 +1,5 @@
-// A promised output around any decider: what is not of the schema goes back to the model, so many times.
-// How often it was wrong and what was wrong is in the facts, so a crash forgets none of it (keeps I2).
+// Adds a required output to any decider: an answer that does not match the schema goes back to the model, a limited
+// number of times. The number of wrong answers and their issues are in the facts, so a crash loses none (keeps I2).
 import { HoldfastError } from "@holdfast/upp";
 import type { Action, Decider, EngineOutput, ModelAction, Situation } from "../engine/index.ts";
 import { outputTopic, finalOutputTag as tag } from "../facts/index.ts";
@@ -10,8 +10,8 @@ import { withDecision } from "./with-decision.ts";
 const longestSchema = 8_000;
 
 /**
- * The same decider, whose runs complete with an output. The schema goes with every request whose answer may be the last.
- * A text that the strategy finishes with is checked like an answer. Where it finishes without either, the model is asked.
+ * The same decider, whose runs complete with an output. The schema is sent with every request whose answer may be the
+ * last. The final text of a strategy is checked like an answer. If it finishes without either, the model is asked.
  */
 export function requireOutput(decider: Decider, output: EngineOutput): Decider {
 	const { structure, repairs } = output;

@@ -5,7 +5,8 @@ import type { DecidingStrategy, ExecutionStrategy } from "./execution-strategy.t
 import { executeDecider, streamDecider } from "./run-in-context.ts";
 
 /**
- * Makes a strategy of one decision: `decide` looks at the situation and names the next action. The engine does the rest.
+ * Creates a strategy from one decision: `decide` reads the situation and returns the next action. The engine does the
+ * rest.
  *
  * @throws HoldfastError `invalid_strategy` without a name or a function `decide`.
  * @example

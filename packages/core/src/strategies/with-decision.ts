@@ -1,4 +1,4 @@
-// A decider with another decision: what it folds for itself stays with it.
+// A decider with another decision: it keeps its own fold.
 import type { Decider } from "../engine/index.ts";
 
 /** The same decider, which decides in this way. */
