@@ -33,7 +33,7 @@ const model = scriptedModel(({ messages }) => {
 	return `This conversation has ${messages.length} messages. Ask me about the weather in Oslo, or what 21 °C are.`;
 });
 
-const guide = agent({ model, tools: [weather, convert], system: "You know the weather." });
+const guide = agent({ model, tools: [weather, convert], instructions: "You know the weather." });
 const session = guide.session("terminal");
 
 const lines = createInterface({ input: process.stdin, terminal: false });

@@ -57,7 +57,7 @@ const host = sqliteHost("./triage.db");
 const clerk = agent({
 	model,
 	tools: [label, draft],
-	system: "Label each mail. Draft replies about bills.",
+	instructions: "Label each mail. Draft replies about bills.",
 	host,
 });
 

@@ -37,7 +37,11 @@ const model = scriptedModel(({ messages }) => {
 	return best === undefined ? "The handbook does not say." : `${best.text} (line ${best.line})`;
 });
 
-const clerk = agent({ model, tools: [search], system: "Answer from the handbook only, and say which line." });
+const clerk = agent({
+	model,
+	tools: [search],
+	instructions: "Answer from the handbook only, and say which line.",
+});
 const questions =
 	process.argv.length > 2 ? process.argv.slice(2) : ["My lamp flickers", "Who may book flights?", "Parking"];
 for (const question of questions) {

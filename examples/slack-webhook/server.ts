@@ -58,7 +58,10 @@ export function slackBot({ host, secret, post }: BotOptions): Server {
 			return "posted";
 		},
 	});
-	const service = sessionService({ host, agent: { model, tools: [reply], system: "Answer with `reply`." } });
+	const service = sessionService({
+		host,
+		agent: { model, tools: [reply], instructions: "Answer with `reply`." },
+	});
 
 	const events: Route = {
 		method: "POST",

@@ -169,7 +169,7 @@ export class Agent<const Tools extends ToolSet = ToolSet, const Schema extends O
 		return result.turn as ResultWith<OutputOf<Own>>["turn"];
 	}
 
-	/** Sends to the session "default". */
+	/** Short for `session("default").send(input)`. */
 	send(input: SendInput): Promise<RunOf<Tools, Schema>> {
 		return this.session("default").send(input);
 	}

@@ -45,7 +45,7 @@ export interface AgentOptions<Tools extends ToolSet = ToolSet, Schema extends Ou
 	extends Partial<Omit<LLMOptions, "model" | "system" | "tools">> {
 	/** A reference made by a provider, a model of the AI SDK, an instance of an LLM, or a function that is a model. */
 	readonly model?: LLMOptions["model"] | LLMInstance | RuntimeLlm | undefined;
-	/** The system prompt of every request; it never is in the history. */
+	/** Another name for `instructions`. */
 	readonly system?: string | undefined;
 	/** Tools of any of the known shapes. Default: none. */
 	readonly tools?: Tools;
@@ -54,7 +54,7 @@ export interface AgentOptions<Tools extends ToolSet = ToolSet, Schema extends Ou
 	 * With `required`, or a tool by name, it calls one in every step: a limit such as `maxSteps` ends that.
 	 */
 	readonly toolChoice?: AgentToolChoice;
-	/** The system prompt; another name for `system`. It goes into every request and never into the history. */
+	/** The system prompt. It goes into every request and never into the history. */
 	readonly instructions?: string;
 	/** How the agent works: `loop()`, `react()`, `plan()`, one made by `strategy()`, or a custom one. Default: `loop()`. */
 	readonly execution?: ExecutionStrategy | Decider;

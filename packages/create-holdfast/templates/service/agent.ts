@@ -15,5 +15,5 @@ export const add = tool({
 export const assistant = {
 	model,
 	tools: [add],
-	system: "You are a helpful assistant. Use your tools for sums. Be brief.",
+	instructions: "You are a helpful assistant. Use your tools for sums. Be brief.",
 };

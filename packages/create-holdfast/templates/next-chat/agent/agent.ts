@@ -24,5 +24,5 @@ const order = tool({
 export const assistant = {
 	model,
 	tools: [add, order],
-	system: "You are a helpful assistant. Use your tools for sums and orders. Be brief.",
+	instructions: "You are a helpful assistant. Use your tools for sums and orders. Be brief.",
 };

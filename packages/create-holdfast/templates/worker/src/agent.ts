@@ -16,5 +16,5 @@ export const add = tool({
 export const assistant = (secrets: Secrets) => ({
 	model: modelFor(secrets),
 	tools: [add],
-	system: "You are a helpful assistant. Use your tools for sums. Be brief.",
+	instructions: "You are a helpful assistant. Use your tools for sums. Be brief.",
 });
