@@ -81,7 +81,7 @@ export const outline: readonly Group[] = [
 	{ text: "Tools of the trade", pages: ["guide/chat", "guide/testing"], rest: "guide" },
 	{ text: "Cookbook", pages: ["cookbook/index"], rest: "cookbook", collapsed: true },
 	{ text: "Coming from", pages: [], rest: "migrate" },
-	{ text: "Concepts", pages: ["design", "glossary", "errors"] },
+	{ text: "Concepts", pages: ["design", "guide/names-and-entries", "glossary", "errors"] },
 	{ text: "Decisions", pages: [], rest: "adr", collapsed: true },
 	{ text: "Packages", pages: [], rest: "packages", collapsed: true },
 	{ text: "Examples", pages: ["examples/index"], rest: "examples", collapsed: true },
