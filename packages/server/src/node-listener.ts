@@ -128,6 +128,8 @@ function carry(options: EventStreamOptions, response: Response, outgoing: Server
 		},
 		cut() {
 			clearTimeout(headAlone);
+			// Without a head, the client could not tell a stream that broke off from a server that failed.
+			outgoing.flushHeaders();
 			outgoing.destroy();
 		},
 	});

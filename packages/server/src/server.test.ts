@@ -57,6 +57,29 @@ async function metric(url: string, name: string): Promise<number> {
 }
 
 test.each([
+	["/api/chat", { id: "s", messages: [{ id: "m", role: "user", parts: [{ type: "text", text: "Hello" }] }] }],
+	[
+		"/api/ag-ui",
+		{
+			threadId: "s",
+			runId: "r",
+			messages: [{ id: "m", role: "user", content: "Hello" }],
+			...{ tools: [], context: [], state: {}, forwardedProps: {} },
+		},
+	],
+])(
+	"%s answers with a head before it breaks off the stream of a session that is deleted at once",
+	async (path, body) => {
+		const service = fakeService({ holds: true });
+		const ended: FakeService["follow"] = async function* () {};
+		const { url } = await start({ ...service, follow: ended });
+		const response = await fetch(`${url}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+		expect(response.status).toBe(200);
+		await expect(response.text()).rejects.toThrow("terminated");
+	},
+);
+
+test.each([
 	["Host: localhost", "Host: evil.example"],
 	["Host: localhost", "Authorization: Bearer a", "Authorization: Bearer b"],
 	["Host: localhost", "Origin: http://localhost", "Origin: http://evil.example"],
