@@ -1,5 +1,6 @@
 // What comes from models, clients and stores takes time that grows with its size, and no faster (keeps I7).
 import { expect, test } from "vitest";
+import { expectProportion } from "../../../test/shared/in-proportion.fixture.ts";
 import { readModelOutput } from "./agent/read-model-output.ts";
 import { placeItems } from "./checkpoint/sqlite/place-items.ts";
 import { OpenAnswer } from "./execute/open-answer.ts";
@@ -115,21 +116,6 @@ const shapes: Readonly<Record<string, (n: number) => () => unknown>> = {
 	},
 };
 
-/** Milliseconds of CPU, the least of five. */
-async function costOf(work: () => unknown): Promise<number> {
-	let least = Number.POSITIVE_INFINITY;
-	for (let round = 0; round < 5; round++) {
-		const from = process.cpuUsage();
-		await work();
-		const { user, system } = process.cpuUsage(from);
-		least = Math.min(least, (user + system) / 1_000);
-	}
-	return least;
-}
-
 test.each(Object.entries(shapes))("%s", async (_, workOf) => {
-	const once = await costOf(workOf(8_000));
-	const eightfold = await costOf(workOf(64_000));
-	// Linear work costs eight times as much, some more where it outgrows the caches, and a square 64 times.
-	expect(eightfold).toBeLessThan(24 * Math.max(once, 4));
+	await expectProportion(64_000, workOf);
 });

@@ -1,5 +1,6 @@
 // An answer of any size is shown in time that grows with its size, and no faster (keeps I7).
 import { expect, test } from "vitest";
+import { expectProportion } from "../../../../test/shared/in-proportion.fixture.ts";
 import { BlockStream } from "./block-stream.ts";
 import { Transcript } from "./chat-transcript.ts";
 
@@ -29,17 +30,9 @@ function show(pieces: readonly string[]): void {
 	expect(transcript.snapshot().entries.length).toBe(shown);
 }
 
-function costOf(pieces: readonly string[]): number {
-	const costs = Array.from({ length: 3 }, () => {
-		const from = process.cpuUsage();
-		show(pieces);
-		const { user, system } = process.cpuUsage(from);
-		return (user + system) / 1_000;
+test.each(Object.entries(shapes))("%s", async (_, piecesOf) => {
+	await expectProportion(128_000, (size) => {
+		const pieces = piecesOf(size);
+		return () => show(pieces);
 	});
-	return Math.min(...costs);
-}
-
-test.each(Object.entries(shapes))("%s", (_, piecesOf) => {
-	// Linear work costs eight times as much, some more where it outgrows the caches, and a square 64 times.
-	expect(costOf(piecesOf(128_000))).toBeLessThan(24 * Math.max(costOf(piecesOf(16_000)), 4));
 });

@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type BoundLLMModel, type Message, ToolResultMessage, UserMessage } from "@holdfast/upp";
 import { beforeEach, describe, expect, test } from "vitest";
+import { expectProportion } from "../../../../test/shared/in-proportion.fixture.ts";
 import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { createAssistantTools } from "../tools/index.ts";
 import { offline } from "./index.ts";
@@ -338,15 +339,11 @@ describe("cuts nothing without saying where the rest is", () => {
 
 test("costs time in proportion to what is read", async () => {
 	const paragraph = "# A lamp\n\nThe lamp burns oil and the horn sounds in fog.\n\n- a lamp\n- a horn\n\n";
-	const measure = async (repeats: number): Promise<number> => {
+	await expectProportion(16_000, (repeats) => {
 		put("lamps.md", paragraph.repeat(repeats));
-		const started = process.cpuUsage();
-		expect((await ask("What does the lamp of lamps.md burn?")).text).toContain("burns oil");
-		return process.cpuUsage(started).user;
-	};
-	await measure(1_000);
-	const small = await measure(2_000);
-	expect(await measure(16_000)).toBeLessThan(8 * 3 * small);
+		return async () =>
+			expect((await ask("What does the lamp of lamps.md burn?")).text).toContain("burns oil");
+	});
 });
 
 test("says what it is in every answer", async () => {

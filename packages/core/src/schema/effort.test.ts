@@ -21,9 +21,9 @@ describe("a schema that refers to the same schema again and again", () => {
 		] as const)
 			test(`takes a moment where it has ${keyword} and ${what}`, () => {
 				const check = compileSchema(doubling(keyword, 40, last));
-				const began = performance.now();
+				const began = process.cpuUsage();
 				const issues = check({ a: 1, z: [1, 2, 3] });
-				expect(performance.now() - began).toBeLessThan(500);
+				expect(process.cpuUsage(began).user).toBeLessThan(500_000);
 				expect(issues.map(({ message }) => message).join().length).toBeLessThan(100_000);
 				if (keyword !== "oneOf")
 					expect(issues.length > 0).toBe(what === "refuses the value" || keyword === "allOf");
@@ -47,9 +47,9 @@ test("a large value is not written out for every choice of another kind", () => 
 	const check = compileSchema({
 		anyOf: Array.from({ length: 500 }, (_, index) => ({ enum: [index, `${index}`] })),
 	});
-	const began = performance.now();
+	const began = process.cpuUsage();
 	expect(check(large)).toHaveLength(1);
-	expect(performance.now() - began).toBeLessThan(500);
+	expect(process.cpuUsage(began).user).toBeLessThan(500_000);
 });
 
 test("a value that is in two places is judged in both, with its own path", () => {

@@ -1,20 +1,8 @@
-// Costs, given as ratios: the machine is shared, so each figure is the best of several rounds.
+// What it costs to grow a state, and to fork one.
 import { UserMessage } from "@holdfast/upp";
 import { expect, test } from "vitest";
+import { expectProportion } from "../../../../test/shared/in-proportion.fixture.ts";
 import { AgentState } from "./agent-state.ts";
-
-/** The best times of two pieces of work, taken in turns so that a busy moment hits both. */
-function best(rounds: number, one: () => void, other: () => void): [number, number] {
-	const times: [number, number] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
-	for (let round = 0; round < rounds; round++) {
-		for (const [index, work] of [one, other].entries()) {
-			const start = performance.now();
-			work();
-			times[index as 0 | 1] = Math.min(times[index as 0 | 1], performance.now() - start);
-		}
-	}
-	return times;
-}
 
 function grow(messages: number): AgentState[] {
 	const states = [AgentState.initial()];
@@ -33,14 +21,8 @@ function append(times: number): void {
 	for (let index = 0; index < times; index++) state = state.withMessage(message);
 }
 
-test("appending messages one by one takes time in proportion to their number [UAP-065]", () => {
-	const [few, many] = best(
-		12,
-		() => append(5_000),
-		() => append(40_000),
-	);
-	// Eight times as many. Copying the history with each append would take 64 times as long.
-	expect(many / few).toBeLessThan(24);
+test("appending messages one by one takes time in proportion to their number [UAP-065]", async () => {
+	await expectProportion(40_000, (times) => () => append(times));
 
 	const states = grow(10_000);
 	for (const at of [0, 1, 999, 5_000, 10_000]) {
@@ -50,20 +32,16 @@ test("appending messages one by one takes time in proportion to their number [UA
 	}
 });
 
-test("a state of 10,000 messages forks as fast as one of 10", () => {
-	const [small, large] = [grow(10).at(-1), grow(10_000).at(-1)] as [AgentState, AgentState];
+test("the forks of a state take time in proportion to their number, however many messages it has", async () => {
+	const large = grow(10_000).at(-1) as AgentState;
 	const message = new UserMessage("fork");
-	const forks = (state: AgentState): void => {
-		state.withMessage(message);
-		for (let fork = 0; fork < 2_000; fork++) state.withMessage(message).withStep(1).withReasoning("r");
-	};
-	// Copying would be some 500 times slower.
-	const [short, long] = best(
-		7,
-		() => forks(small),
-		() => forks(large),
-	);
-	expect(long / short).toBeLessThan(10);
+	// As many forks as messages: copies would cost their product.
+	await expectProportion(10_000, (size) => {
+		const state = grow(size).at(-1) as AgentState;
+		return () => {
+			for (let fork = 0; fork < size; fork++) state.withMessage(message).withStep(1).withReasoning("r");
+		};
+	});
 	expect(large.withMessage(message).messages).toHaveLength(10_001);
 	expect(large.messages).toHaveLength(10_000);
 });

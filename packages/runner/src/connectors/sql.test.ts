@@ -338,9 +338,9 @@ describe("what is much", () => {
 			"(",
 		]) {
 			const sql = `SELECT ${piece.repeat(90_000 / piece.length)}`;
-			const began = performance.now();
+			const began = process.cpuUsage();
 			void sqlConnector({ driver: { query: vi.fn() } }).run({ sql }, contextOf());
-			expect([piece, performance.now() - began < 1_000]).toEqual([piece, true]);
+			expect([piece, process.cpuUsage(began).user < 1_000_000]).toEqual([piece, true]);
 		}
 	});
 });

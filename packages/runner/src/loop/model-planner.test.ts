@@ -154,7 +154,7 @@ describe("a reply", () => {
 				}
 			}),
 		);
-		const began = performance.now();
+		const began = process.cpuUsage();
 		for (const hostile of [
 			"```".repeat(300_000),
 			"{".repeat(900_000),
@@ -162,7 +162,7 @@ describe("a reply", () => {
 			`${"{}".repeat(450_000)}`,
 		])
 			expect(() => parseStep(hostile)).toThrow(expect.objectContaining({ code: "PLAN_INVALID" }));
-		expect(performance.now() - began).toBeLessThan(500);
+		expect(process.cpuUsage(began).user).toBeLessThan(500_000);
 	});
 });
 

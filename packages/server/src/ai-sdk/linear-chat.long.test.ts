@@ -1,6 +1,7 @@
 // A run of any length is projected in time that grows with its length, and no faster (keeps I7).
 import type { LoggedEvent } from "holdfast/execute";
-import { expect, test } from "vitest";
+import { test } from "vitest";
+import { expectProportion } from "../../../../test/shared/in-proportion.fixture.ts";
 import { ChatProjection } from "./chat-projection.ts";
 
 type Event = LoggedEvent["event"];
@@ -17,19 +18,10 @@ function* rounds(count: number): Generator<Event> {
 	}
 }
 
-function costOf(count: number): number {
-	const costs = Array.from({ length: 3 }, () => {
+test("calls one after the other", async () => {
+	await expectProportion(64_000, (count) => () => {
 		const projection = new ChatProjection();
-		const from = process.cpuUsage();
 		let at = 0;
 		for (const event of rounds(count)) projection.add({ id: `${at++}.0.0`, event });
-		const { user, system } = process.cpuUsage(from);
-		return (user + system) / 1_000;
 	});
-	return Math.min(...costs);
-}
-
-test("calls one after the other", () => {
-	// Linear work costs eight times as much, some more where it outgrows the caches, and a square 64 times.
-	expect(costOf(64_000)).toBeLessThan(24 * Math.max(costOf(8_000), 4));
 });

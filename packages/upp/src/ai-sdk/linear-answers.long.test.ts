@@ -1,5 +1,6 @@
 // Gathering an answer takes time that grows with its size, and no faster, however a provider cuts it.
-import { expect, test } from "vitest";
+import { test } from "vitest";
+import { expectProportion } from "../../../../test/shared/in-proportion.fixture.ts";
 import { Answer } from "./answer.ts";
 
 const list = <T>(length: number, of: (index: number) => T): T[] =>
@@ -54,19 +55,9 @@ function gather(parts: readonly object[]): void {
 	answer.finish();
 }
 
-/** Milliseconds of CPU, the least of five. */
-function costOf(parts: readonly object[]): number {
-	const costs = list(5, () => {
-		const from = process.cpuUsage();
-		gather(parts);
-		const { user, system } = process.cpuUsage(from);
-		return (user + system) / 1000;
+test.each(Object.entries(shapes))("%s", async (_, partsOf) => {
+	await expectProportion(40_000, (size) => {
+		const parts = partsOf(size);
+		return () => gather(parts);
 	});
-	return Math.min(...costs);
-}
-
-test.each(Object.entries(shapes))("%s", (_, partsOf) => {
-	const [once, eightfold] = [costOf(partsOf(5_000)), costOf(partsOf(40_000))];
-	// Linear work costs eight times as much, some more where it outgrows the caches, and a square 64 times.
-	expect(eightfold).toBeLessThan(24 * Math.max(once, 4));
 });

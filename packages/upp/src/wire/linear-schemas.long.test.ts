@@ -1,5 +1,6 @@
 // Schemas of tools take time that grows with their size, and no faster: servers that others run write them (keeps I7).
-import { expect, test } from "vitest";
+import { test } from "vitest";
+import { expectProportion } from "../../../../test/shared/in-proportion.fixture.ts";
 import type { JSONSchema } from "../messages/index.ts";
 import { isClosedSchema } from "./closed-schema.ts";
 import { objectSchema } from "./object-schema.ts";
@@ -37,34 +38,22 @@ const shapes: Readonly<Record<string, (n: number) => object>> = {
 	}),
 };
 
-function costOf(make: () => object, work: (schema: object) => unknown): number {
-	const costs = list(5, () => {
-		const schema = make();
-		const from = process.cpuUsage();
-		work(schema);
-		const { user, system } = process.cpuUsage(from);
-		return (user + system) / 1_000;
+test.each(Object.entries(shapes))("%s", async (_, schemaOf) => {
+	await expectProportion(24_000, (size) => {
+		const schema = schemaOf(size);
+		return () => objectSchema(schema as JSONSchema);
 	});
-	return Math.min(...costs);
-}
-
-test.each(Object.entries(shapes))("%s", (_, schemaOf) => {
-	const cost = (n: number): number =>
-		costOf(
-			() => schemaOf(n),
-			(schema) => objectSchema(schema as JSONSchema),
-		);
-	// Linear work costs eight times as much, some more where it outgrows the caches, and a square 64 times.
-	expect(cost(24_000)).toBeLessThan(24 * Math.max(cost(3_000), 4));
 });
 
-test("a closed object with many names", () => {
+test("a closed object with many names", async () => {
 	const closed = (n: number) => ({
 		type: "object",
 		properties: named(n, () => ({ type: "string" })),
 		required: list(n, (index) => `p${index}`),
 		additionalProperties: false,
 	});
-	const cost = (n: number): number => costOf(() => closed(n), isClosedSchema);
-	expect(cost(24_000)).toBeLessThan(24 * Math.max(cost(3_000), 4));
+	await expectProportion(24_000, (size) => {
+		const schema = closed(size);
+		return () => isClosedSchema(schema);
+	});
 });
