@@ -5,7 +5,7 @@ import type { ExecutionHost } from "./execution-host.ts";
 import { RunRecorder } from "./record-run.ts";
 import { childRecords } from "./recorded-children.ts";
 import { nameOfRun, recordedName } from "./recorded-names.ts";
-import { type ClaimPorts, changeRun, claim, createOnce } from "./run-access.ts";
+import { type ClaimPorts, changeRun, claim, createOnce, dropRun } from "./run-access.ts";
 import type { NewRun } from "./run-record.ts";
 
 export interface HostRecords extends SessionRecords {
@@ -56,9 +56,11 @@ export function hostRecords(host: ExecutionHost, options: RecordOptions): HostRe
 				...(leaseId === undefined ? {} : { leaseId }),
 			});
 		},
-		async cancelled(runIds, storeKey) {
+		async cancelled(runIds, storeKey, why) {
 			await store.transaction(async (inside) => {
 				for (const runId of runIds) {
+					// A worker that is about to continue one finds no open run in the journal.
+					if (why === "deleted" && (await dropRun(inside, runId))) continue;
 					if ((await changeRun(inside, runId, { status: "cancelled" })) !== "not-found") {
 						// A notification whose end is only in its journal would be delivered again once the journal is
 						// deleted.

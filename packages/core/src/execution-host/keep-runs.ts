@@ -111,7 +111,21 @@ export async function forgetRun(draft: RecordDraft, runId: string): Promise<void
 	if (run === null) return;
 	const { output: _output, error: _error, lease: _lease, ...rest } = run;
 	putRun(draft, { ...rest, status: isFinal(run.status) ? run.status : "cancelled" });
-	if (run.dedupeKey !== undefined) draft.put("run-dedupe", run.dedupeKey, undefined);
+	await dropParts(draft, run);
+}
+
+/** Deletes a run and what was kept of it. Runs that it has started keep their own records. */
+export async function deleteRun(draft: RecordDraft, runId: string): Promise<void> {
+	const run = await getRun(draft, runId);
+	if (run === null) return;
+	for (const shelf of ["runs", unfinishedShelf, "child-counts"]) draft.put(shelf, runId, undefined);
+	const children = `children ${runId}`;
+	for (const [name] of await draft.list(children)) draft.put(children, name, undefined);
+	await dropParts(draft, run);
+}
+
+async function dropParts(draft: RecordDraft, { runId, dedupeKey }: RunRecord): Promise<void> {
+	if (dedupeKey !== undefined) draft.put("run-dedupe", dedupeKey, undefined);
 	for (const shelf of [`checkpoints ${runId}`, `events ${runId}`])
 		for (const [name] of await draft.list(shelf)) draft.put(shelf, name, undefined);
 	for (const shelf of ["checkpoints", "event-counts"]) draft.put(shelf, runId, undefined);

@@ -16,6 +16,7 @@ import {
 import {
 	claimRun,
 	createRun,
+	deleteRun,
 	getByDedupeKey,
 	getRun,
 	listByParentRunId,
@@ -46,6 +47,7 @@ export interface ListRunsOptions {
 /** The runs of a built-in host, which can be listed without their ids. */
 export interface OwnRunStore extends RunStore {
 	claim(runId: string, options?: ClaimRunOptions): Promise<ClaimRunResult>;
+	delete(runId: string): Promise<void>;
 	/** Runs that have not ended, in the order of their ids: the input of a recovery at startup. */
 	listUnfinished(options?: ListRunsOptions): Promise<readonly RunRecord[]>;
 }
@@ -105,6 +107,7 @@ function storeParts(operate: Operate, ports: KeepingPorts): OwnTransaction {
 		listByParentRunId: (parentRunId) => operate((draft) => listByParentRunId(draft, parentRunId)),
 		claim: (runId, options) => operate((draft) => claimRun(draft, ports, runId, options)),
 		update: (record) => operate((draft) => updateRun(draft, record)),
+		delete: (runId) => operate((draft) => deleteRun(draft, runId)),
 		listUnfinished: (options) =>
 			operate(async (draft) => {
 				const found: RunRecord[] = [];

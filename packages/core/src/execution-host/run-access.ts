@@ -36,6 +36,18 @@ export async function createOnce({ runs }: Runs, run: NewRun): Promise<RunRecord
 	return runs.create({ ...run, rootRunId, checkpointVersion: run.checkpointVersion ?? 0 });
 }
 
+/**
+ * Deletes the record of a turn. False where the host cannot, and for runs that a scheduler may still deliver: notifications and
+ * tasks of sub-agents stay on record as cancelled.
+ */
+export async function dropRun({ runs }: Runs, runId: string): Promise<boolean> {
+	const run = await findRun(runs, runId);
+	if (run === undefined) return true;
+	if (run.kind !== "user-turn" || runs.delete === undefined) return false;
+	await runs.delete(runId);
+	return true;
+}
+
 /** Claims a run, or returns the reason: it is claimed, has ended, or is unknown. */
 export async function claim(
 	{ runs }: Runs,

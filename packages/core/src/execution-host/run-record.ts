@@ -83,6 +83,8 @@ export interface RunStore {
 	claim(runId: string, options: ClaimRunOptions): Promise<ClaimRunResult>;
 	/** Replaces the record of a run and returns the result: a record with a final status is not changed. */
 	update(record: RunRecord): Promise<RunRecord>;
+	/** Deletes a run with its checkpoints and events; its session was deleted. Without it, records of such runs stay, as cancelled. */
+	delete?(runId: string): Promise<unknown>;
 }
 
 /** Whether a run in this status has ended for good. */

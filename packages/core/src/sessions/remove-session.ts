@@ -6,13 +6,18 @@ import { killSession } from "./kill-session.ts";
 import { processKey } from "./local-store.ts";
 import { awaitsItself } from "./session-errors.ts";
 import type { SessionQueue } from "./session-queue.ts";
-import type { SessionRecords } from "./session-records.ts";
+import type { EndReason, SessionRecords } from "./session-records.ts";
 import type { SessionTable } from "./session-table.ts";
 import { storeKeysWith } from "./store-keys.ts";
 
 /** Ends the runs of a session and of its child sessions. The next handle gets a new queue. */
 export async function kill(table: SessionTable, queue: SessionQueue): Promise<void> {
-	await end(table, queue, () => recordKill(table, queue.storeKey));
+	await end(table, queue, () => recordKill(table, queue.storeKey, "killed"));
+}
+
+/** Ends the runs of a child session whose parent is deleted. */
+async function killForDeletion(table: SessionTable, queue: SessionQueue): Promise<void> {
+	await end(table, queue, () => recordKill(table, queue.storeKey, "deleted"));
 }
 
 /** Ends what a session works on; what is asked of it from now on waits for that. */
@@ -42,7 +47,7 @@ export async function remove(table: SessionTable, queue: SessionQueue): Promise<
  */
 async function removeEntries(table: SessionTable, storeKey: string): Promise<boolean> {
 	const { journal } = table;
-	await recordKill(table, storeKey);
+	await recordKill(table, storeKey, "deleted");
 	const seen = await readable(() => journal.head(storeKey));
 	if (seen === "unreadable") {
 		await eachChild(table, storeKey, remove);
@@ -64,7 +69,7 @@ async function removeEntries(table: SessionTable, storeKey: string): Promise<boo
 }
 
 /** Records the end of a session's runs, then of its children's. What can be ended is, though one of them fails. */
-async function recordKill(table: SessionTable, storeKey: string): Promise<void> {
+async function recordKill(table: SessionTable, storeKey: string, why: EndReason): Promise<void> {
 	const { journal, agent, records } = table;
 	try {
 		// The end of the run that is open is on its record before anything stops. What is sent from now on is not ended.
@@ -72,14 +77,14 @@ async function recordKill(table: SessionTable, storeKey: string): Promise<void> 
 		// Nobody can continue it, and nothing can be recorded in it.
 		if (head === "unreadable") return;
 		const openRunId = head?.openRunId;
-		if (openRunId !== undefined) await records?.cancelled([openRunId], storeKey);
+		if (openRunId !== undefined) await records?.cancelled([openRunId], storeKey, why);
 		const ended = await killSession(journal, storeKey, agent.engine).catch(async (error: unknown) => {
 			if (isUnreadable(error) && (await readable(() => journal.head(storeKey))) === "unreadable") return [];
 			throw error;
 		});
-		await records?.cancelled(ended, storeKey);
+		await records?.cancelled(ended, storeKey, why);
 	} finally {
-		await eachChild(table, storeKey, kill);
+		await eachChild(table, storeKey, why === "killed" ? kill : killForDeletion);
 	}
 }
 

@@ -14,6 +14,9 @@ export interface RecordedRun {
 	readonly said?: string | undefined;
 }
 
+/** Why runs end from outside. Turns of a session that is deleted leave no record. */
+export type EndReason = "killed" | "deleted";
+
 export interface SessionRecords {
 	/** What is recorded of work in child sessions. */
 	readonly children: ChildRecords;
@@ -24,7 +27,7 @@ export interface SessionRecords {
 	/** What records a run that is about to be driven; undefined where its journal says it all. */
 	ledger(run: RecordedRun): Ledger | undefined;
 	/** Runs of a session were ended from outside, or will never begin; their work is stopped when this settles. */
-	cancelled(runIds: readonly string[], storeKey: string): Promise<void>;
+	cancelled(runIds: readonly string[], storeKey: string, why: EndReason): Promise<void>;
 	/** The session of this incarnation was deleted: notifications made for it are deleted too. */
 	deleted(incarnation: string): Promise<void>;
 }
