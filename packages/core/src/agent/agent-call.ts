@@ -52,12 +52,12 @@ export interface CallSetup {
 /** An observer: of a run of the engine, or of the stream of a custom strategy. */
 export interface CallObserver {
 	readonly watcher: Watcher;
-	/** Called with what a run of the engine committed, before it is folded. */
+	/** Called with the commits of a run of the engine, before they are folded. */
 	committed?(facts: CommittedFacts): void;
 	push(event: AgentStreamEvent): void;
 }
 
-/** A call under way. */
+/** A running call. */
 export interface StartedCall {
 	readonly result: Promise<GenerateResult>;
 	/** Cancels it. Harmless after its end. */
@@ -70,8 +70,8 @@ export interface StartedCall {
 }
 
 /**
- * Starts a call. Without policy the run begins before this returns.
- * @throws HoldfastError `invalid_option` for invalid options, before anything begins.
+ * Starts a call. Without policy the run starts before this returns.
+ * @throws HoldfastError `invalid_option` for invalid options, before anything starts.
  */
 export function startCall(
 	setup: CallSetup,
@@ -102,7 +102,7 @@ export function startCall(
 		if (opaque !== undefined) {
 			const { agent } = setup;
 			const push = observer?.push;
-			// Few agents have a strategy of their own: what carries it out is loaded by those that do.
+			// Few agents have a custom strategy: the code that runs it is loaded on demand.
 			const { runOpaque } = await import("./opaque-strategy.ts");
 			if (stopped) throw cancelled();
 			const call = runOpaque({ agent, engine, opaque, call: context, options, checkpoints, frame, push });
@@ -227,19 +227,19 @@ function checkOptions(options: unknown): void {
 		);
 }
 
-/** The result with the session's id in its state, also where a hook or a middleware gave the result. */
+/** The result with the session's id in its state, even if a hook or a middleware returned it. */
 function identified(given: GenerateResult, checkpoints: SessionCheckpoints | undefined): GenerateResult {
 	if (checkpoints === undefined || !(given?.state instanceof AgentState)) return given;
 	const state = checkpoints.identify(given.state);
 	return state === given.state ? given : { ...given, state };
 }
 
-/** The run of a call, for the stages of its policy and for those who look on. */
+/** Connects the run of a call to its policy and its observers. */
 function attach(frame: CallFrame, run: Run, policy: AgentPolicy | undefined): void {
 	frame.attach(run);
 	if (policy?.looksOn !== true) return;
 	const events = new SessionEvents();
-	void events.return(); // nobody consumes them here, and none is kept
+	void events.return(); // they are not consumed here, and none is kept
 	events.onEvent = (event) => policy.notify(event, frame);
 	run.watch({
 		notify: (event) => events.notify(event),

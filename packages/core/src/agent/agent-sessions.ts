@@ -29,9 +29,9 @@ export interface AgentSessionsOptions {
 	readonly agentFor?: AgentFor;
 	/** Under which keys its sessions are in the store. Default: their own, in the namespace of the options. */
 	readonly keys?: SessionKeys;
-	/** Looks on at each run that is driven in this process, those of sub-agents among them. Default: nobody does. */
+	/** Observes each run that is driven in this process, including those of sub-agents. Default: no observer. */
 	readonly observe?: ObserveRun | undefined;
-	/** The agent's engine, where it is made already. @internal */
+	/** The agent's engine, if it was created before. @internal */
 	readonly engine?: EngineAgent;
 }
 
@@ -39,8 +39,8 @@ export interface AgentSessionsOptions {
 export const sessionAgent: unique symbol = Symbol("session agent");
 
 /**
- * A service of sessions makes one of it, not one a session: `agentFor` gives each turn the model, instructions,
- * tools and parameters that its session has now.
+ * A service of sessions creates one of these, rather than one per session: `agentFor` returns the model, instructions,
+ * tools and parameters of each turn.
  */
 export class AgentSessions implements Living {
 	/** The agent as its sessions see it. @internal */
@@ -48,7 +48,7 @@ export class AgentSessions implements Living {
 	readonly #engine: EngineAgent;
 	readonly #options: AgentOptions;
 	readonly #observe: ObserveRun | undefined;
-	/** Whether the agent of a turn may have a model where this one has none. */
+	/** Whether the agent of a turn may have a model if this one has none. */
 	readonly #isResolved: boolean;
 	#host: Host | undefined;
 	#table: SessionTable | undefined;
@@ -57,7 +57,7 @@ export class AgentSessions implements Living {
 	/** The stage that new tables start in. */
 	#stage: "open" | "refusing" | "suspended" = "open";
 
-	/** @throws HoldfastError `invalid_option` naming the option that is wrong; what `resolveAgent` throws. */
+	/** @throws HoldfastError `invalid_option` naming the invalid option; the errors of `resolveAgent`. */
 	constructor(
 		id: string,
 		given: AgentOptions,
@@ -123,7 +123,7 @@ export class AgentSessions implements Living {
 		await this.#table?.quiet();
 	}
 
-	/** Whether a run of the session of a key is under way in this process. */
+	/** Whether a run of the session of a key is in progress in this process. */
 	isBusy(key: string): boolean {
 		return this.#table?.isBusy(key) === true;
 	}
@@ -147,7 +147,7 @@ export class AgentSessions implements Living {
 		return this.#host !== this.#options.host;
 	}
 
-	/** For what a plugin's setup must not do, for the agent waits for it. */
+	/** For operations that a plugin's setup must not use, because the agent waits for it. */
 	#readyTable(): SessionTable {
 		this.agent.setup?.check();
 		return this.#open();

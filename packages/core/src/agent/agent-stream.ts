@@ -5,7 +5,7 @@ import type { AgentState } from "../state/index.ts";
 import { type CallOptions, type CallSetup, startCall } from "./agent-call.ts";
 import { StreamEvents } from "./stream-events.ts";
 
-/** Starts a call and gives its stream. */
+/** Starts a call and returns its stream. */
 export function streamCall(
 	setup: CallSetup,
 	input: Message,

@@ -4,7 +4,7 @@ import type { OutputOf } from "../output/index.ts";
 import type { AgentRun, Session } from "../sessions/index.ts";
 import type { AnyTool, KnownTool, KnownTools } from "../tools/index.ts";
 
-/** Tools by name, as `InferTools` gives them. */
+/** Tools by name, for `InferTools`. */
 type ByName<Tool extends KnownTool> = {
 	[Each in Tool as Each["name"]]: { input: Each["input"]; output: Each["output"] };
 };

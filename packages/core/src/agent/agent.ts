@@ -37,10 +37,10 @@ import { type AgentOptions, opaqueOf, resolveAgent, toolObjects } from "./option
 /**
  * An agent: a model, tools and instructions.
  *
- * An unknown option throws `invalid_option`, and so does a missing model. The factory `agent(options)` does the same, except
- * that a missing model is an error only when the agent is used.
+ * An unknown option throws `invalid_option`, and so does a missing model. The factory `agent(options)` does the same,
+ * except that a missing model is an error only when the agent is used.
  *
- * Spreading an agent gives its options: `agent({ ...coder, system: "Be brief." })`.
+ * Spreading an agent yields its options: `agent({ ...coder, system: "Be brief." })`.
  */
 export class Agent<const Tools extends ToolSet = ToolSet, const Schema extends OutputSchema = OutputSchema> {
 	/** Never present: carries the types of the agent's tools and output, for `InferTools`, `InferOutput` and clients. */
@@ -97,9 +97,9 @@ export class Agent<const Tools extends ToolSet = ToolSet, const Schema extends O
 	}
 
 	/**
-	 * Makes an agent and waits until its plugins are set up.
+	 * Creates an agent and waits until its plugins are set up.
 	 *
-	 * Rejects with what the constructor throws, and with what a plugin's `setup` threw.
+	 * Rejects with the errors of the constructor and of a plugin's `setup`.
 	 */
 	static async create<
 		const Tools extends ToolSet = ToolSet,
@@ -130,7 +130,7 @@ export class Agent<const Tools extends ToolSet = ToolSet, const Schema extends O
 	/**
 	 * Runs the agent on an input and returns the turn and the new state. The given state is not changed.
 	 *
-	 * Rejects with the provider's UPPError, `model_missing`, or what a hook threw.
+	 * Rejects with the provider's UPPError, `model_missing`, or the error of a hook.
 	 */
 	async generate<const Own extends OutputSchema = Schema>(
 		input: string | Message,
@@ -141,7 +141,7 @@ export class Agent<const Tools extends ToolSet = ToolSet, const Schema extends O
 		return result as Promise<ResultWith<OutputOf<Own>>>;
 	}
 
-	/** Like `generate`, and reports what happens while it happens. */
+	/** Like `generate`, and emits events while it runs. */
 	stream<const Own extends OutputSchema = Schema>(
 		input: string | Message,
 		state: AgentState = AgentState.initial(),
@@ -198,8 +198,8 @@ export class Agent<const Tools extends ToolSet = ToolSet, const Schema extends O
 	}
 
 	/**
-	 * Does the same in the background until the agent is closed, with what the host has scheduled, and tries again what fails.
-	 * Resolves when it has looked for work for the first time.
+	 * Does the same in the background until the agent is closed, including the host's scheduled work, and retries
+	 * failures. Resolves after the first scan.
 	 *
 	 * Rejects with `agent_closed` after `close()`, and with `invalid_option`.
 	 */
@@ -247,8 +247,8 @@ export class Agent<const Tools extends ToolSet = ToolSet, const Schema extends O
 	}
 
 	/**
-	 * Refuses requests with `agent_closed`, gives the runs under way `drainMs` to end, suspends the others, so that any worker can
-	 * resume them, and closes the host if it is this agent's own. A second call waits for the first.
+	 * Refuses requests with `agent_closed`, gives running runs `drainMs` to end, suspends the others, so that any worker
+	 * can resume them, and closes the host if it is this agent's own. A second call waits for the first.
 	 *
 	 * Rejects with `invalid_option`, and with `agent_not_ready` in the setup of one of its plugins.
 	 */
@@ -263,10 +263,10 @@ const ownProperty = { enumerable: true, configurable: true, writable: true };
 class OpenOptions {}
 
 /**
- * Makes an agent. It is the same as `new Agent()`, except that a missing model is an error only when the agent is used.
+ * Creates an agent. It is the same as `new Agent()`, except that a missing model is an error only when the agent is used.
  *
- * @throws HoldfastError `invalid_option` for an option that does not exist, with what to write instead; what the constructor
- * throws.
+ * @throws HoldfastError `invalid_option` for an unknown option, with what to write instead; the errors of the
+ * constructor.
  */
 export function agent<
 	const Tools extends ToolSet = ToolSet,

@@ -1,4 +1,4 @@
-// One step of a model function: the conversation goes in as it reads it, and what it returns becomes a response.
+// One step of a model function: passes the conversation in its form, and converts its return value to a response.
 import {
 	emptyUsage,
 	type LLMRequest,
@@ -12,7 +12,7 @@ import { toModelMessages } from "./model-messages.ts";
 import { type ReadAnswer, readModelOutput } from "./read-model-output.ts";
 import type { RuntimeLlm } from "./runtime-llm.ts";
 
-/** Rejects with what the function threw, and for an invalid output. */
+/** Rejects with the function's error, and for an invalid output. */
 export async function askRuntimeLlm(
 	call: RuntimeLlm,
 	{ messages, signal = new AbortController().signal }: LLMRequest,

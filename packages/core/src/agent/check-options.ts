@@ -1,4 +1,4 @@
-// Options of an agent that would fail late or silently when they are of the wrong kind: looked at when it is made.
+// Options of an agent that would fail late or silently if they had the wrong type: they are checked when it is created.
 import {
 	checkOptionNames,
 	HoldfastTypeError,
@@ -24,7 +24,7 @@ const toolStrategyHooks = [
 
 const middlewareFunctions = ["before", "after", "onError", "stop", "begin"] as const;
 
-/** The options that are looked at here. */
+/** The options that are checked here. */
 interface CheckedOptions {
 	readonly strategy?: unknown;
 	readonly toolStrategy?: unknown;
@@ -43,7 +43,7 @@ interface CheckedOptions {
 	readonly onWarning?: unknown;
 }
 
-/** @throws HoldfastError `invalid_option` for an option that does not exist, with what to write instead. */
+/** @throws HoldfastError `invalid_option` for an unknown option, with what to write instead. */
 export function checkNames(options: AgentOptions): void {
 	checkOptionNames(options, knownOptions, { of: "An agent", instead: foreignOptions });
 }

@@ -7,7 +7,7 @@ import type { AgentState } from "../state/index.ts";
 export interface Checkpoints {
 	/** The session of a call on a state: the option's, else the restored state's, else one generated for the agent. */
 	session(state: AgentState): SessionCheckpoints;
-	/** Settles when what was saved so far is stored. */
+	/** Settles when all saves so far are stored. */
 	flush(): Promise<void>;
 }
 
@@ -17,7 +17,7 @@ export interface SessionCheckpoints {
 	identify(state: AgentState): AgentState;
 	/** Saves after the saves before it; never throws, never waits. */
 	save(state: AgentState): void;
-	/** The session of a state that a middleware put in the place of the given one: its own, where it names one. */
+	/** The session of a state that replaces the given one in a middleware: its own, if it names one. */
 	of(state: AgentState): SessionCheckpoints;
 }
 

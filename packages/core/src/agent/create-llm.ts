@@ -1,5 +1,5 @@
-// createLlm: one step of a managed model as a function, for those who drive the steps themselves: the model is asked once,
-// and the tools it calls are carried out.
+// createLlm: one step of a managed model as a function, for code that drives the steps itself: the model is asked once,
+// and its tool calls run.
 import { HoldfastError, type Message, ToolResultMessage } from "@holdfast/upp";
 import { acceptInput, type SendInput } from "../facts/index.ts";
 import { AgentState } from "../state/index.ts";
@@ -21,13 +21,13 @@ const oneStep = strategy({
 });
 
 /**
- * Makes a model function of a model: each call asks it once, carries out the tools it calls, and gives the messages of
- * that step. For who drives the steps, and gives the function as `model` or calls it by hand; the tools it carries out are
- * not recorded one by one.
+ * Creates a model function from a model: each call asks it once, runs the tools it calls, and returns the messages of
+ * that step. For code that drives the steps, and passes the function as `model` or calls it directly; the tools it runs
+ * are not recorded one by one.
  *
- * Its calls reject with the provider's UPPError, and with `invalid_input` for a history that cannot be read.
+ * Its calls reject with the provider's UPPError, and with `invalid_input` for an unreadable history.
  *
- * @throws HoldfastError `invalid_option` naming the option that is missing or wrong.
+ * @throws HoldfastError `invalid_option` naming the missing or invalid option.
  * @example
  * import { openai } from "@ai-sdk/openai";
  * import { Agent } from "holdfast";

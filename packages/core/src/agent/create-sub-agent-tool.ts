@@ -1,4 +1,4 @@
-// A sub-agent as a tool of an explicit schema, emitting live to its parent what it does (keeps I8).
+// A sub-agent as a tool with an explicit schema, which emits its activity live to its parent (keeps I8).
 
 import { HoldfastTypeError, type JSONSchema, messageOf, uuid } from "@holdfast/upp";
 import { type AgentStreamEvent, executionTrace } from "../engine/index.ts";

@@ -1,5 +1,5 @@
-// Hosts over stores of others: a bare session store, or an execution host with one. Their journal is in a package of its
-// own, which is loaded when it is first used; who has no such store never loads it.
+// Hosts over foreign stores: a bare session store, or an execution host with one. Their journal is in a separate package,
+// which is loaded on first use; programs without such a store never load it.
 import { HoldfastError, HoldfastTypeError, uuid } from "@holdfast/upp";
 import type { ExecutionHost, RecordingHost } from "../execution-host/index.ts";
 import {
@@ -64,7 +64,7 @@ export async function journalOfStore(store: SessionStore, workerId: string): Pro
 	return (await loadStores(storesPackage)).storeJournal(store, { workerId });
 }
 
-/** The name is no literal: a bundler must not look for a package that few have installed. */
+/** The name is not a literal, so that bundlers do not look for an optional package. */
 async function loadStores(packageName: string): Promise<StoresPackage> {
 	try {
 		return (await import(packageName)) as StoresPackage;
@@ -77,7 +77,7 @@ async function loadStores(packageName: string): Promise<StoresPackage> {
 	}
 }
 
-/** Made once; what failed is tried again by the next who asks. */
+/** Created once; a failure is retried by the next caller. */
 function once<T>(make: () => Promise<T>): () => Promise<T> {
 	let made: Promise<T> | undefined;
 	return () => {

@@ -1,4 +1,4 @@
-// Names that options do not have here: those of other libraries, and the usual slips. Each is answered with what to write.
+// Option names of other libraries, and common mistakes. Each error says what to write instead.
 
 /** Foreign names, each with what to write instead. */
 export const foreignOptions = {
@@ -59,7 +59,7 @@ export const foreignOptions = {
 	headers: "Write `config: { headers }`.",
 } as const;
 
-/** Options under names that they do not have: the compiler shows what to write. */
+/** Options under foreign names: the compiler shows what to write. */
 export type ForeignOptions = {
 	readonly [Name in keyof typeof foreignOptions]?: (typeof foreignOptions)[Name];
 };

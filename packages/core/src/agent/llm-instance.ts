@@ -20,7 +20,7 @@ export function hasOwnTools(model: unknown): boolean {
 	return isRuntimeLlm(model) || (isInstance(model) && llmOptionsOf(model) === undefined);
 }
 
-/** Options in which an instance of `llm()` is replaced with what it was made of; the agent's own options win. */
+/** Options in which an instance of `llm()` is replaced with its parts; the agent's own options take precedence. */
 export function withoutInstance<Options extends AgentOptions>(options: Options): Options {
 	const { model } = options as { model?: unknown };
 	const made = isInstance(model) ? llmOptionsOf(model) : undefined;

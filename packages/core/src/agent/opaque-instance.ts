@@ -34,7 +34,7 @@ export function opaqueInstance(given: InstanceOptions): LLMInstance {
 	const { engine, llmOptions, signal, options } = given;
 	const runId = engine.ports.ids.uuid();
 	const sources = new Map<object, object>();
-	/** How often each id of a call came: models repeat them, and different calls have different keys. */
+	/** The number of occurrences of each call id: models repeat them, and different calls have different keys. */
 	const occurrences = new Map<string, number>();
 	const tools = engine.toolList.map((tool): Tool => {
 		const wrapped: Tool = {

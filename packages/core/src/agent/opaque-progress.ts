@@ -24,7 +24,7 @@ export class OpaqueProgress {
 		this.#collector.notify(event);
 	}
 
-	/** A step begins. */
+	/** A step starts. */
 	begin(step: number, state: AgentState): void {
 		this.step = step;
 		this.state = state;

@@ -38,10 +38,10 @@ export interface OpaqueCallSetup {
 	readonly push: ((event: AgentStreamEvent) => void) | undefined;
 }
 
-/** A custom strategy under way. */
+/** A running custom strategy. */
 export interface OpaqueCall {
 	readonly result: Promise<GenerateResult>;
-	/** Notifies `onComplete` of what the caller gets, unless the strategy failed. */
+	/** Notifies `onComplete` of the caller's result, unless the strategy failed. */
 	completed(result: GenerateResult): Promise<unknown>;
 	stop(): void;
 }
@@ -96,7 +96,7 @@ export function runOpaque(setup: OpaqueCallSetup): OpaqueCall {
 	};
 }
 
-/** The hooks as the strategy gets them: what it reports by them is known here too. */
+/** The hooks of the strategy, wrapped so that its reports are observed here too. */
 function observed(
 	hooks: AgentStrategy,
 	progress: OpaqueProgress,

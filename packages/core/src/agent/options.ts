@@ -1,4 +1,4 @@
-// The options of an agent, and their one resolution into what the engine drives.
+// The options of an agent, and their resolution into the engine's form.
 import {
 	bindModel,
 	HoldfastError,
@@ -54,7 +54,7 @@ export interface AgentOptions<Tools extends ToolSet = ToolSet, Schema extends Ou
 	 * With `required`, or a tool by name, it calls one in every step: a limit such as `maxSteps` ends that.
 	 */
 	readonly toolChoice?: AgentToolChoice;
-	/** The system prompt. It goes into every request and never into the history. */
+	/** The system prompt; another name for `system`. It is part of every request and never of the history. */
 	readonly instructions?: string;
 	/** How the agent works: `loop()`, `react()`, `plan()`, one made by `strategy()`, or a custom one. Default: `loop()`. */
 	readonly execution?: ExecutionStrategy | Decider;
@@ -71,7 +71,7 @@ export interface AgentOptions<Tools extends ToolSet = ToolSet, Schema extends Ou
 	readonly sessionId?: string;
 	/** Where sessions live. Default: in memory, for the life of this agent. */
 	readonly host?: Host | AgentHost;
-	/** US dollars for a million tokens, by model id. Default: none; costs are then said to be unknown. */
+	/** US dollars for a million tokens, by model id. Default: none; costs are then reported as unknown. */
 	readonly prices?: Readonly<Record<string, ModelPrice>>;
 	/** Policy at turns, steps and tool calls, and tools for sessions, in this order. Default: none. */
 	readonly plugins?: readonly Plugin[];
@@ -125,7 +125,7 @@ export interface AgentOptions<Tools extends ToolSet = ToolSet, Schema extends Ou
 	 */
 	readonly output?: Schema;
 	/**
-	 * How often in a row a wrong answer goes back to the model, with what is wrong with it; then the run fails with
+	 * How many times in a row a wrong answer goes back to the model, with its issues; then the run fails with
 	 * `output_invalid`. Each costs a model call. Default 2; 0 never asks again.
 	 */
 	readonly outputRepairs?: number;
@@ -136,10 +136,10 @@ export interface AgentOptions<Tools extends ToolSet = ToolSet, Schema extends Ou
 	 */
 	readonly unread?: Unread;
 	/**
-	 * How runs of sessions wait when the provider of the model asks to slow down or cannot be reached, and the model's own
-	 * retries are used up: a run then waits without a process and asks again by itself. `never`: it fails with the
-	 * provider's error. Default: on a durable host up to a day, first 30 seconds, at last every ten minutes, or when the
-	 * provider says; in memory `never`. Calls without a session always fail.
+	 * How runs of sessions wait when the provider of the model asks to slow down or cannot be reached, and the model's
+	 * own retries are used up: a run then waits without a process and asks again by itself. `never`: it fails with the
+	 * provider's error. Default: on a durable host up to a day, with delays from 30 seconds to ten minutes, or as the
+	 * provider asks; in memory `never`. Calls without a session always fail.
 	 */
 	readonly modelWait?: ModelWaitOptions | "never";
 	/**
@@ -195,7 +195,7 @@ export const knownOptions: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Resolves options into what the engine drives.
+ * Resolves options into the engine's form.
  * @throws HoldfastError `duplicate_tool`, `invalid_tool`, `agent_is_not_a_tool`, `invalid_schema`, `conflicting_options`.
  */
 export function resolveAgent(id: string, options: AgentOptions): EngineAgent {
@@ -292,7 +292,7 @@ function requestOf(binding: ModelBinding, onRetry: AgentOptions["onRetry"]): Eng
 		});
 }
 
-/** A custom strategy with what it needs; undefined for one the engine drives. */
+/** A custom strategy with its parts; undefined for one that the engine drives. */
 export function opaqueOf(options: AgentOptions): OpaqueStrategy | undefined {
 	const { execution } = options;
 	if (execution === undefined || isDecider(execution)) return undefined;

@@ -55,7 +55,7 @@ export function readModelOutput(output: unknown): readonly ReadAnswer[] {
 	}));
 }
 
-/** Said of a call for which the function gave no result: a history never holds one without. */
+/** The result of a call for which the function returned none: a history always contains one. */
 const withoutResult = "The model function gave no result for this call.";
 
 function partsOf(message: Partial<ModelMessage> | null | undefined): readonly ModelMessagePart[] {

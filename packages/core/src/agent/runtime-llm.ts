@@ -1,5 +1,5 @@
-// A function as a model: it is given the conversation and returns the messages of a step. Its tools are its own: what it
-// called and what came of it is recorded as it says, and nothing of that is run here.
+// A function as a model: it receives the conversation and returns the messages of a step. Its tools are its own: its
+// calls and results are recorded as it reports them, and none of them run here.
 import type { BoundLLMModel } from "@holdfast/upp";
 import type { EngineModel } from "../engine/index.ts";
 import type { ModelMessage } from "./model-messages.ts";
@@ -17,9 +17,9 @@ export interface RuntimeLlmContext {
 export type RuntimeLlmOutput = readonly ModelMessage[];
 
 /**
- * A function in place of a model, for who wants to own the calls of the model and of its tools. It returns assistant
- * messages and, after those with tool calls, tool messages with the results. After an output that ends with tool calls
- * it is called again with the longer history. `history` is a copy of the conversation, the input included.
+ * A function in place of a model, for code that makes the calls of the model and of its tools itself. It returns
+ * assistant messages and, after those with tool calls, tool messages with the results. After an output that ends with
+ * tool calls it is called again with the longer history. `history` is a copy of the conversation, including the input.
  */
 export type RuntimeLlm = (context: RuntimeLlmContext) => Promise<RuntimeLlmOutput> | RuntimeLlmOutput;
 

@@ -57,8 +57,8 @@ export interface SessionAgentParts {
 const noTools: readonly AnyTool[] = [];
 
 /**
- * Begins to set the plugins up; sessions wait for it before their first turn.
- * @throws HoldfastError `invalid_option` for what is no list of plugins.
+ * Starts setting up the plugins; sessions wait for it before their first turn.
+ * @throws HoldfastError `invalid_option` if it is not a list of plugins.
  */
 export function sessionAgentOf({
 	agent: agentItself,
@@ -172,7 +172,7 @@ function resolved(
 	};
 }
 
-/** @throws HoldfastError `invalid_option` where plugins give what the options rule out. */
+/** @throws HoldfastError `invalid_option` if plugins contribute what the options exclude. */
 function checkTogether({ sessionStore, tools }: PluginSet, { host, model }: AgentOptions): void {
 	if (sessionStore !== undefined && host !== undefined) {
 		throw new HoldfastTypeError(
@@ -188,7 +188,7 @@ function checkTogether({ sessionStore, tools }: PluginSet, { host, model }: Agen
 	}
 }
 
-/** Values are where the sessions do. */
+/** Values are stored with the sessions. */
 function valuesBeside(
 	{ host }: AgentOptions,
 	{ storeKeyOf }: SessionKeys,
@@ -210,7 +210,7 @@ function toolList(tools: AgentOptions["tools"]): readonly AnyTool[] {
 	return Object.entries(tools).map(([name, tool]) => ({ ...tool, name }));
 }
 
-/** The policy of the strategy, where it is one that the engine drives. */
+/** The policy of the strategy, if the engine drives it. */
 function policyOf({ execution }: AgentOptions): readonly Interceptor[] {
 	return execution !== undefined && isDecider(execution) ? (execution.policy ?? []) : [];
 }

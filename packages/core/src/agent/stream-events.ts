@@ -1,6 +1,6 @@
-// The events of a streamed call, for one consumer (keeps I7). At the limit no more of them are kept, but the facts of the
-// call: its messages are in its state anyway. When the consumer comes to them, they are made into events again, with what the
-// model said in one piece.
+// The events of a streamed call, for one consumer (keeps I7). At the limit the facts of the call are kept instead: its
+// messages are in its state anyway. When the consumer reaches them, they are converted to events again, with the model's
+// text in one piece.
 import type { AssistantMessage, StreamEvent } from "@holdfast/upp";
 import { type AgentStreamEvent, EventQueue, joinDeltas, uapProjection } from "../engine/index.ts";
 import { type Entry, type Fact, JournalFold, type RunEvent, type SessionState } from "../facts/index.ts";
@@ -40,7 +40,7 @@ export class StreamEvents implements AsyncIterableIterator<AgentStreamEvent> {
 		this.#queue.push(event);
 	}
 
-	/** Called before the events of what was committed. */
+	/** Called before the events of a commit. */
 	committed(facts: CommittedFacts): void {
 		if (this.#rest === undefined) this.#last = facts;
 		else this.#keep(facts);
@@ -68,7 +68,7 @@ export class StreamEvents implements AsyncIterableIterator<AgentStreamEvent> {
 		return this.#queue.next();
 	}
 
-	/** The consumer leaves; what comes later is dropped. */
+	/** The consumer stops; later events are dropped. */
 	return(): Promise<IteratorResult<AgentStreamEvent>> {
 		if (this.#rest !== undefined) this.#rest.items.length = 0;
 		return this.#queue.return();
@@ -78,19 +78,19 @@ export class StreamEvents implements AsyncIterableIterator<AgentStreamEvent> {
 		return this;
 	}
 
-	/** Whether this is a place from where facts say everything, and no more events may be kept. */
+	/** Whether facts are complete from this position on, so that events need not be kept. */
 	#isFullBefore({ sub, type }: RunEvent): boolean {
 		const isCommitted = sub === 0 && type !== "run_suspended" && this.#last !== undefined;
 		return isCommitted && !this.#isAnswering && this.#queue.length >= limit;
 	}
 
-	/** From an entry of what was committed last on, facts are kept. */
+	/** From an entry of the last commit on, facts are kept. */
 	#leaveRest(seq: number): void {
 		const { before, facts, ...about } = this.#last as CommittedFacts;
 		const fold = new JournalFold(before);
 		const count = seq - before.seq - 1;
 		for (const entry of entriesOf({ ...about, facts: facts.slice(0, count) }, before.seq)) fold.add(entry);
-		// The boundaries before what was committed were emitted already.
+		// The boundaries before the commit were emitted already.
 		const [first, ...others] = facts.slice(count);
 		const unmarked = first === undefined ? [] : [{ ...first, marks: [] }];
 		this.#rest = { items: [{ ...about, before, facts: [...unmarked, ...others] }], next: 0, fold };

@@ -8,7 +8,7 @@ export type AgentToolChoice =
 	| "required"
 	| { readonly type: "tool"; readonly toolName: string };
 
-/** @throws HoldfastError `invalid_option` for what is no choice. */
+/** @throws HoldfastError `invalid_option` for an invalid choice. */
 export function checkToolChoice(given: unknown): void {
 	if (given === "auto" || given === "none" || given === "required") return;
 	const { type, toolName } = (given ?? {}) as { readonly type?: unknown; readonly toolName?: unknown };

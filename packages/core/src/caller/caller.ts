@@ -16,8 +16,8 @@ export interface Caller {
 const mostClaims = 16 * 1024;
 
 /**
- * Checks and copies a caller.
- * @throws HoldfastError `invalid_caller` naming what is wrong.
+ * Validates and copies a caller.
+ * @throws HoldfastError `invalid_caller` naming the problem.
  */
 export function readCaller(given: unknown): Caller {
 	if (!isRecord(given)) throw invalidCaller("is no object");

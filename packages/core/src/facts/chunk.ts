@@ -2,7 +2,7 @@
 import type { ModelEvent, ModelStartEvent, ToolDeltaEvent } from "./events.ts";
 import type { BoundaryMark } from "./fact.ts";
 
-/** A piece of what a run emitted between two facts. */
+/** A chunk of events that a run emitted between two facts. */
 export interface Chunk {
 	/** Position after the last entry; grows, with gaps. */
 	readonly sub: number;
@@ -12,7 +12,7 @@ export interface Chunk {
 
 /** A chunk in its place. */
 export interface StoredChunk extends Chunk {
-	/** The entry it comes after. */
+	/** The entry that precedes it. */
 	readonly seq: number;
 }
 

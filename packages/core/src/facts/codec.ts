@@ -65,12 +65,12 @@ export const factFormats: Readonly<Record<FactKind, FactFormat>> = {
 };
 
 /**
- * Turns a fact into what a journal stores. A member that is `undefined` is left out.
- * @throws HoldfastError `unserialisable_value` when a value of the user's cannot be said in JSON.
+ * Converts a fact to its stored form. A member that is `undefined` is left out.
+ * @throws HoldfastError `unserialisable_value` if a user's value cannot be expressed in JSON.
  */
 export function encodeFact(fact: Fact): EncodedFact {
 	const { version, messages, values } = factFormats[fact.kind];
-	const body: Body = { ...fact, kind: undefined }; // JSON leaves out what is undefined
+	const body: Body = { ...fact, kind: undefined }; // JSON leaves out undefined members
 	for (const name of messages) {
 		if (body[name] !== undefined) body[name] = messageToJSON(body[name] as AnyMessage);
 	}
@@ -80,9 +80,9 @@ export function encodeFact(fact: Fact): EncodedFact {
 }
 
 /**
- * Turns what `encodeFact` gave, in this release or an older one, back into the fact.
- * @throws HoldfastError `journal_newer` for a kind or version this release does not know, `journal_corrupt` for a
- * body that is damaged.
+ * Converts the output of `encodeFact`, of this release or an older one, back to the fact.
+ * @throws HoldfastError `journal_newer` for a kind or version this release does not know, `journal_corrupt` for a damaged
+ * body.
  */
 export function decodeFact(
 	kind: string,

@@ -12,8 +12,8 @@ export interface Committed {
 	readonly after: number;
 	/** How many entries and chunks it has. */
 	readonly count: number;
-	/** How many characters they take in the store. */
+	/** Their size in the store in characters. */
 	readonly size: number;
-	/** They, as the store gives them. */
+	/** The entries and chunks in the store's form. */
 	read(): { readonly entries: readonly Entry[]; readonly chunks: readonly StoredChunk[] };
 }

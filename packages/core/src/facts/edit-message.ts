@@ -65,7 +65,7 @@ function withoutCalls(messages: readonly Message[], removed: Set<string>): reado
 		.reverse();
 }
 
-/** A message with those of its calls or results; undefined where nothing is left of it. */
+/** A message reduced to the kept calls or results; undefined if nothing is left of it. */
 function only(message: Message, isKept: (id: string) => boolean): Message | undefined {
 	const { id, timestamp, metadata } = message;
 	const options = { id, timestamp, ...(metadata === undefined ? {} : { metadata }) };

@@ -42,8 +42,8 @@ export async function* entriesAfter(
 }
 
 /**
- * The entries from a seq back to the first one, the last one first: what is looked for is seldom far from the end. Where
- * the oldest were folded it ends with the entry that replaces them; rejects with `events_expired` when `seq` is one of them.
+ * The entries from a seq back to the first one, in reverse order, because the target is usually near the end. If the
+ * oldest were folded it ends with the entry that replaces them; rejects with `events_expired` if `seq` is one of them.
  */
 export async function* entriesBack(
 	source: EntrySource,
@@ -65,7 +65,7 @@ export async function* entriesBack(
 	}
 }
 
-/** The entries after a seq, at most so many; from the folded one on where that replaces some of them. */
+/** The entries after a seq, limited in number; starting with the folded one if that replaces some of them. */
 export async function readKept(
 	source: EntrySource,
 	key: string,
@@ -96,7 +96,7 @@ export async function* chunksAfter(
 	}
 }
 
-/** Whether what was asked for was folded. */
+/** Whether the requested entries were folded. */
 export function isExpired(error: unknown): boolean {
 	return (error as { code?: unknown } | null)?.code === "events_expired";
 }

@@ -1,5 +1,5 @@
-// The id of an event of a session: the entry it comes after, its position after that entry, and its part among the events
-// that one run event is projected to. An id never changes its meaning (keeps I3).
+// The id of a session's event: the preceding entry, its position after that entry, and its part among the events that one
+// run event is projected to. An id never changes its meaning (keeps I3).
 import { cutText, HoldfastError } from "@holdfast/upp";
 
 /** A place in the events of a session: after the entry `seq` and before the next; `sub` and `part` count from 0. */
@@ -22,7 +22,7 @@ export function eventId({ seq, sub, part }: EventPlace): string {
 /** More than any `sub` of an entry. */
 const afterAll = 999_999_999_999_999;
 
-/** The id after which the events of the next entry begin. */
+/** The id after which the events of the next entry start. */
 export function afterEntry(seq: number): string {
 	return eventId({ seq, sub: afterAll, part: 0 });
 }
@@ -43,7 +43,7 @@ export function placeBeforeEntry(seq: number, index: number): EventPlace {
 	return { seq: seq - 1, sub: afterChunks, part: index };
 }
 
-/** The place of a boundary that was committed with a chunk: after all parts of what comes before that chunk. */
+/** The position of a boundary that was committed with a chunk: after all parts of the events before that chunk. */
 export function placeBeforeChunk({ seq, sub }: Pick<EventPlace, "seq" | "sub">, index: number): EventPlace {
 	return { seq, sub: sub - 1, part: afterParts + index };
 }
@@ -67,7 +67,7 @@ export function invalidEventId(id: string): HoldfastError {
 	);
 }
 
-/** Whether a place comes after another. */
+/** Whether a position is after another. */
 export function isAfter(place: EventPlace, other: EventPlace): boolean {
 	return (
 		place.seq > other.seq ||

@@ -27,7 +27,7 @@ interface At {
 	readonly sub: number;
 }
 
-/** A run begins, or continues after a crash or suspension (`attempt` above 1). */
+/** A run starts, or continues after a crash or suspension (`attempt` above 1). */
 export interface RunStartEvent extends At {
 	readonly type: "run_start";
 	/** Milliseconds since the epoch when it was committed. */
@@ -42,7 +42,7 @@ export interface RunStartEvent extends At {
 	/** Of a sub-agent's run: the tool call that asked for it. */
 	readonly parent?: NonNullable<RunStarted["parent"]>;
 	readonly attempt: number;
-	/** Why it continues; absent when it begins. */
+	/** The reason for continuing; absent at the start. */
 	readonly reason?: RunResumed["reason"];
 	/** The partial text of an answer that a crash cut off. */
 	readonly partial?: AssistantMessage;
@@ -74,7 +74,7 @@ export interface StepStartEvent extends At {
 	readonly type: "step_start";
 	readonly step: number;
 }
-/** A request goes to the model. */
+/** A request is sent to the model. */
 export interface ModelStartEvent extends At {
 	readonly type: "model_start";
 	readonly step: number;
@@ -125,7 +125,7 @@ export interface ToolStartEvent extends At {
 	/** The final input. */
 	readonly input: unknown;
 	readonly attempt: number;
-	/** Set where no model asked for the call but the strategy did: the history does not hold it. */
+	/** Set if the strategy made the call rather than a model: it is not in the history. */
 	readonly requested?: true;
 }
 /** A running tool emitted a piece of its output. */
@@ -135,7 +135,7 @@ export interface ToolDeltaEvent extends At {
 	readonly toolCallId: string;
 	readonly delta: string;
 }
-/** A running tool reported what its sub-agent does. */
+/** A running tool reported activity of its sub-agent. */
 export interface NestedEvent extends At {
 	readonly type: "nested";
 	readonly step: number;
@@ -158,7 +158,7 @@ export interface ToolEndEvent extends At {
 	readonly stack?: string;
 	/** Milliseconds. */
 	readonly duration: number;
-	/** Set where no model asked for the call but the strategy did: the history does not hold it. */
+	/** Set if the strategy made the call rather than a model: it is not in the history. */
 	readonly requested?: true;
 }
 export interface StepEndEvent extends At {
@@ -218,7 +218,7 @@ export interface RunEndEvent extends At {
 	readonly partial?: AssistantMessage;
 	readonly usage: TokenUsage;
 	readonly steps: number;
-	/** Why the model stopped its last answer. Absent without an answer, and where the last one has only a `partial`. */
+	/** Why the model stopped its last answer. Absent without an answer, and if the last one has only a `partial`. */
 	readonly stopReason?: StopReason;
 	/** US dollars; absent when the price of any answer is unknown. */
 	readonly cost?: number;
@@ -274,14 +274,17 @@ export type BoundaryEvent = TurnStartEvent | StepStartEvent | StepEndEvent;
 /** A watcher. Must not throw. */
 export interface Watcher {
 	notify(event: RunEvent): void;
-	/** Settles when what it does about earlier events is done; asked before a boundary is emitted. Undefined: it is. */
+	/** Settles when its work for earlier events is done; awaited before a boundary is emitted. Undefined: it is done. */
 	settled?(): Promise<unknown> | undefined;
 	/** Settles when the run may continue past a boundary that was just emitted; undefined lets it continue at once. */
 	passed?(event: BoundaryEvent): Promise<unknown> | undefined;
-	/** Whether the run may have to wait for it at a boundary that is yet to come. Default: where it has `passed` or `settled`. */
+	/** Whether the run may have to wait for it at a later boundary. Default: if it has `passed` or `settled`. */
 	mayHold?(): boolean;
 	/** Settles when there is room for more of the model's stream; undefined when there is. */
 	full?(): Promise<void> | undefined;
-	/** Settles when followers that keep up have what was emitted; asked before a tool begins or continues. Undefined: at once. */
+	/**
+	 * Settles when followers that keep up have the emitted events; awaited before a tool starts or continues. Undefined:
+	 * at once.
+	 */
 	heard?(): Promise<void> | undefined;
 }

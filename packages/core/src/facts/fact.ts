@@ -1,5 +1,5 @@
-// The facts of a journal: what is committed, in order, and folded into state (keeps I2).
-// A fact is plain data plus UPP messages; codec.ts turns one into a row and back.
+// The facts of a journal: committed in order, and folded into state (keeps I2). A fact is plain data plus UPP messages;
+// codec.ts converts one to a row and back.
 import type { AssistantMessage, Message, ProviderMetadata, TokenUsage, ToolCall } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
 import type { AgentStateJSON } from "../state/index.ts";
@@ -26,7 +26,7 @@ export interface ErrorData {
 	readonly retryable: boolean;
 }
 
-/** A run began. `fingerprint` names the agent's model, instructions and tools at that time. */
+/** A run started. `fingerprint` identifies the agent's model, instructions and tools at that time. */
 export interface RunStarted extends Marked {
 	readonly kind: "run.started";
 	readonly runKind: RunKind;
@@ -36,7 +36,7 @@ export interface RunStarted extends Marked {
 	readonly fingerprint: string;
 	/** The requester, if known; for a sub-agent's run, the requester of its parent's run. */
 	readonly caller?: Caller;
-	/** The tool call that asked for the run, and what its model said the run is for. */
+	/** The tool call that requested the run, and the description by its model. */
 	readonly parent?: {
 		readonly sessionKey: string;
 		readonly runId: string;
@@ -80,11 +80,11 @@ export interface InputTaken {
 	readonly kind: "input";
 	readonly inputId: string;
 	readonly placement: Placement;
-	/** The shape it was given in, so that events can show it as it came. */
+	/** The original shape, in which events show it. */
 	readonly shape: "text" | "texts" | "message";
 	/** Positions of the parts whose data was given as a tagged object. Absent: none. */
 	readonly wrapped?: readonly number[];
-	/** Of a reminder: what its tasks in the background have used up, which counts for the run that takes it in. */
+	/** For a reminder: the usage of its background tasks, which counts for the run that accepts it. */
 	readonly spent?: Spent;
 	readonly message: Message;
 }
@@ -92,7 +92,7 @@ export interface InputTaken {
 /** The model answered. */
 export interface AssistantSaid extends Marked {
 	readonly kind: "assistant";
-	/** Number of the step within the run, from 1; 0 for an answer before the first, a plan say. */
+	/** Number of the step within the run, from 1; 0 for an answer before the first, such as a plan. */
 	readonly step: number;
 	/** Set when the step continues after this answer and its calls. */
 	readonly continues?: true;
@@ -113,8 +113,8 @@ export interface AssistantSaid extends Marked {
 }
 
 /**
- * A strategy called tools without asking a model. The calls and their results are known to the run, not to the history: no
- * model said them, and none is shown them.
+ * A strategy called tools without asking a model. The calls and their results are part of the run, but not of the
+ * history: no model made them, and none sees them.
  */
 export interface ToolsRequested {
 	readonly kind: "tools.requested";
@@ -133,7 +133,7 @@ export interface ToolStarted {
 	readonly step: number;
 	readonly callId: string;
 	readonly name: string;
-	/** The final input, when it differs from the arguments the model gave. */
+	/** The final input, if it differs from the model's arguments. */
 	readonly input?: unknown;
 	/** From 1; the same call started again after a crash has 2. */
 	readonly attempt: number;
@@ -168,7 +168,7 @@ export interface ToolSettled {
 	readonly approved?: boolean;
 	/** Of a call whose work was a sub-agent's. */
 	readonly spent?: Spent;
-	/** Characters of its deltas, where they are kept. */
+	/** Length of its deltas in characters, if they are stored. */
 	readonly streamed?: number;
 }
 
@@ -186,7 +186,7 @@ export interface Noted {
 	readonly step: number;
 	readonly topic: string;
 	readonly value: unknown;
-	/** Set where the step ends with it. */
+	/** Set if the step ends with it. */
 	readonly endsStep?: true;
 	/** Set if policy recorded it along with another fact: it is not a step of the work, and strategies do not see it. */
 	readonly aside?: true;
@@ -197,7 +197,7 @@ export interface PendingCall {
 	readonly callId: string;
 	/** `result`: of a tool that has no function here. `approval`: whether the call may run. */
 	readonly awaits: "result" | "approval";
-	/** Milliseconds since the epoch when it began to wait. */
+	/** Milliseconds since the epoch when the wait started. */
 	readonly since: number;
 	/** Milliseconds since the epoch, after which the call has failed. Absent: it waits without limit. */
 	readonly deadline?: number;
@@ -205,17 +205,17 @@ export interface PendingCall {
 	readonly input?: unknown;
 	/** The input given to the schema, if hooks changed the model's arguments. */
 	readonly given?: unknown;
-	/** Hash of the tool, its schema and the policy that the input passed. Absent where an earlier release wrote it. */
+	/** Hash of the tool, its schema and the policy that the input passed. Absent if an earlier release wrote it. */
 	readonly basis?: string;
 	/** Set if the approver may change the input. */
 	readonly mayEdit?: true;
 }
 
-/** A delegation on the way to a call of a sub-agent: who does the work, and the call that gave it. */
+/** A delegation on the way to a call of a sub-agent: the agent, and the call that delegated to it. */
 export interface CallPathStep {
 	/** Name of the sub-agent. */
 	readonly agent: string;
-	/** Id of the call that gave it work, unique in the session of that call. */
+	/** Id of the delegating call, unique in the session of that call. */
 	readonly toolCallId: string;
 }
 
@@ -231,7 +231,7 @@ export interface NestedCall extends PendingCall {
 
 /** A call of this run whose sub-agent waits. */
 export interface WaitingChild {
-	/** The call of this run that gave the work. */
+	/** The delegating call of this run. */
 	readonly callId: string;
 	/** Name of the sub-agent. */
 	readonly agent: string;
@@ -287,7 +287,7 @@ export interface ToolsPending {
 	readonly children?: readonly WaitingChild[];
 }
 
-/** The time came that a strategy waited for. */
+/** The time for which a strategy waited has come. */
 export interface WaitEnded {
 	readonly kind: "wait.ended";
 	readonly step: number;
@@ -333,23 +333,23 @@ export interface RunEnded {
 export interface Folded {
 	readonly kind: "folded";
 	readonly state: AgentStateJSON;
-	/** For each message of tool results, the tools that gave them; null for a message that was edited since. */
+	/** For each message of tool results, the tools that returned them; null for a message that was edited since. */
 	readonly tools: readonly (readonly string[] | null)[];
 	/** Ids of the messages whose files a provider refused: their files are not shown to a model. */
 	readonly refused?: readonly string[];
 }
 
 /**
- * A boundary of a turn or step, on the fact or chunk that was committed next. The step is not said twice: `step_end` ends
- * the step of the fact before, `step_start` begins the one after that.
+ * A boundary of a turn or step, on the next committed fact or chunk. The step number is implied: `step_end` ends the step
+ * of the previous fact, `step_start` starts the following one.
  */
 export type BoundaryMark = "turn_start" | "step_start" | "step_end";
 
 /** Optional fields of every fact of a run. */
 interface Marked {
 	/**
-	 * The boundaries that were emitted since the fact or chunk before. Absent without one; on the start or resume of
-	 * a run: where an earlier release wrote it, which kept no boundaries.
+	 * The boundaries emitted since the previous fact or chunk. Absent if there are none; on the start or resume of a run:
+	 * if an earlier release without boundaries wrote it.
 	 */
 	readonly marks?: readonly BoundaryMark[] | undefined;
 }
@@ -381,7 +381,7 @@ export type Fact = Marked &
 /** The name of a kind of fact. */
 export type FactKind = Fact["kind"];
 
-/** A fact in its place: what `read` returns. */
+/** A fact with its position, as returned by `read`. */
 export interface Entry {
 	/** Position in the session, from 1, without gaps; a `folded` fact is at the last position of those it replaced. */
 	readonly seq: number;

@@ -12,7 +12,7 @@ export function flat(text: string): string {
 	return text;
 }
 
-/** Text under way. */
+/** Growing text. */
 export class GrowingText {
 	readonly #whole: string[] = [];
 	#pieces: string[];

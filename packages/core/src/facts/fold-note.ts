@@ -15,7 +15,7 @@ export function lastOfNote({ topic, value, endsStep }: Noted): LastFact {
 	return endsStep === undefined ? last : { ...last, endsStep };
 }
 
-/** The state with what a note of the engine's own topics says of it; other topics change nothing. */
+/** The state after a note with one of the engine's own topics; other topics change nothing. */
 export function note(state: SessionState, topic: string, value: unknown): SessionState {
 	switch (topic) {
 		case "reasoning":

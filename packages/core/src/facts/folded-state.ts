@@ -16,7 +16,7 @@ class Given {
 	}
 }
 
-/** A fold with these options can become a fact: it remembers which tool gave which result. */
+/** A fold with these options can become a fact: it remembers which tool returned which result. */
 export const withTools: FoldOptions = { show: (tool) => new Given(tool) };
 
 /**

@@ -25,8 +25,8 @@ export type InputPart =
 export const anyImage = "image/*";
 
 /**
- * The block of a message that a part becomes.
- * @throws HoldfastError `invalid_input` for what is no part.
+ * Converts a part to a block of a message.
+ * @throws HoldfastError `invalid_input` for an invalid part.
  */
 export function blockOf(part: unknown): UserContent {
 	const given = (typeof part === "object" ? part : null) as Readonly<Record<string, unknown>> | null;

@@ -18,7 +18,7 @@ export type SendInput =
 export interface AcceptedInput {
 	readonly shape: InputTaken["shape"];
 	readonly wrapped?: InputTaken["wrapped"];
-	/** Of a reminder: what its tasks have used up. */
+	/** For a reminder: the usage of its tasks. */
 	readonly spent?: InputTaken["spent"];
 	readonly message: UserMessage;
 	/** Inputs with the same key are accepted once. */
@@ -60,7 +60,7 @@ function readInput(input: SendInput): AcceptedInput {
 	if (typeof input === "object" && input !== null && "type" in input) {
 		if (input.type === "user-text") {
 			if (typeof input.text === "string") return ofText(input.text);
-			// A copy has no holes: what is missing in a list is undefined in it, and refused.
+			// A copy has no holes: a missing list item becomes undefined, and is refused.
 			if (Array.isArray(input.text) && [...input.text].every((text) => typeof text === "string"))
 				return fromArray(input.text);
 		}

@@ -1,4 +1,4 @@
-// Joining deltas: what a buffer at its limit does instead of growing (keeps I7).
+// Joins deltas, so that a buffer at its limit does not grow (keeps I7).
 import type { StreamEvent } from "@holdfast/upp";
 import type { ModelEvent } from "./events.ts";
 import { flat, flatFrom } from "./flat-text.ts";
@@ -9,7 +9,7 @@ export function joinModelEvents(last: ModelEvent, next: ModelEvent): ModelEvent 
 	return event === undefined ? undefined : { ...next, event };
 }
 
-/** Joins two adjacent stream events of one content block; undefined where they differ in kind or are long enough. */
+/** Joins two adjacent stream events of one content block; undefined if they differ in kind or are long enough. */
 export function joinStreamEvents(last: StreamEvent, next: StreamEvent): StreamEvent | undefined {
 	if (last.type !== next.type || last.index !== next.index) return undefined;
 	switch (last.type) {

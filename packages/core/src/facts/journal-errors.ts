@@ -1,7 +1,7 @@
-// The errors of every journal, in one place so that all stores say the same (keeps I9).
+// The errors of every journal, in one place so that all stores agree (keeps I9).
 import { cutText, HoldfastError } from "@holdfast/upp";
 
-/** Another worker raised the session's epoch, or this lease was given up: nothing of the batch was committed. */
+/** Another worker raised the session's epoch, or this lease was released: nothing of the batch was committed. */
 export function leaseLost(key: string): HoldfastError {
 	return new HoldfastError(
 		"lease_lost",
@@ -49,7 +49,7 @@ export function foldUnsupported(journal: string): HoldfastError {
 	);
 }
 
-/** A session was to be forked where a run was open, or where it has no entry. */
+/** A fork was requested where a run is open, or there is no entry. */
 export function forkUnsettled(key: string, seq: number): HoldfastError {
 	return new HoldfastError(
 		"fork_unsettled",

@@ -1,5 +1,5 @@
-// The fold of a journal's entries, one after the other: the only place outside a run that calls `evolve` (keeps I2). With
-// it, the events of what is read: boundaries from their marks, chunks, and what each entry is projected to.
+// The fold of a journal's entries, one after another: the only place outside a run that calls `evolve` (keeps I2). It
+// also yields the events: boundaries from their marks, chunks, and the projection of each entry.
 import { isHoldfastError } from "@holdfast/upp";
 import { AgentState } from "../state/index.ts";
 import type { ChunkEvent, StoredChunk } from "./chunk.ts";
@@ -18,7 +18,7 @@ export interface PlacedEvent {
 	readonly event: RunEvent;
 }
 
-/** For readers that do not need what a model sees of a result. */
+/** For readers that do not need the model's view of a result. */
 export const asItIs: FoldOptions = { show: (_, result) => result };
 
 /** A session before the first entry. */
@@ -33,7 +33,7 @@ export function foldEntries(entries: Iterable<Entry>, from: SessionState = empty
 	return fold.state;
 }
 
-/** The events of entries that begin where a run does. */
+/** The events of entries, starting at the start of a run. */
 export function eventsOf(entries: readonly Entry[]): readonly RunEvent[] {
 	const [first] = entries;
 	if (first === undefined) return [];
@@ -55,7 +55,7 @@ export class JournalFold {
 	readonly #options: FoldOptions;
 	readonly #sessionKey: string | undefined;
 	readonly #supplied = new SuppliedMarks();
-	/** Whether the run under way was recorded with its boundaries. */
+	/** Whether the current run was recorded with its boundaries. */
 	#hasMarks = true;
 	#state: SessionState;
 
@@ -75,7 +75,7 @@ export class JournalFold {
 		this.#state = readable(entry, () => evolve(this.#state, entry, this.#options));
 	}
 
-	/** Folds an entry and gives its events: the boundaries before it, then its own. */
+	/** Folds an entry and returns its events: the boundaries before it, then its own. */
 	read(entry: Entry): readonly PlacedEvent[] {
 		return readable(entry, () => this.#read(entry));
 	}

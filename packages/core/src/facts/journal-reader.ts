@@ -24,7 +24,7 @@ export interface JournalSource extends EntrySource, ChunkSource {
 	): SourcePage | undefined | Promise<SourcePage | undefined>;
 }
 
-/** What `readPage` gives. */
+/** The result of `readPage`. */
 export interface SourcePage extends SourceHead {
 	readonly epoch: number;
 	readonly entries: readonly Entry[];
@@ -39,7 +39,7 @@ interface SourceHead {
 /** A state that was folded before, and its session. */
 export interface KnownState {
 	readonly state: SessionState;
-	/** Undefined where it is not known: then the session is read from its beginning. */
+	/** Undefined if it is unknown: the session is then read from its start. */
 	readonly incarnation: string | undefined;
 }
 
@@ -47,7 +47,7 @@ export interface KnownState {
 export interface ReaderOptions {
 	/** How much of tool results a model sees. Default: everything. */
 	readonly fold?: FoldOptions;
-	/** Where to begin. Default: the first entry that is kept. */
+	/** The start position. Default: the first stored entry. */
 	readonly from?: KnownState;
 	/** The key that events name. Default: none. */
 	readonly sessionKey?: string;
@@ -83,9 +83,9 @@ export class JournalReader {
 	#incarnation: string | undefined;
 	/** The last entry or chunk that was read. */
 	#at: { readonly seq: number; readonly sub: number };
-	/** Whether nothing was read of what comes before, so that a folded entry is no gap. */
+	/** Whether nothing before this was read, so that a folded entry is no gap. */
 	#isAtStart = true;
-	/** The epoch at which all that there was had been read; undefined where that is not known. */
+	/** The epoch at which everything had been read; undefined if it is unknown. */
 	#caughtUpAt: number | undefined;
 
 	constructor(source: JournalSource, key: string, options: ReaderOptions = {}) {
@@ -110,7 +110,7 @@ export class JournalReader {
 		return this.#incarnation;
 	}
 
-	/** Whether no run is under way at this place. */
+	/** Whether no run is in progress at this position. */
 	get isAtRest(): boolean {
 		const { run } = this.state;
 		return run === undefined || !isUnderWay(run);
@@ -121,7 +121,7 @@ export class JournalReader {
 		let read: readonly Entry[] = [];
 		let before: SourceHead | undefined;
 		for (;;) {
-			// Also after reading: what was read before it is of the session that is there now.
+			// Checked again after reading: earlier data belongs to the session that exists now.
 			const head = await this.#source.head(this.#key);
 			if (this.#isSession(head)) {
 				for (const entry of read) this.#fold.add(entry);
@@ -145,8 +145,9 @@ export class JournalReader {
 	}
 
 	/**
-	 * The next page; undefined where the session is another one by now, or is no more. Nothing of that is given, and reading
-	 * on gives the other one from its beginning. Rejects with `events_expired` where what comes next was folded.
+	 * The next page; undefined if the session has been replaced or deleted. None of the other session's entries are
+	 * returned, and reading on starts it from its beginning. Rejects with `events_expired` if the next entries were
+	 * folded.
 	 */
 	async next(): Promise<Page | undefined> {
 		const withChunks = this.#options.reads === "entries and chunks";
@@ -154,14 +155,14 @@ export class JournalReader {
 			return this.#turn(await this.#source.readPage(this.#key, { after: this.#at, limit: this.#pageSize }));
 		if (this.#incarnation === undefined) await this.#begin();
 		else if (!withChunks) {
-			// Most looks find nothing new, and cost no reading.
+			// Most checks find nothing new, and cost no read.
 			const head = await this.#source.head(this.#key);
 			if (!this.#isSession(head)) return this.#another();
 			if (head?.seq === this.#at.seq) return { items: [], isCaughtUp: true };
 		}
 		const entries = await this.#entries();
 		const chunks = withChunks ? await this.#chunks(entries.at(-1)?.seq ?? this.#at.seq) : [];
-		// After reading: what was read before it is of the session that is there now.
+		// Checked after reading: earlier data belongs to the session that exists now.
 		if (!(await this.#isSame())) return this.#another();
 		return this.#read(entries, chunks);
 	}
@@ -177,8 +178,8 @@ export class JournalReader {
 	}
 
 	/**
-	 * The next page, of what was committed while this reader was at the end of the session; it may hold what was read since.
-	 * Undefined where it does not follow what was read: then that has to be read.
+	 * The next page, from commits made while this reader was at the end of the session; it may include entries that were
+	 * read since. Undefined if it does not follow the position: the entries then have to be read.
 	 */
 	hear(commits: readonly Committed[]): Page | undefined {
 		if (this.#caughtUpAt === undefined) return undefined;
@@ -212,9 +213,9 @@ export class JournalReader {
 	}
 
 	/**
-	 * Goes to the start of the run in which an event lies, so that what follows can be folded.
+	 * Moves to the start of the run that contains an event, so that later entries can be folded.
 	 *
-	 * Rejects with `invalid_event_id` for an event that is yet to come, `events_expired` where it was folded.
+	 * Rejects with `invalid_event_id` for a future event, `events_expired` if it was folded.
 	 */
 	async seek(place: EventPlace, id: string | undefined): Promise<void> {
 		this.#caughtUpAt = undefined;
@@ -233,7 +234,7 @@ export class JournalReader {
 		this.#isAtStart = true;
 	}
 
-	/** The entry with which the run begins in which a place lies, or which comes after it; 0 before the first. */
+	/** The first entry of the run that contains a position, or follows it; 0 before the first. */
 	async #startOfRun({ seq, sub }: EventPlace): Promise<number> {
 		if (sub > 0) {
 			// After the last entry of a run nothing of that run is left.
@@ -249,7 +250,7 @@ export class JournalReader {
 		return new JournalFold(state, this.#options.fold ?? asItIs, this.#options.sessionKey);
 	}
 
-	/** Begins with the session that is there now, if one is. */
+	/** Starts with the session that exists now, if any. */
 	async #begin(): Promise<void> {
 		this.#incarnation = (await this.#source.head(this.#key))?.incarnation;
 	}
@@ -277,7 +278,7 @@ export class JournalReader {
 		return (await this.#source.readChunks?.(this.#key, page)) ?? [];
 	}
 
-	/** Folds a page: each chunk comes after the entry it was emitted after. */
+	/** Folds a page: each chunk follows the entry after which it was emitted. */
 	#read(entries: readonly Entry[], chunks: readonly StoredChunk[]): Page {
 		const [first] = entries;
 		if (first?.fact.kind === "folded" && !this.#isAtStart)

@@ -7,8 +7,8 @@ import { earliestDue } from "./nested-waits.ts";
 export const never: number = Number.MAX_SAFE_INTEGER;
 
 /**
- * The earliest time of what a run or its sub-agents wait for, a deadline of a call or what a strategy set, in milliseconds since
- * the epoch, or `never`; null where the run is worked on, or over. `before` is what it was before these facts.
+ * The earliest time for which a run or its sub-agents wait (a call's deadline, or a strategy's wait) in milliseconds
+ * since the epoch, or `never`; null if the run is in progress or has ended. `before` is its value before these facts.
  */
 export function lookAt(facts: readonly Fact[], before: number | null): number | null {
 	const last = facts.at(-1);

@@ -1,4 +1,4 @@
-// Boundaries of turns and steps have no commit of their own: they are marks on what a run commits next, a fact or a chunk,
+// Boundaries of turns and steps have no commit of their own: they are marks on the run's next commit, a fact or a chunk,
 // and readers emit them before it. A reader never guesses (older journals: supply-marks.ts).
 import { emptyUsage } from "@holdfast/upp";
 import type { EventPlace } from "./event-id.ts";
@@ -38,7 +38,7 @@ export class PendingMarks {
 		for (const mark of marks) this.add(mark);
 	}
 
-	/** Those that wait; what is committed has them now. */
+	/** The waiting marks, which the commit now contains. */
 	take(): readonly BoundaryMark[] {
 		const marks = this.#marks;
 		this.#marks = none;
@@ -46,13 +46,13 @@ export class PendingMarks {
 	}
 }
 
-/** Lists of so many marks at most are shared: there are few of them, and hardly a fact has more. */
+/** Lists with at most this many marks are shared: there are few of them, and hardly any fact has more. */
 const mostShared = 3;
 type Followers = Partial<Record<BoundaryMark, readonly BoundaryMark[]>>;
-/** The few lists of marks there are, by what they begin with: facts are kept, and most steps have the same. */
+/** The few lists of marks, by their prefix: facts are kept, and most steps have the same. */
 const shared = new Map<readonly BoundaryMark[], Followers>();
 
-/** A list with one more mark: the same list for all who have the same few marks. */
+/** A list with one more mark: the same list for the same few marks. */
 function followedBy(marks: readonly BoundaryMark[], mark: BoundaryMark): readonly BoundaryMark[] {
 	if (marks.length >= mostShared) return [...marks, mark];
 	const followers = shared.get(marks) ?? {};
@@ -64,7 +64,7 @@ function followedBy(marks: readonly BoundaryMark[], mark: BoundaryMark): readonl
 
 /**
  * The facts of one commit, the first of them with the boundaries emitted since the last commit. The start or resume of a
- * run always has marks, if only none: so a reader knows that from there on boundaries are on record.
+ * run always has marks, even if empty: a reader knows from them that boundaries are recorded from there on.
  */
 export function withMarks(facts: readonly Fact[], marks: readonly BoundaryMark[]): readonly Fact[] {
 	const [first] = facts;
@@ -74,7 +74,7 @@ export function withMarks(facts: readonly Fact[], marks: readonly BoundaryMark[]
 	return marked;
 }
 
-/** Whether a fact says if the boundaries from there on are on record. */
+/** Whether a fact declares if later boundaries are recorded. */
 export function beginsMarks({ kind }: Fact): boolean {
 	return kind === "run.started" || kind === "run.resumed";
 }

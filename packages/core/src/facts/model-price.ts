@@ -11,7 +11,7 @@ export interface ModelPrice {
 	readonly cacheWrite?: number;
 }
 
-/** US dollars that so many tokens cost. */
+/** The cost of tokens in US dollars. */
 export function costOf(usage: TokenUsage, price: ModelPrice): number {
 	const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
 	return (

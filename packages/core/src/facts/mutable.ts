@@ -1,2 +1,2 @@
-/** The same with members that may be set: of what is put together member by member. */
+/** The same type with writable members, for objects that are built member by member. */
 export type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };

@@ -52,8 +52,8 @@ export function waitOf({
 }
 
 /**
- * Whether a run that waits for this continues by itself, and its execution is under way: it waits for a time, its model or a
- * sub-agent, and not for somebody outside.
+ * Whether a run with this wait continues by itself, and its execution is in progress: it waits for a time, its model or a
+ * sub-agent, and not for an outside answer.
  */
 export function continuesByItself(calls: readonly unknown[], wait: PendingWait | undefined): boolean {
 	return calls.length === 0 && (wait === undefined || wait.until !== undefined);
@@ -109,7 +109,7 @@ export function nestedCalls(
 	return children.flatMap((child) => child.calls.map((call) => ({ call, child })));
 }
 
-/** The run with what sub-agents have used up, for a call of it or in the background. */
+/** The run with the usage of sub-agents added, for its call or in the background. */
 export function withSpent(run: RunState, { spent }: Pick<ToolSettled, "spent">): RunState {
 	if (spent === undefined) return run;
 	const usage = sumUsage(run.usage, spent.usage);

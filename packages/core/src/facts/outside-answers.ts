@@ -20,7 +20,7 @@ export type ToolAnswer = {
 			readonly output: unknown;
 			/** Whether the tool failed. Default false. */
 			readonly isError?: boolean;
-			/** JSON for those who look on; the model does not see it. */
+			/** JSON for watchers; the model does not see it. */
 			readonly details?: unknown;
 	  }
 	| {
@@ -28,8 +28,9 @@ export type ToolAnswer = {
 			/** Why; the model sees why a call may not run. */
 			readonly reason?: string;
 			/**
-			 * JSON that the decision rests on, such as the version of what was looked at. It is on record with the decision, and
-			 * the tool finds it in `context.approval`: it can refuse to act on something else. The model does not see it.
+			 * The basis of the decision as JSON, such as the version that was reviewed. It is recorded with the decision,
+			 * and the tool finds it in `context.approval`: it can refuse to act on anything else. The model does not see
+			 * it.
 			 */
 			readonly basis?: unknown;
 			/**
@@ -60,7 +61,7 @@ export interface PendingToolCall {
 	 * session; Holdfast routes the answer to the sub-agent.
 	 */
 	readonly path?: readonly CallPathStep[];
-	/** Set where an approval may change the input: `{ approved: true, input }`. */
+	/** Set if an approval may change the input: `{ approved: true, input }`. */
 	readonly mayEdit?: true;
 	/** Of a call of a task in the background: the id of the task. The session does not wait for it. */
 	readonly taskId?: string;
@@ -100,9 +101,9 @@ function optional({ deadline, mayEdit }: PendingCall): Pick<PendingToolCall, "de
 }
 
 /**
- * The facts of these answers; none of them where they say again what is known.
+ * The facts of these answers; none if they only repeat known ones.
  * @throws HoldfastError `duplicate_tool_result`, `unknown_tool_call_id`, `tool_call_settled`, `tool_result_conflict`,
- * `tool_result_expired`, `invalid_input`: then nothing of them is taken.
+ * `tool_result_expired`, `invalid_input`: none of them is accepted then.
  */
 export function answerFacts(
 	state: SessionState,
@@ -257,7 +258,7 @@ function factsOf(state: SessionState, run: RunState, answer: ToolAnswer, now: nu
 /** The text for a call that was running when its process died. */
 const mayHaveRun = "It was started before its process died, and may or may not have had its effect.";
 
-/** Only an approval changes an input, and only where the tool allows it. */
+/** Only an approval changes an input, and only if the tool allows it. */
 function checkEdit(
 	{ toolCallId, approved, input }: Extract<ToolAnswer, { approved: boolean }>,
 	{ mayEdit }: PendingCall,

@@ -8,7 +8,7 @@ export interface OwnFold {
 	evolve(own: unknown, entry: Entry): unknown;
 }
 
-/** In the place of what a strategy knows, where its own fold threw. */
+/** Replaces a strategy's own state after its fold threw. */
 export class OwnFoldFailed {
 	readonly error: unknown;
 	constructor(error: unknown) {

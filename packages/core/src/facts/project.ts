@@ -1,4 +1,4 @@
-// project: the event of a committed entry. Pure: following a journal gives the same events as being there.
+// project: the event of a committed entry. Pure: following a journal yields the same events as watching the run.
 import { readStopReason, type ToolCall } from "@holdfast/upp";
 import type {
 	InputEvent,

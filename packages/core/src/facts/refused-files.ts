@@ -1,5 +1,5 @@
-// Files that a provider refused: what the model sees of them afterwards (part of evolve, keeps I2). The history keeps the
-// files; a provider that was sent them again would refuse every later request of the session.
+// Files that a provider refused, as the model sees them afterwards (part of evolve, keeps I2). The history keeps the
+// files; a provider that received them again would refuse every later request of the session.
 import {
 	type ContentBlock,
 	isContentBlock,
@@ -21,7 +21,10 @@ const refusals: ReadonlySet<string> = new Set([
 	"CONTENT_FILTERED",
 ]);
 
-/** The state after a run ended with an error. Files that no answer followed are no longer shown where they may be the reason. */
+/**
+ * The state after a run ended with an error. Files that were not followed by an answer are hidden if they may be the
+ * reason.
+ */
 export function withoutRefusedFiles(state: SessionState, error: ErrorData | undefined): SessionState {
 	if (error === undefined || !refusals.has(error.code)) return state;
 	const { messages } = AgentState.partsOf(state.agent);
@@ -39,7 +42,7 @@ export function withoutRefusedFiles(state: SessionState, error: ErrorData | unde
 	return { ...state, context: state.context.until(from).appendAll(shown) };
 }
 
-/** Ids of the messages whose files are not shown; absent where all are. */
+/** Ids of the messages with hidden files; absent if there are none. */
 export function refusedIds({ agent, context }: SessionState): { refused?: readonly string[] } {
 	const { messages } = AgentState.partsOf(agent);
 	if (context === messages) return {};
@@ -48,7 +51,7 @@ export function refusedIds({ agent, context }: SessionState): { refused?: readon
 	return refused.length === 0 ? {} : { refused: refused.map(({ id }) => id) };
 }
 
-/** Whether notes are shown in place of a message's files. */
+/** Whether notes replace a message's files. */
 function isNoted(given: Message, shown: Message): boolean {
 	if (given === shown) return false;
 	if (isUserMessage(given)) return hasFiles(given) && !hasFiles(shown);
@@ -66,7 +69,7 @@ function hasFiles(message: Message): boolean {
 
 /**
  * A message with a note in place of each file.
- * @param given the message with its files, where `message` is what is shown of it.
+ * @param given the message with its files, if `message` is its displayed form.
  */
 export function withoutFiles(message: Message, given: Message = message): Message {
 	if (isUserMessage(given)) return new UserMessage(given.content.map(noted) as readonly UserContent[], given);
@@ -78,7 +81,7 @@ export function withoutFiles(message: Message, given: Message = message): Messag
 	return new ToolResultMessage(results, given);
 }
 
-/** The content of a result with files; undefined where it has none. */
+/** The content of a result with files; undefined without any. */
 function filesOf(result: unknown): readonly ContentBlock[] | undefined {
 	return Array.isArray(result) && result.every(isContentBlock) && result.some(isFile) ? result : undefined;
 }

@@ -10,7 +10,7 @@ export const finalOutputTag = "final-output";
 
 /** The verdict on an answer. */
 export type OutputVerdict =
-	/** `value`: the output, where it is not the `data` of the answer itself. */
+	/** `value`: the output, if it is not the `data` of the answer itself. */
 	| { readonly ok: true; readonly value?: unknown }
 	/** `hopeless`: asking again would not help. */
 	| { readonly ok: false; readonly issues: readonly Issue[]; readonly hopeless?: true };
@@ -42,7 +42,7 @@ export function uncheckedOutput({ failures }: RunOutput): RunOutput {
 	return { failures, verdict: undefined };
 }
 
-/** A decision's answer as a verdict; undefined where a strategy uses the topic for something else. */
+/** A decision's answer as a verdict; undefined if a strategy uses the topic for something else. */
 export function readVerdict(answer: unknown): OutputVerdict | undefined {
 	if (typeof answer !== "object" || answer === null) return undefined;
 	const { ok, issues } = answer as { ok?: unknown; issues?: unknown };

@@ -25,7 +25,7 @@ import type {
 } from "./fact.ts";
 import { checkedOutput, outputTopic, type RunOutput } from "./run-output.ts";
 
-/** A tool call of the step under way. */
+/** A tool call of the current step. */
 export interface CallState {
 	readonly call: ToolCall;
 	/** Set once it was approved, until it needs approval again. */
