@@ -1,7 +1,8 @@
 // What becomes of a call before anything is recorded of it: it may start, or it has its result already.
-import { attempt, cutText, HoldfastError, messageOf, type Tool, type ToolCall } from "@holdfast/upp";
+import { after, attempt, cutText, HoldfastError, messageOf, type Tool, type ToolCall } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
 import type { PendingCall, ToolCallOutcome } from "../facts/index.ts";
+import type { MaybePromise } from "../host/index.ts";
 import type { DrivenStages, ToolCallDecision } from "../policy/index.ts";
 import type { ApprovalContext, EngineTool, ValidatedInput } from "../tools/index.ts";
 import { withinCall } from "./call-scope.ts";
@@ -117,9 +118,26 @@ function checkInput(
 		const given = cutText(call.invalidArguments, 200);
 		return failedCall(`The arguments of "${call.toolName}" are not a JSON object: ${given}`);
 	}
-	return validated(tool, input, (checked) =>
-		checked.ok ? permit(setting, { call, tool, given: input }, checked.value) : failedCall(checked.message),
-	);
+	const way: CallOnItsWay = { call, tool, given: input };
+	const checked = validate(tool, input);
+	return checked instanceof Promise ? judgedLater(setting, way, checked) : judged(setting, way, checked);
+}
+
+function judged(
+	setting: CallSetting,
+	way: CallOnItsWay,
+	checked: ValidatedInput,
+): CheckedCall | Promise<CheckedCall> {
+	return checked.ok ? permit(setting, way, checked.value) : failedCall(checked.message);
+}
+
+// Apart from the check itself, which is made for every call and needs no closure then.
+async function judgedLater(
+	setting: CallSetting,
+	way: CallOnItsWay,
+	checking: Promise<ValidatedInput>,
+): Promise<CheckedCall> {
+	return judged(setting, way, await checking);
 }
 
 /** A call on its way: its tool, and what the tool's schema was given. */
@@ -135,15 +153,20 @@ export function validated<Value>(
 	input: unknown,
 	then: (checked: ValidatedInput) => Value | Promise<Value>,
 ): Value | Promise<Value> {
-	// Written out: every call comes by here, and most are checked at once.
-	let checked: ReturnType<EngineTool["validate"]>;
+	return after(validate(tool, input), then);
+}
+
+function validate(tool: EngineTool, input: unknown): MaybePromise<ValidatedInput> {
 	try {
-		checked = tool.validate(input);
+		const checked = tool.validate(input);
+		return checked instanceof Promise ? checkable(tool, checked) : checked;
 	} catch (error) {
-		checked = uncheckable(tool, error);
+		return uncheckable(tool, error);
 	}
-	if (!(checked instanceof Promise)) return then(checked);
-	return checked.catch((error) => uncheckable(tool, error)).then(then);
+}
+
+function checkable(tool: EngineTool, checking: Promise<ValidatedInput>): Promise<ValidatedInput> {
+	return checking.catch((error) => uncheckable(tool, error));
 }
 
 function uncheckable({ name }: EngineTool, error: unknown): ValidatedInput {

@@ -20,18 +20,32 @@ export function prepareCall(
 	const tool = run.agent.tools.get(call.toolName);
 	if (tool !== undefined) each.tool = tool;
 	const { started } = each;
-	const { interceptors, state } = run;
+	const { interceptors } = run;
 	const setting = settingOf(run);
 	const pending = pendingBefore(run, call);
-	const waited =
-		each.child !== undefined || state.run?.children?.some(({ callId }) => callId === call.toolCallId);
 	const checked =
 		started !== undefined
-			? recoverCall(setting, call, started, waited === true ? "waited" : { pending, approval: each.approval })
+			? recoverCall(
+					setting,
+					call,
+					started,
+					hasWaited(run, each) ? "waited" : { pending, approval: each.approval },
+				)
 			: pending !== undefined
 				? checkWaiting(setting, call, pending, each.approval)
 				: checkCall(setting, call);
 	if (interceptors.toolResult === undefined) return checked;
+	return admitFound(run, call, checked);
+}
+
+/** Whether the call has waited for its sub-agent. */
+function hasWaited({ state }: Run, { call, child }: CallInRound): boolean {
+	return (
+		child !== undefined || state.run?.children?.some(({ callId }) => callId === call.toolCallId) === true
+	);
+}
+
+function admitFound(run: Run, call: ToolCall, checked: MaybePromise<CheckedCall>): MaybePromise<CheckedCall> {
 	return after(checked, (found) => admitSettled(run, call, found));
 }
 

@@ -71,5 +71,8 @@ export function settingOf({
 
 /** What is on record of a call that waits, or waited. */
 export function pendingBefore({ state }: Run, { toolCallId }: ToolCall): PendingCall | undefined {
-	return state.run?.pending?.find(({ callId }) => callId === toolCallId);
+	const pending = state.run?.pending;
+	if (pending === undefined) return undefined;
+	for (const each of pending) if (each.callId === toolCallId) return each;
+	return undefined;
 }

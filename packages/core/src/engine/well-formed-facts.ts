@@ -1,6 +1,6 @@
 // Makes the text of facts well-formed where they are committed. Of the facts that every run commits, only the members that
 // hold text from outside are checked; facts of other kinds are checked whole.
-import { type AnyMessage, type Message, wellFormed } from "@holdfast/upp";
+import { type AnyMessage, type Message, type TokenUsage, type ToolCall, wellFormed } from "@holdfast/upp";
 import type { Fact } from "../facts/index.ts";
 
 /** The members that are checked, by kind. */
@@ -46,7 +46,9 @@ function isWellFormed(fact: Fact): boolean {
 		case "input":
 			return isSame(fact.inputId) && isMessage(fact.message) && isSame(fact.spent);
 		case "assistant":
-			return isMessage(fact.message) && isSame(fact.usage) && isSame(fact.modelId) && isSame(fact.data);
+			return (
+				isMessage(fact.message) && hasSameMembers(fact.usage) && isSame(fact.modelId) && isSame(fact.data)
+			);
 		case "tool.started":
 			return isSame(fact.callId) && isSame(fact.name) && isSame(fact.input);
 		case "tool.settled":
@@ -72,13 +74,36 @@ function isMessage(given: Message): boolean {
 		case "user":
 			return isSame(message.content);
 		case "assistant":
-			return isSame(message.content) && isSame(message.toolCalls);
+			return isSame(message.content) && (message.toolCalls === undefined || areCalls(message.toolCalls));
 		case "tool_result":
 			return isSame(message.results);
 	}
 }
 
+/** Names of members that nearly every answer has. They are ours, and need no check. */
+const ourNames: ReadonlySet<string> = new Set([
+	"toolCallId",
+	"toolName",
+	"arguments",
+	"inputTokens",
+	"outputTokens",
+	"totalTokens",
+] satisfies (keyof ToolCall | keyof TokenUsage)[]);
+
+function areCalls(calls: readonly ToolCall[]): boolean {
+	for (const call of calls) if (!hasSameMembers(call)) return false;
+	return true;
+}
+
+function hasSameMembers(data: object): boolean {
+	for (const name in data) {
+		if (!ourNames.has(name) && !name.isWellFormed()) return false;
+		if (!isSame((data as Readonly<Record<string, unknown>>)[name])) return false;
+	}
+	return true;
+}
+
 function isSame(value: unknown): boolean {
-	if (value === undefined) return true;
-	return typeof value === "string" ? value.isWellFormed() : wellFormed(value) === value;
+	if (typeof value === "string") return value.isWellFormed();
+	return typeof value !== "object" || wellFormed(value) === value;
 }

@@ -294,12 +294,7 @@ function closeRound(
 	const over = calls as readonly SettledCall[];
 	// Made whole, not piece by piece: a list that grew keeps room for sixteen more, and this one is kept with the history.
 	const results = over.map(resultOf);
-	const shown = over.map(({ call, settled }, index) => {
-		const result = results[index] as ToolResult;
-		const visible = options.show(call.toolName, settled.result);
-		return visible === settled.result ? result : { ...result, result: visible };
-	});
-	const cut = shown.some((result, index) => result !== results[index]);
+	const shown = shownResults(over, results, options);
 	let executions = run.executions;
 	for (const { call, started, settled } of over) {
 		const execution: ToolExecution = {
@@ -332,8 +327,25 @@ function closeRound(
 	};
 	// No model asked for these: its history holds neither the calls nor the results.
 	if (run.requested !== undefined) return { ...state, seq, run: closed };
-	const visible = cut ? new ToolResultMessage(shown, identity) : message;
+	const visible = shown === results ? message : new ToolResultMessage(shown, identity);
 	return append(state, closed, seq, message, undefined, visible);
+}
+
+/** The results as the model sees them; the same list where none is cut. */
+function shownResults(
+	calls: readonly SettledCall[],
+	results: readonly ToolResult[],
+	options: FoldOptions,
+): readonly ToolResult[] {
+	let shown: ToolResult[] | undefined;
+	for (let index = 0; index < calls.length; index++) {
+		const { call, settled } = calls[index] as SettledCall;
+		const visible = options.show(call.toolName, settled.result);
+		if (visible === settled.result) continue;
+		shown ??= results.slice();
+		shown[index] = { ...(results[index] as ToolResult), result: visible };
+	}
+	return shown ?? results;
 }
 
 /** The input that was shown for a call with an outside answer. */
