@@ -6,11 +6,10 @@ export type {
 	McpRequest,
 	SamplingRequest,
 } from "./client/asked-back.ts";
-export { connectMcp, type McpServerStatus, McpServers } from "./client/connect-mcp.ts";
+export { connectMcp, type McpOptions, type McpServerStatus, McpServers } from "./client/connect-mcp.ts";
 export type {
 	McpChange,
 	McpHttpServer,
-	McpOptions,
 	McpServer,
 	McpServerOptions,
 	McpStdioServer,

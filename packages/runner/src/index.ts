@@ -16,7 +16,7 @@ export type {
 	AgentSpec,
 	ContentMatcher,
 	EventHooks,
-	RunOptions,
+	Runner,
 	RuntimeFlags,
 	SafetyConfig,
 	WriteRule,
@@ -25,8 +25,8 @@ export type {
 	AgentEventName,
 	Health,
 	HealthCheck,
-	Runner,
 	RunnerSession,
+	RunOptions,
 } from "./contract/agent-contract.ts";
 export type {
 	AgentResult,

@@ -17,7 +17,6 @@ export {
 	type Server,
 	type ServerOptions,
 } from "./server.ts";
-export type { ClientField, ClientFieldOptions } from "./service/client-fields.ts";
 export type {
 	InspectedChanges,
 	InspectedChild,
@@ -33,11 +32,18 @@ export {
 	type RunView,
 	readRun,
 } from "./service/read-run.ts";
-export { readServedKey, readSessionKey, type SessionOwner, servedKey } from "./service/served-key.ts";
+export {
+	readServedKey,
+	readSessionKey,
+	type ServedCaller,
+	type SessionOwner,
+	servedKey,
+} from "./service/served-key.ts";
 export type {
+	ClientField,
+	ClientFieldOptions,
 	ExecuteRequest,
 	NamedModels,
-	ServedCaller,
 	ServedRun,
 	SessionInfo,
 	SessionPage,
@@ -50,5 +56,6 @@ export type {
 export { sessionService } from "./service/session-service.ts";
 export { waitText } from "./service/wait-text.ts";
 export { type WaitingMessage, whenBegun } from "./service/when-begun.ts";
-export type { Source, StartSource, StreamEnd } from "./streams/event-stream.ts";
+export type { Source, StartSource } from "./streams/event-stream.ts";
+export type { StreamEnd } from "./streams/stream-table.ts";
 export type { ErrorLog, ModelErrorLog, RequestLog, RequestLogEntry, RunLog } from "./telemetry/log.ts";

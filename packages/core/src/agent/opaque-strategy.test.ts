@@ -4,7 +4,7 @@ import { scriptedModel } from "@holdfast/testing";
 import { isUserMessage, UserMessage } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
 import type { AgentStreamEvent } from "../engine/uap-events.ts";
-import { memoryHost } from "../host/host-port.ts";
+import { memoryHost } from "../host/memory-host.ts";
 import { AgentState } from "../state/agent-state.ts";
 import type { ExecutionContext, ExecutionStrategy } from "../strategies/execution-strategy.ts";
 import { react } from "../strategies/react.ts";

@@ -1,7 +1,7 @@
 import { MemorySessionStore } from "@holdfast/stores";
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
-import { memoryHost } from "../host/host-port.ts";
+import { memoryHost } from "../host/memory-host.ts";
 import type { PluginHost } from "../policy/plugins/plugin.ts";
 import { Agent } from "./agent.ts";
 import { type AgentHost, resolveHost } from "./resolve-host.ts";

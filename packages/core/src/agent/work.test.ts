@@ -8,7 +8,7 @@ import { atRest } from "../engine/engine.fixture.ts";
 import { reminder } from "../execution-host/execution-host.fixture.ts";
 import { acceptInput, storedInput } from "../facts/input.ts";
 import type { AgentRun } from "../sessions/agent-run.ts";
-import { noticeIdentity } from "../sessions/child-records.ts";
+import { noticeIdentity } from "../sessions/session-records.ts";
 import { gate, never } from "../sessions/sessions.fixture.ts";
 import type { WorkOptions, WorkProblem } from "../sessions/supervised.ts";
 import { type SqliteHost, sqliteHost } from "../sqlite.ts";

@@ -6,9 +6,10 @@ import { collect, contentOf, withoutIdentity } from "../agent/agent.fixture.ts";
 import { Agent, agent } from "../agent/agent.ts";
 import { resolveAgent } from "../agent/options.ts";
 import type { RunEvent } from "../facts/events.ts";
+import { evolve } from "../facts/evolve.ts";
 import { project } from "../facts/project.ts";
-import { evolve, initialSession, type SessionState } from "../facts/session-state.ts";
-import { memoryHost } from "../host/host-port.ts";
+import { initialSession, type SessionState } from "../facts/session-state.ts";
+import { memoryHost } from "../host/memory-host.ts";
 import { AgentState } from "../state/agent-state.ts";
 import type { DecidingStrategy } from "../strategies/execution-strategy.ts";
 import { loop } from "../strategies/loop.ts";
@@ -191,6 +192,6 @@ describe("a stop at any moment", () => {
 });
 
 test("evolve reads nothing but its arguments: no clock, no chance, no ids", () => {
-	const source = readFileSync(new URL("../facts/session-state.ts", import.meta.url), "utf8");
+	const source = readFileSync(new URL("../facts/evolve.ts", import.meta.url), "utf8");
 	expect(source).not.toMatch(/Date\.now|new Date\(\)|Math\.random|randomUUID|performance/);
 });

@@ -2,7 +2,7 @@ import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { anyTool } from "../agent/agent.fixture.ts";
 import { Agent, agent } from "../agent/agent.ts";
-import { memoryHost } from "../host/host-port.ts";
+import { memoryHost } from "../host/memory-host.ts";
 import { type Ports, systemPorts } from "../host/ports.ts";
 import { AgentState } from "../state/agent-state.ts";
 import { Fairness } from "./fairness.ts";

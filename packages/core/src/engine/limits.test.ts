@@ -2,7 +2,7 @@ import { scriptedModel } from "@holdfast/testing";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { anyTool } from "../agent/agent.fixture.ts";
 import { Agent } from "../agent/agent.ts";
-import { memoryHost } from "../host/host-port.ts";
+import { memoryHost } from "../host/memory-host.ts";
 import { systemPorts } from "../host/ports.ts";
 import { gate } from "../sessions/sessions.fixture.ts";
 import type { AnyTool, ToolContext } from "../tools/types.ts";

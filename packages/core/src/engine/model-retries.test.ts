@@ -2,7 +2,7 @@ import { scriptedModel } from "@holdfast/testing";
 import { UPPError } from "@holdfast/upp";
 import { expect, test } from "vitest";
 import { agent } from "../agent/agent.ts";
-import { memoryHost } from "../host/host-port.ts";
+import { memoryHost } from "../host/memory-host.ts";
 
 const busy = (): UPPError => new UPPError("busy", "RATE_LIMITED", "test", "llm");
 const config = { retryStrategy: { onRetry: (_: unknown, attempt: number) => (attempt > 2 ? null : 0) } };

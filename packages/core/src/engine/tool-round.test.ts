@@ -3,7 +3,7 @@ import { type AssistantMessage, type ToolResultMessage, UPPError } from "@holdfa
 import { describe, expect, test } from "vitest";
 import { anyTool, lines } from "../agent/agent.fixture.ts";
 import { agent } from "../agent/agent.ts";
-import { memoryHost } from "../host/host-port.ts";
+import { memoryHost } from "../host/memory-host.ts";
 import { AgentState } from "../state/agent-state.ts";
 import type { AnyTool } from "../tools/types.ts";
 import { atRest, faultsOfHistory } from "./engine.fixture.ts";

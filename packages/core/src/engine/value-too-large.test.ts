@@ -5,7 +5,7 @@ import { HoldfastError } from "@holdfast/upp";
 import { expect, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
 import { encodeFact } from "../facts/index.ts";
-import { memoryHost } from "../host/host-port.ts";
+import { memoryHost } from "../host/memory-host.ts";
 import { tool } from "../tools/index.ts";
 
 /** A host whose journal refuses facts of more than 5,000 characters. */

@@ -1,6 +1,6 @@
 import { type ScriptedModel, scriptedModel } from "@holdfast/testing";
 import { beforeEach, describe, expect, test } from "vitest";
-import { memoryHost } from "../host/host-port.ts";
+import { memoryHost } from "../host/memory-host.ts";
 import { strategy } from "../strategies/strategy.ts";
 import type { AnyTool } from "../tools/types.ts";
 import { type AgentSession, createSession, execute } from "./create-session.ts";

@@ -2,7 +2,7 @@ import { type AssistantContent, AssistantMessage, type LLMResponse, type StreamE
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { modelOf } from "../agent/agent.fixture.ts";
-import { memoryHost } from "../host/host-port.ts";
+import { memoryHost } from "../host/memory-host.ts";
 import type { AnyTool } from "../tools/types.ts";
 import { createSession, execute, type PromptOptions } from "./create-session.ts";
 import { faultsOf, joined, locate, messagesIn, says } from "./execute.fixture.ts";

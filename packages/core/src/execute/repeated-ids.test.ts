@@ -1,7 +1,7 @@
 // Ids that a model repeats within one answer.
 import { scriptedModel } from "@holdfast/testing";
 import { expect, test } from "vitest";
-import { memoryHost } from "../host/host-port.ts";
+import { memoryHost } from "../host/memory-host.ts";
 import { createSession, execute } from "./create-session.ts";
 
 test("calls of one answer that have one id are streamed under the ids under which they wait", async () => {

@@ -5,8 +5,8 @@ import { expect, test } from "vitest";
 import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { Agent } from "../agent/agent.ts";
 import { storedInput } from "../facts/input.ts";
-import { noticeIdentity } from "../sessions/child-records.ts";
 import { foldHistory } from "../sessions/fold-history.ts";
+import { noticeIdentity } from "../sessions/session-records.ts";
 import { sqliteHost } from "../sqlite.ts";
 
 /** A session with a notice in its inbox, which is scheduled beside it, as it is when work in the background is over. */

@@ -3,9 +3,10 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { AgentState } from "../state/agent-state.ts";
 import { decodeFact, encodeFact } from "./codec.ts";
+import { evolve } from "./evolve.ts";
 import type { Entry, Fact } from "./fact.ts";
 import { foldedFact, withTools } from "./folded-state.ts";
-import { evolve, type FoldOptions, initialSession, type SessionState } from "./session-state.ts";
+import { type FoldOptions, initialSession, type SessionState } from "./session-state.ts";
 
 /** What the agent's tools show of their results: one cuts text, one says something of its own, one nothing less. */
 const options: FoldOptions = {

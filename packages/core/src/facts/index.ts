@@ -17,6 +17,7 @@ export {
 	type ToolEndEvent,
 	type Watcher,
 } from "./events.ts";
+export { evolve } from "./evolve.ts";
 export type {
 	AgentPart,
 	AssistantSaid,
@@ -102,7 +103,6 @@ export {
 export { type CallState, type LastFact, type RunState, stepContinues } from "./run-state.ts";
 export {
 	cycleUsage,
-	evolve,
 	type FoldOptions,
 	initialSession,
 	runMessages,

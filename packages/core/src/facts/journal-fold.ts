@@ -5,11 +5,12 @@ import { AgentState } from "../state/index.ts";
 import type { ChunkEvent, StoredChunk } from "./chunk.ts";
 import { type EventPlace, placeBeforeChunk, placeBeforeEntry } from "./event-id.ts";
 import type { RunEvent } from "./events.ts";
+import { evolve } from "./evolve.ts";
 import type { BoundaryMark, Entry } from "./fact.ts";
 import { journalCorrupt } from "./journal-errors.ts";
 import { beginsMarks, boundaryOf } from "./marks.ts";
 import { project } from "./project.ts";
-import { evolve, type FoldOptions, initialSession, type SessionState } from "./session-state.ts";
+import { type FoldOptions, initialSession, type SessionState } from "./session-state.ts";
 import { SuppliedMarks } from "./supply-marks.ts";
 
 /** An event in its place. */

@@ -1,7 +1,8 @@
 import { scriptedModel } from "@holdfast/testing";
 import { expect, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
-import { type Host, memoryHost as hostInMemory } from "../host/host-port.ts";
+import type { Host } from "../host/host-port.ts";
+import { memoryHost as hostInMemory } from "../host/memory-host.ts";
 import { drain } from "../sessions/drain.ts";
 import { foldHistory } from "../sessions/fold-history.ts";
 import { afterEntry, eventId, readEventId } from "./event-id.ts";

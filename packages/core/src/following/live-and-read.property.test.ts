@@ -5,7 +5,7 @@ import { collect } from "../agent/agent.fixture.ts";
 import { Agent } from "../agent/agent.ts";
 import type { RunEvent } from "../facts/events.ts";
 import { joinModelEvents } from "../facts/join-stream-events.ts";
-import { memoryHost } from "../host/host-port.ts";
+import { memoryHost } from "../host/memory-host.ts";
 import type { Delta, Interceptor } from "../policy/interceptor.ts";
 import type { AgentRun } from "../sessions/agent-run.ts";
 import { loop } from "../strategies/loop.ts";

@@ -1,7 +1,5 @@
 // A host: the location of an agent's sessions and of the data stored with them. Each port is a small interface of its
 // own.
-export { memoryHost } from "./memory-host.ts";
-
 import type { ChangeLog } from "./changes.ts";
 import type { FileStore } from "./files.ts";
 import type { Journal } from "./journal.ts";

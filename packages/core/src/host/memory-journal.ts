@@ -22,8 +22,8 @@ import type {
 	SessionHead,
 	StoredInput,
 } from "./journal.ts";
-import { noteChange, noteDeletion } from "./memory-changes.ts";
 import { MemoryLease } from "./memory-lease.ts";
+import { noteChange, noteDeletion } from "./memory-order.ts";
 import { createSession, lastSeq, newStore, type Session, type Store, type Worker } from "./memory-store.ts";
 
 /** Options of `memoryJournal`. */

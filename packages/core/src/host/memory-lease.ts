@@ -2,11 +2,18 @@
 
 import { duplicateInput, historyUnsettled, journalClosed, leaseLost } from "../facts/index.ts";
 import type { Append, AppendResult, Lease, StoredInput } from "./journal.ts";
-import { noteChange } from "./memory-changes.ts";
-import { createSession, lastSeq, type Session, type Store, type Worker } from "./memory-store.ts";
+import { noteChange } from "./memory-order.ts";
+import {
+	createSession,
+	type Holder,
+	lastSeq,
+	type Session,
+	type Store,
+	type Worker,
+} from "./memory-store.ts";
 
 /** The lease reads first; its first append takes over the session by raising the epoch, or finds it deleted. */
-export class MemoryLease implements Lease {
+export class MemoryLease implements Holder, Lease {
 	readonly key: string;
 	readonly seq: number;
 	readonly openRunId?: string;
@@ -130,7 +137,7 @@ export class MemoryLease implements Lease {
 	}
 
 	/** Returns the lease that held the session until now. */
-	#take(session: Session): MemoryLease | undefined {
+	#take(session: Session): Holder | undefined {
 		const before = session.holder;
 		session.holder = this;
 		this.#session = session;

@@ -2,8 +2,7 @@
 import { uuid } from "@holdfast/upp";
 import type { Entry, StoredChunk } from "../facts/index.ts";
 import type { StoredInput } from "./journal.ts";
-import { type Changed, type ChangeOrder, newOrder, noteChange } from "./memory-changes.ts";
-import type { MemoryLease } from "./memory-lease.ts";
+import { type Changed, type ChangeOrder, newOrder, noteChange } from "./memory-order.ts";
 import { makeWatchers, type Watchers } from "./watchers.ts";
 
 /** State shared by the workers of one memory. */
@@ -30,6 +29,13 @@ export interface Worker {
 	closed: boolean;
 }
 
+/** The lease that holds a session. */
+export interface Holder {
+	readonly worker: Worker;
+	/** The session was taken from it. */
+	lose(): void;
+}
+
 /** A session. */
 export interface Session extends Changed {
 	readonly entries: Entry[];
@@ -37,7 +43,7 @@ export interface Session extends Changed {
 	updatedAt: number;
 	epoch: number;
 	openRunId: string | undefined;
-	holder: MemoryLease | undefined;
+	holder: Holder | undefined;
 	/** In order; exists once there was one. */
 	chunks: StoredChunk[] | undefined;
 	/** The next three exist once an input has arrived. */

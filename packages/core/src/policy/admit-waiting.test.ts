@@ -8,7 +8,8 @@ import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixtur
 import { Agent } from "../agent/agent.ts";
 import type { AgentOptions } from "../agent/options.ts";
 import type { Fact } from "../facts/fact.ts";
-import { type Host, memoryHost } from "../host/host-port.ts";
+import type { Host } from "../host/host-port.ts";
+import { memoryHost } from "../host/memory-host.ts";
 import { sqliteHost } from "../sqlite.ts";
 import { held, redacting } from "./interceptor.fixture.ts";
 import type { Interceptor } from "./interceptor.ts";

@@ -7,8 +7,9 @@ import { createSession, execute } from "../execute/create-session.ts";
 import type { SessionMessage } from "../execute/session-message.ts";
 import type { RunEvent } from "../facts/events.ts";
 import type { Entry, Fact } from "../facts/fact.ts";
-import { type Host, memoryHost } from "../host/host-port.ts";
+import type { Host } from "../host/host-port.ts";
 import type { Journal } from "../host/journal.ts";
+import { memoryHost } from "../host/memory-host.ts";
 import type { Delta, DeltaStage, Interceptor } from "./interceptor.ts";
 
 /** What came of a run, and all that somebody who looked on was given. */

@@ -2,7 +2,6 @@
 // places are put together on the way out, only when something was found.
 
 import { HoldfastError } from "@holdfast/upp";
-import { type Pattern, patternOf } from "./patterns.ts";
 
 /** Something found wrong, with its place relative to the value that was checked. */
 export interface Finding {
@@ -78,17 +77,4 @@ export function countKeyword(
 export function quantity(count: number, noun: string): string {
 	if (count === 1) return `1 ${noun}`;
 	return `${count} ${noun.endsWith("y") ? `${noun.slice(0, -1)}ies` : `${noun}s`}`;
-}
-
-/** Compiles a pattern as Unicode, or without where it only parses without. */
-export function regularExpression(pattern: unknown, place: readonly string[]): Pattern {
-	if (typeof pattern !== "string") throw malformed(place, "expected a regular expression as a string");
-	for (const flags of ["u", ""]) {
-		try {
-			return patternOf(new RegExp(pattern, flags));
-		} catch {
-			// tried without the flag, then reported below
-		}
-	}
-	throw malformed(place, `${JSON.stringify(pattern)} is not a regular expression`);
 }

@@ -11,10 +11,10 @@ import {
 	isRecord,
 	malformed,
 	quantity,
-	regularExpression,
 	type SchemaNode,
 } from "./check.ts";
 import { mayHint, spend } from "./effort.ts";
+import { regularExpression } from "./patterns.ts";
 import { contentKey } from "./scalar-keywords.ts";
 
 interface Property {

@@ -2,6 +2,7 @@
 // the text may come from a stranger. A pattern that can backtrack is only tested where the engine can interrupt it: in a
 // script with a time limit, which a validation enters once. Outside Node, where such scripts do not exist, it is tested
 // directly.
+import { malformed } from "./check.ts";
 import { TooMuchEffort } from "./effort.ts";
 
 /** A pattern as checks test it. */
@@ -29,6 +30,19 @@ export function patternOf(expression: RegExp): Pattern {
 			return expression.test(text);
 		},
 	};
+}
+
+/** Compiles a pattern as Unicode, or without where it only parses without. */
+export function regularExpression(pattern: unknown, place: readonly string[]): Pattern {
+	if (typeof pattern !== "string") throw malformed(place, "expected a regular expression as a string");
+	for (const flags of ["u", ""]) {
+		try {
+			return patternOf(new RegExp(pattern, flags));
+		} catch {
+			// tried without the flag, then reported below
+		}
+	}
+	throw malformed(place, `${JSON.stringify(pattern)} is not a regular expression`);
 }
 
 /** Runs a validation, and runs it again with a time limit if a pattern needs one. @throws TooMuchEffort at the limit. */

@@ -10,11 +10,11 @@ import {
 	malformed,
 	numberKeyword,
 	quantity,
-	regularExpression,
 	type SchemaNode,
 } from "./check.ts";
 import { mayHint, spend, spendText } from "./effort.ts";
 import { describeValue } from "./issue.ts";
+import { regularExpression } from "./patterns.ts";
 
 const TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
 	string: (value) => typeof value === "string",

@@ -6,7 +6,8 @@ import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixtur
 import { lines } from "../agent/agent.fixture.ts";
 import { Agent } from "../agent/agent.ts";
 import type { AgentOptions } from "../agent/options.ts";
-import { journalHost, memoryHost } from "../host/host-port.ts";
+import { journalHost } from "../host/host-port.ts";
+import { memoryHost } from "../host/memory-host.ts";
 import { memoryJournal } from "../host/memory-journal.ts";
 import { sqliteHost } from "../sqlite.ts";
 import { watchDeadline } from "./deadlines.ts";

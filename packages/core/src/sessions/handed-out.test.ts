@@ -3,7 +3,7 @@ import { manualTime, scriptedModel } from "@holdfast/testing";
 import { HoldfastError, messageToJSON, UserMessage } from "@holdfast/upp";
 import { afterEach, expect, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
-import { memoryHost } from "../host/host-port.ts";
+import { memoryHost } from "../host/memory-host.ts";
 import type { WorkTaker } from "../host/work-queue.ts";
 import { gate } from "./sessions.fixture.ts";
 

@@ -1,6 +1,5 @@
 // Door of the sessions: durable conversations under keys.
 export { AgentRun } from "./agent-run.ts";
-export { type ChildRecords, noticeIdentity, type RecordedTask } from "./child-records.ts";
 export { answeredElsewhere } from "./early-answers.ts";
 export { type DrainOptions, Lifecycle, type Living, type OwnLife } from "./lifecycle.ts";
 export { localStore, processKey } from "./local-store.ts";
@@ -12,6 +11,7 @@ export { Session } from "./session.ts";
 export { agentClosed, awaitsItself, awaitsOwnSetup } from "./session-errors.ts";
 export { SessionEvents } from "./session-events.ts";
 export type { RecordedRun, SessionRecords } from "./session-records.ts";
+export { type ChildRecords, noticeIdentity, type RecordedTask } from "./session-records.ts";
 export { deliver, deliverNotice, readState, resume, resumeRun } from "./session-requests.ts";
 export { SessionTable } from "./session-table.ts";
 export { storeKeysWith } from "./store-keys.ts";

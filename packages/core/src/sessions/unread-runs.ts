@@ -10,7 +10,6 @@
 //   any → not known here  somebody asks for its events or its result, or it is over
 import { HoldfastError } from "@holdfast/upp";
 import type { Clock, EventLoop, Lifetime, Timers } from "../host/index.ts";
-import type { SessionEvents } from "./session-events.ts";
 
 /** What becomes of runs that nobody reads: they continue by themselves, or wait until somebody does. */
 export type Unread = "continue" | "wait";
@@ -19,6 +18,15 @@ export type Unread = "continue" | "wait";
 const patience = 1_000;
 /** How many runs a warning names. */
 const named = 10;
+
+/** A run that nobody may read. */
+export interface UnreadRun {
+	/** Since when it waits at a boundary without a reader. Only `UnreadRuns` sets it. */
+	awaitedSince: number | undefined;
+	readonly handle: { readonly sessionKey: string; readonly runId: string } | undefined;
+	/** It continues without a reader. */
+	continueUnread(): void;
+}
 
 /** What unread runs are watched with. */
 export interface UnreadRunsOptions {
@@ -35,10 +43,10 @@ export interface UnreadRunsOptions {
 export class UnreadRuns {
 	readonly #options: UnreadRunsOptions;
 	/** Those that were asked for meanwhile are among them. */
-	#fresh: SessionEvents[] = [];
+	#fresh: UnreadRun[] = [];
 	/** Since when each waits, the first ones first. */
-	readonly #awaited = new Map<SessionEvents, number>();
-	readonly #continuing = new Set<SessionEvents>();
+	readonly #awaited = new Map<UnreadRun, number>();
+	readonly #continuing = new Set<UnreadRun>();
 	#callOff: (() => void) | undefined;
 	readonly #look = (): void => {
 		for (const run of this.#fresh)
@@ -55,7 +63,7 @@ export class UnreadRuns {
 	}
 
 	/** A run waits at a boundary, and nobody has asked for it yet. */
-	awaits(run: SessionEvents): void {
+	awaits(run: UnreadRun): void {
 		if (this.#isClosed) return;
 		const { clock, eventLoop, lifetime } = this.#options;
 		if (this.#isEmpty) lifetime.watchEnd(this.#ending);
@@ -65,7 +73,7 @@ export class UnreadRuns {
 	}
 
 	/** Somebody has asked for the run, or it is over. */
-	forget(run: SessionEvents): void {
+	forget(run: UnreadRun): void {
 		run.awaitedSince = undefined;
 		if (!this.#awaited.delete(run) && !this.#continuing.delete(run)) return;
 		if (this.#awaited.size === 0) this.#stopWatching();
@@ -115,7 +123,7 @@ export class UnreadRuns {
 		}
 	}
 
-	#warn({ handle }: SessionEvents): void {
+	#warn({ handle }: UnreadRun): void {
 		if (this.#hasWarned) return;
 		this.#hasWarned = true;
 		const { sessionKey = "", runId = "" } = handle ?? {};

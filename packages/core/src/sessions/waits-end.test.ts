@@ -18,7 +18,7 @@ import { definePlugin, type HookName, type Plugin } from "../policy/plugins/plug
 import { sqliteHost } from "../sqlite.ts";
 import type { AnyTool } from "../tools/types.ts";
 import type { AgentRun } from "./agent-run.ts";
-import { noticeIdentity } from "./child-records.ts";
+import { noticeIdentity } from "./session-records.ts";
 import { gate, type Once, once } from "./sessions.fixture.ts";
 
 /** Calls the tool `do` at each user message but "plain" and reminders, and is done when it has a result. */

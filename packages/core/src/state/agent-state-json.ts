@@ -10,7 +10,7 @@ import {
 	messageToJSON,
 	type TokenUsage,
 } from "@holdfast/upp";
-import type { AgentStateParts } from "./agent-state.ts";
+import type { AgentStateParts } from "./agent-state-parts.ts";
 import { frozenCopy } from "./frozen-copy.ts";
 import { List } from "./list.ts";
 import { type PlanStep, readPlan } from "./plan-step.ts";

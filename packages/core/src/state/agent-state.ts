@@ -1,9 +1,10 @@
 // AgentState: an immutable snapshot of an agent's conversation. Every operation returns a new state; messages and
 // reasoning share structure with the state they came from (keeps I2, I5).
 
-import type { Message, TokenUsage, ToolCall } from "@holdfast/upp";
+import type { Message, TokenUsage } from "@holdfast/upp";
 import { uuid } from "@holdfast/upp";
 import { type AgentStateJSON, partsFromJSON, partsToJSON } from "./agent-state-json.ts";
+import type { AgentStateParts } from "./agent-state-parts.ts";
 import { withMember } from "./frozen-copy.ts";
 import { IdSet } from "./id-set.ts";
 import { List } from "./list.ts";
@@ -11,37 +12,6 @@ import { type PlanStep, readPlan } from "./plan-step.ts";
 import { invalidState, readCount, readString } from "./read-json.ts";
 import { sealMessage } from "./sealed-message.ts";
 import { readTrace, type SubagentExecutionTrace } from "./subagent-trace.ts";
-
-/** The parts of a state; internal to the core. */
-export interface AgentStateParts {
-	readonly messages: List<Message>;
-	readonly step: number;
-	readonly metadata: Readonly<Record<string, unknown>>;
-	readonly reasoning: List<string>;
-	readonly plan: readonly PlanStep[] | undefined;
-	readonly usage: TokenUsage | undefined;
-	readonly subagentTraces: List<SubagentExecutionTrace> | undefined;
-	/** Ids of all earlier calls; undefined until first used. */
-	readonly callIds: IdSet | undefined;
-}
-
-/** Ids of all calls there were, those of messages that were taken out since included. */
-export function callIdsOf({ callIds, messages }: Pick<AgentStateParts, "callIds" | "messages">): IdSet {
-	if (callIds !== undefined) return callIds;
-	let all = IdSet.empty();
-	for (const message of messages.from(0)) {
-		const { toolCalls } = message as { toolCalls?: readonly ToolCall[] };
-		if (toolCalls !== undefined) all = withCalls(all, toolCalls);
-	}
-	return all;
-}
-
-/** The ids with those of calls. */
-export function withCalls(ids: IdSet, calls: readonly ToolCall[]): IdSet {
-	let all = ids;
-	for (const { toolCallId } of calls) all = all.add(toolCallId);
-	return all;
-}
 
 const noMetadata: Readonly<Record<string, unknown>> = Object.freeze({});
 

@@ -1,7 +1,8 @@
 // Entry point of the state: immutable snapshots with shared structure, and trees of them.
 
-export { AgentState, type AgentStateParts, callIdsOf, withCalls } from "./agent-state.ts";
+export { AgentState } from "./agent-state.ts";
 export type { AgentStateJSON } from "./agent-state-json.ts";
+export { type AgentStateParts, callIdsOf, withCalls } from "./agent-state-parts.ts";
 export type { GenerateResult, ResultWith } from "./generate-result.ts";
 export { IdSet } from "./id-set.ts";
 export { List } from "./list.ts";

@@ -1,7 +1,7 @@
 import { scriptedModel } from "@holdfast/testing";
 import { expect, test } from "vitest";
 import { agent } from "../agent/agent.ts";
-import { memoryHost } from "../host/host-port.ts";
+import { memoryHost } from "../host/memory-host.ts";
 import { strategy } from "./strategy.ts";
 
 test("a question of a strategy is put once: its answer is on record before it is used, also across a resume", async () => {

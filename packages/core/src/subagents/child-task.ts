@@ -2,7 +2,7 @@
 // its end, through crashes of either side (keeps I3, I4, I8). The run's id is the key of the call that asked for it.
 import { UserMessage } from "@holdfast/upp";
 import { ChildWaits, stopReasonOf } from "../engine/index.ts";
-import type { RunEvent, RunStarted } from "../facts/index.ts";
+import type { RunEvent } from "../facts/index.ts";
 import { type AgentEvent, leaseLost, storedInput } from "../facts/index.ts";
 import { readChildStoreKey } from "../host/index.ts";
 import {
@@ -14,24 +14,9 @@ import {
 	waitingInput,
 } from "../sessions/index.ts";
 import { type Change, journalChange, whileItWaits } from "./journal-change.ts";
-import { readTask, type TaskState } from "./read-task.ts";
+import { type ChildTask, type FollowedTask, readTask, type TaskState } from "./read-task.ts";
 import { groupOf } from "./task-key.ts";
 import { childWaits } from "./waiting-children.ts";
-
-/** Work for a sub-agent. */
-export interface ChildTask {
-	/** Of its session. */
-	readonly storeKey: string;
-	/** Id of the run that does it: the same in every attempt at it. */
-	readonly runId: string;
-	readonly prompt: string;
-	readonly origin: Pick<RunStarted, "runKind" | "parent" | "caller">;
-	/** The first of the messages before it that was undone. */
-	readonly insteadOf?: string | undefined;
-}
-
-/** Work as it is followed; with its origin where its parent waits for it. */
-export type FollowedTask = Pick<ChildTask, "storeKey" | "runId"> & Partial<Pick<ChildTask, "origin">>;
 
 /** Who looks on at work, as far as this process does it. */
 export interface WatchTask {

@@ -6,9 +6,25 @@ import {
 	type JobStatus,
 	type OutputVerdict,
 	outputTopic,
+	type RunStarted,
 	readVerdict,
 } from "../facts/index.ts";
 import type { Journal } from "../host/index.ts";
+
+/** Work for a sub-agent. */
+export interface ChildTask {
+	/** Of its session. */
+	readonly storeKey: string;
+	/** Id of the run that does it: the same in every attempt at it. */
+	readonly runId: string;
+	readonly prompt: string;
+	readonly origin: Pick<RunStarted, "runKind" | "parent" | "caller">;
+	/** The first of the messages before it that was undone. */
+	readonly insteadOf?: string | undefined;
+}
+
+/** Work as it is followed; with its origin where its parent waits for it. */
+export type FollowedTask = Pick<ChildTask, "storeKey" | "runId"> & Partial<Pick<ChildTask, "origin">>;
 
 /** The state of a sub-agent's work. */
 export interface TaskState {

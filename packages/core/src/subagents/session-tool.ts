@@ -6,7 +6,8 @@ import { entriesAfter } from "../facts/index.ts";
 import { childStoreKey } from "../host/index.ts";
 import type { SessionAgent, SessionTable } from "../sessions/index.ts";
 import type { AnyTool, SubagentEndEvent, SubagentEvent, ToolContext } from "../tools/index.ts";
-import { type ChildTask, followTask, submitTask, takeBack } from "./child-task.ts";
+import { followTask, submitTask, takeBack } from "./child-task.ts";
+import type { ChildTask } from "./read-task.ts";
 import { recordSpent } from "./spent.ts";
 
 /** The model and configuration of the agent that has the tool. */

@@ -4,7 +4,7 @@ import { entriesBack, type Spent } from "../facts/index.ts";
 import type { Journal } from "../host/index.ts";
 import type { SessionTable } from "../sessions/index.ts";
 import type { ToolContext } from "../tools/index.ts";
-import type { FollowedTask } from "./child-task.ts";
+import type { FollowedTask } from "./read-task.ts";
 
 /** Has the call of the parent record what the work has used up. */
 export async function recordSpent(

@@ -2,7 +2,7 @@
 // (`insteadOf`): the sub-agent forgets them with its next work. Read from the journals, so that a crash changes nothing.
 import { entriesBack } from "../facts/index.ts";
 import { readState, type SessionTable } from "../sessions/index.ts";
-import type { ChildTask } from "./child-task.ts";
+import type { ChildTask } from "./read-task.ts";
 
 /**
  * The id of the first message in a sub-agent's history that was undone, for its next work to take the place of it and of what

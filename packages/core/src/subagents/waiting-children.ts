@@ -14,7 +14,7 @@ import {
 	type WaitingChild,
 } from "../facts/index.ts";
 import { answer, readState, type SessionTable } from "../sessions/index.ts";
-import type { FollowedTask } from "./child-task.ts";
+import type { FollowedTask } from "./read-task.ts";
 import { readTaskKey, taskPrefix } from "./task-key.ts";
 
 /** The sessions of a sub-agent; undefined where the agent no longer has it. */

@@ -1,12 +1,36 @@
 // `connectMcp`: the tools of MCP servers, for agents.
 import { HoldfastError, messageOf } from "@holdfast/upp";
 import { AskedBackDesk, type McpAnswer, type McpRequest } from "./asked-back.ts";
-import { checkServers, type McpChange, type McpOptions, type McpServer } from "./connect-options.ts";
+import { checkServers, type McpChange, type McpServer } from "./connect-options.ts";
 import { type McpTool, mcpTool, resourceTool, resourceToolName } from "./mcp-tool.ts";
 import { OfferedTools, type UnapprovedTool } from "./offered-tools.ts";
 import { type LinkStatus, ServerLink } from "./server-link.ts";
-import { memoryApprovals } from "./tool-approvals.ts";
+import { memoryApprovals, type ToolApprovals } from "./tool-approvals.ts";
 import { nameTools } from "./tool-names.ts";
+
+/** Options that hold for all servers. */
+export interface McpOptions {
+	/** Where approved definitions of tools are kept. Default: in memory. */
+	readonly approvals?: ToolApprovals;
+	/**
+	 * Whether a tool that was never seen is taken as approved ("first-seen", the default) or offered only once `approve`
+	 * was called ("explicit"). Either way a definition that changed afterwards is refused until it is approved again.
+	 */
+	readonly approve?: "first-seen" | "explicit";
+	/** Names that are taken, by tools of your own: a tool of a server that has one is prefixed. Default: none. */
+	readonly reserved?: readonly string[];
+	/** Whether names are prefixed with the server's ("always") or only where they clash ("clash", the default). */
+	readonly prefix?: "clash" | "always";
+	/**
+	 * Whether servers may ask back while a call runs: for input of the user (elicitation), and for an answer of a model
+	 * (sampling). Each request waits in `requests()` until `answer()` is called. Default: none may.
+	 */
+	readonly allow?: { readonly elicitation?: boolean; readonly sampling?: boolean };
+	/** Called when tools, connections or requests change, with what `connectMcp` gives. Must not throw. */
+	readonly onChange?: (change: McpChange, mcp: McpServers) => void;
+	/** Gets warnings, such as of a tool whose schema cannot be used. Default: warnings of the process. Must not throw. */
+	readonly onWarning?: (warning: HoldfastError) => void;
+}
 
 /** The state of a server. */
 export interface McpServerStatus {

@@ -3,8 +3,6 @@
 import { durationFault, HoldfastError, longestForeignWait } from "@holdfast/upp";
 import type { AuthProvider, OAuthClientProvider, Transport } from "@modelcontextprotocol/client";
 import type { RetryPolicy } from "holdfast";
-import type { McpServers } from "./connect-mcp.ts";
-import type { ToolApprovals } from "./tool-approvals.ts";
 
 /** Settings of a server, regardless of its transport. */
 export interface McpServerOptions {
@@ -80,30 +78,6 @@ export type McpServer = McpStdioServer | McpHttpServer | McpTransportServer;
 export interface McpChange {
 	readonly server: string;
 	readonly type: "tools-changed" | "connected" | "disconnected" | "approval-needed" | "input-requested";
-}
-
-/** Options that hold for all servers. */
-export interface McpOptions {
-	/** Where approved definitions of tools are kept. Default: in memory. */
-	readonly approvals?: ToolApprovals;
-	/**
-	 * Whether a tool that was never seen is taken as approved ("first-seen", the default) or offered only once `approve`
-	 * was called ("explicit"). Either way a definition that changed afterwards is refused until it is approved again.
-	 */
-	readonly approve?: "first-seen" | "explicit";
-	/** Names that are taken, by tools of your own: a tool of a server that has one is prefixed. Default: none. */
-	readonly reserved?: readonly string[];
-	/** Whether names are prefixed with the server's ("always") or only where they clash ("clash", the default). */
-	readonly prefix?: "clash" | "always";
-	/**
-	 * Whether servers may ask back while a call runs: for input of the user (elicitation), and for an answer of a model
-	 * (sampling). Each request waits in `requests()` until `answer()` is called. Default: none may.
-	 */
-	readonly allow?: { readonly elicitation?: boolean; readonly sampling?: boolean };
-	/** Called when tools, connections or requests change, with what `connectMcp` gives. Must not throw. */
-	readonly onChange?: (change: McpChange, mcp: McpServers) => void;
-	/** Gets warnings, such as of a tool whose schema cannot be used. Default: warnings of the process. Must not throw. */
-	readonly onWarning?: (warning: HoldfastError) => void;
 }
 
 /** Checks the servers' names and kinds. */

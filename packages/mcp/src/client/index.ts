@@ -6,11 +6,10 @@ export type {
 	McpRequest,
 	SamplingRequest,
 } from "./asked-back.ts";
-export { connectMcp, type McpServerStatus, McpServers } from "./connect-mcp.ts";
+export { connectMcp, type McpOptions, type McpServerStatus, McpServers } from "./connect-mcp.ts";
 export type {
 	McpChange,
 	McpHttpServer,
-	McpOptions,
 	McpServer,
 	McpServerOptions,
 	McpStdioServer,

@@ -1,7 +1,9 @@
 // Reads one tool of a server's list at a time: valid parts are unchanged, safely repairable ones are repaired, and other
 // tools are left out with a warning. A tool with an uncertain meaning is left out.
 import { type JSONSchema, repairSchema } from "@holdfast/upp";
-import type { LeftOut } from "./repair-transport.ts";
+
+/** Called with each tool that is left out. */
+export type LeftOut = (tool: string, reason: string) => void;
 
 type Members = Record<string, unknown>;
 

@@ -3,10 +3,7 @@
 // place: the client looks at its class.
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { repairCallResult } from "./repair-result.ts";
-import { repairTools } from "./repair-tool.ts";
-
-/** Called with each tool that is left out. */
-export type LeftOut = (tool: string, reason: string) => void;
+import { type LeftOut, repairTools } from "./repair-tool.ts";
 
 type Receive = NonNullable<Transport["onmessage"]>;
 

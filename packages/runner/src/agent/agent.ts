@@ -20,8 +20,8 @@ import { makeEngineAgent } from "./engine-agent.ts";
 import { LiveRuns } from "./live-runs.ts";
 import type { Metrics } from "./metrics.ts";
 import { checkMaxSteps, invalid } from "./read-config.ts";
-import { type Recording, replayRun } from "./replay.ts";
-import { type ResolvedAgent, resolveConfig } from "./resolved-agent.ts";
+import { replayRun } from "./replay.ts";
+import { type Recording, type ResolvedAgent, resolveConfig } from "./resolved-agent.ts";
 import { FixedClock, seededIds } from "./seeded.ts";
 import { Session } from "./session.ts";
 

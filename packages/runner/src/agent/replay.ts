@@ -4,7 +4,6 @@ import type {
 	AgentConfig,
 	AgentResult,
 	AuditSink,
-	CallAnswer,
 	EventStore,
 	PolicyEngine,
 	ResultError,
@@ -16,13 +15,7 @@ import { EventComparer, type RecordedRun, readRecordedRun } from "../events/inde
 import { runnerError } from "../loop/index.ts";
 import type { ModelRouter } from "../models/index.ts";
 import { memoryFailed } from "./engine-tools.ts";
-
-/** The recorded answers of models and tools for a replay. */
-export interface Recording {
-	readonly router: ModelRouter;
-	/** A text where the call was not carried out. */
-	answer(iteration: number): CallAnswer | string | undefined;
-}
+import type { Recording } from "./resolved-agent.ts";
 
 /** Rules that depend on nothing external: they are evaluated again. */
 const ownRules: ReadonlySet<string> = new Set([

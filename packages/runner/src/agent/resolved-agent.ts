@@ -4,13 +4,19 @@ import { inMemoryClient, type MemoryClient } from "@holdfast/memory";
 import { createRedactor, type Redactor } from "@holdfast/redaction";
 import { type Host, memoryHost } from "holdfast";
 import { type Ports, systemPorts } from "holdfast/host";
-import type { AgentConfig, AgentEventName, SafetyLayer } from "../contract/index.ts";
+import type { AgentConfig, AgentEventName, CallAnswer, SafetyLayer } from "../contract/index.ts";
 import { createRouter, type ModelRouter } from "../models/index.ts";
 import { createSafety } from "../safety/index.ts";
 import { ToolRegistry } from "../tools/index.ts";
 import { MetricsCollector } from "./metrics.ts";
 import { checkConfig, type Flags, flagsOf } from "./read-config.ts";
-import type { Recording } from "./replay.ts";
+
+/** The recorded answers of models and tools for a replay. */
+export interface Recording {
+	readonly router: ModelRouter;
+	/** A text where the call was not carried out. */
+	answer(iteration: number): CallAnswer | string | undefined;
+}
 
 export interface ResolvedAgent {
 	readonly config: AgentConfig;

@@ -1,8 +1,9 @@
-// The configuration of an agent, and the options of a session.
+// The configuration of an agent, and the port of a runner that gets it.
 import type { DatabaseClient, MemoryClient } from "@holdfast/memory";
 import type { Host } from "holdfast";
 import type { Ports } from "holdfast/host";
-import type { Runner } from "./agent-contract.ts";
+import type { RunnerSession, RunOptions } from "./agent-contract.ts";
+import type { AgentResult } from "./agent-result.ts";
 import type { EventBus, EventStore } from "./events.ts";
 import type { LLMClient, ModelProvider, ScoreProvider } from "./llm-client.ts";
 import type { Planner, PlannerState, Reflector } from "./planner.ts";
@@ -117,24 +118,14 @@ export interface AgentConfig extends RuntimeFlags, EventHooks {
 	readonly shutdownTimeoutMs?: number;
 }
 
-/** How one session is started. */
-export interface RunOptions {
-	/** Iterations at most, of this session. */
-	readonly maxSteps?: number;
-	/** The task. Default: the agent's `taskPrompt`. */
-	readonly task?: string;
-	/** The memory stream that the planner sees. Default: none. */
-	readonly contextKey?: string;
-	/** Ids, times, delays and random numbers come from the seed alone; every client must be `deterministic`. */
-	readonly deterministic?: boolean;
-	/** Default: 0 with `deterministic`, else random. */
-	readonly seed?: number;
-	/** Default: a new UUIDv4. */
-	readonly sessionId?: string;
-}
-
 /** The argument of an injected runner. */
 export interface AgentSpec {
 	readonly config: AgentConfig;
 	readonly options: RunOptions;
+}
+
+/** Runs sessions in place of the built-in loop. */
+export interface Runner {
+	run(session: RunnerSession, spec: AgentSpec): Promise<AgentResult>;
+	abort(sessionId: string): Promise<void>;
 }

@@ -1,7 +1,22 @@
 // The public contract of agents, sessions and runners.
-import type { AgentSpec, RunOptions } from "./agent-config.ts";
 import type { AgentResult } from "./agent-result.ts";
 import type { RunnerTool } from "./tool-definition.ts";
+
+/** How one session is started. */
+export interface RunOptions {
+	/** Iterations at most, of this session. */
+	readonly maxSteps?: number;
+	/** The task. Default: the agent's `taskPrompt`. */
+	readonly task?: string;
+	/** The memory stream that the planner sees. Default: none. */
+	readonly contextKey?: string;
+	/** Ids, times, delays and random numbers come from the seed alone; every client must be `deterministic`. */
+	readonly deterministic?: boolean;
+	/** Default: 0 with `deterministic`, else random. */
+	readonly seed?: number;
+	/** Default: a new UUIDv4. */
+	readonly sessionId?: string;
+}
 
 /** What `on` takes. */
 export type AgentEventName = "step" | "tool" | "error" | "metrics";
@@ -40,10 +55,4 @@ export interface RunnerAgent {
 	listTools(): readonly RunnerTool[];
 	on(event: AgentEventName, handler: (data: unknown) => void): void;
 	stop(): Promise<void>;
-}
-
-/** Runs sessions in place of the built-in loop. */
-export interface Runner {
-	run(session: RunnerSession, spec: AgentSpec): Promise<AgentResult>;
-	abort(sessionId: string): Promise<void>;
 }

@@ -5,7 +5,7 @@ export type {
 	AgentSpec,
 	ContentMatcher,
 	EventHooks,
-	RunOptions,
+	Runner,
 	RuntimeFlags,
 	SafetyConfig,
 	WriteRule,
@@ -14,9 +14,9 @@ export type {
 	AgentEventName,
 	Health,
 	HealthCheck,
-	Runner,
 	RunnerAgent,
 	RunnerSession,
+	RunOptions,
 } from "./agent-contract.ts";
 export type {
 	AgentResult,

@@ -10,7 +10,8 @@ import type {
 } from "holdfast/execute";
 import { codeOf } from "./client-errors.ts";
 import { type Accepted, SeenRequests } from "./seen-requests.ts";
-import type { ServedCaller, WhileRunning } from "./service-types.ts";
+import type { ServedCaller } from "./served-key.ts";
+import type { WhileRunning } from "./service-types.ts";
 
 /** What is to be executed. */
 export interface WantedExecution {

@@ -2,30 +2,7 @@
 // system prompt or the history speaks in the place of the agent's owner. Looked at before anything of a request is done.
 import { HoldfastTypeError } from "@holdfast/upp";
 import { HoldfastError } from "holdfast";
-import type { ExecuteRequest } from "./service-types.ts";
-
-/**
- * A field that clients may be let set. `prompt`: the system prompt of a new session. `history`: the messages it begins with.
- * `tools`: tools that the client carries out. `model`: the model, by a name that the service knows. `options`: temperature and
- * maxTokens.
- */
-export type ClientField = "prompt" | "history" | "tools" | "model" | "options";
-
-/** Options of what clients may send. */
-export interface ClientFieldOptions {
-	/** What clients may set beside their input. Each lets everybody who may call set it. Default: nothing. */
-	readonly clientsMaySet?: readonly ClientField[];
-	/**
-	 * `bring-context`: clients define the sessions that they open. A new session requires a `context`, clients may set every
-	 * field of `clientsMaySet`, and JSON is also accepted with the content type `text/plain`, which `fetch` gives to a string. Only for
-	 * clients that you trust as much as your own code. Default: clients send their input, and the server defines the session.
-	 */
-	readonly clients?: "bring-context";
-	/** Messages that the history of a new session may have, and answers that an input may. Default 1,000. */
-	readonly maxMessages?: number;
-	/** Tools that a client may give a session. Default 100. */
-	readonly maxTools?: number;
-}
+import type { ClientField, ClientFieldOptions, ExecuteRequest } from "./service-types.ts";
 
 /** Those options as they are looked at. */
 export interface ClientRules {

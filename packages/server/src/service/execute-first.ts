@@ -4,7 +4,7 @@ import type { ChosenOptions, ExecuteSession, SessionContext } from "holdfast/exe
 import type { WantedExecution } from "./accept-execution.ts";
 import { codeOf } from "./client-errors.ts";
 import type { Accepted } from "./seen-requests.ts";
-import type { ServedCaller } from "./service-types.ts";
+import type { ServedCaller } from "./served-key.ts";
 
 type Made = Pick<WantedExecution, "setup" | "isNew">;
 

@@ -1,11 +1,10 @@
 // Door of the session service.
 
 export { noSessions } from "./no-sessions.ts";
-export { type SessionOwner, sessionKeyOf } from "./served-key.ts";
+export { type ServedCaller, type SessionOwner, sessionKeyOf } from "./served-key.ts";
 export type {
 	ExecuteRequest,
 	NamedModels,
-	ServedCaller,
 	ServedRun,
 	SessionInfo,
 	SessionPage,

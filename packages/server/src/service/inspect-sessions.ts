@@ -4,8 +4,8 @@ import { type ExecuteSession, readInput } from "holdfast/execute";
 import { childPrefix, readChildStoreKey, type SessionHead, watchAll } from "holdfast/host";
 import { invalidInput, sessionNotFound } from "./client-errors.ts";
 import type { InspectedChild, InspectedHead, SessionInspection } from "./inspection.ts";
+import type { ServedCaller } from "./served-key.ts";
 import { readServedKey, readSessionKey, type SessionOwner, servedKey } from "./served-key.ts";
-import type { ServedCaller } from "./service-types.ts";
 
 /** What it needs of the service. */
 export interface InspectedService {

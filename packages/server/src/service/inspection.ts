@@ -3,8 +3,7 @@
 
 import type { ChosenOptions, PendingSessionCall, SessionAgentInfo } from "holdfast/execute";
 import type { Entry } from "holdfast/host";
-import type { SessionOwner } from "./served-key.ts";
-import type { ServedCaller, Submitted } from "./service-types.ts";
+import type { ServedCaller, SessionOwner } from "./served-key.ts";
 
 /** A session at a glance, as its journal has it. */
 export interface InspectedHead {
@@ -123,7 +122,7 @@ export interface SessionInspection {
 		caller: string | ServedCaller,
 		sessionId: string,
 		input: unknown,
-	): Promise<Pick<Submitted, "sessionId" | "runId" | "after">>;
+	): Promise<{ readonly sessionId: string; readonly runId: string; readonly after: string }>;
 	/**
 	 * What changed after a position, or since now: waits until something has, or the signal fires, which gives none. Absent where
 	 * the store keeps no changes. Rejects with `changes_expired`.

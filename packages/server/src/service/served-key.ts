@@ -9,6 +9,12 @@ export interface SessionOwner {
 	readonly user?: string;
 }
 
+/** Who asks: what `authenticate` says of a request. */
+export interface ServedCaller extends SessionOwner {
+	/** What else is known of the user, as JSON of at most 16 KiB. On record with each run: no place for tokens. */
+	readonly claims?: Readonly<Record<string, unknown>>;
+}
+
 const ofUser = "\u0000user\u0000";
 const ofTenant = "\u0000tenant\u0000";
 

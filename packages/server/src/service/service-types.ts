@@ -17,9 +17,31 @@ import type {
 	SuperviseOptions,
 	WorkOptions,
 } from "holdfast/types";
-import type { ClientFieldOptions } from "./client-fields.ts";
 import type { SessionInspection } from "./inspection.ts";
-import type { SessionOwner } from "./served-key.ts";
+import type { ServedCaller, SessionOwner } from "./served-key.ts";
+
+/**
+ * A field that clients may be let set. `prompt`: the system prompt of a new session. `history`: the messages it begins with.
+ * `tools`: tools that the client carries out. `model`: the model, by a name that the service knows. `options`: temperature and
+ * maxTokens.
+ */
+export type ClientField = "prompt" | "history" | "tools" | "model" | "options";
+
+/** Options of what clients may send. */
+export interface ClientFieldOptions {
+	/** What clients may set beside their input. Each lets everybody who may call set it. Default: nothing. */
+	readonly clientsMaySet?: readonly ClientField[];
+	/**
+	 * `bring-context`: clients define the sessions that they open. A new session requires a `context`, clients may set every
+	 * field of `clientsMaySet`, and JSON is also accepted with the content type `text/plain`, which `fetch` gives to a string. Only for
+	 * clients that you trust as much as your own code. Default: clients send their input, and the server defines the session.
+	 */
+	readonly clients?: "bring-context";
+	/** Messages that the history of a new session may have, and answers that an input may. Default 1,000. */
+	readonly maxMessages?: number;
+	/** Tools that a client may give a session. Default 100. */
+	readonly maxTools?: number;
+}
 
 /** A request to execute something, as a client sends it. Nothing of it is trusted. */
 export interface ExecuteRequest {
@@ -62,12 +84,6 @@ export interface ServedFollowOptions extends FollowOptions {
  * `refuse`: it is refused with `session_busy`.
  */
 export type WhileRunning = "queue" | "steer" | "refuse";
-/** Who asks: what `authenticate` says of a request. */
-export interface ServedCaller extends SessionOwner {
-	/** What else is known of the user, as JSON of at most 16 KiB. On record with each run: no place for tokens. */
-	readonly claims?: Readonly<Record<string, unknown>>;
-}
-
 /** A session whose turn is about to begin, and who asks for it. */
 export interface TurnOfSession extends ServedCaller {
 	readonly sessionId: string;

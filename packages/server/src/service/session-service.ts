@@ -38,6 +38,7 @@ import type { Accepted } from "./seen-requests.ts";
 import {
 	readServedKey,
 	readSessionKey,
+	type ServedCaller,
 	type SessionOwner,
 	servedKey,
 	servedKeys,
@@ -45,7 +46,6 @@ import {
 } from "./served-key.ts";
 import {
 	type ExecuteRequest,
-	type ServedCaller,
 	type ServedFollowOptions,
 	type ServedRun,
 	type SessionInfo,

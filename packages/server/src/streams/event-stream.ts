@@ -1,7 +1,7 @@
 // A stream of server-sent events to one reader. It takes a piece from its source only when the reader wants one, so a
 // reader that is slow costs no memory here (keeps I7). Silent streams get heartbeats; a reader that takes nothing for
 // long is disconnected. Closing a stream ends the watching and nothing else (keeps I8: only a stop cancels).
-import type { StreamTable } from "./stream-table.ts";
+import type { StreamEnd, StreamTable } from "./stream-table.ts";
 
 /** Where the pieces of a stream come from. */
 export interface Source {
@@ -17,12 +17,6 @@ export interface Source {
 
 /** Starts a source. It calls `wake` when there is something to take, and `fail` when its reader must be let go. */
 export type StartSource = (wake: () => void, fail: (reason: StreamEnd) => void) => Source;
-
-/**
- * Why a stream ended: its source did, and the execution had not failed (`complete`) or had (`error`); the reader left or was
- * too slow, the server closed, or the source failed.
- */
-export type StreamEnd = "complete" | "error" | "left" | "slow" | "closed" | "failed";
 
 /** Where the pieces go: the reader's side of a stream. */
 export interface Sink {

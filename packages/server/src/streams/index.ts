@@ -5,12 +5,11 @@ export {
 	EventStream,
 	type EventStreamOptions,
 	type StartSource,
-	type StreamEnd,
 } from "./event-stream.ts";
 export { FeedTable } from "./feed-table.ts";
 export { type ProjectionOptions, project } from "./projected.ts";
 export { projectedRun } from "./projected-run.ts";
 export { heartbeat, recordOf } from "./record.ts";
 export { sourceLater } from "./source-later.ts";
-export { StreamTable } from "./stream-table.ts";
+export { type StreamEnd, StreamTable } from "./stream-table.ts";
 export { type Until, watchFrom, watchNew } from "./watch.ts";

@@ -2,8 +2,8 @@
 import { describe, expect, test } from "vitest";
 import { deltas, fakeService } from "../service.fixture.ts";
 import { hello, setUp } from "../setup.fixture.ts";
-import { EventStream, type Source, type StreamEnd } from "./event-stream.ts";
-import { StreamTable } from "./stream-table.ts";
+import { EventStream, type Source } from "./event-stream.ts";
+import { type StreamEnd, StreamTable } from "./stream-table.ts";
 
 /** Streams to readers that take, by a clock that moves, when the test says so. */
 function play(maxBufferedBytes = 1_000_000) {

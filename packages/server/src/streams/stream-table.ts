@@ -1,5 +1,4 @@
 // The streams that are open, and the one timer that keeps all of them alive.
-import type { EventStream, StreamEnd } from "./event-stream.ts";
 import { heartbeat } from "./record.ts";
 
 /** How many heartbeats' time a reader may take nothing before it is let go. */
@@ -8,6 +7,21 @@ const patience = 4;
 const laggingPatience = 5_000;
 /** How many times what may wait for one reader may wait for all together. */
 const manyReaders = 64;
+
+/**
+ * Why a stream ended: its source did, and the execution had not failed (`complete`) or had (`error`); the reader left or was
+ * too slow, the server closed, or the source failed.
+ */
+export type StreamEnd = "complete" | "error" | "left" | "slow" | "closed" | "failed";
+
+/** A stream as the table sees it. */
+export interface OpenStream {
+	/** Bytes of a started piece that the reader has not taken. */
+	readonly waiting: number;
+	/** Looks after it: sends a heartbeat, or lets its reader go. */
+	beat(now: number): void;
+	end(reason: StreamEnd): void;
+}
 
 /** The open streams of a handler. */
 export class StreamTable {
@@ -23,7 +37,7 @@ export class StreamTable {
 	/** Whether so much waits for all readers together that those who take nothing cannot be waited for. */
 	isFull = false;
 	readonly now: () => number = () => performance.now();
-	readonly #open = new Set<EventStream>();
+	readonly #open = new Set<OpenStream>();
 	readonly #lookMs: number;
 	#timer: ReturnType<typeof setInterval> | undefined;
 	#emptied: () => void = () => {};
@@ -41,12 +55,12 @@ export class StreamTable {
 		return this.#open.size;
 	}
 
-	add(stream: EventStream): void {
+	add(stream: OpenStream): void {
 		this.#open.add(stream);
 		this.#timer ??= unheld(setInterval(() => this.look(), this.#lookMs));
 	}
 
-	remove(stream: EventStream): void {
+	remove(stream: OpenStream): void {
 		this.#open.delete(stream);
 		if (this.#open.size > 0) return;
 		clearInterval(this.#timer);

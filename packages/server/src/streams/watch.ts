@@ -12,10 +12,11 @@
 import type { LoggedEvent } from "holdfast/execute";
 import type { ServedCaller, SessionService } from "../service/index.ts";
 import { type Chunk, chunkAfter, chunksOf } from "./chunk.ts";
-import type { Source, StartSource, StreamEnd } from "./event-stream.ts";
+import type { Source, StartSource } from "./event-stream.ts";
 import type { Feed, FeedWatcher } from "./feed.ts";
 import type { FeedTable } from "./feed-table.ts";
 import { isGone } from "./is-gone.ts";
+import type { StreamEnd } from "./stream-table.ts";
 
 /** Where a watcher stops: after the next end of an execution, after the last one, or never. */
 export type Until = "complete" | "idle" | "never";

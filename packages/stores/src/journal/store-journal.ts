@@ -23,7 +23,7 @@ import { claimKey, headKey, segmentKey } from "./derived-keys.ts";
 import { atOnce, commitDocument, deleteDocuments, loadDocument, sessionConflict } from "./documents.ts";
 import { type Head, newHead, readHead } from "./head.ts";
 import { copySegments, listSegments, readEntries } from "./segments.ts";
-import { type Seen, StoreLease } from "./store-lease.ts";
+import { type JournalParts, type Seen, StoreLease } from "./store-lease.ts";
 import { fence, inCallOrder, processOf, remember, type StoreProcess } from "./store-process.ts";
 
 /** Options of `storeJournal`. */
@@ -34,18 +34,6 @@ export interface StoreJournalOptions {
 	readonly workerId?: string;
 	/** Ids of sessions and leases. Default: UUIDs. */
 	readonly ids?: { uuid(): string };
-}
-
-/** The journal parts that a lease needs. */
-export interface JournalParts {
-	readonly store: SessionStore;
-	readonly process: StoreProcess;
-	readonly workerId: string;
-	newId(): string;
-	isClosed(): boolean;
-	look(key: string): Promise<Seen>;
-	/** Something that must be done before the journal is closed. */
-	pending(work: Promise<unknown>): void;
 }
 
 /**

@@ -11,6 +11,7 @@ import {
 	type Lease,
 	leaseLost,
 	lookAt,
+	type SessionStore,
 	type StoredInput,
 } from "holdfast/host";
 import { type Claim, keepClaim, orderOf } from "./claims.ts";
@@ -18,13 +19,24 @@ import { headKey, segmentKey } from "./derived-keys.ts";
 import { commitDocument, deleteDocuments, loadDocument, sessionConflict, type Version } from "./documents.ts";
 import { type Head, type Span, storeFormat } from "./head.ts";
 import { encodeFacts, type Segment } from "./segments.ts";
-import type { JournalParts } from "./store-journal.ts";
-import { fence } from "./store-process.ts";
+import { fence, type StoreProcess } from "./store-process.ts";
 
 /** A head, or its absence, under a version. */
 export interface Seen {
 	readonly head: Head | undefined;
 	readonly version: Version | null;
+}
+
+/** The journal parts that a lease needs. */
+export interface JournalParts {
+	readonly store: SessionStore;
+	readonly process: StoreProcess;
+	readonly workerId: string;
+	newId(): string;
+	isClosed(): boolean;
+	look(key: string): Promise<Seen>;
+	/** Something that must be done before the journal is closed. */
+	pending(work: Promise<unknown>): void;
 }
 
 export class StoreLease implements Lease {

@@ -2,16 +2,22 @@
 // watchers are notified of them, the holder of a killed or deleted session is notified, and sessions can be listed.
 import type { SessionStore } from "holdfast/host";
 import { makeWatchers, type Watchers } from "holdfast/host";
-import type { StoreLease } from "./store-lease.ts";
 
 /** How many keys are remembered for listing, and how many fences; the oldest are forgotten. */
 const mostRemembered = 100_000;
+
+/** A lease as it is told of its loss. */
+export interface FencedLease {
+	readonly key: string;
+	/** The session may have been taken from it. */
+	noticeFence(): void;
+}
 
 export interface StoreProcess {
 	readonly workers: Set<string>;
 	readonly watchers: Watchers;
 	/** Leases that subscribe to their loss. */
-	readonly listening: Set<StoreLease>;
+	readonly listening: Set<FencedLease>;
 	/** Epochs at or below these were seized or deleted, by key. */
 	readonly fences: Map<string, number>;
 	/** Keys that were used. */

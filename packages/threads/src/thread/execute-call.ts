@@ -3,12 +3,13 @@
 import { after, isThenable, messageOf } from "@holdfast/upp";
 import type { ToolContext } from "holdfast";
 import type { NamespaceContext, ProjectItem, ThreadState, ToolArgs, ToolResult } from "../types/index.ts";
+import type { Callable } from "./callable.ts";
 import { boundName, boundText, sideOf } from "./flow.ts";
 import type { LiveRun } from "./live-run.ts";
 import { callMcp } from "./mcp-tools.ts";
 import { askWhole, modelsOf } from "./model-binding.ts";
 import { recordCall, tokensOf } from "./model-calls.ts";
-import { type Callable, callName } from "./project-index.ts";
+import { callName } from "./project-index.ts";
 import { assembleRequest, logged } from "./request.ts";
 import { hookCall, type StoredResult } from "./row.ts";
 import { callAgent, createAgent, isOffered, messageAgent } from "./subagents.ts";

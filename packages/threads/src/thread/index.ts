@@ -1,7 +1,8 @@
 // Door of threads.
 
+export type { GivenMcpTool } from "./callable.ts";
 export type { ThreadLog, ThreadLogger } from "./logs.ts";
-export { type GivenMcp, type GivenMcpTool, mcpProblems } from "./mcp-tools.ts";
+export { type GivenMcp, mcpProblems } from "./mcp-tools.ts";
 export { dataOf } from "./message-data.ts";
 export { callOf, type ModelCall } from "./model-calls.ts";
 export type { ModelFacts, ModelLists } from "./model-lists.ts";

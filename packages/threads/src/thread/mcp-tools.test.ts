@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import type { ToolDefinition } from "../types/index.ts";
-import type { GivenMcp, GivenMcpTool } from "./mcp-tools.ts";
+import type { GivenMcpTool } from "./callable.ts";
+import type { GivenMcp } from "./mcp-tools.ts";
 import { oneAgent, type Reply, said, say, scripted, start } from "./threads.fixture.ts";
 
 const calls = (name: string, args: unknown = {}): Reply => ({ calls: [{ name, args, id: "c1" }] });

@@ -1,25 +1,9 @@
 // Tools of MCP servers in a project: resolves the `mcp:` names of prompts, and runs their calls. The program connects the
 // servers with `connectMcp` of @holdfast/mcp; threads depend only on these interfaces.
 import { messageOf } from "@holdfast/upp";
-import { HoldfastError, type RetryPolicy, type ToolContext } from "holdfast";
+import { HoldfastError, type ToolContext } from "holdfast";
 import type { Project, PromptToolConfig, ToolResult } from "../types/index.ts";
-import type { Callable } from "./project-index.ts";
-
-/** A tool of an MCP server, as returned by `tools()` of `connectMcp`. */
-export interface GivenMcpTool {
-	/** Name of its server. */
-	readonly server: string;
-	/** The server's own name of it. */
-	readonly toolName: string;
-	readonly description?: unknown;
-	/** JSON Schema of its arguments. */
-	readonly parameters?: unknown;
-	/** How a call may be retried after a crash. Default `manual-recovery`. */
-	readonly retryPolicy?: RetryPolicy;
-	readonly needsApproval?: unknown;
-	// biome-ignore lint/suspicious/noExplicitAny: arguments of any tool
-	run(params: any, context: ToolContext): unknown;
-}
+import type { Callable, GivenMcpTool } from "./callable.ts";
 
 /** Connected MCP servers, such as the result of `connectMcp` of `@holdfast/mcp`. */
 export interface GivenMcp {

@@ -12,43 +12,13 @@ import type {
 	PromptDefinition,
 	PromptToolConfig,
 	SubagentToolConfig,
-	SubpromptConfig,
 	ToolArgs,
 	ToolDefinition,
 } from "../types/index.ts";
+import type { Callable, ResumableAgent } from "./callable.ts";
 import { agentIsGone } from "./decider.ts";
 import { evolveFlow, type Flow, type FlowRules } from "./flow.ts";
-import { type GivenMcp, type GivenMcpTool, mcpCallables, mcpProblems } from "./mcp-tools.ts";
-
-/** Something that a model can call. */
-export type Callable = {
-	/** As the model calls it. */
-	readonly name: string;
-	readonly description: string;
-	readonly parameters: Record<string, unknown>;
-} & (
-	| { readonly kind: "tool"; readonly item: ProjectItem<"tool">; readonly config: PromptToolConfig }
-	| { readonly kind: "provider"; readonly config: PromptToolConfig; readonly provider?: string }
-	| { readonly kind: "mcp"; readonly tool: GivenMcpTool; readonly config: PromptToolConfig }
-	| {
-			readonly kind: "prompt";
-			readonly item: ProjectItem<"prompt">;
-			readonly config: SubpromptConfig;
-	  }
-	| { readonly kind: "handoff"; readonly item: ProjectItem<"agent"> }
-	| {
-			readonly kind: "agent";
-			readonly item: ProjectItem<"agent">;
-			readonly config: SubagentToolConfig;
-	  }
-	| { readonly kind: "create" | "message"; readonly agents: readonly ResumableAgent[] }
-);
-
-/** An agent whose instances take further messages. */
-export interface ResumableAgent {
-	readonly item: ProjectItem<"agent">;
-	readonly config: SubagentToolConfig;
-}
+import { type GivenMcp, mcpCallables, mcpProblems } from "./mcp-tools.ts";
 
 interface Callables {
 	readonly all: readonly Callable[];

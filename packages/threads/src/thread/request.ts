@@ -8,13 +8,13 @@ import type {
 	ProviderRequest,
 	ProviderTool,
 } from "../types/index.ts";
+import type { Callable } from "./callable.ts";
 import { boundName, sideOf, stopResponse } from "./flow.ts";
 import { fromLlmMessages, isImage, llmMessages, providerHistory } from "./history.ts";
 import { filterMessages, type HookScope, hasHooks, prefilterHistory, systemMessage } from "./hooks.ts";
 import type { LiveRun } from "./live-run.ts";
 import { type BoundModel, requestOptions } from "./model-binding.ts";
 import type { EnvironmentPart, ThreadPlace } from "./parts.ts";
-import type { Callable } from "./project-index.ts";
 import { renderPrompt, requireVariables } from "./render-prompt.ts";
 import type { Row } from "./row.ts";
 import { isAlwaysOffered, isOffered } from "./subagents.ts";

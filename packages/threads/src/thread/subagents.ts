@@ -2,13 +2,14 @@
 // again: the child's id, its messages and its runs derive from the call (keeps I3).
 import type { ToolContext } from "holdfast";
 import type { ProjectItem, SubagentRegistryEntry, ThreadState, ToolResult } from "../types/index.ts";
+import type { Callable, ResumableAgent } from "./callable.ts";
 import { copyFiles, missingFile } from "./child-files.ts";
 import { deliver, failure, waitFor } from "./child-runs.ts";
 import { attachmentsOf } from "./flow.ts";
 import { afterSubagentCreated } from "./hooks.ts";
 import type { LiveRun } from "./live-run.ts";
 import type { EnvironmentPart } from "./parts.ts";
-import { type Callable, isResumable, type ResumableAgent } from "./project-index.ts";
+import { isResumable } from "./project-index.ts";
 import type { ParentLink, ThreadRecord } from "./records.ts";
 import type { ThreadSystem } from "./system.ts";
 

@@ -24,13 +24,14 @@ export {
 	isToolResultMessage,
 	isUserMessage,
 	Message,
+	type MessageJSON,
 	type MessageOptions,
 	type MessageType,
+	messageToJSON,
 	ToolResultMessage,
 	UserMessage,
 } from "./message.ts";
 export { messageFromJSON } from "./message-from-json.ts";
-export { type MessageJSON, messageToJSON } from "./message-json.ts";
 export { asMessage, asMessages, insteadOf } from "./other-messages.ts";
 export { deepest, isPlainRecord, storable } from "./storable.ts";
 export type {

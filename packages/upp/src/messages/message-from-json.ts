@@ -2,6 +2,7 @@
 
 import { HoldfastError, isHoldfastError } from "../errors/index.ts";
 import { type AssistantContent, isContentBlock, type ProviderMetadata, type UserContent } from "./content.ts";
+import type { MessageJSON } from "./message.ts";
 import {
 	type AnyMessage,
 	AssistantMessage,
@@ -9,7 +10,6 @@ import {
 	ToolResultMessage,
 	UserMessage,
 } from "./message.ts";
-import type { MessageJSON } from "./message-json.ts";
 import type { ToolCall, ToolResult } from "./tool.ts";
 import { base64ToBytes, decodeValue, type JSONValue } from "./value-codec.ts";
 

@@ -7,11 +7,12 @@ import {
 	isToolResultMessage,
 	isUserMessage,
 	Message,
+	type MessageJSON,
+	messageToJSON,
 	ToolResultMessage,
 	UserMessage,
 } from "./message.ts";
 import { messageFromJSON } from "./message-from-json.ts";
-import { type MessageJSON, messageToJSON } from "./message-json.ts";
 
 describe("a message", () => {
 	test("has its own id and time unless they are given", () => {

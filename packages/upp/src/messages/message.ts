@@ -3,8 +3,9 @@
 
 import { uuid } from "../ids/index.ts";
 import type { AssistantContent, ContentBlock, ProviderMetadata, UserContent } from "./content.ts";
-import { type MessageJSON, messageToJSON } from "./message-json.ts";
 import type { ToolCall, ToolResult } from "./tool.ts";
+
+import { encodeValue, type JSONValue } from "./value-codec.ts";
 
 const brand = Symbol.for("holdfast.message");
 
@@ -147,4 +148,36 @@ function textOf(content: readonly ContentBlock[], between: string): string {
 function resultText(result: unknown): string {
 	if (typeof result === "string") return result;
 	return JSON.stringify(result) ?? "";
+}
+
+/** A message as JSON data. */
+export interface MessageJSON {
+	id: string;
+	type: MessageType;
+	content: JSONValue[];
+	toolCalls?: JSONValue[];
+	results?: JSONValue[];
+	metadata?: JSONValue;
+	/** ISO 8601. */
+	timestamp: string;
+}
+
+/**
+ * Turns a message into JSON data that `messageFromJSON` turns back exactly.
+ * @throws HoldfastError `unserialisable_value` where content or results hold what JSON cannot say.
+ */
+export function messageToJSON(message: Message): MessageJSON {
+	const given = message as AnyMessage;
+	const json: MessageJSON = {
+		id: given.id,
+		type: given.type,
+		content: given.type === "tool_result" ? [] : (encodeValue(given.content) as JSONValue[]),
+		timestamp: given.timestamp.toISOString(),
+	};
+	if (given.type === "assistant" && given.toolCalls !== undefined) {
+		json.toolCalls = encodeValue(given.toolCalls) as JSONValue[];
+	}
+	if (given.type === "tool_result") json.results = encodeValue(given.results) as JSONValue[];
+	if (given.metadata !== undefined) json.metadata = encodeValue(given.metadata);
+	return json;
 }

@@ -7,19 +7,15 @@ export { checkedModel, markChecked } from "./checked-model.ts";
 export { createProvider, type ProviderOptions } from "./create-provider.ts";
 export type {
 	BoundLLMModel,
+	KeyStrategy,
 	LLMCapabilities,
 	LLMHandler,
 	LLMRequest,
 	LLMResponse,
 	LLMStreamResult,
+	ProviderConfig,
 	RetryInfo,
+	RetryStrategy,
 } from "./model-port.ts";
 export { isRetrying, markRetrying } from "./own-retries.ts";
-export type {
-	KeyStrategy,
-	ModelReference,
-	Provider,
-	ProviderConfig,
-	ProviderModalities,
-	RetryStrategy,
-} from "./provider.ts";
+export type { ModelReference, Provider, ProviderModalities } from "./provider.ts";

@@ -1,7 +1,7 @@
 // Who listens to which hook, in order, and how a handler is called: what it throws names its plugin.
 import { HoldfastError, type Message } from "@holdfast/upp";
+import type { PluginTurn } from "../policy-run.ts";
 import type { HookContext, HookName, PluginHooks } from "./plugin.ts";
-import type { TurnFrame } from "./plugin-set.ts";
 
 /** A handler and whose it is. */
 export interface Listener<Handler> {
@@ -45,7 +45,7 @@ export function pluginFailed(plugin: string, hook: string, cause: unknown): Hold
 }
 
 /** What every handler of a turn is given; the history is built when it is read. */
-export function hookContext(turn: TurnFrame): HookContext {
+export function hookContext(turn: PluginTurn): HookContext {
 	let history: readonly Message[] | undefined;
 	return {
 		sessionKey: turn.sessionKey,

@@ -2,7 +2,7 @@ import { scriptedModel } from "@holdfast/testing";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { Agent } from "../../agent/agent.ts";
 import { acceptInput, storedInput } from "../../facts/input.ts";
-import { memoryHost } from "../../host/host-port.ts";
+import { memoryHost } from "../../host/memory-host.ts";
 import { joinStages } from "../join-stages.ts";
 import { definePlugin, type HookName, type Plugin, type PluginHost } from "./plugin.ts";
 import { setupPlugins } from "./plugin-set.ts";

@@ -5,7 +5,7 @@ import { Agent } from "../../agent/agent.ts";
 import type { AgentOptions } from "../../agent/options.ts";
 import { allOf } from "../../execution-host/execution-host.fixture.ts";
 import { createInMemoryExecutionHost } from "../../execution-host/in-memory.ts";
-import { memoryHost } from "../../host/host-port.ts";
+import { memoryHost } from "../../host/memory-host.ts";
 import { definePlugin, type Plugin, type PluginHooks } from "./plugin.ts";
 import { eventsOf, openCalls } from "./plugins.fixture.ts";
 

@@ -2,14 +2,14 @@
 
 import { plainJson } from "../../tools/index.ts";
 import type { InterceptedCall, InterceptedResult, ReplacedResult, ToolCallDecision } from "../interceptor.ts";
+import type { PluginTurn } from "../policy-run.ts";
 import { guarded, hookContext, type Listener, pluginFailed, textOf } from "./hook-table.ts";
 import type { PluginHooks, ToolResultReplacement } from "./plugin.ts";
-import type { TurnFrame } from "./plugin-set.ts";
 
 /** What a handler says of a call. */
 export async function decideCall(
 	{ plugin, handler }: Listener<PluginHooks["tool.call"]>,
-	turn: TurnFrame,
+	turn: PluginTurn,
 	{ toolCallId, toolName, input }: InterceptedCall,
 ): Promise<ToolCallDecision | undefined> {
 	const context = Object.assign(hookContext(turn), {
@@ -46,7 +46,7 @@ function notPermitted(toolName: string): string {
 /** The result as a handler leaves it. */
 export async function replaceResult(
 	{ plugin, handler }: Listener<PluginHooks["tool.result"]>,
-	turn: TurnFrame,
+	turn: PluginTurn,
 	{ toolCallId, toolName, input, status, output, error }: InterceptedResult,
 ): Promise<ReplacedResult> {
 	const result: ReplacedResult = { status, output, ...(status === "done" ? {} : { error }) };

@@ -2,7 +2,7 @@ import { scriptedModel } from "@holdfast/testing";
 import { AssistantMessage, type Message, UserMessage } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
 import { Agent } from "../../agent/agent.ts";
-import { memoryHost } from "../../host/host-port.ts";
+import { memoryHost } from "../../host/memory-host.ts";
 import { memoryValues } from "../../host/values.ts";
 import { compaction } from "../plugins/compaction.ts";
 import { eventsOf, shownIn } from "../plugins/plugins.fixture.ts";

@@ -1,8 +1,9 @@
 import { AssistantMessage, UserMessage } from "@holdfast/upp";
 import { expect, test } from "vitest";
 import { AgentState } from "../state/agent-state.ts";
+import { evolve } from "./evolve.ts";
 import type { Fact } from "./fact.ts";
-import { evolve, initialSession, type SessionState } from "./session-state.ts";
+import { initialSession, type SessionState } from "./session-state.ts";
 
 const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
 const question = new UserMessage("What is it?");

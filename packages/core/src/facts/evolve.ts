@@ -1,0 +1,365 @@
+// evolve: (state, fact) → state, the only way state comes to be (keeps I2). Pure, and constant in cost (keeps I5).
+import {
+	HoldfastError,
+	type Message,
+	type MessageOptions,
+	sumUsage,
+	type TokenUsage,
+	type ToolCall,
+	type ToolExecution,
+	type ToolResult,
+	ToolResultMessage,
+} from "@holdfast/upp";
+import { AgentState, type AgentStateParts, callIdsOf, withCalls } from "../state/index.ts";
+import { cutHistory, editMessage } from "./edit-message.ts";
+import type { Entry, ToolCallOutcome, ToolSettled } from "./fact.ts";
+import { lastOfNote, note } from "./fold-note.ts";
+import { unfold } from "./folded-state.ts";
+import type { Mutable } from "./mutable.ts";
+import { waitingRun, withoutChild, withPending, withSpent } from "./nested-waits.ts";
+import { isHidden, type OwnFold, OwnFoldFailed } from "./own-fold.ts";
+import { withoutRefusedFiles } from "./refused-files.ts";
+import { uncheckedOutput } from "./run-output.ts";
+import {
+	type CallState,
+	decided,
+	type LastFact,
+	newRun,
+	noCalls,
+	type RunState,
+	resumedRun,
+	shownCall,
+} from "./run-state.ts";
+import type { FoldOptions, SessionState } from "./session-state.ts";
+
+/** The message that carries an interrupted call's lack of a result. */
+const withoutResult = "The run ended before this call had a result.";
+
+/**
+ * The state after one more entry.
+ * @throws HoldfastError `journal_corrupt` when the entry cannot be where it is.
+ */
+export function evolve(state: SessionState, entry: Entry, options: FoldOptions): SessionState {
+	const next = withFact(state, entry, options);
+	return options.own === undefined ? next : withOwn(state, next, entry, options.own);
+}
+
+/** Committed facts stay: if the strategy's fold throws, the run fails when the strategy is asked next. */
+function withOwn(before: SessionState, next: SessionState, entry: Entry, fold: OwnFold): SessionState {
+	const { run } = next;
+	if (run === undefined || run.runId !== entry.runId || isHidden(entry.fact, before.run)) return next;
+	const own = ownAfter(before.run, entry, fold);
+	if (own === run.own) return next;
+	if (run === before.run) return { ...next, run: { ...run, own } };
+	// It was created for this entry and is not shared yet: a copy for each fact would cost more than the fact.
+	(run as { own: unknown }).own = own;
+	return next;
+}
+
+function ownAfter(before: RunState | undefined, entry: Entry, fold: OwnFold): unknown {
+	try {
+		const own = entry.fact.kind === "run.started" ? fold.initial() : before?.own;
+		return own instanceof OwnFoldFailed ? own : fold.evolve(own, entry);
+	} catch (error) {
+		return new OwnFoldFailed(error);
+	}
+}
+
+function withFact(state: SessionState, entry: Entry, options: FoldOptions): SessionState {
+	const { fact, seq } = entry;
+	if (fact.kind === "folded") return unfold(seq, fact, options);
+	if (seq !== state.seq + 1) throw corrupt(entry, `expected entry ${state.seq + 1}`);
+	if (fact.kind === "run.started") {
+		const parts = AgentState.partsOf(state.agent);
+		return {
+			seq,
+			agent: AgentState.ofParts({ ...parts, step: 0, usage: undefined }),
+			context: state.context,
+			run: newRun(entry.runId, fact, parts.messages.length),
+			streamed: state.streamed,
+		};
+	}
+	if (fact.kind === "message.added") return { ...append(state, state.run, seq, fact.message), seq };
+	if (fact.kind === "message.updated" || fact.kind === "message.deleted")
+		return editMessage(
+			state,
+			seq,
+			fact.messageId,
+			fact.kind === "message.updated" ? fact.message : undefined,
+		);
+	if (fact.kind === "history.cut") return { ...cutHistory(state, fact.messageId), seq };
+	const { run } = state;
+	if (run === undefined || run.runId !== entry.runId) throw corrupt(entry, "it belongs to no open run");
+	switch (fact.kind) {
+		case "run.resumed":
+			return { ...state, seq, run: resumedRun(run, fact) };
+		case "run.parked":
+			return { ...state, seq, run: { ...run, parked: fact } };
+		case "input":
+			return append(
+				state,
+				{
+					...withSpent(run, fact),
+					inputId: run.inputId === "" ? fact.message.id : run.inputId,
+					status: "running",
+					wait: undefined,
+					last: { kind: "input", tag: fact.placement },
+				},
+				seq,
+				fact.message,
+			);
+		case "assistant": {
+			const toolCalls = fact.message.toolCalls ?? [];
+			const usage = sumUsage(run.usage, fact.usage);
+			const answered: RunState = {
+				...run,
+				step: fact.step,
+				executionsBefore: fact.step === run.step ? run.executionsBefore : run.executions.length,
+				last: { kind: "assistant", tag: fact.tag },
+				assistant: fact,
+				requested: undefined,
+				wait: undefined,
+				calls: toolCalls.length === 0 ? noCalls : toolCalls.map((call) => ({ call })),
+				unsettled: toolCalls.length,
+				crashes: toolCalls.length === 0 ? 0 : run.crashes,
+				usage,
+				cycles: run.cycles + 1,
+				lastCycle: { usage: fact.usage, before: run.lastCycle },
+				cost: run.cost + (fact.cost ?? 0),
+				output: run.output && uncheckedOutput(run.output),
+				unpriced: run.unpriced + (fact.cost === undefined ? 1 : 0),
+			};
+			return append(state, answered, seq, fact.message, { step: fact.step, usage });
+		}
+		case "tools.requested": {
+			const { step, tag } = fact;
+			const requested: RunState = {
+				...run,
+				step,
+				executionsBefore: step === run.step ? run.executionsBefore : run.executions.length,
+				last: { kind: "requested", tag },
+				requested: fact,
+				wait: undefined,
+				calls: fact.calls.map((call) => ({ call })),
+				unsettled: fact.calls.length,
+			};
+			const parts = AgentState.partsOf(state.agent);
+			const callIds = withCalls(callIdsOf(parts), fact.calls);
+			return { ...state, seq, agent: AgentState.ofParts({ ...parts, step, callIds }), run: requested };
+		}
+		case "tool.started": {
+			const calls = replaceCall(run, entry, fact.callId, (call) => ({ ...call, started: fact }));
+			return { ...state, seq, run: withoutChild({ ...run, calls }, fact.callId) };
+		}
+		case "tool.settled": {
+			const calls = replaceCall(run, entry, fact.callId, (call) => {
+				if (call.settled !== undefined) throw corrupt(entry, `call ${fact.callId} has its result already`);
+				return { ...call, settled: fact };
+			});
+			const unsettled = run.unsettled - 1;
+			const spent = withSpent(run, fact);
+			const told =
+				fact.streamed === undefined ? state : { ...state, streamed: state.streamed + fact.streamed };
+			if (unsettled > 0)
+				return { ...told, seq, run: withoutChild({ ...spent, calls, unsettled }, fact.callId) };
+			return closeRound(told, spent, calls, entry, options);
+		}
+		case "decision":
+			// A call that may run is still to be run: deciders are not asked before it was.
+			if (fact.topic === "approval") {
+				const { callId, approved, ...approval } = fact.answer as { callId: string; approved: boolean };
+				if (!approved) return { ...state, seq };
+				const calls = replaceCall(run, entry, callId, (call) => ({ ...call, approval }));
+				return { ...state, seq, run: { ...run, calls } };
+			}
+			return { ...state, seq, run: decided(run, fact) };
+		case "note":
+			// Neither being left on purpose nor a retry is a step of the work: deciders do not see them.
+			if (fact.topic === "model-retry") return { ...state, seq };
+			if (fact.topic === "suspended")
+				return { ...state, seq, run: { ...run, suspended: true, answeredAfter: startOfAsides(state) } };
+			if (fact.aside === true) {
+				const asides = { from: startOfAsides(state), until: seq };
+				return { ...note(state, fact.topic, fact.value), seq, run: { ...run, asides } };
+			}
+			return {
+				...note(state, fact.topic, fact.value),
+				seq,
+				run: { ...run, wait: undefined, step: fact.step, last: lastOfNote(fact) },
+			};
+		case "tools.pending":
+			return { ...state, seq, run: withPending(run, fact) };
+		case "waiting":
+			return { ...state, seq, run: waitingRun(run, fact) };
+		case "wait.ended": {
+			// Strategies do not see that their model could not be reached. Until it answers, `wait` counts its failures.
+			if (run.wait?.model !== undefined) return { ...state, seq, run: { ...run, status: "running" } };
+			const last: LastFact = { kind: "wait", tag: fact.tag, value: fact.until };
+			return { ...state, seq, run: { ...run, status: "running", wait: undefined, last } };
+		}
+		case "run.ended": {
+			let ended = state;
+			if (run.unsettled > 0) {
+				// A killed run leaves calls open: a history never holds a call without a result.
+				const calls = run.calls.map((call) =>
+					call.settled ? call : { ...call, settled: unanswered(run, call) },
+				);
+				ended = closeRound(state, run, calls, entry, options);
+			}
+			const over: Mutable<RunState> = { ...(ended.run as RunState), status: fact.outcome };
+			if (fact.error !== undefined) over.error = fact.error;
+			if (fact.partial !== undefined) over.partial = fact.partial;
+			// An ended run is not parked.
+			if (over.parked !== undefined) over.parked = undefined;
+			return { ...withoutRefusedFiles(ended, fact.error), seq, run: over };
+		}
+	}
+}
+
+function append(
+	state: SessionState,
+	run: RunState | undefined,
+	seq: number,
+	message: Message,
+	change?: { step: number; usage: TokenUsage },
+	shown: Message = message,
+): SessionState {
+	const parts = AgentState.partsOf(state.agent);
+	const messages = parts.messages.append(message);
+	const { step, usage } = change ?? parts;
+	const same = state.context === parts.messages && shown === message;
+	return {
+		seq,
+		agent: AgentState.ofParts({ ...parts, messages, step, usage, callIds: callIdsWith(parts, message) }),
+		context: same ? messages : state.context.append(shown),
+		run,
+		streamed: state.streamed,
+	};
+}
+
+/** Adds the calls of a message to the ids of all earlier calls. */
+function callIdsWith(parts: AgentStateParts, message: Message): AgentStateParts["callIds"] {
+	const { toolCalls } = message as { toolCalls?: readonly ToolCall[] };
+	return toolCalls === undefined ? parts.callIds : withCalls(callIdsOf(parts), toolCalls);
+}
+
+/** All calls of the step have results: they become one message, in the order of the calls. */
+function closeRound(
+	state: SessionState,
+	run: RunState,
+	calls: readonly CallState[],
+	{ seq, at }: Entry,
+	options: FoldOptions,
+): SessionState {
+	const over = calls as readonly SettledCall[];
+	// Made whole, not piece by piece: a list that grew keeps room for sixteen more, and this one is kept with the history.
+	const results = over.map(resultOf);
+	const shown = shownResults(over, results, options);
+	let executions = run.executions;
+	for (const { call, started, settled } of over) {
+		const execution: ToolExecution = {
+			toolName: call.toolName,
+			// A strategy finds its own calls by the ids that it gave them.
+			toolCallId: run.requested === undefined ? call.toolCallId : (call.providerCall?.id ?? call.toolCallId),
+			arguments: (started?.input as Record<string, unknown> | undefined) ?? shownArguments(run, call),
+			result: settled.result,
+			isError: settled.outcome !== "done",
+			duration: settled.duration,
+		};
+		if (settled.approved !== undefined) execution.approved = settled.approved;
+		if (settled.stack !== undefined) execution.stack = settled.stack;
+		executions = executions.append(execution);
+	}
+	const identity: MessageOptions = { timestamp: new Date(at) };
+	if (run.assistant?.resultsId !== undefined) identity.id = run.assistant.resultsId;
+	const message = new ToolResultMessage(results, identity);
+	const closed: RunState = {
+		...run,
+		calls,
+		unsettled: 0,
+		pending: undefined,
+		shows: undefined,
+		children: undefined,
+		rounds: run.rounds + 1,
+		crashes: calls.some(({ settled }) => settled?.outcome === "unknown") ? run.crashes : 0,
+		last: { kind: "results", tag: (run.requested ?? run.assistant)?.tag ?? "act" },
+		executions,
+	};
+	// No model asked for these: its history holds neither the calls nor the results.
+	if (run.requested !== undefined) return { ...state, seq, run: closed };
+	const visible = shown === results ? message : new ToolResultMessage(shown, identity);
+	return append(state, closed, seq, message, undefined, visible);
+}
+
+/** The results as the model sees them; the same list where none is cut. */
+function shownResults(
+	calls: readonly SettledCall[],
+	results: readonly ToolResult[],
+	options: FoldOptions,
+): readonly ToolResult[] {
+	let shown: ToolResult[] | undefined;
+	for (let index = 0; index < calls.length; index++) {
+		const { call, settled } = calls[index] as SettledCall;
+		const visible = options.show(call.toolName, settled.result);
+		if (visible === settled.result) continue;
+		shown ??= results.slice();
+		shown[index] = { ...(results[index] as ToolResult), result: visible };
+	}
+	return shown ?? results;
+}
+
+/** The input that was shown for a call with an outside answer. */
+function shownArguments({ pending }: RunState, call: ToolCall): ToolCall["arguments"] {
+	const shown = pending?.find(({ callId }) => callId === call.toolCallId);
+	return shown === undefined ? call.arguments : shownCall(call, shown).arguments;
+}
+
+type SettledCall = CallState & { readonly settled: ToolSettled };
+
+function resultOf({ call, settled }: SettledCall): ToolResult {
+	const result: ToolResult = { toolCallId: call.toolCallId, result: settled.result };
+	if (settled.outcome !== "done") result.isError = true;
+	if (settled.denied !== undefined && settled.outcome === "error") result.denied = true;
+	if (settled.metadata !== undefined) result.metadata = settled.metadata;
+	return result;
+}
+
+function unanswered(run: RunState, call: CallState): ToolSettled {
+	const outcome: ToolCallOutcome = call.started === undefined ? "cancelled" : "unknown";
+	return {
+		kind: "tool.settled",
+		step: run.step,
+		callId: call.call.toolCallId,
+		outcome,
+		result: withoutResult,
+		duration: 0,
+	};
+}
+
+function replaceCall(
+	run: RunState,
+	entry: Entry,
+	callId: string,
+	change: (call: CallState) => CallState,
+): readonly CallState[] {
+	const at = run.calls.findIndex((call) => call.call.toolCallId === callId);
+	const call = run.calls[at];
+	if (call === undefined) throw corrupt(entry, `the step has no call ${callId}`);
+	if (run.calls.length === 1) return [change(call)];
+	const calls = [...run.calls];
+	calls[at] = change(call);
+	return calls;
+}
+
+/** The entry before the notes of policy that come last. */
+function startOfAsides({ seq, run }: SessionState): number {
+	return run?.asides?.until === seq ? run.asides.from : seq;
+}
+
+function corrupt(entry: Entry, why: string): HoldfastError {
+	return new HoldfastError(
+		"journal_corrupt",
+		`Entry ${entry.seq} (${entry.fact.kind}) cannot be where it is: ${why}. The journal was changed from outside; restore a backup.`,
+		{ data: { seq: entry.seq, kind: entry.fact.kind } },
+	);
+}

@@ -1,0 +1,37 @@
+// The parts of a state, which only the core sees, and the ids of all calls in one.
+import type { Message, TokenUsage, ToolCall } from "@holdfast/upp";
+import { IdSet } from "./id-set.ts";
+import type { List } from "./list.ts";
+import type { PlanStep } from "./plan-step.ts";
+import type { SubagentExecutionTrace } from "./subagent-trace.ts";
+
+/** The parts of a state; internal to the core. */
+export interface AgentStateParts {
+	readonly messages: List<Message>;
+	readonly step: number;
+	readonly metadata: Readonly<Record<string, unknown>>;
+	readonly reasoning: List<string>;
+	readonly plan: readonly PlanStep[] | undefined;
+	readonly usage: TokenUsage | undefined;
+	readonly subagentTraces: List<SubagentExecutionTrace> | undefined;
+	/** Ids of all earlier calls; undefined until first used. */
+	readonly callIds: IdSet | undefined;
+}
+
+/** Ids of all calls there were, those of messages that were taken out since included. */
+export function callIdsOf({ callIds, messages }: Pick<AgentStateParts, "callIds" | "messages">): IdSet {
+	if (callIds !== undefined) return callIds;
+	let all = IdSet.empty();
+	for (const message of messages.from(0)) {
+		const { toolCalls } = message as { toolCalls?: readonly ToolCall[] };
+		if (toolCalls !== undefined) all = withCalls(all, toolCalls);
+	}
+	return all;
+}
+
+/** The ids with those of calls. */
+export function withCalls(ids: IdSet, calls: readonly ToolCall[]): IdSet {
+	let all = ids;
+	for (const { toolCallId } of calls) all = all.add(toolCallId);
+	return all;
+}
