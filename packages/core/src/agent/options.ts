@@ -54,7 +54,7 @@ export interface AgentOptions<Tools extends ToolSet = ToolSet, Schema extends Ou
 	 * With `required`, or a tool by name, it calls one in every step: a limit such as `maxSteps` ends that.
 	 */
 	readonly toolChoice?: AgentToolChoice;
-	/** The system prompt; another name for `system`. It is part of every request and never of the history. */
+	/** The system prompt. It is part of every request and never of the history. */
 	readonly instructions?: string;
 	/** How the agent works: `loop()`, `react()`, `plan()`, one made by `strategy()`, or a custom one. Default: `loop()`. */
 	readonly execution?: ExecutionStrategy | Decider;
