@@ -1,6 +1,6 @@
 // The one loop (keeps I1): look at the state, decide, act, commit, continue, until the run ends or is asked to stop.
 // A run that crashed comes through the same door: the state says what is open, and the loop continues from there.
-import { AssistantMessage, emptyUsage, type HoldfastError, isThenable } from "@holdfast/upp";
+import { type HoldfastError, isThenable } from "@holdfast/upp";
 import {
 	errorData,
 	type Fact,
@@ -15,7 +15,8 @@ import type { Action, AskAction, ModelAction, NoteAction } from "./action.ts";
 import { withinCall } from "./call-scope.ts";
 import { carryOutCalls, recordCarriedOut } from "./carry-out-calls.ts";
 import { checkOutput, owesOutput } from "./check-output.ts";
-import { commit, type DriveOutcome, stepOf, stopOrFail } from "./end-run.ts";
+import { commit, type DriveOutcome, stepOf } from "./end-run.ts";
+import { leaveCompleted, recoverOrFail, saidAtTheEnd } from "./leave-run.ts";
 import { type ModelAnswer, ModelCall } from "./model-call.ts";
 import { waitForModel } from "./model-wait.ts";
 import type { Run } from "./run.ts";
@@ -54,7 +55,7 @@ export async function drive(run: Run): Promise<DriveOutcome> {
 			done = false;
 		}
 	} catch (error) {
-		return await stopOrFail(run, error);
+		return await recoverOrFail(run, error);
 	}
 }
 
@@ -224,6 +225,7 @@ async function modelFailed(
 /** Ends the run; undefined when an input came in at the last moment and was taken: the run continues. */
 function finish(run: Run): MaybePromise<DriveOutcome | undefined> {
 	run.checkStopped();
+	if (run.interceptors.leaving !== undefined) return leaveCompleted(run);
 	const ending = run.lastWords === undefined ? onlyCompleted : [saidAtTheEnd(run, run.lastWords), completed];
 	const committed = run.commit(ending, hasNoStepLeft(run) ? undefined : { onlyIfNothingWaits: true });
 	return committed === true
@@ -233,22 +235,6 @@ function finish(run: Run): MaybePromise<DriveOutcome | undefined> {
 
 const completed: Fact = { kind: "run.ended", outcome: "completed", marks: undefined }; // added later they take up more room
 const onlyCompleted: readonly Fact[] = [completed];
-
-/** What a strategy says for itself. No model was asked, so it costs nothing. */
-function saidAtTheEnd(run: Run, text: string, tag = "answer"): Fact {
-	const { clock, ids } = run.agent.ports;
-	return {
-		kind: "assistant",
-		step: stepOf(run),
-		tag,
-		message: new AssistantMessage(text, undefined, { id: ids.uuid(), timestamp: new Date(clock.now()) }),
-		usage: emptyUsage(),
-		stopReason: "stop",
-		modelId: run.agent.decider.name,
-		duration: 0,
-		cost: 0,
-	};
-}
 
 async function finishUnlessInputs(
 	run: Run,

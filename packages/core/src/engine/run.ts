@@ -14,7 +14,7 @@ import {
 
 import type { Append, AppendResult, MaybePromise } from "../host/index.ts";
 import type { DrivenStages } from "../policy/index.ts";
-import type { SubagentExecutionTrace } from "../state/index.ts";
+import type { GenerateResult, SubagentExecutionTrace } from "../state/index.ts";
 
 import type { ToolContext } from "../tools/index.ts";
 import { ChunkRecorder } from "./chunk-recorder.ts";
@@ -76,6 +76,8 @@ export class Run {
 	/** Whether the inbox held answers when it was resumed, and they have not been taken. */
 	hasAnswers: boolean;
 	lastWords: string | undefined; // of the strategy, when the run ends now
+	/** What policy around the run made of its result, once that is on record; `asked` from when it was asked. */
+	left: GenerateResult | "asked" | undefined;
 	#traces: TraceCollector | undefined;
 	#chunks: ChunkRecorder | undefined;
 	/** Characters that tools have streamed: of its session, with what is under way. */

@@ -127,8 +127,9 @@ function warnOfSteps({ agent, runId, sessionKey }: Run): void {
 /** Whether a run may end in the append of its answer: nobody is asked about either, or may hold the run between them. */
 export function mayEndAtOnce(run: Run): boolean {
 	const { hooks, output } = run.agent;
-	const { stepAfter, stop, continues } = run.interceptors;
-	const asked = hooks.onStepEnd ?? hooks.stopCondition ?? run.afterStep ?? stepAfter ?? stop ?? continues;
+	const { stepAfter, stop, continues, leaving } = run.interceptors;
+	const after = stepAfter ?? stop ?? continues ?? leaving;
+	const asked = hooks.onStepEnd ?? hooks.stopCondition ?? run.afterStep ?? after;
 	const isAsked = (asked ?? output ?? run.admission ?? run.ledger) !== undefined;
 	return !isAsked && run.stopReason === undefined && !run.inputs.any && run.passesStepEnd;
 }

@@ -3,6 +3,7 @@
 import { HoldfastError, isAssistantMessage, isMessage, isThenable, type Message } from "@holdfast/upp";
 import type { Entry } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
+import type { GenerateResult } from "../state/index.ts";
 import type {
 	InterceptedCall,
 	InterceptedResult,
@@ -25,6 +26,8 @@ export type DrivenStages = Omit<
 > & {
 	/** Names of those that have `toolCall`: an input that passed others is not what these would have made of it. */
 	readonly toolCallBy?: readonly string[];
+	/** Of a recorded run: what `after` and `onError` make of its result, which is recorded before the end is. */
+	leaving?(end: () => Promise<GenerateResult>): Promise<GenerateResult>;
 };
 
 /** The stages of a list, joined. */

@@ -70,6 +70,8 @@ export class RunPolicy {
 		if (this.around.length === 0) return;
 		const around = new AroundRun(this.around, context, from);
 		this.#through = around;
+		if (this.around.some(({ after, onError }) => (after ?? onError) !== undefined))
+			(this.stages as Mutable<DrivenStages>).leaving = (end) => within(() => this.leave(end));
 		const { turnBefore } = this.#ofList;
 		(this.stages as Mutable<DrivenStages>).turnBefore = async () => {
 			await within(() => around.enter());

@@ -316,10 +316,12 @@ async function endOf(run: Run, outcome: DriveOutcome, frame: TurnFrame): Promise
 	let error: ErrorData | undefined;
 	let given: GenerateResult | undefined;
 	try {
-		const left = await frame.leave(outcome, () => resultOf(run, outcome, turnSoFar));
+		const left = await leftWith(run, outcome, () =>
+			frame.leave(outcome, () => resultOf(run, outcome, turnSoFar)),
+		);
 		const result = await notifyComplete(run, outcome, left);
-		// What middleware made of it; without any, and of a run without an answer, there is nothing else to give.
-		if (frame.policy.around.length > 0) given = result;
+		// What policy made of it; without any, and of a run without an answer, there is nothing else to give.
+		if (frame.policy.around.length > 0 || run.left === left) given = result;
 	} catch (thrown) {
 		const isMeant = outcome.kind === "ended" ? outcome.outcome === "aborted" : outcome.reason === "waiting";
 		// What policy left of an error is what the journal says of it; a refusal speaks for itself.
@@ -328,6 +330,17 @@ async function endOf(run: Run, outcome: DriveOutcome, frame: TurnFrame): Promise
 			error = recorded?.code === "policy_refused" ? errorData(thrown) : (recorded ?? errorData(thrown));
 	}
 	return runResult(run, outcome, { turn: turnSoFar, given, error });
+}
+
+/** The result of a run, which policy has seen when its end was recorded, or sees now. */
+function leftWith(
+	run: Run,
+	outcome: DriveOutcome,
+	leave: () => Promise<GenerateResult>,
+): Promise<GenerateResult> | GenerateResult {
+	if (run.left === undefined || outcome.kind !== "ended" || outcome.outcome === "aborted") return leave();
+	if (run.left === "asked") throw outcome.error;
+	return run.left;
 }
 
 /** How a run ended. `given`: what middleware made of it. */

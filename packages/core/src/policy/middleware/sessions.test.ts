@@ -62,7 +62,7 @@ describe("a middleware in a session", () => {
 		]);
 	});
 
-	test("gives `result()` what `after` and `onError` return, and records what was said", async () => {
+	test("records what `after` and `onError` return after what was said, and a run that recovers completes", async () => {
 		const host = memoryHost();
 		const replacing: Middleware = {
 			name: "replacing",
@@ -72,13 +72,111 @@ describe("a middleware in a session", () => {
 		const { ask, agent } = talking([{ text: "said" }, { error: new Error("broken") }], [replacing], { host });
 		expect((await ask("one")).result.text).toBe("replaced");
 		const failed = await ask("two");
-		expect(failed.result).toMatchObject({ outcome: "error", text: "recovered" });
+		expect(failed.result).toMatchObject({ outcome: "completed", text: "recovered" });
 		expect(failed.result.error).toBeUndefined();
 		expect((await agent.session("s").state()).messages.map(({ text }) => text)).toEqual([
 			"one",
 			"said",
+			"replaced",
 			"two",
+			"recovered",
 		]);
+	});
+
+	test("leaves a result on record alone that `after` did not change, and records a changed output", async () => {
+		const host = memoryHost();
+		const output = { type: "object", properties: { city: { type: "string" } }, required: ["city"] } as const;
+		const outputs: unknown[] = [];
+		const counting: Middleware = {
+			name: "counting",
+			after(_, result) {
+				outputs.push(result.output);
+				return outputs.length === 1 ? result : { ...result, output: { city: "Rome" } };
+			},
+		};
+		const script = () => '{"city":"rome"}';
+		const { ask, agent } = talking(script, [counting], { host, output, tools: [] });
+		expect((await ask("one")).result.output).toEqual({ city: "rome" });
+		expect((await agent.session("s").state()).messages).toHaveLength(2);
+		const { result, seen } = await ask("two");
+		expect(result.output).toEqual({ city: "Rome" });
+		expect(seen.at(-1)).toMatchObject({ type: "run_end", outcome: "completed", output: { city: "Rome" } });
+		expect((await agent.session("s").state()).messages).toHaveLength(4);
+	});
+
+	test("fails a run whose `after` throws, unless an `onError` before it has a result", async () => {
+		const throwing: Middleware = {
+			name: "throwing",
+			after() {
+				throw new Error("not like this");
+			},
+		};
+		const saving: Middleware = { name: "saving", onError: (_, { message }) => resultOf(`saved: ${message}`) };
+		const failed = await talking(["said"], [throwing]).ask("one");
+		expect(failed.result).toMatchObject({ outcome: "error", error: { message: "not like this" } });
+		expect(failed.seen.at(-1)).toMatchObject({ type: "run_end", outcome: "error" });
+		const saved = await talking(["said"], [saving, throwing]).ask("one");
+		expect(saved.result).toMatchObject({ outcome: "completed", text: "saved: not like this" });
+	});
+
+	test("is asked again where the process dies before the end is on record, and its result is recorded once", async () => {
+		const journal = memoryJournal({ workerId: "dead" });
+		let reached = (): void => {};
+		const died = new Promise<void>((resolve) => {
+			reached = resolve;
+		});
+		let asked = 0;
+		const counting = (life: "dies" | "lives"): Middleware => ({
+			name: "counting",
+			after() {
+				asked++;
+				if (life === "lives") return resultOf(`changed ${asked}`);
+				reached();
+				return new Promise(() => {});
+			},
+		});
+		const first = talking(["said"], [counting("dies")], { host: journalHost(journal) });
+		void (await first.agent.session("s").send("one")).result();
+		await died;
+		journal.die();
+		const host = journalHost(journal.worker("next"));
+		const second = talking(["never"], [counting("lives")], { host });
+		const resumed = await second.agent.session("s").resume();
+		expect((await resumed?.result())?.text).toBe("changed 2");
+		const { messages } = await second.agent.session("s").state();
+		expect(messages.map(({ text }) => text)).toEqual(["one", "said", "changed 2"]);
+		expect(await second.agent.session("s").resume()).toBeNull();
+		expect([asked, second.model.requests.length]).toEqual([2, 0]);
+	});
+
+	test("takes an input in that came before it was asked, and leaves a later one to the next turn", async () => {
+		let steer: (() => Promise<unknown>) | undefined;
+		const seen: string[] = [];
+		const steering: Middleware = {
+			name: "steering",
+			async after(_, result) {
+				seen.push(result.turn.response.text);
+				await steer?.();
+				steer = undefined;
+				return result;
+			},
+		};
+		let release = (): void => {};
+		const gate = new Promise<void>((resolve) => {
+			release = resolve;
+		});
+		const { agent } = talking([{ text: "one", gate }, "two", "three", "four"], [steering]);
+		const session = agent.session("s");
+		steer = () => session.steer("and later?");
+		const run = await session.send("go");
+		for await (const event of run.watch()) if (event.type === "model_start") break;
+		await session.steer("and now?");
+		release();
+		expect((await run.result()).text).toBe("two");
+		await (await session.send("done?")).result();
+		const said = ["go", "one", "and now?", "two", "and later?", "three", "done?", "four"];
+		expect((await session.state()).messages.map(({ text }) => text)).toEqual(said);
+		expect(seen).toEqual(["two", "three", "four"]);
 	});
 
 	test("shows the model what `before` makes of input and state, in this run, and changes no record", async () => {

@@ -1,0 +1,103 @@
+// The end of a recorded run with policy around it: what `after` and `onError` make of its result is on record before the
+// end is (keeps I2), so every projection and every process shows it. A process that dies before that asks them again.
+import { AssistantMessage, emptyUsage } from "@holdfast/upp";
+import {
+	errorData,
+	type Fact,
+	finalOutputTag,
+	outputTopic,
+	type RunState,
+	stoppedFacts,
+} from "../facts/index.ts";
+import type { GenerateResult } from "../state/index.ts";
+import { plainJson } from "../tools/index.ts";
+import { withinCall } from "./call-scope.ts";
+import { resultOf } from "./conclude.ts";
+import { commit, type DriveOutcome, stepOf, stopOrFail } from "./end-run.ts";
+import type { Run } from "./run.ts";
+import { hasNoStepLeft, outputOf, turnOf } from "./step.ts";
+import { CommitFailed, CutShort, Stopped, Waits } from "./stopped.ts";
+
+const completed: DriveOutcome = { kind: "ended", outcome: "completed" };
+
+/** Ends a run that completed; undefined when an input came in before policy was asked: then the run continues. */
+export async function leaveCompleted(run: Run): Promise<DriveOutcome | undefined> {
+	if (!hasNoStepLeft(run)) {
+		await run.inputs.fetch();
+		if (await run.inputs.take("step-end")) return undefined;
+	}
+	if (run.lastWords !== undefined) {
+		// The tag keeps the strategy from saying them again after a crash.
+		await commit(run, [saidAtTheEnd(run, run.lastWords, finalOutputTag)]);
+		run.lastWords = undefined;
+	}
+	const result = await leave(run, completed);
+	// What is said to the run from here on is a turn of its own: policy has seen the end of this one.
+	return end(run, result, changesOf(run, result));
+}
+
+/** Ends a run that something was thrown out of: it completes where `onError` has a result, else it fails. Never rejects. */
+export async function recoverOrFail(run: Run, thrown: unknown): Promise<DriveOutcome> {
+	const { cause: error, facts = [], partial } = thrown instanceof CutShort ? thrown : { cause: thrown };
+	const isOurs = error instanceof Stopped || error instanceof CommitFailed || error instanceof Waits;
+	if (isOurs || run.left !== undefined || !isAsked(run)) return stopOrFail(run, thrown);
+	try {
+		const result = await leave(run, { kind: "ended", outcome: "error", error });
+		if (facts.length > 0) await commit(run, facts);
+		// The failure stays visible, and its call of the model is closed.
+		const failed: Fact = { kind: "note", step: stepOf(run), topic: "model-failed", value: errorData(error) };
+		const open = stoppedFacts(run.state.run as RunState);
+		return await end(run, result, [...open, failed, ...changesOf(run, result, "said")]);
+	} catch (failure) {
+		if (failure === error) return stopOrFail(run, thrown);
+		const about = partial === undefined ? { facts } : { facts, partial };
+		return stopOrFail(run, new CutShort(failure, about));
+	}
+}
+
+/** What a strategy or policy says for itself. No model was asked, so it costs nothing. */
+export function saidAtTheEnd(run: Run, text: string, tag = "answer"): Fact {
+	const { clock, ids } = run.agent.ports;
+	return {
+		kind: "assistant",
+		step: stepOf(run),
+		tag,
+		message: new AssistantMessage(text, undefined, { id: ids.uuid(), timestamp: new Date(clock.now()) }),
+		usage: emptyUsage(),
+		stopReason: "stop",
+		modelId: run.agent.decider.name,
+		duration: 0,
+		cost: 0,
+	};
+}
+
+/** Whether anybody may replace the error of a recorded run. */
+function isAsked({ agent, interceptors, sessionKey }: Run): boolean {
+	return sessionKey !== undefined && (interceptors.leaving ?? agent.hooks.onError) !== undefined;
+}
+
+async function leave(run: Run, outcome: DriveOutcome): Promise<GenerateResult> {
+	run.left = "asked";
+	// The hook `onError` belongs to the run as policy does: one that waits for it is refused.
+	const result = (): Promise<GenerateResult> => withinCall(run.processKey, () => resultOf(run, outcome));
+	return run.untilStopped(run.interceptors.leaving?.(result) ?? result());
+}
+
+async function end(run: Run, result: GenerateResult, facts: readonly Fact[]): Promise<DriveOutcome> {
+	await commit(run, [...facts, { kind: "run.ended", outcome: "completed" }]);
+	run.left = result;
+	return completed;
+}
+
+/** What a result says that is not on record yet. `said`: its text is, whatever the model said before. */
+function changesOf(run: Run, result: GenerateResult, text?: "said"): Fact[] {
+	const before = turnOf(run)?.response.text ?? "";
+	const given = result.turn?.response?.text ?? before;
+	const facts = text === "said" || given !== before ? [saidAtTheEnd(run, given, finalOutputTag)] : [];
+	const { output } = result;
+	if (output === undefined) return facts;
+	const value = plainJson(output);
+	if (facts.length > 0 || JSON.stringify(value) !== JSON.stringify(outputOf(run)))
+		facts.push({ kind: "decision", step: stepOf(run), topic: outputTopic, answer: { ok: true, value } });
+	return facts;
+}
