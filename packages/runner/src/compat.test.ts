@@ -5,6 +5,8 @@ import {
 	type CallOptions,
 	type ExecutionContext,
 	type PlanStep,
+	type RetryOptions,
+	type TokenUsage,
 	type ToolDefinition,
 } from "./compat.ts";
 import {
@@ -14,6 +16,8 @@ import {
 	type RunnerStep,
 	type RunnerTool,
 	type RunnerToolContext,
+	type RunTokenUsage,
+	type ToolRetryOptions,
 } from "./index.ts";
 
 test("the compatibility entry exports the runner's classes and types under their shared names", () => {
@@ -21,6 +25,8 @@ test("the compatibility entry exports the runner's classes and types under their
 	expectTypeOf<AgentSession>().toEqualTypeOf<RunnerSession>();
 	expectTypeOf<CallOptions>().toEqualTypeOf<ModelCallOptions>();
 	expectTypeOf<PlanStep>().toEqualTypeOf<RunnerStep>();
+	expectTypeOf<RetryOptions>().toEqualTypeOf<ToolRetryOptions>();
+	expectTypeOf<TokenUsage>().toEqualTypeOf<RunTokenUsage>();
 	expectTypeOf<ToolDefinition>().toEqualTypeOf<RunnerTool>();
 	expectTypeOf<ExecutionContext>().toEqualTypeOf<RunnerToolContext>();
 });

@@ -2,9 +2,11 @@
 // else. New programs import the names they stand for from `@holdfast/runner`.
 export { RunnerAgent as Agent } from "./agent/index.ts";
 export type { RunnerSession as AgentSession } from "./contract/agent-contract.ts";
+export type { RunTokenUsage as TokenUsage } from "./contract/agent-result.ts";
 export type { ModelCallOptions as CallOptions } from "./contract/llm-client.ts";
 export type { RunnerStep as PlanStep } from "./contract/plan-step.ts";
 export type {
 	RunnerTool as ToolDefinition,
 	RunnerToolContext as ExecutionContext,
+	ToolRetryOptions as RetryOptions,
 } from "./contract/tool-definition.ts";

@@ -33,7 +33,7 @@ export type {
 	MemoryChange,
 	ModelCall,
 	Provenance,
-	TokenUsage,
+	RunTokenUsage,
 } from "./contract/agent-result.ts";
 export { type ResultCode, resultCodes } from "./contract/error-codes.ts";
 export type {
@@ -86,12 +86,12 @@ export type {
 	PolicyQuestion,
 } from "./contract/safety-config.ts";
 export type {
-	RetryOptions,
 	RunnerTool,
 	RunnerToolContext,
 	ToolExecutor,
 	ToolMeta,
 	ToolOutput,
+	ToolRetryOptions,
 } from "./contract/tool-definition.ts";
 export {
 	databaseEventStore,

@@ -9,7 +9,7 @@ import type { LLMClient, ModelProvider, ScoreProvider } from "./llm-client.ts";
 import type { Planner, PlannerState, Reflector } from "./planner.ts";
 import type { PromptStore } from "./prompt-store.ts";
 import type { AuditSink, PolicyEngine } from "./safety-config.ts";
-import type { RetryOptions, RunnerTool, ToolExecutor } from "./tool-definition.ts";
+import type { RunnerTool, ToolExecutor, ToolRetryOptions } from "./tool-definition.ts";
 
 /**
  * The pattern of a content or write rule: a text, a regular expression, or a function that returns whether it matches.
@@ -98,7 +98,7 @@ export interface AgentConfig extends RuntimeFlags, EventHooks {
 	/** Ids of tools that run although they are not safe by default. */
 	readonly enableTools?: readonly string[];
 	/** Attempts at tools that have none of their own. */
-	readonly retry?: RetryOptions;
+	readonly retry?: ToolRetryOptions;
 	readonly score?: ScoreProvider;
 	/** Milliseconds a call of a model may take. Default: no limit. */
 	readonly modelTimeoutMs?: number;

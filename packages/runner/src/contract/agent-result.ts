@@ -23,7 +23,7 @@ export interface ModelCall {
 }
 
 /** Tokens of all calls. */
-export interface TokenUsage {
+export interface RunTokenUsage {
 	readonly inputTokens: number;
 	readonly outputTokens: number;
 	readonly totalTokens: number;
@@ -64,7 +64,7 @@ export interface AgentResult {
 	readonly steps?: number;
 	readonly actions?: readonly ActionResult[];
 	readonly modelCalls?: readonly ModelCall[];
-	readonly tokenUsage?: TokenUsage;
+	readonly tokenUsage?: RunTokenUsage;
 	/** US dollars; absent where a provider that was called has no price. */
 	readonly costEstimate?: number;
 	/** The events, or where an event store has them. */

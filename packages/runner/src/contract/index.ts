@@ -24,7 +24,7 @@ export type {
 	ModelCall,
 	Provenance,
 	RoutedCall,
-	TokenUsage,
+	RunTokenUsage,
 } from "./agent-result.ts";
 export type {
 	EventBus,
@@ -90,10 +90,10 @@ export type {
 } from "./safety-config.ts";
 export type { RunIdentity, SafetyLayer } from "./safety-layer.ts";
 export type {
-	RetryOptions,
 	RunnerTool,
 	RunnerToolContext,
 	ToolExecutor,
 	ToolMeta,
 	ToolOutput,
+	ToolRetryOptions,
 } from "./tool-definition.ts";

@@ -44,7 +44,7 @@ export interface ToolMeta {
 }
 
 /** How often a failing tool is tried, and how long is waited between. */
-export interface RetryOptions {
+export interface ToolRetryOptions {
 	/** Default: 3. */
 	readonly maxAttempts?: number;
 	/** Milliseconds before the second attempt, doubled each time. Default: 200. */
@@ -68,7 +68,7 @@ export interface RunnerTool {
 	readonly timeoutMs?: number;
 	/** Whether a call may be made twice without harm. Default: false. */
 	readonly idempotent?: boolean;
-	readonly retry?: RetryOptions;
+	readonly retry?: ToolRetryOptions;
 	/** Whether an error that it threw may be gone when it is tried again. */
 	classify?(error: unknown): "retriable" | "fatal";
 	run(input: unknown, context: RunnerToolContext): unknown;

@@ -6,7 +6,7 @@ import type {
 	ModelCall,
 	ResultError,
 	RunnerEvent,
-	TokenUsage,
+	RunTokenUsage,
 } from "../contract/index.ts";
 import type { Progress } from "../loop/index.ts";
 import { shownInput } from "./shown-input.ts";
@@ -139,7 +139,7 @@ function latencyOf(progress: Progress): Readonly<Record<string, number>> {
 	return Object.fromEntries(sums);
 }
 
-function usageOf(calls: readonly ModelCall[]): TokenUsage {
+function usageOf(calls: readonly ModelCall[]): RunTokenUsage {
 	let [inputTokens, outputTokens, estimated] = [0, 0, false];
 	for (const call of calls) {
 		inputTokens += call.inputTokens ?? 0;

@@ -8,10 +8,10 @@ import type {
 	CallAnswer,
 	MemoryChange,
 	ResultError,
-	RetryOptions,
 	RunnerTool,
 	RunnerToolContext,
 	ToolMeta,
+	ToolRetryOptions,
 } from "../contract/index.ts";
 import { type Attempt, readError, readOutput, refused } from "./read-output.ts";
 
@@ -31,7 +31,7 @@ export interface ToolCall {
 	/** The changes that the tool made through that memory; more are added while it runs. */
 	readonly changes: readonly MemoryChange[];
 	/** Of the agent, for tools that have none of their own. */
-	readonly retry: RetryOptions;
+	readonly retry: ToolRetryOptions;
 	readonly timers: { after(milliseconds: number, wake: () => void): () => void };
 	/** Asked before each attempt; what it gives keeps the attempt from being made. */
 	refuses?(attempt: number): MaybePromise<ResultError | undefined>;
@@ -209,7 +209,7 @@ class LateSignal {
 /** Milliseconds before the next attempt: doubled each time, a little apart for each run, and never before a server wants it. */
 function delayBefore(
 	attempt: number,
-	{ baseDelayMs = 200, maxDelayMs = 30_000 }: RetryOptions,
+	{ baseDelayMs = 200, maxDelayMs = 30_000 }: ToolRetryOptions,
 	rng: () => number,
 	meta: ToolMeta | undefined,
 ): number {

@@ -2,7 +2,7 @@
 
 import { durationFault, HoldfastError } from "@holdfast/upp";
 import { compileSchema } from "holdfast/execution";
-import { executorTool, memoryTool, type RetryOptions, type RunnerTool } from "../contract/index.ts";
+import { executorTool, memoryTool, type RunnerTool, type ToolRetryOptions } from "../contract/index.ts";
 
 const own: ReadonlySet<string> = new Set([memoryTool, executorTool]);
 
@@ -67,7 +67,7 @@ function faultOf(tool: RunnerTool): string | undefined {
 }
 
 /** Finds a problem with the delays between attempts. */
-export function faultOfDelays(retry: RetryOptions | undefined): string | undefined {
+export function faultOfDelays(retry: ToolRetryOptions | undefined): string | undefined {
 	for (const name of ["baseDelayMs", "maxDelayMs"] as const) {
 		const fault = durationFault(retry?.[name] ?? 0, { least: 0 });
 		if (fault !== undefined) return `a \`${name}\` that is not ${fault}`;
