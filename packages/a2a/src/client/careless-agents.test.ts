@@ -72,6 +72,38 @@ test("a server that never answers is given up: for its card, and for a call", as
 	await expect(remote.run({ prompt: "?" }, context())).rejects.toMatchObject({ code: "server_silent" });
 });
 
+test.each([true, false])(
+	"an agent that works without an end has its task cancelled at the deadline (streams: %s)",
+	async (streams) => {
+		const host = memoryHost();
+		const service = sessionService({
+			host,
+			agent: { model: scriptedModel(() => new Promise<never>(() => {})) },
+		});
+		onTestFinished(async () => {
+			await service.close({ drainMs: 0 });
+			await host.close();
+		});
+		const methods: string[] = [];
+		const url = await at(async (request) => {
+			if (request.method === "POST") methods.push((await request.clone().json()).method);
+			const response = await agent.fetch(request);
+			if (streams || request.method !== "GET") return response;
+			const card = await response.json();
+			return Response.json({ ...card, capabilities: { ...card.capabilities, streaming: false } });
+		});
+		const agent = a2aServer({ service, name: "Other", description: "Others.", url });
+		// Long enough for the task to begin on a busy machine.
+		const remote = await remoteAgent({ url, pollEveryMs: 5, deadlineMs: 1_500 });
+		await expect(remote.run({ prompt: "?" }, context())).rejects.toMatchObject({
+			code: "a2a_task_timeout",
+			data: { deadlineMs: 1_500 },
+		});
+		expect(methods.at(-1)).toMatch(/cancel/i);
+		await expect(remoteAgent({ url, deadlineMs: -1 })).rejects.toMatchObject({ code: "invalid_option" });
+	},
+);
+
 test("an artifact without an end ends the call, and its task is cancelled", async () => {
 	const asked: string[] = [];
 	const url = await at(async (request) => {

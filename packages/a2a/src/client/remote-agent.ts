@@ -91,6 +91,7 @@ const remoteAgentNames = optionNames<RemoteAgentOptions>({
 	needsApproval: true,
 	pollEveryMs: true,
 	maxFailures: true,
+	deadlineMs: true,
 });
 
 /**
@@ -109,6 +110,7 @@ const remoteAgentNames = optionNames<RemoteAgentOptions>({
 export async function remoteAgent(options: RemoteAgentOptions): Promise<RemoteAgent> {
 	checkOptionNames(options, remoteAgentNames, { of: "remoteAgent()" });
 	readDuration("pollEveryMs", options.pollEveryMs, 0, { least: 0 });
+	readDuration("deadlineMs", options.deadlineMs, 0, { most: Number.POSITIVE_INFINITY });
 	readDuration("silenceMs", options.silenceMs, 0, { most: Number.POSITIVE_INFINITY });
 	const { client, card } = await connect(options);
 	const { name = nameOf(card), description = describe(card), needsApproval, records } = options;

@@ -25,7 +25,18 @@ export interface FollowTaskOptions {
 	readonly pollEveryMs?: number;
 	/** How many looks in a row may fail before the call does. Default 10. */
 	readonly maxFailures?: number;
+	/**
+	 * Milliseconds that a call may take in all, however often its agent says that it works; then its task is cancelled. A call that is
+	 * continued after a crash has as long again. `Infinity`: no limit. Default 3,600,000, an hour.
+	 */
+	readonly deadlineMs?: number;
 }
+
+/** Milliseconds that a call may take: an hour. */
+const standardDeadlineMs = 3_600_000;
+
+/** Milliseconds that a timer can wait: 24 days, which is as good as no limit. */
+const longestTimerMs = 2 ** 31 - 1;
 
 /** Characters that a call may emit over all its streams: they are kept with the session. */
 const mostEmitted = 8 * 1024 * 1024;
@@ -37,6 +48,8 @@ export class RemoteRun {
 	readonly #params: RemoteCall;
 	readonly #context: ToolContext;
 	readonly #messageId: string;
+	/** Fires when the call is aborted, or takes too long. */
+	#signal: AbortSignal;
 	readonly #kept: KeptTasks | undefined;
 	#taskId: string | undefined;
 	/** Characters that were emitted. */
@@ -56,11 +69,15 @@ export class RemoteRun {
 		this.#options = options;
 		this.#params = params;
 		this.#context = context;
+		this.#signal = context.signal;
 		this.#messageId = digest(context.idempotencyKey);
 	}
 
 	async run(): Promise<unknown> {
-		const { signal } = this.#context;
+		const { signal: aborted } = this.#context;
+		const late = this.#deadline();
+		const signal = late === undefined ? aborted : AbortSignal.any([aborted, late.signal]);
+		this.#signal = signal;
 		try {
 			let task = this.#context.attempt > 1 ? await this.#again(signal) : undefined;
 			task ??= await this.#send();
@@ -70,9 +87,19 @@ export class RemoteRun {
 			if (signal.aborted || this.#isTooLong) await this.#cancel();
 			throw error;
 		} finally {
+			late?.clear();
 			// One that is cut off by the end of its process is looked for by the next.
-			if (!signal.aborted) this.#kept?.over(this.#messageId);
+			if (!aborted.aborted) this.#kept?.over(this.#messageId);
 		}
+	}
+
+	/** Fires when the call has taken as long as it may. */
+	#deadline(): { readonly signal: AbortSignal; clear(): void } | undefined {
+		const { deadlineMs = standardDeadlineMs } = this.#options;
+		if (deadlineMs > longestTimerMs) return undefined;
+		const late = new AbortController();
+		const timer = setTimeout(() => late.abort(tooLate(deadlineMs, this.#taskId)), deadlineMs);
+		return { signal: late.signal, clear: () => clearTimeout(timer) };
 	}
 
 	/** The task that an earlier attempt has begun. One whose id was kept is not asked for: it is followed until it is found. */
@@ -142,7 +169,7 @@ export class RemoteRun {
 			},
 			metadata: undefined,
 		};
-		const { signal } = this.#context;
+		const signal = this.#signal;
 		const answer = this.#streams
 			? await this.#drain(this.#client.sendMessageStream(request, { signal }))
 			: await this.#client.sendMessage(request, { signal });
@@ -168,7 +195,7 @@ export class RemoteRun {
 	async #follow(task: Task): Promise<Task> {
 		this.#taskId = task.id;
 		const { pollEveryMs = 1000, maxFailures = 10 } = this.#options;
-		const { signal } = this.#context;
+		const signal = this.#signal;
 		let failures = 0;
 		for (;;) {
 			try {
@@ -210,10 +237,10 @@ export class RemoteRun {
 			}
 		} catch (error) {
 			// A started task continues without the stream, unless it sent more than the limit.
-			if (task === undefined || this.#context.signal.aborted || this.#isTooLong) throw error;
+			if (task === undefined || this.#signal.aborted || this.#isTooLong) throw error;
 		}
 		if (task === undefined) throw lost(this.#taskId, undefined);
-		const { signal } = this.#context;
+		const signal = this.#signal;
 		// Agents cut their updates differently; the task itself has the whole.
 		return this.#client.getTask({ tenant: "", id: task.id }, { signal }).catch(() => {
 			signal.throwIfAborted();
@@ -257,6 +284,14 @@ function lost(taskId: string | undefined, cause: unknown): HoldfastError {
 		"a2a_task_lost",
 		"The remote agent can no longer be reached, so the state of the task is unknown.",
 		{ cause, retryable: true, data: { ...(taskId === undefined ? {} : { taskId }) } },
+	);
+}
+
+function tooLate(deadlineMs: number, taskId: string | undefined): HoldfastError {
+	return new HoldfastError(
+		"a2a_task_timeout",
+		`The remote agent has not finished within ${deadlineMs} ms, and its task is cancelled. Raise \`deadlineMs\` for tasks that take longer.`,
+		{ data: { deadlineMs, ...(taskId === undefined ? {} : { taskId }) } },
 	);
 }
 
