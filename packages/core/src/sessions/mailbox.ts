@@ -14,6 +14,7 @@ import {
 } from "../facts/index.ts";
 import type { Append, Input, Journal, MaybePromise, StoredInput } from "../host/index.ts";
 import type { AgentRun } from "./agent-run.ts";
+import { InboxLimit } from "./inbox-limit.ts";
 import type { LocalStore } from "./local-store.ts";
 import { type Admits, waitingEdit, waitingInput } from "./waiting-input.ts";
 
@@ -63,6 +64,7 @@ export class Mailbox {
 	readonly #storeKey: string;
 	readonly #local: LocalStore;
 	readonly #agent: Admits;
+	readonly #limit: InboxLimit;
 	#turns: QueuedTurn[] = [];
 	/** Settles when what is on its way into the inbox has arrived or was refused. */
 	#arriving: Promise<unknown> | undefined;
@@ -80,6 +82,7 @@ export class Mailbox {
 		this.#storeKey = storeKey;
 		this.#local = local;
 		this.#agent = agent;
+		this.#limit = new InboxLimit(journal, storeKey);
 	}
 
 	get length(): number {
@@ -142,6 +145,8 @@ export class Mailbox {
 		this.#local.queued.add(turn.inputId);
 		try {
 			turn.input = waitingInput(this.#agent, turn.inputId, turn.input);
+			const admitted = this.#limit.admit();
+			if (admitted !== undefined) await admitted;
 			const { duplicate } = await this.#arrived(
 				this.#journal.submit(this.#storeKey, {
 					id: turn.inputId,
@@ -177,6 +182,8 @@ export class Mailbox {
 	}
 
 	async #steer(runId: string, input: AcceptedInput): Promise<void> {
+		const admitted = this.#limit.admit();
+		if (admitted !== undefined) await admitted;
 		const { workerId } = this.#journal;
 		const { id } = input.message;
 		const said = { id, kind: "steer", runId, workerId, ...keyOf(input), body: storedInput(input) } as const;
@@ -187,6 +194,8 @@ export class Mailbox {
 	/** Puts a change of the history into the inbox; resolves to what is stored of it. */
 	async edit(id: string, edit: MessageEdit): Promise<unknown> {
 		const body = waitingEdit(this.#agent, edit);
+		const admitted = this.#limit.admit();
+		if (admitted !== undefined) await admitted;
 		await this.#arrived(this.#journal.submit(this.#storeKey, { id, kind: "edit", body }));
 		return body;
 	}

@@ -65,8 +65,8 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	/**
 	 * Accepts a turn. Resolves once it is durable; turns of one session run one after the other, in order.
 	 *
-	 * Rejects with `invalid_input` for an unknown input shape, `invalid_caller`, `duplicate_input`, `session_killed`, `journal_failed`,
-	 * `disk_full`, `agent_closed`.
+	 * Rejects with `invalid_input` for an unknown input shape, `invalid_caller`, `duplicate_input`, `inbox_full` while
+	 * about 1,000 inputs wait, `session_killed`, `journal_failed`, `disk_full`, `agent_closed`.
 	 */
 	async send(
 		input: SendInput,
@@ -127,7 +127,8 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	 * steps, else the next one does before its own input. Until then it waits in the inbox (`Input` of the kind `edit`). A call and
 	 * its result stay together: where a change removes one of them, the other is removed too.
 	 *
-	 * Rejects with `invalid_input` for an added message that has calls or results, and with `session_killed`, `journal_failed`, `disk_full`, `agent_closed`.
+	 * Rejects with `invalid_input` for an added message that has calls or results, `inbox_full` while about 1,000 inputs wait,
+	 * `session_killed`, `journal_failed`, `disk_full`, `agent_closed`.
 	 */
 	async edit(change: MessageEdit): Promise<void> {
 		return requests.edit(this.#queue(), change);

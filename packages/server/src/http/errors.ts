@@ -44,6 +44,7 @@ export const statusByCode: ReadonlyMap<string, number> = new Map([
 	["body_too_large", 413],
 	["value_too_large", 413],
 	["unsupported_media_type", 415],
+	["inbox_full", 429],
 	["rate_limited", 429],
 	["internal_error", 500],
 	["shutting_down", 503],

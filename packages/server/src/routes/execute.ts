@@ -23,6 +23,7 @@ export const executeErrors = [
 	"value_too_large",
 	"unsupported_media_type",
 	"session_busy",
+	"inbox_full",
 	"pending_tool_calls",
 	"no_pending_tool_calls",
 	"unknown_tool_call_id",

@@ -1,0 +1,5 @@
+// How many inputs may wait for one session on a bare store, which writes all of them with each.
+import { createInMemoryExecutionHost } from "../execution-host/in-memory.ts";
+import { inboxLimitCases } from "./inbox-limit.fixture.ts";
+
+inboxLimitCases("a bare store", () => createInMemoryExecutionHost());

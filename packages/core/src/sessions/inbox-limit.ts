@@ -1,0 +1,38 @@
+// How many inputs may wait for one session (keeps I7). It holds for every store: the store is asked now and then, and each process
+// counts in between, so that several together exceed the limit by a few inputs each.
+import { HoldfastError } from "@holdfast/upp";
+import type { Journal } from "../host/index.ts";
+
+/** Inputs that may wait for a session. */
+export const mostWaiting = 1_000;
+
+/** Inputs after which the store is asked again. */
+const askedEvery = 50;
+
+export class InboxLimit {
+	readonly #journal: Pick<Journal, "head">;
+	readonly #storeKey: string;
+	/** Inputs that are accepted before the store is asked. */
+	#left = askedEvery;
+
+	constructor(journal: Pick<Journal, "head">, storeKey: string) {
+		this.#journal = journal;
+		this.#storeKey = storeKey;
+	}
+
+	/** Accepts one more input from outside; undefined where that needs no look. Rejects with `inbox_full`. */
+	admit(): Promise<void> | undefined {
+		return this.#left-- > 0 ? undefined : this.#ask();
+	}
+
+	async #ask(): Promise<void> {
+		const { waiting } = (await this.#journal.head(this.#storeKey)) ?? { waiting: 0 };
+		if (waiting >= mostWaiting)
+			throw new HoldfastError(
+				"inbox_full",
+				`${waiting} inputs wait for the session, which is as many as may. Wait until it has taken some, or stop its run.`,
+				{ retryable: true, data: { waiting, limit: mostWaiting } },
+			);
+		this.#left = Math.min(askedEvery, mostWaiting - waiting) - 1;
+	}
+}
