@@ -1,6 +1,6 @@
 // Sub-agents that wait for somebody outside, under a seeded scheduler.
 import { expect, test } from "vitest";
-import { perCommit, runSchedule, runSchedules, schedulesTimeout } from "./schedules.fixture.ts";
+import { perCommit, report, runSchedule, runSchedules, schedulesTimeout } from "./schedules.fixture.ts";
 
 test(
 	"what sub-agents wait for is answered once, and each of them ends with what asked for it",
@@ -10,8 +10,15 @@ test(
 
 test.each([
 	[908958583, "an answer to a run whose lease is lost fails with an error of its own"],
+	[657184747, "a sub-agent that waits ends although the process died that ended its parent"],
+	[31001270, "an answer comes from another process for a run that is interrupted before it takes it"],
 	[511622846, "a sub-agent that comes to wait while another process ends its parent ends with it"],
 ])("schedule %i holds: %s", async (seed) => {
 	const { problem } = await runSchedule("nested", seed);
 	expect(problem).toBeUndefined();
+});
+
+test("schedule 51000136 holds over SQLite: what a sub-agent has left over ends with all it has given to others", async () => {
+	const result = await runSchedule("nestedInSqlite", 51_000_136);
+	expect(result.problem, report("nestedInSqlite", result)).toBeUndefined();
 });

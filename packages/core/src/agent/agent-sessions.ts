@@ -7,8 +7,8 @@ import { type Host, type Journal, keysOf, memoryHost, type SessionKeys } from ".
 import type { PolicyAgent } from "../policy/index.ts";
 import {
 	type AgentRun,
+	LeftOverSearch,
 	type Living,
-	ReminderSearch,
 	Session,
 	type SessionAgent,
 	SessionTable,
@@ -156,7 +156,7 @@ export class AgentSessions implements Living {
 	supervisor(): Supervisor {
 		const table = this.#readyTable();
 		if (this.#supervises !== undefined) return this.#supervises;
-		const search = new ReminderSearch(table);
+		const search = new LeftOverSearch(table);
 		const execution = this.#execution;
 		this.#supervises = new Supervisor({
 			journal: table.journal,
@@ -167,7 +167,7 @@ export class AgentSessions implements Living {
 			takeOver: (storeKey) => takeOver(table, storeKey),
 			watchesDeadline: (storeKey) => table.watchesDeadline(storeKey),
 			onResumed: (notify) => table.onResumed(notify),
-			remind: () => search.remind(),
+			finishLeftOver: (when) => search.search(when),
 			scheduled: execution && {
 				due: () => execution.due(table),
 				resume: (runId) => execution.resume(table, runId),

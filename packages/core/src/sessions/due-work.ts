@@ -21,10 +21,10 @@ interface Piece {
 }
 
 /**
- * Milliseconds from one search for reminders to the next, where nobody has died meanwhile: it looks at every task in the
- * background there ever was.
+ * Milliseconds between two searches for what dead processes left unfinished, if no process died in between. A search may look
+ * at every background task that ever existed.
  */
-const remindEvery = 60_000;
+const searchEvery = 60_000;
 /** Milliseconds from one look at all there is to the next, where a queue hands out work: it may have lost some. */
 const queuedLookEvery = 30_000;
 /** How many sessions of a queue are worked on at once, where nobody sets a limit. */
@@ -32,7 +32,7 @@ const takenAtOnce = 100;
 /** Looks that take long come so seldom that they take one part in so many of the time. */
 const looksTakeOneIn = 10;
 /** Names the search among the pieces of work. */
-const reminders = "reminders";
+const leftOver = "left over";
 /** Milliseconds before work that failed is tried again, at first and at most. */
 const patience = { first: 1_000, most: 60_000 };
 
@@ -62,7 +62,7 @@ export class DueWork {
 	/** Whether something happened since work was begun last. */
 	#isNew = false;
 	#failure: { readonly error: unknown } | undefined;
-	#remindedAt = Number.NEGATIVE_INFINITY;
+	#searchedAt = Number.NEGATIVE_INFINITY;
 	/** What hands out work; undefined where none does, or does not yet. */
 	#taking: { stop(): Promise<void> } | undefined;
 	#isClosed = false;
@@ -162,7 +162,7 @@ export class DueWork {
 				if (!isEarly && !this.#attempts.has(piece.name)) void this.#attempt(piece);
 			}
 			this.#isNew ||= this.#hasNews && this.#next >= this.#found.length;
-			if (this.#now - this.#remindedAt >= remindEvery && !this.isStopped) void this.#remind();
+			if (this.#now - this.#searchedAt >= searchEvery && !this.isStopped) void this.#finishLeftOver();
 		} catch (error) {
 			// It is asked again at its time, and not at once.
 			if (!this.isStopped) this.#report({ error });
@@ -202,10 +202,10 @@ export class DueWork {
 		for (const name of this.#later.keys()) if (!names.has(name)) this.#later.delete(name);
 	}
 
-	/** A dead worker may have left a reminder undelivered. */
+	/** A dead worker may have left a reminder undelivered, or a waiting sub-agent behind. */
 	async #lookForDeaths(): Promise<void> {
 		const deaths = new Set(await this.#supervised.journal.deaths?.());
-		for (const death of deaths) if (!this.#deaths.has(death)) this.#remindedAt = Number.NEGATIVE_INFINITY;
+		for (const death of deaths) if (!this.#deaths.has(death)) this.#searchedAt = Number.NEGATIVE_INFINITY;
 		this.#deaths = deaths;
 	}
 
@@ -237,7 +237,7 @@ export class DueWork {
 	get #isFull(): boolean {
 		const { atOnce = this.#supervised.queue === undefined ? Number.POSITIVE_INFINITY : takenAtOnce } =
 			this.#options;
-		const attempts = this.#attempts.size - (this.#attempts.has(reminders) ? 1 : 0);
+		const attempts = this.#attempts.size - (this.#attempts.has(leftOver) ? 1 : 0);
 		return Math.max(this.#running.size, attempts) >= atOnce;
 	}
 
@@ -299,17 +299,17 @@ export class DueWork {
 		}
 	}
 
-	/** Gives reminders of work in the background that nobody gave. */
-	async #remind(): Promise<void> {
-		if (this.#attempts.has(reminders)) return;
-		this.#attempts.add(reminders);
-		this.#remindedAt = this.#now;
+	async #finishLeftOver(): Promise<void> {
+		if (this.#attempts.has(leftOver)) return;
+		this.#attempts.add(leftOver);
+		const when = Number.isFinite(this.#searchedAt) ? "in-time" : "after-death";
+		this.#searchedAt = this.#now;
 		try {
-			await this.#supervised.remind?.();
+			await this.#supervised.finishLeftOver?.(when);
 		} catch (error) {
 			if (!this.isStopped) this.#failed({ error });
 		} finally {
-			this.#attempts.delete(reminders);
+			this.#attempts.delete(leftOver);
 			if (this.#options.until === "done") this.#happened();
 		}
 	}

@@ -302,6 +302,29 @@ describe("another process", () => {
 		}
 	});
 
+	test.each(["interrupted where it works", "ended by who answered it"])(
+		"leaves no answer behind for a run that is %s",
+		async (how) => {
+			const { two, run, store } = await twoWorkers();
+			await two.session("s").answer([{ toolCallId: "r", approved: true }]);
+			expect(await store.inbox("s")).toHaveLength(1);
+			if (how === "interrupted where it works") run.interrupt();
+			else await two.session("s").stop();
+			await expect.poll(() => store.inbox("s"), { interval: 1 }).toEqual([]);
+			expect((await store.head("s"))?.openRunId).toBeUndefined();
+		},
+	);
+
+	test("finds no answer for a run that ended without it once it has looked at the session", async () => {
+		const { two, run, slow, store } = await twoWorkers();
+		await two.session("s").answer([{ toolCallId: "r", approved: true }]);
+		slow.open();
+		await run.result();
+		store.submit("s", { id: "late", kind: "tool-result", runId: run.runId, body: { answers: [] } });
+		expect(await two.session("s").resume()).toBeNull();
+		expect(await store.inbox("s")).toEqual([]);
+	});
+
 	test("takes the run over with the answer when its process dies", async () => {
 		const { two, ran, store } = await twoWorkers();
 		const session = two.session("s");

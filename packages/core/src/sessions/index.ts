@@ -4,7 +4,7 @@ export { answeredElsewhere } from "./early-answers.ts";
 export { type DrainOptions, Lifecycle, type Living, type OwnLife } from "./lifecycle.ts";
 export { localStore, processKey } from "./local-store.ts";
 export { answer } from "./outside-requests.ts";
-export { ReminderSearch, recoverSession, takeOver } from "./recover-session.ts";
+export { LeftOverSearch, recoverSession, takeOver } from "./recover-session.ts";
 export type { Recovery } from "./recovery.ts";
 export { kill, remove } from "./remove-session.ts";
 export { Session } from "./session.ts";

@@ -4,6 +4,7 @@ import { type EngineAgent, sessionKilled } from "../engine/index.ts";
 import type { Fact } from "../facts/index.ts";
 import { errorData } from "../facts/index.ts";
 import type { Journal } from "../host/index.ts";
+import { storedAnswers } from "./waiting-answers.ts";
 
 /**
  * Ends the open run and empties the inbox, whichever worker owns the session. Nothing happens to a session that is not there.
@@ -44,8 +45,8 @@ export async function killSession(
 }
 
 /**
- * Ends the open run as aborted, wherever it is worked on; what waits in the inbox stays. `partial` is asked for what the
- * model had said. False when no run is open.
+ * Ends the open run as aborted, wherever it is worked on. The inbox stays as it is, except for answers to calls of the run.
+ * `partial` is asked for what the model had said. False when no run is open.
  */
 export async function abortRun(
 	journal: Journal,
@@ -68,7 +69,8 @@ export async function abortRun(
 				outcome: "aborted",
 				...(said === undefined ? {} : { partial: said }),
 			};
-			await lease.append({ at: clock.now(), runId, facts: [ended] });
+			const answers = storedAnswers(await lease.inbox(), runId);
+			await lease.append({ at: clock.now(), runId, facts: [ended], drain: answers.map(({ id }) => id) });
 			await lease.release();
 			return true;
 		} catch (failure) {

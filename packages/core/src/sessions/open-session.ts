@@ -74,6 +74,18 @@ function aligned({ lease, mailbox, table, storeKey, sessionKey }: SessionActor, 
 	return mailbox.yieldsTo(by.ahead, table.agent.engine.ports.clock.monotonic()) ? "others-first" : "ours";
 }
 
+/** Removes answers for a run that has ended from the inbox. A turn that begins removes them itself. */
+export async function dropLateAnswers({ lease, mailbox, table }: SessionActor): Promise<void> {
+	const { current, openRunId } = lease;
+	if (current === undefined || openRunId !== undefined || mailbox.length > 0) return;
+	const late = mailbox.notices.filter(({ kind }) => kind === "tool-result");
+	const runId = late[0]?.runId;
+	if (runId === undefined) return;
+	const drain = late.map(({ id }) => id);
+	await current.append({ at: table.agent.engine.ports.clock.now(), runId, facts: [], drain });
+	mailbox.notices = mailbox.notices.filter((each) => !late.includes(each));
+}
+
 /**
  * Begins the turn of an opened session, which leaves the queue. Undefined when another worker was faster, or the inbox has to
  * be read first.

@@ -1,5 +1,5 @@
 // One session that nobody may be working on: its open run is resumed or its first turn begun, unless it is another's.
-import { childPrefix, type Journal, readChildStoreKey } from "../host/index.ts";
+import { childPrefix, type Journal, type ListOptions, readChildStoreKey } from "../host/index.ts";
 import { AgentRun } from "./agent-run.ts";
 import { kill } from "./remove-session.ts";
 import { readState, resume } from "./session-requests.ts";
@@ -72,8 +72,11 @@ export async function takeOver(root: SessionTable, storeKey: string): Promise<Ag
 	}
 }
 
-/** Finds reminders of work in the background that ended while nobody lived to give them. */
-export class ReminderSearch {
+/**
+ * Finds what a process left unfinished when it died and no other look finds: undelivered reminders of background tasks, and
+ * sub-agents that wait for an answer although the run that gave them work has ended.
+ */
+export class LeftOverSearch {
 	readonly #table: SessionTable;
 	/** When the last search began that went through. */
 	#searchedAt = 0;
@@ -84,26 +87,32 @@ export class ReminderSearch {
 	}
 
 	/**
-	 * Gives those that were not given. The first search is through all work there ever was, and those after it through what
-	 * changed since; but for some of them, as clocks may err.
+	 * Delivers those reminders and ends those sub-agents. The first search covers all background tasks. Later ones cover what
+	 * changed since, except for a few that cover everything again, because clocks may err. A sub-agent may be left behind long
+	 * after its session changed, so `after-death` looks at all that wait.
 	 */
-	async remind(): Promise<void> {
+	async search(when: "after-death" | "in-time"): Promise<void> {
 		const { agent, background, journal } = this.#table;
-		const journals = [journal, ...(agent.children?.elsewhere() ?? []).map((table) => table.journal)];
-		if (background !== "durable") return;
 		// Of an agent without sub-agents there is nothing but what its earlier releases left.
 		if (agent.children === undefined && this.#searches > 0) return;
+		const journals = new Set([journal, ...(agent.children?.elsewhere() ?? []).map((table) => table.journal)]);
 		const began = agent.engine.ports.clock.now();
 		const isWhole = began < this.#searchedAt || this.#searches++ % searchesToWhole === 0;
 		const changedSince = isWhole ? 0 : this.#searchedAt - clocksDiffer;
-		for (const each of new Set(journals)) {
-			for await (const storeKey of storeKeysWith(each, childPrefix(), changedSince)) {
-				const parent = readChildStoreKey(storeKey)?.parentStoreKey ?? storeKey;
-				if (this.#table.tableOf(storeKey) === undefined) await this.#endRemoved(each, storeKey);
-				else await this.#table.tableOf(parent)?.agent.children?.retell(storeKey);
-			}
+		for (const each of journals) {
+			if (background === "durable") await this.#finish(each, { changedSince });
+			if (!isWhole && when === "in-time") continue;
+			if (background !== "durable" || !isWhole) await this.#finish(each, { state: "waiting" });
 		}
 		this.#searchedAt = began;
+	}
+
+	async #finish(journal: Journal, only: Pick<ListOptions, "changedSince" | "state">): Promise<void> {
+		for await (const storeKey of storeKeysWith(journal, childPrefix(), only)) {
+			const parent = readChildStoreKey(storeKey)?.parentStoreKey ?? storeKey;
+			if (this.#table.tableOf(storeKey) === undefined) await this.#endRemoved(journal, storeKey);
+			else await this.#table.tableOf(parent)?.agent.children?.retell(storeKey);
+		}
 	}
 
 	/** What waits is not found by who looks for what nobody works on. */

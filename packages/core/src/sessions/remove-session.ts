@@ -88,6 +88,11 @@ async function recordKill(table: SessionTable, storeKey: string, why: EndReason)
 	}
 }
 
+/** Ends the runs of a session's child sessions. */
+export async function killChildren(table: SessionTable, storeKey: string): Promise<void> {
+	await eachChild(table, storeKey, kill);
+}
+
 async function eachChild(
 	table: SessionTable,
 	storeKey: string,

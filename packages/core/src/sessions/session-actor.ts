@@ -26,7 +26,7 @@ import { watchDeadline } from "./deadlines.ts";
 import { EarlyAnswers } from "./early-answers.ts";
 import { processKey } from "./local-store.ts";
 import { Mailbox, type QueuedTurn } from "./mailbox.ts";
-import { beginOpened, type Opened, openSession, resumeOpened } from "./open-session.ts";
+import { beginOpened, dropLateAnswers, type Opened, openSession, resumeOpened } from "./open-session.ts";
 import { continueAnswered, expire, interrupt } from "./outside-requests.ts";
 import type { Resumption } from "./resume-turn.ts";
 import { agentClosed, awaitsItself, isParked, runBeforeSuspended, runBeforeWaits } from "./session-errors.ts";
@@ -34,7 +34,7 @@ import { SessionLease } from "./session-lease.ts";
 import type { SessionQueue } from "./session-queue.ts";
 import type { SessionTable } from "./session-table.ts";
 import { type Settlement, waitsForTime } from "./settlement.ts";
-import { driveTurn, isRunning, type Steered, type Turn } from "./turn.ts";
+import { driveTurn, isRunning, mayLeave, type Steered, type Turn } from "./turn.ts";
 
 export class SessionActor {
 	readonly table: SessionTable;
@@ -326,7 +326,7 @@ export class SessionActor {
 	}
 
 	#ended(turn: Turn, outcome: DriveOutcome): void {
-		const { run, handle, frame, steered, isResumed } = turn;
+		const { run, handle, frame, steered } = turn;
 		this.#turn = undefined;
 		if (run.state.run?.status === "waiting" || run.round !== undefined) this.watchDeadline(run.state);
 		if (outcome.kind === "ended" && outcome.outcome !== "killed") this.lease.ended(run.state);
@@ -357,21 +357,20 @@ export class SessionActor {
 		}
 		if (waits && run.round !== undefined) void continueAnswered(this.queue); // while it began to wait
 		if (this.mailbox.length > 0) this.queue.wake();
-		else if (isResumed && outcome.kind === "ended" && outcome.outcome !== "completed")
-			this.#lookForSteered().catch(() => this.#lookLater());
+		else if (mayLeave(turn, outcome)) this.#lookForLeft().catch(() => this.#lookLater());
 		else if (!this.queue.isBusy) this.table.rested(this.storeKey);
 	}
 
-	/** What was said to a run that ended without it may still be in the inbox. */
-	async #lookForSteered(): Promise<void> {
+	/** The inbox may still hold what was said to a run that ended without taking it in, or answers to its calls. */
+	async #lookForLeft(): Promise<void> {
 		await this.queue.ask("look", async () => {
-			if (this.#turn === undefined) await this.open();
+			if (this.#turn === undefined && (await this.open()) === "ours") await dropLateAnswers(this);
 		});
 	}
 
 	#lookLater(): void {
 		const isUsable = (): boolean => this.#end === undefined;
-		this.table.later.set(this.#look, () => this.#lookForSteered(), isUsable);
+		this.table.later.set(this.#look, () => this.#lookForLeft(), isUsable);
 	}
 
 	get #look(): string {

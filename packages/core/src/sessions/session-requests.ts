@@ -15,12 +15,14 @@ import type { Append, MaybePromise } from "../host/index.ts";
 import type { AgentRun } from "./agent-run.ts";
 import type { QueuedTurn } from "./mailbox.ts";
 import type { Opened } from "./open-session.ts";
+import { dropLateAnswers } from "./open-session.ts";
 import { continuation, take } from "./outside-requests.ts";
+import { killChildren } from "./remove-session.ts";
 import type { Resumption } from "./resume-turn.ts";
 import type { SessionActor } from "./session-actor.ts";
 import { endsRun, sessionBusy, sessionHeld, unknownMessage } from "./session-errors.ts";
 import type { Place, SessionQueue } from "./session-queue.ts";
-import { awaitsInput, isOfAnother, refuseWaiting } from "./settlement.ts";
+import { awaitsInput, isOfAnother, refuseWaiting, stopped } from "./settlement.ts";
 import { isRunning, type Steered } from "./turn.ts";
 
 /** How a turn is started. */
@@ -261,15 +263,23 @@ async function editNow(actor: SessionActor, change: MessageEdit): Promise<void> 
 	}
 }
 
-/** Resumes a run that a crash or suspension left open, else begins the first turn; null if absent. */
+/**
+ * Resumes a run that a crash or suspension left open, else begins the first turn; null if absent. A run for which `isLeftOver`
+ * returns true only ends.
+ */
 export async function resume(
 	queue: SessionQueue,
 	parked: Resumption["parked"] = "stays",
+	isLeftOver: (runId: string) => MaybePromise<boolean> = () => false,
 ): Promise<AgentRun | null> {
-	return queue.ask("resume", (actor) => resumeNow(actor, parked));
+	return queue.ask("resume", (actor) => resumeNow(actor, parked, isLeftOver));
 }
 
-async function resumeNow(actor: SessionActor, parked: Resumption["parked"]): Promise<AgentRun | null> {
+async function resumeNow(
+	actor: SessionActor,
+	parked: Resumption["parked"],
+	isLeftOver: (runId: string) => MaybePromise<boolean>,
+): Promise<AgentRun | null> {
 	actor.ensureUsable();
 	const { lease, mailbox, sessionKey } = actor;
 	if (actor.turn !== undefined) return actor.turn.handle;
@@ -282,7 +292,16 @@ async function resumeNow(actor: SessionActor, parked: Resumption["parked"]): Pro
 			// Another living worker has the session, or the turn before ours.
 			throw sessionHeld(sessionKey);
 		}
-		if (lease.openRunId === undefined && mailbox.first === undefined) return null;
+		if (lease.openRunId === undefined && mailbox.first === undefined) {
+			await dropLateAnswers(actor);
+			return null;
+		}
+		if (lease.openRunId !== undefined && (await isLeftOver(lease.openRunId))) {
+			await killChildren(actor.table, actor.storeKey);
+			const ended = await actor.resumeOpen("released", stopped(lease.state));
+			if (ended === undefined) continue;
+			return ended;
+		}
 		if (lease.isWaiting) {
 			const settlement = await continuation(actor);
 			if (settlement === undefined) {

@@ -1,6 +1,6 @@
 // Store keys of the sessions of a store that have something in common.
 import { never } from "../facts/index.ts";
-import { type Clock, childPrefix, type Journal } from "../host/index.ts";
+import { type Clock, childPrefix, type Journal, type ListOptions } from "../host/index.ts";
 import { localStore } from "./local-store.ts";
 import type { Supervised } from "./supervised.ts";
 
@@ -10,14 +10,14 @@ const orphansAtOnce = 1_000;
 /** Milliseconds before its deadline in which a session is found by those who look again and again. */
 const ahead = 60_000;
 
-/** Those that begin with `prefix`, in order, a page at a time; of all sessions, or of those that changed since. */
+/** Those that begin with `prefix`, in order, a page at a time. `only` narrows them to sessions that changed since a time, or wait. */
 export async function* storeKeysWith(
 	journal: Journal,
 	prefix: string,
-	changedSince = 0,
+	only: Pick<ListOptions, "changedSince" | "state"> = {},
 ): AsyncGenerator<string, void, void> {
 	for (let after = ""; ; ) {
-		const heads = await journal.list({ prefix, after, limit: pageSize, changedSince });
+		const heads = await journal.list({ ...only, prefix, after, limit: pageSize });
 		for (const { key } of heads) {
 			yield key;
 			after = key;

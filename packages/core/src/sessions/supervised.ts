@@ -96,8 +96,8 @@ export interface Supervised {
 	watchesDeadline(storeKey: string): boolean;
 	/** Calls `notify` with each run that was resumed for another reason. Returns the way to stop. */
 	onResumed?(notify: (run: AgentRun) => void): () => void;
-	/** Gives reminders that nobody gave. Absent: no reminders. */
-	remind?(): Promise<void>;
+	/** Finishes what dead processes left unfinished and no other look finds. Absent: there is no such work. */
+	finishLeftOver?(when: "after-death" | "in-time"): Promise<void>;
 	/** Absent: nothing is scheduled. */
 	readonly scheduled?: ScheduledRuns | undefined;
 }

@@ -27,7 +27,7 @@ export class Supervisor {
 		signal: AbortSignal,
 		others: () => Promise<void>,
 	): AsyncGenerator<AgentRun, void, void> {
-		const { remind, keyOf, takeOver, scheduled } = this.#supervised;
+		const { keyOf, takeOver, scheduled } = this.#supervised;
 		// Others resume what is scheduled.
 		const collect = async (): Promise<void> => {
 			for (const due of (await scheduled?.due()) ?? []) await due.collect?.();
@@ -43,8 +43,9 @@ export class Supervisor {
 			if (run) yield run;
 		}
 		await this.#watchDeadlines("ever", () => true, report);
-		for (const finish of [remind, others, collect])
-			if (!signal.aborted) await finish?.().catch((error) => report({ error }));
+		const finishLeftOver = async (): Promise<void> => this.#supervised.finishLeftOver?.("after-death");
+		for (const finish of [finishLeftOver, others, collect])
+			if (!signal.aborted) await finish().catch((error) => report({ error }));
 		if (failure !== undefined) throw failure.error;
 	}
 

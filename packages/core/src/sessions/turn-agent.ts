@@ -48,7 +48,10 @@ export interface SessionChildren {
 	pendingInBackground(storeKey: string): Promise<readonly PendingToolCall[]>;
 	/** Ends the work of the sub-agents that the run waits for, before the run itself ends. */
 	end(state: SessionState): Promise<void>;
-	/** Gives the reminder of work that is over, if nobody has. Called for one session after the other, in their order. */
+	/**
+	 * Delivers the reminder of a background task that has ended, if no process has, and ends a sub-agent in the foreground whose
+	 * parent has no open run. Called for one session after the other, in their order.
+	 */
 	retell(storeKey: string): Promise<void>;
 	/** Suspends all of them. */
 	close(): Promise<void>;

@@ -163,6 +163,12 @@ export function isRunning({ run }: Turn): boolean {
 	return run.state.run?.status === "running";
 }
 
+/** Whether a run that has ended may have left inputs or answers to its calls in the inbox. */
+export function mayLeave({ run, isResumed }: Turn, outcome: DriveOutcome): boolean {
+	if (outcome.kind !== "ended") return false;
+	return run.round !== undefined || (isResumed && outcome.outcome !== "completed");
+}
+
 /** The run of a turn, to be begun or resumed on record. */
 export function makeRun(
 	session: TurnSession,

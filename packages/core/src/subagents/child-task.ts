@@ -152,20 +152,27 @@ async function isHeld({ journal }: SessionTable, { storeKey }: FollowedTask): Pr
 }
 
 /** Works on what is next in a session. Undefined: there is nothing. */
-async function takeOver(
-	table: SessionTable,
-	{ storeKey, origin }: FollowedTask,
-): Promise<AgentRun | "held" | undefined> {
+async function takeOver(table: SessionTable, task: FollowedTask): Promise<AgentRun | "held" | undefined> {
 	try {
-		const queue = table.queue(storeKey);
+		const queue = table.queue(task.storeKey);
 		// Whether work in the foreground is resumed is decided with the run that waits for it.
-		return (await resume(queue, origin === undefined ? "stays" : "released")) ?? undefined;
+		const parked = task.origin === undefined ? "stays" : "released";
+		return (await resume(queue, parked, (runId) => isLeftOver(table, task, runId))) ?? undefined;
 	} catch (error) {
 		const { code } = error as { code?: unknown };
 		if (code === "session_held") return "held";
 		if (code === "session_killed") return undefined; // the journal says what became of it
 		throw error;
 	}
+}
+
+/**
+ * Whether the open run of the session works for another run of the parent than this task does. The parent has one run at a
+ * time, so that other run has ended, and its process died before it ended the work.
+ */
+async function isLeftOver(table: SessionTable, task: FollowedTask, runId: string): Promise<boolean> {
+	if (task.origin === undefined || groupOf(runId) === groupOf(task.runId)) return false;
+	return !(await isParentOver(table, task));
 }
 
 /** Looks on until the run is over, or left to somebody else. */

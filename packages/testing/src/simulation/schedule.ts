@@ -28,8 +28,8 @@ interface Timer {
 	readonly wake: () => void;
 }
 
-/** More steps than any schedule needs that ends by itself. */
-const mostSteps = 20_000;
+/** More steps than any schedule needs that ends by itself: those with many background tasks take about 25,000. */
+const mostSteps = 100_000;
 
 /** Places of child sessions have characters that terminals do not show. */
 export function printable(line: string): string {
