@@ -55,3 +55,14 @@ test.each(readWorkspaces(root))(
 		expect(existsSync(join(place, "LICENSE"))).toBe(true);
 	},
 );
+
+test("every file and folder that CONTRIBUTING.md names is there", () => {
+	const text = readFileSync(join(root, "CONTRIBUTING.md"), "utf8");
+	const named = [...text.matchAll(/`(?<path>(?:packages|test|tools|docs|bench|examples)\/[\w./-]*)`/g)].map(
+		({ groups }) => groups?.path ?? "",
+	);
+	expect(named.length).toBeGreaterThan(40);
+	const isMade = (path: string): boolean => path === "packages/NAME" || path.startsWith("bench/results");
+	expect(named.filter((path) => !isMade(path) && !existsSync(join(root, path)))).toEqual([]);
+	for (const { folder } of readWorkspaces(root)) expect(named).toContain(`packages/${folder}`);
+});

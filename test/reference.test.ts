@@ -1,15 +1,77 @@
 // What the site is made of: the pages that its sidebar names, and docstrings read from declarations.
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { listFiles } from "../tools/list-sources.ts";
+import { listFiles, listSources } from "../tools/list-sources.ts";
+import { keywords } from "../tools/site/keywords.ts";
 import { outline } from "../tools/site/outline.ts";
-import { placeOf } from "../tools/site/pages.ts";
+import { placeOf, withPackageManagers } from "../tools/site/pages.ts";
 import { readDeclarations } from "../tools/site/read-declarations.ts";
 
 test("every page that the site's sidebar names is there", () => {
 	const places = new Set(listFiles(join(import.meta.dirname, ".."), ".md").map(placeOf));
 	const missing = outline.flatMap(({ pages }) => pages.filter((page) => !places.has(`${page}.md`)));
 	expect(missing).toEqual([]);
+});
+
+test("every page that has words for the search is there, and every guide and recipe has some", () => {
+	const places = listFiles(join(import.meta.dirname, ".."), ".md").flatMap((paper) => placeOf(paper) ?? []);
+	const pages = new Set(places.map((place) => place.replace(/\.md$/, "")));
+	expect([...keywords.keys()].filter((page) => !pages.has(page))).toEqual([]);
+	const isGuide = (page: string): boolean => /^(?:guide|cookbook)\//.test(page);
+	const left = new Set(["cookbook/index", "guide/runner-migration", "migrate/flue"]);
+	expect([...pages].filter((page) => isGuide(page) && !keywords.has(page) && !left.has(page))).toEqual([]);
+});
+
+test("no docstring of a package refers to the documents that its requirements come from", () => {
+	const root = join(import.meta.dirname, "..");
+	const refers = /@see (?!https:)|\bdocument [1-5]\b|\bUAP \d/i;
+	const found = listSources(root)
+		.filter((file) => file.startsWith("packages/") && !/\.(?:test|test-d|fixture)\.tsx?$/.test(file))
+		.filter((file) => refers.test(readFileSync(join(root, file), "utf8")));
+	expect(found).toEqual([]);
+});
+
+test("a block that installs gets a tab for each package manager, and no other block does", () => {
+	const text = [
+		"```sh",
+		"npm create holdfast@latest my-agent -- --template script",
+		"cd my-agent",
+		"npm install",
+		"npm install --save-dev @holdfast/testing",
+		"npm start",
+		"```",
+	].join("\n");
+	const tabs = withPackageManagers(text).split("```sh ").slice(1);
+	expect(tabs.map((tab) => tab.split("\n").slice(0, 6))).toEqual([
+		["[npm]", ...text.split("\n").slice(1, 6)],
+		[
+			"[pnpm]",
+			"pnpm create holdfast@latest my-agent --template script",
+			"cd my-agent",
+			"pnpm install",
+			"pnpm add --save-dev @holdfast/testing",
+			"pnpm start",
+		],
+		[
+			"[yarn]",
+			"yarn create holdfast my-agent --template script",
+			"cd my-agent",
+			"yarn",
+			"yarn add --dev @holdfast/testing",
+			"yarn start",
+		],
+		[
+			"[bun]",
+			"bun create holdfast@latest my-agent --template script",
+			"cd my-agent",
+			"bun install",
+			"bun add --dev @holdfast/testing",
+			"bun run start",
+		],
+	]);
+	const other = "```sh\nnpm ci && npm start\n```";
+	expect(withPackageManagers(other)).toBe(other);
 });
 
 test.each([

@@ -2,6 +2,7 @@
 // server for anything.
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { createServer, type Server } from "node:http";
+import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import { extname, join } from "node:path";
 import { type Browser, chromium, type Page } from "playwright-core";
@@ -17,6 +18,7 @@ const types: Readonly<Record<string, string>> = {
 	".css": "text/css",
 	".svg": "image/svg+xml",
 	".woff2": "font/woff2",
+	".png": "image/png",
 };
 
 let server: Server;
@@ -129,6 +131,7 @@ const pages = [
 	"/migrate/ai-sdk",
 	"/api/",
 	"/api/holdfast",
+	"/api/holdfast/agent",
 	"/errors",
 ];
 
@@ -143,13 +146,111 @@ describe.each(pages)("%s", (path) => {
 	});
 });
 
-test("every name of the main entry has its heading, and links inside a page lead to one", async () => {
+test("an entry of the reference lists its names, and each leads to the page that describes it", async () => {
 	const page = await open("/api/holdfast");
+	const links = page.locator(".vp-doc td:first-child a");
 	for (const name of ["agent", "Agent", "AgentState", "memoryHost"])
-		expect([name, await page.locator(`h2[id="${name}"]`).count()]).toEqual([name, 1]);
-	if (screenshots !== undefined) {
-		await open("/tutorial", { colorScheme: "dark" });
-		await open("/guide/sessions");
+		expect([name, await links.filter({ hasText: new RegExp(`^${name}$`) }).count()]).toEqual([name, 1]);
+	await links.filter({ hasText: /^agent$/ }).click();
+	await page.waitForURL(/\/api\/holdfast\/agent(?:\.html)?#agent$/);
+	await page.locator("h2[id='agent']").waitFor();
+	const signature = page.locator(".vp-doc .language-ts code").nth(1);
+	expect((await signature.innerText()).trim().split("\n").length).toBeGreaterThan(3);
+	expect(
+		await page
+			.locator(".VPSidebar a")
+			.filter({ hasText: /^AgentState$/ })
+			.count(),
+	).toBe(1);
+	await page.context().close();
+});
+
+test.each([
+	["light", "rgb(247, 249, 250)"],
+	["dark", "rgb(22, 29, 33)"],
+] as const)(
+	"a diagram is readable at 360 pixels and follows the colours of the page, %s",
+	async (scheme, background) => {
+		// The reader chooses on the page, against the system's choice.
+		const page = await open("/guide/crash-safety", {
+			width: 360,
+			colorScheme: scheme === "light" ? "dark" : "light",
+		});
+		await page.evaluate(
+			(chosen) => document.documentElement.classList.toggle("dark", chosen === "dark"),
+			scheme,
+		);
+		const image = page.locator(".vp-doc img").first();
+		await image.scrollIntoViewIfNeeded();
+		expect((await image.getAttribute("alt"))?.length).toBeGreaterThan(40);
+		// Text of 11.5 units in a picture of 360 stays at ten pixels.
+		expect(((await image.boundingBox())?.width ?? 0) / 360).toBeGreaterThan(0.86);
+		const png = (await image.screenshot()).toString("base64");
+		const pixel = await page.evaluate(async (data) => {
+			const bitmap = await createImageBitmap(await (await fetch(`data:image/png;base64,${data}`)).blob());
+			const canvas = new OffscreenCanvas(bitmap.width, bitmap.height);
+			const context = canvas.getContext("2d");
+			context?.drawImage(bitmap, 0, 0);
+			const [r, g, b] = context?.getImageData(8, Math.round(bitmap.height / 2), 1, 1).data ?? [];
+			return `rgb(${r}, ${g}, ${b})`;
+		}, png);
+		expect(pixel).toBe(background);
+		await page.context().close();
+	},
+);
+
+test("commands that install have a tab for each package manager", async () => {
+	const page = await open("/");
+	const group = page.locator(".vp-code-group").first();
+	const shown = group.locator("div[class*='language-'].active code");
+	expect(await shown.innerText()).toContain("npm create holdfast");
+	for (const name of ["pnpm", "yarn", "bun"]) {
+		await group.locator("label", { hasText: new RegExp(`^${name}$`) }).click();
+		await expect.poll(() => shown.innerText()).toContain(`${name} create holdfast`);
 	}
 	await page.context().close();
 });
+
+test("each page has its Markdown, and llms.txt names pages that are there", async () => {
+	const list = readFileSync(join(dist, "llms.txt"), "utf8");
+	const paths = [...list.matchAll(/^- \[[^\]]+\]\((?<path>[^)]+)\): \S/gm)].map(
+		({ groups }) => groups?.path ?? "",
+	);
+	expect(paths.length).toBeGreaterThan(100);
+	expect(paths.filter((path) => !existsSync(join(dist, path)))).toEqual([]);
+	expect(readFileSync(join(dist, "llms-full.txt"), "utf8")).toContain("# Durable sessions");
+	const page = await open("/guide/sessions");
+	const markdown = page.locator(".markdown-link a");
+	expect(await markdown.getAttribute("href")).toBe("/guide/sessions.md");
+	expect(readFileSync(join(dist, "guide/sessions.md"), "utf8")).toMatch(/^# Durable sessions\n/);
+	expect(existsSync(join(dist, "favicon.svg")) && existsSync(join(dist, "social-card.png"))).toBe(true);
+	await page.context().close();
+});
+
+test.each(["/", "/guide/crash-safety", "/api/holdfast/agent", "/cookbook/slack"])(
+	"%s has no violation that axe calls serious or critical",
+	async (path) => {
+		const page = await open(path);
+		await page.locator("h1").first().waitFor();
+		await page.addScriptTag({ path: createRequire(import.meta.url).resolve("axe-core/axe.min.js") });
+		const violations = await page.evaluate(async () => {
+			const { axe } = globalThis as unknown as {
+				axe: {
+					run(): Promise<{ violations: { id: string; impact: string; nodes: { target: unknown[] }[] }[] }>;
+				};
+			};
+			return (await axe.run()).violations.map(({ id, impact, nodes }) => ({
+				id,
+				impact,
+				at: nodes[0]?.target,
+			}));
+		});
+		// These two are of the theme: its search button and the groups of its sidebar.
+		const ofTheme = ["label-content-name-mismatch", "nested-interactive"];
+		const grave = violations.filter(
+			({ id, impact }) => ["serious", "critical"].includes(impact) && !ofTheme.includes(id),
+		);
+		expect(grave).toEqual([]);
+		await page.context().close();
+	},
+);

@@ -1,23 +1,22 @@
-// The reference: a page for each public entry, made of the docstrings in the declarations that are published. A name that
-// more than one entry exports is described in one of them, and the others link to it.
+// The reference: a page for each public entry that lists its names, and a page for each small group of names that share a
+// source file. It is made of the docstrings in the declarations that are published. A name that several entries export is
+// described once, and the others link to it.
 import { existsSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { listNamedEntries } from "../names.ts";
 import { type Export, readExports } from "../read-exports.ts";
 import { outputOf, readWorkspaces } from "../workspaces.ts";
-import {
-	type Declaration,
-	type DeclarationFile,
-	type Member,
-	readDeclarations,
-} from "./read-declarations.ts";
+import { anchorOf, type Linker, plain, summaryOf, writeSection } from "./api-markdown.ts";
+import { formatCode } from "./format-code.ts";
+import { type Declaration, type DeclarationFile, readDeclarations } from "./read-declarations.ts";
 
 /** A page of the site: its path, and its Markdown. */
 export interface Page {
 	readonly path: string;
 	readonly text: string;
-	/** The specifier that is imported. */
 	readonly title: string;
+	/** The file of the repository that it is made of; undefined for pages of the reference. */
+	readonly source?: string;
 }
 
 interface Entry {
@@ -28,16 +27,43 @@ interface Entry {
 	readonly types: string;
 }
 
-/** Gives what the package of an entry declares under a name of the entry; undefined for names of other packages. */
-type Describe = (entry: Entry, name: string) => Declaration | undefined;
+/** A name with its declaration, where it is described. */
+interface Described {
+	readonly name: string;
+	readonly exported: Export;
+	readonly declaration: Declaration;
+}
 
-/** Where a name is described: the entry's page, and the heading there. */
-type Homes = ReadonlyMap<string, { readonly entry: Entry; readonly name: string }>;
+/** Names that are described on one page. */
+interface Group {
+	readonly entry: Entry;
+	/** Path of the page, without `.md`. */
+	readonly path: string;
+	readonly names: readonly Described[];
+}
 
 /** The pages of the reference. Reads what `npm run build` left in dist; throws when that is not there. */
 export function writeApiPages(root: string): readonly Page[] {
 	const entries = readEntries(root);
-	const homes = homesOf(entries);
+	const groups = groupsOf(entries, homesOf(entries), declarationsIn());
+	const link = linker(groups);
+	const declarations = groups.flatMap(({ names }) => names.map(({ declaration }) => declaration));
+	const formatted = formatCode(declarations.map(({ code }) => code));
+	const codes = new Map(
+		declarations.map((declaration, at) => [declaration, formatted[at] ?? declaration.code]),
+	);
+	const pages = groups.map(
+		(group): Page => ({
+			path: `${group.path}.md`,
+			title: titleOf(group),
+			text: writeGroup(group, codes, link),
+		}),
+	);
+	return [...entries.map((entry) => writeEntry(entry, groups, link)), ...pages];
+}
+
+/** Looks up the declaration behind a name of an entry; undefined for names of other packages. */
+function declarationsIn(): (entry: Entry, name: string) => Declaration | undefined {
 	const known = new Map<string, DeclarationFile>();
 	const fileAt = (path: string): DeclarationFile => {
 		if (!existsSync(path)) throw new Error(`${path} is not there: run npm run build first.`);
@@ -45,17 +71,12 @@ export function writeApiPages(root: string): readonly Page[] {
 		known.set(path, file);
 		return file;
 	};
-	const declarationOf: Describe = ({ types }, name) => {
+	return ({ types }, name) => {
 		const passedOn = fileAt(types).passedOn.get(name);
 		if (passedOn === undefined || !passedOn.source.startsWith(".")) return undefined;
 		const path = join(dirname(types), passedOn.source.replace(/\.js$/, ".d.ts"));
 		return fileAt(path).declarations.get(passedOn.name);
 	};
-	return entries.map((entry) => ({
-		path: pathOf(entry.specifier),
-		title: entry.specifier,
-		text: writePage(entry, homes, declarationOf),
-	}));
 }
 
 function readEntries(root: string): readonly Entry[] {
@@ -72,7 +93,7 @@ function readEntries(root: string): readonly Entry[] {
 		.map(({ specifier, file, types }) => ({
 			specifier,
 			types,
-			summary: summaries.get(specifier) ?? "",
+			summary: withoutEntry(summaries.get(specifier) ?? ""),
 			exports: readExports(file, files),
 		}))
 		.sort(
@@ -80,17 +101,21 @@ function readEntries(root: string): readonly Entry[] {
 		);
 }
 
+/** The comment of an entry without its beginning: "Entry `holdfast/sqlite`: sessions in …". */
+function withoutEntry(summary: string): string {
+	const text = summary.replace(/^(?:The )?[Ee]ntry `[^`]+`:\s*/, "");
+	return `${text[0]?.toUpperCase() ?? ""}${text.slice(1)}`;
+}
+
 const isScoped = ({ specifier }: Entry): boolean => !/^holdfast(?:\/|$)/.test(specifier);
-const pathOf = (specifier: string): string => `api/${specifier.replace(/^@/, "").replaceAll("/", "-")}.md`;
+const folderOf = ({ specifier }: Entry): string => `api/${specifier.replace(/^@/, "").replaceAll("/", "-")}`;
 const packageOf = (specifier: string): string =>
 	specifier.split("/", specifier.startsWith("@") ? 2 : 1).join("/");
 const originOf = ({ origin }: Export): string => `${origin?.file}#${origin?.name}`;
-/** Letters keep their case: `agent` and `Agent` are two. */
-const anchorOf = (name: string): string => name.replaceAll("$", "");
 
-/** Each declaration is described by an entry of the package it is in, by the package's own entry where that has it. */
-function homesOf(entries: readonly Entry[]): Homes {
-	const homes = new Map<string, { entry: Entry; name: string }>();
+/** The entry that describes each declaration: one of the package it is in, the package's own entry where that has it. */
+function homesOf(entries: readonly Entry[]): ReadonlyMap<string, Entry> {
+	const homes = new Map<string, Entry>();
 	const inOwnPackage = (entry: Entry, file: string): boolean =>
 		file.includes(
 			`/packages/${packageOf(entry.specifier)
@@ -99,143 +124,134 @@ function homesOf(entries: readonly Entry[]): Homes {
 		);
 	for (const isOwn of [true, false])
 		for (const entry of entries)
-			for (const [name, exported] of entry.exports) {
+			for (const exported of entry.exports.values()) {
 				const file = exported.origin?.file ?? "";
 				if (homes.has(originOf(exported)) || (isOwn && !inOwnPackage(entry, file))) continue;
-				homes.set(originOf(exported), { entry, name });
+				homes.set(originOf(exported), entry);
 			}
 	return homes;
 }
 
-function writePage(entry: Entry, homes: Homes, declarationOf: Describe): string {
-	// What is called comes before the types of what it takes and gives.
-	const rank = ({ kind }: Export): number => (kind === "value" ? 0 : 1);
-	const names = [...entry.exports].sort(
-		([a, one], [b, other]) => rank(one) - rank(other) || a.localeCompare(b, "en"),
-	);
-	const sections: string[] = [];
-	const elsewhere: string[] = [];
-	const link = linker(entry, homes);
-	for (const [name, exported] of names) {
-		const home = homes.get(originOf(exported));
-		const declaration = declarationOf(entry, name);
-		if (home !== undefined && (home.entry !== entry || home.name !== name))
-			elsewhere.push(
-				`- [\`${name}\`](./${pathOf(home.entry.specifier).slice(4)}#${anchorOf(home.name)}), of \`${home.entry.specifier}\``,
-			);
-		else if (declaration !== undefined) sections.push(writeSection(name, declaration, link));
-		else elsewhere.push(`- \`${name}\``);
-	}
+/** Names of an entry that are declared in one source file are described together. */
+function groupsOf(
+	entries: readonly Entry[],
+	homes: ReadonlyMap<string, Entry>,
+	declarationOf: (entry: Entry, name: string) => Declaration | undefined,
+): readonly Group[] {
+	return entries.flatMap((entry) => {
+		const files = new Map<string, Described[]>();
+		const seen = new Set<string>();
+		for (const [name, exported] of entry.exports) {
+			const declaration = declarationOf(entry, name);
+			const origin = originOf(exported);
+			if (homes.get(origin) !== entry || declaration === undefined || seen.has(origin)) continue;
+			seen.add(origin);
+			const file = exported.origin?.file ?? "";
+			files.set(file, [...(files.get(file) ?? []), { name, exported, declaration }]);
+		}
+		const taken = new Set<string>();
+		return [...files].map(([file, names]) => {
+			const short = basename(file, ".ts");
+			const long = `${basename(dirname(file))}-${short}`;
+			const isClear = !/^(?:index|types|contract)$/.test(short) && !taken.has(short);
+			const name = isClear ? short : long;
+			taken.add(name);
+			return { entry, path: `${folderOf(entry)}/${name}`, names: [...names].sort(callsFirst) };
+		});
+	});
+}
+
+/** Functions and classes come before the types of their arguments and results. */
+function callsFirst(a: Described, b: Described): number {
+	const rank = ({ exported }: Described): number => (exported.kind === "value" ? 0 : 1);
+	return rank(a) - rank(b) || a.name.localeCompare(b.name, "en");
+}
+
+/** The names that a page describes first. */
+function titleOf({ names }: Group): string {
+	const values = names.filter(({ exported }) => exported.kind === "value");
+	const shown = (values.length > 0 ? values : names).map(({ name }) => name);
+	return shown.slice(0, 3).join(", ") + (shown.length > 3 ? ", …" : "");
+}
+
+function writeGroup(group: Group, codes: ReadonlyMap<Declaration, string>, link: Linker): string {
+	const { entry, names } = group;
 	return [
 		"---",
 		"outline: 2",
 		"editLink: false",
 		"---",
-		`# ${entry.specifier}`,
+		// The names have the anchors of their own.
+		`# ${titleOf(group)} {#about-this-page}`,
 		"",
-		plain(entry.summary, link),
+		"```ts",
+		importOf(entry, names),
+		"```",
 		"",
-		...(sections.length > 0 ? ["```ts", importOf(entry, names), "```", ""] : []),
-		...sections,
-		...(elsewhere.length > 0 ? ["## Described elsewhere {#described-elsewhere}", "", ...elsewhere, ""] : []),
+		...names.map(({ name, declaration }) =>
+			writeSection(name, declaration, codes.get(declaration) ?? declaration.code, link),
+		),
+		`All names of [\`${entry.specifier}\`](../${folderOf(entry).slice("api/".length)}.md)`,
+		"",
 	].join("\n");
 }
 
-function importOf({ specifier }: Entry, names: readonly (readonly [string, Export])[]): string {
-	const values = names.filter(([, { kind }]) => kind === "value").map(([name]) => name);
-	const shown = values.length > 0 ? values : names.map(([name]) => name);
+function importOf({ specifier }: Entry, names: readonly Described[]): string {
+	const values = names.filter(({ exported }) => exported.kind === "value");
+	const shown = (values.length > 0 ? values : names).map(({ name }) => name);
 	const list = shown.slice(0, 4).join(", ") + (shown.length > 4 ? " /* … */" : "");
 	return `import ${values.length > 0 ? "" : "type "}{ ${list} } from "${specifier}";`;
 }
 
-function writeSection(name: string, { kind, doc, code, members }: Declaration, link: Linker): string {
-	const { text, tags } = readDoc(doc);
-	return [
-		`## ${name} <Badge type="info" text="${kind}" /> {#${anchorOf(name)}}`,
-		"",
-		plain(text, link),
-		"",
-		// Its heading says as much.
-		...(code === `${kind} ${name}` ? [] : ["```ts", code, "```", ""]),
-		...tags.map((tag) => writeTag(tag, link)),
-		...(members.length > 0 ? [...members.map((member) => writeMember(member, link)), ""] : []),
-	].join("\n");
-}
-
-function writeMember({ signature, doc }: Member, link: Linker): string {
-	const { text, tags } = readDoc(doc);
-	const shown = signature.length > 240 ? `${signature.slice(0, 239)}…` : signature;
-	const notes = [
-		text,
-		...tags.filter(([tag]) => tag !== "example").map(([tag, value]) => `${named(tag)} ${value}`),
-	];
-	const note = notes
-		.filter((each) => each.trim() !== "")
-		.join(" ")
-		.replaceAll(/\s*\n\s*/g, " ");
-	return `- ${inline(shown)}${note === "" ? "" : ` — ${plain(note, link)}`}`;
-}
-
-function writeTag([tag, value]: Tag, link: Linker): string {
-	if (tag !== "example") return `**${named(tag)}** ${plain(value, link)}\n`;
-	const code = value.includes("```") ? value : `\`\`\`ts\n${value}\n\`\`\``;
-	return `**Example**\n\n${code}\n`;
-}
-
-type Tag = readonly [tag: string, value: string];
-
-function named(tag: string): string {
-	return tag === "returns" ? "Gives" : `${tag[0]?.toUpperCase()}${tag.slice(1)}`;
-}
-
-/** A docstring's text, and what its tags say; what is inside a fenced block is no tag. */
-function readDoc(doc: string): { readonly text: string; readonly tags: readonly Tag[] } {
-	const text: string[] = [];
-	const tags: [string, string[]][] = [];
-	let isCode = false;
-	// A tag may follow a text on its line.
-	const lines = doc.replaceAll(/([.:)`]) @(?=(?:see|throws|returns|deprecated)\b)/g, "$1\n@").split("\n");
-	for (const line of lines) {
-		if (line.startsWith("```")) isCode = !isCode;
-		const { tag, rest = "" } =
-			(!isCode && /^@(?<tag>[a-z]\w*)\b(?!\/)\s*(?<rest>.*)$/.exec(line)?.groups) || {};
-		if (tag !== undefined) tags.push([tag, [rest]]);
-		else (tags.at(-1)?.[1] ?? text).push(line);
-	}
-	return { text: text.join("\n").trim(), tags: tags.map(([tag, lines]) => [tag, lines.join("\n").trim()]) };
-}
-
-type Linker = (name: string) => string;
-
-/** Gives the Markdown for a name that a docstring links to. */
-function linker(from: Entry, homes: Homes): Linker {
-	const byName = new Map<string, string>();
-	for (const { entry, name } of homes.values()) {
-		const target = `${entry === from ? "" : `./${pathOf(entry.specifier).slice(4)}`}#${anchorOf(name)}`;
-		if (!byName.has(name) || entry === from) byName.set(name, target);
-	}
-	return (name) => {
-		const target = byName.get(name);
-		return target === undefined ? `\`${name}\`` : `[\`${name}\`](${target})`;
+/** The page of an entry: its names with the first sentence of each, and a link to the page that describes it. */
+function writeEntry(entry: Entry, groups: readonly Group[], link: Linker): Page {
+	const described = new Map<string, { readonly group: Group; readonly at: Described }>();
+	for (const group of groups)
+		for (const at of group.names) {
+			const origin = originOf(at.exported);
+			if (!described.has(origin) || group.entry === entry) described.set(origin, { group, at });
+		}
+	const rowsOf = (kind: Export["kind"]): readonly string[] =>
+		[...entry.exports]
+			.filter(([, exported]) => exported.kind === kind)
+			.sort(([a], [b]) => a.localeCompare(b, "en"))
+			.map(([name, exported]) => {
+				const found = described.get(originOf(exported));
+				if (found === undefined) return `| \`${name}\` | |`;
+				const { group, at } = found;
+				const target = `./${group.path.slice("api/".length)}.md#${anchorOf(at.name)}`;
+				const from = group.entry === entry ? "" : ` Described with \`${group.entry.specifier}\`.`;
+				const summary = plain(summaryOf(at.declaration.doc), link).replaceAll("](../", "](./");
+				return `| [\`${name}\`](${target}) | ${summary.replaceAll("|", "\\|")}${from} |`;
+			});
+	const table = (title: string, rows: readonly string[]): readonly string[] =>
+		rows.length === 0 ? [] : [`## ${title}`, "", "| name | description |", "|---|---|", ...rows, ""];
+	const values = rowsOf("value");
+	return {
+		path: `${folderOf(entry)}.md`,
+		title: entry.specifier,
+		text: [
+			"---",
+			"editLink: false",
+			"---",
+			`# ${entry.specifier}`,
+			"",
+			plain(entry.summary, link),
+			"",
+			...table("Functions and classes", values),
+			...table("Types", rowsOf("type")),
+		].join("\n"),
 	};
 }
 
-/** Text of a docstring as Markdown of a page: links resolved, and nothing taken for HTML outside of code. */
-function plain(text: string, link: Linker): string {
-	return text
-		.split(/(```[\s\S]*?```|`[^`\n]*`)/)
-		.map((piece, at) =>
-			at % 2 === 1
-				? piece
-				: piece
-						.replaceAll("<", "&lt;")
-						.replaceAll("{{", "&#123;&#123;")
-						.replaceAll(/\{@link ([^}|\s]+)[^}]*\}/g, (_, name: string) => link(name)),
-		)
-		.join("");
-}
-
-/** Code within a line, which may have ticks of its own. */
-function inline(code: string): string {
-	return code.includes("`") ? `\`\` ${code} \`\`` : `\`${code}\``;
+/** Links from a page of a group; the page of an entry is one folder above. */
+function linker(groups: readonly Group[]): Linker {
+	const targets = new Map<string, string>();
+	for (const { path, names } of groups)
+		for (const { name } of names)
+			if (!targets.has(name)) targets.set(name, `../${path.slice("api/".length)}.md#${anchorOf(name)}`);
+	return (name) => {
+		const target = targets.get(name);
+		return target === undefined ? `\`${name}\`` : `[\`${name}\`](${target})`;
+	};
 }

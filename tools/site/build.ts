@@ -5,6 +5,7 @@ import { dirname, join, posix } from "node:path";
 import { build, type DefaultTheme, type UserConfig } from "vitepress";
 import { listFiles } from "../list-sources.ts";
 import type { Page } from "./api-pages.ts";
+import { writeForAgents } from "./for-agents.ts";
 import { outline } from "./outline.ts";
 import { collectPages, images } from "./pages.ts";
 
@@ -33,18 +34,58 @@ function sidebarOf(pages: readonly Page[]): Item[] {
 	});
 }
 
-function configure(pages: readonly Page[]): UserConfig<DefaultTheme.Config> {
+/** The address of the repository for "Edit this page" and the icon in the bar; none by default. */
+const repository = process.env.DOCS_REPOSITORY?.replace(/\/$/, "");
+/** The address under which the site is served, for links of social cards. */
+const origin = process.env.DOCS_ORIGIN?.replace(/\/$/, "");
+const base = process.env.DOCS_BASE ?? "/";
+
+/** A sidebar for each entry of the reference, with the pages of its names. */
+function referenceSidebars(pages: readonly Page[]): Record<string, Item[]> {
+	const isEntry = ({ path }: Page): boolean => path.split("/").length === 2;
 	const reference = pages.filter(({ path }) => path.startsWith("api/") && path !== "api/index.md");
+	const entries = reference.filter(isEntry);
+	const all = entries.map(({ title, path }) => ({ text: title, link: linkOf(path) }));
+	const own = entries.map(({ title, path }): [string, Item[]] => {
+		const folder = path.replace(/\.md$/, "/");
+		const items = reference
+			.filter((page) => page.path.startsWith(folder))
+			.map((page) => ({ text: page.title, link: linkOf(page.path) }))
+			.sort((a, b) => a.text.localeCompare(b.text, "en"));
+		return [
+			`/${folder}`,
+			[{ text: "Reference", link: "/api/", items: [{ text: title, link: linkOf(path), items }] }],
+		];
+	});
+	return { ...Object.fromEntries(own), "/api/": [{ text: "Reference", link: "/api/", items: all }] };
+}
+
+const description =
+	"An agent runtime for TypeScript: durable sessions that survive kill -9, without infrastructure.";
+
+function configure(pages: readonly Page[]): UserConfig<DefaultTheme.Config> {
 	return {
 		title: "Holdfast",
-		description: "An agent runtime for TypeScript: durable sessions, without infrastructure.",
+		description,
 		lang: "en",
-		base: process.env.DOCS_BASE ?? "/",
+		base,
 		srcDir: "src",
 		outDir: "dist",
 		ignoreDeadLinks: "localhostLinks",
+		metaChunk: true,
+		// The default themes miss the contrast that WCAG AA requires.
+		markdown: { theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" } },
+		head: [
+			["link", { rel: "icon", href: `${base}favicon.svg`, type: "image/svg+xml" }],
+			["meta", { name: "theme-color", content: "#0b5d74" }],
+			["meta", { property: "og:type", content: "website" }],
+			["meta", { property: "og:title", content: "Holdfast" }],
+			["meta", { property: "og:description", content: description }],
+			["meta", { property: "og:image", content: `${origin ?? ""}${base}social-card.png` }],
+			["meta", { name: "twitter:card", content: "summary_large_image" }],
+		],
 		themeConfig: {
-			search: { provider: "local" },
+			logo: { src: "/favicon.svg", alt: "" },
 			outline: { level: [2, 3] },
 			nav: [
 				{ text: "Tutorial", link: "/tutorial" },
@@ -53,20 +94,23 @@ function configure(pages: readonly Page[]): UserConfig<DefaultTheme.Config> {
 				{ text: "Reference", link: "/api/", activeMatch: "^/api/" },
 				{ text: "Concepts", link: "/design", activeMatch: "^/(?:design|glossary|errors|adr)" },
 			],
-			sidebar: {
-				"/api/": [
-					{
-						text: "Reference",
-						link: "/api/",
-						items: reference.map(({ title, path }) => ({ text: title, link: linkOf(path) })),
-					},
-				],
-				"/": sidebarOf(pages),
-			},
-			docFooter: { prev: "Before", next: "Next" },
+			sidebar: { ...referenceSidebars(pages), "/": sidebarOf(pages) },
+			docFooter: { prev: "Previous", next: "Next" },
+			...(repository !== undefined && { socialLinks: [{ icon: "github", link: repository }] }),
 		},
 	};
 }
+
+/** What the configuration cannot say as JSON: functions. */
+const functions = `
+import { indexOptions, searchOptions } from ${JSON.stringify(join(import.meta.dirname, "search.ts"))};
+config.themeConfig.search = { provider: "local", options: { miniSearch: { options: indexOptions, searchOptions } } };
+${
+	repository === undefined
+		? ""
+		: `config.themeConfig.editLink = { text: "Edit this page", pattern: ({ frontmatter }) => ${JSON.stringify(`${repository}/edit/main/`)} + frontmatter.source };`
+}
+`;
 
 function stage(pages: readonly Page[]): void {
 	rmSync(site, { recursive: true, force: true });
@@ -77,7 +121,12 @@ function stage(pages: readonly Page[]): void {
 	for (const { path, text } of pages) write(`src/${path}`, text);
 	cpSync(join(root, "docs/images"), join(site, "src", images), { recursive: true });
 	cpSync(join(import.meta.dirname, "theme"), join(site, ".vitepress/theme"), { recursive: true });
-	write(".vitepress/config.mjs", `export default ${JSON.stringify(configure(pages))};\n`);
+	cpSync(join(root, "docs/images"), join(site, "src/public", images), { recursive: true });
+	cpSync(join(import.meta.dirname, "public"), join(site, "src/public"), { recursive: true });
+	write(
+		".vitepress/config.mjs",
+		`const config = ${JSON.stringify(configure(pages))};\n${functions}\nexport default config;\n`,
+	);
 }
 
 /** Links of the built pages to headings that are not there. VitePress itself looks for the pages only. */
@@ -93,7 +142,7 @@ function findDeadAnchors(folder: string): readonly string[] {
 	return pages.flatMap((page) => {
 		const links = [...(texts.get(page) ?? "").matchAll(/\shref="(?<path>[^"#:]*)#(?<anchor>[^"]+)"/g)];
 		return links.flatMap(({ groups }) => {
-			const path = (groups?.path ?? "").replace(process.env.DOCS_BASE ?? "/", "/");
+			const path = (groups?.path ?? "").replace(base, "/");
 			const there = path === "" ? page : posix.join(path.startsWith("/") ? "." : posix.dirname(page), path);
 			const file = there.replace(/^\//, "").replace(/(^|\/)$/, "$1index.html");
 			const anchor = decodeURIComponent(groups?.anchor ?? "");
@@ -106,6 +155,7 @@ const pages = collectPages(root);
 stage(pages);
 await build(site);
 const dist = join(site, "dist");
+writeForAgents(dist, pages, description);
 if (!existsSync(join(dist, "index.html"))) throw new Error("The site has no first page.");
 const dead = [...new Set(findDeadAnchors(dist))];
 for (const link of dead) console.error(`There is no such heading: ${link}`);

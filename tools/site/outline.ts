@@ -12,7 +12,7 @@ export interface Group {
 
 /** The sidebar beside guides, concepts and packages. */
 export const outline: readonly Group[] = [
-	{ text: "Begin", pages: ["tutorial", "which-call", "guide/first-project", "guide/models", "guide/tools"] },
+	{ text: "Start", pages: ["tutorial", "which-call", "guide/first-project", "guide/models", "guide/tools"] },
 	{
 		text: "Agents",
 		pages: [
@@ -33,10 +33,14 @@ export const outline: readonly Group[] = [
 		text: "Sessions",
 		pages: [
 			"guide/sessions",
+			"guide/session-history",
+			"guide/session-order",
 			"guide/agent-api",
 			"guide/remote-tools",
 			"guide/watching",
 			"guide/hosts",
+			"guide/execution-hosts",
+			"guide/session-stores",
 			"guide/crash-safety",
 			"guide/journal-upkeep",
 			"guide/redaction",
@@ -46,10 +50,13 @@ export const outline: readonly Group[] = [
 		text: "Over HTTP",
 		pages: [
 			"guide/serving",
+			"guide/authentication",
+			"guide/server-monitoring",
 			"guide/client",
 			"guide/ui-frameworks",
 			"guide/inspector",
 			"guide/mcp",
+			"guide/mcp-server",
 			"guide/a2a",
 			"guide/telemetry",
 		],
@@ -71,17 +78,22 @@ export const outline: readonly Group[] = [
 		text: "In production",
 		pages: [
 			"deployment",
+			"guide/workers",
 			"guide/postgres",
+			"guide/postgres-dispatch",
+			"guide/move-store",
+			"guide/scaling",
 			"guide/cloudflare",
 			"guide/runtimes",
 			"guide/performance",
+			"guide/performance-method",
 			"guide/comparison",
 		],
 	},
-	{ text: "Tools of the trade", pages: ["guide/chat", "guide/testing"], rest: "guide" },
+	{ text: "Tools", pages: ["guide/chat", "guide/testing"], rest: "guide" },
 	{ text: "Cookbook", pages: ["cookbook/index"], rest: "cookbook", collapsed: true },
 	{ text: "Coming from", pages: [], rest: "migrate" },
-	{ text: "Concepts", pages: ["design", "guide/names-and-entries", "glossary", "errors"] },
+	{ text: "Concepts", pages: ["design", "guide/names-and-entries", "glossary", "errors", "packages"] },
 	{ text: "Decisions", pages: [], rest: "adr", collapsed: true },
 	{ text: "Packages", pages: [], rest: "packages", collapsed: true },
 	{ text: "Examples", pages: ["examples/index"], rest: "examples", collapsed: true },

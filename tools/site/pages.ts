@@ -31,7 +31,7 @@ export function placeOf(paper: string): string | undefined {
 }
 
 /** All pages. Throws when the packages are not built. */
-export function collectPages(root: string): readonly Page[] {
+export function collectPages(root: string): readonly SitePage[] {
 	const papers = listFiles(root, ".md");
 	const places = new Map(
 		papers.flatMap((paper) => {
@@ -39,15 +39,103 @@ export function collectPages(root: string): readonly Page[] {
 			return place === undefined ? [] : [[paper, place] as const];
 		}),
 	);
+	const read = (paper: string, path: string): string =>
+		withLinks(readFileSync(join(root, paper), "utf8"), { paper, path }, places);
+	const readme = read("README.md", "index.md");
 	const pages = [...places].map(([paper, path]) => {
-		const text = withLinks(readFileSync(join(root, paper), "utf8"), { paper, path }, places);
-		return { path, title: titleOf(text), text };
+		const text = read(paper, path);
+		return {
+			path,
+			title: titleOf(text),
+			source: paper,
+			text: path === "index.md" ? withParts(text, readme) : text,
+		};
 	});
 	const reference = writeApiPages(root);
 	return [...pages, ...reference, referenceIndex(reference)].map((page) => ({
 		...page,
-		text: outsideBlocks(page.text, (piece) => withoutTags(withoutMustaches(piece))),
+		plain: page.text,
+		text: withFrontmatter(
+			outsideBlocks(withPackageManagers(page.text), (piece) => withoutTags(withoutMustaches(piece))),
+			page.source,
+		),
 	}));
+}
+
+/** A page as it is built, and as Markdown for programs. */
+export interface SitePage extends Page {
+	readonly plain: string;
+}
+
+/** The landing page shows parts of the README, whose example a test runs. */
+function withParts(text: string, readme: string): string {
+	const [, example, output] = /(```ts\n[\s\S]*?```)\n+(```text\n[\s\S]*?```)/.exec(readme) ?? [];
+	const [, comparison] = /^## Comparison\n+([\s\S]*?)^## /m.exec(readme) ?? [];
+	const parts = { example, output, comparison };
+	return text.replaceAll(/<!-- README: (\w+) -->/g, (_, name: keyof typeof parts) => {
+		const part = parts[name];
+		if (part === undefined) throw new Error(`README.md has no ${name} for the landing page`);
+		return part;
+	});
+}
+
+/** The file that "Edit this page" opens is named in the head of the page. */
+function withFrontmatter(text: string, source: string | undefined): string {
+	if (source === undefined) return text;
+	const line = `source: ${source}\n`;
+	return text.startsWith("---\n") ? text.replace("---\n", `---\n${line}`) : `---\n${line}---\n${text}`;
+}
+
+const managers: readonly (readonly [name: string, (line: string) => string])[] = [
+	["npm", (line) => line],
+	[
+		"pnpm",
+		(line) =>
+			line
+				.replace(/^npm install (?=[-@\w])/, "pnpm add ")
+				.replace(/^npm create (.*?) -- /, "pnpm create $1 ")
+				.replace(/^npx /, "pnpm dlx ")
+				.replace(/^npm /, "pnpm "),
+	],
+	[
+		"yarn",
+		(line) =>
+			line
+				.replace(/^npm install --global /, "yarn global add ")
+				.replace(/^npm install (?=[-@\w])/, "yarn add ")
+				.replace(/^npm install/, "yarn")
+				.replace(/^npm create (\S+?)(?:@latest)?(?= |$)/, "yarn create $1")
+				.replace(/^(yarn create .*?) -- /, "$1 ")
+				.replace(/^npx /, "yarn dlx ")
+				.replace(/^npm (?:run )?/, "yarn ")
+				.replace("--save-dev", "--dev"),
+	],
+	[
+		"bun",
+		(line) =>
+			line
+				.replace(/^npm install (?=[-@\w])/, "bun add ")
+				.replace(/^npm create (.*?) -- /, "bun create $1 ")
+				.replace(/^npx /, "bunx ")
+				.replace(/^npm (start|test)\b/, "bun run $1")
+				.replace(/^npm /, "bun ")
+				.replace("--save-dev", "--dev"),
+	],
+];
+
+/** Blocks of commands that install something get a tab for each package manager. */
+export function withPackageManagers(text: string): string {
+	return text.replaceAll(
+		/^```sh\n((?:(?:npm (?:install|create|start|test|run)|npx|cd) ?[^\n&]*\n)+)```$/gm,
+		(block, commands: string) => {
+			if (!/^npm (?:install|create)/m.test(commands)) return block;
+			const lines = commands.trimEnd().split("\n");
+			const tabs = managers.map(
+				([name, change]) => `\`\`\`sh [${name}]\n${lines.map(change).join("\n")}\n\`\`\``,
+			);
+			return ["::: code-group", "", ...tabs, "", ":::"].join("\n");
+		},
+	);
 }
 
 /** Changes what is not in a fenced block. */
@@ -87,12 +175,13 @@ function titleOf(text: string): string {
 }
 
 function referenceIndex(reference: readonly Page[]): Page {
-	const rows = reference.map(({ path, title, text }) => {
+	const entries = reference.filter(({ path }) => path.split("/").length === 2);
+	const rows = entries.map(({ path, title, text }) => {
 		const [, summary = ""] = /^# .+\n\n(.+)$/m.exec(text) ?? [];
 		return `| [\`${title}\`](./${path.slice("api/".length)}) | ${summary.replaceAll("|", "\\|")} |`;
 	});
-	const head = ["# Reference", "", "Every public entry, made of the docstrings of what is published.", ""];
-	const text = [...head, "| import from | what it is |", "|---|---|", ...rows, ""].join("\n");
+	const head = ["# Reference", "", "Every name that you can import, by the entry point that exports it.", ""];
+	const text = [...head, "| import from | description |", "|---|---|", ...rows, ""].join("\n");
 	return { path: "api/index.md", title: "Reference", text };
 }
 

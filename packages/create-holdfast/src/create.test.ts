@@ -207,3 +207,23 @@ describe("asking", () => {
 		expect([code, readdirSync(folder)]).toEqual([130, []]);
 	});
 });
+
+test.each(templates)(
+	"the template $name tells coding agents its commands and files, and all of them are there",
+	async ({ name }) => {
+		await writeTemplate({ template: name, folder });
+		const page = readFileSync(join(folder, "AGENTS.md"), "utf8");
+		const { scripts } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+		const commands = [...page.matchAll(/^npm (?:run )?(?<script>start|test|[a-z]+)\b/gm)]
+			.map(({ groups }) => groups?.script ?? "")
+			.filter((script) => script !== "install");
+		expect(commands.length).toBeGreaterThan(2);
+		expect(commands.filter((script) => scripts[script] === undefined)).toEqual([]);
+		const files = [...page.matchAll(/^- `(?<path>[\w./[\]-]+)`: |\. `(?<path>[\w./[\]-]+)`: /gm)];
+		expect(files.length).toBeGreaterThan(2);
+		const missing = files
+			.map(({ groups }) => groups?.path ?? "")
+			.filter((path) => !existsSync(join(folder, path)));
+		expect(missing).toEqual([]);
+	},
+);

@@ -1,0 +1,39 @@
+// Formats declarations for the reference as the repository formats its sources, in lines that fit a page.
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const biome = join(import.meta.dirname, "../../node_modules/.bin/biome");
+const settings = { formatter: { indentStyle: "space", indentWidth: 2, lineWidth: 76 } };
+
+/** The declarations, in their order, each formatted. One that cannot be parsed stays unchanged. */
+export function formatCode(declarations: readonly string[]): readonly string[] {
+	const folder = mkdtempSync(join(tmpdir(), "reference-"));
+	const fileOf = (at: number): string => join(folder, `${at}.ts`);
+	try {
+		writeFileSync(join(folder, "biome.json"), JSON.stringify(settings));
+		for (const [at, code] of declarations.entries()) writeFileSync(fileOf(at), wholeOf(code));
+		try {
+			execFileSync(biome, ["format", "--write", "."], { cwd: folder, stdio: "ignore" });
+		} catch {
+			// It fails when one of them cannot be parsed, and has formatted the others.
+		}
+		return declarations.map((code, at) => shownOf(code, readFileSync(fileOf(at), "utf8")));
+	} finally {
+		rmSync(folder, { recursive: true, force: true });
+	}
+}
+
+const hasNoBody = (code: string): boolean => /^(?:abstract )?(?:interface|class) /.test(code);
+
+/** What parses: the heading of an interface or class gets a body. */
+function wholeOf(code: string): string {
+	if (hasNoBody(code)) return `declare ${code} {}\n`;
+	return `${code.replaceAll(/^(?=(?:function|const|abstract class) )/gm, "declare ")}\n`;
+}
+
+function shownOf(code: string, formatted: string): string {
+	const plain = formatted.replaceAll(/^declare /gm, "").trim();
+	return hasNoBody(code) ? plain.replace(/ \{\}$/, "") : plain;
+}
