@@ -1,6 +1,7 @@
 // Runs as records: created once, claimed by one at a time, and never changed after their end.
 
 import { HoldfastError } from "@holdfast/upp";
+import { isUnreadable } from "../facts/index.ts";
 import type { RecordDraft } from "../host/index.ts";
 import { numbered } from "../host/index.ts";
 import { claimUntil, isClaimed, type KeepingPorts } from "./claims.ts";
@@ -120,15 +121,25 @@ export async function deleteRun(draft: RecordDraft, runId: string): Promise<void
 	if (run === null) return;
 	for (const shelf of ["runs", unfinishedShelf, "child-counts"]) draft.put(shelf, runId, undefined);
 	const children = `children ${runId}`;
-	for (const [name] of await draft.list(children)) draft.put(children, name, undefined);
+	for (const name of await namesOn(draft, children)) draft.put(children, name, undefined);
 	await dropParts(draft, run);
 }
 
 async function dropParts(draft: RecordDraft, { runId, dedupeKey }: RunRecord): Promise<void> {
 	if (dedupeKey !== undefined) draft.put("run-dedupe", dedupeKey, undefined);
 	for (const shelf of [`checkpoints ${runId}`, `events ${runId}`])
-		for (const [name] of await draft.list(shelf)) draft.put(shelf, name, undefined);
+		for (const name of await namesOn(draft, shelf)) draft.put(shelf, name, undefined);
 	for (const shelf of ["checkpoints", "event-counts"]) draft.put(shelf, runId, undefined);
+}
+
+/** The names on a shelf. A damaged journal has none, so that its session can be deleted. */
+async function namesOn(draft: RecordDraft, shelf: string): Promise<readonly string[]> {
+	try {
+		return (await draft.list(shelf)).map(([name]) => name);
+	} catch (error) {
+		if (isUnreadable(error)) return [];
+		throw error;
+	}
 }
 
 function putRun(draft: RecordDraft, run: RunRecord): void {
