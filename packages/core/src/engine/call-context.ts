@@ -1,7 +1,7 @@
 // What a running tool knows of the call it serves. Rarely used parts are computed when asked for.
 import { HoldfastError, type ToolCall } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
-import type { Spent } from "../facts/index.ts";
+import type { Spent, WaitingChild } from "../facts/index.ts";
 import type { Approval, EngineTool, RetryPolicy, ToolContext } from "../tools/index.ts";
 import type { Run } from "./run.ts";
 import { isSubagentEvent } from "./subagent-events.ts";
@@ -12,6 +12,15 @@ export interface StartedCall {
 	readonly attempt: number;
 	readonly idempotencyKey: string;
 	readonly approval?: Approval | undefined;
+}
+
+/** What a sub-agent shows that still runs. */
+export type ShownChild = Omit<WaitingChild, "callId">;
+
+/** The round of a call, as far as the call has something to show in it. */
+export interface ShowsChildren {
+	/** Its sub-agent, which still runs, shows these calls that wait; undefined where none waits any longer. */
+	childShows(callId: string, child: ShownChild | undefined): void;
 }
 
 export class CallContext implements ToolContext {
@@ -35,6 +44,7 @@ export class CallContext implements ToolContext {
 	/** Read when asked for. */
 	declare readonly messages: readonly unknown[];
 	readonly #run: Run;
+	readonly #round: ShowsChildren;
 	#over = false;
 	/** Characters of the deltas. */
 	#streamed = 0;
@@ -89,11 +99,13 @@ export class CallContext implements ToolContext {
 		step: number,
 		tool: EngineTool,
 		started: StartedCall,
+		round: ShowsChildren,
 		expiring?: AbortSignal | undefined,
 	) {
 		const { call, attempt, idempotencyKey, approval } = started;
 		const { toolCallId } = call;
 		this.#run = run;
+		this.#round = round;
 		this.toolCallId = toolCallId;
 		this.toolName = call.toolName;
 		this.signal = expiring === undefined ? run.signal : AbortSignal.any([run.signal, expiring]);
@@ -118,6 +130,11 @@ export class CallContext implements ToolContext {
 	/** Notes what a sub-agent has used up. Tools of sessions call it; it is no part of what tools are given. */
 	spend(spent: Spent): void {
 		this.#spent = spent;
+	}
+
+	/** What its sub-agent shows while it runs. Tools of sessions call it, as they do `spend`. */
+	childShows(child: ShownChild | undefined): void {
+		if (!this.#over) this.#round.childShows(this.toolCallId, child);
 	}
 
 	get spent(): Spent | undefined {

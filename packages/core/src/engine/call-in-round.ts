@@ -3,7 +3,7 @@
 import type { ToolCall } from "@holdfast/upp";
 import type { CallState, ToolStarted } from "../facts/index.ts";
 import type { Approval, EngineTool, ToolOutcome } from "../tools/index.ts";
-import type { CallContext } from "./call-context.ts";
+import type { CallContext, ShownChild } from "./call-context.ts";
 import type { CheckedCall } from "./check-call.ts";
 import type { Run } from "./run.ts";
 import type { ChildWaits } from "./stopped.ts";
@@ -20,6 +20,8 @@ export interface CallInRound {
 	pending?: Extract<CheckedCall, { kind: "pending" }>;
 	/** Its sub-agent, while it is pending because that one waits. */
 	child?: ChildWaits;
+	/** What its sub-agent shows, while both are running. */
+	shown?: ShownChild | undefined;
 	attempt: number;
 	/** Stays the same for every attempt, across restarts. */
 	readonly idempotencyKey: string;

@@ -42,6 +42,7 @@ export function pendingFact(
 	if (input !== call.arguments) waits.input = plainJson(input);
 	if (given !== call.arguments) waits.given = plainJson(given);
 	if (awaits === "approval" && tool.editableApproval) waits.mayEdit = true;
+	if (setting.interceptors.answersMayNotWait === true) waits.noInbox = true;
 	return waits;
 }
 

@@ -1,6 +1,7 @@
 // Door of the engine: one loop over facts, its actions and its events.
 export type { Action, Decider, ModelAction, Situation } from "./action.ts";
 export type { AgentStreamResult } from "./agent-stream-result.ts";
+export type { ShownChild } from "./call-context.ts";
 export { isAwaitedBy, type ProcessKey, waitFor, withinCall } from "./call-scope.ts";
 export { cancelled, conclude, notifyComplete, resultOf } from "./conclude.ts";
 export { isTooDeep } from "./deep-arguments.ts";

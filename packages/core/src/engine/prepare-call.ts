@@ -1,5 +1,6 @@
 // What becomes of one call of a round: it starts, waits, or has its result already (keeps I3).
 import { after, type ToolCall } from "@holdfast/upp";
+import type { WaitingChild } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
 import { admitResult } from "./admit-result.ts";
 import type { CallInRound } from "./call-in-round.ts";
@@ -40,9 +41,9 @@ export function prepareCall(
 
 /** Whether the call has waited for its sub-agent. */
 function hasWaited({ state }: Run, { call, child }: CallInRound): boolean {
-	return (
-		child !== undefined || state.run?.children?.some(({ callId }) => callId === call.toolCallId) === true
-	);
+	const isIt = ({ callId, status }: WaitingChild): boolean =>
+		callId === call.toolCallId && status === undefined;
+	return child !== undefined || state.run?.children?.some(isIt) === true;
 }
 
 function admitFound(run: Run, call: ToolCall, checked: MaybePromise<CheckedCall>): MaybePromise<CheckedCall> {

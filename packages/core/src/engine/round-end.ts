@@ -48,7 +48,8 @@ export function leftOver(run: Run, round: readonly CallInRound[]): LeftOver {
 	const calls: PendingCall[] = [];
 	const children: WaitingChild[] = [];
 	const now = run.agent.ports.clock.now();
-	for (const { call, phase, pending, child } of round) {
+	for (const { call, phase, pending, child, shown } of round) {
+		if (phase === "running" && shown !== undefined) children.push({ callId: call.toolCallId, ...shown });
 		if (phase !== "pending") continue;
 		if (child !== undefined) children.push({ callId: call.toolCallId, ...child.child });
 		if (pending !== undefined)

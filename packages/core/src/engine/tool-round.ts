@@ -7,6 +7,7 @@ import { type EngineTool, orderRound, stackOf, type ToolOutcome } from "../tools
 import type { ToolsAction } from "./action.ts";
 import { type AdmittedResult, type Attached, admitResult, outcomeOf } from "./admit-result.ts";
 import { afterCall } from "./after-call.ts";
+import type { ShownChild, ShowsChildren } from "./call-context.ts";
 import { commitConcluded, isAbout, isResultOf, settledFact, startedFact, traceNotes } from "./call-facts.ts";
 import { type CallInRound, callInRound, isUnderWay, takeUp } from "./call-in-round.ts";
 import { type CheckedCall, HookFailed } from "./check-call.ts";
@@ -20,7 +21,7 @@ import { ChildWaits, CommitFailed } from "./stopped.ts";
 
 const nothingLeft: LeftOver = { calls: [] };
 
-export class ToolRound {
+export class ToolRound implements ShowsChildren {
 	readonly #run: Run;
 	readonly #step: number;
 	readonly #name: string;
@@ -72,13 +73,8 @@ export class ToolRound {
 
 	/** The same calls as they are on record now. */
 	again(): ToolRound {
-		return new ToolRound(
-			this.#run,
-			this.#step,
-			this.#name,
-			this.#run.state.run?.calls ?? [],
-			this.#concludes,
-		);
+		const calls = this.#run.state.run?.calls ?? [];
+		return new ToolRound(this.#run, this.#step, this.#name, calls, this.#concludes);
 	}
 
 	/** Starts what may start. What asks for the calls, and what goes before it, is committed with them, where it is not yet. */
@@ -136,24 +132,26 @@ export class ToolRound {
 	}
 
 	/**
-	 * Takes answers from outside while other calls run: these facts, of calls that wait. False: the round is over, and nothing was
-	 * taken. Rejects where they cannot be recorded.
+	 * Takes answers from outside while other calls run: these facts, of calls that wait. Nothing is taken where the round is over, or
+	 * `options` ask for an empty inbox and it is not. Rejects where they cannot be recorded.
 	 */
-	async answered(given: readonly Fact[], options?: CommitOptions): Promise<boolean> {
-		if (this.#isOver) return false;
+	async answered(given: readonly Fact[], options?: CommitOptions): Promise<"taken" | "over" | "inputs-wait"> {
+		if (this.#isOver) return "over";
 		const answered = this.#calls.filter(({ call, phase }) => phase === "pending" && isAbout(given, call));
 		for (const each of answered)
 			each.phase = given.some((fact) => isResultOf(fact, each.call)) ? "settling" : "answering";
+		let isTaken = false;
 		try {
-			await commit(this.#run, given, options);
+			isTaken = await this.#run.commit(given, options);
 		} catch (error) {
-			if (!this.#closed) for (const each of answered) each.phase = "pending";
 			if (error instanceof CommitFailed) this.#end.failed(error);
-			this.#checkDone();
 			throw error;
+		} finally {
+			if (!isTaken && !this.#closed) for (const each of answered) each.phase = "pending";
+			if (!isTaken) this.#checkDone();
 		}
-		await this.#continue(answered);
-		return true;
+		if (isTaken) await this.#continue(answered);
+		return isTaken ? "taken" : "inputs-wait";
 	}
 
 	/** Continues calls whose sub-agents have moved on. False: the round is over. */
@@ -162,6 +160,14 @@ export class ToolRound {
 		const moved = this.#calls.filter((each) => each.phase === "pending" && each.child !== undefined);
 		await this.#continue(moved.filter(({ call }) => callIds.has(call.toolCallId)));
 		return true;
+	}
+
+	childShows(callId: string, child: ShownChild | undefined): void {
+		const each = this.#calls.find(({ call }) => call.toolCallId === callId);
+		if (this.#isOver || each?.phase !== "running") return;
+		each.shown = child;
+		this.#hidesPending = true;
+		void this.#continue([]);
 	}
 
 	/** Continues calls that waited, and those that waited for them. */
@@ -234,12 +240,13 @@ export class ToolRound {
 
 	/** Shows the calls that wait with what is committed, where others still run. Else the end of the round shows them. */
 	#show(facts: Fact[]): void {
-		if (!this.#hidesPending || !this.#isUnderWay || this.#run.stopReason !== undefined) return;
+		const run = this.#run;
+		if (!this.#hidesPending || !this.#isUnderWay || run.stopReason !== undefined) return;
 		this.#hidesPending = false;
-		const shown = { kind: "tools.pending", step: this.#step, ...leftOver(this.#run, this.#calls) } as const;
+		const shown = { kind: "tools.pending", step: this.#step, ...leftOver(run, this.#calls) } as const;
 		facts.push(shown);
-		this.#run.round = this;
-		this.#run.answers?.shown(shown);
+		run.round = this;
+		run.answers?.shown(shown);
 	}
 
 	get #isUnderWay(): boolean {
@@ -297,13 +304,14 @@ export class ToolRound {
 
 	#startFunction(each: CallInRound): void {
 		const tool = each.tool as EngineTool;
-		const ran = startCall(this.#run, this.#step, each, tool);
+		const ran = startCall(this.#run, this.#step, each, tool, this);
 		void after(ran, (outcome) => this.#finish(each, tool, outcome));
 	}
 
 	#finish(each: CallInRound, tool: EngineTool, outcome: ToolOutcome): void {
 		if (this.#closed) return;
 		each.context?.close();
+		each.shown = undefined;
 		if (outcome.error instanceof ChildWaits) {
 			each.phase = "pending";
 			each.child = outcome.error;
@@ -339,8 +347,7 @@ export class ToolRound {
 		const record = ({ outcome, result }: AdmittedResult): MaybePromise<void> => {
 			if (!this.#closed) return this.#record(each, outcome, result, result === output ? attached : {});
 		};
-		const admitted = admitResult(this.#run, each.call, each.input, status, output);
-		return after(admitted, record);
+		return after(admitResult(this.#run, each.call, each.input, status, output), record);
 	}
 
 	async #afterCall(each: CallInRound, tool: EngineTool, given: ToolOutcome): Promise<void> {

@@ -35,6 +35,8 @@ export class ExecuteProjection {
 	#messages: SessionMessage[] = [];
 	/** Calls that have no result yet, and whether they are running. */
 	readonly #calls = new Map<string, { readonly call: ToolCall; running: boolean }>();
+	/** Whether calls that wait were shown while others run. */
+	#showsPending = false;
 	/** Set where the last answer was refused. */
 	#refused: { readonly code: string; readonly message: string } | undefined;
 
@@ -183,7 +185,8 @@ export class ExecuteProjection {
 
 	/** What waits while other calls run; the execution is not complete. */
 	#showPending({ runId, calls }: Pick<WaitingEvent, "runId" | "calls">): void {
-		if (calls.length === 0) return;
+		if (calls.length === 0 && !this.#showsPending) return;
+		this.#showsPending = calls.length > 0;
 		this.#emit({
 			type: "tools_pending",
 			sessionId: this.#sessionId,

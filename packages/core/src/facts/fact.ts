@@ -209,6 +209,8 @@ export interface PendingCall {
 	readonly basis?: string;
 	/** Set if the approver may change the input. */
 	readonly mayEdit?: true;
+	/** Set if no answer may wait in the inbox: the policy changes answers, and does not state how it changes those there. */
+	readonly noInbox?: true;
 }
 
 /** A delegation on the way to a call of a sub-agent: the agent, and the call that delegated to it. */
@@ -229,7 +231,7 @@ export interface NestedCall extends PendingCall {
 	readonly arguments: Readonly<Record<string, unknown>>;
 }
 
-/** A call of this run whose sub-agent waits. */
+/** A call of this run whose sub-agent waits, or shows calls that wait while it still runs others. */
 export interface WaitingChild {
 	/** The delegating call of this run. */
 	readonly callId: string;
@@ -239,6 +241,8 @@ export interface WaitingChild {
 	readonly storeKey: string;
 	/** Seq of the last entry of its session. When that moves on, the call continues. */
 	readonly seq: number;
+	/** Set while its run is in progress: it takes answers and expires its own calls. */
+	readonly status?: "running";
 	/**
 	 * The calls it waits for, including those of its own sub-agents; none if it waits for a time, or for other work in
 	 * its session.
@@ -277,8 +281,8 @@ export interface Waiting {
 }
 
 /**
- * Calls wait for outside answers while others of their round still run: the run continues, and answers are accepted. It
- * lists all calls that wait then, replacing an earlier list.
+ * Calls wait for outside answers while others of their round still run, here or in a sub-agent: the run continues, and
+ * answers are accepted. It lists all calls that wait then, replacing an earlier list.
  */
 export interface ToolsPending {
 	readonly kind: "tools.pending";

@@ -29,10 +29,9 @@ function nestedCallId(path: readonly CallPathStep[], callId: string): string {
 
 /** The earliest time at which any of this is due, in milliseconds since the epoch; undefined when nothing ever is. */
 export function earliestDue({ calls, children = [], wait }: WaitsFor): number | undefined {
-	const due = [...calls, ...children.flatMap((child) => child.calls)].flatMap(
-		({ deadline = [] }) => deadline,
-	);
-	for (const each of [wait, ...children.map((child) => child.wait)])
+	const waiting = children.filter(({ status }) => status !== "running");
+	const due = [...calls, ...waiting.flatMap((child) => child.calls)].flatMap(({ deadline = [] }) => deadline);
+	for (const each of [wait, ...waiting.map((child) => child.wait)])
 		if (each?.until !== undefined) due.push(each.until);
 	return due.length === 0 ? undefined : due.reduce((one, other) => Math.min(one, other));
 }
@@ -72,14 +71,19 @@ export function hasWaitedByItself({ pending = [], children, wait }: RunState): b
 
 /** The wait of a run as the run above it records it; `delegation` is the call of that run. */
 export function asChild(
-	{ calls: own, pending = [], children = [], wait }: RunState,
+	run: RunState,
 	delegation: CallPathStep,
-): Pick<WaitingChild, "calls" | "wait"> {
+): Pick<WaitingChild, "calls" | "wait" | "status"> {
+	const { calls: own, pending = [], children = [], wait, status } = run;
+	const isRunning = status === "running";
+	// What is under way names only what it shows.
+	if (isRunning && (run.shows !== "pending" || run.parked !== undefined)) return { calls: [], status };
 	const calls: NestedCall[] = pending.flatMap((waiting) => {
 		const call = own.find((each) => each.call.toolCallId === waiting.callId);
 		if (call === undefined || call.settled !== undefined) return [];
+		if (isRunning && waiting.awaits === "approval" && call.approval !== undefined) return [];
 		const { toolName, arguments: input } = shownCall(call.call, waiting);
-		const { callId, awaits, since, deadline, mayEdit } = waiting;
+		const { callId, awaits, since, deadline, mayEdit, noInbox } = waiting;
 		const path = [delegation];
 		return {
 			callId,
@@ -87,6 +91,7 @@ export function asChild(
 			since,
 			...(deadline === undefined ? {} : { deadline }),
 			...(mayEdit === undefined ? {} : { mayEdit }),
+			...(noInbox === undefined ? {} : { noInbox }),
 			id: nestedCallId(path, callId),
 			path,
 			toolName,
@@ -98,6 +103,7 @@ export function asChild(
 			const path = [delegation, ...call.path];
 			calls.push({ ...call, id: nestedCallId(path, call.callId), path });
 		}
+	if (isRunning) return { calls, status };
 	const shown = waitOf({ wait, children });
 	return shown === undefined ? { calls } : { calls, wait: shown };
 }

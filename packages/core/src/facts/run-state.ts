@@ -81,7 +81,7 @@ export interface RunState {
 	readonly pending?: readonly PendingCall[] | undefined;
 	/** Set while calls wait and others of the round run: those of `pending` and `children` can be answered. */
 	readonly shows?: "pending" | undefined;
-	/** Calls whose sub-agents wait; each until it is started again. */
+	/** Calls whose sub-agents wait, or show calls that wait; each until it is started again or has its result. */
 	readonly children?: readonly WaitingChild[] | undefined;
 	/** The last answer. */
 	readonly assistant?: AssistantSaid | undefined;

@@ -8,8 +8,9 @@ import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixtur
 import { Agent } from "../agent/agent.ts";
 import type { AgentOptions } from "../agent/options.ts";
 import type { Fact } from "../facts/fact.ts";
-import type { Host } from "../host/host-port.ts";
+import { type Host, journalHost } from "../host/host-port.ts";
 import { memoryHost } from "../host/memory-host.ts";
+import { memoryJournal } from "../host/memory-journal.ts";
 import { sqliteHost } from "../sqlite.ts";
 import { held, redacting } from "./interceptor.fixture.ts";
 import type { Interceptor } from "./interceptor.ts";
@@ -242,4 +243,91 @@ test.each([
 	end();
 	expect((await run.result()).text).toBe("one");
 	await agent.close();
+});
+
+describe("an answer from another process while a call of the same answer runs", () => {
+	const deletes = {
+		name: "delete",
+		description: "Deletes.",
+		parameters: { type: "object" },
+		needsApproval: true,
+		run: () => "deleted",
+	};
+	const masks = (fact: Fact): Fact =>
+		fact.kind === "decision" ? (JSON.parse(masked(JSON.stringify(fact))) as Fact) : fact;
+	const looks = (kinds: readonly Fact["kind"][], others: Partial<Interceptor> = {}): Interceptor => ({
+		name: "looks",
+		begin: () => ({
+			admits: kinds,
+			deltas: "as-is",
+			admit: (fact) => (fact.kind === "assistant" ? undefined : { fact: masks(fact) }),
+		}),
+		...others,
+	});
+
+	/** A run with a call that waits and one that runs, in the session itself or in a sub-agent. */
+	async function asked(where: "session" | "sub-agent", middleware: readonly Interceptor[]) {
+		const journal = memoryJournal();
+		const second = journal.worker("second");
+		const slow = Promise.withResolvers<string>();
+		const working = { ...deletes, name: "slow", needsApproval: false, run: () => slow.promise };
+		const make = (of: typeof journal): Agent => {
+			const model = scriptedModel([{ toolCalls: [{ name: "delete" }, { name: "slow" }] }, "done"]);
+			const works = { model, tools: [deletes, working], middleware };
+			const host = journalHost(of, { capabilities: {} });
+			if (where === "session") return new Agent({ ...works, host });
+			const worker = new Agent({ ...works, name: "worker", description: "Works." });
+			const delegate = { toolCalls: [{ name: "delegate_to_worker", arguments: { prompt: "go" } }] };
+			return new Agent({ model: scriptedModel([delegate, "done"]), subagents: [worker], host });
+		};
+		const [first, other] = [make(journal), make(second)];
+		const run = await first.session("s").send("go");
+		void run.result();
+		await expect.poll(() => first.session("s").pending()).toHaveLength(1);
+		const [call] = await first.session("s").pending();
+		const answer = { toolCallId: call?.toolCallId ?? "", approved: true, reason: `see ${secret}` };
+		const answered = other.session("s").answer([answer]);
+		const end = async () => {
+			slow.resolve("slowly");
+			await run.result();
+			await other.close();
+			await first.close();
+		};
+		return { first, answered, answer, journal, end };
+	}
+
+	describe.each(["session", "sub-agent"] as const)("in a %s", (where) => {
+		test("is stored as `admitWaiting` leaves it", async () => {
+			const { answered, journal, end } = await asked(where, [looks(["decision"], { admitWaiting: masks })]);
+			await answered;
+			const waiting = JSON.stringify(journal.inbox("s"));
+			expect(waiting).toContain("see [redacted]");
+			expect(waiting).not.toContain(secret);
+			await end();
+			for (const { key } of journal.list()) expect(JSON.stringify(journal.read(key))).not.toContain(secret);
+		});
+
+		test.each(["decision", "tool.settled"] as const)(
+			"is refused where an `admit` looks at %s and nothing says what it does to those that wait",
+			async (kind) => {
+				const { first, answered, answer, journal, end } = await asked(where, [looks([kind])]);
+				await expect(answered).rejects.toMatchObject({ code: "policy_invalid" });
+				expect(journal.inbox("s")).toEqual([]);
+				await first.session("s").answer([answer]);
+				await end();
+				if (kind === "decision")
+					for (const { key } of journal.list())
+						expect(JSON.stringify(journal.read(key))).not.toContain(secret);
+			},
+		);
+
+		test.each([
+			["as-is", looks(["decision"], { admitWaiting: "as-is" })],
+			["other", looks(["assistant"])],
+		])("waits where no `admit` changes it: %s", async (_, interceptor) => {
+			const { answered, end } = await asked(where, [interceptor]);
+			await answered;
+			await end();
+		});
+	});
 });

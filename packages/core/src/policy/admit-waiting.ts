@@ -39,6 +39,18 @@ export function withWaitingAdmitted(entry: MiddlewareEntry, stages: Stages): Sta
 	};
 }
 
+/** The kinds of facts that answers from outside become. */
+const answerKinds: ReadonlySet<Fact["kind"]> = new Set<Fact["kind"]>(["decision", "tool.settled"]);
+
+/**
+ * Whether answers to calls may wait in an inbox: where the `admit` of an entry looks at them, it has to state what it does to
+ * those that wait. An answer that the worker of the run takes goes through `admit` before it is stored.
+ */
+export function mayAnswersWait(entry: MiddlewareEntry, { admit, admits }: Stages): boolean {
+	if (admit === undefined || (entry as Partial<Interceptor>).admitWaiting !== undefined) return true;
+	return admits !== undefined && !admits.some((kind) => answerKinds.has(kind));
+}
+
 const unstated =
 	"it is asked about inputs, and has no `admitWaiting` for those that wait in a session's inbox. Give it a function that " +
 	'replaces what `admit` replaces, or "as-is" if `admit` changes no input; or leave inputs out of its `admits`';

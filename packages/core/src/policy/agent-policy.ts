@@ -2,7 +2,7 @@
 // the order in which they were registered.
 import type { RunOutcome } from "../facts/index.ts";
 import { memoryValues, type SessionValues, type ValueStore } from "../host/index.ts";
-import { withWaitingAdmitted } from "./admit-waiting.ts";
+import { mayAnswersWait, withWaitingAdmitted } from "./admit-waiting.ts";
 import type { NamedStages } from "./join-stages.ts";
 import { type MiddlewareEntry, middlewareStages } from "./middleware/middleware-face.ts";
 import type { PluginSet } from "./plugins/plugin-set.ts";
@@ -40,7 +40,8 @@ export class AgentPolicy {
 				run.kind === "session" ? withWaitingAdmitted(entry, own) : own;
 			const ofTools =
 				tools === "own-tools" ? {} : { ...(toolCall && { toolCall }), ...(toolResult && { toolResult }) };
-			return { name: entry.name, stages: { ...stages, ...ofTools } };
+			const answersMayNotWait = run.kind === "session" && !mayAnswersWait(entry, own);
+			return { name: entry.name, stages: { ...stages, ...ofTools }, answersMayNotWait };
 		});
 		return plugins === undefined ? list : [...list, ...plugins.stages(run, tools)];
 	}

@@ -17,6 +17,7 @@ import type {
 export interface NamedStages {
 	readonly name: string;
 	readonly stages: Stages;
+	readonly answersMayNotWait?: boolean;
 }
 
 /** The stages that the engine calls while a run is driven; those around it, and `admit`, are joined elsewhere. */
@@ -28,6 +29,8 @@ export type DrivenStages = Omit<
 	readonly toolCallBy?: readonly string[];
 	/** Of a recorded run: what `after` and `onError` make of its result, which is recorded before the end is. */
 	leaving?(end: () => Promise<GenerateResult>): Promise<GenerateResult>;
+	/** Set where an `admit` looks at answers, and its entry does not state what it does to those in an inbox. */
+	readonly answersMayNotWait?: true;
 };
 
 /** The stages of a list, joined. */
@@ -61,6 +64,7 @@ export function joinStages(list: readonly NamedStages[]): DrivenStages {
 		}),
 		...(toolResult && { toolResult: (result) => replaced(toolResult, result) }),
 		...(committed && { committed: (entry) => heard(committed, entry) }),
+		...(list.some(({ answersMayNotWait }) => answersMayNotWait) && { answersMayNotWait: true }),
 		...(continues && { continues: () => continues.some((stage) => stage.call()) }),
 	};
 }

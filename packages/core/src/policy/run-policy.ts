@@ -148,9 +148,10 @@ function awaited(stage: string): boolean {
 }
 
 function allWithin(stages: DrivenStages, within: Within): DrivenStages {
-	const calls = Object.entries(stages) as [string, (...given: unknown[]) => unknown][];
-	const wrapped = calls.map(([name, call]) =>
-		awaited(name) ? [name, (...given: unknown[]) => within(() => call(...given))] : [name, call],
+	const wrapped = Object.entries(stages).map(([name, call]: [string, unknown]) =>
+		typeof call === "function" && awaited(name)
+			? [name, (...given: unknown[]) => within(() => call(...given))]
+			: [name, call],
 	);
 	return Object.fromEntries(wrapped);
 }

@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { anyTool } from "../agent/agent.fixture.ts";
 import { Agent } from "../agent/agent.ts";
 import type { AgentOptions } from "../agent/options.ts";
+import type { Fact } from "../facts/fact.ts";
 import { journalHost } from "../host/host-port.ts";
 import { type MemoryJournal, memoryJournal } from "../host/memory-journal.ts";
 import type { AnyTool } from "../tools/types.ts";
@@ -245,6 +246,18 @@ describe("another process", () => {
 	async function twoWorkers() {
 		const store = memoryJournal({ workerId: "one" });
 		const second = store.worker("two");
+		const committing: { before?: (facts: readonly Fact[]) => Promise<void> } = {};
+		const acquire = store.acquire.bind(store);
+		store.acquire = async (key, options) => {
+			const acquired = await acquire(key, options);
+			if (!acquired.ok) return acquired;
+			const append = acquired.lease.append.bind(acquired.lease);
+			acquired.lease.append = async (batch) => {
+				await committing.before?.(batch.facts);
+				return append(batch);
+			};
+			return acquired;
+		};
 		const ran: string[] = [];
 		const slow = gate();
 		const tools = (worker: string): AnyTool[] => [
@@ -257,7 +270,7 @@ describe("another process", () => {
 		const run = await one.session("s").send("go");
 		await upTo(run.events(), "tools-pending");
 		void run.result();
-		return { one, two, run, slow, ran, store, second };
+		return { one, two, run, slow, ran, store, second, committing };
 	}
 
 	test("sees the call, and its answer is used when the round is over", async () => {
@@ -278,6 +291,59 @@ describe("another process", () => {
 		slow.open();
 		expect(await run.result()).toMatchObject({ outcome: "completed", text: "done" });
 		expect(ran).toEqual(["one"]);
+	});
+
+	test.each([
+		["before", "tool_call_settled"],
+		["same", undefined],
+	] as const)(
+		"is refused where the owner was first in the moment between look and inbox: %s",
+		async (which, code) => {
+			const { one, two, run, slow, ran, second } = await twoWorkers();
+			const submit = second.submit.bind(second);
+			second.submit = async (key, input) => {
+				await one.session("s").answer([{ toolCallId: "r", approved: which === "same" }]);
+				return submit(key, input);
+			};
+			const given = two.session("s").answer([{ toolCallId: "r", approved: true }]);
+			if (code === undefined) await given;
+			else await expect(given).rejects.toMatchObject({ code, data: { toolCallId: "r" } });
+			slow.open();
+			expect(await run.result()).toMatchObject({ outcome: "completed" });
+			expect(ran).toEqual(which === "same" ? ["one"] : []);
+		},
+	);
+
+	test("comes before an answer that the owner commits after it", async () => {
+		const { one, two, run, slow, ran, committing } = await twoWorkers();
+		let late: Promise<unknown> | undefined;
+		committing.before = async (facts) => {
+			if (late !== undefined || facts.every(({ kind }) => kind !== "decision")) return;
+			late = two.session("s").answer([{ toolCallId: "r", approved: true }]);
+			await late;
+		};
+		await expect(one.session("s").answer([{ toolCallId: "r", approved: false }])).rejects.toMatchObject({
+			code: "tool_call_settled",
+		});
+		slow.open();
+		expect(await run.result()).toMatchObject({ outcome: "completed" });
+		expect(ran).toEqual(["one"]);
+	});
+
+	test("is refused where another one lies in the inbox before it", async () => {
+		const { two, run, slow, ran, second } = await twoWorkers();
+		const submit = second.submit.bind(second);
+		second.submit = async (key, input) => {
+			second.submit = submit;
+			await submit(key, { ...input, id: "other", body: { answers: [{ toolCallId: "r", approved: false }] } });
+			return submit(key, input);
+		};
+		await expect(two.session("s").answer([{ toolCallId: "r", approved: true }])).rejects.toMatchObject({
+			code: "tool_call_settled",
+		});
+		slow.open();
+		expect(await run.result()).toMatchObject({ outcome: "completed" });
+		expect(ran).toEqual([]);
 	});
 
 	test("denies it", async () => {

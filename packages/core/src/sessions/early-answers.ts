@@ -69,18 +69,40 @@ export class EarlyAnswers implements OutsideAnswers {
 		const { children } = this.#agent;
 		const { state } = run;
 		const { own, nested, moved } = splitAnswers(state.run, answers);
-		const check = (): readonly Fact[] => (own.length === 0 ? [] : answerFacts(state, own, now()));
+		const check = (): readonly Fact[] => (own.length === 0 ? [] : answerFacts(run.state, own, now()));
 		if (nested.length > 0)
 			await children?.answer({ storeKey: this.#storeKey, run: state.run }, nested, check);
-		const facts = await replacedResults(run, check(), (hooks) => withinCall(run.processKey, hooks));
+		const replaced = (): Promise<readonly Fact[]> =>
+			replacedResults(run, check(), (hooks) => withinCall(run.processKey, hooks));
+		const facts = await replaced();
 		const { round } = run;
 		const isOpen = round !== undefined && (await round.childrenMoved(moved));
 		if (facts.length + drain.length === 0) return isOpen;
-		const options = drain.length === 0 ? {} : { drain };
-		if (isOpen) return round.answered(facts, options);
+		if (isOpen)
+			return drain.length > 0
+				? (await round.answered(facts, { drain })) === "taken"
+				: this.#giveAfterStored(run, facts, replaced);
 		// Between two rounds, the next one begins with them.
-		if (drain.length > 0) await run.commit(facts, options);
+		if (drain.length > 0) await run.commit(facts, { drain });
 		return false;
+	}
+
+	/** Commits facts once the inbox holds no answer: what was accepted elsewhere is first, and was not refused there. */
+	async #giveAfterStored(
+		run: Run,
+		given: readonly Fact[],
+		again: () => Promise<readonly Fact[]>,
+	): Promise<boolean> {
+		let facts = given;
+		for (;;) {
+			await this.#agent.engine.fairness.pause();
+			const outcome = await run.round?.answered(facts, { onlyIfNothingWaits: true });
+			if (outcome !== "inputs-wait") return outcome === "taken";
+			// What else is in the inbox waits for the end of the step.
+			if (!(await this.take(run, undefined))) return (await run.round?.answered(facts)) === "taken";
+			facts = await again();
+			if (facts.length === 0) return true;
+		}
 	}
 }
 

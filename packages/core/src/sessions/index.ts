@@ -25,4 +25,5 @@ export type {
 	TurnRequest,
 } from "./turn-agent.ts";
 export type { Unread } from "./unread-runs.ts";
+export { waitingAnswer } from "./waiting-answers.ts";
 export { waitingInput } from "./waiting-input.ts";

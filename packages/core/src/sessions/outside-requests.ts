@@ -3,7 +3,8 @@
 import type { AcceptedInput, PendingToolCall, SessionState, ToolAnswer, Watcher } from "../facts/index.ts";
 import { answerFacts, dueFacts, pendingCalls, takesAnswers } from "../facts/index.ts";
 import type { AgentRun } from "./agent-run.ts";
-import { answeredElsewhere, isLost, splitAnswers, taking, withNestedCalls } from "./early-answers.ts";
+import { answerElsewhere } from "./answer-elsewhere.ts";
+import { splitAnswers, taking } from "./early-answers.ts";
 import { abortRun } from "./kill-session.ts";
 import type { SessionActor } from "./session-actor.ts";
 import { noPendingToolCalls, sessionBusy } from "./session-errors.ts";
@@ -20,7 +21,7 @@ import {
 	taken,
 	timedOut,
 } from "./settlement.ts";
-import { answersInput, newAnswers, readAnswers, storedAnswers } from "./waiting-answers.ts";
+import { readAnswers, storedAnswers } from "./waiting-answers.ts";
 
 /** The calls that wait for somebody outside. */
 export async function pending({ actor }: SessionQueue): Promise<readonly PendingToolCall[]> {
@@ -55,7 +56,8 @@ export async function answer(
 		const { journal, agent } = actor.table;
 		const now = (): number => agent.engine.ports.clock.now();
 		try {
-			const given = actor.turn === undefined ? await answerElsewhere(actor, answers, now) : answers;
+			const given =
+				actor.turn === undefined ? await answerElsewhere(actor, answers, now, continueAnswered) : answers;
 			if (!Array.isArray(given)) return given as AgentRun;
 			const { own, moved, background } = await routed(actor, given, now);
 			if (background !== undefined) return background;
@@ -136,42 +138,6 @@ async function answerUnderWay(
 	if (isTaken) return handle;
 	await actor.ended(turn);
 	return undefined;
-}
-
-/**
- * Puts the answers into the inbox, where another worker works on the run. Gives the run; the answers that are not in the inbox
- * yet, where nobody works on it.
- */
-async function answerElsewhere(
-	actor: SessionActor,
-	answers: readonly ToolAnswer[],
-	now: () => number,
-): Promise<AgentRun | readonly ToolAnswer[]> {
-	const { table, lease, storeKey, sessionKey } = actor;
-	const { journal, agent } = table;
-	actor.ensureUsable();
-	const state = await lease.read();
-	const { run } = state;
-	if (run === undefined || !takesAnswers(state)) return answers;
-	const fresh = newAnswers(await journal.inbox(storeKey), state, answers);
-	if (run.status !== "running") return fresh;
-	lease.drop();
-	if ((await actor.open()) !== "held") return fresh;
-	if (fresh.length > 0) {
-		answerFacts(withNestedCalls(state), fresh, now());
-		const { uuid } = agent.engine.ports.ids;
-		const { runId } = run;
-		const input = answersInput(agent, { id: uuid(), runId }, fresh);
-		try {
-			await journal.submit(storeKey, { ...input, askedBy: { key: storeKey, runId } });
-		} catch (error) {
-			throw isLost(error) ? noPendingToolCalls(sessionKey) : error;
-		}
-	}
-	const handle = answeredElsewhere(actor, run.runId);
-	// It may have come to wait in that moment.
-	void continueAnswered(actor.queue);
-	return handle;
 }
 
 /** Continues the run that waits, where the inbox has answers for it; where it cannot, whoever resumes it takes them. Never rejects. */
@@ -347,7 +313,7 @@ async function expireUnderWay(actor: SessionActor, now: () => number): Promise<b
 				moved.add(child.callId);
 		if ((await run.round?.childrenMoved(moved)) !== true) return false;
 		const due = dueFacts(run.state.run ?? state.run, now());
-		return due.length === 0 || (await run.round?.answered(due)) === true;
+		return due.length === 0 || (await run.round?.answered(due)) === "taken";
 	});
 	if (isTaken) actor.watchDeadline(run.state);
 	else await actor.ended(turn);

@@ -5,6 +5,7 @@ import { anyTool } from "../agent/agent.fixture.ts";
 import { Agent } from "../agent/agent.ts";
 import { journalHost } from "../host/host-port.ts";
 import { memoryJournal } from "../host/memory-journal.ts";
+import type { Interceptor } from "../policy/interceptor.ts";
 import { definePlugin } from "../policy/plugins/plugin.ts";
 import { tool } from "../tools/tool.ts";
 import type { AnyTool } from "../tools/types.ts";
@@ -16,6 +17,7 @@ interface Deployed {
 	readonly tools: readonly AnyTool[];
 	readonly plugins?: readonly ReturnType<typeof definePlugin>[];
 	readonly toolStrategy?: object;
+	readonly middleware?: readonly Interceptor[];
 }
 
 /** A session whose program can be replaced by another deployment, as after a restart. */
@@ -179,6 +181,19 @@ describe("what changed in between asks again", () => {
 		const again = deploy(changed);
 		const done = await (await again.answer([{ toolCallId: "c", approved: true }])).result();
 		expect([done.outcome, ran.length]).toEqual(["completed", 1]);
+	});
+
+	test("an interceptor that looks at calls in place of another", async () => {
+		ran.length = 0;
+		const { deploy } = deployments();
+		const looking = (name: string): Interceptor => ({
+			name,
+			begin: () => ({ toolCall: () => ({ action: "allow" }) }),
+		});
+		await shown(deploy({ tools: [pay()], middleware: [looking("one")] }));
+		const later = deploy({ tools: [pay()], middleware: [looking("other")] });
+		const asked = await (await later.answer([{ toolCallId: "c", approved: true }])).result();
+		expect([asked.outcome, asked.pending?.length, ran]).toEqual(["waiting", 1, []]);
 	});
 
 	test("an input that today's schema refuses does not run", async () => {

@@ -44,6 +44,16 @@ export interface SessionChildren {
 		answers: readonly ToolAnswer[],
 		check: () => void,
 	): Promise<{ readonly foreground: number; readonly background?: AgentRun | undefined }>;
+	/** These answers as the policies of the sub-agents leave them that they are for: they wait in the inbox of the session above. */
+	admitAnswers(
+		to: { readonly storeKey: string; readonly run: SessionState["run"] },
+		answers: readonly ToolAnswer[],
+	): Promise<readonly ToolAnswer[]>;
+	/** Rejects with `tool_call_settled` where a call of a sub-agent has another answer by now, which it got in its own session. */
+	refuseAnswered(
+		to: { readonly storeKey: string; readonly run: SessionState["run"] },
+		answers: readonly ToolAnswer[],
+	): Promise<void>;
 	/** The calls that sub-agents of a session wait for which work in the background. */
 	pendingInBackground(storeKey: string): Promise<readonly PendingToolCall[]>;
 	/** Ends the work of the sub-agents that the run waits for, before the run itself ends. */

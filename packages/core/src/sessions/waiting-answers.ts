@@ -27,7 +27,7 @@ export function storedAnswers(
 	return inbox.filter((input) => input.kind === "tool-result" && input.runId === runId);
 }
 
-export function readAnswers({ body }: StoredInput): readonly ToolAnswer[] {
+export function readAnswers({ body }: Pick<StoredInput, "body">): readonly ToolAnswer[] {
 	return (body as Body).answers;
 }
 
@@ -49,16 +49,21 @@ export function newAnswers(
 		const before = known.get(answer.toolCallId);
 		if (before === undefined) return true;
 		if (isSameAnswer(before, answer)) return false;
-		throw new HoldfastError(
-			"tool_call_settled",
-			`The answer for the call ${JSON.stringify(answer.toolCallId)} was refused: it has another answer already, which the run takes next.`,
-			{ data: { toolCallId: answer.toolCallId } },
-		);
+		throw callSettled(answer.toolCallId, "which the run takes next");
 	});
 }
 
+/** What is said of an answer that came second. */
+export function callSettled(toolCallId: string, which: string): HoldfastError {
+	return new HoldfastError(
+		"tool_call_settled",
+		`The answer for the call ${JSON.stringify(toolCallId)} was refused: it has another answer already, ${which}.`,
+		{ data: { toolCallId } },
+	);
+}
+
 /** Whether they decide the same; who decided, and why, may differ. */
-function isSameAnswer(one: ToolAnswer, other: ToolAnswer): boolean {
+export function isSameAnswer(one: ToolAnswer, other: ToolAnswer): boolean {
 	const decided = (answer: ToolAnswer): string =>
 		JSON.stringify(
 			"approved" in answer
@@ -69,7 +74,10 @@ function isSameAnswer(one: ToolAnswer, other: ToolAnswer): boolean {
 }
 
 /** What policy masks of an answer is in no store: it goes through policy as the fact that it will become. */
-function waitingAnswer({ admitWaiting }: Pick<Admits, "admitWaiting">, answer: ToolAnswer): ToolAnswer {
+export function waitingAnswer(
+	{ admitWaiting }: Pick<Admits, "admitWaiting">,
+	answer: ToolAnswer,
+): ToolAnswer {
 	if (admitWaiting === undefined) return answer;
 	const { toolCallId, runId } = answer;
 	const run = runId === undefined ? {} : { runId };

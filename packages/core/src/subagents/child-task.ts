@@ -1,7 +1,7 @@
 // Work for a sub-agent as a run of its session: put into the inbox once, however often it is asked for, and followed to
 // its end, through crashes of either side (keeps I3, I4, I8). The run's id is the key of the call that asked for it.
 import { UserMessage } from "@holdfast/upp";
-import { ChildWaits, stopReasonOf } from "../engine/index.ts";
+import { ChildWaits, type ShownChild, stopReasonOf } from "../engine/index.ts";
 import type { RunEvent } from "../facts/index.ts";
 import { type AgentEvent, leaseLost, storedInput } from "../facts/index.ts";
 import { readChildStoreKey } from "../host/index.ts";
@@ -13,15 +13,24 @@ import {
 	type SessionTable,
 	waitingInput,
 } from "../sessions/index.ts";
+import type { ToolContext } from "../tools/index.ts";
 import { type Change, journalChange, whileItWaits } from "./journal-change.ts";
 import { type ChildTask, type FollowedTask, readTask, type TaskState } from "./read-task.ts";
 import { groupOf } from "./task-key.ts";
-import { childWaits } from "./waiting-children.ts";
+import { childWaits, shownBy } from "./waiting-children.ts";
 
 /** Who looks on at work, as far as this process does it. */
 export interface WatchTask {
 	readonly onEvent?: (event: AgentEvent) => void;
 	readonly onRunEvent?: (event: RunEvent) => void;
+	/** Calls wait in it while it is under way; undefined where none does any longer. */
+	readonly onShown?: (child: ShownChild | undefined) => void;
+}
+
+/** Has the call of the parent show what waits in work that is under way. */
+export function shownIn(context: ToolContext): Pick<WatchTask, "onShown"> {
+	const showing = context as Partial<{ childShows(child: ShownChild | undefined): void }>;
+	return { onShown: (child) => showing.childShows?.(child) };
 }
 
 /** How it came to its end. */
@@ -72,6 +81,7 @@ export async function followTask(
 ): Promise<TaskEnd> {
 	let eventCount = 0;
 	let taken: AgentRun | undefined;
+	const showing = new Showing(table, task, watching.onShown);
 	const stop = (): void => stopTask(table, task, signal, taken);
 	signal.addEventListener("abort", stop, { once: true });
 	// It was stopped while it was accepted: nobody will notify us.
@@ -91,7 +101,7 @@ export async function followTask(
 				if (signal.aborted) stop();
 				// What comes before it in its session must end first.
 				const isMine = run.runId === task.runId;
-				await followRun(run, isMine ? watching : {});
+				await (isMine ? followRun(run, watching, showing) : followRun(run, {}));
 				if (isMine) eventCount += run.eventCount;
 				taken = undefined;
 			}
@@ -104,6 +114,7 @@ export async function followTask(
 			const waits = run === undefined ? await waitsOf(table, task) : undefined;
 			if (waits !== undefined) throw waits;
 			if (run !== undefined && run !== "held") continue;
+			await showing.look();
 			// Somebody else has it, or starts it.
 			if (change !== undefined) await change.happened;
 			const again = (await isWaiting(table, task.storeKey)) ? whileItWaits : undefined;
@@ -175,9 +186,56 @@ async function isLeftOver(table: SessionTable, task: FollowedTask, runId: string
 	return !(await isParentOver(table, task));
 }
 
+/** The events of a run that calls may come to wait with, or no longer wait. */
+const changesWaits: ReadonlySet<RunEvent["type"]> = new Set(["tools_pending", "tool_start", "tool_end"]);
+
+/** Forwards what waits in work that is under way, each time it changes. */
+class Showing {
+	readonly #table: SessionTable;
+	readonly #task: FollowedTask;
+	readonly #onShown: WatchTask["onShown"];
+	/** The calls that were forwarded last, as JSON; empty where none waits. */
+	#last = "";
+
+	constructor(table: SessionTable, task: FollowedTask, onShown: WatchTask["onShown"]) {
+		this.#table = table;
+		this.#task = task;
+		this.#onShown = onShown;
+	}
+
+	get isWatched(): boolean {
+		return this.#onShown !== undefined;
+	}
+
+	notify({ type }: RunEvent): void {
+		if (type === "tools_pending" || (this.#last !== "" && changesWaits.has(type))) void this.look();
+	}
+
+	/** Never rejects: what cannot be read now is seen with the next change. */
+	async look(): Promise<void> {
+		const { parent } = this.#task.origin ?? {};
+		const agent = readChildStoreKey(this.#task.storeKey)?.subagent;
+		if (this.#onShown === undefined || parent === undefined || agent === undefined) return;
+		const { toolCallId } = parent;
+		const shown = await shownBy(this.#table, this.#task, { agent, toolCallId }).catch(() => undefined);
+		const now = shown === undefined ? "" : JSON.stringify(shown.calls);
+		if (now === this.#last) return;
+		this.#last = now;
+		this.#onShown(shown);
+	}
+}
+
 /** Looks on until the run is over, or left to somebody else. */
-async function followRun(run: AgentRun, { onEvent, onRunEvent }: WatchTask): Promise<void> {
+async function followRun(
+	run: AgentRun,
+	{ onEvent, onRunEvent }: WatchTask,
+	showing?: Showing,
+): Promise<void> {
 	if (onRunEvent !== undefined) run.lookOn({ notify: onRunEvent });
+	if (showing?.isWatched === true) {
+		run.lookOn(showing);
+		await showing.look();
+	}
 	if (onEvent !== undefined) {
 		const events = new SessionEvents();
 		void events.return(); // nobody consumes them here, and none is kept

@@ -6,7 +6,7 @@ import type { SessionTable } from "../sessions/index.ts";
 import type { AnyTool, ToolContext } from "../tools/index.ts";
 import type { BackgroundJobs } from "./background-jobs.ts";
 import type { Subagent } from "./check-subagents.ts";
-import { followTask, submitTask, takeBack } from "./child-task.ts";
+import { followTask, shownIn, submitTask, takeBack } from "./child-task.ts";
 import type { ChildTask } from "./read-task.ts";
 import { recordSpent } from "./spent.ts";
 import { type BackgroundTask, namedKey, readTaskKey, taskIdOf, taskKey } from "./task-key.ts";
@@ -101,7 +101,9 @@ export function delegateTool(
 			takeBack(child(), task, context.signal, error);
 			throw error;
 		}
-		const { status, text, output, error, eventCount } = await followTask(child(), task, context.signal);
+		const watching = shownIn(context);
+		const end = await followTask(child(), task, context.signal, watching);
+		const { status, text, output, error, eventCount } = end;
 		await recordSpent(child(), task, context);
 		const why = error === undefined ? {} : { error };
 		emit({ type: "subagent-job-end", status, eventCount, ...why, ...job });

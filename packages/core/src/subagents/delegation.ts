@@ -21,7 +21,15 @@ import { endWaiting } from "./child-task.ts";
 import { delegateTool } from "./delegate-tool.ts";
 import { type OwnerOfTool, sessionTool, subagentOfTool, workOf } from "./session-tool.ts";
 import { readTaskKey } from "./task-key.ts";
-import { answerChildren, haveNews, pendingOf, waitingTasks } from "./waiting-children.ts";
+import {
+	admitAnswers,
+	answerChildren,
+	haveNews,
+	pendingOf,
+	refuseAnswered,
+	type WaitingWork,
+	waitingTasks,
+} from "./waiting-children.ts";
 
 /** Gives a tool of the agent as the sessions of one table have it. */
 export type BindTool = (tool: AnyTool, owner: OwnerOfTool) => AnyTool;
@@ -127,7 +135,7 @@ class Delegation implements SessionChildren {
 		answers: readonly ToolAnswer[],
 		check: () => void,
 	): Promise<{ readonly foreground: number; readonly background?: AgentRun | undefined }> {
-		const inForeground = (run?.children ?? []).map((child) => ({ child, runId: run?.runId ?? "" }));
+		const inForeground = inForegroundOf(run);
 		const inBackground = await waitingTasks(storeKey, this.#tables);
 		const all = [...inForeground, ...inBackground];
 		const continued = await answerChildren((subagent) => this.tableOf(subagent), all, answers, check);
@@ -136,6 +144,20 @@ class Delegation implements SessionChildren {
 		let background: AgentRun | undefined;
 		for (const { child } of tasks) background = (await this.#continue(child)) ?? background;
 		return { foreground: continued.length - tasks.length, background };
+	}
+
+	refuseAnswered(
+		{ run }: { readonly storeKey: string; readonly run: SessionState["run"] },
+		answers: readonly ToolAnswer[],
+	): Promise<void> {
+		return refuseAnswered((subagent) => this.tableOf(subagent), inForegroundOf(run), answers);
+	}
+
+	admitAnswers(
+		{ run }: { readonly storeKey: string; readonly run: SessionState["run"] },
+		answers: readonly ToolAnswer[],
+	): Promise<readonly ToolAnswer[]> {
+		return admitAnswers((subagent) => this.tableOf(subagent), inForegroundOf(run), answers);
 	}
 
 	/**
@@ -211,6 +233,11 @@ class Delegation implements SessionChildren {
 		this.#made.push(table);
 		return table;
 	}
+}
+
+/** The work that a run waits for. */
+function inForegroundOf(run: SessionState["run"]): readonly WaitingWork[] {
+	return (run?.children ?? []).map((child) => ({ child, runId: run?.runId ?? "" }));
 }
 
 /** Whether an agent keeps its sessions in another store than its parent. */

@@ -6,7 +6,7 @@ import { entriesAfter } from "../facts/index.ts";
 import { childStoreKey } from "../host/index.ts";
 import type { SessionAgent, SessionTable } from "../sessions/index.ts";
 import type { AnyTool, SubagentEndEvent, SubagentEvent, ToolContext } from "../tools/index.ts";
-import { followTask, submitTask, takeBack } from "./child-task.ts";
+import { followTask, shownIn, submitTask, takeBack } from "./child-task.ts";
 import type { ChildTask } from "./read-task.ts";
 import { recordSpent } from "./spent.ts";
 
@@ -99,6 +99,7 @@ async function carryOut(
 		throw error;
 	}
 	const { status, text, error } = await followTask(child, task, signal, {
+		...shownIn(context),
 		...(streams ? { onRunEvent: project } : {}),
 	});
 	await recordSpent(child, task, context);

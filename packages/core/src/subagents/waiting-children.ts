@@ -1,7 +1,7 @@
 // Sub-agents that wait, seen from the run that waits with them: what they wait for, whether it has come, and the way of an
 // answer down to the run it is for (keeps I4). Every session keeps its own waits; those above it hold copies.
 import { HoldfastError } from "@holdfast/upp";
-import { ChildWaits } from "../engine/index.ts";
+import { ChildWaits, type ShownChild } from "../engine/index.ts";
 import {
 	answerFacts,
 	asChild,
@@ -13,7 +13,7 @@ import {
 	type ToolAnswer,
 	type WaitingChild,
 } from "../facts/index.ts";
-import { answer, readState, type SessionTable } from "../sessions/index.ts";
+import { answer, readState, type SessionTable, waitingAnswer } from "../sessions/index.ts";
 import type { FollowedTask } from "./read-task.ts";
 import { readTaskKey, taskPrefix } from "./task-key.ts";
 
@@ -44,6 +44,18 @@ export async function childWaits(
 	return new ChildWaits({ agent, storeKey, seq, ...waits }, end);
 }
 
+/** What the run shows that does the work, while it is under way; undefined where nothing waits in it. */
+export async function shownBy(
+	table: SessionTable,
+	{ storeKey, runId }: FollowedTask,
+	delegation: Delegation,
+): Promise<ShownChild | undefined> {
+	const { run, seq } = await readState(table.queue(storeKey));
+	if (run?.status !== "running" || run.runId !== runId) return undefined;
+	const shown = asChild(run, delegation);
+	return shown.calls.length === 0 ? undefined : { agent: delegation.agent, storeKey, seq, ...shown };
+}
+
 /** Whether a sub-agent has moved on, or has to now: at any depth. */
 export async function haveNews(tableOf: TableOf, state: SessionState): Promise<boolean> {
 	for (const child of state.run?.children ?? []) if (await hasNews(tableOf, child)) return true;
@@ -69,7 +81,7 @@ export interface WaitingWork {
 	readonly runId: string;
 }
 
-/** The work in the background of a session that waits. Its calls are known by the ids of their tasks. */
+/** The work in the background of a session that waits, or shows calls that do. Its calls are known by the ids of their tasks. */
 export async function waitingTasks(
 	parentKey: string,
 	tables: ReadonlyMap<string, () => SessionTable>,
@@ -78,12 +90,13 @@ export async function waitingTasks(
 	for (const [agent, tableOf] of tables) {
 		const table = tableOf();
 		const prefix = taskPrefix(parentKey, agent);
-		for (const { key: storeKey } of await table.journal.list({ state: "waiting", prefix })) {
+		for (const { key: storeKey } of await table.journal.list({ state: "open", prefix })) {
 			const { run, seq } = await readState(table.queue(storeKey));
 			const task = readTaskKey(storeKey);
-			if (task === undefined || run?.status !== "waiting") continue;
+			if (task === undefined || (run?.status !== "waiting" && run?.status !== "running")) continue;
 			const { toolCallId = "" } = run.started.parent ?? {};
 			const { calls, ...waits } = asChild(run, { agent, toolCallId: task.taskId });
+			if (run.status === "running" && calls.length === 0) continue;
 			const shown = calls.map((call) => ({
 				...call,
 				path: [{ agent, toolCallId }, ...call.path.slice(1)],
@@ -130,6 +143,67 @@ export async function answerChildren(
 	answers: readonly ToolAnswer[],
 	check: () => void,
 ): Promise<readonly WaitingWork[]> {
+	const { deliveries, answered } = await deliveriesOf(tableOf, waiting, answers);
+	const open: Delivery[] = [];
+	for (const delivery of deliveries) {
+		const taken = await withIds(delivery, () => look(delivery));
+		if (taken === "open") open.push(delivery);
+	}
+	check();
+	for (const delivery of open) {
+		const { table, storeKey } = delivery;
+		const run = await withIds(delivery, () => answer(table.queue(storeKey), delivery.answers, undefined));
+		// The run above it follows it.
+		run.detach();
+	}
+	return [...answered];
+}
+
+/** Rejects where one of these calls has another answer by now. Nothing is taken. */
+export async function refuseAnswered(
+	tableOf: TableOf,
+	waiting: readonly WaitingWork[],
+	answers: readonly ToolAnswer[],
+): Promise<void> {
+	const { deliveries } = await deliveriesOf(tableOf, waiting, answers);
+	for (const delivery of deliveries)
+		await withIds(delivery, () => refuseSettled(delivery)).catch((error: unknown) => {
+			if ((error as { code?: unknown }).code === "tool_call_settled") throw error;
+		});
+}
+
+/** These answers as the policy of each sub-agent leaves those for its own calls. */
+export async function admitAnswers(
+	tableOf: TableOf,
+	waiting: readonly WaitingWork[],
+	answers: readonly ToolAnswer[],
+): Promise<readonly ToolAnswer[]> {
+	const { deliveries } = await deliveriesOf(tableOf, waiting, answers);
+	const runIds = new Map(answers.map(({ toolCallId, runId }) => [toolCallId, runId]));
+	const admitted: ToolAnswer[] = [];
+	for (const { table, answers: theirs, ids } of deliveries)
+		for (const answer of theirs) {
+			const toolCallId = ids.get(answer.toolCallId) ?? answer.toolCallId;
+			const runId = runIds.get(toolCallId);
+			const given = { ...waitingAnswer(table.agent, answer), toolCallId };
+			admitted.push(runId === undefined ? given : { ...given, runId });
+		}
+	return admitted;
+}
+
+async function refuseSettled({ table, storeKey, answers }: Delivery): Promise<void> {
+	const state = await readState(table.queue(storeKey));
+	for (const each of answers)
+		if (state.run !== undefined && !(await isOnRecord(table, storeKey, each)))
+			answerFacts(state, [each], table.agent.engine.ports.clock.now());
+}
+
+/** Which answers go to which session, and the work that has them. */
+async function deliveriesOf(
+	tableOf: TableOf,
+	waiting: readonly WaitingWork[],
+	answers: readonly ToolAnswer[],
+): Promise<{ readonly deliveries: Iterable<Delivery>; readonly answered: ReadonlySet<WaitingWork> }> {
 	const deliveries = new Map<string, Delivery>();
 	const answered = new Set<WaitingWork>();
 	const works = new Map(
@@ -144,19 +218,7 @@ export async function answerChildren(
 		answered.add(work);
 		await route(deliveries, tableOf, work.child, given.toolCallId, rest);
 	}
-	const open: Delivery[] = [];
-	for (const delivery of deliveries.values()) {
-		const taken = await withIds(delivery, () => look(delivery));
-		if (taken === "open") open.push(delivery);
-	}
-	check();
-	for (const delivery of open) {
-		const { table, storeKey } = delivery;
-		const run = await withIds(delivery, () => answer(table.queue(storeKey), delivery.answers, undefined));
-		// The run above it follows it.
-		run.detach();
-	}
-	return [...answered];
+	return { deliveries: deliveries.values(), answered };
 }
 
 /** Finds the session of a call, from one session to the next below it. */
