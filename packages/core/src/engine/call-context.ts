@@ -1,8 +1,9 @@
 // What a running tool knows of the call it serves. Rarely used parts are computed when asked for.
 import { HoldfastError, type ToolCall } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
-import type { Spent, WaitingChild } from "../facts/index.ts";
+import type { PendingWait, Spent, WaitingChild } from "../facts/index.ts";
 import type { Approval, EngineTool, RetryPolicy, ToolContext } from "../tools/index.ts";
+import { callWaitsForModel } from "./model-wait.ts";
 import type { Run } from "./run.ts";
 import { isSubagentEvent } from "./subagent-events.ts";
 
@@ -12,6 +13,8 @@ export interface StartedCall {
 	readonly attempt: number;
 	readonly idempotencyKey: string;
 	readonly approval?: Approval | undefined;
+	/** How it waited for a time before it was started again. */
+	readonly waited?: PendingWait | undefined;
 }
 
 /** What a sub-agent shows that still runs. */
@@ -45,6 +48,7 @@ export class CallContext implements ToolContext {
 	declare readonly messages: readonly unknown[];
 	readonly #run: Run;
 	readonly #round: ShowsChildren;
+	readonly #waited: PendingWait | undefined;
 	#over = false;
 	/** Characters of the deltas. */
 	#streamed = 0;
@@ -106,6 +110,7 @@ export class CallContext implements ToolContext {
 		const { toolCallId } = call;
 		this.#run = run;
 		this.#round = round;
+		this.#waited = started.waited;
 		this.toolCallId = toolCallId;
 		this.toolName = call.toolName;
 		this.signal = expiring === undefined ? run.signal : AbortSignal.any([run.signal, expiring]);
@@ -135,6 +140,11 @@ export class CallContext implements ToolContext {
 	/** What its sub-agent shows while it runs. Tools of sessions call it, as they do `spend`. */
 	childShows(child: ShownChild | undefined): void {
 		if (!this.#over) this.#round.childShows(this.toolCallId, child);
+	}
+
+	/** The error that makes the call wait for a provider that its tool asked. Tools of threads call it, as they do `spend`. */
+	waitForModel(error: unknown): Error | undefined {
+		return callWaitsForModel(this.#run, error, this.#waited);
 	}
 
 	get spent(): Spent | undefined {

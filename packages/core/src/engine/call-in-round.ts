@@ -1,7 +1,7 @@
 // One call of a round, and how far it is: waiting → preparing → running or pending → settled. The round moves it. An answer from
 // outside takes it from pending over answering (it may run, then preparing) or settling (it has its result) while it is recorded.
 import type { ToolCall } from "@holdfast/upp";
-import type { CallState, ToolStarted } from "../facts/index.ts";
+import type { CallState, PendingWait, ToolStarted } from "../facts/index.ts";
 import type { Approval, EngineTool, ToolOutcome } from "../tools/index.ts";
 import type { CallContext, ShownChild } from "./call-context.ts";
 import type { CheckedCall } from "./check-call.ts";
@@ -20,8 +20,12 @@ export interface CallInRound {
 	pending?: Extract<CheckedCall, { kind: "pending" }>;
 	/** Its sub-agent, while it is pending because that one waits. */
 	child?: ChildWaits;
+	/** How it waited for a time, once it is looked at again. */
+	waited?: PendingWait | undefined;
 	/** What its sub-agent shows, while both are running. */
 	shown?: ShownChild | undefined;
+	/** Set if it is on record as started, and no process ever called its function. */
+	neverRan?: true;
 	attempt: number;
 	/** Stays the same for every attempt, across restarts. */
 	readonly idempotencyKey: string;
@@ -55,7 +59,7 @@ const waitsForNone: Set<string> = new Set();
 
 /** A call as a round begins with it; `name` is that of the run and of the round within it. */
 export function callInRound(
-	{ call, settled, started, approval }: CallState,
+	{ call, settled, started, approval, neverRan }: CallState,
 	index: number,
 	name: readonly string[],
 	waitsFor: ReadonlyMap<string, Iterable<string>>,
@@ -80,7 +84,15 @@ export function callInRound(
 		begun.approval = approval;
 		begun.approved = true;
 	}
+	if (neverRan !== undefined) begun.neverRan = neverRan;
 	return begun;
+}
+
+/** Ids of the calls that are on record as started, and whose functions no process ever called. */
+export function neverRan(calls: readonly CallInRound[]): readonly string[] {
+	const isUntouched = ({ phase, context, started, neverRan: before }: CallInRound): boolean =>
+		phase === "running" && context === undefined && (started === undefined || before === true);
+	return calls.filter(isUntouched).map(({ call }) => call.toolCallId);
 }
 
 /** A call that waited, as it is looked at again. */

@@ -144,8 +144,8 @@ async function cutShort(run: Run, { round, fresh, asked }: CarriedOut, error: un
 		]);
 	}
 	if ((error instanceof Stopped && error.reason !== "interrupt") || error instanceof CommitFailed) {
-		round.abandon();
-		return error;
+		const neverRan = round.abandon();
+		return neverRan.length === 0 ? error : new CutShort(error, { neverRan });
 	}
 	const why =
 		error instanceof Stopped

@@ -105,11 +105,12 @@ export function recoverCall(
 	left: "waited" | Asked,
 ): CheckedCall | Promise<CheckedCall> {
 	const tool = setting.agent.tools.get(call.toolName);
-	if (tool === undefined || tool.kind === "remote") return unknown();
+	const isUntouched = left !== "waited" && left.neverRan === true;
+	if (tool === undefined || tool.kind === "remote") return isUntouched ? checkCall(setting, call) : unknown();
 	const input = started.input ?? call.arguments;
 	if (left === "waited") return { kind: "start", tool, input };
 	const again = (): CheckedCall | Promise<CheckedCall> => runAgain(setting, call, tool, input, left);
-	if (tool.retryPolicy !== "manual-recovery") return again();
+	if (isUntouched || tool.retryPolicy !== "manual-recovery") return again();
 	if (tool.reconcile === undefined) return unknown();
 	const { reconcile } = tool;
 	return withinCall(setting.processKey, () => reconciled(reconcile, started.idempotencyKey, input, again));
@@ -119,6 +120,8 @@ export function recoverCall(
 interface Asked {
 	readonly pending: PendingCall | undefined;
 	readonly approval: Approval | undefined;
+	/** Set if its function was never called: it may run under any retry policy, and its outcome is known. */
+	readonly neverRan?: true | undefined;
 }
 
 function runAgain(
@@ -129,12 +132,12 @@ function runAgain(
 	asked: Asked,
 ): CheckedCall | Promise<CheckedCall> {
 	const permit = (input: unknown): CheckedCall | Promise<CheckedCall> =>
-		permitAgain(setting, call, tool, input, isApproved(setting, tool, asked));
+		permitAgain(setting, { call, tool, asked }, input);
 	// What the schema makes of the model's arguments may be of richer types than what is on record.
 	return validated(tool, call.arguments, (first) => {
 		if (first.ok && isSameJson(first.value, recorded)) return permit(first.value);
 		return validated(tool, recorded, (second) =>
-			second.ok ? permit(recorded) : unknown(`Its input is no longer valid: ${second.message}`),
+			second.ok ? permit(recorded) : notAgain(asked, `Its input is no longer valid: ${second.message}`),
 		);
 	});
 }
@@ -146,11 +149,10 @@ function isApproved(setting: CallSetting, tool: EngineTool, { pending, approval 
 
 function permitAgain(
 	setting: CallSetting,
-	call: ToolCall,
-	tool: EngineTool,
+	{ call, tool, asked }: { readonly call: ToolCall; readonly tool: EngineTool; readonly asked: Asked },
 	input: unknown,
-	wasApproved: boolean,
 ): CheckedCall | Promise<CheckedCall> {
+	const wasApproved = isApproved(setting, tool, asked);
 	const start: CheckedCall = wasApproved
 		? { kind: "start", tool, input, approved: true }
 		: { kind: "start", tool, input };
@@ -158,11 +160,16 @@ function permitAgain(
 	return withinCall(setting.processKey, async (): Promise<CheckedCall> => {
 		const permission = await permissionOf(setting, { call, tool }, input);
 		if (permission === "granted" || (permission === "asks" && wasApproved)) return start;
-		if (permission === "denied") return unknown("It may not run any longer.");
+		if (permission === "denied") return notAgain(asked, "It may not run any longer.");
 		return setting.mayWait
 			? { kind: "pending", tool, awaits: "approval", input, given: input }
-			: unknown("It requires approval, and no one can be asked here.");
+			: notAgain(asked, "It requires approval, and no one can be asked here.");
 	});
+}
+
+/** The result of a call that does not run after all. */
+function notAgain({ neverRan }: Asked, why: string): CheckedCall {
+	return neverRan === true ? failedCall(`The call was not run. ${why}`) : unknown(why);
 }
 
 function unknown(why?: string): CheckedCall {

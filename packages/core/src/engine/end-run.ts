@@ -19,12 +19,13 @@ export type DriveOutcome =
 
 /** The end of a drive that something was thrown out of. Never rejects. */
 export async function stopOrFail(run: Run, thrown: unknown): Promise<DriveOutcome> {
-	const { cause: error, facts = [], partial } = thrown instanceof CutShort ? thrown : { cause: thrown };
+	const cut = thrown instanceof CutShort ? thrown : { cause: thrown };
+	const { cause: error, facts = [], partial, neverRan = [] } = cut as Partial<CutShort> & { cause: unknown };
 	if (error instanceof CommitFailed)
 		return left(run, lostLease(error.cause) ? "lease_lost" : "journal_failed", error.cause);
 	if (error instanceof Waits) return waiting(run, error.facts);
 	if (error instanceof Stopped) {
-		if (error.reason === "suspend") return suspended(run);
+		if (error.reason === "suspend") return suspended(run, neverRan);
 		if (error.reason === "kill") return killed(run);
 		if (error.reason !== "interrupt") return left(run, "lease_lost", undefined);
 	}
@@ -120,9 +121,10 @@ async function interrupted(run: Run): Promise<DriveOutcome> {
 }
 
 /** Notes that the run was left on purpose, so that its resume does not count as a crash. */
-async function suspended(run: Run): Promise<DriveOutcome> {
+async function suspended(run: Run, neverRan: readonly string[]): Promise<DriveOutcome> {
+	const value = neverRan.length === 0 ? true : { neverRan };
 	try {
-		await commit(run, [{ kind: "note", step: stepOf(run), topic: "suspended", value: true }]);
+		await commit(run, [{ kind: "note", step: stepOf(run), topic: "suspended", value }]);
 	} catch (error) {
 		if (!(error instanceof CommitFailed)) return left(run, "suspended", undefined); // it is resumed as after a crash
 		return left(run, lostLease(error.cause) ? "lease_lost" : "journal_failed", error.cause);

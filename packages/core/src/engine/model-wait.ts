@@ -1,11 +1,11 @@
 // A run waits where the provider of its model asks to slow down or cannot be reached, in place of failing (keeps I3, I8).
 // The wait is a fact: a session holds no process meanwhile, and any worker asks the model again when it is due.
 import { isUPPError, type UPPError } from "@holdfast/upp";
-import { errorData, modelRetryNote, type PendingWait } from "../facts/index.ts";
+import { errorData, modelRetryNote, ofNoSession, type PendingWait } from "../facts/index.ts";
 import { waitUntil } from "./act-without-model.ts";
 import { commit, stepOf } from "./end-run.ts";
 import type { Run } from "./run.ts";
-import { Waits } from "./stopped.ts";
+import { ChildWaits, Waits } from "./stopped.ts";
 
 /** How long, and how often, runs wait for the provider of their model. */
 export interface ModelWaitOptions {
@@ -55,12 +55,9 @@ export const modelWaitDefaults: ModelWait = {
 export async function waitForModel(run: Run, step: number, error: unknown): Promise<boolean> {
 	const { modelWait } = run;
 	if (modelWait === undefined || !isUnavailable(error)) return false;
-	const now = run.agent.ports.clock.now();
-	const { since, attempt } = failuresOf(run) ?? { since: now, attempt: 0 };
-	const delay = delayOf(error, attempt, modelWait, run.runId);
-	const until = now + delay;
-	if (attempt >= modelWait.attempts || until - since > modelWait.atMostMs) return false;
-	const failures: ModelFailures = { since, attempt: attempt + 1 };
+	const next = nextTry(run, modelWait, error, failuresOf(run));
+	if (next === undefined) return false;
+	const { failures, delay, until, attempt } = next;
 	const retry = { step, attempt: attempt + 1, delay, error: errorData(error) };
 	if (run.watched && run.admission === undefined) run.emit({ type: "model_retry", ...run.at, ...retry });
 	const note = modelRetryNote(retry);
@@ -79,6 +76,39 @@ export async function waitForModel(run: Run, step: number, error: unknown): Prom
 		await commit(run, [note, waiting]);
 	}
 	throw new Waits([]);
+}
+
+/** When a provider is asked again; undefined if it has failed too often, or for too long. */
+function nextTry(
+	run: Run,
+	modelWait: ModelWait,
+	error: UPPError,
+	before: ModelFailures | undefined,
+): { failures: ModelFailures; attempt: number; delay: number; until: number } | undefined {
+	const now = run.agent.ports.clock.now();
+	const { since, attempt } = before ?? { since: now, attempt: 0 };
+	const delay = delayOf(error, attempt, modelWait, run.runId);
+	const until = now + delay;
+	if (attempt >= modelWait.attempts || until - since > modelWait.atMostMs) return undefined;
+	return { failures: { since, attempt: attempt + 1 }, attempt, delay, until };
+}
+
+/**
+ * What a call throws to wait for a provider that it asked itself: its run waits with it, and calls its function again when the
+ * provider is to be asked again. `before` is its last wait. Undefined if the run does not wait for this.
+ */
+export function callWaitsForModel(
+	run: Run,
+	error: unknown,
+	before: PendingWait | undefined,
+): ChildWaits | undefined {
+	const { modelWait } = run;
+	if (modelWait === undefined || !run.mayWait || !isUnavailable(error)) return undefined;
+	const next = nextTry(run, modelWait, error, before?.model);
+	if (next === undefined) return undefined;
+	const { failures, until } = next;
+	const wait: PendingWait = { tag, until, model: { ...failures, code: error.code } };
+	return new ChildWaits({ ...ofNoSession, calls: [], wait }, async () => {});
 }
 
 function failuresOf(run: Run): ModelFailures | undefined {

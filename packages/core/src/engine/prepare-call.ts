@@ -1,6 +1,5 @@
 // What becomes of one call of a round: it starts, waits, or has its result already (keeps I3).
 import { after, type ToolCall } from "@holdfast/upp";
-import type { WaitingChild } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
 import { admitResult } from "./admit-result.ts";
 import type { CallInRound } from "./call-in-round.ts";
@@ -24,26 +23,22 @@ export function prepareCall(
 	const { interceptors } = run;
 	const setting = settingOf(run);
 	const pending = pendingBefore(run, call);
+	const child = run.state.run?.children?.find(({ callId }) => callId === call.toolCallId);
+	const waited = each.child !== undefined || (child !== undefined && child.status === undefined);
+	if (waited) each.waited = (each.child?.child ?? child)?.wait;
 	const checked =
 		started !== undefined
 			? recoverCall(
 					setting,
 					call,
 					started,
-					hasWaited(run, each) ? "waited" : { pending, approval: each.approval },
+					waited ? "waited" : { pending, approval: each.approval, neverRan: each.neverRan },
 				)
 			: pending !== undefined
 				? checkWaiting(setting, call, pending, each.approval)
 				: checkCall(setting, call);
 	if (interceptors.toolResult === undefined) return checked;
 	return admitFound(run, call, checked);
-}
-
-/** Whether the call has waited for its sub-agent. */
-function hasWaited({ state }: Run, { call, child }: CallInRound): boolean {
-	const isIt = ({ callId, status }: WaitingChild): boolean =>
-		callId === call.toolCallId && status === undefined;
-	return child !== undefined || state.run?.children?.some(isIt) === true;
 }
 
 function admitFound(run: Run, call: ToolCall, checked: MaybePromise<CheckedCall>): MaybePromise<CheckedCall> {

@@ -30,11 +30,17 @@ export class CutShort extends Error {
 	readonly facts: readonly Fact[];
 	/** What the model had said of an answer that never finished. */
 	readonly partial: AssistantMessage | undefined;
-	constructor(cause: unknown, { facts = [], partial }: Partial<Pick<CutShort, "facts" | "partial">>) {
+	/** Ids of the calls whose start is on record, and whose functions were never called. */
+	readonly neverRan: readonly string[];
+	constructor(
+		cause: unknown,
+		{ facts = [], partial, neverRan = [] }: Partial<Pick<CutShort, "facts" | "partial" | "neverRan">>,
+	) {
 		super("the run was cut short");
 		this.cause = cause;
 		this.facts = facts;
 		this.partial = partial;
+		this.neverRan = neverRan;
 	}
 }
 

@@ -9,7 +9,7 @@ import { type AdmittedResult, type Attached, admitResult, outcomeOf } from "./ad
 import { afterCall } from "./after-call.ts";
 import type { ShownChild, ShowsChildren } from "./call-context.ts";
 import { commitConcluded, isAbout, isResultOf, settledFact, startedFact, traceNotes } from "./call-facts.ts";
-import { type CallInRound, callInRound, isUnderWay, takeUp } from "./call-in-round.ts";
+import { type CallInRound, callInRound, isUnderWay, neverRan, takeUp } from "./call-in-round.ts";
 import { type CheckedCall, HookFailed } from "./check-call.ts";
 import { commit } from "./end-run.ts";
 import { prepareCall } from "./prepare-call.ts";
@@ -125,10 +125,11 @@ export class ToolRound implements ShowsChildren {
 		await Promise.allSettled(waiting.map(({ child }) => child?.end()));
 	}
 
-	/** Ignores whatever still comes; the calls stay open in the journal. */
-	abandon(): void {
+	/** Ignores later outcomes; the calls stay open in the journal. Gives those whose functions never ran. */
+	abandon(): readonly string[] {
 		this.#closed = true;
 		for (const each of this.#calls) each.context?.close();
+		return neverRan(this.#calls);
 	}
 
 	/**

@@ -28,6 +28,8 @@ import {
 	noCalls,
 	type RunState,
 	resumedRun,
+	startedCall,
+	suspendedRun,
 	shownCall,
 } from "./run-state.ts";
 import type { FoldOptions, SessionState } from "./session-state.ts";
@@ -148,7 +150,9 @@ function withFact(state: SessionState, entry: Entry, options: FoldOptions): Sess
 			return { ...state, seq, agent: AgentState.ofParts({ ...parts, step, callIds }), run: requested };
 		}
 		case "tool.started": {
-			const calls = replaceCall(run, entry, fact.callId, (call) => ({ ...call, started: fact }));
+			const calls = replaceCall(run, entry, fact.callId, (call) =>
+				call.neverRan === undefined ? { ...call, started: fact } : startedCall(call, fact),
+			);
 			return { ...state, seq, run: withoutChild({ ...run, calls }, fact.callId) };
 		}
 		case "tool.settled": {
@@ -177,7 +181,7 @@ function withFact(state: SessionState, entry: Entry, options: FoldOptions): Sess
 			// Neither being left on purpose nor a retry is a step of the work: deciders do not see them.
 			if (fact.topic === "model-retry") return { ...state, seq };
 			if (fact.topic === "suspended")
-				return { ...state, seq, run: { ...run, suspended: true, answeredAfter: startOfAsides(state) } };
+				return { ...state, seq, run: suspendedRun(run, fact.value, startOfAsides(state)) };
 			if (fact.aside === true) {
 				const asides = { from: startOfAsides(state), until: seq };
 				return { ...note(state, fact.topic, fact.value), seq, run: { ...run, asides } };
@@ -325,7 +329,7 @@ function resultOf({ call, settled }: SettledCall): ToolResult {
 }
 
 function unanswered(run: RunState, call: CallState): ToolSettled {
-	const outcome: ToolCallOutcome = call.started === undefined ? "cancelled" : "unknown";
+	const outcome: ToolCallOutcome = call.started === undefined || call.neverRan === true ? "cancelled" : "unknown";
 	return {
 		kind: "tool.settled",
 		step: run.step,

@@ -78,7 +78,15 @@ export { type MessageEdit, readEdit, storedEdit } from "./message-edit.ts";
 export { costOf, type ModelPrice } from "./model-price.ts";
 export { modelRetryNote, modelRetryOf } from "./model-retry.ts";
 export type { Mutable } from "./mutable.ts";
-export { asChild, continuesByItself, earliestDue, nestedCalls, waitOf } from "./nested-waits.ts";
+export {
+	asChild,
+	continuesByItself,
+	earliestDue,
+	hasNoSession,
+	nestedCalls,
+	ofNoSession,
+	waitOf,
+} from "./nested-waits.ts";
 export {
 	answerFacts,
 	dueFacts,

@@ -12,6 +12,14 @@ import type {
 } from "./fact.ts";
 import { type CallState, type RunState, shownCall } from "./run-state.ts";
 
+/** Where a call has its session that waits for a time by itself, and for no sub-agent: nowhere. */
+export const ofNoSession = { agent: "", storeKey: "", seq: 0 } as const;
+
+/** Whether a call waits for a time by itself. */
+export function hasNoSession({ storeKey }: Pick<WaitingChild, "storeKey">): boolean {
+	return storeKey === ofNoSession.storeKey;
+}
+
 /** The waits of a run, in the form that `Waiting` and `RunState` share. */
 export interface WaitsFor {
 	readonly calls: readonly PendingCall[];

@@ -150,7 +150,7 @@ export function stoppedFacts(run: RunState): readonly Fact[] {
 	return run.calls
 		.filter((call) => call.settled === undefined)
 		.map((call) =>
-			call.started === undefined
+			call.started === undefined || call.neverRan === true
 				? settled(run, call, "cancelled", "The call was cancelled: the run was stopped.")
 				: settled(run, call, "unknown", `The run was stopped. ${mayHaveRun}`),
 		);
@@ -244,7 +244,7 @@ function factsOf(state: SessionState, run: RunState, answer: ToolAnswer, now: nu
 	if (approved) return [decided];
 	const why = reason === undefined || reason === "" ? "." : `: ${reason}`;
 	const denied =
-		call.started === undefined
+		call.started === undefined || call.neverRan === true
 			? settled(run, call, "skipped", `The call of "${call.call.toolName}" was not approved${why}`)
 			: settled(
 					run,

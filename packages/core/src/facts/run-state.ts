@@ -32,6 +32,8 @@ export interface CallState {
 	readonly approval?: Approval;
 	/** Set once it was started. */
 	readonly started?: ToolStarted;
+	/** Set if its process committed the start, and was suspended before it called the function. */
+	readonly neverRan?: true;
 	readonly settled?: ToolSettled;
 }
 
@@ -173,6 +175,24 @@ export function resumedRun(run: RunState, fact: RunResumed): RunState {
 function crashesAfter({ crashes }: RunState, { reason }: RunResumed): number {
 	if (reason === "released") return 0;
 	return reason === "crash" ? crashes + 1 : crashes;
+}
+
+/** The run once it was left on purpose, with the calls that its process never began to carry out. */
+export function suspendedRun(run: RunState, value: unknown, answeredAfter: number): RunState {
+	const { neverRan } = (value ?? {}) as { readonly neverRan?: unknown };
+	const left: RunState = { ...run, suspended: true, answeredAfter };
+	if (!Array.isArray(neverRan)) return left;
+	const ids = new Set<unknown>(neverRan);
+	const calls = run.calls.map((each): CallState => {
+		const isOpen = each.started !== undefined && each.settled === undefined;
+		return isOpen && ids.has(each.call.toolCallId) ? { ...each, neverRan: true } : each;
+	});
+	return { ...left, calls };
+}
+
+/** The call once it is started. */
+export function startedCall({ neverRan: _, ...call }: CallState, started: ToolStarted): CallState {
+	return { ...call, started };
 }
 
 /** The run after a decision; a verdict on its output becomes the known one. */

@@ -1,7 +1,7 @@
 // What somebody outside asks of a session whose run waits for them: which calls wait, answers to them, the end of the run
 // (keeps I4).
 import type { AcceptedInput, PendingToolCall, SessionState, ToolAnswer, Watcher } from "../facts/index.ts";
-import { answerFacts, dueFacts, pendingCalls, takesAnswers } from "../facts/index.ts";
+import { answerFacts, dueFacts, hasNoSession, pendingCalls, takesAnswers } from "../facts/index.ts";
 import type { AgentRun } from "./agent-run.ts";
 import { answerElsewhere } from "./answer-elsewhere.ts";
 import { splitAnswers, taking } from "./early-answers.ts";
@@ -171,9 +171,16 @@ export async function continuation({ lease, table, mailbox }: SessionActor): Pro
 }
 
 async function hasNews({ agent }: SessionTable, state: SessionState): Promise<boolean> {
-	const { children = [] } = state.run ?? {};
+	const { run } = state;
+	if (run === undefined) return false;
+	const now = agent.engine.ports.clock.now();
+	const timed = (run.children ?? []).filter(hasNoSession);
+	if (timed.some(({ wait }) => wait?.until !== undefined && wait.until <= now)) return true;
+	const children = (run.children ?? []).filter((child) => !hasNoSession(child));
 	// Where the agent has no sub-agents any more, the call has its result without them.
-	return children.length > 0 && ((await agent.children?.hasNews(state)) ?? true);
+	return (
+		children.length > 0 && ((await agent.children?.hasNews({ ...state, run: { ...run, children } })) ?? true)
+	);
 }
 
 /**

@@ -276,8 +276,16 @@ async function callPrompt(
 		return { status: "success", result: said.filter((each) => each !== "").join("\n") };
 	} catch (error) {
 		context.signal.throwIfAborted();
+		throwWait(context, error);
 		return includeErrors ? failed(error) : failure(`The prompt "${name}" failed.`);
 	} finally {
 		live.promptPath = before;
 	}
+}
+
+/** Has the call wait for the provider that is busy, where the thread waits for its models. */
+function throwWait(context: ToolContext, error: unknown): void {
+	const waiting = context as Partial<{ waitForModel(error: unknown): Error | undefined }>;
+	const wait = waiting.waitForModel?.(error);
+	if (wait !== undefined) throw wait;
 }

@@ -6,10 +6,12 @@ import { join } from "node:path";
 import { type Host, memoryHost } from "holdfast";
 import { sqliteHost } from "holdfast/sqlite";
 import { describe, expect, test } from "vitest";
-import { ProviderError } from "../define/index.ts";
+import { definePrompt, ProviderError } from "../define/index.ts";
 import { served } from "../endpoints/endpoints.fixture.ts";
-import { oneAgent, said, scripted, start } from "./threads.fixture.ts";
+import type { PromptDefinition } from "../types/index.ts";
+import { oneAgent, type Reply, said, scripted, start } from "./threads.fixture.ts";
 
+const call = (name: string, args: unknown = {}): Reply => ({ calls: [{ name, args }] });
 const busy = (retryAfterMs?: number) => ({
 	error: new ProviderError("busy", "rate_limit", 429, retryAfterMs),
 });
@@ -99,6 +101,83 @@ describe.each([
 		await threads.close();
 		await host.close();
 	});
+});
+
+describe.each([
+	["memory", () => memoryHost()],
+	["SQLite", sqlite],
+] as const)("a prompt that is called as a tool, in %s,", (_, makeHost) => {
+	const translate = definePrompt({
+		name: "translate",
+		toolDescription: "Translates.",
+		prompt: "You translate.",
+		model: "main",
+	}) as unknown as PromptDefinition;
+	const project = (script: Parameters<typeof scripted>[0]) =>
+		oneAgent(scripted(script), { prompts: [translate], prompt: { tools: ["translate"] } });
+
+	test("waits for its provider, reports that, and continues by itself", async () => {
+		const host = makeHost();
+		const script = [call("translate", { message: "Guten Tag" }), busy(1), busy(1), "Good day", "Done."];
+		const { threads } = start(project(script), { host, modelWait: { firstMs: 1, longestMs: 1 } });
+		const { threadId } = await threads.createThread({ agentId: "helper", message: "Go" });
+		await expect.poll(() => said(threads, threadId)).toContain("assistant: Done.");
+		const facts = (await host.journal.read(threads.storeKeyOf(threadId))).map(({ fact }) => fact);
+		const waits = facts.flatMap((fact) => (fact.kind === "waiting" ? [fact.children?.[0]?.wait?.model] : []));
+		expect(waits).toMatchObject([{ attempt: 1, code: "RATE_LIMITED" }, { attempt: 2 }]);
+		expect(waits[1]?.since).toBe(waits[0]?.since);
+		await threads.close();
+		await host.close();
+	});
+
+	test("fails with the error of its provider once it has waited as often as it may", async () => {
+		const host = makeHost();
+		const script = [call("translate", { message: "Guten Tag" }), busy(1), busy(1), "It failed."];
+		const modelWait = { firstMs: 1, longestMs: 1, attempts: 1 };
+		const { threads } = start(project(script), { host, modelWait });
+		const { threadId } = await threads.createThread({ agentId: "helper", message: "Go" });
+		await expect.poll(() => said(threads, threadId)).toContain("assistant: It failed.");
+		await threads.close();
+		await host.close();
+	});
+
+	test("ends with its thread when that is stopped", async () => {
+		const host = makeHost();
+		const script = [call("translate", { message: "Guten Tag" }), busy(3_600_000), "never"];
+		const { threads } = start(project(script), { host, modelWait: {} });
+		const { threadId } = await threads.createThread({ agentId: "helper", message: "Go" });
+		await threads.quiet();
+		expect((await host.journal.list({ state: "waiting" })).length).toBe(1);
+		expect(await threads.stop(threadId)).toBe(true);
+		expect((await host.journal.head(threads.storeKeyOf(threadId)))?.openRunId).toBeUndefined();
+		await threads.close();
+		await host.close();
+	});
+});
+
+test("a prompt that waits for its provider continues in the next process", async () => {
+	const folder = mkdtempSync(join(tmpdir(), "threads-"));
+	const translate = definePrompt({
+		name: "translate",
+		toolDescription: "Translates.",
+		prompt: "You translate.",
+		model: "main",
+	}) as unknown as PromptDefinition;
+	const deploy = (script: Parameters<typeof scripted>[0]) => {
+		const host = sqliteHost(join(folder, "threads.db"));
+		const items = oneAgent(scripted(script), { prompts: [translate], prompt: { tools: ["translate"] } });
+		return { host, ...start(items, { host, modelWait: { firstMs: 1, longestMs: 1 } }) };
+	};
+	const first = deploy([call("translate", { message: "Guten Tag" }), busy(1_500)]);
+	const { threadId } = await first.threads.createThread({ agentId: "helper", message: "Go" });
+	await first.threads.quiet();
+	await first.threads.close();
+	await first.host.close();
+	const second = deploy(["Good day", "Done."]);
+	for await (const run of second.threads.recover()) void run.result();
+	await expect.poll(() => said(second.threads, threadId), { timeout: 10_000 }).toContain("assistant: Done.");
+	await second.threads.close();
+	await second.host.close();
 });
 
 test("those who watch learn why an execution has failed, by its code", async () => {
