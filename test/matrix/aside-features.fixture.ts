@@ -1,6 +1,7 @@
 // Features of the matrix in which somebody else uses the session while its calls wait.
-import type { ScriptedReply } from "@holdfast/testing";
+import { type ScriptedReply, scriptedModel } from "@holdfast/testing";
 import { UPPError } from "@holdfast/upp";
+import { Agent, createSubAgentTool } from "holdfast";
 import { type Aside, act, approve, call, type Feature, nothing } from "./features.fixture.ts";
 
 const modelWait = { firstMs: 100, longestMs: 100 } as const;
@@ -28,6 +29,48 @@ const refusedWith = (code: string): NonNullable<Feature["refusals"]> => ({
 /** What a slow call waits for, by what its cell writes down. */
 const gates = new WeakMap<unknown[], PromiseWithResolvers<void>>();
 
+/** How work is given to a sub-agent. */
+type Gives = "a sub-agent" | "a tool of createSubAgentTool" | "a sub-agent of a sub-agent";
+
+/** The same within a sub-agent, which still runs as its call is answered at the top. */
+function besideSlowBelow(what: Aside, gives: Gives, came: readonly unknown[]): Feature {
+	const above = besideSlow(what, came);
+	const once = (reply: ScriptedReply) =>
+		scriptedModel(({ messages }) => (messages.at(-1)?.type === "tool_result" ? "done" : reply));
+	const delegate = (name: string): ScriptedReply => ({
+		toolCalls: [{ name, id: "g", arguments: { prompt: "go" } }],
+	});
+	const name = gives === "a tool of createSubAgentTool" ? "ask" : "delegate_to_one";
+	const parameters = { type: "object", properties: { prompt: { type: "string" } } } as const;
+	return {
+		...above,
+		name: `${what} within ${gives} that still runs another call`,
+		script: [delegate(name), "done"],
+		agent(ran, model) {
+			const description = "Works.";
+			const tools = above.agent(ran, model).tools ?? [];
+			const worker = { description, model: once(both), tools };
+			const works = new Agent({ name: "works", ...worker });
+			if (name === "ask")
+				return { model, tools: [createSubAgentTool({ agent: works, name, description, parameters })] };
+			if (gives === "a sub-agent") return { model, subagents: [new Agent({ name: "one", ...worker })] };
+			const hands = once(delegate("delegate_to_works"));
+			return {
+				model,
+				subagents: [new Agent({ name: "one", description, model: hands, subagents: [works] })],
+			};
+		},
+	};
+}
+
+/** A call that waits, and one that is slow. */
+const both: ScriptedReply = {
+	toolCalls: [
+		{ name: "act", id: "c", arguments: { n: 1 } },
+		{ name: "look", id: "d", arguments: { n: 2 } },
+	],
+};
+
 /** An answer for a call that waits while another one runs. */
 function besideSlow(what: Aside, came: readonly unknown[]): Feature {
 	const slow = (ran: unknown[]) => (input: unknown) => {
@@ -36,14 +79,10 @@ function besideSlow(what: Aside, came: readonly unknown[]): Feature {
 		gates.set(ran, gate);
 		return gate.promise;
 	};
-	const toolCalls = [
-		{ name: "act", id: "c", arguments: { n: 1 } },
-		{ name: "look", id: "d", arguments: { n: 2 } },
-	];
 	return {
 		name: `${what} while another call runs`,
 		turns: 1,
-		script: [{ toolCalls }, "done"],
+		script: [both, "done"],
 		agent: (ran, model) => ({
 			model,
 			tools: [act(ran), act(ran, { name: "look", needsApproval: false, run: slow(ran) as never })],
@@ -135,4 +174,8 @@ export const asideFeatures: readonly Feature[] = [
 	},
 	besideSlow("approve", [{ n: 2 }, { n: 1 }]),
 	besideSlow("deny", [{ n: 2 }]),
+	besideSlowBelow("approve", "a sub-agent", [{ n: 2 }, { n: 1 }]),
+	besideSlowBelow("deny", "a sub-agent", [{ n: 2 }]),
+	besideSlowBelow("approve", "a tool of createSubAgentTool", [{ n: 2 }, { n: 1 }]),
+	besideSlowBelow("approve", "a sub-agent of a sub-agent", [{ n: 2 }, { n: 1 }]),
 ];

@@ -21,7 +21,19 @@ export interface Store {
 	close(): Promise<void>;
 }
 
-export const stores: Readonly<Record<"in memory" | "on SQLite", () => Store>> = {
+let postgres: (() => () => Host) | undefined;
+
+/** States how a cell on Postgres gets its store: each call gives the way to open a new one. */
+export function useOwnPostgres(make: () => () => Host): void {
+	postgres = make;
+}
+
+/** Whether a cell needs a server of Postgres. */
+export function needsPostgres({ place }: Pick<OwnCell, "place">): boolean {
+	return place.endsWith("on Postgres");
+}
+
+export const stores: Readonly<Record<"in memory" | "on SQLite" | "on Postgres", () => Store>> = {
 	"in memory": () => {
 		const host = memoryHost();
 		// A deployment that ends does not take the memory with it.
@@ -31,6 +43,10 @@ export const stores: Readonly<Record<"in memory" | "on SQLite", () => Store>> = 
 	"on SQLite": () => {
 		const path = join(mkdtempSync(join(tmpdir(), "holdfast-matrix-")), "store.db");
 		return { open: () => sqliteHost(path), close: async () => {} };
+	},
+	"on Postgres": () => {
+		if (postgres === undefined) throw new Error("There is no Postgres.");
+		return { open: postgres(), close: async () => {} };
 	},
 };
 

@@ -1,4 +1,5 @@
-// The cells of threads: each feature in memory and on SQLite, in one process and across restarts.
+// The cells of threads: each feature on each store, in the process and over HTTP, in one process and across restarts.
+import { createServer } from "@holdfast/server";
 import {
 	defineAgent,
 	defineModel,
@@ -13,6 +14,7 @@ import {
 	type ThreadState,
 	type Threads,
 	type ToolResult,
+	threadRoutes,
 } from "@holdfast/threads";
 import type { Host } from "holdfast";
 import { expect } from "vitest";
@@ -129,7 +131,48 @@ interface Deployed {
 	readonly threads: Threads;
 }
 
-async function play(feature: ThreadFeature, store: Store, restart: Restart): Promise<unknown> {
+/** How a cell uses its threads. */
+interface Door {
+	create(threads: Threads): Promise<string>;
+	say(threads: Threads, threadId: string, content: string): Promise<unknown>;
+	read(threads: Threads, threadId: string): Promise<readonly SaidMessage[]>;
+}
+
+interface SaidMessage {
+	readonly role: string;
+	readonly content: string | null;
+	readonly tool_calls?: string | null | undefined;
+}
+
+const inProcess: Door = {
+	create: async (threads) => (await threads.createThread({ agentId: "main", id: "t" })).threadId,
+	say: (threads, threadId, content) => threads.queueMessage(threadId, { content }),
+	async read(threads, threadId) {
+		const state = await threads.get(threadId);
+		return (await state?.getMessages({ limit: 1_000 }))?.messages ?? [];
+	},
+};
+
+/** Asks the routes of threads, each time of a server of its own. */
+async function asked(threads: Threads, path: string, body?: object): Promise<unknown> {
+	const server = createServer({ routes: threadRoutes({ threads }) });
+	const headers = { "content-type": "application/json" };
+	const post = body === undefined ? {} : { method: "POST", headers, body: JSON.stringify(body) };
+	const response = await server.fetch(new Request(`http://localhost/api/threads${path}`, post));
+	if (!response.ok) throw new Error(await response.text());
+	return response.json();
+}
+
+const overHttp: Door = {
+	create: async (threads) => ((await asked(threads, "", { agent_id: "main" })) as { id: string }).id,
+	say: (threads, threadId, content) => asked(threads, `/${threadId}/messages`, { content }),
+	async read(threads, threadId) {
+		const page = await asked(threads, `/${threadId}/messages?limit=1000`);
+		return (page as { messages: readonly SaidMessage[] }).messages;
+	},
+};
+
+async function play(feature: ThreadFeature, store: Store, restart: Restart, door: Door): Promise<unknown> {
 	const ran: unknown[] = [];
 	const scripts = new Scripts(feature.scripts);
 	const deploy = async (): Promise<Deployed> => {
@@ -149,7 +192,7 @@ async function play(feature: ThreadFeature, store: Store, restart: Restart): Pro
 		await deployed.host.close();
 		deployed = await deploy();
 	};
-	const threadId = "t";
+	let threadId = "";
 	const isOver = async ({ host, threads }: Deployed): Promise<boolean> => {
 		const open = await host.journal.list({ state: "open" });
 		const inbox = await host.journal.inbox(threads.storeKeyOf(threadId));
@@ -163,9 +206,9 @@ async function play(feature: ThreadFeature, store: Store, restart: Restart): Pro
 		return isWaiting || (await isOver(deployed));
 	};
 	try {
-		await deployed.threads.createThread({ agentId: "main", id: threadId });
+		threadId = await door.create(deployed.threads);
 		for (let turn = 0; turn < feature.turns; turn++) {
-			await deployed.threads.queueMessage(threadId, { content: `turn ${turn}` });
+			await door.say(deployed.threads, threadId, `turn ${turn}`);
 			if (turn === 0 && feature.waitsFor !== undefined) {
 				await expect.poll(waits, { interval: 1 }).toBe(true);
 				if (restart === "while it waits") await again();
@@ -175,7 +218,7 @@ async function play(feature: ThreadFeature, store: Store, restart: Restart): Pro
 			await feature.afterTurn?.(deployed.threads, threadId);
 			if (restart === "after each turn") await again();
 		}
-		return { ran, said: await said(deployed.threads, threadId) };
+		return { ran, said: said(await door.read(deployed.threads, threadId)) };
 	} finally {
 		await deployed.threads.close({ drainMs: 0 });
 		await deployed.host.close();
@@ -184,9 +227,7 @@ async function play(feature: ThreadFeature, store: Store, restart: Restart): Pro
 }
 
 /** What the messages of a thread say, with the names of calls. */
-async function said(threads: Threads, threadId: string): Promise<readonly string[]> {
-	const state = await threads.get(threadId);
-	const { messages } = (await state?.getMessages({ limit: 1_000 })) ?? { messages: [] };
+function said(messages: readonly SaidMessage[]): readonly string[] {
 	return messages.map(({ role, content, tool_calls }) => {
 		const calls = (JSON.parse(tool_calls ?? "[]") as { function: { name: string } }[]).map(
 			(call) => `<${call.function.name}>`,
@@ -195,11 +236,18 @@ async function said(threads: Threads, threadId: string): Promise<readonly string
 	});
 }
 
+const threadPlaces: readonly (readonly [where: string, store: () => Store, door: Door])[] = [
+	...Object.entries(stores).map(([where, store]) => [where, store, inProcess] as const),
+	["over HTTP", stores["in memory"], overHttp],
+	["over HTTP on SQLite", stores["on SQLite"], overHttp],
+	["over HTTP on Postgres", stores["on Postgres"], overHttp],
+];
+
 const restarts: readonly Restart[] = ["never", "while it waits", "after each turn"];
 
 export const threadCells: readonly OwnCell[] = [
 	...[...threadFeatures, ...threadSubagentFeatures].flatMap((feature) =>
-		Object.entries(stores).flatMap(([where, store]) =>
+		threadPlaces.flatMap(([where, store, door]) =>
 			restarts
 				.filter(
 					(restart) =>
@@ -211,7 +259,7 @@ export const threadCells: readonly OwnCell[] = [
 						name: `${feature.name} in a thread ${where}, restarted ${restart}`,
 						expected:
 							restart === "while it waits" ? (feature.restarted ?? feature.expected) : feature.expected,
-						play: () => play(feature, store(), restart),
+						play: () => play(feature, store(), restart, door),
 					}),
 				),
 		),

@@ -166,7 +166,7 @@ test("a prompt that waits for its provider continues in the next process", async
 	const deploy = (script: Parameters<typeof scripted>[0]) => {
 		const host = sqliteHost(join(folder, "threads.db"));
 		const items = oneAgent(scripted(script), { prompts: [translate], prompt: { tools: ["translate"] } });
-		return { host, ...start(items, { host, modelWait: { firstMs: 1, longestMs: 1 } }) };
+		return { ...start(items, { host, modelWait: { firstMs: 1, longestMs: 1 } }), host };
 	};
 	const first = deploy([call("translate", { message: "Guten Tag" }), busy(1_500)]);
 	const { threadId } = await first.threads.createThread({ agentId: "helper", message: "Go" });
