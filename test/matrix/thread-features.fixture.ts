@@ -362,32 +362,6 @@ export const threadFeatures: readonly ThreadFeature[] = [
 		},
 	},
 	{
-		name: "a prompt that is called as a tool while its provider is busy",
-		turns: 1,
-		waitsFor: "provider",
-		// Long enough for a restart to come before its end, on each store.
-		options: { modelWait: { firstMs: 500, longestMs: 500 } },
-		scripts: { main: [to("summary_prompt"), "done"], summary: [busy(), "summed", "summed"] },
-		main: ["summary_prompt"],
-		prompts: ["summary"],
-		expected: {
-			ran: [],
-			said: ["user: turn", "assistant: <summary_prompt>", "tool: summed", "assistant: done"],
-		},
-	},
-	{
-		name: "a prompt that is called as a tool while its provider is busy and nothing waits",
-		turns: 1,
-		options: { modelWait: "never" },
-		scripts: { main: [to("summary_prompt"), "done"], summary: [busy()] },
-		main: ["summary_prompt"],
-		prompts: ["summary"],
-		expected: {
-			ran: [],
-			said: ["user: turn", "assistant: <summary_prompt>", "tool: Busy.", "assistant: done"],
-		},
-	},
-	{
 		name: "an agent that takes over",
 		turns: 1,
 		scripts: { main: [to("worker")], worker: [call("c", { n: 1 }), "done"] },

@@ -1,4 +1,4 @@
-// Features of the matrix in which a thread gives its work to other agents.
+// Features of the matrix in which a thread gives its work to other agents, or to a prompt.
 import { definePlugin } from "holdfast/plugins";
 import { busy, call, gone, one, type ThreadFeature, to } from "./thread-features.fixture.ts";
 
@@ -103,6 +103,32 @@ function subagents(): readonly ThreadFeature[] {
 			expected: {
 				ran: [],
 				said: ["user: turn", "assistant: <worker>", "tool: The", "user: turn", "assistant: done"],
+			},
+		},
+		{
+			name: "a prompt that is called as a tool while its provider is busy",
+			turns: 1,
+			waitsFor: "provider",
+			// Long enough for a restart to come before its end, on each store.
+			options: { modelWait: { firstMs: 500, longestMs: 500 } },
+			scripts: { main: [to("summary_prompt"), "done"], summary: [busy(), "summed", "summed"] },
+			main: ["summary_prompt"],
+			prompts: ["summary"],
+			expected: {
+				ran: [],
+				said: ["user: turn", "assistant: <summary_prompt>", "tool: summed", "assistant: done"],
+			},
+		},
+		{
+			name: "a prompt that is called as a tool while its provider is busy and nothing waits",
+			turns: 1,
+			options: { modelWait: "never" },
+			scripts: { main: [to("summary_prompt"), "done"], summary: [busy()] },
+			main: ["summary_prompt"],
+			prompts: ["summary"],
+			expected: {
+				ran: [],
+				said: ["user: turn", "assistant: <summary_prompt>", "tool: Busy.", "assistant: done"],
 			},
 		},
 	];

@@ -28,9 +28,9 @@ import {
 	noCalls,
 	type RunState,
 	resumedRun,
+	shownCall,
 	startedCall,
 	suspendedRun,
-	shownCall,
 } from "./run-state.ts";
 import type { FoldOptions, SessionState } from "./session-state.ts";
 
@@ -329,7 +329,8 @@ function resultOf({ call, settled }: SettledCall): ToolResult {
 }
 
 function unanswered(run: RunState, call: CallState): ToolSettled {
-	const outcome: ToolCallOutcome = call.started === undefined || call.neverRan === true ? "cancelled" : "unknown";
+	const outcome: ToolCallOutcome =
+		call.started === undefined || call.neverRan === true ? "cancelled" : "unknown";
 	return {
 		kind: "tool.settled",
 		step: run.step,
