@@ -20,7 +20,7 @@ class NeedsLimit extends Error {}
 let isLimited = false;
 
 /** Makes the pattern of an expression. */
-export function patternOf(expression: RegExp): Pattern {
+function patternOf(expression: RegExp): Pattern {
 	if (!canGoBack(expression.source)) return expression;
 	const { source } = expression;
 	return {
