@@ -66,3 +66,25 @@ test("every file and folder that CONTRIBUTING.md names is there", () => {
 	expect(named.filter((path) => !isMade(path) && !existsSync(join(root, path)))).toEqual([]);
 	for (const { folder } of readWorkspaces(root)) expect(named).toContain(`packages/${folder}`);
 });
+
+test("the design lists every kind of fact and every table of the journal, and no other", () => {
+	const text = readFileSync(join(root, "docs/design.md"), "utf8");
+	const rowsOf = (heading: string): readonly string[] => {
+		const [, section = ""] =
+			new RegExp(`^### ${heading}\\n([\\s\\S]*?)(?:^##|(?![\\s\\S]))`, "m").exec(text) ?? [];
+		const cells = [...section.matchAll(/^\| (?<cell>`[^|]+`) \|/gm)].map(({ groups }) => groups?.cell ?? "");
+		return cells.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name)).sort();
+	};
+	const namesIn = (file: string, pattern: RegExp): readonly string[] =>
+		[...readFileSync(join(root, file), "utf8").matchAll(pattern)].map(([, name = ""]) => name);
+	const kinds = namesIn("packages/core/src/facts/fact.ts", /^\treadonly kind: "([a-z.]+)";/gm);
+	expect(rowsOf("Entries")).toEqual([...kinds].sort());
+	const tables = listFiles(join(root, "packages/core/src/sqlite"), ".ts").flatMap((file) =>
+		/\.test\.ts$|checkpoint/.test(file)
+			? []
+			: namesIn(join("packages/core/src/sqlite", file), /CREATE TABLE (?:IF NOT EXISTS )?([a-z_]+)/g),
+	);
+	const kept = new Set(tables);
+	expect(rowsOf("Tables in SQLite").filter((name) => !kept.has(name))).toEqual([]);
+	expect([...kept].filter((name) => !rowsOf("Tables in SQLite").includes(name))).toEqual([]);
+});
