@@ -8,6 +8,7 @@ import { memoryHost } from "./host/index.ts";
 import { DeltaGate } from "./policy/delta-gate.ts";
 import type { Delta, DeltaStage } from "./policy/interceptor.ts";
 import { splitAnswers } from "./sessions/early-answers.ts";
+import { SessionQueue } from "./sessions/session-queue.ts";
 import { readPlan } from "./strategies/read-plan.ts";
 
 const list = <T>(length: number, of: (index: number) => T): T[] =>
@@ -70,6 +71,19 @@ function inbox(count: number): () => Promise<void> {
 	};
 }
 
+/** So many requests wait in line for a session. */
+function inLine(count: number): () => Promise<void> {
+	return async () => {
+		const fence = Promise.withResolvers<void>();
+		const actor = { isIdle: true, ownWork() {}, ensureUsable() {} };
+		const table = { isDraining: false, makeActor: () => actor, moment() {}, rested() {} };
+		const queue = new SessionQueue(table as never, "s", "s", fence.promise);
+		const asked = list(count, (index) => queue.ask("look", () => index));
+		fence.resolve();
+		expect((await Promise.all(asked)).at(-1)).toBe(count - 1);
+	};
+}
+
 /** Work of a size. */
 const shapes: Readonly<Record<string, (n: number) => () => unknown>> = {
 	"calls that grow by turns": (n) => answerOf(list(n * 4, (index) => piece(index % n, `${index % n}`, "x"))),
@@ -109,6 +123,7 @@ const shapes: Readonly<Record<string, (n: number) => () => unknown>> = {
 		return () => splitAnswers(run as never, answers);
 	},
 	"inputs that wait": inbox,
+	"requests in line": inLine,
 	"items that are all the same, after the first is gone": (n) => {
 		const numbers = list(n, (index) => index + 1);
 		const digests = list(n, (index) => (index === 0 ? "first" : "same"));

@@ -2,6 +2,7 @@
 import { AssistantMessage, type Message, ToolResultMessage, UserMessage } from "@holdfast/upp";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { expectProportion } from "../../../../test/shared/in-proportion.fixture.ts";
 import { lines } from "../agent/agent.fixture.ts";
 import { AgentState } from "../state/index.ts";
 import { editMessage } from "./edit-message.ts";
@@ -135,4 +136,17 @@ test("whatever is edited, no call and no result is alone", () => {
 		}),
 		{ numRuns: 500 },
 	);
+});
+
+test("edits of the last message take time in proportion to their number, however long the history is", async () => {
+	await expectProportion(8_000, (count) => {
+		const messages = Array.from({ length: count }, (_, index) => user(`${index}`));
+		const state = initialSession(AgentState.initial().withContext(messages));
+		const id = `${count - 1}`;
+		return () => {
+			let now = state;
+			for (let at = 1; at <= count; at++) now = editMessage(now, at, id, new UserMessage(`${at}`, { id }));
+			expect(now.agent.messages).toHaveLength(count);
+		};
+	});
 });

@@ -2,7 +2,7 @@
 // (part of evolve, keeps I2). A call and its result stay together, because providers refuse a history that has one
 // without the other: if an edit removes one of them, the other is removed too.
 import { AssistantMessage, type Message, ToolResultMessage } from "@holdfast/upp";
-import { AgentState, List } from "../state/index.ts";
+import { AgentState, type List } from "../state/index.ts";
 import type { SessionState } from "./session-state.ts";
 
 /** The state with a message replaced, or without it. */
@@ -12,34 +12,52 @@ export function editMessage(
 	messageId: string,
 	replacement: Message | undefined,
 ): SessionState {
-	const change = (list: List<Message>): List<Message> =>
-		List.from(edited(list.toArray(), messageId, replacement));
+	const change = (list: List<Message>): List<Message> => edited(list, messageId, replacement);
 	const parts = AgentState.partsOf(state.agent);
 	const messages = change(parts.messages);
 	const context = state.context === parts.messages ? messages : change(state.context);
 	return { ...state, seq, agent: AgentState.ofParts({ ...parts, messages }), context };
 }
 
-/** The messages with one of them replaced or removed, and no call or result left without the other. */
-function edited(
-	messages: readonly Message[],
-	messageId: string,
-	given: Message | undefined,
-): readonly Message[] {
-	const at = messages.findIndex(({ id }) => id === messageId);
-	const before = messages[at];
+/**
+ * The messages with one of them replaced or removed, and no call or result left without the other. It costs as much as there are
+ * messages from the first that changes to the end.
+ */
+function edited(messages: List<Message>, messageId: string, given: Message | undefined): List<Message> {
+	const at = positionOf(messages, messageId);
+	const before = messages.at(at);
 	if (before === undefined) return messages;
 	const had = idsOf(before);
 	// Calls or results that the edit adds have no counterpart.
 	const now = given && only(given, (id) => had.has(id));
 	const kept = now === undefined ? new Set() : idsOf(now);
 	const removed = new Set([...had].filter((id) => !kept.has(id)));
-	const result = [...messages.slice(0, at), ...(now === undefined ? [] : [now]), ...messages.slice(at + 1)];
-	if (removed.size === 0) return result;
-	const start = at + (now === undefined ? 0 : 1);
-	return callsOf(before).length > 0
-		? [...result.slice(0, start), ...withoutResults(result.slice(start), removed)]
-		: [...withoutCalls(result.slice(0, at), removed), ...result.slice(at)];
+	const rest = messages.from(at + 1);
+	const isOfCalls = callsOf(before).length > 0;
+	const start = isOfCalls ? at : startOf(messages, at, removed);
+	return messages
+		.until(start)
+		.appendAll([
+			...withoutCalls(messages.from(start).slice(0, at - start), removed),
+			...(now === undefined ? [] : [now]),
+			...(isOfCalls && removed.size > 0 ? withoutResults(rest, removed) : rest),
+		]);
+}
+
+/** The position of the last message of an id, as this is found soonest; as many as there are where none has it. */
+function positionOf(messages: List<Message>, messageId: string): number {
+	for (let at = messages.length - 1; at >= 0; at--) if (messages.at(at)?.id === messageId) return at;
+	return messages.length;
+}
+
+/** The first position before another from which on these calls are made. */
+function startOf(messages: List<Message>, end: number, calls: ReadonlySet<string>): number {
+	const missing = new Set(calls);
+	let start = end;
+	for (let at = end - 1; at >= 0 && missing.size > 0; at--)
+		for (const { toolCallId } of callsOf(messages.at(at) as Message))
+			if (missing.delete(toolCallId)) start = at;
+	return start;
 }
 
 /** The messages after a message without the results of these calls. A call that is made again later keeps its own. */
@@ -94,10 +112,7 @@ function idsOf(message: Message): ReadonlySet<string> {
 
 /** The state without a message and everything after it; unchanged if the message does not exist. */
 export function cutHistory(state: SessionState, messageId: string): SessionState {
-	const before = (list: List<Message>): List<Message> => {
-		const at = list.toArray().findLastIndex(({ id }) => id === messageId);
-		return at < 0 ? list : list.until(at);
-	};
+	const before = (list: List<Message>): List<Message> => list.until(positionOf(list, messageId));
 	const parts = AgentState.partsOf(state.agent);
 	const messages = before(parts.messages);
 	const context = state.context === parts.messages ? messages : before(state.context);

@@ -52,6 +52,11 @@ export interface QueueTable {
 /** Ends the wait in line; with an error where the request is refused. */
 type Waiting = (refusal?: Error) => void;
 
+interface InLine {
+	readonly end: Waiting;
+	next: InLine | undefined;
+}
+
 export class SessionQueue {
 	readonly storeKey: string;
 	/** The caller's key. */
@@ -59,7 +64,8 @@ export class SessionQueue {
 	readonly #table: QueueTable;
 	#actor: SessionActor | undefined;
 	#state: "idle" | "busy" | "retired" = "idle";
-	#line: Waiting[] | undefined;
+	/** The first and the last in line: to leave at the front costs the same in a line of any length. */
+	#line: { first: InLine; last: InLine } | undefined;
 
 	/** `fence`: the end of the session that had the key before, which requests wait for. */
 	constructor(table: QueueTable, storeKey: string, key: string, fence: Promise<unknown> | undefined) {
@@ -151,10 +157,10 @@ export class SessionQueue {
 	/** Refuses the requests in line. Closing an agent does it for every session, so the error is made only where one waits. */
 	refuse(why: () => Error): void {
 		const line = this.#line;
-		if (line === undefined || line.length === 0) return;
+		if (line === undefined) return;
 		this.#line = undefined;
 		const error = why();
-		for (const end of line) end(error);
+		for (let each: InLine | undefined = line.first; each !== undefined; each = each.next) each.end(error);
 	}
 
 	/** Suspends what is under way and releases the session. */
@@ -182,8 +188,12 @@ export class SessionQueue {
 	#turn(): Promise<Error | undefined> {
 		const wait = (): Promise<Error | undefined> =>
 			new Promise((resolve) => {
-				this.#line ??= [];
-				this.#line.push(resolve);
+				const last: InLine = { end: resolve, next: undefined };
+				if (this.#line === undefined) this.#line = { first: last, last };
+				else {
+					this.#line.last.next = last;
+					this.#line.last = last;
+				}
 			});
 		return waitFor(this, wait, () => awaitsItself(this.key));
 	}
@@ -216,9 +226,12 @@ export class SessionQueue {
 			void work.then(() => this.#next());
 			return;
 		}
-		const next = this.#line?.shift();
-		if (next !== undefined) {
-			next();
+		const line = this.#line;
+		if (line !== undefined) {
+			const { end, next } = line.first;
+			if (next === undefined) this.#line = undefined;
+			else line.first = next;
+			end();
 			return;
 		}
 		this.#state = "idle";
