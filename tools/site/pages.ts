@@ -180,7 +180,15 @@ function referenceIndex(reference: readonly Page[]): Page {
 		const [, summary = ""] = /^# .+\n\n(.+)$/m.exec(text) ?? [];
 		return `| [\`${title}\`](./${path.slice("api/".length)}) | ${summary.replaceAll("|", "\\|")} |`;
 	});
-	const head = ["# Reference", "", "Every name that you can import, by the entry point that exports it.", ""];
+	const head = [
+		"---",
+		"editLink: false",
+		"---",
+		"# Reference",
+		"",
+		"Every name that you can import, by the entry point that exports it.",
+		"",
+	];
 	const text = [...head, "| import from | description |", "|---|---|", ...rows, ""].join("\n");
 	return { path: "api/index.md", title: "Reference", text };
 }
