@@ -13,6 +13,7 @@ import {
 	permissionOf,
 	validated,
 } from "./check-call.ts";
+import { toolOf } from "./tool-of.ts";
 
 /** Said of a call whose process died inside it and that must not be run again. */
 const unknownOutcome =
@@ -56,7 +57,7 @@ export function checkWaiting(
 	pending: PendingCall,
 	approval: Approval | undefined,
 ): CheckedCall | Promise<CheckedCall> {
-	const tool = setting.agent.tools.get(call.toolName);
+	const tool = toolOf(setting.agent, call);
 	// An earlier release recorded no input: what it showed were the model's arguments.
 	const isSame = tool !== undefined && (pending.basis ?? basisOf(setting, tool)) === basisOf(setting, tool);
 	if (!isSame) return checkCall(setting, call);
@@ -104,7 +105,7 @@ export function recoverCall(
 	started: ToolStarted,
 	left: "waited" | Asked,
 ): CheckedCall | Promise<CheckedCall> {
-	const tool = setting.agent.tools.get(call.toolName);
+	const tool = toolOf(setting.agent, call);
 	const isUntouched = left !== "waited" && left.neverRan === true;
 	if (tool === undefined || tool.kind === "remote") return isUntouched ? checkCall(setting, call) : unknown();
 	const input = started.input ?? call.arguments;

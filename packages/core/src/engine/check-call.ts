@@ -7,6 +7,7 @@ import type { DrivenStages, ToolCallDecision } from "../policy/index.ts";
 import type { ApprovalContext, EngineTool, ValidatedInput } from "../tools/index.ts";
 import { withinCall } from "./call-scope.ts";
 import type { EngineAgent } from "./engine-agent.ts";
+import { toolOf } from "./tool-of.ts";
 
 /** A call that was looked at. */
 export type CheckedCall =
@@ -98,7 +99,7 @@ function checkInput(
 	input: unknown,
 ): CheckedCall | Promise<CheckedCall> {
 	const { agent } = setting;
-	const tool = agent.tools.get(call.toolName);
+	const tool = toolOf(agent, call);
 	if (tool === undefined) {
 		const names = [...agent.tools.keys()];
 		const available =

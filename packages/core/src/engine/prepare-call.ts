@@ -7,6 +7,7 @@ import { checkWaiting, recoverCall } from "./check-again.ts";
 import { type CheckedCall, checkCall, failedCall } from "./check-call.ts";
 import { pendingBefore, settingOf } from "./round-end.ts";
 import type { Run } from "./run.ts";
+import { toolOf } from "./tool-of.ts";
 
 /** Looks at a call; `cycle` says why it cannot be ordered among the others. */
 export function prepareCall(
@@ -17,7 +18,7 @@ export function prepareCall(
 	each.phase = "preparing";
 	const { call } = each;
 	if (cycle !== undefined) return failedCall(cycle);
-	const tool = run.agent.tools.get(call.toolName);
+	const tool = toolOf(run.agent, call);
 	if (tool !== undefined) each.tool = tool;
 	const { started } = each;
 	const { interceptors } = run;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { AssistantMessage, UserMessage } from "../messages/index.ts";
+import { AssistantMessage, ToolResultMessage, UserMessage } from "../messages/index.ts";
 import type { StreamEvent } from "../stream/index.ts";
 import { sumUsage } from "../turn/index.ts";
 import { Answer } from "./answer.ts";
@@ -7,6 +7,7 @@ import { providerParts } from "./carried.ts";
 import { dialectOf } from "./dialect.ts";
 import { bindLanguageModel } from "./language-model.ts";
 import { toUsage } from "./outcome.ts";
+import { toPrompt } from "./prompt.ts";
 import { promptMessage } from "./prompt-message.ts";
 import { wireTools } from "./wire-tools.ts";
 
@@ -168,10 +169,39 @@ describe("a turn that its provider pauses", () => {
 	});
 });
 
-test("a provider's question about a tool that it runs fails the call, and the error says what to do", () => {
+test("a provider's question about a tool that it runs is a call that its result answers", () => {
+	const answer = new Answer(() => {}, "text");
+	const providerMetadata = { p: { itemId: "i" } };
+	const call = { toolCallId: "c", toolName: "mcp.ask", input: '{"at":1}', providerExecuted: true };
+	answer.take({ type: "tool-call", ...call, providerMetadata });
+	answer.take({ type: "tool-approval-request", approvalId: "a", toolCallId: "c" });
+	answer.take({ type: "finish", finishReason: { unified: "stop" } });
+	const { message, stopReason } = answer.finish();
+	expect(stopReason).toBe("tool_calls");
+	const asked = { toolCallId: "c", toolName: "mcp.ask", arguments: { at: 1 }, approvalId: "a" };
+	expect(message.toolCalls).toEqual([{ ...asked, metadata: providerMetadata }]);
+	const dialect = dialectOf({ provider: "p", modelId: "m", specificationVersion: "v4" } as never);
+	const after = (entry: object) =>
+		toPrompt(
+			[new UserMessage("Go."), message, new ToolResultMessage([{ toolCallId: "c", ...entry } as never])],
+			undefined,
+			dialect,
+		).slice(1);
+	const said = { type: "tool-call", toolCallId: "c", toolName: "mcp.ask", input: { at: 1 } };
+	const question = { ...said, providerExecuted: true, providerOptions: providerMetadata };
+	const response = { type: "tool-approval-response", approvalId: "a" };
+	expect(after({ result: "yes" })).toEqual([
+		{ role: "assistant", content: [question] },
+		{ role: "tool", content: [{ ...response, approved: true }] },
+	]);
+	expect(after({ result: "no", isError: true, denied: true }).at(-1)).toEqual({
+		role: "tool",
+		content: [{ ...response, approved: false, reason: "no" }],
+	});
+});
+
+test("a question about no call of the answer is malformed", () => {
 	const answer = new Answer(() => {}, "text");
 	const asked = { type: "tool-approval-request", approvalId: "a", toolCallId: "c" };
-	expect(() => answer.take(asked)).toThrow(
-		expect.objectContaining({ code: "INVALID_REQUEST", message: expect.stringContaining("requireApproval") }),
-	);
+	expect(() => answer.take(asked)).toThrow(TypeError);
 });

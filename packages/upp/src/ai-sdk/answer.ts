@@ -1,7 +1,6 @@
 // Collects the parts of an AI SDK answer, streamed or complete, into one AssistantMessage, and emits stream events. One
 // collector serves one answer. Each part is validated before it is used.
 
-import { UPPError } from "../errors/index.ts";
 import {
 	type AssistantContent,
 	AssistantMessage,
@@ -82,7 +81,8 @@ export class Answer {
 				this.#providerResult(part);
 				break;
 			case "tool-approval-request":
-				throw approvalUnsupported();
+				this.#approval(part);
+				break;
 			case "file":
 			case "reasoning-file":
 				this.#file(part);
@@ -228,6 +228,22 @@ export class Answer {
 		calls.add(call, this.#content.length);
 	}
 
+	/** The provider asks before it runs a tool: its call is one of ours, whose result is the answer. */
+	#approval({ approvalId, toolCallId = "", providerMetadata }: StreamPart): void {
+		const { parts = [] } = this.#carried;
+		const at = parts.findLastIndex(({ part }) => part.type === "tool-call" && part.toolCallId === toolCallId);
+		if (at < 0 || typeof approvalId !== "string")
+			throw new TypeError("a tool-approval-request names no call that came before it");
+		const [asked] = parts.splice(at, 1) as [(typeof parts)[number]];
+		if (parts.length === 0) delete this.#carried.parts;
+		const { toolName = "", input, providerOptions } = asked.part;
+		const calls = this.#beginCall(toolCallId, toolName, JSON.stringify(input));
+		const call: ToolCall = { toolCallId, toolName, arguments: input as Record<string, unknown>, approvalId };
+		const metadata = providerOptions ?? providerMetadata;
+		if (metadata !== undefined) call.metadata = metadata as ProviderMetadata;
+		calls.add(call, this.#content.length);
+	}
+
 	#nameOf(part: StreamPart): string {
 		const name = textOf(part, "toolName");
 		return this.#renamed.get(name)?.name ?? name;
@@ -283,16 +299,6 @@ export class Answer {
 	#emitEvent(type: StreamEventType, index: number, delta: StreamDelta): void {
 		this.#emit({ type, index, delta });
 	}
-}
-
-/** Without an answer the provider never runs the tool: a run that ended here would look as if it had succeeded. */
-function approvalUnsupported(): UPPError {
-	return new UPPError(
-		'The provider asks whether it may run a tool by itself, and its question cannot be passed on. Let it run the tool without asking, such as with `requireApproval: "never"`, or run the tool here with `needsApproval`.',
-		"INVALID_REQUEST",
-		"ai-sdk",
-		"llm",
-	);
 }
 
 function textOf(part: StreamPart, name: "delta" | "id" | "toolCallId" | "toolName"): string {

@@ -73,6 +73,10 @@ export class CallOrder {
 		const given = message.content as readonly PromptPart[];
 		const parts: PromptPart[] = [];
 		for (const part of given) {
+			if (part.type === "tool-approval-response") {
+				parts.push(part);
+				continue;
+			}
 			const id = part.toolCallId ?? "";
 			const call = this.#open.get(id);
 			if (call === undefined) continue;

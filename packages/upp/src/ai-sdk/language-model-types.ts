@@ -35,6 +35,10 @@ export interface PromptPart {
 	input?: unknown;
 	output?: ResultOutput;
 	providerExecuted?: boolean;
+	/** Of a `tool-approval-response`: which question of the provider's it answers, and how. */
+	approvalId?: string;
+	approved?: boolean;
+	reason?: string;
 	providerOptions?: AISDKMetadata;
 }
 

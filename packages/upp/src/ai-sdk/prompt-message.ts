@@ -111,6 +111,11 @@ function callPart(call: ToolCall, { callId, properties }: Dialect): PromptPart {
 		toolName: wireToolName(call.toolName),
 		input: properties === "any" ? call.arguments : wireArguments(call.arguments),
 	};
+	if (call.approvalId !== undefined) {
+		part.toolName = call.toolName;
+		part.input = call.arguments;
+		part.providerExecuted = true;
+	}
 	if (call.metadata !== undefined) part.providerOptions = call.metadata as AISDKMetadata;
 	return part;
 }
@@ -121,28 +126,38 @@ function resultParts(
 	index: number,
 	{ version, callId }: Dialect,
 ): PromptPart[] {
-	const nameOf = toolNames(messages, index, message.results.length);
-	return message.results.map((entry) => ({
-		type: "tool-result",
-		toolCallId: callId(entry.toolCallId),
-		toolName: wireToolName(nameOf(entry.toolCallId) ?? unknownTool),
-		output: resultOutput(entry, version),
-	}));
+	const callOf = callsBefore(messages, index, message.results.length);
+	return message.results.map((entry) => {
+		const call = callOf(entry.toolCallId);
+		if (call?.approvalId !== undefined) return approvalPart(call.approvalId, entry);
+		return {
+			type: "tool-result",
+			toolCallId: callId(entry.toolCallId),
+			toolName: wireToolName(call?.toolName ?? unknownTool),
+			output: resultOutput(entry, version),
+		};
+	});
+}
+
+function approvalPart(approvalId: string, { result, isError, denied }: ToolResult): PromptPart {
+	const approved = isError !== true && denied !== true;
+	const reason = approved || typeof result !== "string" || result === "" ? {} : { reason: result };
+	return { type: "tool-approval-response", approvalId, approved, ...reason };
 }
 
 // The prompt wants the tool's name with each result; the nearest assistant message with calls before it has them.
-function toolNames(
+function callsBefore(
 	messages: readonly Message[],
 	before: number,
 	results: number,
-): (toolCallId: string) => string | undefined {
+): (toolCallId: string) => ToolCall | undefined {
 	for (let index = before - 1; index >= 0; index--) {
 		const message = messages[index];
 		if (!isAssistantMessage(message) || message.toolCalls === undefined) continue;
 		const calls = message.toolCalls;
-		if (results < 8) return (id) => calls.findLast(({ toolCallId }) => toolCallId === id)?.toolName;
-		const names = new Map(calls.map((call) => [call.toolCallId, call.toolName]));
-		return (id) => names.get(id);
+		if (results < 8) return (id) => calls.findLast(({ toolCallId }) => toolCallId === id);
+		const byId = new Map(calls.map((call) => [call.toolCallId, call]));
+		return (id) => byId.get(id);
 	}
 	return () => undefined;
 }

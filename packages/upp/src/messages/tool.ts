@@ -60,6 +60,11 @@ export interface ToolCall {
 	 * model that gave it. Prompts hold the call's own id: strict providers refuse one that is repeated.
 	 */
 	providerCall?: { readonly id: string; readonly modelId: string };
+	/**
+	 * Set where the provider runs the tool and asks first: the provider's id of the question. The result of the call answers it: an
+	 * error or a denial refuses.
+	 */
+	approvalId?: string;
 	/** Data that the provider needs back with this call, such as thought signatures. */
 	metadata?: ProviderMetadata;
 }

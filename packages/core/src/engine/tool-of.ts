@@ -1,0 +1,25 @@
+// The tool of a call: the agent's own, or for a tool of the provider's that asks first, one whose run is its permission.
+import type { ToolCall } from "@holdfast/upp";
+import { type EngineTool, normaliseTools } from "../tools/index.ts";
+import type { EngineAgent } from "./engine-agent.ts";
+
+/** The tool of a call; undefined where the agent has none of that name. */
+export function toolOf(agent: Pick<EngineAgent, "tools">, call: ToolCall): EngineTool | undefined {
+	return call.approvalId === undefined ? agent.tools.get(call.toolName) : asking(call.toolName);
+}
+
+/** To run it is to say yes, which the provider gets with the next call of the model: then it runs the tool itself. */
+const yes = normaliseTools([
+	{
+		name: "approve",
+		description: "A tool that the model's provider runs once it is approved.",
+		parameters: { type: "object" },
+		needsApproval: true,
+		retryPolicy: "pure",
+		run: () => "Approved: the provider runs the tool.",
+	},
+]).get("approve") as EngineTool;
+
+function asking(name: string): EngineTool {
+	return { ...yes, name };
+}
