@@ -137,3 +137,34 @@ test("executions, useChat and AG-UI show it with its id and arguments", async ()
 	const approved = await execute(session, [{ role: "approval", toolCallId: "m1", approved: true }]).result();
 	expect(approved.status).toBe("completed");
 });
+
+test("a provider tool that the client runs arrives with its id and arguments", async () => {
+	const shell = { type: "provider", id: "openai.local_shell", isProviderExecuted: false, args: {} };
+	const asked = {
+		type: "tool-call",
+		toolCallId: "sh_1",
+		toolName: "local_shell",
+		input: '{"command":["ls"]}',
+	};
+	const { model, prompts } = provider([[asked, finish], done]);
+	const session = createSession("s", { tools: [shell as never] }, { model, host: memoryHost() });
+	const stream = execute(session, "List.");
+	const events: LoggedEvent[] = [];
+	for await (const event of stream as AsyncIterable<LoggedEvent["event"]>)
+		events.push({ id: `${events.length}.0.0`, event });
+	const pending = { id: "sh_1", name: "local_shell", arguments: { command: ["ls"] } };
+	expect((await stream.result()).pendingToolCalls).toMatchObject([pending]);
+	const chat = new ChatProjection();
+	expect(events.flatMap((event) => chat.add(event))).toContainEqual(
+		expect.objectContaining({ type: "tool-input-available", toolCallId: "sh_1", input: pending.arguments }),
+	);
+	const agUi = new AgUiProjection({ threadId: "t", runId: "r" });
+	expect(events.flatMap((event) => agUi.add(event))).toContainEqual(
+		expect.objectContaining({ type: "TOOL_CALL_ARGS", toolCallId: "sh_1", delta: '{"command":["ls"]}' }),
+	);
+	await execute(session, [{ role: "tool", toolCallId: "sh_1", output: "a.txt" }]).result();
+	expect(prompts[1]?.at(-1)).toMatchObject({
+		role: "tool",
+		content: [{ type: "tool-result", toolCallId: "sh_1", toolName: "local_shell" }],
+	});
+});
