@@ -184,7 +184,7 @@ test("a history that came with the context stays as it came", async () => {
 	const page = new Chat<UIMessage>({ id: "c", transport, messages: [...(await loaded(served))] });
 	expect(said(page.messages)).toEqual(["user: Before.", "user: Count.", "assistant: One."]);
 	await page.regenerate({ messageId: page.messages[0]?.id as string });
-	expect(page.error?.message).toContain("Load the chat again");
+	expect(page.error?.message).toContain("Reload the chat");
 	expect(said(await loaded(served))).toEqual(["user: Before.", "user: Count.", "assistant: One."]);
 	await served.close();
 });
