@@ -27,6 +27,7 @@ export function writeSection(
 		"",
 		// Its heading says as much.
 		...(code === `${kind} ${name}` ? [] : ["```ts", code, "```", ""]),
+		...linkTypes(name, code, members, link),
 		...ofKind("param").map((value) => `- ${plain(value.replace(/^(\w+)\s*-?\s*/, "`$1`: "), link)}`),
 		...ofKind("returns").map((value) => `**Returns** ${plain(value, link)}\n`),
 		...writeMembers(members, link),
@@ -34,6 +35,20 @@ export function writeSection(
 		...others.map(([tag, value]) => `**${capital(tag)}** ${plain(value, link)}\n`),
 		...ofKind("example").map(writeExample),
 	].join("\n");
+}
+
+/** Links to the types that a signature and the types of members name, in the order in which they appear. */
+function linkTypes(name: string, code: string, members: readonly Member[], link: Linker): readonly string[] {
+	const texts = [code, ...members.map(({ signature }) => signature)];
+	const words = texts.flatMap((text) => text.match(/\b[A-Z][A-Za-z\d]+\b/g) ?? []);
+	const parameters = texts.flatMap((text) =>
+		[...text.matchAll(/\b([A-Z]\w+) (?:extends|=) /g)].map(([, parameter]) => parameter),
+	);
+	const links = [...new Set(words)]
+		.filter((word) => word !== name && !parameters.includes(word))
+		.map((word) => link(word));
+	const known = links.filter((each) => each.startsWith("["));
+	return known.length === 0 ? [] : [`**Types** ${known.join(", ")}\n`];
 }
 
 /** Letters keep their case: `agent` and `Agent` are two. */

@@ -46,7 +46,7 @@ interface Group {
 export function writeApiPages(root: string): readonly Page[] {
 	const entries = readEntries(root);
 	const groups = groupsOf(entries, homesOf(entries), declarationsIn());
-	const link = linker(groups);
+	const linkFrom = linker(root, groups);
 	const declarations = groups.flatMap(({ names }) => names.map(({ declaration }) => declaration));
 	const formatted = formatCode(declarations.map(({ code }) => code));
 	const codes = new Map(
@@ -56,10 +56,10 @@ export function writeApiPages(root: string): readonly Page[] {
 		(group): Page => ({
 			path: `${group.path}.md`,
 			title: titleOf(group),
-			text: writeGroup(group, codes, link),
+			text: writeGroup(group, codes, linkFrom(group.entry)),
 		}),
 	);
-	return [...entries.map((entry) => writeEntry(entry, groups, link)), ...pages];
+	return [...entries.map((entry) => writeEntry(entry, groups, linkFrom(entry))), ...pages];
 }
 
 /** Looks up the declaration behind a name of an entry; undefined for names of other packages. */
@@ -236,7 +236,7 @@ function writeEntry(entry: Entry, groups: readonly Group[], link: Linker): Page 
 			"---",
 			`# ${entry.specifier}`,
 			"",
-			plain(entry.summary, link),
+			plain(entry.summary, link).replaceAll("](../", "](./"),
 			"",
 			...table("Functions and classes", values),
 			...table("Types", rowsOf("type")),
@@ -244,14 +244,26 @@ function writeEntry(entry: Entry, groups: readonly Group[], link: Linker): Page 
 	};
 }
 
-/** Links from a page of a group; the page of an entry is one folder above. */
-function linker(groups: readonly Group[]): Linker {
+/**
+ * Links from a page of a group; the page of an entry is one folder above. A name is looked up in the package of the page, then
+ * in the packages that it depends on.
+ */
+function linker(root: string, groups: readonly Group[]): (from: Entry) => Linker {
 	const targets = new Map<string, string>();
-	for (const { path, names } of groups)
-		for (const { name } of names)
-			if (!targets.has(name)) targets.set(name, `../${path.slice("api/".length)}.md#${anchorOf(name)}`);
-	return (name) => {
-		const target = targets.get(name);
-		return target === undefined ? `\`${name}\`` : `[\`${name}\`](${target})`;
+	for (const { entry, path, names } of groups)
+		for (const { name } of names) {
+			const key = `${packageOf(entry.specifier)} ${name}`;
+			if (!targets.has(key)) targets.set(key, `../${path.slice("api/".length)}.md#${anchorOf(name)}`);
+		}
+	const below = new Map(readWorkspaces(root).map(({ name, dependencies }) => [name, dependencies]));
+	return ({ specifier }) => {
+		const own = packageOf(specifier);
+		const packages = [own, ...(below.get(own) ?? [])];
+		return (name) => {
+			const target = packages
+				.map((each) => targets.get(`${each} ${name}`))
+				.find((each) => each !== undefined);
+			return target === undefined ? `\`${name}\`` : `[\`${name}\`](${target})`;
+		};
 	};
 }
