@@ -12,7 +12,17 @@ export interface Group {
 
 /** The sidebar beside guides, concepts and packages. */
 export const outline: readonly Group[] = [
-	{ text: "Start", pages: ["tutorial", "which-call", "guide/first-project", "guide/models", "guide/tools"] },
+	{
+		text: "Start",
+		pages: [
+			"tutorial",
+			"which-call",
+			"guide/first-project",
+			"guide/models",
+			"guide/tools",
+			"guide/common-mistakes",
+		],
+	},
 	{
 		text: "Agents",
 		pages: [

@@ -4,6 +4,7 @@ import type { ExecuteStream } from "./execute/index.ts";
 import { type ExecuteRequest, startExecution } from "./execute/index.ts";
 import {
 	type ClientOptions,
+	checkNames,
 	deleteSession,
 	followSession,
 	getSession,
@@ -14,6 +15,9 @@ import {
 	stopSession,
 } from "./transport/index.ts";
 import type { Answer, LoggedEvent, SessionInfo, SessionPage, ToolTypes } from "./wire/index.ts";
+
+const watchNames: Readonly<Record<keyof WatchOptions, true>> = { after: true, follow: true, signal: true };
+const pageNames = { after: true, limit: true } as const;
 
 /** What `client.watch` takes. */
 export interface WatchOptions {
@@ -99,10 +103,15 @@ export function createClient<Agent extends TypedAgent = TypedAgent>(
 		execute: (request) =>
 			startExecution(settings, request) as unknown as ExecuteStream<OutputOf<Agent>, ToolsOf<Agent>>,
 		session: (sessionId) => getSession(settings, sessionId),
-		sessions: (page = {}) => listSessions(settings, page),
+		async sessions(page = {}) {
+			checkNames(page, pageNames, "sessions()");
+			return listSessions(settings, page);
+		},
 		stop: (sessionId) => stopSession(settings, sessionId),
 		delete: (sessionId) => deleteSession(settings, sessionId),
-		async *watch(sessionId, { after, follow = false, signal } = {}) {
+		async *watch(sessionId, options = {}) {
+			checkNames(options, watchNames, "watch()");
+			const { after, follow = false, signal } = options;
 			for await (const { id, event } of followSession({ settings, signal }, sessionId, { after, follow })) {
 				yield { id, event };
 			}

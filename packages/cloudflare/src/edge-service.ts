@@ -1,5 +1,7 @@
 // The sessions of objects as a service: what `@holdfast/server` puts on HTTP in the Worker before them.
+
 import type { SessionInfo, SessionOwner, SessionPage, SessionService, Submitted } from "@holdfast/server";
+import { checkOptionNames, optionNames } from "@holdfast/upp";
 import { isHoldfastError } from "holdfast";
 import { recovery } from "holdfast/execute";
 import { readAnswer } from "./answers.ts";
@@ -8,6 +10,13 @@ import { readLines } from "./lines.ts";
 import { ownerName, sessionName } from "./owner-name.ts";
 import type { ObjectNamespace } from "./platform.ts";
 import type { SessionQuestion } from "./session-object.ts";
+
+const edgeServiceNames = optionNames<EdgeServiceOptions>({
+	sessions: true,
+	directory: true,
+	sessionsOf: true,
+	clients: true,
+});
 
 /** Options of `edgeService`. */
 export interface EdgeServiceOptions {
@@ -35,12 +44,9 @@ export interface EdgeServiceOptions {
  * export default makeHandler;
  * ```
  */
-export function edgeService({
-	sessions,
-	directory,
-	sessionsOf = "user",
-	clients,
-}: EdgeServiceOptions): SessionService {
+export function edgeService(options: EdgeServiceOptions): SessionService {
+	checkOptionNames(options, edgeServiceNames, { of: "edgeService()" });
+	const { sessions, directory, sessionsOf = "user", clients } = options;
 	const ownerOf = (given: string | SessionOwner): SessionOwner => {
 		const { tenant, user } = typeof given === "string" ? { tenant: given, user: undefined } : given;
 		return user === undefined || sessionsOf === "tenant" ? { tenant } : { tenant, user };

@@ -1,8 +1,16 @@
 // The host in a Durable Object: what holdfast/sql keeps, in the object's own storage. One object is one writer: the
 // platform never runs two of the same name at once.
+import { checkOptionNames, optionNames } from "@holdfast/upp";
 import { makeInstance, type SqlHost, type SqlHostOptions, sqlHost } from "holdfast/sql";
 import { objectConnection } from "./object-connection.ts";
 import type { ObjectStorage } from "./platform.ts";
+
+const objectHostNames = optionNames<ObjectHostOptions>({
+	instance: true,
+	clock: true,
+	files: true,
+	workerId: true,
+});
 
 /** Options of `objectHost`. */
 export type ObjectHostOptions = Omit<SqlHostOptions, "connection" | "name">;
@@ -13,6 +21,7 @@ export type ObjectHostOptions = Omit<SqlHostOptions, "connection" | "name">;
  * @throws HoldfastError `journal_newer` when a newer release has written the storage, which is left alone.
  */
 export function objectHost(storage: ObjectStorage, options: ObjectHostOptions = {}): SqlHost {
+	checkOptionNames(options, objectHostNames, { of: "objectHost()" });
 	const { instance = makeInstance(), ...rest } = options;
 	return sqlHost({ ...rest, instance, name: "durable object", connection: objectConnection(storage) });
 }

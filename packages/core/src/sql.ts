@@ -1,5 +1,6 @@
 // Entry `holdfast/sql`: a host over any synchronous connection to a SQLite database that one instance of a program has for
 // itself. It touches nothing of Node's.
+import { checkOptionNames, optionNames } from "@holdfast/upp";
 import type { OwnExecutionHost } from "./execution-host/in-memory.ts";
 import { journalExecution } from "./execution-host/over-journal/journal-execution.ts";
 import { never } from "./facts/look-at.ts";
@@ -21,6 +22,15 @@ import {
 } from "./sqlite/one-instance.ts";
 import { type SqlJournal, sqlJournal } from "./sqlite/sql-journal.ts";
 import { migrateJournal } from "./sqlite/sql-migrations.ts";
+
+const sqlHostNames = optionNames<SqlHostOptions>({
+	connection: true,
+	name: true,
+	instance: true,
+	clock: true,
+	files: true,
+	workerId: true,
+});
 
 export {
 	type Instance,
@@ -68,6 +78,7 @@ export interface SqlHost
  * @throws HoldfastError `journal_newer` when a newer release has written the database, which is left alone.
  */
 export function sqlHost(options: SqlHostOptions): SqlHost {
+	checkOptionNames(options, sqlHostNames, { of: "sqlHost()" });
 	const {
 		connection,
 		name = "sql",

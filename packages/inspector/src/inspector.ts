@@ -3,6 +3,7 @@
 
 import { createRedactor } from "@holdfast/redaction";
 import type { Route, SessionInspection } from "@holdfast/server";
+import { checkOptionNames, optionNames } from "@holdfast/upp";
 import { SessionLooks } from "./looks/index.ts";
 import {
 	actRoutes,
@@ -13,6 +14,13 @@ import {
 	promptRoutes,
 	type RouteParts,
 } from "./routes/index.ts";
+
+const inspectorNames = optionNames<InspectorOptions>({
+	secrets: true,
+	mayInspect: true,
+	inspection: true,
+	prompts: true,
+});
 
 /** Options of `inspector`. */
 export interface InspectorOptions {
@@ -58,12 +66,9 @@ export interface Inspector {
  * await server.close();
  * ```
  */
-export function inspector({
-	secrets = [],
-	mayInspect = () => true,
-	inspection,
-	prompts,
-}: InspectorOptions = {}): Inspector {
+export function inspector(options: InspectorOptions = {}): Inspector {
+	checkOptionNames(options, inspectorNames, { of: "inspector()" });
+	const { secrets = [], mayInspect = () => true, inspection, prompts } = options;
 	const redactor = createRedactor({ secrets });
 	const mask = <Value>(value: Value): Value => redactor.redact(value, { keep: "pii" });
 	const parts: RouteParts = { mask, mayInspect, looks: new SessionLooks(mask), inspection, prompts };

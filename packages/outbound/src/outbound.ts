@@ -4,9 +4,11 @@ import { lookup } from "node:dns/promises";
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
-import { cutText, HoldfastError } from "@holdfast/upp";
+import { checkOptionNames, cutText, HoldfastError, optionNames } from "@holdfast/upp";
 import { type Destinations, destinations, hostOf } from "./destinations.ts";
 import { acceptedEncodings, failure, type OutboundResponse, responseOf } from "./response.ts";
+
+const outboundNames = optionNames<OutboundOptions>({ allowPrivate: true, resolve: true, maxRedirects: true });
 
 const longestUrl = 16_384;
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
@@ -60,6 +62,7 @@ export type SendRequest = (request: OutboundRequest) => Promise<OutboundResponse
  * ```
  */
 export function outbound(options: OutboundOptions = {}): SendRequest {
+	checkOptionNames(options, outboundNames, { of: "outbound()" });
 	const { allowPrivate = [], resolve = systemResolver, maxRedirects = 5 } = options;
 	const allowed = destinations(allowPrivate);
 	return async (request) => {

@@ -1,10 +1,15 @@
 // Masks what must not be seen, in plain data and in text that comes in pieces. Registered secrets are always masked, and
 // first; what is recognised follows.
+import { checkOptionNames, optionNames } from "@holdfast/upp";
 import { typeOfField } from "./fields.ts";
 import { isMask, type MaskType, maskOf } from "./mask.ts";
 import { isCard } from "./numbers.ts";
 import { Scanner, scanned } from "./scan.ts";
 import { SecretSet, SecretStream } from "./secrets.ts";
+
+const redactorNames = optionNames<RedactorOptions>({ secrets: true });
+const redactNames = optionNames<{ readonly keep?: "pii" }>({ keep: true });
+const streamNames = optionNames<{ readonly only?: "secrets" }>({ only: true });
 
 /** Values nested deeper are masked without examination. */
 const deepest = 500;
@@ -50,7 +55,9 @@ export interface RedactorOptions {
  * // { to: "[REDACTED:email]", body: "It is [REDACTED:secret]." }
  * ```
  */
-export function createRedactor({ secrets = [] }: RedactorOptions = {}): Redactor {
+export function createRedactor(options: RedactorOptions = {}): Redactor {
+	checkOptionNames(options, redactorNames, { of: "createRedactor()" });
+	const { secrets = [] } = options;
 	const values = [...new Set(secrets)].filter((value) => value !== "");
 	const set = values.length === 0 ? undefined : new SecretSet(values);
 	/** The last text that contained no secrets: a result passes by when it is settled, reflected on, and written. */
@@ -65,11 +72,15 @@ export function createRedactor({ secrets = [] }: RedactorOptions = {}): Redactor
 	const credentials = masking((text) => scanned(masked(text), "credentials"), { fields: true, cards: false });
 	const registered = masking(masked, { fields: false, cards: false });
 	return {
-		redact: (value, { keep } = {}) => maskData(value, keep === "pii" ? credentials : all),
+		redact(value, how) {
+			checkOptionNames(how, redactNames, { of: "redact()" });
+			return maskData(value, how?.keep === "pii" ? credentials : all);
+		},
 		maskSecrets: (value) => (set === undefined ? value : maskData(value, registered)),
-		stream({ only } = {}) {
+		stream(how) {
+			checkOptionNames(how, streamNames, { of: "stream()" });
 			const inner = set === undefined ? undefined : new SecretStream(set);
-			if (only === "secrets") return inner ?? { push: (piece) => piece, flush: () => "" };
+			if (how?.only === "secrets") return inner ?? { push: (piece) => piece, flush: () => "" };
 			const outer = new Scanner("all");
 			if (inner === undefined) return outer;
 			return {

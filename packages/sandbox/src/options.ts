@@ -1,9 +1,29 @@
 // Options of a sandbox and of a run, read once and checked.
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
-import { type DurationRange, durationFault, HoldfastError, longestForeignWait } from "@holdfast/upp";
+import {
+	checkOptionNames,
+	type DurationRange,
+	durationFault,
+	HoldfastError,
+	longestForeignWait,
+	optionNames,
+} from "@holdfast/upp";
 import { normalizePath } from "./graph.ts";
 import type { CodeExecutionOptions, SandboxOptions } from "./types.ts";
+
+const codeExecutionNames = optionNames<CodeExecutionOptions>({
+	execute: true,
+	imports: true,
+	modules: true,
+	globals: true,
+	language: true,
+	memoryLimitBytes: true,
+	timeLimitMs: true,
+	filename: true,
+	report: true,
+});
+const executeNames = optionNames<NonNullable<CodeExecutionOptions["execute"]>>({ fn: true, args: true });
 
 /** Limits of a sandbox, all given. */
 export interface Limits extends Required<Omit<SandboxOptions, "worker">> {
@@ -74,6 +94,8 @@ const reserved = new Set(
 /** @throws HoldfastError `invalid_code_options` */
 export function readRunOptions(source: unknown, options: CodeExecutionOptions, limits: Limits): RunOptions {
 	if (typeof source !== "string") throw invalid("The source is no string");
+	checkOptionNames(options, codeExecutionNames, { of: "runCode()" });
+	checkOptionNames(options.execute, executeNames, { of: "`execute` of runCode()" });
 	const { execute = {}, imports = {}, modules = {}, globals = {}, language = "typescript", report } = options;
 	if (language !== "typescript" && language !== "javascript")
 		throw invalid(`language is "${String(language)}": give "typescript" or "javascript"`);

@@ -1,9 +1,18 @@
 // The sandbox, its limits and its threads.
-import { HoldfastError } from "@holdfast/upp";
+import { checkOptionNames, HoldfastError, optionNames } from "@holdfast/upp";
 import { Execution } from "./execution.ts";
 import { readLimits, readRunOptions } from "./options.ts";
 import { Pool } from "./pool.ts";
 import type { CodeExecutionOptions, Sandbox, SandboxOptions } from "./types.ts";
+
+const sandboxNames = optionNames<SandboxOptions>({
+	workers: true,
+	maxRuns: true,
+	memoryLimitBytes: true,
+	cpuLimitMs: true,
+	worker: true,
+	timeLimitMs: true,
+});
 
 /**
  * Makes a sandbox. Threads start with the first run, or with `warm`, and keep no process alive while they are idle.
@@ -15,6 +24,7 @@ import type { CodeExecutionOptions, Sandbox, SandboxOptions } from "./types.ts";
  * await sandbox.close();
  */
 export function createSandbox(options: SandboxOptions = {}): Sandbox {
+	checkOptionNames(options, sandboxNames, { of: "createSandbox()" });
 	const limits = readLimits(options);
 	const pool = new Pool(limits);
 	let runs = 0;

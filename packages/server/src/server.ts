@@ -44,6 +44,9 @@ export interface Server {
 	close(options?: CloseOptions): Promise<void>;
 }
 
+/** The names of the options of how to close. */
+const closeOptions: Readonly<Record<keyof CloseOptions, true>> = { drainMs: true };
+
 /** The names of the options of where to listen. */
 const listenOptions: Readonly<Record<keyof ListenOptions, true>> = {
 	port: true,
@@ -89,6 +92,7 @@ export function createServer(options: ServerOptions): Server {
 			return { port: listener.port, url: `http://${name}:${listener.port}` };
 		},
 		close(how = {}) {
+			refuseUnknown(how, closeOptions);
 			closing ??= close(how);
 			return closing;
 		},

@@ -21,7 +21,8 @@ export interface FetchUrlOptions {
 
 /** Makes `fetch_url`. */
 export function createFetchUrl(options: FetchUrlOptions = {}): AssistantTool {
-	const send = outbound(options);
+	const { allowPrivate } = options;
+	const send = outbound(allowPrivate === undefined ? {} : { allowPrivate });
 	const patience = readDuration("timeLimit", options.timeLimit, TIME_LIMIT);
 	return {
 		name: "fetch_url",

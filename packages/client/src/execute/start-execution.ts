@@ -2,7 +2,13 @@
 
 import { ClientError } from "../errors/index.ts";
 import { type Approve, type ClientTool, createAnswerer, describeTool, readTools } from "../tools/index.ts";
-import { type EventConnection, followSession, randomKey, type Settings } from "../transport/index.ts";
+import {
+	checkNames,
+	type EventConnection,
+	followSession,
+	randomKey,
+	type Settings,
+} from "../transport/index.ts";
 import type { ExecuteContext, ExecuteInput, ModelOptions } from "../wire/index.ts";
 import { createExecuteStream, type ExecuteStream } from "./execute-stream.ts";
 import { runRounds } from "./rounds.ts";
@@ -43,11 +49,24 @@ export interface ExecuteRequest {
 	readonly signal?: AbortSignal;
 }
 
+const requestNames: Readonly<Record<keyof ExecuteRequest, true>> = {
+	sessionId: true,
+	input: true,
+	context: true,
+	tools: true,
+	approve: true,
+	unknownTools: true,
+	options: true,
+	idempotencyKey: true,
+	signal: true,
+};
+
 /** Room is left for what later rounds append; the server takes 255 characters. */
 const keyPattern = /^[\x21-\x7e]{1,200}$/;
 
 /** @throws ClientError `invalid_option`, `invalid_tool`, `duplicate_tool`, `schema_not_convertible`. */
 export function startExecution(settings: Settings, request: ExecuteRequest): ExecuteStream {
+	checkNames(request, requestNames, "execute()");
 	const { input, options, approve, unknownTools = "refuse", idempotencyKey } = request;
 	const signal = request.signal ?? new AbortController().signal;
 	if (idempotencyKey !== undefined && !keyPattern.test(idempotencyKey)) {

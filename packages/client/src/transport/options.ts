@@ -93,14 +93,23 @@ const known: Readonly<Record<keyof ClientOptions, true>> = {
 /** Waits for a server that never answered, with the time that tries take, stay below five seconds. */
 const longestUnanswered = 4_500;
 
-/** @throws ClientError `invalid_option`. */
-export function readOptions(options: ClientOptions): Settings {
+/**
+ * Refuses names that an object of options does not have. The engine's packages share such a check; this one imports none of them.
+ * @throws ClientError `invalid_option`.
+ */
+export function checkNames(options: object, names: Readonly<Record<string, true>>, of: string): void {
 	for (const name of Object.keys(options))
-		if (!Object.hasOwn(known, name))
+		if (!Object.hasOwn(names, name))
 			throw new ClientError(
 				"invalid_option",
-				`createClient() has no option \`${name}\`. Known options: ${Object.keys(known).sort().join(", ")}.`,
+				`${of} has no option \`${name}\`. Known options: ${Object.keys(names).sort().join(", ")}.`,
+				{ data: { option: name } },
 			);
+}
+
+/** @throws ClientError `invalid_option`. */
+export function readOptions(options: ClientOptions): Settings {
+	checkNames(options, known, "createClient()");
 	const { url, headers = {} } = options;
 	if (typeof url !== "string") {
 		throw new ClientError(

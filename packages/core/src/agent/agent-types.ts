@@ -2,12 +2,19 @@
 import type { AgentEvent, RunEvent } from "../facts/index.ts";
 import type { OutputOf } from "../output/index.ts";
 import type { AgentRun, Session } from "../sessions/index.ts";
-import type { AnyTool, KnownTool, KnownTools } from "../tools/index.ts";
+import type { AnyTool, KnownTool, KnownTools, ToolSet } from "../tools/index.ts";
 
-/** Tools by name, for `InferTools`. */
+/** Tools by name, for `InferTools`. Names that are known only at run time, such as those of an MCP server, would widen the others. */
 type ByName<Tool extends KnownTool> = {
-	[Each in Tool as Each["name"]]: { input: Each["input"]; output: Each["output"] };
+	[Each in Named<Tool> as Each["name"]]: { input: Each["input"]; output: Each["output"] };
 };
+
+type Named<Tool extends KnownTool> = [Literal<Tool>] extends [never] ? Tool : Literal<Tool>;
+type Literal<Tool extends KnownTool> = Tool extends KnownTool
+	? string extends Tool["name"]
+		? never
+		: Tool
+	: never;
 
 /** The types of an agent. */
 export interface AgentTypes<Tools, Schema> {
@@ -38,10 +45,15 @@ interface Typed<Tools, Output> {
 }
 
 /**
- * The inputs and outputs of an agent's tools by name, such as the AI SDK's messages want them:
- * `UIMessage<unknown, UIDataTypes, InferTools<typeof clerk>>`.
+ * The inputs and outputs of the tools of an agent, or of a list or record of tools, by name, such as the AI SDK's messages want
+ * them: `UIMessage<unknown, UIDataTypes, InferTools<typeof clerk>>`. Of a list with tools of an MCP server in it, it has those
+ * whose names the compiler knows.
  */
-export type InferTools<Agent> = Agent extends Typed<infer Tools, unknown> ? Tools : never;
+export type InferTools<Given> = Given extends ToolSet
+	? ByName<KnownTools<Given>>
+	: Given extends Typed<infer Tools, unknown>
+		? Tools
+		: never;
 
 /** The type of an agent's output: `InferOutput<typeof clerk>`. */
 export type InferOutput<Agent> = Agent extends Typed<unknown, infer Output> ? Output : unknown;

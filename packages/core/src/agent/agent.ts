@@ -5,6 +5,7 @@ import {
 	HoldfastError,
 	HoldfastTypeError,
 	insteadOf,
+	isThenable,
 	type Message,
 	UserMessage,
 	uuid,
@@ -72,7 +73,7 @@ export class Agent<const Tools extends ToolSet = ToolSet, const Schema extends O
 		if (typeof options !== "object" || options === null)
 			throw new HoldfastTypeError("invalid_option", "new Agent() takes an object of options.");
 		checkNames(options);
-		if (!(options instanceof OpenOptions)) checkModel(options);
+		if (!(options instanceof OpenOptions) || options.model !== undefined) checkModel(options);
 		const { ...given } = withoutInstance(options);
 		checkOptions(given);
 		this.#id = (given.ports?.ids ?? { uuid }).uuid();
@@ -279,6 +280,11 @@ export function agent<
 
 function checkState(state: AgentState): AgentState {
 	if (state instanceof AgentState) return state;
+	if (isThenable(state))
+		throw new HoldfastError(
+			"invalid_state",
+			"The second argument must be an AgentState, and it is a promise. Await the earlier call, and give the `state` of its result.",
+		);
 	const isLikeState = typeof (state as Partial<AgentState> | null | undefined)?.toJSON === "function";
 	const instead = isLikeState
 		? "It is a state of another package, or of another copy of this one: give AgentState.fromJSON(state.toJSON())."

@@ -1,6 +1,6 @@
 // createLlm: one step of a managed model as a function, for code that drives the steps itself: the model is asked once,
 // and its tool calls run.
-import { HoldfastError, type Message, ToolResultMessage } from "@holdfast/upp";
+import { checkOptionNames, HoldfastError, type Message, optionNames, ToolResultMessage } from "@holdfast/upp";
 import { acceptInput, type SendInput } from "../facts/index.ts";
 import { AgentState } from "../state/index.ts";
 import { strategy } from "../strategies/index.ts";
@@ -13,6 +13,13 @@ import type { RuntimeLlmContext, RuntimeLlmOutput } from "./runtime-llm.ts";
 /** Options of `createLlm`. */
 export type RuntimeCreateLlmOptions = Required<Pick<AgentOptions, "model">> &
 	Pick<AgentOptions, "instructions" | "tools" | "toolChoice">;
+
+const createLlmNames = optionNames<RuntimeCreateLlmOptions>({
+	model: true,
+	instructions: true,
+	tools: true,
+	toolChoice: true,
+});
 
 /** The model is asked once; its calls are carried out by then. */
 const oneStep = strategy({
@@ -37,14 +44,13 @@ const oneStep = strategy({
  * const clerk = new Agent({ model: async (context) => (await model(context)).slice(0, 2) });
  * console.log(clerk.id);
  */
-export function createLlm({
-	model,
-	instructions,
-	tools,
-	toolChoice,
-}: RuntimeCreateLlmOptions): (
+export function createLlm(
+	options: RuntimeCreateLlmOptions,
+): (
 	context: Omit<RuntimeLlmContext, "signal"> & Partial<Pick<RuntimeLlmContext, "signal">>,
 ) => Promise<RuntimeLlmOutput> {
+	checkOptionNames(options, createLlmNames, { of: "createLlm()" });
+	const { model, instructions, tools, toolChoice } = options;
 	const agent = new Agent({
 		model,
 		execution: oneStep,

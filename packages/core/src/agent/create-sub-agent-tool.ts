@@ -1,6 +1,13 @@
 // A sub-agent as a tool with an explicit schema, which emits its activity live to its parent (keeps I8).
 
-import { HoldfastTypeError, type JSONSchema, messageOf, uuid } from "@holdfast/upp";
+import {
+	checkOptionNames,
+	HoldfastTypeError,
+	type JSONSchema,
+	messageOf,
+	optionNames,
+	uuid,
+} from "@holdfast/upp";
 import { type AgentStreamEvent, executionTrace } from "../engine/index.ts";
 import type { SessionAgent } from "../sessions/index.ts";
 import { AgentState, type GenerateResult } from "../state/index.ts";
@@ -10,6 +17,25 @@ import type { SubagentEvent, ToolContext, ToolOptions } from "../tools/index.ts"
 import { type Agent, agent as makeAgent } from "./agent.ts";
 import { sessionAgent } from "./agent-sessions.ts";
 import { watchProgress } from "./watch-progress.ts";
+
+const createSubAgentToolNames = optionNames<CreateSubAgentToolOptions>({
+	agent: true,
+	name: true,
+	description: true,
+	parameters: true,
+	subagentType: true,
+	buildPrompt: true,
+	stream: true,
+	sequential: true,
+	dependsOn: true,
+	retryPolicy: true,
+	maxModelCharacters: true,
+	needsApproval: true,
+	editableApproval: true,
+	timeoutMs: true,
+	readOn: true,
+	reconcile: true,
+});
 
 /** Options of a sub-agent tool. The schema is independent of the agent. */
 export interface CreateSubAgentToolOptions<Params = Record<string, unknown>> extends ToolOptions {
@@ -67,6 +93,7 @@ export interface SubAgentTool<Params = Record<string, unknown>> extends ToolOpti
 export function createSubAgentTool<Params = Record<string, unknown>>(
 	options: CreateSubAgentToolOptions<Params>,
 ): SubAgentTool<Params> {
+	checkOptionNames(options, createSubAgentToolNames, { of: "createSubAgentTool()" });
 	const {
 		agent,
 		name,

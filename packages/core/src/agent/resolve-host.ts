@@ -44,6 +44,11 @@ export function resolveHost(given: unknown, adapt?: ExecutionHostAdapter): Host 
 			"invalid_option",
 			`The option \`host\` is text. For a database file give \`sqliteHost(${JSON.stringify(given)})\` from "holdfast/sqlite".`,
 		);
+	if (typeof given === "function")
+		throw new HoldfastTypeError(
+			"invalid_option",
+			`The option \`host\` is a function. If it makes a host, call it: \`${given.name || "sqliteHost"}(…)\`.`,
+		);
 	if (typeof given !== "object" || given === null)
 		throw new HoldfastTypeError(
 			"invalid_option",

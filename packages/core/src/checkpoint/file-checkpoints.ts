@@ -1,6 +1,6 @@
 // fileCheckpoints() in the main package: the store itself is in the package `@holdfast/stores`, which is loaded on first
 // use.
-import { HoldfastError } from "@holdfast/upp";
+import { checkOptionNames, HoldfastError, optionNames } from "@holdfast/upp";
 import type { AgentStateJSON } from "../state/index.ts";
 import {
 	agentOfCheckpoint,
@@ -28,6 +28,8 @@ interface StoresPackage {
 	fileCheckpoints(options: FileCheckpointOptions): FileCheckpoints;
 }
 
+const fileCheckpointsNames = optionNames<FileCheckpointOptions>({ dir: true, compress: true });
+
 const storesPackage = "@holdfast/stores/checkpoint";
 
 /**
@@ -46,6 +48,7 @@ const storesPackage = "@holdfast/stores/checkpoint";
  * await store.save("my-session", state.toJSON());
  */
 export function fileCheckpoints(options: FileCheckpointOptions = {}): FileCheckpoints {
+	checkOptionNames(options, fileCheckpointsNames, { of: "fileCheckpoints()" });
 	let loading: Promise<FileCheckpoints> | undefined;
 	const store = (): Promise<FileCheckpoints> => {
 		loading ??= load(storesPackage).then(

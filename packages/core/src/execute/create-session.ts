@@ -1,5 +1,5 @@
 // `createSession` and `execute` in this process, over the same sessions as any server's.
-import { HoldfastError, HoldfastTypeError } from "@holdfast/upp";
+import { checkOptionNames, HoldfastError, HoldfastTypeError, optionNames } from "@holdfast/upp";
 import { type AgentOptions, modelIdOf } from "../agent/index.ts";
 import { afterEntry, continuesByItself, endsExecution } from "../facts/index.ts";
 import { followPages } from "../following/index.ts";
@@ -17,6 +17,23 @@ import { followLog } from "./session-log.ts";
 import type { SessionMessage } from "./session-message.ts";
 import { storedTool } from "./session-tools.ts";
 import type { SessionView } from "./session-view.ts";
+
+const contextNames = optionNames<AgentContext>({ systemPrompt: true, messages: true, tools: true });
+const executeNames = optionNames<ExecuteOptions>({
+	model: true,
+	temperature: true,
+	maxTokens: true,
+	signal: true,
+});
+const inContext =
+	"It belongs in the context: `createSession(id, { systemPrompt, messages, tools }, options)`.";
+const insteadOfSessionOptions = {
+	instructions: inContext,
+	system: inContext,
+	systemPrompt: inContext,
+	messages: inContext,
+	tools: inContext,
+};
 
 /** What a session begins with. */
 export interface AgentContext<Tools extends ToolSet = ToolSet> {
@@ -310,6 +327,16 @@ export function createSession<
 ): AgentSession<Plain<OutputOf<Schema>>, ExecuteEvent<Tools>> {
 	if (typeof id !== "string" || id === "")
 		throw new HoldfastTypeError("invalid_argument", "createSession(id) takes a non-empty string.");
+	checkOptionNames(context, contextNames, {
+		of: "The context of createSession()",
+		instead: { instructions: "Write `systemPrompt`.", system: "Write `systemPrompt`." },
+	});
+	// The agent of the session checks the others.
+	const misplaced = Object.entries(options).filter(([name]) => Object.hasOwn(insteadOfSessionOptions, name));
+	checkOptionNames(Object.fromEntries(misplaced), new Set(), {
+		of: "createSession()",
+		instead: insteadOfSessionOptions,
+	});
 	return new AgentSession(id, context, options);
 }
 
@@ -325,6 +352,7 @@ export function execute<Output, Event>(
 	input: string | UserInputMessage | readonly ToolAnswerMessage[],
 	options: ExecuteOptions = {},
 ): ExecuteStream<Output, Event> {
+	checkOptionNames(options, executeNames, { of: "execute()" });
 	return session.execute(input, options) as ExecuteStream<Output, Event>;
 }
 

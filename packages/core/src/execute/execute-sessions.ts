@@ -1,6 +1,6 @@
 // The sessions of `createSession` over one host: one table of keyed sessions, whose turns are worked on by the agent that each
 // session has at that time (keeps I1: there is no loop here). Of a session nothing is kept here but while it is used.
-import { HoldfastTypeError } from "@holdfast/upp";
+import { checkOptionNames, HoldfastTypeError, optionNames } from "@holdfast/upp";
 import {
 	type AgentFor,
 	type AgentOptions,
@@ -21,6 +21,18 @@ import { ExecuteSession, type SharedParts } from "./execute-session.ts";
 import { readSetup } from "./session-setup.ts";
 import { type TurnAgentParts, TurnAgents } from "./turn-agents.ts";
 import { TurnSetups } from "./turn-setups.ts";
+
+const executeSessionsNames = optionNames<ExecuteSessionsOptions>({
+	host: true,
+	keys: true,
+	agentFor: true,
+	observe: true,
+	life: true,
+	agent: true,
+	models: true,
+	bound: true,
+	checkedSchema: true,
+});
 
 /** Options of `ExecuteSessions`. */
 export interface ExecuteSessionsOptions extends TurnAgentParts {
@@ -56,6 +68,7 @@ export class ExecuteSessions {
 
 	/** @throws HoldfastError `invalid_option` naming the option that is missing, unknown or wrong; `invalid_tool`, `duplicate_tool`. */
 	constructor(options: ExecuteSessionsOptions) {
+		checkOptionNames(options, executeSessionsNames, { of: "new ExecuteSessions()" });
 		checkParts(options);
 		const { host, keys = keysOf(undefined) } = options;
 		const agent = { ...options.agent, tools: toolsAsGiven(options.agent.tools) };

@@ -8,8 +8,8 @@ test("calls of one answer that have one id are streamed under the ids under whic
 	const toolCalls = ["/a", "/b", "/c"].map((path) => ({ name: "rm", id: "rm:0", arguments: { path } }));
 	const host = memoryHost();
 	const rm = { name: "rm", description: "Removes.", parameters: { type: "object" } };
-	const options = { model: scriptedModel([{ toolCalls }]), tools: [rm], host };
-	const session = createSession("s", {}, options);
+	const options = { model: scriptedModel([{ toolCalls }]), host };
+	const session = createSession("s", { tools: [rm] }, options);
 	const stream = execute(session, { role: "user", content: "Go." });
 	const started: unknown[] = [];
 	const ended: unknown[] = [];

@@ -1,10 +1,16 @@
 // The execution host in memory: complete, and gone with the process.
-import { uuid } from "@holdfast/upp";
+import { checkOptionNames, optionNames, uuid } from "@holdfast/upp";
 import type { ExecutionCapabilities } from "../host/index.ts";
 import { memoryRecords } from "../host/index.ts";
 import type { ExecutionHost } from "./execution-host.ts";
 import { type OwnScheduler, recordScheduler } from "./record-scheduler.ts";
 import { type OwnExecutionStore, recordStore } from "./record-store.ts";
+
+const inMemoryExecutionHostNames = optionNames<InMemoryExecutionHostOptions>({
+	clock: true,
+	ids: true,
+	capabilities: true,
+});
 
 /** Options of `createInMemoryExecutionHost`. */
 export interface InMemoryExecutionHostOptions {
@@ -35,6 +41,7 @@ export interface OwnExecutionHost extends ExecutionHost {
  * console.log(clerk.id, host.capabilities.backgroundSubagents);
  */
 export function createInMemoryExecutionHost(options: InMemoryExecutionHostOptions = {}): OwnExecutionHost {
+	checkOptionNames(options, inMemoryExecutionHostNames, { of: "createInMemoryExecutionHost()" });
 	const { clock = { now: () => Date.now() }, ids = { uuid }, capabilities } = options;
 	const records = memoryRecords();
 	const ports = { now: () => clock.now(), newId: () => ids.uuid() };

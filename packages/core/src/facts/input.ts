@@ -1,5 +1,12 @@
 // The accepted inputs of a session, and their normal form: a user message with its original shape.
-import { HoldfastTypeError, isUserMessage, messageToJSON, UserMessage, wellFormed } from "@holdfast/upp";
+import {
+	HoldfastTypeError,
+	isThenable,
+	isUserMessage,
+	messageToJSON,
+	UserMessage,
+	wellFormed,
+} from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
 import type { InputTaken, Placement, RunStarted } from "./fact.ts";
 import { blockOf, type InputPart, isWrapped } from "./input-part.ts";
@@ -70,6 +77,8 @@ function readInput(input: SendInput): AcceptedInput {
 			if (Array.isArray(input.content) && input.content.length > 0) return ofParts([...input.content]);
 		}
 	}
+	if (isThenable(input))
+		throw new HoldfastTypeError("invalid_input", "The input is a promise: await it first.");
 	throw new HoldfastTypeError(
 		"invalid_input",
 		'Unknown input. Send a string, a non-empty array of strings or parts, {type: "user-text", text} or {type: "user-message", content}.',

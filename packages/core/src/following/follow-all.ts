@@ -1,5 +1,6 @@
 // The events of all sessions of a store, as they are committed: each session's in order, with the ids of its own stream.
 // It holds a reader for a bounded number of active sessions, and a position for the others (keeps I7).
+import { checkOptionNames, optionNames } from "@holdfast/upp";
 import { type EventPlace, eventId, isAfter, isExpired, isUnreadable, JournalReader } from "../facts/index.ts";
 import {
 	type Change,
@@ -12,6 +13,15 @@ import {
 import { placeAfter } from "./follow-pages.ts";
 import type { FollowedEvent } from "./follow-session.ts";
 import { leavable } from "./leavable.ts";
+
+const followAllNames = optionNames<FollowAllOptions>({
+	after: true,
+	known: true,
+	unreadable: true,
+	deleted: true,
+	until: true,
+	signal: true,
+});
 
 /** An event of a session of a store. */
 export interface StoreEvent extends FollowedEvent {
@@ -82,6 +92,7 @@ export function followAll(
 	host: Pick<Host, "journal"> & { readonly changes: ChangeLog },
 	options: FollowAllOptions = {},
 ): AsyncIterableIterator<StoreEvent> {
+	checkOptionNames(options, followAllNames, { of: "followAll()" });
 	return leavable(options.signal, (signal) => events(host, { ...options, signal }));
 }
 

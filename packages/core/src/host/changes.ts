@@ -1,8 +1,10 @@
 // The port of changes: everything that happens in a store, to any session, in any process, in one order. Its positions
 // only grow; a follower stores the last one, and continues after it. Implementations: memory-changes.ts and
 // sqlite/sqlite-changes.ts; `hostContract` of @holdfast/testing keeps them equal.
-import { HoldfastError } from "@holdfast/upp";
+import { checkOptionNames, HoldfastError, optionNames } from "@holdfast/upp";
 import type { MaybePromise } from "./journal.ts";
+
+const watchAllNames = optionNames<WatchAllOptions>({ after: true, until: true, signal: true });
 
 /**
  * Something was committed to a session. Several commits to one may be one change, that of the last of them. Deltas between
@@ -75,8 +77,10 @@ export interface WatchAllOptions {
  */
 export async function* watchAll(
 	changes: ChangeLog,
-	{ after = 0, until = "never", signal }: WatchAllOptions = {},
+	options: WatchAllOptions = {},
 ): AsyncGenerator<Change, void, void> {
+	checkOptionNames(options, watchAllNames, { of: "watchAll()" });
+	const { after = 0, until = "never", signal } = options;
 	let wake = (): void => {};
 	let isNew = false;
 	const isOver = (): boolean => signal?.aborted === true;

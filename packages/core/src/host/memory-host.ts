@@ -1,4 +1,5 @@
 // The host in memory: every port there is, and gone with the process.
+import { checkOptionNames, optionNames } from "@holdfast/upp";
 import type { FileLimits } from "./files.ts";
 import type { Host } from "./host-port.ts";
 import { memoryChanges } from "./memory-changes.ts";
@@ -10,6 +11,8 @@ import { newStore } from "./memory-store.ts";
 import { timersBeside } from "./memory-timers.ts";
 import { valuesBeside } from "./memory-values.ts";
 
+const memoryHostNames = optionNames<MemoryHostOptions>({ files: true, clock: true, workerId: true });
+
 /** Options of `memoryHost`. */
 export interface MemoryHostOptions extends MemoryJournalOptions {
 	/** How large files may become. */
@@ -18,6 +21,7 @@ export interface MemoryHostOptions extends MemoryJournalOptions {
 
 /** A host whose sessions live as long as this object: for tests and for agents that need not survive. */
 export function memoryHost(options: MemoryHostOptions = {}): Required<Omit<Host, "queue" | "stats">> {
+	checkOptionNames(options, memoryHostNames, { of: "memoryHost()" });
 	const store = newStore(options.clock);
 	const journal = workerOf(store, options.workerId ?? "memory");
 	// Most agents need only the journal: other ports are created on first access.

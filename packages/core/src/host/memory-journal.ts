@@ -1,6 +1,7 @@
 // The journal in memory: the counterpart of the durable ones, with the same leases, epochs and inboxes (keeps I2, I4).
 // Everything is synchronous and throws where a durable journal rejects. Entries are stored unchanged, without copies per
 // append (keeps I5).
+import { checkOptionNames, optionNames } from "@holdfast/upp";
 import type { Entry, StoredChunk } from "../facts/index.ts";
 import {
 	eventsExpired,
@@ -26,6 +27,8 @@ import { MemoryLease } from "./memory-lease.ts";
 import { noteChange, noteDeletion } from "./memory-order.ts";
 import { createSession, lastSeq, newStore, type Session, type Store, type Worker } from "./memory-store.ts";
 
+const memoryJournalNames = optionNames<MemoryJournalOptions>({ clock: true, workerId: true });
+
 /** Options of `memoryJournal`. */
 export interface MemoryJournalOptions {
 	/** Time of sessions and inputs, in milliseconds since the epoch. Default: the system's. */
@@ -49,6 +52,7 @@ export interface MemoryJournal extends Journal {
 
 /** A journal that lives as long as this object and answers at once. */
 export function memoryJournal(options: MemoryJournalOptions = {}): MemoryJournal {
+	checkOptionNames(options, memoryJournalNames, { of: "memoryJournal()" });
 	return workerOf(newStore(options.clock), options.workerId ?? "memory");
 }
 

@@ -3,6 +3,7 @@
 
 import { after, HoldfastError, type JSONSchema, messageOf } from "@holdfast/upp";
 import { formatPath, type Issue } from "./issue.ts";
+import { isZod3, zod3ToJsonSchema } from "./zod-3.ts";
 
 /** A schema of any library that follows Standard Schema v1. @see https://standardschema.dev */
 export interface StandardSchema<Input = unknown, Output = Input> {
@@ -52,7 +53,7 @@ export function validateStandard(
 
 /**
  * The JSON Schema of the input a Standard Schema accepts: from the Standard JSON Schema extension, else from a
- * `toJSONSchema` method.
+ * `toJSONSchema` method; zod 3, which has neither, is read here.
  *
  * @throws HoldfastError `schema_not_convertible` when the library offers neither, or cannot express this schema.
  */
@@ -77,6 +78,7 @@ function convert(schema: StandardSchema): JSONSchema {
 	try {
 		if (typeof extension?.input === "function") return extension.input({ target: "draft-2020-12" });
 		if (typeof convertible.toJSONSchema === "function") return convertible.toJSONSchema({ io: "input" });
+		if (isZod3(schema)) return zod3ToJsonSchema(schema);
 	} catch (cause) {
 		const why = messageOf(cause);
 		throw notConvertible(schema, `cannot be written as JSON Schema (${why})`, cause);
@@ -84,14 +86,32 @@ function convert(schema: StandardSchema): JSONSchema {
 	throw notConvertible(schema, "does not say how it is written as JSON Schema");
 }
 
+/** How schemas of a library are made into ones that say how they are written as JSON Schema. */
+const recipes: Readonly<Record<string, string>> = {
+	valibot: "Wrap it: `toStandardJsonSchema(schema)` from @valibot/to-json-schema.",
+	effect: "Wrap it: `Schema.toStandardJSONSchemaV1(Schema.toStandardSchemaV1(schema))`, from effect 4 on.",
+	arktype: "Upgrade arktype to 2.1.28 or later.",
+	zod: "Use `z` from zod 4.2 or later; with zod/mini, give `z.toJSONSchema(schema)` as `parameters` and the schema as `inputSchema`.",
+};
+
 function notConvertible(schema: StandardSchema, what: string, cause?: unknown): HoldfastError {
 	const { vendor } = schema["~standard"];
+	const recipe =
+		cause === undefined && Object.hasOwn(recipes, vendor) ? `${recipes[vendor]} Or pass it as` : "Pass it as";
 	return new HoldfastError(
 		"schema_not_convertible",
-		`This ${vendor} schema ${what}. Pass it as \`inputSchema\` and JSON Schema as \`parameters\` beside it: ` +
+		`This ${nameOf(schema)} schema ${what}. ${recipe} \`inputSchema\` and JSON Schema as \`parameters\` beside it: ` +
 			"the first validates, the second is shown to the model.",
 		{ data: { vendor }, ...(cause === undefined ? {} : { cause }) },
 	);
+}
+
+/** The library, with the version where its schemas show it. */
+function nameOf(schema: StandardSchema): string {
+	const { vendor } = schema["~standard"];
+	const { version } = (schema as { _zod?: { version?: Record<string, unknown> } })._zod ?? {};
+	if (version !== undefined) return `${vendor} ${version.major}.${version.minor}.${version.patch}`;
+	return isZod3(schema) ? "zod 3" : vendor;
 }
 
 function outcomeOf(result: StandardResult<unknown>): StandardOutcome {

@@ -1,7 +1,7 @@
 // Retention inside a session: the settled past becomes one entry, and its old bodies are gone (keeps I2, I4). What comes
 // after it keeps its place, so a seq never changes its meaning.
 
-import { HoldfastError } from "@holdfast/upp";
+import { checkOptionNames, HoldfastError, optionNames } from "@holdfast/upp";
 import {
 	type Entry,
 	foldedFact,
@@ -13,6 +13,8 @@ import {
 import type { Journal } from "../host/index.ts";
 import { readChildStoreKey } from "../host/index.ts";
 import { sessionHeld } from "./session-errors.ts";
+
+const foldHistoryNames = optionNames<FoldHistoryOptions>({ before: true });
 
 /** Options of `foldHistory`. */
 export interface FoldHistoryOptions {
@@ -53,6 +55,7 @@ export async function foldHistory(
 	key: string,
 	options: FoldHistoryOptions,
 ): Promise<FoldedHistory | undefined> {
+	checkOptionNames(options, foldHistoryNames, { of: "foldHistory()" });
 	const before = Number((options as FoldHistoryOptions | undefined)?.before);
 	// Of no time nothing is younger, and all would be folded.
 	if (Number.isNaN(before))

@@ -6,13 +6,32 @@
 //   closed    what still ran is suspended, for `recover()` or `supervise()` in another process; all requests reject
 //
 // recover() finishes, once, what dead processes left. supervise() continues to do so until the owner is closed.
-import { HoldfastError, HoldfastTypeError, messageOf, readDuration } from "@holdfast/upp";
+import {
+	checkOptionNames,
+	HoldfastError,
+	HoldfastTypeError,
+	messageOf,
+	optionNames,
+	readDuration,
+} from "@holdfast/upp";
 import type { Clock, Timers, Warn } from "../host/index.ts";
 import type { AgentRun } from "./agent-run.ts";
 import { type Recovery, recovery } from "./recovery.ts";
 import { agentClosed } from "./session-errors.ts";
 import type { RecoverOptions, SuperviseOptions, WorkOptions, WorkProblem } from "./supervised.ts";
 import type { Supervisor } from "./supervisor.ts";
+
+const recoverNames = optionNames<RecoverOptions>({ onProblem: true });
+const workNames = optionNames<WorkOptions>({
+	signal: true,
+	until: true,
+	atOnce: true,
+	lookEveryMs: true,
+	sessions: true,
+	onProblem: true,
+});
+const superviseNames = optionNames<SuperviseOptions>({ onProblem: true, lookEveryMs: true });
+const drainNames = optionNames<DrainOptions>({ drainMs: true });
 
 /** How an owner ends. */
 export interface DrainOptions {
@@ -86,6 +105,7 @@ export class Lifecycle {
 
 	/** Finishes, once, what dead processes left. Of two at once each yields all that either of them resumed. */
 	recover(options: RecoverOptions = {}): Recovery {
+		checkOptionNames(options, recoverNames, { of: "recover()" });
 		return recovery(() => this.#recover(options));
 	}
 
@@ -105,7 +125,9 @@ export class Lifecycle {
 	}
 
 	/** Has done what becomes due until the signal fires or the owner is closed; yields each run as it is resumed. */
-	async *work({ signal, ...options }: WorkOptions = {}): AsyncGenerator<AgentRun, void, void> {
+	async *work(given: WorkOptions = {}): AsyncGenerator<AgentRun, void, void> {
+		checkOptionNames(given, workNames, { of: "work()" });
+		const { signal, ...options } = given;
 		const ending = this.#enter();
 		const supervisor = this.#living.supervisor();
 		this.#own.start?.();
@@ -118,6 +140,7 @@ export class Lifecycle {
 	 * for what is due, whether or not that succeeded. Called again it waits for the same.
 	 */
 	async supervise(options: SuperviseOptions = {}): Promise<void> {
+		checkOptionNames(options, superviseNames, { of: "supervise()" });
 		const signal = this.#enter();
 		readDuration("lookEveryMs", options.lookEveryMs, 500);
 		this.#supervising ??= { options, looked: this.#supervise(options, signal) };
@@ -154,7 +177,9 @@ export class Lifecycle {
 	 * Refuses new work with `agent_closed`, lets runs finish for a while, and suspends the others. A second call waits for the first.
 	 * @throws HoldfastError `invalid_option`; `agent_not_ready` within a plugin's setup.
 	 */
-	async close({ drainMs }: DrainOptions = {}): Promise<void> {
+	async close(options: DrainOptions = {}): Promise<void> {
+		checkOptionNames(options, drainNames, { of: "close()" });
+		const { drainMs } = options;
 		this.#living.check?.();
 		const patience = readDuration("drainMs", drainMs, 0, { least: 0, most: Number.POSITIVE_INFINITY });
 		this.#closed ??= this.#close(patience);

@@ -30,9 +30,13 @@ export function runBeforeWaits(key: string): HoldfastError {
 
 /** A run of the session is under way. */
 export function sessionBusy(key: string): HoldfastError {
-	return new HoldfastError("session_busy", `A run of session "${key}" is under way. Wait until it is done.`, {
-		retryable: true,
-	});
+	return new HoldfastError(
+		"session_busy",
+		`A run of session "${key}" is under way. Await its result first; session.send() queues instead.`,
+		{
+			retryable: true,
+		},
+	);
 }
 
 /** The history has no message of the user of that id. */

@@ -16,6 +16,9 @@ import type { StartOptions } from "./session-requests.ts";
 import * as requests from "./session-requests.ts";
 import type { SessionTable } from "./session-table.ts";
 
+const answerNames = optionNames<Pick<StartOptions, "watcher">>({ watcher: true });
+const forkNames = optionNames<ForkOptions>({ at: true });
+
 const sendNames = optionNames<Pick<StartOptions, "runId" | "messageId" | "caller" | "dedupeKey">>({
 	runId: true,
 	messageId: true,
@@ -169,6 +172,7 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 		answers: readonly ToolAnswer[],
 		options: Pick<StartOptions, "watcher"> = {},
 	): Promise<AgentRun<Event, Output, Watched>> {
+		checkOptionNames(options, answerNames, { of: "answer()", instead: insteadInSessions });
 		return typed(outside.answer(this.#queue(), answers, options.watcher));
 	}
 
@@ -223,6 +227,7 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	 * ended yet, `run_not_found`, or `invalid_argument` for a key that is not a non-empty string.
 	 */
 	async fork(key: string, options: ForkOptions = {}): Promise<Session<Event, Output, Watched>> {
+		checkOptionNames(options, forkNames, { of: "fork()" });
 		if (typeof key !== "string" || key === "")
 			throw new HoldfastTypeError("invalid_argument", "fork(key) takes a non-empty string.");
 		const table = this.#table;

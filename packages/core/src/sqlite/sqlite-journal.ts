@@ -1,6 +1,12 @@
 // The journal in a SQLite file (keeps I2, I3, I4): several processes may share the file, each with a worker of its own.
 import { resolve as resolvePath } from "node:path";
-import { HoldfastError, longestForeignWait, readDuration } from "@holdfast/upp";
+import {
+	checkOptionNames,
+	HoldfastError,
+	longestForeignWait,
+	optionNames,
+	readDuration,
+} from "@holdfast/upp";
 import type { FileLimits } from "../host/index.ts";
 import { ownConnection } from "./node-connection.ts";
 import { openDatabase } from "./open-database.ts";
@@ -71,7 +77,7 @@ export function sqliteJournal(options: SqliteJournalOptions): SqliteJournal {
 	return Object.assign(journal, { name: "sqlite" as const, path });
 }
 
-const known: Readonly<Record<keyof SqliteJournalOptions, true>> = {
+const known = optionNames<SqliteJournalOptions>({
 	path: true,
 	durability: true,
 	leaseTtlMs: true,
@@ -79,25 +85,16 @@ const known: Readonly<Record<keyof SqliteJournalOptions, true>> = {
 	clock: true,
 	files: true,
 	workerId: true,
-};
+});
 
 function checkOptions(options: SqliteJournalOptions): void {
-	// A misspelt option would be ignored silently, and with it the requested durability.
-	for (const name of Object.keys(options)) if (!Object.hasOwn(known, name)) throw unknown(name);
+	checkOptionNames(options, known, { of: "sqliteHost()" });
 	const { path, durability = "process", leaseTtlMs = 15_000, maxFileSize = 1 } = options;
 	if (typeof path !== "string") throw invalid("path", "the path of a file");
 	if (path.startsWith("file:")) throw invalid("path", "a path, not an address");
 	if (durability !== "process" && durability !== "power") throw invalid("durability", '"process" or "power"');
 	readDuration("leaseTtlMs", leaseTtlMs, 0, { most: longestForeignWait });
 	if (!(maxFileSize > 0)) throw invalid("maxFileSize", "a number of bytes above 0");
-}
-
-function unknown(option: string): HoldfastError {
-	return new HoldfastError(
-		"invalid_option",
-		`The SQLite journal has no option "${option}". It has ${Object.keys(known).join(", ")}.`,
-		{ data: { option } },
-	);
 }
 
 function invalid(option: string, expected: string): HoldfastError {

@@ -40,6 +40,7 @@ export function normaliseTools(tools: ToolSet | undefined): ReadonlyMap<string, 
 			`\`tools\` is of type ${typeof tools}. Give a list of tools, or a record from name to tool.`,
 		);
 	}
+	if (isThenable(tools)) throw invalidTool("`tools` is a promise. Await it first.");
 	for (const [key, tool] of Object.entries(tools) as [string, AnyTool][]) {
 		const place = Array.isArray(tools) ? `tools[${key}]` : `tools.${key}`;
 		assertTool(tool, place);
@@ -80,6 +81,7 @@ function build(source: AnyTool, name: string): EngineTool {
 	const { label } = source;
 	const { toModelOutput } = source as ModelOutputTool;
 	const form = formOf(source);
+	if (form === "remote") refuseLocalOptions(source, name);
 	const approval = approvalOf(source, name);
 	const needsApproval = needsApprovalOf(source, name);
 	return {
@@ -100,6 +102,15 @@ function build(source: AnyTool, name: string): EngineTool {
 		validate,
 		start: starterOf(source, form, name),
 	};
+}
+
+/** A remote tool is carried out elsewhere: what is said of a function that is cut off has no effect on it. */
+function refuseLocalOptions(source: AnyTool, name: string): void {
+	for (const option of ["retryPolicy", "reconcile"] as const)
+		if (source[option] !== undefined)
+			throw invalidTool(
+				`The tool "${name}" is remote, and \`${option}\` has no effect on it: no function runs here. Leave it out, or give the tool a \`run\`.`,
+			);
 }
 
 /** The provider knows the schema of a tool that it defines: one that cannot be read here is not checked here. */
@@ -222,6 +233,7 @@ function assertTool(tool: unknown, place: string): asserts tool is AnyTool {
 			`${place} is ${what}, not a tool. Give an object with name, description, parameters and run.`,
 		);
 	}
+	if (isThenable(tool)) throw invalidTool(`${place} is a promise. Await it first.`);
 	const { generate, stream } = tool as { generate?: unknown; stream?: unknown };
 	if (typeof generate === "function" && typeof stream === "function") {
 		throw new HoldfastError(

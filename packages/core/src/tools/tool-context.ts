@@ -1,9 +1,11 @@
 // Giving tools their context outside the engine: for strategies and tools that call tools themselves.
 // The engine always passes the context, however a tool declares its parameters.
 
-import { type Tool, uuid } from "@holdfast/upp";
+import { checkOptionNames, optionNames, type Tool, uuid } from "@holdfast/upp";
 import type { OnSubagentEvent } from "./subagent-event.ts";
 import type { AnyTool } from "./types.ts";
+
+const injectToolContextNames = optionNames<InjectToolContextOptions>({ onSubagentEvent: true });
 
 /** A tool's information about its caller. The engine provides more, see `ToolContext`. */
 export interface ToolExecutionContext {
@@ -53,6 +55,7 @@ export function injectToolContext(
 	context: CallingContext,
 	options: InjectToolContextOptions = {},
 ): Tool[] {
+	checkOptionNames(options, injectToolContextNames, { of: "injectToolContext()" });
 	const { agent, state } = context;
 	const { model: parentModel, config: parentConfig } = agent;
 	const shared = { agentId: agent.id, stateId: state.id, parentModel, parentConfig };

@@ -43,10 +43,12 @@ function givenSchema(tool: AnyTool): unknown {
  * @throws HoldfastError `invalid_schema`, `schema_not_convertible` or `invalid_tool`.
  */
 export function readToolInput(tool: AnyTool, name: string): ToolInput {
-	const given = resolveLazily(givenSchema(tool));
+	const given = resolveLazily(refuseBareEffect(givenSchema(tool), name));
 	if (given === undefined || given === null) return jsonSchemaInput(NO_PARAMETERS, name);
 	if (isStandardSchema(given)) {
-		const shown = isJsonSchema(tool.parameters) ? tool.parameters : toJsonSchema(given);
+		const { parameters } = tool;
+		const beside = isStandardSchema(parameters) ? parameters : given;
+		const shown = isJsonSchema(parameters) ? parameters : toJsonSchema(beside);
 		return standardInput(given, shown, name);
 	}
 	if (typeof given !== "object") {
@@ -56,6 +58,7 @@ export function readToolInput(tool: AnyTool, name: string): ToolInput {
 		);
 	}
 	if (isAiSdkSchema(given, name)) return aiSdkInput(given, name);
+	refuseProperties(given, name);
 	const shown = isJsonSchema(tool.parameters) ? tool.parameters : (given as JSONSchema);
 	return jsonSchemaInput(given as JSONSchema, name, shown);
 }
@@ -113,6 +116,43 @@ function guarded<Result>(
 function refused(name: string, issues: readonly Issue[]): ValidatedInput {
 	const message = `Invalid arguments for "${name}":\n${formatIssues(issues)}\nCorrect them and call it again.`;
 	return { ok: false, message, issues };
+}
+
+/** Properties without the schema around them would be read as keywords that mean nothing, and anything would pass. */
+function refuseProperties(given: object, name: string): void {
+	const members = Object.entries(given);
+	if (
+		members.length === 0 ||
+		members.some(([keyword]) => keywords.has(keyword) || /^(?:\$|x-)/.test(keyword))
+	)
+		return;
+	const around = members.some(([, member]) => isStandardSchema(member))
+		? "Wrap them in an object of their library, such as `z.object({…})`."
+		: 'Write `{ type: "object", properties: {…} }`.';
+	throw new HoldfastError(
+		"invalid_schema",
+		`The tool "${name}" has properties as its schema: ${members
+			.map(([each]) => each)
+			.slice(0, 5)
+			.join(", ")}. ${around}`,
+	);
+}
+
+/** Keywords of JSON Schema, one of which a schema has at least. */
+const keywords: ReadonlySet<string> = new Set(
+	"type properties required additionalProperties patternProperties propertyNames items prefixItems enum const anyOf oneOf allOf not if then else title description default examples definitions format pattern minimum maximum minLength maxLength minItems maxItems minProperties maxProperties dependentRequired dependentSchemas unevaluatedProperties nullable deprecated readOnly".split(
+		" ",
+	),
+);
+
+/** A schema of Effect is a class: it would be called as if it made one. */
+function refuseBareEffect(schema: unknown, name: string): unknown {
+	const isBare = typeof schema === "function" && "ast" in schema && !isStandardSchema(schema);
+	if (!isBare) return schema;
+	throw new HoldfastError(
+		"schema_not_convertible",
+		`The tool "${name}" has a bare effect schema. Wrap it: \`Schema.toStandardJSONSchemaV1(Schema.toStandardSchemaV1(schema))\`, from effect 4 on.`,
+	);
 }
 
 // The AI SDK lets a schema be a function that makes it.

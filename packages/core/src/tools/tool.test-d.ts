@@ -1,11 +1,14 @@
 // What the types of tools promise: arguments inferred from a schema, and every kind of tool accepted in a list.
 
 import type { Tool } from "@holdfast/upp";
-import { tool as aiSdkTool, jsonSchema } from "ai";
+import { tool as aiSdkTool, jsonSchema, type UIDataTypes, type UIMessage } from "ai";
 import { expectTypeOf, test } from "vitest";
 import { z } from "zod";
+import { agent } from "../agent/agent.ts";
+import type { InferTools } from "../agent/agent-types.ts";
 import { normaliseTools } from "./normalise-tool.ts";
 import { createSimpleTool, tool } from "./tool.ts";
+import type { InferToolInput, InferToolOutput } from "./tool-types.ts";
 import type { AnyTool, ToolContext, ToolSet } from "./types.ts";
 
 test("the arguments of run are what a Standard Schema lets through", () => {
@@ -94,4 +97,71 @@ test("a list takes tools of every kind, a record those of the AI SDK, and neithe
 	// @ts-expect-error nor is a function that makes one
 	normaliseTools([() => upp]);
 	expectTypeOf<readonly [typeof upp, typeof typed]>().toExtend<ToolSet>();
+});
+
+test("a tool without a function keeps its name and what it takes", () => {
+	const locate = tool({
+		name: "locate",
+		description: "",
+		parameters: z.object({ exact: z.boolean() }),
+	});
+	expectTypeOf(locate.name).toEqualTypeOf<"locate">();
+	expectTypeOf<InferToolInput<typeof locate>>().toEqualTypeOf<{ exact: boolean }>();
+	expectTypeOf(locate).toExtend<AnyTool>();
+});
+
+test("the AI SDK's shape and document 3's are inferred", () => {
+	const search = tool({
+		name: "search",
+		description: "",
+		inputSchema: z.object({ query: z.string() }),
+		execute: async ({ query }, { toolCallId, abortSignal }) => {
+			expectTypeOf(query).toEqualTypeOf<string>();
+			expectTypeOf(toolCallId).toEqualTypeOf<string>();
+			expectTypeOf(abortSignal).toEqualTypeOf<AbortSignal>();
+			return [query.length];
+		},
+	});
+	expectTypeOf<InferToolInput<typeof search>>().toEqualTypeOf<{ query: string }>();
+	expectTypeOf<InferToolOutput<typeof search>>().toEqualTypeOf<number[]>();
+	const read = tool({
+		name: "read",
+		description: "",
+		parameters: z.object({ path: z.string() }),
+		execute: (id, { path }, { signal }) => {
+			expectTypeOf(id).toEqualTypeOf<string>();
+			expectTypeOf(path).toEqualTypeOf<string>();
+			expectTypeOf(signal).toEqualTypeOf<AbortSignal>();
+			return path;
+		},
+	});
+	expectTypeOf<InferToolInput<typeof read>>().toEqualTypeOf<{ path: string }>();
+	expectTypeOf<InferToolOutput<typeof read>>().toEqualTypeOf<string>();
+	normaliseTools([search, read]);
+	// @ts-expect-error one function is enough
+	tool({ name: "both", description: "", run: () => 1, execute: () => 2 });
+});
+
+test("the AI SDK's parts have the tools of an agent, of a list, and of a list with MCP tools in it", () => {
+	const locate = tool({ name: "locate", description: "", parameters: z.object({ exact: z.boolean() }) });
+	const search = tool({ name: "search", description: "", parameters: z.object({}), run: () => 3 });
+	const found = {} as { readonly name: string; readonly description: string; run(params: unknown): unknown };
+	interface Expected {
+		locate: { input: { exact: boolean }; output: unknown };
+		search: { input: Record<string, never>; output: number };
+	}
+	const list = [locate, search] as const;
+	const mixed = [locate, found, search];
+	const clerk = agent({ tools: [locate, search, found] });
+	type Names<Given> = keyof InferTools<Given>;
+	expectTypeOf<Names<typeof list>>().toEqualTypeOf<keyof Expected>();
+	expectTypeOf<Names<typeof mixed>>().toEqualTypeOf<keyof Expected>();
+	expectTypeOf<Names<typeof clerk>>().toEqualTypeOf<keyof Expected>();
+	expectTypeOf<InferTools<typeof list>["locate"]>().toEqualTypeOf<Expected["locate"]>();
+	expectTypeOf<InferTools<typeof mixed>["search"]["output"]>().toEqualTypeOf<number>();
+	type Part = UIMessage<unknown, UIDataTypes, InferTools<typeof clerk>>["parts"][number];
+	type Located = Extract<Part, { type: "tool-locate"; state: "input-available" }>;
+	expectTypeOf<Located["input"]>().toEqualTypeOf<{ exact: boolean }>();
+	expectTypeOf<Extract<Part["type"], `tool-${string}`>>().toEqualTypeOf<"tool-locate" | "tool-search">();
+	expectTypeOf<keyof InferTools<readonly (typeof found)[]>>().toEqualTypeOf<string | number>();
 });

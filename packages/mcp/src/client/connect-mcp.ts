@@ -1,5 +1,5 @@
 // `connectMcp`: the tools of MCP servers, for agents.
-import { HoldfastError, messageOf } from "@holdfast/upp";
+import { checkOptionNames, HoldfastError, messageOf, optionNames } from "@holdfast/upp";
 import { AskedBackDesk, type McpAnswer, type McpRequest } from "./asked-back.ts";
 import { checkServers, type McpChange, type McpServer } from "./connect-options.ts";
 import { type McpTool, mcpTool, resourceTool, resourceToolName } from "./mcp-tool.ts";
@@ -7,6 +7,16 @@ import { OfferedTools, type UnapprovedTool } from "./offered-tools.ts";
 import { type LinkStatus, ServerLink } from "./server-link.ts";
 import { memoryApprovals, type ToolApprovals } from "./tool-approvals.ts";
 import { nameTools } from "./tool-names.ts";
+
+const mcpNames = optionNames<McpOptions>({
+	approvals: true,
+	approve: true,
+	reserved: true,
+	prefix: true,
+	allow: true,
+	onChange: true,
+	onWarning: true,
+});
 
 /** Options that hold for all servers. */
 export interface McpOptions {
@@ -59,6 +69,7 @@ export class McpServers implements AsyncDisposable {
 
 	/** @internal Made by `connectMcp`. */
 	constructor(servers: Readonly<Record<string, McpServer>>, options: McpOptions) {
+		checkOptionNames(options, mcpNames, { of: "connectMcp()" });
 		checkServers(servers);
 		this.#options = options;
 		const { approvals = memoryApprovals(), approve = "first-seen", allow = {} } = options;

@@ -1,8 +1,19 @@
 // Clients for tests and short runs: nothing outlives the process.
+import { checkOptionNames, optionNames } from "@holdfast/upp";
 import { clientsOver } from "../clients/index.ts";
 import type { Clients, FullMemoryClient, MemoryClientOptions } from "../contract/index.ts";
 import { KeyRing } from "../encryption/index.ts";
 import { inMemoryStorage } from "./in-memory-storage.ts";
+
+const clientNames = optionNames<MemoryClientOptions>({
+	maxEntryBytes: true,
+	retention: true,
+	access: true,
+	audit: true,
+	embed: true,
+	encryption: true,
+	now: true,
+});
 
 /**
  * A memory client and a database client over memory of this process. Closing them keeps what is in them.
@@ -14,6 +25,7 @@ import { inMemoryStorage } from "./in-memory-storage.ts";
  * const [best] = await memory.search("blue sky");
  */
 export function inMemoryClients(options: MemoryClientOptions = {}): Clients {
+	checkOptionNames(options, clientNames, { of: "inMemoryClients()" });
 	const { encryption } = options;
 	const keyRing = encryption === undefined ? undefined : new KeyRing(encryption);
 	return clientsOver(inMemoryStorage(), options, keyRing);
@@ -21,5 +33,6 @@ export function inMemoryClients(options: MemoryClientOptions = {}): Clients {
 
 /** The memory client of `inMemoryClients()` alone. */
 export function inMemoryClient(options: MemoryClientOptions = {}): FullMemoryClient {
+	checkOptionNames(options, clientNames, { of: "inMemoryClient()" });
 	return inMemoryClients(options).memory;
 }

@@ -1,11 +1,28 @@
 // Clients over Postgres, through the package `pg` or a pool of the caller's.
-import { HoldfastError, longestForeignWait } from "@holdfast/upp";
+import { checkOptionNames, HoldfastError, longestForeignWait, optionNames } from "@holdfast/upp";
 import { clientsOver } from "../clients/index.ts";
 import type { Clients, PersistentOptions } from "../contract/index.ts";
 import { keyRingOf } from "../encryption/index.ts";
 import { duration } from "../storage/index.ts";
 import { PostgresConnection, type Queryable } from "./postgres-connection.ts";
 import { postgresStorage } from "./postgres-storage.ts";
+
+const postgresNames = optionNames<PostgresOptions>({
+	url: true,
+	pool: true,
+	schema: true,
+	maxConnections: true,
+	connectTimeoutMs: true,
+	commandTimeoutMs: true,
+	unencrypted: true,
+	maxEntryBytes: true,
+	retention: true,
+	access: true,
+	audit: true,
+	embed: true,
+	encryption: true,
+	now: true,
+});
 
 /** Options of `postgresClients`. */
 export interface PostgresOptions extends PersistentOptions {
@@ -30,6 +47,7 @@ export interface PostgresOptions extends PersistentOptions {
  * const clients = postgresClients({ url: "postgres://localhost/agents", unencrypted: true });
  */
 export function postgresClients(options: PostgresOptions): Clients {
+	checkOptionNames(options, postgresNames, { of: "postgresClients()" });
 	const { url, pool, schema = "holdfast_memory", maxConnections = 10 } = options;
 	const most = longestForeignWait;
 	const connectTimeoutMs = duration("connectTimeoutMs", options.connectTimeoutMs, 5_000, { most });

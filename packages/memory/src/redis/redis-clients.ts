@@ -1,11 +1,27 @@
 // Clients over Redis, through the package `redis` or a connection of the caller's.
-import { HoldfastError, longestForeignWait } from "@holdfast/upp";
+import { checkOptionNames, HoldfastError, longestForeignWait, optionNames } from "@holdfast/upp";
 import { clientsOver } from "../clients/index.ts";
 import type { Clients, PersistentOptions } from "../contract/index.ts";
 import { keyRingOf } from "../encryption/index.ts";
 import { duration } from "../storage/index.ts";
 import { type RedisCommand, RedisConnection } from "./redis-connection.ts";
 import { redisStorage } from "./redis-storage.ts";
+
+const redisNames = optionNames<RedisOptions>({
+	url: true,
+	command: true,
+	prefix: true,
+	connectTimeoutMs: true,
+	commandTimeoutMs: true,
+	unencrypted: true,
+	maxEntryBytes: true,
+	retention: true,
+	access: true,
+	audit: true,
+	embed: true,
+	encryption: true,
+	now: true,
+});
 
 /** Options of `redisClients`. */
 export interface RedisOptions extends PersistentOptions {
@@ -29,6 +45,7 @@ export interface RedisOptions extends PersistentOptions {
  * const clients = redisClients({ url: "redis://localhost:6379", unencrypted: true });
  */
 export function redisClients(options: RedisOptions): Clients {
+	checkOptionNames(options, redisNames, { of: "redisClients()" });
 	const { url, command, prefix = "{holdfast}:memory:" } = options;
 	const most = longestForeignWait;
 	const connectTimeoutMs = duration("connectTimeoutMs", options.connectTimeoutMs, 5_000, { most });

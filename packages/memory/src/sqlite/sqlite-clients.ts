@@ -1,8 +1,22 @@
 // Clients over a SQLite file: Node's own SQLite, nothing to install.
+import { checkOptionNames, optionNames } from "@holdfast/upp";
 import { clientsOver } from "../clients/index.ts";
 import type { Clients, PersistentOptions } from "../contract/index.ts";
 import { keyRingOf } from "../encryption/index.ts";
 import { sqliteStorage } from "./sqlite-storage.ts";
+
+const sqliteNames = optionNames<SqliteOptions>({
+	file: true,
+	busyTimeoutMs: true,
+	unencrypted: true,
+	maxEntryBytes: true,
+	retention: true,
+	access: true,
+	audit: true,
+	embed: true,
+	encryption: true,
+	now: true,
+});
 
 /** Options of `sqliteClients`. */
 export interface SqliteOptions extends PersistentOptions {
@@ -26,5 +40,6 @@ export interface SqliteOptions extends PersistentOptions {
  * await clients.close();
  */
 export function sqliteClients(options: SqliteOptions): Clients {
+	checkOptionNames(options, sqliteNames, { of: "sqliteClients()" });
 	return clientsOver(sqliteStorage(options), options, keyRingOf(options));
 }

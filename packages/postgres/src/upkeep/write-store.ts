@@ -1,5 +1,5 @@
 // Fills an empty store from a dump, in one transaction: completely or not at all.
-import { HoldfastError } from "@holdfast/upp";
+import { checkOptionNames, HoldfastError, optionNames } from "@holdfast/upp";
 import {
 	type DumpBatch,
 	differsIn,
@@ -13,6 +13,8 @@ import { migrate } from "../migrate.ts";
 import { type PostgresHostOptions, resolveOptions } from "../options.ts";
 import { tablesOfDump } from "./dump-tables.ts";
 import { inOneTransaction, type UpkeepTransaction } from "./upkeep-connection.ts";
+
+const writeStoreNames = optionNames<WriteStoreOptions>({ onProgress: true });
 
 /** How a store is filled. */
 export interface WriteStoreOptions {
@@ -29,8 +31,10 @@ export interface WriteStoreOptions {
 export async function writeStore(
 	options: PostgresHostOptions,
 	dump: StoreDump,
-	{ onProgress }: WriteStoreOptions = {},
+	more: WriteStoreOptions = {},
 ): Promise<StoreSize> {
+	checkOptionNames(more, writeStoreNames, { of: "writeStore()" });
+	const { onProgress } = more;
 	const resolved = resolveOptions(options);
 	const { schema } = resolved;
 	const database = openDatabase(resolved);

@@ -486,7 +486,11 @@ describe("deterministic sessions", () => {
 		expect(() => made([finish], { modelProviders: [client(true)] }).createSession(options)).not.toThrow();
 		expect(stubClient([]).deterministic).toBe(true);
 		const given = { model: "m", apiKey: "k", baseUrl: "http://127.0.0.1:1" };
-		for (const adapter of [openaiClient(given), anthropicClient(given), localClient(given)])
+		for (const adapter of [
+			openaiClient(given),
+			anthropicClient(given),
+			localClient({ model: "m", baseUrl: given.baseUrl }),
+		])
 			expect(adapter.deterministic).toBeUndefined();
 		expect(modelClient(scriptedModel([])).deterministic).toBeUndefined();
 		const eventStore = memoryEventStore();

@@ -1,6 +1,6 @@
 // An agent: what its sessions share, and its life. new → started → stopped; a failed start leaves it new.
 
-import { HoldfastError, messageOf, startTimer } from "@holdfast/upp";
+import { checkOptionNames, HoldfastError, messageOf, optionNames, startTimer } from "@holdfast/upp";
 import type { Agent as EngineAgent, Host } from "holdfast";
 import {
 	type ActionResult,
@@ -24,6 +24,15 @@ import { replayRun } from "./replay.ts";
 import { type Recording, type ResolvedAgent, resolveConfig } from "./resolved-agent.ts";
 import { FixedClock, seededIds } from "./seeded.ts";
 import { Session } from "./session.ts";
+
+const runNames = optionNames<RunOptions>({
+	maxSteps: true,
+	task: true,
+	contextKey: true,
+	deterministic: true,
+	seed: true,
+	sessionId: true,
+});
 
 const eventNames: ReadonlySet<string> = new Set(["step", "tool", "error", "metrics"]);
 
@@ -96,6 +105,7 @@ export class RunnerAgent implements AgentContract {
 
 	/** @throws HoldfastError `AGENT_STOPPED`, `CONFIG_INVALID`. */
 	createSession(given: RunOptions = {}): Session {
+		checkOptionNames(given, runNames, { of: "createSession()" });
 		this.#checkAlive();
 		const options = this.#agent.redactor.maskSecrets(given);
 		if (options.sessionId !== given.sessionId) throw invalid([["sessionId", "it holds a registered secret"]]);

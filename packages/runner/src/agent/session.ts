@@ -2,13 +2,15 @@
 // `run` starts it once, `abort` ends it in any process.
 
 import { createRedactor, type Redactor } from "@holdfast/redaction";
-import { HoldfastError } from "@holdfast/upp";
+import { checkOptionNames, HoldfastError, optionNames } from "@holdfast/upp";
 import type { AgentRun, Host } from "holdfast";
 import type { ActionResult, AgentResult, RunnerSession, RunOptions } from "../contract/index.ts";
 import { noProgress, type Progress, progressAfter } from "../loop/index.ts";
 import { resultOf } from "../result/index.ts";
 import type { OpenRun } from "./live-runs.ts";
 import type { ResolvedAgent } from "./resolved-agent.ts";
+
+const readResultNames = optionNames<ReadResultOptions>({ runId: true, secrets: true });
 
 /** The parts that a session gets from its agent. */
 export interface SessionParts {
@@ -173,8 +175,10 @@ export interface ReadResultOptions {
 export async function readResult(
 	host: Host,
 	sessionKey: string,
-	{ runId, secrets }: ReadResultOptions = {},
+	options: ReadResultOptions = {},
 ): Promise<AgentResult | undefined> {
+	checkOptionNames(options, readResultNames, { of: "readResult()" });
+	const { runId, secrets } = options;
 	const entries = await host.journal.read(sessionKey);
 	const id = runId ?? entries.at(-1)?.runId;
 	if (id === undefined || !entries.some((entry) => entry.runId === id)) return undefined;

@@ -1,10 +1,30 @@
 // The loop as a strategy for any agent: its tools, its sessions, its policy.
+import { checkOptionNames, optionNames } from "@holdfast/upp";
 import type { DecidingStrategy } from "holdfast/execution";
 import type { AgentConfig, RunnerStep } from "../contract/index.ts";
 import { type LoopParts, modelPlanner, planActReflectLoop } from "../loop/index.ts";
 import { LiveRuns } from "./live-runs.ts";
 import { invalid } from "./read-config.ts";
 import { resolveConfig } from "./resolved-agent.ts";
+
+const planActReflectNames = optionNames<PlanActReflectOptions>({
+	planner: true,
+	reflector: true,
+	goalMet: true,
+	maxSteps: true,
+	modelProviders: true,
+	score: true,
+	modelTimeoutMs: true,
+	maxPlanRepairs: true,
+	storeReasoning: true,
+	promptStore: true,
+	safety: true,
+	eventBus: true,
+	eventStore: true,
+	onStepStart: true,
+	onModelTokens: true,
+	onError: true,
+});
 
 /** Options of `planActReflect()`. */
 export type PlanActReflectOptions = Partial<
@@ -55,6 +75,7 @@ export type PlanActReflectOptions = Partial<
  * ```
  */
 export function planActReflect(options: PlanActReflectOptions = {}): DecidingStrategy {
+	checkOptionNames(options, planActReflectNames, { of: "planActReflect()" });
 	const { modelProviders = [], planner } = options;
 	if (planner === undefined && modelProviders.length === 0)
 		throw invalid([["modelProviders", "the model planner needs one at least"]]);

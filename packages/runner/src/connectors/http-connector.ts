@@ -1,7 +1,7 @@
 // The connector for HTTP: one guarded request, with what the runner needs to know whether trying again may help.
 import { validateHeaderName, validateHeaderValue } from "node:http";
 import { type OutboundOptions, type OutboundResponse, outbound } from "@holdfast/outbound";
-import { isHoldfastError, timeoutSignal } from "@holdfast/upp";
+import { checkOptionNames, isHoldfastError, optionNames, timeoutSignal } from "@holdfast/upp";
 import type { RunnerToolContext, ToolOutput } from "../contract/index.ts";
 import {
 	type Connector,
@@ -13,6 +13,18 @@ import {
 	limit,
 } from "./connector.ts";
 import { bodyOf, retryAfter } from "./http-response.ts";
+
+const httpConnectorNames = optionNames<HttpConnectorOptions>({
+	id: true,
+	methods: true,
+	timeoutMs: true,
+	maxResponseBytes: true,
+	credentials: true,
+	credentialHeaders: true,
+	allowPrivate: true,
+	resolve: true,
+	maxRedirects: true,
+});
 
 const allMethods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
 /** Headers that belong to the connection; setting them by hand could contradict it. */
@@ -68,13 +80,19 @@ interface HttpInput {
  * @throws HoldfastError `CONFIG_INVALID`, `DESTINATION_INVALID`.
  */
 export function httpConnector(options: HttpConnectorOptions = {}): Connector {
+	checkOptionNames(options, httpConnectorNames, { of: "httpConnector()" });
 	const { id = "http", methods = allMethods, credentialHeaders = [] } = options;
 	const timeoutMs = duration("timeoutMs", options.timeoutMs, 10_000);
 	const maxResponseBytes = limit("maxResponseBytes", options.maxResponseBytes, 1_048_576);
 	const credentials = readCredentials(options.credentials ?? {});
 	if (methods.length === 0 || !methods.every((method) => allMethods.includes(method)))
 		throw configInvalid(`\`methods\` may hold ${allMethods.join(", ")}`);
-	const send = outbound(options);
+	const { allowPrivate, resolve, maxRedirects } = options;
+	const send = outbound({
+		...(allowPrivate === undefined ? {} : { allowPrivate }),
+		...(resolve === undefined ? {} : { resolve }),
+		...(maxRedirects === undefined ? {} : { maxRedirects }),
+	});
 	const changesNothing = methods.every((method) => method === "GET" || method === "HEAD");
 	return connector({
 		id,

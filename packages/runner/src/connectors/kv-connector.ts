@@ -1,6 +1,13 @@
 // The connector for keys and values in memory. Values are kept as JSON, so that nothing is shared with who gave or got them.
+import { checkOptionNames, optionNames } from "@holdfast/upp";
 import type { ToolOutput } from "../contract/index.ts";
 import { type Connector, connector, failed, inputInvalid, limit } from "./connector.ts";
+
+const kvConnectorNames = optionNames<KvConnectorOptions>({
+	id: true,
+	maxKeys: true,
+	maxValueCharacters: true,
+});
 
 /** Options of `kvConnector()`. */
 export interface KvConnectorOptions {
@@ -29,6 +36,7 @@ interface KvInput {
  * @throws HoldfastError `CONFIG_INVALID`.
  */
 export function kvConnector(options: KvConnectorOptions = {}): Connector {
+	checkOptionNames(options, kvConnectorNames, { of: "kvConnector()" });
 	const { id = "kv" } = options;
 	const maxKeys = limit("maxKeys", options.maxKeys, 10_000);
 	const maxCharacters = limit("maxValueCharacters", options.maxValueCharacters, 1_048_576);

@@ -1,9 +1,11 @@
 // Postgres for the SQL connector. Every statement uses the extended protocol, which carries exactly one statement. A
 // query becomes a cursor inside a read-only transaction, so Postgres's own parser rejects everything else.
-import { HoldfastError, isHoldfastError } from "@holdfast/upp";
+import { checkOptionNames, HoldfastError, isHoldfastError, optionNames } from "@holdfast/upp";
 import { configInvalid } from "./connector.ts";
 import { sqlReadOnly } from "./sql-connector.ts";
 import type { SqlDriver, SqlRows, SqlStatement } from "./sql-driver.ts";
+
+const postgresDriverNames = optionNames<PostgresDriverOptions>({ pool: true });
 
 /** A query as `pg` takes it. */
 export interface PostgresQuery {
@@ -50,7 +52,9 @@ const [readOnlyTransaction, syntaxError] = ["25006", "42601"];
  * export const orders = sqlConnector({ driver: postgresDriver({ pool }) });
  * ```
  */
-export function postgresDriver({ pool }: PostgresDriverOptions): SqlDriver {
+export function postgresDriver(options: PostgresDriverOptions): SqlDriver {
+	checkOptionNames(options, postgresDriverNames, { of: "postgresDriver()" });
+	const { pool } = options;
 	if (typeof pool?.connect !== "function") throw configInvalid("`pool` is not a pool of `pg`");
 	let isExtended = false;
 	const carryOut = async (connection: PostgresConnection, statement: SqlStatement): Promise<SqlRows> => {

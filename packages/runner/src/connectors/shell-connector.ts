@@ -3,7 +3,7 @@
 import { realpathSync, statSync } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { isAbsolute, relative, resolve, sep } from "node:path";
-import { HoldfastError, startTimer } from "@holdfast/upp";
+import { checkOptionNames, HoldfastError, optionNames, startTimer } from "@holdfast/upp";
 import type { ToolOutput } from "../contract/index.ts";
 import {
 	type Connector,
@@ -15,6 +15,15 @@ import {
 	limit,
 } from "./connector.ts";
 import { type ProcessGroup, startGroup } from "./process-group.ts";
+
+const shellConnectorNames = optionNames<ShellConnectorOptions>({
+	root: true,
+	id: true,
+	timeoutMs: true,
+	maxOutputBytes: true,
+	env: true,
+	variables: true,
+});
 
 /** Options of `shellConnector()`. */
 export interface ShellConnectorOptions {
@@ -45,6 +54,7 @@ interface ShellInput {
  * @throws HoldfastError `CONFIG_INVALID`.
  */
 export function shellConnector(options: ShellConnectorOptions): Connector {
+	checkOptionNames(options, shellConnectorNames, { of: "shellConnector()" });
 	const { id = "shell", env: names = ["PATH", "LANG"], variables = {} } = options;
 	const timeoutMs = duration("timeoutMs", options.timeoutMs, 30_000);
 	const maxOutputBytes = limit("maxOutputBytes", options.maxOutputBytes, 1_048_576);

@@ -1,9 +1,25 @@
 // The connector for SQL: one statement with bound parameters, read-only unless the agent may change databases.
-import { HoldfastError, isHoldfastError, longestForeignWait, startTimer, timeoutSignal } from "@holdfast/upp";
+import {
+	checkOptionNames,
+	HoldfastError,
+	isHoldfastError,
+	longestForeignWait,
+	optionNames,
+	startTimer,
+	timeoutSignal,
+} from "@holdfast/upp";
 import type { ToolOutput } from "../contract/index.ts";
 import { type Connector, connector, duration, failed, limit } from "./connector.ts";
 import type { SqlDriver, SqlValue } from "./sql-driver.ts";
 import { parseStatement, sqlRefused } from "./sql-statement.ts";
+
+const sqlConnectorNames = optionNames<SqlConnectorOptions>({
+	driver: true,
+	id: true,
+	timeoutMs: true,
+	maxRows: true,
+	maxCharacters: true,
+});
 
 /** Options of `sqlConnector()`. */
 export interface SqlConnectorOptions {
@@ -26,6 +42,7 @@ export interface SqlConnectorOptions {
  * @throws HoldfastError `CONFIG_INVALID`.
  */
 export function sqlConnector(options: SqlConnectorOptions): Connector {
+	checkOptionNames(options, sqlConnectorNames, { of: "sqlConnector()" });
 	const { driver, id = "sql" } = options;
 	const timeoutMs = duration("timeoutMs", options.timeoutMs, 10_000, { most: longestForeignWait });
 	const maxRows = limit("maxRows", options.maxRows, 1_000);

@@ -2,13 +2,15 @@
 // interrupted inside this one: idle → busy → idle; one that does not answer in time is killed and forgotten.
 import { type ChildProcess, fork } from "node:child_process";
 import type { DatabaseSync } from "node:sqlite";
-import { HoldfastError, isHoldfastError } from "@holdfast/upp";
+import { checkOptionNames, HoldfastError, isHoldfastError, optionNames } from "@holdfast/upp";
 import { configInvalid } from "./connector.ts";
 import { sqlReadOnly } from "./sql-connector.ts";
 import type { SqlDriver, SqlRows, SqlStatement } from "./sql-driver.ts";
 import { sqlRefused } from "./sql-statement.ts";
 import { sqliteProgram } from "./sqlite-program.ts";
 import { querySqlite, type SqliteFailure } from "./sqlite-query.ts";
+
+const sqliteDriverNames = optionNames<SqliteDriverOptions>({ path: true, program: true, database: true });
 
 /** Where the database is. */
 export type SqliteDriverOptions =
@@ -34,6 +36,7 @@ export type SqliteAnswer = ReturnType<typeof querySqlite>;
  * @throws HoldfastError `CONFIG_INVALID`, and `SQL_PROGRAM_MISSING` where the program of the process cannot be found.
  */
 export function sqliteDriver(options: SqliteDriverOptions): SqlDriver {
+	checkOptionNames(options, sqliteDriverNames, { of: "sqliteDriver()" });
 	if ("database" in options) {
 		const { database } = options;
 		return { query: async (statement) => rowsOf(querySqlite(database, statement)) };

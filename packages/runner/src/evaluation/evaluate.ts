@@ -1,8 +1,15 @@
 // Runs scenarios, each several times, and adds up what came of them.
 
-import { HoldfastError, messageOf } from "@holdfast/upp";
+import { checkOptionNames, HoldfastError, messageOf, optionNames } from "@holdfast/upp";
 import type { AgentResult, RunOptions } from "../contract/index.ts";
 import type { Outcome, Scenario } from "./scenario.ts";
+
+const evaluateNames = optionNames<EvaluateOptions>({
+	repetitions: true,
+	concurrency: true,
+	onRun: true,
+	signal: true,
+});
 
 /** How scenarios are run. */
 export interface EvaluateOptions {
@@ -65,6 +72,7 @@ export async function evaluate(
 	scenarios: readonly Scenario[],
 	options: EvaluateOptions = {},
 ): Promise<EvaluationReport> {
+	checkOptionNames(options, evaluateNames, { of: "evaluate()" });
 	const { repetitions = 1, concurrency = 1 } = options;
 	check(scenarios, repetitions, concurrency);
 	const queue = scenarios.flatMap((scenario) => Array.from({ length: repetitions }, () => scenario));

@@ -1,7 +1,9 @@
 // The unit of evaluation: an agent, an input, and scorers for the output.
-import { cutText } from "@holdfast/upp";
+import { checkOptionNames, cutText, optionNames } from "@holdfast/upp";
 import type { Agent as EngineAgent } from "holdfast";
 import type { AgentResult, LLMClient, RunOptions } from "../contract/index.ts";
+
+const judgeNames = optionNames<JudgeOptions>({ client: true, criteria: true, name: true });
 
 /** The outcome of one run of a scenario. */
 export interface Outcome {
@@ -75,7 +77,9 @@ export interface JudgeOptions {
 }
 
 /** Scores the output with a model. A reply without a number from 0 to 1 is an error of the run's score. */
-export function judge({ client, criteria, name = "judge" }: JudgeOptions): Scorer {
+export function judge(options: JudgeOptions): Scorer {
+	checkOptionNames(options, judgeNames, { of: "judge()" });
+	const { client, criteria, name = "judge" } = options;
 	return {
 		name,
 		async score({ input, output }) {

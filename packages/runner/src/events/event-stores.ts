@@ -2,9 +2,17 @@
 import { appendFile, mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { DatabaseClient } from "@holdfast/memory";
-import { HoldfastError } from "@holdfast/upp";
+import { checkOptionNames, HoldfastError, optionNames } from "@holdfast/upp";
 import type { EventStore, RecordAnchor, RunnerEvent, StoredEvent } from "../contract/index.ts";
 import { type ChainKeys, chained, noHash, verifyChain } from "./hash-chain.ts";
+
+const eventStoreNames = optionNames<EventStoreOptions>({
+	key: true,
+	previousKeys: true,
+	unkeyed: true,
+	anchor: true,
+	anchorEvery: true,
+});
 
 /** How a store protects its records against anyone who can write to it. */
 export interface EventStoreOptions {
@@ -96,6 +104,7 @@ function chainStore(keeper: ChainKeeper, options: EventStoreOptions): EventStore
 
 /** Keeps events as long as the process lives. */
 export function memoryEventStore(options: EventStoreOptions = {}): EventStore {
+	checkOptionNames(options, eventStoreNames, { of: "memoryEventStore()" });
 	const runs = new Map<string, string[]>();
 	const incomplete = new Set<string>();
 	return chainStore(
@@ -115,6 +124,7 @@ export function memoryEventStore(options: EventStoreOptions = {}): EventStore {
 
 /** Keeps the events of each run in a file of a folder, one JSON object a line. */
 export function fileEventStore(folder: string, options: EventStoreOptions = {}): EventStore {
+	checkOptionNames(options, eventStoreNames, { of: "fileEventStore()" });
 	const file = (runId: string, ending: string): string =>
 		join(folder, `${encodeURIComponent(runId)}.${ending}`);
 	return chainStore(
@@ -164,6 +174,7 @@ export function databaseEventStore(
 	collection: string = "runner-events",
 	options: EventStoreOptions = {},
 ): EventStore {
+	checkOptionNames(options, eventStoreNames, { of: "databaseEventStore()" });
 	const marks = `${collection}-incomplete`;
 	return chainStore(
 		{

@@ -1,5 +1,5 @@
 // A model client with scripted answers for tests.
-import { HoldfastError } from "@holdfast/upp";
+import { checkOptionNames, HoldfastError, optionNames } from "@holdfast/upp";
 import type {
 	ChatMessage,
 	LLMClient,
@@ -8,6 +8,8 @@ import type {
 	ModelResponse,
 	RunnerStep,
 } from "../contract/index.ts";
+
+const stubNames = optionNames<StubOptions>({ info: true, usage: true });
 
 /** The answer of a stub: a text, its pieces, a step as JSON, a whole response, or an error to throw. */
 export type StubReply = string | readonly string[] | RunnerStep | ModelResponse | Error;
@@ -35,7 +37,9 @@ export interface StubOptions {
  * A client that gives these replies in order, and is marked deterministic. A call past the last rejects with
  * `STUB_EXHAUSTED`.
  */
-export function stubClient(script: readonly StubReply[], { info, usage }: StubOptions = {}): StubClient {
+export function stubClient(script: readonly StubReply[], options: StubOptions = {}): StubClient {
+	checkOptionNames(options, stubNames, { of: "stubClient()" });
+	const { info, usage } = options;
 	const prompts: StubPrompt[] = [];
 	let next = 0;
 	const ask = (

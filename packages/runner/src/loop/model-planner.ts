@@ -1,10 +1,17 @@
 // A planner that asks a model: one system message holds the task and the allowed tools, and the conversation follows.
 // Tool outputs appear only in messages of the role `tool`, so their text never becomes an instruction.
-import { isHoldfastError } from "@holdfast/upp";
+import { checkOptionNames, isHoldfastError, optionNames } from "@holdfast/upp";
 import type { ChatMessage, ModelRequest, Planner, PlannerContext, PlannerState } from "../contract/index.ts";
 import { parseStep } from "./parse-step.ts";
 import { readStep } from "./read-step.ts";
 import { checkManner, type PlannerManner, systemText } from "./system-text.ts";
+
+const modelPlannerNames = optionNames<ModelPlannerOptions>({
+	maxPlanRepairs: true,
+	request: true,
+	manner: true,
+	promptTemplate: true,
+});
 
 /** Options of `modelPlanner()`. */
 export interface ModelPlannerOptions {
@@ -28,6 +35,7 @@ export interface ModelPlannerOptions {
  * @throws HoldfastError `CONFIG_INVALID` for a `manner` that there is not.
  */
 export function modelPlanner(options: ModelPlannerOptions = {}): Planner {
+	checkOptionNames(options, modelPlannerNames, { of: "modelPlanner()" });
 	const { maxPlanRepairs = 1, request = {}, promptTemplate } = options;
 	const manner = checkManner(options.manner ?? "plain");
 	return {

@@ -1,8 +1,22 @@
 // Clients of well-known services: the providers of the AI SDK, loaded when they are first used.
-import { HoldfastError, type LanguageModel } from "@holdfast/upp";
+import { checkOptionNames, HoldfastError, type LanguageModel, optionNames } from "@holdfast/upp";
 import type { LLMClient, ModelInfo } from "../contract/index.ts";
 import { modelClient } from "./model-client.ts";
 import { untilDone } from "./until-done.ts";
+
+const keyedAdapterNames = optionNames<KeyedAdapterOptions>({
+	apiKey: true,
+	model: true,
+	baseUrl: true,
+	fetch: true,
+	info: true,
+});
+const localClientNames = optionNames<AdapterOptions & { readonly baseUrl: string }>({
+	model: true,
+	baseUrl: true,
+	fetch: true,
+	info: true,
+});
 
 /** Options of every adapter. */
 export interface AdapterOptions {
@@ -22,7 +36,9 @@ export interface KeyedAdapterOptions extends AdapterOptions {
 }
 
 /** Posts to `{baseUrl}/chat/completions` with a bearer key. Needs `@ai-sdk/openai`. */
-export function openaiClient({ apiKey, ...options }: KeyedAdapterOptions): LLMClient {
+export function openaiClient(given: KeyedAdapterOptions): LLMClient {
+	checkOptionNames(given, keyedAdapterNames, { of: "openaiClient()" });
+	const { apiKey, ...options } = given;
 	return lazyClient(options, apiKey, async () => {
 		const { createOpenAI } = await loadOpenAI();
 		const given = { apiKey, ...settings(options), fetch: untilDone(options.fetch) };
@@ -31,7 +47,9 @@ export function openaiClient({ apiKey, ...options }: KeyedAdapterOptions): LLMCl
 }
 
 /** Posts to `{baseUrl}/messages` with the key in `x-api-key`; the base ends in `/v1`. Needs `@ai-sdk/anthropic`. */
-export function anthropicClient({ apiKey, ...options }: KeyedAdapterOptions): LLMClient {
+export function anthropicClient(given: KeyedAdapterOptions): LLMClient {
+	checkOptionNames(given, keyedAdapterNames, { of: "anthropicClient()" });
+	const { apiKey, ...options } = given;
 	return lazyClient(options, apiKey, async () => {
 		const { createAnthropic } = await loadAnthropic();
 		return createAnthropic({ apiKey, ...settings(options) })(options.model) as LanguageModel;
@@ -40,6 +58,7 @@ export function anthropicClient({ apiKey, ...options }: KeyedAdapterOptions): LL
 
 /** Speaks to a service that is compatible with OpenAI's, without a key. Needs `@ai-sdk/openai-compatible`. */
 export function localClient(options: AdapterOptions & { readonly baseUrl: string }): LLMClient {
+	checkOptionNames(options, localClientNames, { of: "localClient()" });
 	return lazyClient(options, undefined, async () => {
 		const { createOpenAICompatible } = await loadOpenAICompatible();
 		const { baseUrl: baseURL, fetch } = options;

@@ -2,6 +2,7 @@
 import {
 	AssistantMessage,
 	bindModel,
+	checkOptionNames,
 	HoldfastError,
 	type LanguageModel,
 	type LLMRequest,
@@ -9,6 +10,7 @@ import {
 	type Message,
 	type ModelReference,
 	type ModelTool,
+	optionNames,
 	ToolResultMessage,
 	type UserContent,
 	UserMessage,
@@ -21,6 +23,8 @@ import type {
 	ModelResponse,
 	TokenChunk,
 } from "../contract/index.ts";
+
+const modelClientNames = optionNames<ModelClientOptions>({ info: true, deterministic: true });
 
 /** Options of a client made of a model. */
 export interface ModelClientOptions {
@@ -38,6 +42,7 @@ export function modelClient(
 	model: LanguageModel | ModelReference,
 	options: ModelClientOptions = {},
 ): LLMClient {
+	checkOptionNames(options, modelClientNames, { of: "modelClient()" });
 	const binding = bindModel({ model });
 	const closing = new AbortController();
 	const closed = (): HoldfastError =>

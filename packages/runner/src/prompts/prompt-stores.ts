@@ -3,7 +3,7 @@
 
 import { createHash } from "node:crypto";
 import { createRedactor, type Redactor } from "@holdfast/redaction";
-import { HoldfastError, messageOf } from "@holdfast/upp";
+import { checkOptionNames, HoldfastError, messageOf, optionNames } from "@holdfast/upp";
 import { type Clock, type Ids, systemPorts } from "holdfast/host";
 import type {
 	AuditSink,
@@ -24,6 +24,27 @@ import {
 	memoryKeeper,
 	type TemplateKeeper,
 } from "./template-keeper.ts";
+
+const databasePromptStoreNames = optionNames<DatabasePromptStoreOptions>({
+	collection: true,
+	roles: true,
+	redactor: true,
+	safety: true,
+	auditSink: true,
+	agentId: true,
+	estimateTokens: true,
+	limits: true,
+	ports: true,
+});
+const promptStoreNames = optionNames<PromptStoreOptions>({
+	redactor: true,
+	safety: true,
+	auditSink: true,
+	agentId: true,
+	estimateTokens: true,
+	limits: true,
+	ports: true,
+});
 
 /** Options of every prompt store. */
 export interface PromptStoreOptions {
@@ -55,6 +76,7 @@ export interface DatabasePromptStoreOptions extends PromptStoreOptions {
  * A prompt store for tests and short runs: nothing outlives the object.
  */
 export function memoryPromptStore(options: PromptStoreOptions = {}): PromptStore {
+	checkOptionNames(options, promptStoreNames, { of: "memoryPromptStore()" });
 	return createStore(memoryKeeper(), options);
 }
 
@@ -64,8 +86,10 @@ export function memoryPromptStore(options: PromptStoreOptions = {}): PromptStore
  */
 export function databasePromptStore(
 	database: CreatingDatabase,
-	{ collection = "prompts", roles, ...options }: DatabasePromptStoreOptions = {},
+	given: DatabasePromptStoreOptions = {},
 ): PromptStore {
+	checkOptionNames(given, databasePromptStoreNames, { of: "databasePromptStore()" });
+	const { collection = "prompts", roles, ...options } = given;
 	return createStore(databaseKeeper(database, collection, roles === undefined ? {} : { roles }), options);
 }
 

@@ -1,8 +1,17 @@
 // The rules for writes alone, for stores that no agent writes to, such as those of prompts.
 import { createRedactor } from "@holdfast/redaction";
+import { checkOptionNames, optionNames } from "@holdfast/upp";
 import { systemPorts } from "holdfast/host";
 import type { SafetyConfig, SafetyLayer } from "../contract/index.ts";
 import { createSafety } from "./create-safety.ts";
+
+const writePolicyNames = optionNames<WritePolicyOptions>({
+	writeFilters: true,
+	policyEngine: true,
+	policyTimeoutMs: true,
+	auditSink: true,
+	secrets: true,
+});
 
 /** The rules of an agent that are about writes. */
 export type WritePolicyOptions = Pick<
@@ -24,6 +33,7 @@ export type WritePolicyOptions = Pick<
  * ```
  */
 export function writePolicy(config: WritePolicyOptions): Pick<SafetyLayer, "checkWrite"> {
+	checkOptionNames(config, writePolicyNames, { of: "writePolicy()" });
 	const { clock, ids, timers } = systemPorts;
 	const { checkWrite } = createSafety({
 		agentId: "writes",

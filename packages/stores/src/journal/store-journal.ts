@@ -1,7 +1,7 @@
 // A journal over a bare session store: facts as segments that are written once, and a head moved by compare-and-swap
 // (keeps I2). A bare store cannot provide leases (a living holder is not waited for; its next commit conflicts),
 // notifications from other processes, and lists of sessions that this process has not used.
-import { uuid } from "@holdfast/upp";
+import { checkOptionNames, optionNames, uuid } from "@holdfast/upp";
 import {
 	type Entry,
 	forkUnsettled,
@@ -26,6 +26,8 @@ import { copySegments, listSegments, readEntries } from "./segments.ts";
 import { type JournalParts, type Seen, StoreLease } from "./store-lease.ts";
 import { fence, inCallOrder, processOf, remember, type StoreProcess } from "./store-process.ts";
 
+const storeJournalNames = optionNames<StoreJournalOptions>({ clock: true, workerId: true, ids: true });
+
 /** Options of `storeJournal`. */
 export interface StoreJournalOptions {
 	/** Time of sessions and inputs, in milliseconds since the epoch. Default: the system's. */
@@ -42,6 +44,7 @@ export interface StoreJournalOptions {
  * them unchanged.
  */
 export function storeJournal(store: SessionStore, options: StoreJournalOptions = {}): Journal {
+	checkOptionNames(options, storeJournalNames, { of: "storeJournal()" });
 	const { clock = { now: () => Date.now() }, ids = { uuid } } = options;
 	const workerId = options.workerId ?? ids.uuid();
 	const process = processOf(store);

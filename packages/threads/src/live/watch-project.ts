@@ -4,11 +4,25 @@
 // scan of the files changes the state, one scan at a time; a change during a scan triggers another one.
 import { type FSWatcher, watch } from "node:fs";
 import { dirname, join, resolve, sep } from "node:path";
-import { HoldfastError, isHoldfastError, longestForeignWait, readDuration } from "@holdfast/upp";
+import {
+	checkOptionNames,
+	HoldfastError,
+	isHoldfastError,
+	longestForeignWait,
+	optionNames,
+	readDuration,
+} from "@holdfast/upp";
 import { loadProjectWith, type ProjectProblem } from "../load/index.ts";
 import type { LiveProject, Project } from "../types/index.ts";
 import { changedFiles, type FileStamps, foldersIn, stampsOf } from "./file-stamps.ts";
 import { moduleVersions } from "./module-versions.ts";
+
+const watchProjectNames = optionNames<WatchProjectOptions>({
+	onChange: true,
+	onError: true,
+	signal: true,
+	quiet: true,
+});
 
 /** A change of a project that was loaded. */
 export interface ProjectChange {
@@ -51,6 +65,7 @@ export async function watchProject(
 	directory: string,
 	options: WatchProjectOptions = {},
 ): Promise<WatchedProject> {
+	checkOptionNames(options, watchProjectNames, { of: "watchProject()" });
 	const root = resolve(directory);
 	const modules = moduleVersions(root);
 	const watchers = new Map<string, FSWatcher>();

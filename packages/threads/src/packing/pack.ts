@@ -2,11 +2,21 @@
 import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { HoldfastError } from "@holdfast/upp";
+import { checkOptionNames, HoldfastError, optionNames } from "@holdfast/upp";
 import { loadProject } from "../load/index.ts";
 import type { ItemKind, Project, ProjectItem } from "../types/index.ts";
 import { itemsOf, namedInCode } from "./closure.ts";
 import { type PackageFile, packageFile } from "./module-files.ts";
+
+const packNames = optionNames<PackOptions>({
+	directory: true,
+	agents: true,
+	out: true,
+	name: true,
+	version: true,
+	effects: true,
+	threadEndpoints: true,
+});
 
 /** The agents to pack, and the target folder. */
 export interface PackOptions {
@@ -49,6 +59,7 @@ const runtimeContext = /\b_notPackableRuntimeContext\b/;
  * `not_packable`, naming the items that use APIs of this runtime only
  */
 export async function packAgents(options: PackOptions): Promise<PackResult> {
+	checkOptionNames(options, packNames, { of: "packAgents()" });
 	const project = await loadProject(options.directory);
 	const entries = options.agents.map((name) => find(project, "agent", name));
 	const effects = (options.effects ?? []).map((name) => find(project, "effect", name));

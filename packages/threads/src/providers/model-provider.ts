@@ -4,11 +4,13 @@ import {
 	AssistantMessage,
 	bindModel,
 	type ContentBlock,
+	checkOptionNames,
 	isUPPError,
 	type LanguageModel,
 	type LLMResponse,
 	type Message,
 	type ModelReference,
+	optionNames,
 	type ToolCall,
 	type ToolResult,
 	ToolResultMessage,
@@ -29,6 +31,8 @@ import type {
 	ProviderUsage,
 } from "../types/index.ts";
 import { assistantMessage } from "./upp-messages.ts";
+
+const modelProviderNames = optionNames<ModelProviderOptions>({ name: true, apiKeyEnv: true });
 
 /** A model, or a function that creates one from its name and the provider's options. */
 export type GivenModel =
@@ -58,8 +62,10 @@ export interface ModelProviderOptions {
  */
 export function modelProvider(
 	given: GivenModel,
-	{ name = "model", apiKeyEnv }: ModelProviderOptions = {},
+	options: ModelProviderOptions = {},
 ): ProviderFactoryWithOptions {
+	checkOptionNames(options, modelProviderNames, { of: "modelProvider()" });
+	const { name = "model", apiKeyEnv } = options;
 	const factory = (config: ProviderFactoryConfig): ProviderInstance => {
 		const modelOf = (id: string): ModelReference | LanguageModel =>
 			isMaker(given) ? given(id, config) : given;

@@ -1,5 +1,12 @@
 // A provider of this document as a model anywhere in Holdfast.
-import { createProvider, type LLMCapabilities, type LLMRequest, type ModelReference } from "@holdfast/upp";
+import {
+	checkOptionNames,
+	createProvider,
+	type LLMCapabilities,
+	type LLMRequest,
+	type ModelReference,
+	optionNames,
+} from "@holdfast/upp";
 import type {
 	ModelCapabilities,
 	ProviderInstance,
@@ -8,6 +15,16 @@ import type {
 } from "../types/index.ts";
 import { generateWith, streamWith } from "./ask-provider.ts";
 import { providerMessages } from "./upp-messages.ts";
+
+const providerModelNames = optionNames<ProviderModelOptions>({
+	toolChoice: true,
+	parallelToolCalls: true,
+	maxOutputTokens: true,
+	stopSequences: true,
+	reasoning: true,
+	providerOptions: true,
+	capabilities: true,
+});
 
 /** Options of a provider's requests, apart from the conversation. */
 export type ProviderModelOptions = Partial<
@@ -49,6 +66,7 @@ export function providerModel(
 	modelId: string,
 	options: ProviderModelOptions = {},
 ): ModelReference {
+	checkOptionNames(options, providerModelNames, { of: "providerModel()" });
 	const { capabilities, ...given } = options;
 	const bind = (id: string) => ({
 		modelId: id,

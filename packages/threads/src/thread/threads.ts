@@ -1,5 +1,7 @@
 // The threads of a project over one host: sessions whose agent, prompt and model the project names. No loop or store (keeps I1).
+
 import { createSandbox, type Sandbox } from "@holdfast/sandbox";
+import { checkOptionNames, optionNames } from "@holdfast/upp";
 import { type AgentRun, HoldfastError, type Host, type Session } from "holdfast";
 import { AgentSessions, Lifecycle, readStoreKey, storeKeyOf, type TurnOptions } from "holdfast/execute";
 import { type Ports, type Recovery, systemPorts } from "holdfast/host";
@@ -43,6 +45,16 @@ import {
 	type ThreadsOptions,
 } from "./threads-options.ts";
 import { agentOf, turnOf } from "./turn.ts";
+
+const createThreadNames = optionNames<CreateThreadOptions>({
+	agentId: true,
+	userId: true,
+	tenant: true,
+	tags: true,
+	id: true,
+	message: true,
+});
+const queueMessageNames = optionNames<{ readonly id?: string }>({ id: true });
 
 /** The threads of a project. */
 export class Threads {
@@ -153,14 +165,9 @@ export class Threads {
 	 * Creates a thread, and runs the hooks of its creation.
 	 * @throws HoldfastError `item_not_found`, `thread_exists`.
 	 */
-	async createThread({
-		agentId,
-		userId = null,
-		tenant,
-		tags = [],
-		id,
-		message,
-	}: CreateThreadOptions): Promise<ThreadState> {
+	async createThread(options: CreateThreadOptions): Promise<ThreadState> {
+		checkOptionNames(options, createThreadNames, { of: "createThread()" });
+		const { agentId, userId = null, tenant, tags = [], id, message } = options;
 		const { name } = this.#index().item({ type: "global" }, "agent", agentId);
 		const record: ThreadRecord = {
 			id: id ?? this.#system.newId(),
@@ -214,8 +221,10 @@ export class Threads {
 	async queueMessage(
 		threadId: string,
 		message: QueueMessageInput,
-		{ id }: { /** Of the message. Default: a new one. */ readonly id?: string } = {},
+		options: { /** Of the message. Default: a new one. */ readonly id?: string } = {},
 	): Promise<Message> {
+		checkOptionNames(options, queueMessageNames, { of: "queueMessage()" });
+		const { id } = options;
 		const record = await this.#require(threadId);
 		if (record.terminated !== null)
 			throw new HoldfastError("thread_terminated", `The thread ${JSON.stringify(threadId)} was terminated.`);

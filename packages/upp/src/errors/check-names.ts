@@ -25,15 +25,19 @@ export interface NameHints {
 /**
  * Refuses members that an object of options does not have.
  *
- * @param options The object as it was given. Names with the value `undefined` count, too.
+ * @param options The object as it was given; `undefined` is fine. Names with the value `undefined` count, too.
  * @param known Every name that it may have.
- * @throws HoldfastError `invalid_option` with `data: { option, meant }` and a message that says what to write.
+ * @throws HoldfastError `invalid_option` with `data: { option, meant }` and a message that says what to write, and where `options`
+ * is not an object.
  */
 export function checkOptionNames(
-	options: object,
+	options: object | undefined,
 	known: ReadonlySet<string>,
 	{ of, instead }: NameHints,
 ): void {
+	if (options === undefined) return;
+	if (typeof options !== "object" || options === null || Array.isArray(options))
+		throw new HoldfastTypeError("invalid_option", `${of} takes an object of options.`);
 	for (const name of Object.keys(options)) {
 		if (known.has(name)) continue;
 		const shown = name.slice(0, 100);
@@ -42,12 +46,35 @@ export function checkOptionNames(
 		const hint =
 			elsewhere ??
 			(meant === undefined
-				? `Known options: ${[...known].sort().join(", ")}.`
+				? (rightPlace(name) ?? `Known options: ${[...known].sort().join(", ")}.`)
 				: `Did you mean \`${meant}\`?`);
 		throw new HoldfastTypeError("invalid_option", `${of} has no option \`${shown}\`. ${hint}`, {
 			data: meant === undefined ? { option: shown } : { option: shown, meant },
 		});
 	}
+}
+
+const ofModel = "Settings of a model belong in `params` of the agent, or of `llm()`.";
+const stepLimit = "`maxSteps` of the agent limits its steps.";
+
+/** Where names of other libraries belong that were given to something that has none of them. */
+const places: Readonly<Record<string, string>> = {
+	instructions: "Instructions are the option `system` of the agent.",
+	maxIterations: stepLimit,
+	maxTokens: ofModel,
+	memory: "Conversations are kept in `session(key)` of an agent, with its option `host`.",
+	onStepFinish: "An agent has `strategy: { onStepEnd }`.",
+	prompt: "The question belongs in the call that runs the agent, instructions in its option `system`.",
+	providerOptions: ofModel,
+	schema: "The schema of an answer is the option `output` of the agent or of its call.",
+	stopWhen: stepLimit,
+	store: "Sessions are kept by the option `host` of the agent, as in `host: sqliteHost(path)`.",
+	temperature: ofModel,
+	timeout: "A model call has `config: { timeout }`, a tool `timeoutMs`, and a run the signal of its call.",
+};
+
+function rightPlace(name: string): string | undefined {
+	return Object.hasOwn(places, name) ? places[name] : undefined;
 }
 
 /** The name that was probably meant by one that does not exist; undefined when none is close. */

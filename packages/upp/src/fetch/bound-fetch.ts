@@ -1,7 +1,17 @@
 // Requests to a server that is not trusted: credentials reach the origins they are for and no other, a server that falls silent is
 // not waited for, and an answer without an end is cut off (keeps I7).
-import { HoldfastError } from "../errors/index.ts";
+import { checkOptionNames, HoldfastError, optionNames } from "../errors/index.ts";
 import { startTimer } from "../time/index.ts";
+
+const boundFetchNames = optionNames<BoundFetchOptions>({
+	fetch: true,
+	headers: true,
+	origins: true,
+	silenceMs: true,
+	maxBytes: true,
+	eventStreams: true,
+	onTooLarge: true,
+});
 
 /** How requests are bound. */
 export interface BoundFetchOptions {
@@ -37,6 +47,7 @@ const naming = ["authorization", "cookie", "proxy-authorization"];
 export function boundFetch(
 	options: BoundFetchOptions,
 ): (input: string | URL | Request, init?: RequestInit) => Promise<Response> {
+	checkOptionNames(options, boundFetchNames, { of: "boundFetch()" });
 	const { headers = {}, silenceMs } = options;
 	const origins = new Set(options.origins.map((address) => new URL(address).origin));
 	return async (input, init = {}) => {

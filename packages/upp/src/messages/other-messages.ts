@@ -1,6 +1,7 @@
 // Messages of other packages with the same protocol: they are accepted and converted. Anything else is refused with an
 // error that explains what to pass.
 
+import { isThenable } from "../promises/index.ts";
 import { type AssistantContent, isContentBlock, type UserContent } from "./content.ts";
 import {
 	type AnyMessage,
@@ -53,6 +54,7 @@ export function asMessages(values: readonly unknown[]): readonly AnyMessage[] | 
 
 /** What to pass instead of a value that is not a message, as a sentence. */
 export function insteadOf(value: unknown): string {
+	if (isThenable(value)) return "It is a promise: await it first.";
 	const { role, content, type } = (isObject(value) ? value : {}) as Record<string, unknown>;
 	if (typeof role === "string" && content !== undefined)
 		return `It looks like a message of the AI SDK or of a provider's API, with \`role\` "${role}": give its content to a UserMessage, an AssistantMessage or a ToolResultMessage of "@holdfast/upp".`;

@@ -1,7 +1,16 @@
 // Ready-made retry strategies.
 
+import { checkOptionNames, optionNames } from "../errors/index.ts";
 import type { RetryStrategy } from "../model/index.ts";
 import { readDuration } from "../time/index.ts";
+
+const backoffNames = optionNames<BackoffOptions>({
+	maxRetries: true,
+	initialDelayMs: true,
+	maxDelayMs: true,
+	maxRetryAfterMs: true,
+	random: true,
+});
 
 const unlimited = { least: 0, most: Number.POSITIVE_INFINITY };
 
@@ -27,6 +36,7 @@ export interface BackoffOptions {
  * @throws HoldfastError `invalid_option`.
  */
 export function exponentialBackoff(options: BackoffOptions = {}): RetryStrategy {
+	checkOptionNames(options, backoffNames, { of: "exponentialBackoff()" });
 	const maxRetries = options.maxRetries ?? 2;
 	const initialDelayMs = readDuration("initialDelayMs", options.initialDelayMs, 500, { least: 0 });
 	const maxDelayMs = readDuration("maxDelayMs", options.maxDelayMs, 30_000, unlimited);

@@ -1,6 +1,6 @@
 // A conversation that grows: messages under an id, for those who keep history themselves.
 
-import { HoldfastError } from "../errors/index.ts";
+import { checkOptionNames, HoldfastError, optionNames } from "../errors/index.ts";
 import { uuid } from "../ids/index.ts";
 import {
 	AssistantMessage,
@@ -12,6 +12,8 @@ import {
 	UserMessage,
 } from "../messages/index.ts";
 import type { Turn } from "../turn/index.ts";
+
+const threadNames = optionNames<ThreadOptions>({ id: true, createdAt: true, updatedAt: true });
 
 /** A thread as JSON data. */
 export interface ThreadJSON {
@@ -41,6 +43,7 @@ export class Thread implements Iterable<Message> {
 	#updatedAt: Date;
 
 	constructor(messages: Iterable<Message> = [], options: ThreadOptions = {}) {
+		checkOptionNames(options, threadNames, { of: "new Thread()" });
 		this.id = options.id ?? uuid();
 		this.#messages = [...messages];
 		this.#createdAt = options.createdAt ?? new Date();

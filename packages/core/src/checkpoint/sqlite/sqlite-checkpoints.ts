@@ -3,7 +3,7 @@
 // are done in the order in which they were given.
 import { resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { HoldfastError } from "@holdfast/upp";
+import { checkOptionNames, HoldfastError, optionNames } from "@holdfast/upp";
 import { fromStored, isBusy, openDatabase, toStored } from "../../sqlite/index.ts";
 import type { AgentStateJSON } from "../../state/index.ts";
 import { agentOfCheckpoint, type CheckpointMetadata, type CheckpointStore } from "../checkpoint-store.ts";
@@ -23,6 +23,12 @@ export interface SqliteCheckpointOptions {
 	/** Bytes the file may grow to; saves beyond reject with `checkpoint_failed`. Default: no limit. */
 	readonly maxFileSize?: number;
 }
+
+const sqliteCheckpointsNames = optionNames<SqliteCheckpointOptions>({
+	path: true,
+	durability: true,
+	maxFileSize: true,
+});
 
 /** Checkpoints in a SQLite file. */
 export interface SqliteCheckpoints extends CheckpointStore {
@@ -291,6 +297,7 @@ function nameOf(sessionId: unknown): string {
 
 function readOptions(options: string | SqliteCheckpointOptions): SqliteCheckpointOptions {
 	const given = typeof options === "string" ? { path: options } : options;
+	checkOptionNames(given, sqliteCheckpointsNames, { of: "sqliteCheckpoints()" });
 	const { path, durability = "process", maxFileSize = 1 } = given;
 	if (typeof path !== "string") throw invalidOption("path", "the path of a file");
 	if (durability !== "process" && durability !== "power") {

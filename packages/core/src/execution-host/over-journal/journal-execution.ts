@@ -1,6 +1,6 @@
 // The execution host over a journal: claims, notifications and schedules are separate records, turns are read from the
 // journal.
-import { uuid } from "@holdfast/upp";
+import { checkOptionNames, optionNames, uuid } from "@holdfast/upp";
 import type { Host } from "../../host/index.ts";
 import type { OwnExecutionHost } from "../in-memory.ts";
 import { recordScheduler } from "../record-scheduler.ts";
@@ -16,8 +16,18 @@ export interface JournalExecutionOptions
 	readonly newId?: () => string;
 }
 
+const journalExecutionNames = optionNames<JournalExecutionOptions>({
+	journal: true,
+	records: true,
+	runs: true,
+	capabilities: true,
+	clock: true,
+	newId: true,
+});
+
 /** The execution host over a host that has records, and an index of the runs in its journal. */
 export function journalExecution(options: JournalExecutionOptions): OwnExecutionHost {
+	checkOptionNames(options, journalExecutionNames, { of: "journalExecution()" });
 	const {
 		journal,
 		records: space,
