@@ -37,10 +37,15 @@ export async function leaveCompleted(run: Run): Promise<DriveOutcome | undefined
 }
 
 /** Ends a run that something was thrown out of: it completes where `onError` has a result, else it fails. Never rejects. */
-export async function recoverOrFail(run: Run, thrown: unknown): Promise<DriveOutcome> {
-	const { cause: error, facts = [], partial } = thrown instanceof CutShort ? thrown : { cause: thrown };
+export function recoverOrFail(run: Run, thrown: unknown): Promise<DriveOutcome> {
+	const error = thrown instanceof CutShort ? thrown.cause : thrown;
 	const isOurs = error instanceof Stopped || error instanceof CommitFailed || error instanceof Waits;
-	if (isOurs || run.left !== undefined || !isAsked(run)) return stopOrFail(run, thrown);
+	// No turn of the event loop more than necessary: whoever reads the end of the run may use its session at once.
+	return isOurs || run.left !== undefined || !isAsked(run) ? stopOrFail(run, thrown) : recover(run, thrown);
+}
+
+async function recover(run: Run, thrown: unknown): Promise<DriveOutcome> {
+	const { cause: error, facts = [], partial } = thrown instanceof CutShort ? thrown : { cause: thrown };
 	try {
 		const result = await leave(run, { kind: "ended", outcome: "error", error });
 		if (facts.length > 0) await commit(run, facts);
