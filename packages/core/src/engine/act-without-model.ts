@@ -1,4 +1,4 @@
-// What a strategy does without asking a model: it calls tools, or waits (keeps I3, I6).
+// Actions of a strategy without a model call: it calls tools, or waits (keeps I3, I6).
 import { HoldfastError, type ToolCall } from "@holdfast/upp";
 import type { Fact, PendingWait, ToolsRequested } from "../facts/index.ts";
 import type { ToolsAction, WaitAction } from "./action.ts";
@@ -46,7 +46,7 @@ export async function waitStep(run: Run, { tag = "wait", until }: WaitAction): P
 		);
 	const wait: PendingWait = until === undefined ? { tag } : { tag, until };
 	const waiting = { kind: "waiting", step: stepOf(run), calls: [], wait } as const;
-	// What was said in the last moment ends the wait before it begins.
+	// A message in the last moment ends the wait before it begins.
 	if (!(await run.commit([waiting], { onlyIfNothingWaits: true }))) {
 		await run.inputs.fetch();
 		if (await run.inputs.take("step-end")) return false;

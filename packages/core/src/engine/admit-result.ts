@@ -34,7 +34,7 @@ export function admitResult(
 	return attempt(() => toolResult({ toolCallId, toolName, input, status, output }), read, failed);
 }
 
-/** What belongs to a result and is no part of its value. */
+/** The parts of a result besides its value. */
 export type Attached = Pick<ToolOutcome, "details" | "denied" | "metadata">;
 
 /** Adds to the fact of a result what belongs to it. */

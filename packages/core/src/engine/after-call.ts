@@ -1,4 +1,4 @@
-// What a tool came to, as it is recorded: hooks after the call look at it, and may replace a result.
+// The outcome of a tool in its recorded form: hooks after the call see it, and may replace a result.
 import type { Tool } from "@holdfast/upp";
 import { type EngineTool, plainOutcome, type ToolOutcome } from "../tools/index.ts";
 import { type AdmittedResult, type Attached, outcomeOf } from "./admit-result.ts";

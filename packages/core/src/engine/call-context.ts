@@ -1,4 +1,4 @@
-// What a running tool knows of the call it serves. Rarely used parts are computed when asked for.
+// A running tool's information about its call. Rarely used parts are computed on access.
 import { HoldfastError, type ToolCall } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
 import type { PendingWait, Spent, WaitingChild } from "../facts/index.ts";
@@ -64,7 +64,7 @@ export class CallContext implements ToolContext {
 		if (most > perCall) throw tooMuchStreamed(this.toolName, "call", perCall);
 		if (run.toldMore(delta.length) > perSession) throw tooMuchStreamed(this.toolName, "session", perSession);
 		this.#streamed = most;
-		// What may be replaced is not emitted before it was.
+		// Output that may be replaced is not emitted before that.
 		if (!run.watched || run.interceptors.toolResult !== undefined) return run.agent.fairness.pause();
 		const event = { type: "tool_delta", step, toolCallId, delta } as const;
 		const emitted =

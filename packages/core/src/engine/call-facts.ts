@@ -24,7 +24,7 @@ export function startedFact(
 	return started;
 }
 
-/** How a call came to its result. */
+/** The fact of a call's result. */
 export function settledFact(
 	run: Run,
 	step: number,
@@ -50,14 +50,14 @@ export function settledFact(
 	return settled;
 }
 
-/** What sub-agents did since the last time. */
+/** The traces of sub-agents since the last time. */
 export function traceNotes(run: Run, step: number): Fact[] {
 	const traces = run.takeTraces();
 	if (traces.length === 0) return [];
 	return traces.map((value) => ({ kind: "note", step, topic: "subagent-trace", value }));
 }
 
-/** Commits a result, the last of these facts, together with what follows from it as it was admitted. */
+/** Commits a result, the last of these facts, together with the decision that follows from the admitted result. */
 export function commitConcluded(
 	run: Run,
 	step: number,

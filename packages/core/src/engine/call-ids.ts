@@ -1,4 +1,4 @@
-// The ids of the calls of one answer: unique in their session, whatever the provider repeats (keeps I11).
+// The ids of the calls of one answer: unique in their session, even if the provider repeats ids (keeps I11).
 import type { ToolCall } from "@holdfast/upp";
 import { textHash } from "../facts/index.ts";
 import { AgentState, callIdsOf, type IdSet } from "../state/index.ts";

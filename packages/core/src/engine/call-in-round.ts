@@ -16,7 +16,7 @@ export interface CallInRound {
 	/** Set where it was started before, by an earlier process or before it waited. */
 	started: ToolStarted | undefined;
 	phase: "waiting" | "preparing" | "running" | "pending" | "answering" | "settling" | "settled";
-	/** What somebody outside is to say of it, while it is pending. */
+	/** The question for an outside answer, while it is pending. */
 	pending?: Extract<CheckedCall, { kind: "pending" }>;
 	/** Its sub-agent, while it is pending because that one waits. */
 	child?: ChildWaits;
@@ -32,11 +32,11 @@ export interface CallInRound {
 	tool: EngineTool | undefined;
 	input: unknown;
 	approved?: boolean;
-	/** What somebody outside said when it was let run. */
+	/** The approval under which it runs. */
 	approval?: Approval;
 	startedAt: number;
 	context: CallContext | undefined;
-	/** What the tool itself came to, while a hook still looks at it. */
+	/** The tool's own outcome, while a hook examines it. */
 	came?: ToolOutcome;
 	/** Where it threw. */
 	stack?: string | undefined;
@@ -75,7 +75,7 @@ export function callInRound(
 		// Joined it is one string; a template would be kept as a tree of its pieces.
 		idempotencyKey: started?.idempotencyKey ?? [...name, index].join("."),
 		startedAt: 0,
-		// Added later they take up more room.
+		// Set up front to keep V8's object shape stable.
 		tool: undefined,
 		input: undefined,
 		context: undefined,
@@ -95,7 +95,7 @@ export function neverRan(calls: readonly CallInRound[]): readonly string[] {
 	return calls.filter(isUntouched).map(({ call }) => call.toolCallId);
 }
 
-/** A call that waited, as it is looked at again. */
+/** A call that waited, for another check. */
 export function takeUp(each: CallInRound, { state }: Pick<Run, "state">): CallInRound {
 	const { started, approval } = state.run?.calls[each.index] ?? {};
 	each.started = started;

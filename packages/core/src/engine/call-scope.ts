@@ -1,8 +1,8 @@
-// Which call of a tool or hook the code that is running belongs to, and what such calls wait for: a call that waits for
-// what can only happen when it is over would wait for ever, and gets an error instead (keeps I8).
-// Where the platform has no AsyncLocalStorage, nothing is known of calls and nothing is refused.
+// Tracks the tool or hook call that the running code belongs to, and what such calls wait for: a call that waits for
+// something that requires its own end would wait indefinitely, and gets an error instead (keeps I8). On platforms without
+// AsyncLocalStorage, nothing is tracked and nothing is refused.
 
-/** What waits for calls and is waited for, among all of this process: a session by its name, or an object. */
+/** A waiting and awaited party within this process: a session by its name, or an object. */
 export type ProcessKey = string | object;
 
 /** A call of a tool or hook, from when its function is called until it has settled; the session of that process key waits for it. */
@@ -65,8 +65,8 @@ export function isAwaitedBy(processKey: ProcessKey): boolean {
 }
 
 /**
- * Waits for something of the session of a process key; while a call does, others know. Rejects with the refusal where that would
- * be for ever. A refusal that nobody awaits is not reported.
+ * Waits for something of the session of a process key, and registers the wait for the duration of a call. Rejects if the
+ * wait could never end. An unawaited refusal is not reported.
  */
 export function waitFor<T>(
 	processKey: ProcessKey | undefined,

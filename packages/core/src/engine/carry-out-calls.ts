@@ -14,10 +14,10 @@ import { untilAnswered } from "./until-answered.ts";
 /** Milliseconds that running tools get to finish when a run is suspended. */
 const suspendGrace = 250;
 
-/** Who asks for calls: the model's answer, or the strategy. */
+/** The origin of calls: the model's answer, or the strategy. */
 export type CallsAsked = AssistantSaid | ToolsRequested;
 
-/** What the facts of calls share their appends with. */
+/** The facts that share appends with those of calls. */
 export interface CarryOutOptions {
 	/** Admitted facts that are committed with what asks for the calls, before it. */
 	readonly before?: readonly Fact[] | undefined;
@@ -34,7 +34,7 @@ function callsOf(asked: CallsAsked): readonly ToolCall[] {
 interface CarriedOut {
 	readonly round: ToolRound;
 	readonly step: number;
-	/** What asks for them, and what goes before it, where that is not committed yet. */
+	/** The origin of the calls, and the facts before it, if they are not committed yet. */
 	readonly fresh: CallsAsked | undefined;
 	readonly asked: readonly Fact[];
 }
@@ -118,7 +118,7 @@ async function continued(run: Run, { step, round }: CarriedOut, left: LeftOver):
 	return { round: round.again(), step, fresh: undefined, asked: noFacts };
 }
 
-/** The calls as they are begun; what is thrown is a rejection. */
+/** Starts the calls; an error becomes a rejection. */
 function begun(run: Run, carried: CarriedOut): MaybePromise<LeftOver> {
 	try {
 		return begin(run, carried);
@@ -131,10 +131,10 @@ function isLeft({ calls, children }: LeftOver): boolean {
 	return calls.length > 0 || (children !== undefined && children.length > 0);
 }
 
-/** Ends calls that were stopped or failed. What the run ends with, or is left with. */
+/** Ends stopped or failed calls. Returns how the run ends or is left. */
 async function cutShort(run: Run, { round, fresh, asked }: CarriedOut, error: unknown): Promise<unknown> {
 	if (!(error instanceof Stopped)) run.cancelWork(error);
-	// What was said is kept, also where none of its calls was started.
+	// The answer is kept, even if none of its calls was started.
 	const unsaid = fresh === undefined || isOnRecord(run, fresh) ? noFacts : asked;
 	if (error instanceof Stopped && error.reason === "suspend") {
 		if (unsaid.length > 0) await commit(run, unsaid);
@@ -161,11 +161,11 @@ async function settled(round: ToolRound): Promise<void> {
 	try {
 		await round.finished();
 	} catch {
-		// The run is left; whoever resumes it finds what is on record.
+		// The run is left; the process that resumes it finds the recorded facts.
 	}
 }
 
-/** Calls are carried out as they were admitted, and are not committed before it is known which of them start. */
+/** Calls run as they were admitted, and are committed only once it is known which of them start. */
 async function admitted(run: Run, given: CallsAsked, before: readonly Fact[]): Promise<CallsAsked> {
 	try {
 		return (await run.admission?.prepare(given)) ?? given;
@@ -175,7 +175,7 @@ async function admitted(run: Run, given: CallsAsked, before: readonly Fact[]): P
 	}
 }
 
-/** Commits what was to share an append that does not come: it is said all the same, as far as anything can be. */
+/** Commits facts whose shared append will not happen, as far as possible. */
 export async function commitAnyway(run: Run, facts: readonly Fact[]): Promise<void> {
 	if (facts.length === 0) return;
 	try {
@@ -199,7 +199,7 @@ function roundName(open: RunState | undefined, fresh: CallsAsked | undefined): s
 	return isRequested ? `r${rounds + 1}` : `${cycles + (fresh === undefined ? 0 : 1)}`;
 }
 
-/** The limit of tool rounds is reached: the calls get results that say so, and the run fails. */
+/** The limit of tool rounds is reached: the calls get results that report this, and the run fails. */
 async function refuseRound(
 	run: Run,
 	before: readonly Fact[],
@@ -222,7 +222,7 @@ async function refuseRound(
 	throw new UPPError(`${message} Raise it, or end the task earlier.`, "INVALID_REQUEST", "holdfast", "llm");
 }
 
-/** An answer whose calls were carried out already: it is recorded before anybody hears of it. */
+/** Records an answer whose calls already ran, before it is emitted. */
 export async function recordCarriedOut(
 	run: Run,
 	answer: AssistantSaid,
@@ -234,7 +234,7 @@ export async function recordCarriedOut(
 	await untilAnswered(run, () => hooks.onObserve?.(answer.step, observations(run)));
 }
 
-/** What the tools of the step gave, for `onObserve`. */
+/** The results of the step's tools, for `onObserve`. */
 function observations(run: Run): readonly Observation[] {
 	const open = run.state.run;
 	if (open === undefined) return [];

@@ -27,7 +27,7 @@ function basisOf({ agent, interceptors }: CallSetting, tool: EngineTool): string
 	return textHash(JSON.stringify([name, kind, description, parameters, asks, hooks]));
 }
 
-/** What is on record of a call that waits. A question that was asked before stays, with its deadline. */
+/** The recorded form of a waiting call. An earlier question keeps its deadline. */
 export function pendingFact(
 	setting: CallSetting,
 	call: ToolCall,
@@ -117,7 +117,7 @@ export function recoverCall(
 	return withinCall(setting.processKey, () => reconciled(reconcile, started.idempotencyKey, input, again));
 }
 
-/** What a call was asked about, and what was said. */
+/** The question about a call, and its answer. */
 interface Asked {
 	readonly pending: PendingCall | undefined;
 	readonly approval: Approval | undefined;
@@ -134,7 +134,7 @@ function runAgain(
 ): CheckedCall | Promise<CheckedCall> {
 	const permit = (input: unknown): CheckedCall | Promise<CheckedCall> =>
 		permitAgain(setting, { call, tool, asked }, input);
-	// What the schema makes of the model's arguments may be of richer types than what is on record.
+	// The schema may convert the model's arguments to richer types than the recorded ones.
 	return validated(tool, call.arguments, (first) => {
 		if (first.ok && isSameJson(first.value, recorded)) return permit(first.value);
 		return validated(tool, recorded, (second) =>

@@ -1,4 +1,4 @@
-// What becomes of a call before anything is recorded of it: it may start, or it has its result already.
+// The check of a call before anything about it is recorded: it may start, or it has its result already.
 import { after, attempt, cutText, HoldfastError, messageOf, type Tool, type ToolCall } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
 import type { PendingCall, ToolCallOutcome } from "../facts/index.ts";
@@ -25,14 +25,14 @@ export type CheckedCall =
 			readonly details?: unknown;
 			readonly approved?: boolean;
 	  }
-	/** Somebody outside gives the result, or says whether it may run. */
+	/** The result or an approval comes from outside. */
 	| {
 			readonly kind: "pending";
 			readonly tool: EngineTool;
 			readonly awaits: PendingCall["awaits"];
-			/** What is shown, approved and run. */
+			/** The input that is shown, approved and run. */
 			readonly input: unknown;
-			/** What the schema was given. */
+			/** The input given to the schema. */
 			readonly given: unknown;
 	  };
 
@@ -51,9 +51,9 @@ export interface CallSetting {
 	readonly interceptors: DrivenStages;
 	/** Names the session of its run among all of this process. */
 	readonly processKey: string | undefined;
-	/** Whether it may be left to somebody outside. */
+	/** Whether it may wait for an outside answer. */
 	readonly mayWait: boolean;
-	/** What those are given who are asked about it. */
+	/** The context of approval functions. */
 	readonly sessionKey: string | undefined;
 	readonly caller: Caller | undefined;
 }
@@ -148,7 +148,7 @@ interface CallOnItsWay {
 	readonly given: unknown;
 }
 
-/** What follows from the check of an input; one that cannot be made is a failed one. */
+/** Continues with the check of an input; a failing check counts as an invalid input. */
 export function validated<Value>(
 	tool: EngineTool,
 	input: unknown,
@@ -224,7 +224,7 @@ function passed({ tool, given }: CallOnItsWay, input: unknown, approved: boolean
 	return approved === undefined ? { kind: "start", tool, input } : { kind: "start", tool, input, approved };
 }
 
-/** A person decides; where nobody can be asked, the call is not run, and nobody has denied it. */
+/** A person decides; if there is no way to ask, the call does not run, without counting as denied. */
 function asking({ mayWait }: CallSetting, { tool, given }: CallOnItsWay, input: unknown): CheckedCall {
 	if (mayWait) return { kind: "pending", tool, awaits: "approval", input, given };
 	const remedy =
@@ -237,7 +237,7 @@ function asking({ mayWait }: CallSetting, { tool, given }: CallOnItsWay, input: 
 	);
 }
 
-/** The result of a call that waits for somebody outside, in a run that cannot wait. */
+/** The result of a call that needs an outside answer, in a run that cannot wait. */
 function unasked({ code, message }: HoldfastError): CheckedCall {
 	return { kind: "settled", outcome: "error", result: `${message} (${code})`, details: { code } };
 }
@@ -270,7 +270,7 @@ async function asked(setting: CallSetting, way: CallOnItsWay, value: unknown): P
 	return passed(way, input, tool.approval === undefined ? undefined : true);
 }
 
-/** What the tool itself says of a call with this input. Rejects with `HookFailed`. */
+/** The tool's own approval decision for this input. Rejects with `HookFailed`. */
 export async function permissionOf(
 	setting: CallSetting,
 	{ call, tool }: Pick<CallOnItsWay, "call" | "tool">,

@@ -1,5 +1,5 @@
-// What a run emits between two facts, kept in pieces for those who follow it with offsets (keeps I3, I7).
-// A piece is committed before they hear of it: on its own some milliseconds after it was begun, or with the next facts.
+// Events that a run emits between two facts, stored in chunks for followers with offsets (keeps I3, I7). A chunk is
+// committed before followers see it: some milliseconds after it started, or with the next facts.
 
 import {
 	type BoundaryMark,

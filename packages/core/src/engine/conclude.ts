@@ -46,12 +46,12 @@ export async function notifyComplete(
 	return result;
 }
 
-/** The result of a run that nobody changes any more; the hooks `onComplete` and `onError` are called here, once. */
+/** The final result of a run; calls the hooks `onComplete` and `onError`, once. */
 export async function conclude(run: Run, outcome: DriveOutcome): Promise<GenerateResult> {
 	return notifyComplete(run, outcome, await resultOf(run, outcome));
 }
 
-/** What a hook answers; one that never does holds up nobody who cancels meanwhile (keeps I8). */
+/** A hook's answer; a hook that never returns does not delay cancellation (keeps I8). */
 async function answered<T>(run: Run, answer: T | PromiseLike<T>): Promise<T> {
 	if (run.stopReason !== undefined) return answer;
 	try {
@@ -78,7 +78,7 @@ function errorOf(run: Run, outcome: DriveOutcome): unknown {
 	return cancelled();
 }
 
-/** What a caller gets who cancelled. */
+/** The error for a caller that cancelled. */
 export function cancelled(): UPPError {
 	return new UPPError("The run was cancelled.", "CANCELLED", "holdfast", "llm");
 }

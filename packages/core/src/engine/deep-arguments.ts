@@ -5,7 +5,7 @@ import type { ToolCall } from "@holdfast/upp";
 /** Levels of nesting that arguments may have. */
 const deepest = 500;
 
-/** The call as it is, or with its arguments marked as unreadable. */
+/** The call, unchanged or with its arguments marked as unreadable. */
 export function withReadableArguments(call: ToolCall): ToolCall {
 	if (!isTooDeep(call.arguments)) return call;
 	return { ...call, arguments: {}, invalidArguments: `they are nested more than ${deepest} levels deep` };

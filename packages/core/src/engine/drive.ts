@@ -1,5 +1,5 @@
-// The one loop (keeps I1): look at the state, decide, act, commit, continue, until the run ends or is asked to stop.
-// A run that crashed comes through the same door: the state says what is open, and the loop continues from there.
+// The one loop (keeps I1): read the state, decide, act, commit, repeat, until the run ends or is asked to stop. A crashed
+// run takes the same path: the state shows what is open, and the loop continues from there.
 import { type HoldfastError, isThenable } from "@holdfast/upp";
 import {
 	errorData,
@@ -78,14 +78,14 @@ function advance(run: Run): MaybePromise<boolean | "ended"> {
 		case "finish":
 			if (action.error !== undefined) throw action.error;
 			run.lastWords = action.text;
-			// Something was said for one more look of the model, though its work seemed done.
+			// A message requests one more model call, although the work seemed done.
 			return run.interceptors.continues?.() === true ? modelStep(run, oneMoreStep(run)) : true;
 		default:
 			throw unknownAction(run.agent.decider.name, action);
 	}
 }
 
-/** A decider of the user's may answer anything; to ask it again would get the same answer for ever. */
+/** A custom decider may return anything; asking it again would loop indefinitely. */
 function unknownAction(strategy: string, given: unknown): HoldfastError {
 	const kinds = '"model" | "tools" | "wait" | "note" | "ask" | "finish"';
 	return invalidAction(
@@ -199,7 +199,7 @@ async function modelStep(run: Run, action: ModelAction): Promise<boolean | "ende
 	return answer.continues === true ? false : endStep(run);
 }
 
-/** Retries are on record whatever came of them, while this run may record anything. */
+/** Records retries regardless of their outcome, as long as this run can record anything. */
 async function recordRetries(run: Run, retries: readonly Fact[]): Promise<void> {
 	if (run.stopReason === undefined || run.stopReason === "interrupt") await commit(run, retries);
 }

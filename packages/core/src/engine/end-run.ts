@@ -1,4 +1,4 @@
-// How the drive of a run comes to its end in this process: ended on record, or left open for somebody to resume.
+// How the drive of a run ends in this process: the run has ended on record, or stays open to be resumed.
 import { HoldfastError } from "@holdfast/upp";
 import type { ErrorData, Fact, RunOutcome, RunState } from "../facts/index.ts";
 import { errorData, stoppedFacts } from "../facts/index.ts";
@@ -7,7 +7,7 @@ import type { CommitOptions } from "./run-options.ts";
 import { CommitFailed, CutShort, Stopped, Waits } from "./stopped.ts";
 import { isTooLarge } from "./unwritable.ts";
 
-/** How the drive of a run came to its end in this process. */
+/** How the drive of a run ended in this process. */
 export type DriveOutcome =
 	| { readonly kind: "ended"; readonly outcome: RunOutcome; readonly error?: unknown }
 	/** Left open in the journal: on request, fenced, or because the journal refused a commit. */
@@ -44,7 +44,7 @@ export async function stopOrFail(run: Run, thrown: unknown): Promise<DriveOutcom
 	return { kind: "ended", outcome, error: interrupted ? undefined : error };
 }
 
-/** Policy or the store refuses the end of a run as it refused what came before: it ends without a word of what was said. */
+/** Policy or the store refuses the end of a run just as it refused earlier facts: the run ends without their content. */
 async function endedBare(run: Run, outcome: RunOutcome, error: unknown): Promise<DriveOutcome> {
 	try {
 		const committed = run.commitAsIs([refusedEnd(outcome, error)]);
@@ -56,7 +56,7 @@ async function endedBare(run: Run, outcome: RunOutcome, error: unknown): Promise
 	return { kind: "ended", outcome, error: outcome === "aborted" ? undefined : error };
 }
 
-/** The end of a run whose facts were refused; it says nothing of their content, and so needs nobody's leave. */
+/** The end of a run whose facts were refused; it contains none of their content, and so needs no admission. */
 export function refusedEnd(outcome: RunOutcome, refusal: unknown): Fact {
 	if (isTooLarge(refusal)) return { kind: "run.ended", outcome, error: errorData(refusal) };
 	const message = "Policy refused what the run was to record; see `policy_refused` in the documentation.";
@@ -85,7 +85,7 @@ function killed(run: Run): DriveOutcome {
 	return { kind: "ended", outcome: "killed", error };
 }
 
-/** What a run ends with whose session was killed. */
+/** The error of a run whose session was killed. */
 export function sessionKilled(): HoldfastError {
 	return new HoldfastError(
 		"session_killed",
@@ -132,7 +132,7 @@ async function suspended(run: Run, neverRan: readonly string[]): Promise<DriveOu
 	return left(run, "suspended", undefined);
 }
 
-/** Nothing more is recorded by this process; the run stays open for somebody to resume. */
+/** This process records nothing more; the run stays open to be resumed. */
 function left(
 	run: Run,
 	reason: Extract<DriveOutcome, { kind: "left" }>["reason"],

@@ -1,4 +1,4 @@
-// What the engine needs to know of an agent: its options, resolved once at the door.
+// The engine's view of an agent: its options, resolved once on entry.
 import type {
 	BoundLLMModel,
 	JSONSchema,
@@ -48,7 +48,7 @@ export interface AgentStrategy {
 	onError?(error: unknown, state: AgentState): unknown;
 }
 
-/** A model's answer; one that ran tools itself says what it did before it. */
+/** A model's answer; a model that ran tools itself reports its earlier messages. */
 export interface EngineResponse extends LLMResponse {
 	/** Answers that called tools, and the results of those calls, in order. */
 	readonly preceding?: readonly Message[];
@@ -75,7 +75,7 @@ export interface EngineModel {
 	readonly isFunction?: true;
 }
 
-/** What the runs of an agent complete with. */
+/** The structured output of an agent's runs. */
 export interface EngineOutput {
 	/** The schema that the model is shown. */
 	readonly structure: JSONSchema;
@@ -105,7 +105,10 @@ export interface EngineAgent {
 	readonly output?: EngineOutput;
 	readonly hooks: AgentStrategy;
 	readonly toolStrategy: ToolUseStrategy;
-	/** Milliseconds that somebody outside has for a remote call; undefined: for ever. A tool's own limit goes before. */
+	/**
+	 * The time limit in milliseconds for outside answers to remote calls; undefined: none. A tool's own limit takes
+	 * precedence.
+	 */
 	readonly remoteToolTimeoutMs?: number;
 	/** Characters that tools may stream. */
 	readonly maxStreamed: { readonly perCall: number; readonly perSession: number };
@@ -114,12 +117,12 @@ export interface EngineAgent {
 	readonly ports: Ports;
 	/** Gets warnings. */
 	readonly warn: Warn;
-	/** Whether somebody limited the steps of its runs. */
+	/** Whether the steps of its runs are limited by an option. */
 	readonly stepsAre: "limited" | "unlimited";
 	/** Has its runs wait for the event loop now and then. */
 	readonly fairness: Fairness;
 	/** Names model, instructions and tools, so that a resumed run can know whether they changed. */
 	fingerprint(): string;
-	/** What a tool's context says of the agent. */
+	/** The agent's part of a tool's context. */
 	readonly toolContext: Pick<ToolContext, "parentModel" | "parentConfig">;
 }

@@ -1,5 +1,5 @@
-// A bounded queue between one producer and one consumer (keeps I7). At the limit, adjacent items are joined where
-// they can be, so that what is kept stays in proportion to what was said and not to how finely it was streamed.
+// A bounded queue between one producer and one consumer (keeps I7). At the limit, adjacent items are joined if possible,
+// so that its size depends on the length of the text and not on how finely it was streamed.
 
 export interface EventQueueOptions<T> {
 	/** From how many waiting items on adjacent ones are joined. Default 1,000. */
@@ -121,7 +121,7 @@ export class EventQueue<T> implements AsyncIterableIterator<T> {
 		return Promise.resolve({ value: undefined, done: true });
 	}
 
-	/** Nothing comes any more for those that wait. */
+	/** Ends all pending reads. */
 	#dismiss(): void {
 		for (const waiter of [this.#waiting, ...(this.#line ?? [])])
 			waiter?.resolve({ value: undefined, done: true });

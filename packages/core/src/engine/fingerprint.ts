@@ -1,4 +1,4 @@
-// The fingerprint of an agent: what a run was begun with, so that its resume can know what has changed.
+// The fingerprint of an agent: the state in which a run was started, so that a resume can detect changes.
 import type { AgentPart } from "../facts/index.ts";
 import { textHash } from "../facts/index.ts";
 import type { EngineTool } from "../tools/index.ts";
@@ -16,11 +16,11 @@ export function fingerprintOf(
 	return [modelId, system ?? "", JSON.stringify(described)].map(textHash).join(".");
 }
 
-/** What differs between two fingerprints; undefined when nothing does. */
+/** The difference between two fingerprints; undefined without one. */
 export function agentChange(before: string, now: string): readonly AgentPart[] | undefined {
 	if (before === now) return undefined;
 	const [old, fresh] = [before.split("."), now.split(".")];
-	// One that is made in another way does not say what is different.
+	// A fingerprint in another format does not show what differs.
 	if (old.length !== parts.length || fresh.length !== parts.length) return ["agent"];
 	return parts.filter((_, at) => old[at] !== fresh[at]);
 }

@@ -1,5 +1,4 @@
-// What a fold must know of an agent: how much of a result each of its tools shows to the model, and what its strategy
-// knows of a run.
+// The agent's settings for a fold: how much of a result each of its tools shows to the model, and the strategy's fold.
 import type { FoldOptions } from "../facts/index.ts";
 import { shownToModel } from "../tools/index.ts";
 import type { EngineAgent } from "./engine-agent.ts";

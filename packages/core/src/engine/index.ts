@@ -1,4 +1,4 @@
-// Door of the engine: one loop over facts, its actions and its events.
+// Entry point of the engine: one loop over facts, its actions and its events.
 export type { Action, Decider, ModelAction, Situation } from "./action.ts";
 export type { AgentStreamResult } from "./agent-stream-result.ts";
 export type { ShownChild } from "./call-context.ts";

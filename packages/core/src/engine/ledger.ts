@@ -1,4 +1,5 @@
-// A record kept beside the journal while a run continues: what it writes is committed before any event is emitted (keeps I3).
+// Records kept in addition to the journal while a run continues: they are committed before any event is emitted (keeps
+// I3).
 import type { Fact, RunEvent } from "../facts/index.ts";
 
 /** A point of a run worth remembering that has no fact of its own. */
@@ -14,7 +15,7 @@ export interface CommittedFact {
 	readonly fact: Fact;
 }
 
-/** Keeps records of one run. What rejects here is taken for a refused commit: the run is left to be resumed. */
+/** Keeps records of one run. A rejection counts as a refused commit: the run is left to be resumed. */
 export interface Ledger {
 	/** Facts were committed; their events are emitted when this settles. */
 	committed(facts: readonly CommittedFact[], events: readonly RunEvent[]): Promise<void>;
@@ -22,7 +23,7 @@ export interface Ledger {
 	mark(mark: Mark, seq: number): Promise<void>;
 	/** An event without an entry of its own was emitted. Must not throw. */
 	notify(event: RunEvent): void;
-	/** Calls `notify`, once, when somebody else has taken the run over. */
+	/** Calls `notify`, once, when another process has taken over the run. */
 	whenLost(notify: () => void): void;
 	/** The run is driven no more, whether it ended or was left open. */
 	close(): void;

@@ -29,7 +29,7 @@ import { untilAnswered } from "./until-answered.ts";
 /** Up to so many messages a copy costs less than the way around it. */
 const copiedAtOnce = 256;
 
-/** What the model answered. */
+/** The model's answer. */
 export interface ModelAnswer {
 	readonly answer: AssistantSaid;
 	/** The results of the answer's calls, where the model has carried them out itself. */
@@ -107,7 +107,7 @@ export class ModelCall {
 		return this.#ids;
 	}
 
-	/** The answer as a fact. What the model did before it is recorded first. */
+	/** The answer as a fact. The model's earlier messages are recorded first. */
 	answer(response: EngineResponse): MaybePromise<ModelAnswer> {
 		this.#streamed = undefined;
 		if (response.preceding === undefined) return this.#answer(response);
@@ -133,7 +133,7 @@ export class ModelCall {
 		return { answer, results: response.results && settledResults(step, answer.message, response.results) };
 	}
 
-	/** What the model had said when the call failed; undefined before the first word. Who observes the run is notified. */
+	/** The partial text of a failed model call; undefined before the first piece. Observers of the run are notified. */
 	async cutOff(error: unknown): Promise<AssistantMessage | undefined> {
 		const { stopReason, observer } = this.#run;
 		if (this.#asked !== undefined && stopReason === undefined && !(error instanceof CommitFailed))
@@ -173,16 +173,16 @@ function requestFor(
 			run.observer?.modelFailed({ modelId: engineModel.model.modelId, error, retry: { attempt, delayMs } });
 			const retry = { step, attempt, delay: delayMs, error: errorData(error) };
 			retries.push(modelRetryNote(retry));
-			// What policy may change is emitted once it has.
+			// Events that policy may change are emitted afterwards.
 			if (run.watched && run.admission === undefined) run.emit({ type: "model_retry", ...run.at, ...retry });
 		},
 	};
 	if (typeof action.structure === "object") extra.structure = action.structure;
-	// What is not JSON goes back to the model like anything else that is wrong.
+	// An answer that is not JSON goes back to the model like any other wrong answer.
 	if (action.structure !== undefined && action.structure === run.agent.output?.structure)
 		extra.unparsed = "keep";
 	const request = engineModel.request(messages, extra);
-	// What the model is to choose among the tools says nothing where it is shown none.
+	// A tool choice has no meaning if the model sees no tools.
 	if (action.tools === "withheld" && request.params?.toolChoice !== undefined)
 		request.params = { ...request.params, toolChoice: undefined };
 	if (action.structure === "none" && request.structure !== undefined) delete request.structure;
@@ -286,7 +286,7 @@ async function recordPreceding(
 			facts.push(settled(step, named.get(toolCallId) ?? toolCallId, isError === true, result, duration));
 		}
 	}
-	// What was run and is in no message stays out of the history, like calls of a strategy.
+	// Calls that ran without appearing in a message stay out of the history, like calls of a strategy.
 	const unsaidCalls = [...unsaid.values()];
 	const calls = ids.named(unsaidCalls.map(pick), modelId);
 	if (calls.length > 0) {
@@ -348,7 +348,7 @@ function withUsableCalls(
 	);
 }
 
-/** The message with ids of ours where its provider repeats or forgets them. */
+/** The message with new ids for calls whose provider repeats or omits them. */
 function withNamedCalls(message: AssistantMessage, ids: CallIds, modelId: string): AssistantMessage {
 	const { toolCalls = [] } = message;
 	const named = ids.named(toolCalls, modelId);

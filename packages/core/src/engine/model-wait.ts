@@ -1,5 +1,5 @@
-// A run waits where the provider of its model asks to slow down or cannot be reached, in place of failing (keeps I3, I8).
-// The wait is a fact: a session holds no process meanwhile, and any worker asks the model again when it is due.
+// A run waits, instead of failing, when the provider of its model asks to slow down or cannot be reached (keeps I3, I8).
+// The wait is a fact: a session occupies no process during it, and any worker asks the model again when it is due.
 import { isUPPError, type UPPError } from "@holdfast/upp";
 import { errorData, modelRetryNote, ofNoSession, type PendingWait } from "../facts/index.ts";
 import { waitUntil } from "./act-without-model.ts";
@@ -49,8 +49,8 @@ export const modelWaitDefaults: ModelWait = {
 };
 
 /**
- * Leaves the run until its model is to be asked again, or waits in place where nobody could continue it. True: the model is
- * to be asked now. False: the run does not wait for this.
+ * Leaves the run until its model may be asked again, or waits in place if no process could continue it. True: ask the
+ * model now. False: the run does not wait for this error.
  */
 export async function waitForModel(run: Run, step: number, error: unknown): Promise<boolean> {
 	const { modelWait } = run;
@@ -69,7 +69,7 @@ export async function waitForModel(run: Run, step: number, error: unknown): Prom
 	}
 	const wait: PendingWait = { tag, until, model: { ...failures, code: error.code } };
 	const waiting = { kind: "waiting", step: stepOf(run), calls: [], wait } as const;
-	// What was said in the last moment is shown to the model at once.
+	// A message in the last moment is shown to the model at once.
 	if (!(await run.commit([note, waiting], { onlyIfNothingWaits: true }))) {
 		await run.inputs.fetch();
 		if (await run.inputs.take("step-end")) return true;

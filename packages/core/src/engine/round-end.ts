@@ -1,4 +1,4 @@
-// How a round of tool calls ends, for whoever waits for it: a promise is made only where somebody has to wait.
+// The end of a round of tool calls: a promise is created only if someone has to wait.
 import type { ToolCall } from "@holdfast/upp";
 import type { PendingCall, WaitingChild } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
@@ -7,7 +7,7 @@ import { pendingFact } from "./check-again.ts";
 import type { CallSetting } from "./check-call.ts";
 import type { Run } from "./run.ts";
 
-/** What a round leaves for others to settle: nothing when it is over. */
+/** The calls that a round leaves for others to settle: none when it is complete. */
 export interface LeftOver {
 	readonly calls: readonly PendingCall[];
 	readonly children?: readonly WaitingChild[];
@@ -15,14 +15,14 @@ export interface LeftOver {
 
 export class RoundEnd {
 	#end: { readonly pending: LeftOver } | { readonly error: unknown } | undefined;
-	/** Set where somebody waits for the end. */
+	/** Set while the end is awaited. */
 	#waiting: PromiseWithResolvers<LeftOver> | undefined;
 
 	get isOver(): boolean {
 		return this.#end !== undefined;
 	}
 
-	/** What is left for others to settle; a promise until the end. Throws or rejects as the round failed. */
+	/** The calls left for others to settle; a promise until the end. Throws or rejects if the round failed. */
 	get(): MaybePromise<LeftOver> {
 		if (this.#end === undefined) {
 			this.#waiting ??= Promise.withResolvers();
@@ -43,7 +43,7 @@ export class RoundEnd {
 	}
 }
 
-/** What is left of these calls once each of them has its result or waits. */
+/** The calls left once each has its result or waits. */
 export function leftOver(run: Run, round: readonly CallInRound[]): LeftOver {
 	const calls: PendingCall[] = [];
 	const children: WaitingChild[] = [];
@@ -70,7 +70,7 @@ export function settingOf({
 	return { agent, interceptors, processKey, mayWait, sessionKey, caller };
 }
 
-/** What is on record of a call that waits, or waited. */
+/** The recorded state of a call that waits, or waited. */
 export function pendingBefore({ state }: Run, { toolCallId }: ToolCall): PendingCall | undefined {
 	const pending = state.run?.pending;
 	if (pending === undefined) return undefined;

@@ -47,8 +47,8 @@ export class RunAdmission {
 	}
 
 	/**
-	 * Admits a fact that is committed later, with others: what it became may be looked at meanwhile. Whoever commits what
-	 * this gives commits it as it is.
+	 * Admits a fact that is committed later, with others: its admitted form may be read before that. The caller must
+	 * commit the returned fact unchanged.
 	 */
 	prepare<F extends Fact>(fact: F): MaybePromise<F> {
 		const admitted = this.#inOrder([fact]);
@@ -91,7 +91,7 @@ export class RunAdmission {
 		return this.#admit(facts);
 	}
 
-	/** Facts that are admitted already stay as they are. */
+	/** Admitted facts are not admitted again. */
 	#admit(facts: readonly Fact[]): MaybePromise<readonly Fact[]> {
 		return this.#ready.size === 0 ? this.#admitNew(facts) : this.#admitFrom(facts, 0, []);
 	}
@@ -178,7 +178,7 @@ export class RunAdmission {
 		try {
 			await this.#untilCut(Promise.resolve(this.#admitting.deltas?.flush({ model: true }, release)));
 		} catch {
-			// What is held stays unsaid.
+			// The held text is dropped.
 		}
 	}
 
@@ -221,7 +221,7 @@ export class RunAdmission {
 	}
 }
 
-/** What has said all it says when the fact is there. */
+/** A source whose text is complete when the fact exists. */
 function endedWith(fact: Fact): DeltaSource | undefined {
 	if (fact.kind === "tool.settled") return { toolCallId: fact.callId };
 	return fact.kind === "assistant" ? { model: true } : undefined;

@@ -1,4 +1,4 @@
-// What is said to a run while it is under way: offered at any moment, taken in at its boundaries (keeps I1).
+// Inputs to a running run: accepted at any moment, taken in at its boundaries (keeps I1).
 import type { Placement } from "../facts/index.ts";
 import type { StoredInput } from "../host/index.ts";
 import type { Run } from "./run.ts";
@@ -47,7 +47,7 @@ export class RunInputs {
 			const facts = Array.from(offered.values(), (input) => input.fact(placement));
 			await this.#run.commit(facts, { drain: ids });
 		} catch (error) {
-			// What policy refuses is still said; it is refused again as a turn of its own.
+			// An input that policy refuses stays queued; it is refused again as a turn of its own.
 			for (const inputId of ids) this.#taken.delete(inputId);
 			throw error;
 		}

@@ -1,4 +1,4 @@
-// What those who look after runs see of each: its events, and what models threw, as it was thrown.
+// The observers' view of each run: its events, and the errors that models threw, unchanged.
 import type { Caller } from "../caller/index.ts";
 import type { RunEvent } from "../facts/index.ts";
 
@@ -25,5 +25,5 @@ export interface ObservedRun {
 	readonly caller: Caller | undefined;
 }
 
-/** Called for each run that is driven in this process; undefined: nobody looks on. */
+/** Called for each run that is driven in this process; undefined: no observer. */
 export type ObserveRun = (run: ObservedRun) => RunObserver | undefined;

@@ -1,4 +1,4 @@
-// What a run is made of: the agent, where its facts go, what may enter its conversation, and its policy.
+// The parts of a run: the agent, the destination of its facts, the source of its inputs, and its policy.
 import type { Fact, Placement, SessionState, ToolsPending, Watcher } from "../facts/index.ts";
 import type { Append, AppendResult, MaybePromise, StoredInput } from "../host/index.ts";
 import type { Admitting, DrivenStages } from "../policy/index.ts";
@@ -21,7 +21,7 @@ export interface Recorder {
 	readonly keeps?: "facts" | "nothing";
 }
 
-/** What can be taken into the conversation of a running turn. */
+/** An input that a running turn can accept. */
 export interface RunInput {
 	readonly inputId: string;
 	/** Builds the fact once it is known where the input lands. */
@@ -41,13 +41,13 @@ export interface RunOptions {
 	readonly readInput?: (input: StoredInput) => RunInput;
 	/** The tool call in which the agent itself runs, when it is a sub-agent. */
 	readonly parentContext?: ToolContext | undefined;
-	/** What interceptors do at its stages. */
+	/** The interceptors of its stages. */
 	readonly interceptors?: DrivenStages | undefined;
-	/** What its facts and deltas go through before they are committed and emitted. */
+	/** The admission of its facts and deltas before they are committed and emitted. */
 	readonly admitting?: Admitting | undefined;
 	/** Called with each state at the end of a step. Must not throw. */
 	readonly afterStep?: ((state: AgentState) => void) | undefined;
-	/** Keeps records of the run beside its journal. */
+	/** Keeps records of the run in addition to its journal. */
 	readonly ledger?: Ledger | undefined;
 	/**
 	 * Milliseconds for which deltas are gathered before they are kept for those who follow with offsets. Default: they
@@ -58,7 +58,7 @@ export interface RunOptions {
 	readonly answers?: OutsideAnswers | undefined;
 	/** Whether the inbox held answers when the run was resumed. */
 	readonly hasAnswers?: boolean;
-	/** Whether calls may be left to somebody outside: the run is on record and can continue later. Default: they may not. */
+	/** Whether calls may wait for outside answers: the run is recorded and can continue later. Default: they may not. */
 	readonly mayWait?: boolean;
 	/** Whether the model is asked for whole answers, also where it can stream them. Default `"streamed"`. */
 	readonly asks?: "whole" | "streamed";
@@ -68,7 +68,7 @@ export interface RunOptions {
 	readonly modelWait?: ModelWait | undefined;
 }
 
-/** What comes from outside for the calls of a run while others of the same round run. */
+/** Outside answers for the calls of a run while others of the same round run. */
 export interface OutsideAnswers {
 	/** Called when calls are shown that wait, before the fact is committed. Must not throw. */
 	shown(fact: ToolsPending): void;
@@ -78,5 +78,5 @@ export interface OutsideAnswers {
 	take(run: Run, shown: ToolsPending | undefined): Promise<boolean>;
 }
 
-/** What an append may ask for beside its facts. */
+/** Options of an append besides its facts. */
 export type CommitOptions = Pick<Append, "drain" | "dedupeKey" | "values" | "onlyIfNothingWaits">;

@@ -1,5 +1,5 @@
-// Who looks on at a run. What is emitted reaches all of them in one order: what one emits when it hears of an event comes
-// after that event for each, and after what was committed with it (keeps I3, I7).
+// The watchers of a run. Events reach all of them in one order: an event that one emits in reaction follows the original
+// for each, and everything committed with it (keeps I3, I7).
 import type { BoundaryEvent, RunEvent, Watcher } from "../facts/index.ts";
 
 export class RunWatchers {
@@ -8,9 +8,9 @@ export class RunWatchers {
 	#bounded = 0;
 	/** How many of them may have something to do about events. */
 	#settling = 0;
-	/** Whether they hear of an event right now. */
+	/** Whether an event is being delivered. */
 	#isEmitting = false;
-	/** What they emitted meanwhile. */
+	/** Events emitted in reaction. */
 	#answers: RunEvent[] | undefined;
 
 	constructor(given: readonly Watcher[] = []) {

@@ -51,7 +51,7 @@ export class Run {
 	/** Failures of its model in a row, and after how many answers; only where it waits in place. */
 	modelFailures: (ModelFailures & { readonly cycles: number | undefined }) | undefined;
 	readonly parentContext: ToolContext | undefined;
-	/** Records kept beside the journal. */
+	/** Records in addition to the journal. */
 	readonly ledger: Ledger | undefined;
 	readonly afterStep: RunOptions["afterStep"];
 	readonly observer: RunObserver | undefined;
@@ -60,7 +60,7 @@ export class Run {
 	readonly admission: RunAdmission | undefined;
 	readonly #recorder: Recorder;
 	readonly #fold: FoldOptions;
-	/** What is said to it. */
+	/** The inputs to it. */
 	readonly inputs: RunInputs;
 	readonly #watchers: RunWatchers;
 	readonly #controller = new AbortController();
@@ -71,7 +71,7 @@ export class Run {
 	#recording: { readonly pending: RunEvent[]; readonly emitted: Promise<unknown> } | undefined;
 	/** The round of calls that has shown what waits; it takes answers while it is not over. */
 	round: ToolRound | undefined;
-	/** What comes from outside for calls while others run; undefined where nothing can. */
+	/** Outside answers to calls while others run; undefined if none are possible. */
 	readonly answers: OutsideAnswers | undefined;
 	/** Whether the inbox held answers when it was resumed, and they have not been taken. */
 	hasAnswers: boolean;
@@ -120,12 +120,12 @@ export class Run {
 		return this.#controller.signal;
 	}
 
-	/** Who asked for it; of a sub-agent's call, who asked its parent. */
+	/** The requester; for a sub-agent's call, the requester of its parent. */
 	get caller(): Caller | undefined {
 		return this.state.run?.started.caller ?? this.parentContext?.caller;
 	}
 
-	/** What sub-agents of this run's tools left over. */
+	/** The traces of the sub-agents of this run's tools. */
 	get traces(): TraceCollector {
 		this.#traces ??= new TraceCollector();
 		return this.#traces;
@@ -171,7 +171,7 @@ export class Run {
 		this.#cut?.(new Stopped(reason));
 	}
 
-	/** Notifies running tools that the run failed and nobody waits for them any more (keeps I8). */
+	/** Notifies running tools that the run failed and their results are no longer needed (keeps I8). */
 	cancelWork(cause: unknown): void {
 		if (this.#controller.signal.aborted) return;
 		this.#controller.abort(
@@ -196,7 +196,10 @@ export class Run {
 		if (this.#stopReason !== undefined) throw new Stopped(this.#stopReason);
 	}
 
-	/** The promise's outcome, or `Stopped` as soon as the run is asked to stop, whatever the promise does (keeps I8). */
+	/**
+	 * The promise's outcome, or `Stopped` as soon as the run is asked to stop, even if the promise never settles (keeps
+	 * I8).
+	 */
 	untilStopped<T>(given: T | PromiseLike<T>): Promise<T> {
 		const promise = Promise.resolve(given);
 		const reason = this.#stopReason;
@@ -241,7 +244,10 @@ export class Run {
 		return after(committed, (isOver) => isOver || alone());
 	}
 
-	/** Whether the end of a step can be committed with what comes after it: it is kept, and nobody may hold the run there. */
+	/**
+	 * Whether the end of a step can be committed with the following facts: it is stored, and no one may hold the run
+	 * there.
+	 */
 	get passesStepEnd(): boolean {
 		return this.#marks !== undefined && !this.#watchers.mayHold();
 	}
@@ -276,7 +282,7 @@ export class Run {
 		return this.#committed(batch, appended);
 	}
 
-	/** Commits what was emitted since the last facts. What the store refuses, it refuses the next facts too. */
+	/** Commits chunks since the last facts. If the store refuses them, it refuses the next facts too. */
 	#keepChunks(): void {
 		const chunks = this.#chunks?.take() ?? [];
 		if (chunks.length === 0) return;
@@ -309,7 +315,7 @@ export class Run {
 		return true;
 	}
 
-	/** Emits a boundary that is on record, where nobody holds the run. */
+	/** Emits a recorded boundary where no one holds the run. */
 	#passed(mark: BoundaryMark): void {
 		this.#watchers.pass(boundaryOf(mark, this.at, this.state));
 	}

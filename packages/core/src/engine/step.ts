@@ -1,4 +1,4 @@
-// The boundaries of a turn and its steps: who may step in there is asked, and what was said meanwhile is taken in.
+// The boundaries of a turn and its steps: interceptors are asked, and new messages are accepted.
 import {
 	AssistantMessage,
 	createTurn,
@@ -124,7 +124,10 @@ function warnOfSteps({ agent, runId, sessionKey }: Run): void {
 	);
 }
 
-/** Whether a run may end in the append of its answer: nobody is asked about either, or may hold the run between them. */
+/**
+ * Whether a run may end in the append of its answer: nothing is asked about either, and nothing may hold the run between
+ * them.
+ */
 export function mayEndAtOnce(run: Run): boolean {
 	const { hooks, output } = run.agent;
 	const { stepAfter, stop, continues, leaving } = run.interceptors;
@@ -152,7 +155,7 @@ async function endStepWithHooks(run: Run): Promise<boolean> {
 async function afterStepEnd(run: Run, passed: Promise<unknown> | undefined): Promise<boolean> {
 	if (passed !== undefined) await passed;
 	const stop = await isStopAsked(run);
-	// What was said goes before a wish to stop: a run ends only when nothing waits (keeps I4).
+	// A message takes precedence over a request to stop: a run ends only when no input waits (keeps I4).
 	if (!run.inputs.any || hasNoStepLeft(run)) return stop;
 	return (await run.inputs.take("step-end")) ? false : stop;
 }
@@ -212,13 +215,13 @@ export function turnOf(run: { readonly state: SessionState }): Turn | undefined 
 	return assistant === undefined ? undefined : turnWith(run.state, assistant);
 }
 
-/** What the answer of a run says, of an agent with an output; undefined while it is not found right. */
+/** The structured answer of a run, for an agent with an output; undefined until it is valid. */
 export function outputOf({ state }: { readonly state: SessionState }): unknown {
 	const output = state.run?.output;
 	return output?.verdict?.ok === true ? output.value : undefined;
 }
 
-/** The turn of a run that is over: with an empty answer where no model was asked. */
+/** The turn of an ended run: with an empty answer if no model was asked. */
 export function wholeTurn(run: { readonly state: SessionState }): Turn {
 	return turnOf(run) ?? turnWith(run.state, { message: new AssistantMessage("") });
 }

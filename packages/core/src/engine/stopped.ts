@@ -1,8 +1,8 @@
-// The ways out of a drive beside its end: asked to stop, refused by the store, or left to somebody outside.
+// The ways to leave a drive besides its end: asked to stop, refused by the store, or waiting for an outside answer.
 import type { AssistantMessage } from "@holdfast/upp";
 import type { Fact, WaitingChild } from "../facts/index.ts";
 
-/** Why a run was asked to stop. `interrupt` ends it; the others leave it open for somebody to resume. */
+/** Why a run was asked to stop. `interrupt` ends it; the others leave it open to be resumed. */
 export type StopReason = "interrupt" | "suspend" | "lease-lost" | "kill";
 
 /** Thrown inside the drive when the run was asked to stop. */
@@ -28,7 +28,7 @@ export class CutShort extends Error {
 	override readonly cause: unknown;
 	/** Facts that go before the end. */
 	readonly facts: readonly Fact[];
-	/** What the model had said of an answer that never finished. */
+	/** The partial text of an answer that never finished. */
 	readonly partial: AssistantMessage | undefined;
 	/** Ids of the calls whose start is on record, and whose functions were never called. */
 	readonly neverRan: readonly string[];
@@ -46,7 +46,7 @@ export class CutShort extends Error {
 
 /** Thrown inside the drive when nothing is left to do until something comes from outside. */
 export class Waits extends Error {
-	/** What is still to be committed before the run is left. */
+	/** Facts to commit before the run is left. */
 	readonly facts: readonly Fact[];
 	constructor(facts: readonly Fact[]) {
 		super("waits for somebody outside");

@@ -1,4 +1,4 @@
-// An answer while it is streamed: each event reaches the watchers, and what was said is kept in case it never finishes.
+// An answer while it streams: each event reaches the watchers, and the text is kept in case it never finishes.
 import type { AssistantMessage, LLMResponse, LLMStreamResult, StreamEvent } from "@holdfast/upp";
 import { PartialAnswer } from "../facts/index.ts";
 import type { Delta } from "../policy/index.ts";
@@ -28,7 +28,7 @@ export class StreamedAnswer {
 		this.#tag = tag;
 	}
 
-	/** The answer never finishes: what was said of it; undefined before the first word. */
+	/** The answer never finishes: returns its partial text; undefined before the first piece. */
 	async cutOff(): Promise<AssistantMessage | undefined> {
 		await this.#run.admission?.cutOff(this.#released);
 		return this.#said.message();
@@ -49,7 +49,7 @@ export class StreamedAnswer {
 			const next = await events.next();
 			if (next.done === true) break;
 			if (this.#run.stopReason !== undefined) {
-				// Nobody waits for the answer any more; the provider's stream gets the chance to clean up.
+				// The answer is no longer needed; the provider's stream gets a chance to clean up.
 				events.return?.().catch(() => {});
 				break;
 			}

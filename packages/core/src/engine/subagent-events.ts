@@ -86,7 +86,7 @@ export class TraceCollector {
 		this.#started.delete(event.subagentId);
 	}
 
-	/** Nobody waits for the sub-agents under way any more: they count as failed for this reason. */
+	/** The running sub-agents are no longer awaited: they count as failed for this reason. */
 	cut(reason: string): void {
 		for (const start of this.#started.values()) {
 			const end = { success: false, error: reason, timestamp: Date.now() } as const;

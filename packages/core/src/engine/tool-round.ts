@@ -25,7 +25,7 @@ export class ToolRound implements ShowsChildren {
 	readonly #run: Run;
 	readonly #step: number;
 	readonly #name: string;
-	/** What follows from the result of the one call: it shares the append. */
+	/** The decision that follows from the result of the single call: it shares the append. */
 	readonly #concludes: ToolsAction["concludes"] | undefined;
 	readonly #calls: CallInRound[];
 	readonly #cyclic: ReadonlyMap<string, string>;
@@ -33,7 +33,7 @@ export class ToolRound implements ShowsChildren {
 	#closed = false;
 	/** Calls whose functions are started next, while some are being started. */
 	#starting: CallInRound[] | undefined;
-	/** Whether calls wait that nobody was shown. */
+	/** Whether a waiting call has not been announced. */
 	#hidesPending = false;
 	readonly #end = new RoundEnd();
 
@@ -64,20 +64,20 @@ export class ToolRound implements ShowsChildren {
 	}
 
 	/**
-	 * What is left for others to settle, once every other call has its result; a promise until then. Throws or rejects when a
-	 * commit or hook failed.
+	 * The calls left for others to settle, once every other call has its result; a promise until then. Throws or rejects
+	 * if a commit or hook failed.
 	 */
 	finished(): MaybePromise<LeftOver> {
 		return this.#end.get();
 	}
 
-	/** The same calls as they are on record now. */
+	/** The same calls in their recorded state. */
 	again(): ToolRound {
 		const calls = this.#run.state.run?.calls ?? [];
 		return new ToolRound(this.#run, this.#step, this.#name, calls, this.#concludes);
 	}
 
-	/** Starts what may start. What asks for the calls, and what goes before it, is committed with them, where it is not yet. */
+	/** Starts calls that may start. Their origin, and the facts before it, are committed with them if necessary. */
 	begin(asked: readonly Fact[]): MaybePromise<void> {
 		const facts: Fact[] = [];
 		facts.push(...asked); // a copy would have room for these alone
@@ -155,7 +155,7 @@ export class ToolRound implements ShowsChildren {
 		return isTaken ? "taken" : "inputs-wait";
 	}
 
-	/** Continues calls whose sub-agents have moved on. False: the round is over. */
+	/** Continues calls whose sub-agents have progressed. False: the round has ended. */
 	async childrenMoved(callIds: ReadonlySet<string>): Promise<boolean> {
 		if (this.#isOver) return false;
 		const moved = this.#calls.filter((each) => each.phase === "pending" && each.child !== undefined);
@@ -224,7 +224,7 @@ export class ToolRound implements ShowsChildren {
 		launches.push(each);
 	}
 
-	/** One more call has its result: whatever waited for it alone may be prepared. */
+	/** One more call has its result: calls that waited only for it may be prepared. */
 	#settledOne(settled: CallInRound, facts: Fact[], launches: CallInRound[]): void {
 		this.#left--;
 		if (this.#run.stopReason !== undefined) return; // nothing starts any more
@@ -254,7 +254,7 @@ export class ToolRound implements ShowsChildren {
 		return this.#calls.some(isUnderWay);
 	}
 
-	/** Whether nothing from outside can be taken any more. */
+	/** Whether no further outside answers can be accepted. */
 	get #isOver(): boolean {
 		return this.#closed || this.#end.isOver || this.#run.stopReason !== undefined;
 	}
@@ -289,7 +289,7 @@ export class ToolRound implements ShowsChildren {
 			this.#starting.push(...launches);
 			return;
 		}
-		// Nobody else has the list, and it may grow.
+		// The list is not shared, and may grow.
 		const starting = launches;
 		this.#starting = starting;
 		try {
@@ -321,7 +321,7 @@ export class ToolRound implements ShowsChildren {
 			return;
 		}
 		const hook = this.#run.agent.toolStrategy[outcome.isError ? "onError" : "onAfterCall"];
-		// A raw outcome that may be replaced is not kept, whatever becomes of the run meanwhile.
+		// A raw outcome that may be replaced is never stored, even if the run is interrupted.
 		if (hook !== undefined && this.#run.interceptors.toolResult === undefined) each.came = outcome;
 		try {
 			if (outcome.error !== undefined) each.stack = stackOf(outcome.error);

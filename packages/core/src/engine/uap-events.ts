@@ -16,7 +16,7 @@ export type UAPEventType =
 	| "subagent_event"
 	| "subagent_end";
 
-/** What happened at the level of the agent. */
+/** An event at the level of the agent. */
 export interface UAPEvent {
 	readonly type: UAPEventType;
 	readonly step: number;

@@ -3,7 +3,7 @@
 import { withinCall } from "./call-scope.ts";
 import type { Run } from "./run.ts";
 
-/** What the function gives, or `Stopped` as soon as the run is asked to stop. */
+/** The function's result, or `Stopped` as soon as the run is asked to stop. */
 export function untilAnswered<T>(run: Run, ask: () => T | PromiseLike<T>): Promise<T> {
 	return run.untilStopped(withinCall(run.processKey, ask));
 }

@@ -33,7 +33,7 @@ type Unlisted = {
 /** Fails to compile where a fact has a member that neither list names: `isWellFormed` has to check it, or it is ours. */
 true satisfies [Unlisted] extends [never] ? true : Unlisted;
 
-/** The facts with `U+FFFD` in place of each lone surrogate; the same list where there is none. */
+/** The facts with `U+FFFD` in place of each lone surrogate; the same list if there is none. */
 export function wellFormedFacts(facts: readonly Fact[]): readonly Fact[] {
 	for (const fact of facts) if (!isWellFormed(fact)) return wellFormed(facts);
 	return facts;

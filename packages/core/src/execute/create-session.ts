@@ -35,7 +35,7 @@ const insteadOfSessionOptions = {
 	tools: inContext,
 };
 
-/** What a session begins with. */
+/** The initial state of a session. */
 export interface AgentContext<Tools extends ToolSet = ToolSet> {
 	readonly systemPrompt?: string;
 	/** Copied; never changed. Default: none. */
@@ -67,8 +67,8 @@ export interface PromptOptions<Schema extends OutputSchema = OutputSchema>
 	/** Policy at turns, steps and tool calls, as in the options of an agent. Default: none. */
 	readonly plugins?: AgentOptions["plugins"];
 	/**
-	 * What the answers must be: a Standard Schema or JSON Schema, as in the options of an agent. It is not kept with the session:
-	 * give it again when the session is restored. Default: any text.
+	 * The schema of the answers: a Standard Schema or JSON Schema, as in the options of an agent. It is not stored with
+	 * the session: pass it again when the session is restored. Default: any text.
 	 */
 	readonly output?: Schema;
 	/** How often in a row a wrong answer goes back to the model. Default 2. */
@@ -89,7 +89,7 @@ export interface PromptOptions<Schema extends OutputSchema = OutputSchema>
 
 /** A session that can wait for tools that run elsewhere, and resume. */
 export class AgentSession<Output = unknown, Event = ExecuteEvent> {
-	/** Never there: what the compiler knows of the session's output and events. */
+	/** Never present: carries the types of the session's output and events. */
 	declare readonly "~types"?: { readonly output: Output; readonly event: Event };
 	readonly id: string;
 	/** Settles when the session was restored, or found to be new; `execute` waits for it. Rejects with what went wrong. */
@@ -143,7 +143,7 @@ export class AgentSession<Output = unknown, Event = ExecuteEvent> {
 		return this.#view.totalCost;
 	}
 
-	/** What the execution that is under way waits for, other than results from outside; undefined while it does not. */
+	/** The wait of the current execution, other than for outside results; undefined while it does not wait. */
 	get waiting(): SessionWait | undefined {
 		return this.#waiting;
 	}
@@ -160,8 +160,8 @@ export class AgentSession<Output = unknown, Event = ExecuteEvent> {
 	}
 
 	/**
-	 * Ends the execution that is under way or waits: its calls without a result get one that says so. Resolves when that is
-	 * on record: false without one.
+	 * Ends the execution that runs or waits: its calls without a result get one that reports this. Resolves when this is
+	 * recorded: false without an execution.
 	 */
 	async stop(): Promise<boolean> {
 		await this.ready;
@@ -228,7 +228,7 @@ export class AgentSession<Output = unknown, Event = ExecuteEvent> {
 		events.close(error, await this.#session.backgroundCalls());
 	}
 
-	/** Emits what the run does after it waited for a time or its model, whichever process continues it. */
+	/** Emits the events of the run after a wait for a time or its model, whichever process continues it. */
 	async #afterWait(events: ExecuteEvents): Promise<void> {
 		const { seq } = events;
 		const pages = followPages(this.#host.journal, this.#session.storeKey, { after: afterEntry(seq) });
@@ -287,7 +287,7 @@ export class AgentSession<Output = unknown, Event = ExecuteEvent> {
 		}
 	}
 
-	/** Whether the session will resume by itself, when a call expires or a wait is over, or has and is not done. */
+	/** Whether the session will resume by itself (a call expires, or a wait ends), or has resumed and not finished. */
 	get #mayChange(): boolean {
 		if (this.#status === "running") return this.#waiting !== undefined || this.#unwatch !== undefined;
 		return this.pendingToolCalls?.some(({ deadline }) => deadline !== undefined) === true;

@@ -1,7 +1,7 @@
-// What sessions of `createSession` say when they cannot do as they are asked.
+// The errors of sessions of `createSession`.
 import { cutText, HoldfastError } from "@holdfast/upp";
 
-/** There is no such session, or none any more. */
+/** The session does not exist, or was deleted. */
 export function sessionNotFound(): HoldfastError {
 	return new HoldfastError("session_not_found", "Session not found");
 }
@@ -27,7 +27,7 @@ export function toolNameConflict(name: string): HoldfastError {
 	);
 }
 
-/** What cannot be executed. */
+/** An input that cannot be executed. */
 export function invalidInput(field: string, why: string): HoldfastError {
 	return new HoldfastError("invalid_input", `\`${field}\` ${why}.`, { data: { field } });
 }

@@ -60,7 +60,7 @@ type ExecutionStart<Tool extends KnownTool> = Tool extends KnownTool
 		}
 	: never;
 
-/** What an execution emits while it runs. */
+/** The events of an execution. */
 export type ExecuteEvent<Tools = unknown> =
 	| { readonly type: "session_start"; readonly sessionId: string }
 	/** `messages`: those of this execution. */
@@ -83,7 +83,7 @@ export type ExecuteEvent<Tools = unknown> =
 	| ({ readonly type: "waiting"; readonly sessionId: string } & SessionWait)
 	/** The execution continues after a wait. */
 	| { readonly type: "resumed"; readonly sessionId: string }
-	/** The message of the user of this id and all that followed it are no part of the conversation any more. */
+	/** The user message of this id and everything after it have been removed from the conversation. */
 	| { readonly type: "history_cut"; readonly messageId: string }
 	| { readonly type: "message_start"; readonly role: SessionMessage["role"] }
 	| { readonly type: "message_end"; readonly message: SessionMessage }
@@ -132,7 +132,7 @@ export interface ExecuteComplete {
 	 */
 	readonly backgroundToolCalls?: readonly PendingSessionCall[];
 	readonly error?: { readonly code: string; readonly message: string };
-	/** What the answer says, of an agent with the option `output`, as JSON. */
+	/** The structured answer, for an agent with the option `output`, as JSON. */
 	readonly output?: unknown;
 	/** With status `completed`: why the model stopped its last answer, where it is not `stop`. `length` is one that was cut off. */
 	readonly stopReason?: StopReason;

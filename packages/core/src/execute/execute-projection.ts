@@ -40,7 +40,7 @@ export class ExecuteProjection {
 	/** Set where the last answer was refused. */
 	#refused: { readonly code: string; readonly message: string } | undefined;
 
-	/** `shown`: an error of a run as watchers are shown it. Default: as it is. */
+	/** `shown` converts an error of a run for watchers. Default: unchanged. */
 	constructor(sessionId: string, shown: ShownError = asItIs) {
 		this.#sessionId = sessionId;
 		this.#shown = shown;
@@ -170,7 +170,7 @@ export class ExecuteProjection {
 	}
 
 	#waits({ runId, calls, wait }: WaitingEvent): void {
-		// The provider failed in the middle of it: when the run continues, the model is asked anew.
+		// The provider failed during the answer: when the run continues, the model is asked again.
 		if (this.#answer !== undefined) this.#failed(brokenOff, undefined);
 		const isUnderWay = continuesByItself(calls, wait);
 		if (isUnderWay || wait !== undefined) {
@@ -183,7 +183,7 @@ export class ExecuteProjection {
 		this.#emit({ type: "execute_complete", status: "awaiting_tool_execution", pendingToolCalls: toolCalls });
 	}
 
-	/** What waits while other calls run; the execution is not complete. */
+	/** Calls that wait while others run; the execution is not complete. */
 	#showPending({ runId, calls }: Pick<WaitingEvent, "runId" | "calls">): void {
 		if (calls.length === 0 && !this.#showsPending) return;
 		this.#showsPending = calls.length > 0;
@@ -274,7 +274,7 @@ function sessionWait(wait: PendingWait | undefined, shown: ShownError): SessionW
 	};
 }
 
-/** What was said of an answer that is not whole. */
+/** An incomplete answer. */
 interface Said {
 	readonly partial?: AssistantSessionMessage;
 }
@@ -293,13 +293,13 @@ function argumentsOf(input: unknown): unknown {
 	}
 }
 
-/** An error of a run, as it is emitted. */
+/** An emitted error of a run. */
 export interface ErrorText {
 	readonly code: string;
 	readonly message: string;
 }
 
-/** What watchers are shown of the error of a run. Pure. */
+/** Converts the error of a run for watchers. Pure. */
 export type ShownError = (error: ErrorText) => ErrorText;
 
 function asItIs({ code, message }: ErrorText): ErrorText {

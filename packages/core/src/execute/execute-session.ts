@@ -1,5 +1,5 @@
-// One session of `createSession` on a keyed session: an execution is a turn that begins at once, or answers to the calls of one
-// that waits. What it was made with and its options are kept beside its journal, and read there before each turn.
+// A session of `createSession` on a keyed session: an execution is a turn that starts at once, or answers to the calls of
+// one that waits. Its initial context and its options are stored with its journal, and read from there before each turn.
 import { type AgentSessions, modelIdOf, type TurnOptions } from "../agent/index.ts";
 import type { Caller } from "../caller/index.ts";
 import { afterEntry, type SendInput, sessionExists, type ToolAnswer } from "../facts/index.ts";
@@ -19,12 +19,12 @@ import { SessionView } from "./session-view.ts";
 import type { TurnAgents } from "./turn-agents.ts";
 import type { TurnSetups } from "./turn-setups.ts";
 
-/** What the sessions of one host share. */
+/** Parts shared by the sessions of one host. */
 export interface SharedParts {
 	readonly host: Host;
 	readonly agents: TurnAgents;
 	readonly setups: TurnSetups;
-	/** The agent that a session has beside what it keeps, where that depends on whose it is. */
+	/** The session's agent apart from its stored setup, if it depends on the caller. */
 	agentOf(key: string, caller: Caller | undefined): MaybePromise<TurnOptions | undefined>;
 	keyed(): AgentSessions;
 	isClosed(): boolean;
@@ -52,7 +52,7 @@ export class ExecuteSession {
 		this.storeKey = storeKey;
 	}
 
-	/** What is kept of the session beside its journal. */
+	/** Values stored with the session. */
 	get values(): SessionValues {
 		return setupValues(this.#parts.host, this.storeKey);
 	}
@@ -62,7 +62,7 @@ export class ExecuteSession {
 		return this.#parts.keyed().isBusy(this.key);
 	}
 
-	/** What it was made with, and its options; undefined when there is no such session. */
+	/** Its initial context and its options; undefined if the session does not exist. */
 	setup(): Promise<SessionSetup | undefined> {
 		return readSetup(this.#parts.host, this.storeKey);
 	}
@@ -85,7 +85,7 @@ export class ExecuteSession {
 		return accepted;
 	}
 
-	/** The session as its journal shows it. `shown`: an error of a run as it is shown, by default as it is. */
+	/** The session according to its journal. `shown` converts an error of a run, by default unchanged. */
 	view(shown?: ShownError): SessionView {
 		const { host } = this.#parts;
 		return new SessionView(host.journal, this.storeKey, () => seeded(host, this.storeKey), shown);
@@ -108,10 +108,10 @@ export class ExecuteSession {
 	}
 
 	/**
-	 * What a session of that context keeps, where the execution that begins it can make it, in one commit. Undefined where that
-	 * takes a commit of its own: then `create` makes it.
+	 * The setup of a session with that context, if the first execution can create it in one commit. Undefined if that
+	 * takes a separate commit: `create` then creates it.
 	 *
-	 * Rejects as `create` does, but for `session_exists`: the execution does.
+	 * Rejects as `create` does, except for `session_exists`, which the execution checks.
 	 */
 	async draft(
 		context: SessionContext,
@@ -220,7 +220,7 @@ export class ExecuteSession {
 		const origin: SessionOrigin = { key: this.key, seq };
 		await to.values.set("origin", origin);
 		await this.values.set(forkName + to.key, { key: to.key, seq });
-		// Last: from here on it is there.
+		// Last: from here on the session exists.
 		await to.values.set("session", setup);
 		return origin;
 	}
@@ -230,13 +230,13 @@ export class ExecuteSession {
 		return (await this.values.get("origin")) as SessionOrigin | undefined;
 	}
 
-	/** What was forked of it, those that are gone since among them. */
+	/** The forks of the session, including deleted ones. */
 	async forks(): Promise<readonly SessionOrigin[]> {
 		const kept = await this.values.list();
 		return kept.flatMap(({ name, value }) => (name.startsWith(forkName) ? [value as SessionOrigin] : []));
 	}
 
-	/** What its next turn is worked on with. Rejects with `session_not_found`, `unknown_model`. */
+	/** The agent of its next turn. Rejects with `session_not_found`, `unknown_model`. */
 	async agent(caller?: Caller): Promise<SessionAgentInfo> {
 		const own = await this.#parts.agentOf(this.key, caller);
 		const made = await this.#parts.agents.of(await this.#mustBe(), {
@@ -297,7 +297,7 @@ export class ExecuteSession {
 		await deleteSetup(this.#parts.host, this.storeKey);
 	}
 
-	/** What a session of that context keeps. What cannot be an agent is refused, and what comes after the end. */
+	/** The setup of a session with that context. An invalid agent is refused, and so are requests after the end. */
 	async #checked(
 		{ systemPrompt, tools }: SessionContext,
 		{ options, model, caller }: Pick<ExecuteSettings, "options" | "model" | "caller">,
@@ -343,7 +343,7 @@ export class ExecuteSession {
 		}
 	}
 
-	/** Keeps options for the turns to come. */
+	/** Stores options for later turns. */
 	async #keep(options: ChosenOptions, caller: Caller | undefined): Promise<void> {
 		const kept = await this.#mustBe();
 		if (Object.keys(options).length === 0) return;
@@ -367,7 +367,7 @@ export class ExecuteSession {
 		}
 		if (model !== undefined) setups.setModel(this.key, model);
 		const withdrawModel = (): void => setups.setModel(this.key, given);
-		// Another server may have changed them meanwhile.
+		// Another server may have changed them in the meantime.
 		const kept = before && (await this.setup());
 		const chosen = kept && { ...kept, ...options };
 		if (kept === undefined || chosen === undefined || sameOptions(kept, chosen))

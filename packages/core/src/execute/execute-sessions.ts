@@ -41,13 +41,13 @@ export interface ExecuteSessionsOptions extends TurnAgentParts {
 	/** Under which keys the sessions are in the journal. Default: under their own. */
 	readonly keys?: SessionKeys;
 	/**
-	 * What a session's turns have in place of the options of `agent`, asked when it is made, before each turn and each resume. The
-	 * same object is the same agent: who gives it keeps it. Default: nothing.
+	 * Returns the options that replace those of `agent` in a session's turns; called when it is created, before each turn
+	 * and each resume. The same object means the same agent, so keep and reuse it. Default: none.
 	 */
 	readonly agentFor?: AgentFor | undefined;
 	/** Looks on at each run that is driven in this process. Default: nobody does. */
 	readonly observe?: ObserveRun | undefined;
-	/** What the owner of the sessions adds to their life. Default: nothing. */
+	/** Additional lifecycle hooks of the sessions' owner. Default: none. */
 	readonly life?: OwnLife | undefined;
 }
 
@@ -95,7 +95,7 @@ export class ExecuteSessions {
 		return this.#lifecycle;
 	}
 
-	/** The session of a key, whether or not it is there. Costs nothing until it is used. */
+	/** The session of a key, existing or not. Costs nothing until it is used. */
 	session(key: string): ExecuteSession {
 		return new ExecuteSession(this.#parts, key, this.#keys.storeKeyOf(key));
 	}
@@ -144,7 +144,7 @@ export class ExecuteSessions {
 	}
 }
 
-/** What is wrong is said when the sessions are made, and not to the first who asks for one. */
+/** Problems are reported when the sessions are created, rather than to their first user. */
 function checkParts({ host, agent, models, agentFor }: ExecuteSessionsOptions): void {
 	if (typeof host?.journal !== "object")
 		throw new HoldfastTypeError(

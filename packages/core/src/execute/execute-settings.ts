@@ -1,4 +1,4 @@
-// What a session is made with, how an execution in it is asked for, and what that comes to.
+// The context of a new session, the options of an execution in it, and their resolved form.
 import type { AgentOptions } from "../agent/index.ts";
 import type { Caller } from "../caller/index.ts";
 import type { Watcher } from "../facts/index.ts";
@@ -6,13 +6,13 @@ import type { AgentRun } from "../sessions/index.ts";
 import type { ChosenOptions } from "./read-input.ts";
 import type { SessionSetup, StoredTool } from "./session-setup.ts";
 
-/** What a session is made with. */
+/** The context of a new session. */
 export interface SessionContext {
 	/** Default: the one of all sessions. */
 	readonly systemPrompt?: string | undefined;
 	/** The history that it begins with, in the shape of `SessionMessage`; not trusted. */
 	readonly messages: readonly unknown[];
-	/** Tools beside those of all sessions. */
+	/** Tools in addition to those of all sessions. */
 	readonly tools: readonly StoredTool[];
 }
 
@@ -20,17 +20,17 @@ export interface SessionContext {
 export interface ExecuteSettings {
 	/** Options from this execution on. Default: those that the session has. */
 	readonly options?: ChosenOptions;
-	/** The model from this execution on, as it is and not by its name. Default: the one that the session has. */
+	/** The model from this execution on, as an object instead of a name. Default: the session's current one. */
 	readonly model?: AgentOptions["model"];
-	/** What the session keeps, where that was just read. */
+	/** The session's setup, if it was just read. */
 	readonly setup?: SessionSetup | undefined;
-	/** The session is new, and this execution makes it with `setup`: what `draft` gave. Default: it is there. */
+	/** The session is new, and this execution creates it with `setup`, the result of `draft`. Default: it exists. */
 	readonly isNew?: boolean | undefined;
 	/** Id of the run that a message begins. Default: a new one. */
 	readonly runId?: string | undefined;
 	/**
-	 * Of the messages under one key the first is accepted, and the others reject with `duplicate_input`, whatever server they
-	 * reach. The session keeps it until it is deleted. Default: none.
+	 * Of the messages with one key the first is accepted, and the others reject with `duplicate_input`, on every server.
+	 * The session stores the key until it is deleted. Default: none.
 	 */
 	readonly dedupeKey?: string | undefined;
 	/** Sees all events of the run, from the first one on. */
@@ -42,7 +42,7 @@ export interface ExecuteSettings {
 	 * conversation. Its id stays. Default: the message follows what was said last.
 	 */
 	readonly insteadOf?: string | undefined;
-	/** Who asks; of answers, who gives them. Default: that is not known. */
+	/** The requester; for answers, the answerer. Default: unknown. */
 	readonly caller?: Caller | undefined;
 }
 

@@ -1,7 +1,7 @@
-// The events of one execution in this process, for one consumer (keeps I7): when they wait unread up to the limit, the
-// model's stream and the tools wait too. Once the result is asked for nothing waits any more: adjacent deltas become one, and
-// at the limit no more events are kept, for the consumer finds them in the journal. The last event is emitted when the
-// session shows what it says.
+// The events of one execution in this process, for one consumer (keeps I7): when unread events reach the limit, the
+// model's stream and the tools wait. Once the result is requested nothing waits: adjacent deltas are joined, and at the
+// limit no more events are buffered, because the consumer finds them in the journal. The last event is emitted when the
+// session shows its effect.
 import { HoldfastError, type StopReason } from "@holdfast/upp";
 import { EventQueue, waitFor } from "../engine/index.ts";
 import type { BoundaryEvent, ErrorData, RunEvent, Watcher } from "../facts/index.ts";
@@ -25,7 +25,7 @@ export interface ExecuteResult<Output = unknown> {
 	/** US dollars of this execution's answers, as far as prices are known. */
 	readonly cost: number;
 	readonly error?: { readonly code: string; readonly message: string };
-	/** What the answer says, of a session with the option `output`, as JSON; present when it completed. */
+	/** The structured answer, for a session with the option `output`, as JSON; present when it completed. */
 	readonly output?: Output;
 	/** Why the model stopped its last answer, where it completed and that is not `stop`. `length` is one that was cut off. */
 	readonly stopReason?: StopReason;
@@ -45,7 +45,7 @@ const defaultBufferLimit = 1_000;
  */
 const patience = { turns: 100, milliseconds: 1_000 };
 
-/** What an execution emits, and for whom. */
+/** The source and the receiver of an execution's events. */
 export interface ExecuteEventsOptions {
 	/** Names the session among all of this process. */
 	readonly processKey?: string;
@@ -56,7 +56,7 @@ export interface ExecuteEventsOptions {
 	readonly readOn?:
 		| ((after: string, signal: AbortSignal) => AsyncIterable<readonly LoggedEvent[]>)
 		| undefined;
-	/** Called with the first event, before anybody hears of it. */
+	/** Called with the first event, before it is delivered. */
 	begun?(): void;
 }
 
@@ -69,7 +69,7 @@ export class ExecuteEvents implements ExecuteStream, Watcher {
 	readonly #result: Promise<ExecuteResult>;
 	#settle!: (result: ExecuteResult | Promise<never>) => void;
 	readonly #messages: SessionMessage[] = [];
-	/** Whether somebody reads, and the producer waits for them. */
+	/** Whether there is a reader that the producer waits for. */
 	#reader: "none" | "reads" | "left" = "none";
 	/** How many events wait unread, and how many are asked for. */
 	#unread = 0;
@@ -78,9 +78,9 @@ export class ExecuteEvents implements ExecuteStream, Watcher {
 	/** Set while a tool waits for the reader, and what calls its patience off. */
 	#taking: PromiseWithResolvers<void> | undefined;
 	#callOff: () => void = () => {};
-	/** Whether the reader has asked for nothing for so long that nobody waits for it before it asks again. */
+	/** Whether the reader has been inactive for so long that the producer no longer waits for it. */
 	#pauses = false;
-	/** What is read from the journal, set once no more is kept. */
+	/** The events to read from the journal, set once buffering has stopped. */
 	#rest: RestOfEvents | undefined;
 	/** The last event, until the session shows what it says. */
 	#last: ExecuteEvent | undefined;
@@ -190,7 +190,7 @@ export class ExecuteEvents implements ExecuteStream, Watcher {
 		this.#complete({ status: "completed" });
 	}
 
-	/** The execution is over, and the session shows it. `background`: calls of its tasks in the background that wait. */
+	/** The execution has ended, and the session shows it. `background`: waiting calls of its background tasks. */
 	close(error: ErrorData | undefined, background: readonly PendingSessionCall[] = []): void {
 		const waiting = background.length === 0 ? {} : { backgroundToolCalls: background };
 		if (this.#outcome === undefined) this.#suspended(error);
@@ -280,7 +280,7 @@ export class ExecuteEvents implements ExecuteStream, Watcher {
 		this.#queue.end();
 	}
 
-	/** Deltas are joined where nobody may make the producer wait. */
+	/** Joins deltas if the producer must not wait. */
 	#join(last: ExecuteEvent, next: ExecuteEvent): ExecuteEvent | undefined {
 		if (this.#reader === "reads") return undefined;
 		const joined = joinEvents(last, next);

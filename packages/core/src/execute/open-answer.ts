@@ -1,7 +1,7 @@
-// A model's answer while it is emitted: its blocks one after the other, each begun, continued and ended, and its tool
-// calls by their position. Models number their calls from 0, or with the blocks of their answer: a call that comes before
-// something of a lower number waits for that, for only then its position is known. What the stream left out is emitted from
-// the whole message at the end.
+// A model's answer while it is emitted: its blocks one after another, each started, continued and ended, and its tool
+// calls by position. Models number their calls from 0, or together with the blocks of their answer: a call that arrives
+// before an item with a lower number waits for it, because only then is its position known. Parts missing from the stream
+// are emitted from the complete message at the end.
 import type { AssistantMessage, StreamDelta, StreamEvent } from "@holdfast/upp";
 import { GrowingText } from "../facts/index.ts";
 import type { ExecuteEvent } from "./execute-event.ts";
@@ -17,7 +17,7 @@ interface Call {
 	hasArguments: boolean;
 	/** Its position among the calls, once that is known. */
 	index: number | undefined;
-	/** What was said of its arguments before its position was known. */
+	/** The pieces of its arguments before its position was known. */
 	readonly held: string[];
 }
 
@@ -35,7 +35,7 @@ export class OpenAnswer {
 	/** Those that wait for one of a lower place, by their own, and the lowest place that was not looked at. */
 	readonly #held = new Map<number, Call[]>();
 	#nextHeld = 0;
-	/** Places of blocks and calls that were emitted, and the lowest of which nothing was. */
+	/** Positions of emitted blocks and calls, and the lowest one not emitted. */
 	readonly #seen = new Set<number>();
 	#nextPlace = 0;
 
@@ -105,7 +105,7 @@ export class OpenAnswer {
 		this.#events.push({ type: `${kind}_delta`, delta });
 	}
 
-	/** What the whole block has beyond what was emitted of it. */
+	/** Emits the remainder of the complete block. */
 	#rest(whole: string): void {
 		const block = this.#block;
 		const emitted = block?.text.toString() ?? "";
@@ -174,7 +174,7 @@ export class OpenAnswer {
 		this.#events.push({ type: "toolcall_delta", index, delta });
 	}
 
-	/** Emits the calls that waited for those that were emitted meanwhile. */
+	/** Emits the calls that waited for items emitted since then. */
 	#release(): void {
 		for (; this.#nextHeld <= this.#nextPlace; this.#nextHeld++) {
 			for (const call of this.#held.get(this.#nextHeld) ?? []) {

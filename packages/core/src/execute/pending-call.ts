@@ -1,4 +1,4 @@
-// Calls that wait for somebody outside, as executions show them. Pure.
+// Calls that wait for outside answers, in the form of executions. Pure.
 import type { PendingToolCall, RunEvent } from "../facts/index.ts";
 import type { PendingSessionCall } from "./execute-event.ts";
 import { sessionCall } from "./session-message.ts";

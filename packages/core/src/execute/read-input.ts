@@ -1,5 +1,5 @@
-// What is given to be executed, checked at the door: a user's message or answers to tool calls, and options (keeps I9: what
-// is refused names its field).
+// The arguments of an execution, validated on entry: a user's message or answers to tool calls, and options (keeps I9: a
+// refusal names its field).
 import { cutText, HoldfastError } from "@holdfast/upp";
 import type { InputPart, SendInput, ToolAnswer } from "../facts/index.ts";
 import { plainDetails, plainJson } from "../tools/index.ts";
@@ -11,7 +11,7 @@ export type ExecuteInput =
 	| { readonly kind: "message"; readonly input: SendInput }
 	| { readonly kind: "answers"; readonly answers: readonly ToolAnswer[] };
 
-/** What the caller of an execution may choose. */
+/** Options that the caller of an execution may choose. */
 export interface ChosenOptions {
 	/** Name of a model. */
 	readonly model?: string;
@@ -37,7 +37,7 @@ export type ToolAnswerMessage =
 			readonly runId?: string;
 			readonly approved: boolean;
 			readonly reason?: string;
-			/** What the tool gets in place of the input that was shown; only for a call that says `mayEdit`. */
+			/** Replaces the input that was shown; only for a call with `mayEdit`. */
 			readonly input?: Readonly<Record<string, unknown>>;
 	  };
 
@@ -102,7 +102,7 @@ const membersOfApproval: ReadonlySet<string> = new Set([
 	"reason",
 	"input",
 ]);
-/** Those of a tool message too, which is sent back as it was shown. */
+/** Including those of a tool message that is sent back as it was shown. */
 const membersOfResult: ReadonlySet<string> = new Set([
 	"role",
 	"toolCallId",

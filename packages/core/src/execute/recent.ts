@@ -1,4 +1,4 @@
-// A map that keeps what was used last, so that it stays bounded (keeps I7). Whatever it drops can be had again.
+// A bounded map of the most recently used entries (keeps I7). Dropped entries can be rebuilt.
 export class Recent<Key, Value> {
 	readonly #most: number;
 	readonly #values = new Map<Key, Value>();

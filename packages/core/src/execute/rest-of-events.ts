@@ -22,7 +22,7 @@ export class RestOfEvents {
 		return this.#events.next();
 	}
 
-	/** The execution is over, and the session shows it; with an error, reading ends with it. */
+	/** The execution has ended, and the session shows it; with an error, reading ends with it. */
 	isOver(end: { readonly error?: unknown }): void {
 		if ("error" in end) this.#failure = { error: end.error };
 		this.#over.resolve();

@@ -1,4 +1,4 @@
-// The history that a session begins with: the first entry of its journal, and beside it as it was given.
+// The initial history of a session: the first entry of its journal, and its original form.
 import {
 	type AssistantContent,
 	AssistantMessage,
@@ -30,7 +30,7 @@ export async function seed(
 	const { journal } = host;
 	const history = answered(messages.flatMap(historyMessage));
 	const [first, second] = await journal.read(storeKey, { limit: 2 });
-	// A session that was never made whole, for its process died, is begun anew.
+	// A session whose creation was interrupted by a crash is created again.
 	if (first !== undefined && (first.fact.kind !== "folded" || second !== undefined)) throw sessionExists();
 	if (history.length === 0 && first === undefined) return;
 	const acquired = await journal.acquire(storeKey);
@@ -42,7 +42,7 @@ export async function seed(
 	await acquired.lease.release();
 }
 
-/** The history that a session was made with, as it was given. */
+/** The initial history of a session in its original form. */
 export async function seeded(host: Host, storeKey: string): Promise<readonly unknown[] | undefined> {
 	return (await setupValues(host, storeKey).get("history")) as readonly unknown[] | undefined;
 }
@@ -75,7 +75,7 @@ function historyMessage(given: unknown, index: number): Message[] {
 					return [];
 				}
 				if (part?.type === "text") return [{ type: "text", text: String(part.text) }];
-				// What a provider ran by itself, and named, is its own to know.
+				// A named tool that a provider ran itself is known to the provider only.
 				if (
 					part?.type === "providerToolCall" ||
 					part?.type === "providerToolResult" ||

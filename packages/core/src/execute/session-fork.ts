@@ -1,4 +1,4 @@
-// What a fork of a session is asked with and where it comes from, and what the turns of a session are worked on with.
+// The options and the origin of a session's fork, and the agent of a session's turns.
 import type { Caller } from "../caller/index.ts";
 import type { ChosenOptions } from "./read-input.ts";
 
@@ -22,7 +22,7 @@ export interface SessionOrigin {
 	readonly seq: number;
 }
 
-/** What the turns of a session are worked on with, beside what plugins and sub-agents add. */
+/** The agent of a session's turns, apart from additions by plugins and sub-agents. */
 export interface SessionAgentInfo {
 	readonly model: string | undefined;
 	readonly system: string | undefined;

@@ -14,7 +14,7 @@ export interface LoggedEvent {
 
 /** How a log is followed. */
 export interface FollowLogOptions extends FollowOptions {
-	/** An error of a run as it is shown. Default: as it is. */
+	/** Converts an error of a run. Default: unchanged. */
 	readonly shown?: ShownError | undefined;
 	/** Called before a batch with the session that it is of: another one is made under the same id after a deletion. */
 	readonly reads?: ((incarnation: string | undefined) => void) | undefined;

@@ -100,7 +100,7 @@ export interface ErrorMessage {
 	readonly role: "error";
 	readonly error: string;
 	readonly code: string;
-	/** What it had said. */
+	/** The partial text. */
 	readonly partial?: AssistantSessionMessage;
 	readonly timestamp: number;
 }

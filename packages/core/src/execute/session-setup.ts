@@ -1,8 +1,8 @@
-// What `createSession` was called with, and its options: kept beside its journal. Its tools are kept as the model sees
-// them; functions are bound again by name.
+// The arguments of `createSession`, and its options, stored with its journal. Tools are stored as the model sees them;
+// functions are bound again by name.
 import type { FirstValue, Host, SessionValues } from "../host/index.ts";
 
-/** A tool as it is kept. */
+/** A stored tool. */
 export interface StoredTool {
 	readonly name: string;
 	readonly label?: string;
@@ -16,7 +16,7 @@ export interface StoredTool {
 	readonly needsApproval?: true;
 }
 
-/** What a session was made with, and its options as they are now. */
+/** The initial context of a session, and its current options. */
 export interface SessionSetup {
 	readonly systemPrompt?: string;
 	readonly tools: readonly StoredTool[];
@@ -34,7 +34,7 @@ export function setupValues({ values }: Host, storeKey: string): SessionValues {
 	return values.values(storeKey, owner);
 }
 
-/** What a session is made with, as a value that comes with its first entries. */
+/** The initial context of a session, as a value that is committed with its first entries. */
 export function firstSetup(setup: SessionSetup): readonly FirstValue[] {
 	return [{ owner, name: "session", value: setup }];
 }
@@ -44,7 +44,7 @@ export async function deleteSetup({ values }: Host, storeKey: string): Promise<v
 	if (values.goWithSession !== true) await values.deleteSession(storeKey);
 }
 
-/** What a session keeps; undefined when there is no such session. */
+/** The stored setup of a session; undefined if it does not exist. */
 export async function readSetup(host: Host, storeKey: string): Promise<SessionSetup | undefined> {
 	return (await setupValues(host, storeKey).get("session")) as SessionSetup | undefined;
 }

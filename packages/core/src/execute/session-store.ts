@@ -46,8 +46,9 @@ export class SessionStore {
 	}
 
 	/**
-	 * Makes or restores a session, as `createSession` does. It is bound to its store, so it can stand in for that function.
-	 * @throws HoldfastError `unknown_model`, `session_exists` for an id that this store holds, and what `createSession` throws.
+	 * Creates or restores a session, as `createSession` does. It is bound to its store, so it can replace that function.
+	 * @throws HoldfastError `unknown_model`, `session_exists` for an id that this store holds, and the errors of
+	 * `createSession`.
 	 */
 	readonly create = <const Tools extends ToolSet = ToolSet, const Schema extends OutputSchema = OutputSchema>(
 		id: string,
@@ -80,7 +81,7 @@ export class SessionStore {
 		return this.#sessions.get(id)?.messages;
 	}
 
-	/** Lets go of a session, and says whether it held it. The `host` keeps what it stores of it. */
+	/** Releases a session, and returns whether it was held. The `host` keeps its stored data. */
 	delete(id: string): boolean {
 		return this.#sessions.delete(id);
 	}

@@ -1,11 +1,11 @@
-// The tools of a session: as they are kept with it, and as its agent has them. A function is bound again by its
-// tool's name, and a tool that had one never becomes one of the caller's.
+// The tools of a session: in stored form, and in the form of its agent. A function is bound again by its tool's name, and
+// a tool that had one never becomes a remote one.
 import { HoldfastError } from "@holdfast/upp";
 import type { AgentOptions } from "../agent/index.ts";
 import { type AnyTool, type EngineTool, normaliseTools, validatingSchema } from "../tools/index.ts";
 import type { StoredTool } from "./session-setup.ts";
 
-/** The tools of a session: those that are given now, and what it keeps beside them. */
+/** The tools of a session: the given ones, and the stored ones. */
 export function boundTools(
 	stored: readonly StoredTool[],
 	given: AgentOptions["tools"],
@@ -25,14 +25,14 @@ export function boundTools(
 	return [...registered, ...kept];
 }
 
-/** The tool with that function, as it was when the session was made. */
+/** The tool with that function, in the form it had when the session was created. */
 function bound({ source, parameters }: EngineTool, tool: Omit<StoredTool, "kind">): AnyTool {
 	if (JSON.stringify(parameters) === JSON.stringify(tool.parameters)) return { ...source, name: tool.name };
 	const schema = "inputSchema" in source ? "inputSchema" : "parameters";
 	return { ...source, ...tool, [schema]: tool.parameters };
 }
 
-/** A local tool whose function is not given any more never becomes a remote one. */
+/** A local tool whose function is missing never becomes a remote one. */
 function missing(name: string): never {
 	throw new HoldfastError(
 		"tool_not_registered",
@@ -40,7 +40,7 @@ function missing(name: string): never {
 	);
 }
 
-/** A tool as it is kept with a session. */
+/** A tool in the form stored with a session. */
 export function storedTool(tool: EngineTool): StoredTool {
 	const { name, label, description, parameters, kind, timeoutMs, source } = tool;
 	return {

@@ -33,7 +33,7 @@ export class SessionView {
 	/** Id of the model that answered last. */
 	model: string | undefined;
 	pendingToolCalls: readonly PendingSessionCall[] | undefined;
-	/** What the run that is under way waits for, other than answers to calls. */
+	/** The wait of the current run, other than for answers to calls. */
 	waiting: SessionWait | undefined;
 	/** The last run; events after `after` are its own, over all its suspensions. */
 	lastRun: { readonly runId: string; readonly after: string } | undefined;
@@ -71,7 +71,7 @@ export class SessionView {
 		return run?.status === "running" || run?.status === "waiting" ? run.runId : undefined;
 	}
 
-	/** Reads what was added; callers that come meanwhile wait for their turn. */
+	/** Reads new entries; concurrent callers take turns. */
 	refresh(): Promise<void> {
 		const refreshed = this.#refreshing.then(() => this.#readOn());
 		this.#refreshing = refreshed.catch(() => {});

@@ -7,13 +7,13 @@ import { Recent } from "./recent.ts";
 import type { SessionSetup, StoredTool } from "./session-setup.ts";
 import { boundTools } from "./session-tools.ts";
 
-/** What the agents of turns are made of. */
+/** The parts of the agents of turns. */
 export interface TurnAgentParts {
-	/** What the agents of all sessions have: model, system prompt, tools, prices and so on. */
+	/** The common options of all sessions' agents: model, system prompt, tools, prices and so on. */
 	readonly agent: AgentOptions;
 	/** The model that is meant by a name. Default: only the agent's own model, by its id. */
 	readonly models?: ((name: string) => AgentOptions["model"] | Promise<AgentOptions["model"]>) | undefined;
-	/** The tools of createSession() as they are given now: those that a session keeps have their functions by name. @internal */
+	/** The given tools of createSession(): stored tools get their functions from them by name. @internal */
 	readonly bound?: ReadonlyMap<string, EngineTool> | undefined;
 	/**
 	 * The schema that arguments for a tool which a session keeps are checked with. The model sees the tool's own. Default: that
@@ -22,7 +22,7 @@ export interface TurnAgentParts {
 	readonly checkedSchema?: (tool: Pick<StoredTool, "name" | "parameters">) => StoredTool["parameters"];
 }
 
-/** What a session has beside what it keeps. */
+/** The agent of a session apart from its stored setup. */
 export interface GivenAgent {
 	/** A model that was given by itself, and not by its name. */
 	readonly model?: AgentOptions["model"];
@@ -50,15 +50,15 @@ export class TurnAgents {
 		this.#own = normaliseTools(parts.agent.tools);
 	}
 
-	/** The name of the model of a session of which nothing else is said. */
+	/** The name of the default model. */
 	get modelId(): string | undefined {
 		return modelIdOf(this.#parts.agent.model);
 	}
 
 	/**
-	 * What the session's turns have.
+	 * The agent of the session's turns.
 	 *
-	 * Rejects with `unknown_model`, `model_missing`, and what is wrong with its tools.
+	 * Rejects with `unknown_model`, `model_missing`, and problems with its tools.
 	 * @internal
 	 */
 	async of(stored: SessionSetup, { model, own }: GivenAgent = {}): Promise<TurnOptions> {
@@ -115,7 +115,7 @@ export class TurnAgents {
 		};
 		const system = systemPrompt ?? agent.system ?? agent.instructions;
 		const tools = boundTools(kept, agent.tools, bound, checkedSchema);
-		// What cannot be an agent is refused before the session keeps it.
+		// An invalid agent is refused before it is stored.
 		checkModel({ model, tools });
 		normaliseTools(tools);
 		return {

@@ -1,18 +1,18 @@
-// What the turns that are about to begin have: what their sessions keep was just read, and is not read again for them.
+// The setups of turns that are about to start: they were just read, and are not read again.
 import type { AgentOptions } from "../agent/index.ts";
 import type { SessionSetup } from "./session-setup.ts";
 
 export class TurnSetups {
 	readonly #read = new Map<string, SessionSetup>();
-	/** Models that were given as they are, and not by a name, by session key. */
+	/** Models given as objects instead of names, by session key. */
 	readonly #models = new Map<string, AgentOptions["model"]>();
 
-	/** What the session of a key keeps, as far as a turn that begins has read it. */
+	/** The session's setup, if a starting turn has read it. */
 	of(key: string): SessionSetup | undefined {
 		return this.#read.get(key);
 	}
 
-	/** A turn of this session was begun, or refused. */
+	/** A turn of this session was started or refused. */
 	forget(key: string): void {
 		this.#read.delete(key);
 	}
@@ -22,7 +22,7 @@ export class TurnSetups {
 		this.#read.set(key, setup);
 	}
 
-	/** The model that the session was given as it is. */
+	/** The model object that was given for the session. */
 	modelOf(key: string): AgentOptions["model"] {
 		return this.#models.get(key);
 	}
