@@ -22,7 +22,7 @@ import {
 	watchNew,
 } from "./streams/index.ts";
 
-/** What a platform knows of the connection of a request, and may do with it. */
+/** A platform's information about and control over the connection of a request. */
 export interface Connection {
 	/** Address of the peer. Where the platform does not report it, failed attempts to authenticate are not limited. */
 	readonly address?: string | undefined;
@@ -34,11 +34,11 @@ export interface Connection {
 
 /** A session's events in the shape of another protocol. */
 export interface Projection extends Omit<ProjectionOptions, "caller" | "sent" | "failed"> {
-	/** Headers beside those of every stream. */
+	/** Headers in addition to those of every stream. */
 	readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What the log learns while a request is answered. */
+/** Data for the log, collected while a request is answered. */
 export interface Notes {
 	sessionId?: string;
 	/** Set by a stream, which is logged when it ends. */
@@ -84,7 +84,7 @@ export class Exchange {
 		return this.#parts.options.isProtected;
 	}
 
-	/** The sessions. What is asked of them is asked for `caller`. */
+	/** The sessions. Requests are made on behalf of `caller`. */
 	get service(): SessionService {
 		return this.#parts.service;
 	}
@@ -187,7 +187,7 @@ export class Exchange {
 	}
 
 	/**
-	 * Deletes a session. Who watches it gets what it has said, and no one gets that from now on.
+	 * Deletes a session. Its watchers receive everything up to the deletion, and no one receives it afterwards.
 	 * @throws HoldfastError `session_not_found`.
 	 */
 	async delete(sessionId: string): Promise<void> {
@@ -253,9 +253,9 @@ export class Exchange {
 	}
 
 	/**
-	 * Sends what a source has over the WebSocket that the request asks for: a message of text for each piece. What the other
-	 * side sends is not read. The response is not sent.
-	 * @throws HoldfastError `rate_limited`; `invalid_argument` where the request does not ask for one.
+	 * Sends the output of a source over the WebSocket that the request asks for: one text message for each piece.
+	 * Incoming messages are ignored. The response is not sent.
+	 * @throws HoldfastError `rate_limited`; `invalid_argument` if the request does not ask for one.
 	 */
 	webSocket(sessionId: string, start: StartSource): Response {
 		const { upgrade } = this.#connection;

@@ -1,5 +1,6 @@
-// A fetch handler over a session service: lets a request in or refuses it, finds its route, answers, logs and counts.
-// The order at the door: host and origin, who it is, how often; no body is read and no model called before (I7, I9).
+// A fetch handler over a session service: it admits or refuses a request, finds its route, answers, logs and counts. It
+// checks host and origin first, then the identity, then the rate; until then no body is read and no model called (I7,
+// I9).
 
 import { HoldfastError } from "holdfast";
 import { readCaller } from "holdfast/execute";
@@ -28,7 +29,7 @@ export interface Handler {
 	readonly isAuthenticated: boolean;
 }
 
-/** What a request is and how it went, for the log. */
+/** A request and its outcome, for the log. */
 interface Visit {
 	readonly request: Request;
 	readonly connection: Connection;
@@ -42,11 +43,11 @@ interface Visit {
 	code: string | undefined;
 }
 
-/** Every caller where nobody is authenticated. */
+/** Every caller when there is no authentication. */
 const anybody: ServedCaller = { tenant: "default" };
 
 /**
- * Makes a handler of requests from a session service. It runs wherever `Request` and `Response` do.
+ * Creates a request handler from a session service. It runs on every platform with `Request` and `Response`.
  * @throws HoldfastError `invalid_option`, `conflicting_options`.
  */
 export function createHandler(given: HandlerOptions): Handler {
@@ -114,7 +115,7 @@ type Environment = { Bindings: { visit: Visit } };
 /** Mounts the table, and answers what is not in it. */
 function mount(routes: readonly Route[], parts: Parts): Hono<Environment> {
 	const app = new Hono<Environment>();
-	// Whatever the order of the table: a route for all paths below one takes nothing from those that are named.
+	// In any order of the table: a catch-all route never takes a request from a named one.
 	const isForAll = ({ path }: Route): boolean => path.endsWith("*");
 	for (const route of [...routes.filter((each) => !isForAll(each)), ...routes.filter(isForAll)]) {
 		app.on(route.method, route.path, (context) => {

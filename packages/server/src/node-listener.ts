@@ -144,7 +144,7 @@ function isForWebSocket({ headers }: IncomingMessage): boolean {
 	return headers.upgrade?.toLowerCase() === "websocket";
 }
 
-/** Headers of which a request has one at most: of two, a proxy may heed the one and this server the other. */
+/** Headers that a request may have only once: with two, a proxy could use one and this server the other. */
 const single: ReadonlySet<string> = new Set(["host", "authorization", "origin", "content-type"]);
 
 function isAmbiguous({ rawHeaders }: IncomingMessage): boolean {
@@ -164,7 +164,7 @@ function refuseOnNode(error: HoldfastError, outgoing: ServerResponse): void {
 	outgoing.end(JSON.stringify({ error: message, code }));
 }
 
-/** A client that has its answer and goes on sending the body is disconnected, once it has had time to read the answer. */
+/** Disconnects a client that keeps sending its body after the answer, once it has had time to read the answer. */
 function cutOffSoon(incoming: IncomingMessage): void {
 	if (incoming.complete) return;
 	setTimeout(() => {

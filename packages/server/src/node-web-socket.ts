@@ -1,5 +1,5 @@
-// Streams over WebSockets on Node. A request for one passes the same door as every other request: what is refused there is
-// answered as HTTP, and never becomes a socket.
+// Streams over WebSockets on Node. Such a request passes the same checks as every other: a refusal is an HTTP response,
+// and never opens a socket.
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
@@ -94,7 +94,7 @@ function requestOf(incoming: IncomingMessage): Request {
 
 async function refuseUpgrade(socket: Duplex, response: Response): Promise<void> {
 	const body = Buffer.from(await response.arrayBuffer());
-	// What is no stream is no answer to somebody who asks for one.
+	// A response without a stream does not answer a request for one.
 	const status = response.ok ? 426 : response.status;
 	const lines = [`HTTP/1.1 ${status} Refused`, "connection: close", `content-length: ${body.length}`];
 	for (const [name, value] of response.headers)

@@ -1,4 +1,4 @@
-// The options of a handler, parsed once at the door.
+// The options of a handler, parsed once on entry.
 import { checkOptionNames, readDuration } from "@holdfast/upp";
 import { HoldfastError } from "holdfast";
 import type { StoreStats } from "holdfast/host";
@@ -28,16 +28,16 @@ export interface HandlerOptions {
 	 */
 	readonly authenticate?: Authenticate;
 	/**
-	 * Keys and their tenants, sent as `Authorization: Bearer KEY` or `X-API-Key: KEY`. Kept as digests. A choice beside
-	 * `authenticate` for servers whose keys are known when they start. Default: none.
+	 * Keys and their tenants, sent as `Authorization: Bearer KEY` or `X-API-Key: KEY`. Stored as digests. An alternative
+	 * to `authenticate` for servers whose keys are known at startup. Default: none.
 	 */
 	readonly apiKeys?: Readonly<Record<string, string>>;
 	/**
-	 * Attempts to authenticate that may fail from one address (of IPv6, one /64 network) in a window. Beyond them it gets
-	 * 429 until the window is over, and what it sends is not looked at, save what that address was let in with before, for
-	 * many may share one. A request without a key is no attempt. Less stops a guesser earlier, and sooner keeps out those
-	 * who share its address and come for the first time. Counted in this process. `"unlimited"` leaves it to a proxy
-	 * in front of the server. Default 100 in 60,000 ms.
+	 * The number of failed authentication attempts from one address (for IPv6, one /64 network) per window. Beyond it the
+	 * address gets 429 until the window ends, and its requests are not examined, except with credentials that it has used
+	 * successfully, because many may share one. A request without a key is not an attempt. A lower value stops guessing
+	 * earlier, but also locks out new users of a shared address sooner. Counted in this process. `"unlimited"` leaves it
+	 * to a proxy in front of the server. Default 100 in 60,000 ms.
 	 */
 	readonly failedAttempts?: FailedAttempts | "unlimited";
 	/**
@@ -52,8 +52,8 @@ export interface HandlerOptions {
 	 */
 	readonly allowUnauthenticated?: boolean;
 	/**
-	 * Host names without a port that this server answers to, beside loopback names. Default: with authentication every
-	 * name, without it loopback names only, against DNS rebinding.
+	 * Host names without a port that this server answers to, in addition to loopback names. Default: with authentication
+	 * every name, without it loopback names only, against DNS rebinding.
 	 */
 	readonly allowedHosts?: readonly string[];
 	/**
@@ -75,10 +75,10 @@ export interface HandlerOptions {
 	 */
 	readonly heartbeatMs?: number;
 	/**
-	 * Bytes kept for one reader of a stream that is slower than its run; beyond them it reads from the sessions' store at
-	 * its own pace, and one that has stopped reading is disconnected after five seconds. So is one for whom so much waits of a
-	 * large record, when 64 times as much waits for all readers. More spares reads and costs memory a
-	 * session. Default 1 MiB.
+	 * Bytes buffered for one reader of a stream that is slower than its run; beyond them it reads from the sessions'
+	 * store at its own pace, and a reader that has stopped is disconnected after five seconds. So is one with as much
+	 * waiting of a large record, when 64 times as much waits for all readers. A higher value saves reads and costs memory
+	 * per session. Default 1 MiB.
 	 */
 	readonly maxBufferedBytes?: number;
 	/** Requests a tenant may make in a window; more answer 429. Counted in this process. Default: no limit. */
@@ -86,9 +86,9 @@ export interface HandlerOptions {
 	/** Runs a tenant may have under way that came in here; more answer 429. Default: no limit. */
 	readonly maxConcurrentRuns?: number;
 	/**
-	 * Streams a tenant may have open; more answer 429, and a run is refused before it is accepted. One whose reader has
-	 * stopped reading keeps its largest record in memory until it is let go. `"unlimited"` leaves it to a proxy
-	 * in front of the server. Counted in this process. Default 1,000.
+	 * The number of open streams of a tenant; further ones answer 429, and a run is refused before it is accepted. A
+	 * stream whose reader has stopped keeps its largest record in memory until it is closed. `"unlimited"` leaves it to a
+	 * proxy in front of the server. Counted in this process. Default 1,000.
 	 */
 	readonly maxStreams?: number | "unlimited";
 	/** Called with every request and with errors whose details callers do not get; must not throw. Default: nothing is logged. */
@@ -98,7 +98,7 @@ export interface HandlerOptions {
 	 * store of `service`.
 	 */
 	readonly storeStats?: () => Promise<StoreStats>;
-	/** Routes beside the server's own; they share its authentication, limits, streams and OpenAPI document. */
+	/** Routes in addition to the server's own; they share its authentication, limits, streams and OpenAPI document. */
 	readonly routes?: readonly Route[];
 }
 

@@ -3,7 +3,7 @@
 import { HoldfastError, type Host } from "holdfast";
 import { type SessionService, type SessionServiceOptions, sessionService } from "./service/index.ts";
 
-/** What a service is made of. */
+/** The parts of a service. */
 export interface ServedAgent extends Omit<SessionServiceOptions, "host"> {
 	/** Where sessions live. The caller closes it. Default: the agent's own `host`, else one of the server's own over `db`. */
 	readonly host?: Host;

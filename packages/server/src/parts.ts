@@ -1,4 +1,4 @@
-// What the requests of a handler share.
+// Parts shared by the requests of a handler.
 
 import { AttemptLimiter, RateLimiter, Slots } from "./access/index.ts";
 import type { ResolvedOptions } from "./options.ts";
@@ -12,7 +12,9 @@ export interface Parts {
 	readonly service: SessionService;
 	readonly feeds: FeedTable;
 	readonly streams: StreamTable;
-	/** What a tenant has at once. Undefined where nothing outlives a request, for nobody would count it down. */
+	/**
+	 * A tenant's concurrent resources. Undefined if nothing outlives a request, because they could not be counted down.
+	 */
 	readonly slots: TenantSlots | undefined;
 	readonly rate: RateLimiter | undefined;
 	readonly attempts: AttemptLimiter | undefined;
@@ -23,7 +25,7 @@ export interface Parts {
 	readonly stopObserving: () => void;
 }
 
-/** What is counted of each tenant. */
+/** The counted resources of each tenant. */
 export interface TenantSlots {
 	/** Runs that came in here and are under way. */
 	readonly runs: Slots;

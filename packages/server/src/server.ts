@@ -29,7 +29,7 @@ export interface Listening {
 
 /** A server. */
 export interface Server {
-	/** Answers one request, wherever it came from. */
+	/** Answers one request from any source. */
 	readonly fetch: Handler["fetch"];
 	/**
 	 * Listens on Node, and resumes what an earlier process left.
@@ -38,8 +38,8 @@ export interface Server {
 	 */
 	listen(options?: ListenOptions): Promise<Listening>;
 	/**
-	 * Refuses new POSTs, lets runs finish for a while, ends the streams and stops listening. Sessions stay as they are.
-	 * A second call waits for the first.
+	 * Refuses new POSTs, lets runs finish for a while, ends the streams and stops listening. Sessions are unchanged. A
+	 * second call waits for the first.
 	 */
 	close(options?: CloseOptions): Promise<void>;
 }
@@ -99,7 +99,7 @@ export function createServer(options: ServerOptions): Server {
 	};
 }
 
-/** What `listen` takes: a service, or the agent to make one of. */
+/** Options of `listen`: a service, or the agent to create one from. */
 export type ListeningServerOptions = ListenOptions &
 	Omit<HandlerOptions, "service"> &
 	(

@@ -1,5 +1,5 @@
-// The stage `admit`: each fact of an append goes through every interceptor that admits, in order, and comes out as it is
-// committed, with the notes that share the append.
+// The stage `admit`: each fact of an append passes every interceptor that admits, in order, and is committed in the
+// resulting form, with the notes that share the append.
 import { guarded, HoldfastError, isHoldfastError, messageOf } from "@holdfast/upp";
 import type { Fact, Noted } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
@@ -8,13 +8,13 @@ import { DeltaGate } from "./delta-gate.ts";
 import type { Admission, AuditNote, DeltaStage, Stages } from "./interceptor.ts";
 import { type NamedStages, policyInvalid } from "./join-stages.ts";
 
-/** What the facts and the deltas of a run go through. */
+/** The admission of a run's facts and deltas. */
 export interface Admitting {
 	/** The facts to commit in place of these. `step` is that of the run. Throws what an interceptor refused with. */
 	facts(given: readonly Fact[], step: number): MaybePromise<readonly Fact[]>;
-	/** Whether somebody is asked about a fact who may wait for the session it belongs to. */
+	/** Whether an interceptor that may wait for the fact's session is asked about it. */
 	mayWait(fact: Fact): boolean;
-	/** What the deltas go through; absent where none may be emitted before its fact. */
+	/** The admission of deltas; absent if none may be emitted before its fact. */
 	readonly deltas?: DeltaGate | undefined;
 }
 
@@ -24,7 +24,7 @@ interface Admitter {
 	readonly kinds: readonly Fact["kind"][] | undefined;
 }
 
-/** What a list admits through; undefined when nobody in it admits. */
+/** The admission of a list; undefined if no interceptor admits. */
 export function admittingOf(list: readonly NamedStages[]): Admitting | undefined {
 	const admitting = list.filter(({ stages }) => stages.admit !== undefined);
 	if (admitting.length === 0) return undefined;
@@ -44,7 +44,7 @@ function isAsked({ kinds }: Admitter, { kind }: Fact): boolean {
 	return kinds === undefined || kinds.includes(kind);
 }
 
-/** Undefined where an `admit` does not say what it does to deltas: then they wait for the fact. */
+/** Undefined if an `admit` does not declare its effect on deltas: they then wait for the fact. */
 function gateOf(admitting: readonly NamedStages[]): DeltaGate | undefined {
 	const gated: DeltaStage[] = [];
 	for (const { name, stages } of admitting) {
@@ -59,7 +59,7 @@ function gateOf(admitting: readonly NamedStages[]): DeltaGate | undefined {
 	return new DeltaGate(gated);
 }
 
-/** What an interceptor gives, at once or later; what it throws names it. */
+/** The result of an interceptor, at once or later; an error is attributed to it. */
 function naming<T>(name: string, stage: string, call: () => MaybePromise<T>): MaybePromise<T> {
 	return guarded(call, (error) => {
 		throw refusal(name, stage, error);
@@ -81,7 +81,7 @@ interface Batch {
 	readonly admitted: Fact[];
 }
 
-// Each fact of each run comes by here: where nobody needs time, no closure is made.
+// Called for every fact of every run: without asynchronous work, it allocates no closure.
 
 /** One fact after the other; a promise only from the first admitter that needs time. */
 function admitFrom(batch: Batch, from: number): MaybePromise<readonly Fact[]> {

@@ -55,7 +55,7 @@ const unstated =
 	"it is asked about inputs, and has no `admitWaiting` for those that wait in a session's inbox. Give it a function that " +
 	'replaces what `admit` replaces, or "as-is" if `admit` changes no input; or leave inputs out of its `admits`';
 
-/** What a list admits waiting facts through; undefined when no entry has the stage. */
+/** The admission of waiting facts by a list; undefined if no entry has the stage. */
 export function admitWaitingOf(list: readonly MiddlewareEntry[]): AdmitWaiting | undefined {
 	const admitters = list.flatMap((entry): Admitter[] => {
 		const { name, admitWaiting } = entry as Interceptor;
@@ -66,7 +66,7 @@ export function admitWaitingOf(list: readonly MiddlewareEntry[]): AdmitWaiting |
 	return (fact) => admitters.reduce(admittedBy, fact);
 }
 
-/** Nobody waits for it. */
+/** The result is not awaited. */
 function later(given: Promise<unknown>): string {
 	given.catch(() => {});
 	return "it returned a promise, and must answer at once";

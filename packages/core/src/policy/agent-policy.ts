@@ -8,7 +8,7 @@ import { type MiddlewareEntry, middlewareStages } from "./middleware/middleware-
 import type { PluginSet } from "./plugins/plugin-set.ts";
 import { isCallKey, type PluginTurn, type PolicyAgent, type PolicyRun } from "./policy-run.ts";
 
-/** Who carries out tools: the engine, or the model itself, and then no interceptor is asked about them. */
+/** The executor of tools: the engine, or the model itself, in which case no interceptor is asked about them. */
 export type WhoseTools = "engine-tools" | "own-tools";
 
 export interface PolicyOptions {
@@ -18,7 +18,7 @@ export interface PolicyOptions {
 	/** Absent without one. */
 	readonly plugins?: PluginSet | undefined;
 	readonly tools: WhoseTools;
-	/** Where interceptors keep values beside sessions. */
+	/** The storage for interceptors' values of sessions. */
 	readonly values: ValueStore;
 }
 
@@ -46,7 +46,7 @@ export class AgentPolicy {
 		return plugins === undefined ? list : [...list, ...plugins.stages(run, tools)];
 	}
 
-	/** Values that an owner keeps beside a session; of a call, until it is over. */
+	/** An owner's values of a session; for a call, until its end. */
 	values(sessionKey: string, owner: string): SessionValues {
 		return this.#options.values.values(sessionKey, owner);
 	}
@@ -56,7 +56,7 @@ export class AgentPolicy {
 		await this.#options.plugins?.turnAfter(run, outcome);
 	}
 
-	/** A call is over: what was kept for it goes. */
+	/** A call has ended: its values are dropped. */
 	callOver({ sessionKey }: PluginTurn): void {
 		void this.#options.values.deleteSession(sessionKey); // in memory
 	}

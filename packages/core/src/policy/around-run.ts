@@ -6,7 +6,7 @@ import type { GenerateResult } from "../state/index.ts";
 import type { Stages } from "./interceptor.ts";
 import type { ChangedContext, RunContext } from "./policy-run.ts";
 
-/** What surrounds a run. */
+/** The functions around a run. */
 export interface Around extends Pick<Stages, "before" | "after" | "onError"> {
 	readonly name?: string;
 }
@@ -33,7 +33,7 @@ export class AroundRun {
 		}
 	}
 
-	/** What the caller gets of a run that completed. */
+	/** The caller's result of a completed run. */
 	async completed(given: GenerateResult): Promise<GenerateResult> {
 		let result = given;
 		while (this.#entered > 0) {
@@ -47,7 +47,7 @@ export class AroundRun {
 		return result;
 	}
 
-	/** What the caller gets of a run that failed. Rejects with that error, unless an `onError` gave a result. */
+	/** The caller's result of a failed run. Rejects with its error, unless an `onError` returned a result. */
 	async failed(error: unknown): Promise<GenerateResult> {
 		// Those that were not reached are asked as well: an error handler may be anywhere in the list.
 		return this.completed(await this.#afterError(this.#list.length, error));
@@ -63,7 +63,7 @@ export class AroundRun {
 				this.#entered = Math.min(this.#entered, at);
 				return result;
 			} catch {
-				// What went wrong first is what the caller must hear of.
+				// The first error is the one to report.
 			}
 		}
 		throw error;

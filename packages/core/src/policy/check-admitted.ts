@@ -1,5 +1,5 @@
-// Whether what an interceptor made of a fact is a fact that readers of the journal accept: of the same kind, with the
-// same ids, places and outcome of a run; only what was said, given and noted may be other than it was.
+// Checks that an interceptor's replacement of a fact is acceptable to readers of the journal: the same kind, ids,
+// positions and run outcome; only content, values and notes may change.
 import {
 	type AssistantMessage,
 	isAssistantMessage,
@@ -58,7 +58,7 @@ const outcomes: ReadonlySet<string> = new Set(
 /** Topics that the engine itself acts on. */
 const ownTopics: ReadonlySet<string> = new Set(["suspended", "model-retry", "model-failed"]);
 
-/** What is wrong with a fact that replaces another; undefined when nothing is. */
+/** The fault of a replaced fact; undefined if it is valid. */
 export function faultOf(given: Fact, admitted: unknown): string | undefined {
 	if (typeof admitted !== "object" || admitted === null) return "what it returned as `fact` is no fact";
 	const fact = admitted as Fact;
@@ -75,7 +75,7 @@ export function faultOf(given: Fact, admitted: unknown): string | undefined {
 	return faultOfContent(given, fact) ?? faultOfWriting(fact);
 }
 
-/** What is wrong with a note that shall be recorded beside a fact. */
+/** The fault of a note to record with a fact. */
 export function faultOfNote(note: unknown): string | undefined {
 	const { topic, value } = (note ?? {}) as Partial<AuditNote>;
 	if (typeof topic !== "string" || topic === "") return "a note of it has no topic";
@@ -150,7 +150,7 @@ function faultOfCalls(given: readonly ToolCall[] = [], calls: readonly ToolCall[
 
 type Waiting = Extract<Fact, { kind: "waiting" | "tools.pending" }>;
 
-/** What is shown may be masked; which calls wait, and for what, must stay. */
+/** Shown data may be masked; the waiting calls and their reasons must stay. */
 function faultOfPending(given: Waiting, fact: Waiting): string | undefined {
 	const kept = ({ calls, children }: Waiting): string =>
 		JSON.stringify([calls, children], (name, value) =>
@@ -178,7 +178,7 @@ function faultOfParent(given: Parent, parent: Parent): string | undefined {
 	return isSame ? undefined : "it changed whose work the run is, which must stay";
 }
 
-/** Who approved what is no content. */
+/** The approver is not content. */
 function faultOfDecision(
 	{ topic, answer: given }: Extract<Fact, { kind: "decision" }>,
 	{ answer }: Extract<Fact, { kind: "decision" }>,
@@ -193,7 +193,7 @@ function faultOfDecision(
 		: "it changed what was approved, which must stay";
 }
 
-/** What the fold reads of a note must stay readable. */
+/** The parts of a note that the fold reads must stay readable. */
 function faultOfValue({ value: given }: Noted, { topic, value }: Noted): string | undefined {
 	try {
 		if (topic === "plan") AgentState.initial().withPlan(value as Parameters<AgentState["withPlan"]>[0]);

@@ -1,5 +1,5 @@
-// What deltas go through before they are emitted: each stage in order, in the order in which the deltas came. A stage may
-// hold text back; it is flushed when the source of the deltas has ended.
+// The admission of deltas before they are emitted: each stage in order, in the order of arrival. A stage may hold text
+// back; it is flushed when the source of the deltas has ended.
 import { after } from "@holdfast/upp";
 import type { MaybePromise } from "../host/index.ts";
 import type { Delta, DeltaSource, DeltaStage } from "./interceptor.ts";
@@ -55,7 +55,7 @@ export class DeltaGate {
 		return passed;
 	}
 
-	/** What a stage releases at the end goes through the stages after it, which then are flushed too. */
+	/** Text that a stage releases at the end passes the later stages, which are then flushed too. */
 	#flushed(source: DeltaSource, from: number, given: readonly Delta[]): MaybePromise<readonly Delta[]> {
 		let passed = given;
 		for (let at = from; at < this.#stages.length; at++) {

@@ -1,5 +1,5 @@
-// The one list of policy: what an interceptor may do at each stage of a run. Middleware and plugins are two faces of it.
-// Every stage is called in the order of the list; `after` and `onError` in reverse.
+// The one list of policy: the actions of an interceptor at each stage of a run. Middleware and plugins are two forms of
+// it. Every stage is called in the order of the list; `after` and `onError` in reverse.
 import type { Message, StreamEvent, TokenUsage } from "@holdfast/upp";
 import type { Entry, Fact } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
@@ -17,7 +17,7 @@ export interface InterceptedCall {
 	readonly input: unknown;
 }
 
-/** What becomes of a call; undefined lets it run as it is. */
+/** The decision about a call; undefined lets it run unchanged. */
 export type ToolCallDecision =
 	| { readonly action: "allow" }
 	| { readonly action: "modify"; readonly input: unknown }
@@ -29,24 +29,24 @@ export type ToolCallDecision =
 export interface InterceptedResult extends InterceptedCall {
 	readonly status: "done" | "error" | "cancelled";
 	readonly output: unknown;
-	/** What went wrong, where the status is not `done`. */
+	/** The error, if the status is not `done`. */
 	readonly error?: unknown;
 }
 
-/** What replaces a result. */
+/** The replacement of a result. */
 export type ReplacedResult = Pick<InterceptedResult, "status" | "output" | "error">;
 
 /** A call of the model that is about to be made. */
 export interface InterceptedModelCall {
 	readonly step: number;
-	/** What the call is for: `act`, `reason`, `plan` or a word of the strategy's own. */
+	/** The purpose of the call: `act`, `reason`, `plan` or the strategy's own tag. */
 	readonly tag: string;
 	readonly modelId: string;
 	/** Fires when the run is stopped. */
 	readonly signal: AbortSignal;
 }
 
-/** What a call of the model gave. */
+/** The answer to a model call. */
 export interface ModelAnswer {
 	readonly message: Message;
 	readonly usage: TokenUsage;
@@ -63,28 +63,28 @@ export type Delta =
 			readonly toolCallId: string;
 			readonly delta: string;
 	  }
-	/** What a tool emits of its sub-agent. */
+	/** An event of a tool's sub-agent. */
 	| { readonly type: "nested"; readonly step: number; readonly toolCallId: string; readonly event: unknown };
 
-/** What deltas belong to: the answer of the model, or a tool call. */
+/** The source of deltas: the answer of the model, or a tool call. */
 export type DeltaSource = { readonly model: true } | { readonly toolCallId: string };
 
 /** Looks at deltas; may hold text back to see what follows, and releases it later. */
 export interface DeltaStage {
 	/** The deltas that are released now: of this one, and of those held so far. */
 	push(delta: Delta): MaybePromise<readonly Delta[]>;
-	/** Their source has ended: the deltas that are released of those held. What is not released is never emitted. */
+	/** Their source has ended: returns the held deltas that are released. Others are never emitted. */
 	flush(source: DeltaSource): MaybePromise<readonly Delta[]>;
 }
 
-/** Something to record beside a fact, in the same append. Strategies do not see it. */
+/** Data to record with a fact, in the same append. Strategies do not see it. */
 export interface AuditNote {
 	readonly topic: string;
 	/** Plain data. */
 	readonly value: unknown;
 }
 
-/** What an interceptor makes of a fact; nothing lets it pass as it is. */
+/** An interceptor's replacement of a fact; undefined leaves it unchanged. */
 export interface Admission {
 	/** The fact to commit in its place: the same kind, with other content. */
 	readonly fact?: Fact;
@@ -94,9 +94,9 @@ export interface Admission {
 
 /** The stages of one run. All are optional; one that throws fails the run with what it threw. */
 export interface Stages {
-	/** Before the run. May return a changed context, for whatever comes later. Not called again when a run is resumed. */
+	/** Called before the run. May return a changed context for later stages. Not called again when a run is resumed. */
 	before?(context: RunContext): Perhaps<ChangedContext>;
-	/** After a run that completed. What it returns is what the caller gets. */
+	/** Called after a completed run. Its return value becomes the caller's result. */
 	after?(context: RunContext, result: GenerateResult): GenerateResult | Promise<GenerateResult>;
 	/** After a run that failed. A result returned here is what the caller gets. */
 	onError?(context: RunContext, error: Error): Perhaps<GenerateResult>;
@@ -108,7 +108,7 @@ export interface Stages {
 	stepAfter?(step: number): MaybePromise<void>;
 	/** Asked after each step, with that step's state; `true` ends the run with what it has. */
 	stop?(state: AgentState): MaybePromise<boolean>;
-	/** What the model sees in place of these messages, in this call only. */
+	/** Replaces the messages that the model sees, in this call only. */
 	assemble?(messages: readonly Message[]): MaybePromise<readonly Message[]>;
 	/** Around a call of the model, which `next` makes: call it once at most. Without it, the answer is the one returned. */
 	modelCall?(call: InterceptedModelCall, next: () => Promise<ModelAnswer>): Promise<ModelAnswer>;
@@ -124,11 +124,13 @@ export interface Stages {
 	/** The kinds of facts that `admit` is asked about: others pass it by. Default: all. */
 	readonly admits?: readonly Fact["kind"][];
 	/**
-	 * What this `admit` does to deltas: a stage of their own, or `as-is` where it changes no text. Default: deltas are not
-	 * emitted, the facts are.
+	 * The effect of this `admit` on deltas: a separate stage, or `as-is` if it changes no text. Default: facts are
+	 * emitted, deltas are not.
 	 */
 	readonly deltas?: DeltaStage | "as-is";
-	/** Called for each fact once it is committed, in order, before its event is emitted. What it throws is dropped. */
+	/**
+	 * Called for each fact once it is committed, in order, before its event is emitted. An error it throws is ignored.
+	 */
 	committed?(entry: Entry): void;
 	/** Whether the run is continued for one more step although the strategy would end it. Asked once each time. */
 	continues?(): boolean;
@@ -143,7 +145,7 @@ export interface Stages {
 export interface Interceptor {
 	/** Name for people, and for errors. */
 	readonly name: string;
-	/** The stages for one run, with whatever state they need; nothing where there is nothing to do. Must not throw. */
+	/** Returns the stages for one run, with their state; undefined for none. Must not throw. */
 	begin(run: PolicyRun): Stages | undefined;
 	/**
 	 * Called before anything is stored that waits for a run to take it in, with the fact that it will become: a message that

@@ -1,5 +1,5 @@
-// Several interceptors as one: each stage calls those that have it, in order. A stage that nobody has is absent, so that
-// it costs nothing.
+// Joins several interceptors: each stage calls those that have it, in order. An unused stage is absent, so that it costs
+// nothing.
 import { HoldfastError, isAssistantMessage, isMessage, isThenable, type Message } from "@holdfast/upp";
 import type { Entry } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
@@ -74,7 +74,7 @@ interface NamedCall<Call> {
 	readonly call: Call;
 }
 
-/** The functions of one stage, in order; undefined when nobody has it. */
+/** The functions of one stage, in order; undefined if there are none. */
 function all<Name extends keyof DrivenStages & keyof Stages>(
 	list: readonly NamedStages[],
 	name: Name,
@@ -177,7 +177,7 @@ function replaced(
 	return from(0, given.status === "done" ? given : { ...given, error: given.output });
 }
 
-/** What is committed stays so, whatever those think who hear of it. */
+/** Committed facts stay committed, even if an observer throws. */
 function heard(stages: readonly NamedCall<NonNullable<Stages["committed"]>>[], entry: Entry): void {
 	for (const { call } of stages) {
 		try {
@@ -186,7 +186,7 @@ function heard(stages: readonly NamedCall<NonNullable<Stages["committed"]>>[], e
 	}
 }
 
-/** What an interceptor returned cannot be used. */
+/** The return value of an interceptor is invalid. */
 export function policyInvalid(name: string, stage: string, why: string): HoldfastError {
 	return new HoldfastError("policy_invalid", `The interceptor "${name}" failed in ${stage}: ${why}.`, {
 		data: { interceptor: name, stage },

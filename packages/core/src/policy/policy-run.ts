@@ -18,13 +18,13 @@ export interface PolicyAgent {
 /** A run on its way to the agent. */
 export interface RunContext {
 	readonly agent: PolicyAgent;
-	/** What the user says. */
+	/** The user's message. */
 	readonly input: Message;
 	/** The state the run starts from; the input is not in it yet. */
 	readonly state: AgentState;
 	/** One object for all functions of a run, written to as an object or as a Map. New for every run, and for a run that is resumed. */
 	readonly metadata: RunMetadata;
-	/** Who asks, where that is known. */
+	/** The requester, if known. */
 	readonly caller?: Caller;
 }
 
@@ -37,7 +37,7 @@ export interface ChangedContext extends Omit<RunContext, "metadata"> {
 export interface PluginTurn {
 	/** The session's key; in a call `call:` and the id of the run. */
 	readonly sessionKey: string;
-	/** Who asked for the run, where that is known. */
+	/** The requester of the run, if known. */
 	readonly caller?: Caller | undefined;
 	/** Fires when the run is stopped. */
 	readonly signal: AbortSignal;
@@ -56,13 +56,13 @@ export interface PolicyRun extends PluginTurn {
 	/** `call`: of `generate`, `stream`, `ask` or `query`. */
 	readonly kind: "call" | "session";
 	readonly runId: string;
-	/** What the `before` stages have made of it so far. Of a run that was resumed: what it began with. */
+	/** The context after the `before` stages so far. For a resumed run: its initial context. */
 	readonly context: RunContext;
-	/** What is committed of the run so far, after a position; of a call nothing. */
+	/** The committed entries of the run so far, after a position; none for a call. */
 	entries(after?: number): Promise<readonly Entry[]>;
-	/** What the strategy has folded of it so far; undefined where it folds nothing, or could not. */
+	/** The strategy's folded value so far; undefined if it has no fold, or the fold failed. */
 	folded(): unknown;
-	/** What an owner keeps beside the session; in a call, until the call is over. */
+	/** An owner's values of the session; in a call, until its end. */
 	values(owner: string): SessionValues;
 }
 

@@ -1,4 +1,4 @@
-// What the functions of one run note for each other. It is written to as a plain object, or as a Map.
+// Notes that the functions of one run share. It can be written to as a plain object, or as a Map.
 
 /**
  * Notes of one run. `metadata.startedAt = 1` and `metadata.set("startedAt", 1)` do the same, as do `metadata.startedAt` and
@@ -23,7 +23,7 @@ export class RunMetadata {
 		return Object.hasOwn(this, name);
 	}
 
-	/** Removes a name. Returns whether it was there. */
+	/** Removes a name. Returns whether it existed. */
 	delete(name: string): boolean {
 		return Object.hasOwn(this, name) && delete this[name];
 	}

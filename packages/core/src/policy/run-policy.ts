@@ -1,5 +1,5 @@
-// The policy of one run: the stages of its list, joined for the engine, with what is overlaid on the run and what the
-// `before` stages show the model in place of what was said.
+// The policy of one run: the stages of its list, joined for the engine, with the overlays of the run and the replacements
+// by `before` stages.
 import type { Message, UserMessage } from "@holdfast/upp";
 import type { Mutable } from "../facts/index.ts";
 import type { GenerateResult } from "../state/index.ts";
@@ -16,7 +16,7 @@ export interface RunPolicyOptions {
 	readonly list: readonly NamedStages[];
 	/** Id of the message that began the run. */
 	readonly inputId: string;
-	/** Default: stages are called as they are. */
+	/** Default: stages are called directly. */
 	readonly within?: Within;
 }
 
@@ -24,10 +24,10 @@ const nobody: readonly Around[] = [];
 const noStages: DrivenStages = {};
 
 export class RunPolicy {
-	/** What the engine calls. More is added when an overlay comes. */
+	/** The engine's stages. An overlay adds more. */
 	readonly stages: DrivenStages;
 	readonly admitting: Admitting | undefined;
-	/** Who is around the run; empty where nobody is. */
+	/** The functions around the run; empty if there are none. */
 	readonly around: readonly Around[];
 	readonly #inputId: string;
 	readonly #ofList: DrivenStages;
@@ -86,7 +86,7 @@ export class RunPolicy {
 		return this.#through?.context;
 	}
 
-	/** What the caller gets of a recorded run that ended. */
+	/** The caller's result of an ended recorded run. */
 	async leave(end: () => Promise<GenerateResult>): Promise<GenerateResult> {
 		const around = this.#through;
 		if (around === undefined) return end();
@@ -99,7 +99,7 @@ export class RunPolicy {
 		return around.completed(result);
 	}
 
-	/** The model sees another beginning than what was said. */
+	/** The model sees a different beginning than the recorded one. */
 	#shows({ input, state }: RunContext): void {
 		const shown = [...state.messages, input];
 		this.#view = (messages) => {
@@ -109,7 +109,7 @@ export class RunPolicy {
 		(this.stages as Mutable<DrivenStages>).assemble = (given) => this.#assemble(given);
 	}
 
-	/** What the model is shown for the rest of the run; undefined for nothing. */
+	/** The overlays for the rest of the run; undefined for none. */
 	get overlays(): TurnOverlays | undefined {
 		return this.#overlays;
 	}
@@ -142,7 +142,7 @@ export class RunPolicy {
 	}
 }
 
-/** Whether the run waits for what a stage gives: what nobody waits for cannot hold the run up. */
+/** Whether the run waits for the result of a stage: an unawaited stage cannot hold the run up. */
 function awaited(stage: string): boolean {
 	return stage !== "committed" && stage !== "continues";
 }

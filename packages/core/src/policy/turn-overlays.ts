@@ -51,7 +51,7 @@ export class TurnOverlays {
 			seen.push(message);
 			put(message.id);
 		}
-		// What it followed may have been summarised away.
+		// The message it followed may have been summarised.
 		for (const following of left.keys()) put(following);
 		return seen;
 	}

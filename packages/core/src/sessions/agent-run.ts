@@ -34,14 +34,14 @@ export interface RunResult<Output = unknown> {
 	readonly runId: string;
 	/** `suspended`: left open, to be resumed here or elsewhere. `waiting`: for answers to its `pending` tool calls. */
 	readonly outcome: "completed" | "aborted" | "error" | "killed" | "suspended" | "waiting";
-	/** The tool calls that somebody outside has to answer, those of its sub-agents too; present when it waits. */
+	/** The tool calls that need outside answers, including those of its sub-agents; present when it waits. */
 	readonly pending?: readonly PendingToolCall[];
 	/**
 	 * What else it or a sub-agent waits for, and until when: a time its strategy set, or a model whose provider cannot be
 	 * reached.
 	 */
 	readonly wait?: PendingWait;
-	/** Text of the last answer, of one that was cut off as far as it was streamed; empty when there was none. */
+	/** Text of the last answer, or its streamed part if it was cut off; empty without one. */
 	readonly text: string;
 	/**
 	 * Why the model stopped its last answer: one that was cut off at the token limit is `length`. Absent without an answer, and
@@ -50,7 +50,7 @@ export interface RunResult<Output = unknown> {
 	readonly stopReason?: StopReason;
 	/** Absent when the model never answered. */
 	readonly turn?: Turn<Output>;
-	/** What the answer says, of an agent with the option `output`; present when it completed. */
+	/** The structured answer, for an agent with the option `output`; present when it completed. */
 	readonly output?: Output;
 	/** The conversation after the run. */
 	readonly state: AgentState;
@@ -72,7 +72,7 @@ export class AgentRun<Event = AgentEvent, Output = unknown, Watched = RunEvent> 
 	readonly #events = new SessionEvents();
 	readonly #result: Promise<RunResult>;
 	#queues: EventQueue<RunEvent>[] = [];
-	/** What happened before the run passed its first boundary, for watchers that come right after `send`. */
+	/** Events before the run passed its first boundary, for watchers that come right after `send`. */
 	#early: RunEvent[] | undefined = [];
 	#settle!: (result: RunResult | Promise<RunResult>) => void;
 	#run: Run | undefined;
@@ -154,7 +154,7 @@ export class AgentRun<Event = AgentEvent, Output = unknown, Watched = RunEvent> 
 		return this.#over ? ended() : this.#wait(this.#processKey, ended);
 	}
 
-	/** Settles when it is over; the run waits for its consumer all the same. @internal */
+	/** Settles when the drive has ended, although the run still waits for its consumer. @internal */
 	get over(): Promise<unknown> {
 		return this.#result;
 	}
@@ -231,19 +231,19 @@ export class AgentRun<Event = AgentEvent, Output = unknown, Watched = RunEvent> 
 		run.watch({
 			notify: (event) => this.#emit(event),
 			passed: (event) => this.#events.passed(event),
-			// Who watches may say something at a boundary.
+			// A watcher may send a message at a boundary.
 			mayHold: () => this.#queues.length > 0 || this.#events.mayHold(),
 			...(onEvent === undefined ? {} : { settled: () => this.#events.settled() }),
 		});
 	}
 
-	/** The drive is over. @internal */
+	/** The drive has ended. @internal */
 	concluded(run: Run, outcome: DriveOutcome, frame: TurnFrame): void {
 		this.#run = undefined;
 		const { onComplete, onError } = run.agent.hooks;
 		const isAlone = (onComplete ?? onError) === undefined && frame.policy.around.length === 0;
 		const isCompleted = outcome.kind === "ended" && outcome.outcome === "completed";
-		// Nobody is asked about the end of most runs.
+		// Most runs end without a question.
 		if (isAlone && isCompleted) this.#settle(runResult(run, outcome, { turn: turnOf(run) }));
 		else if (isAlone) this.#settle(endOf(run, outcome, frame));
 		else this.#settle(withinCall(this, () => endOf(run, outcome, frame)));
@@ -324,7 +324,7 @@ async function endOf(run: Run, outcome: DriveOutcome, frame: TurnFrame): Promise
 		if (frame.policy.around.length > 0 || run.left === left) given = result;
 	} catch (thrown) {
 		const isMeant = outcome.kind === "ended" ? outcome.outcome === "aborted" : outcome.reason === "waiting";
-		// What policy left of an error is what the journal says of it; a refusal speaks for itself.
+		// The error as policy left it is in the journal; a refusal is returned unchanged.
 		const recorded = run.admission === undefined ? undefined : run.state.run?.error;
 		if (!isMeant)
 			error = recorded?.code === "policy_refused" ? errorData(thrown) : (recorded ?? errorData(thrown));

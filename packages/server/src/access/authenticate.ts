@@ -1,9 +1,9 @@
-// Who callers are: by their keys, or by what a hook says. Keys are kept as digests only, and every comparison looks at all
-// of them for the same time, so neither memory nor timing reveals a key.
+// Identifies callers: by their keys, or by a hook. Keys are stored as digests only, and every comparison takes the same
+// time over all of them, so neither memory nor timing reveals a key.
 import { HoldfastError } from "holdfast";
 import type { ServedCaller } from "../service/index.ts";
 
-/** Finds out who makes a request; undefined: nobody who is let in. */
+/** Identifies the caller of a request; undefined refuses it. */
 export type Authenticate = (request: Request) => ServedCaller | undefined | Promise<ServedCaller | undefined>;
 
 /** Looks at the credentials of requests. */
@@ -13,7 +13,7 @@ export interface Authenticator {
 	 * only the hook knows what it looks at.
 	 */
 	readonly shownIn: (headers: Headers) => Promise<string | undefined>;
-	/** Who makes a request that shows this. */
+	/** The caller of a request with these credentials. */
 	readonly callerOf: (request: Request, shown: string) => ReturnType<Authenticate>;
 }
 

@@ -1,6 +1,7 @@
-// How often a peer may fail to say who it is, so that nobody tries keys without end. It is exact: an attempt is begun only
-// where it may still fail, and others wait for it. What a peer was let in with before is looked at all the same, for many
-// may share an address. Peers without failures cost nothing, and of all others a bounded number is kept (keeps I7).
+// Limits the failed authentication attempts of a peer, so that keys cannot be tried endlessly. It is exact: an attempt
+// starts only if it may still fail, and others wait for it. Credentials that a peer has used successfully are checked all
+// the same, because many may share an address. Peers without failures cost nothing, and the number of others is bounded
+// (keeps I7).
 import { HoldfastError } from "holdfast";
 
 /** Failed attempts in a window. */
@@ -86,7 +87,7 @@ export class AttemptLimiter {
 		}
 	}
 
-	/** An attempt is over; one that did not count counts when it has failed. A waiting attempt is woken by the one before. */
+	/** An attempt has ended; an uncounted one counts if it has failed. A waiting attempt is woken by the previous one. */
 	#settle(address: string, admitted: Peer | undefined, failures: number): void {
 		const peer = admitted ?? (failures > 0 ? this.#windowOf(address) : this.#peers.get(address));
 		if (peer === undefined) return;
@@ -98,7 +99,7 @@ export class AttemptLimiter {
 		if (isIdle && this.#peers.get(address) === peer) this.#peers.delete(address);
 	}
 
-	/** The window of a peer, a new one where it is over. */
+	/** The window of a peer; a new one if it has ended. */
 	#windowOf(address: string): Peer {
 		const now = this.#now();
 		const known = this.#peers.get(address);
@@ -112,7 +113,7 @@ export class AttemptLimiter {
 		return peer;
 	}
 
-	/** Forgets windows that are over, and the oldest where there are too many; never one with an attempt under way. */
+	/** Forgets ended windows, and the oldest if there are too many; never one with a running attempt. */
 	#forget(now: number): void {
 		let looked = 0;
 		for (const [address, { startedAt, pending, waiting }] of this.#peers) {

@@ -1,4 +1,4 @@
-// Door of access: who calls, how often, from where, with how many streams.
+// Entry point of access: callers, rates, origins, and numbers of streams.
 export {
 	type Authenticate,
 	type Authenticator,

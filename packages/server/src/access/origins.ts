@@ -3,7 +3,7 @@
 // in only when its origin was configured.
 import { HoldfastError } from "holdfast";
 
-/** What is let in. */
+/** The accepted origins. */
 export interface OriginRules {
 	/** Origins of pages that may call this server and read its answers. */
 	readonly cors: ReadonlySet<string>;

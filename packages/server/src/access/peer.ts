@@ -1,4 +1,4 @@
-// Who a peer is: its address, or for IPv6 the network it is in, since each has as many addresses there as it likes.
+// The identity of a peer: its address, or for IPv6 its network, because each has as many addresses there as it likes.
 
 /** The name under which an address is counted; undefined for none. */
 export function peerName(address: string | undefined): string | undefined {

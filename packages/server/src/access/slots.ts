@@ -1,5 +1,5 @@
-// How many of something a tenant has at once: runs under way that came in here, and open streams (keeps I7). A slot is
-// taken before the thing is begun, and given back when it has ended.
+// Limits of a tenant's concurrent resources: running executions that arrived here, and open streams (keeps I7). A slot is
+// taken before the start, and returned at the end.
 import { HoldfastError } from "holdfast";
 
 /** Gives a slot back; a second call does nothing. */

@@ -1,9 +1,9 @@
-// What this server says in AG-UI, protocol version 1.0. The types need no package; a type test compares them with the
+// The events of this server in AG-UI, protocol version 1.0. The types need no package; a type test compares them with the
 // real package.
 
 import type { SessionWait } from "holdfast/execute";
 
-/** Something that a run waits for beside the results of the front end's tools. */
+/** A wait of a run other than for results of the front end's tools. */
 export interface AgUiInterrupt {
 	readonly id: string;
 	readonly reason: string;
@@ -94,7 +94,7 @@ export type AgUiEvent =
 			readonly name: "background_calls";
 			readonly value: readonly AgUiBackgroundCall[];
 	  }
-	/** What the tool of a call gets that was emitted before, where its approval changed the arguments. */
+	/** The changed arguments of an emitted call, if its approval edited them. */
 	| {
 			readonly type: "CUSTOM";
 			readonly name: "tool_input";

@@ -26,7 +26,7 @@ interface MadeCall {
 	readonly parentMessageId: string;
 }
 
-/** What an approval is answered with. */
+/** The schema of an answer to an approval. */
 const approvalSchema = {
 	type: "object",
 	required: ["approved"],
@@ -160,7 +160,7 @@ export class AgUiProjection {
 		const emitted = this.#emitted.get(toolCallId);
 		this.#emitted.set(toolCallId, delta);
 		if (emitted !== undefined) {
-			// Who approved it has changed them.
+			// The approver has changed them.
 			if (emitted !== delta) this.#emit({ type: "CUSTOM", name: "tool_input", value: { toolCallId, input } });
 			return;
 		}
@@ -193,7 +193,7 @@ export class AgUiProjection {
 		});
 	}
 
-	/** What the provider did by itself is known once its answer is whole. */
+	/** The provider's own work is known once its answer is complete. */
 	#providerDid(part: AssistantPart, id: string): void {
 		if (part.type === "providerToolCall") this.#call(part.id, part.name, part.arguments);
 		else if (part.type === "providerToolResult")

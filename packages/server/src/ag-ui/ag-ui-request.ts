@@ -1,5 +1,5 @@
-// What a front end sends in AG-UI: of its messages only those count that the session waits for, a last message of the
-// user, or results of its tools and answers to interrupts. The server keeps the history (keeps I2).
+// Parses a front end's AG-UI request: only the messages count that the session waits for, a last message of the user, or
+// results of its tools and answers to interrupts. The server keeps the history (keeps I2).
 
 import { cutText } from "@holdfast/upp";
 import { HoldfastError } from "holdfast";
@@ -9,13 +9,13 @@ import { readApprovalId } from "../ai-sdk/index.ts";
 import type { JsonObject } from "../http/index.ts";
 import { sessionIdOfBody } from "../http/index.ts";
 
-/** What is asked for. */
+/** A parsed request. */
 export interface AgUiRequest {
 	readonly threadId: string;
 	readonly runId: string;
 	/** The last message, if it is the user's. */
 	readonly message: object | undefined;
-	/** What messages and interrupts say of calls, those of earlier runs among them. */
+	/** Answers to calls in messages and interrupts, including calls of earlier runs. */
 	readonly answers: readonly CallAnswer[];
 	/** Of a new session. */
 	readonly context: object;

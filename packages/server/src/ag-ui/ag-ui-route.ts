@@ -94,7 +94,7 @@ function stillWaits(
 	return endedBy(exchange, opening, run, { id: "0.0.0", event });
 }
 
-/** A run of which there is nothing but its end. */
+/** A run that consists only of its end. */
 function endedBy(exchange: Exchange, opening: string, run: AgUiRun, end: LoggedEvent): Response {
 	const ended = new AgUiProjection(run).add(end);
 	const text = opening + ended.map((each) => `data: ${JSON.stringify(each)}\n\n`).join("");

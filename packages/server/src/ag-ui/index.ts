@@ -1,2 +1,2 @@
-// Door of AG-UI: its requests and events as projections of executions.
+// Entry point of AG-UI: its requests and events as projections of executions.
 export { agUi } from "./ag-ui-route.ts";

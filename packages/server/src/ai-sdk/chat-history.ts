@@ -1,5 +1,5 @@
-// A session's messages as the messages of a page: what was said for one message of the user is one message, as in the
-// stream, and under the same id. Pure.
+// A session's messages as the messages of a page: everything in answer to one user message is one message, as in the
+// stream, with the same id. Pure.
 import type { SessionMessage } from "holdfast";
 import type { PendingSessionCall } from "holdfast/execute";
 import {
@@ -39,7 +39,7 @@ export function chatHistory(
 		} else if (message.role === "tool") {
 			settle(calls.get(message.toolCallId), message);
 		} else if (message.partial !== undefined && messages[index + 1]?.role !== "assistant") {
-			// What was cut off and made anew is not shown twice.
+			// A cut-off answer that was generated again is shown once.
 			answer().push({ type: "step-start" }, ...answerParts(message.partial, calls));
 		}
 	}
@@ -57,7 +57,7 @@ export function chatHistory(
 		if (outer !== undefined && taskId === undefined)
 			Object.assign(outer, { state: "output-available", output: waitsOutput });
 		delete part.providerExecuted;
-		// What is shown is what runs.
+		// The shown input is the one that runs.
 		part.input = input;
 		if (approval !== true) continue;
 		part.state = "approval-requested";

@@ -37,9 +37,9 @@ const finishReasons = {
 	other: "other",
 } as const;
 
-/** What is known of calls beside the events. */
+/** Data about calls besides the events. */
 export interface CallsKnown {
-	/** Calls that have a result already, later in the log: nobody may execute them. */
+	/** Calls whose result follows later in the log: they must not be executed. */
 	readonly answered?: ReadonlySet<string>;
 	/** Calls that the page has refused. */
 	readonly denied?: ReadonlySet<string>;
@@ -197,14 +197,14 @@ export class ChatProjection {
 		if (message.role === "user") this.#start(message.id === undefined ? undefined : answerIdOf(message.id));
 		else if (message.role === "tool") this.#settled(message.toolCallId, message.output, message.isError);
 		else {
-			// What an answer has said before it was cut off goes if another is made in its place.
+			// The partial text of a cut-off answer is removed if it is generated again.
 			this.#isCut = this.#isAnswering && message.role === "error";
 			this.#isAnswering = false;
 			if (message.role === "assistant") for (const part of message.content) this.#providerDid(part);
 		}
 	}
 
-	/** What the provider did by itself is known once its answer is whole. */
+	/** The provider's own work is known once its answer is complete. */
 	#providerDid(part: AssistantPart): void {
 		const providerExecuted = true;
 		switch (part.type) {

@@ -1,5 +1,5 @@
-// What a page asks anew, as the session knows it: an edited message takes the place of the one of its id, and one whose answer
-// is to be made anew is said again as the session has it. What a page says was said is not believed (keeps I2).
+// A page's repeated request in terms of the session: an edited message replaces the one with its id, and a message to be
+// answered again is repeated as the session has it. The page's version of the history is ignored (keeps I2).
 import type { SessionMessage } from "holdfast";
 import { HoldfastError } from "holdfast";
 import type { ExecuteRequest } from "../service/index.ts";

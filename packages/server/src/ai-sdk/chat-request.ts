@@ -1,6 +1,7 @@
-// What a page sends with `useChat`: of all its messages only the last one counts, a message of the user, one that was edited
-// or is to be answered anew, or an answer with results of tools and approvals. The server keeps the history: what a page says was said before is not believed, for
-// anybody could put words into the agent's mouth, and it would be sent again with every message (keeps I2, I5).
+// Parses a `useChat` request: only the last message counts: a user message, one that was edited or is to be answered
+// again, or an answer with results of tools and approvals. The server keeps the history: the page's version is ignored,
+// because otherwise a client could put words into the agent's mouth, and it would be sent again with every message (keeps
+// I2, I5).
 
 import { HoldfastError } from "holdfast";
 import type { PendingSessionCall } from "holdfast/execute";
@@ -25,7 +26,7 @@ export type CallAnswer =
 			readonly input?: unknown;
 	  };
 
-/** What is asked for. */
+/** A parsed request. */
 export interface ChatRequest {
 	readonly sessionId: string;
 	/** A user's message, or what its message says of calls. */
@@ -37,12 +38,12 @@ export interface ChatRequest {
 
 /** A message of the user as the page has it. */
 export interface GivenMessage {
-	/** `edit`: in place of the message of that id. `again`: its answer is to be made anew. */
+	/** `edit`: replaces the message with that id. `again`: its answer is generated again. */
 	readonly kind: "message" | "edit" | "again";
 	readonly message: object;
 	/** The page's id of the message, where it can be the session's too. */
 	readonly id: string | undefined;
-	/** The page's id of the answer that is to be made anew, where it names one. */
+	/** The page's id of the answer to generate again, if it has one. */
 	readonly answerId?: string;
 }
 
@@ -89,7 +90,7 @@ function isMessageId(id: unknown): id is string {
 	return typeof id === "string" && /^[\x21-\x7e]{1,128}$/.test(id);
 }
 
-/** What the last step of an answer says of its calls. */
+/** The answers to calls in the last step of a message. */
 function answersOf(parts: readonly unknown[]): readonly CallAnswer[] {
 	const step = parts.findLastIndex((part) => isRecord(part) && part.type === "step-start");
 	return parts.slice(step + 1).flatMap((part): CallAnswer[] => {

@@ -187,7 +187,7 @@ function queued(
 	return streamOf(exchange, sessionId, said);
 }
 
-/** The stream of answers that tasks in the background have: it says so of their calls, and what else waits. */
+/** The stream after answers to background tasks: it reports their calls, and other waits. */
 function handedOver(
 	exchange: Exchange,
 	info: SessionInfo,

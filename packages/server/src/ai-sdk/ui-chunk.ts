@@ -1,5 +1,5 @@
-// What this server says in the AI SDK's UI message stream protocol, version v1: chunks that build one message, and the
-// message itself. The types need no package; a type test compares them with the real package.
+// The output of this server in the AI SDK's UI message stream protocol, version v1: chunks that build one message, and
+// the message itself. The types need no package; a type test compares them with the real package.
 
 import type { SessionMessage } from "holdfast";
 import type { SessionWait } from "holdfast/execute";
@@ -61,16 +61,16 @@ export type UiChunk =
 	| { readonly type: "tool-output-denied"; readonly toolCallId: string }
 	/** The message of the user waits for answers to these calls, and is answered after them. */
 	| { readonly type: "data-queued"; readonly id: "queued"; readonly data: UiQueued }
-	/** One part of the message, whose data is replaced when the wait is over. */
+	/** One part of the message, whose data is replaced at the end of the wait. */
 	| { readonly type: "data-waiting"; readonly id: "waiting"; readonly data: UiWait }
 	| { readonly type: "error"; readonly errorText: string };
 
-/** What an answer waits for, and a sentence that says so; or that the wait is over. */
+/** The reason why an answer waits, with a sentence that describes it; or the end of the wait. */
 export type UiWait =
 	| (SessionWait & { readonly isOver: false; readonly text: string })
 	| { readonly isOver: true };
 
-/** What a message of the user waits for, and a sentence that says so. */
+/** The reason why a user message waits, with a sentence that describes it. */
 export interface UiQueued {
 	readonly toolCallIds: readonly string[];
 	readonly text: string;
@@ -160,10 +160,10 @@ export function readApprovalId(approvalId: string): { readonly toolCallId: strin
 	return { runId: approvalId.slice(0, at), toolCallId: approvalId.slice(at + 1) };
 }
 
-/** The output that is shown of a delegation while its sub-agent waits for somebody outside. */
+/** The output of a delegation while its sub-agent waits for an outside answer. */
 export const waitsOutput = "It waits.";
 
-/** A tool's output: text that is JSON is parsed, other text stays as it is. */
+/** A tool's output: JSON text is parsed, other text is unchanged. */
 export function outputOf(text: string): unknown {
 	if (!/^\s*[[{]/.test(text)) return text;
 	try {

@@ -1,4 +1,4 @@
-// Door of HTTP: what a route is, names and bodies of requests, errors as answers.
+// Entry point of HTTP: routes, names and bodies of requests, and error responses.
 export { answerJson, refusalOf, refuse, shuttingDown, statusByCode } from "./errors.ts";
 export { idempotencyKeyOf, isSessionId, newSessionId, sessionIdOfBody, sessionIdOfPath } from "./names.ts";
 export { type BodyRules, type JsonObject, readJsonObject, readNothing } from "./read-body.ts";

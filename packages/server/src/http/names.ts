@@ -1,5 +1,5 @@
-// What callers name: session ids and idempotency keys. Both go into headers, logs and keys of the store, so they are
-// short and of plain characters; a line end or a path cannot be smuggled in.
+// Names chosen by callers: session ids and idempotency keys. Both appear in headers, logs and store keys, so they are
+// short and of plain characters; line breaks and paths cannot be smuggled in.
 import { HoldfastError } from "holdfast";
 import type { SessionOwner } from "../service/index.ts";
 
@@ -12,7 +12,7 @@ export function isSessionId(value: unknown): value is string {
 }
 
 /**
- * The session id of a path. What cannot be an id is the id of no session.
+ * The session id of a path. An invalid id belongs to no session.
  * @throws HoldfastError `session_not_found`.
  */
 export function sessionIdOfPath(value: string | undefined): string {

@@ -1,4 +1,4 @@
-// What a route is: its path, what the OpenAPI document says of it, and what it does with a request.
+// A route: its path, its OpenAPI description, and its request handler.
 import type { Exchange } from "../exchange.ts";
 
 /** A JSON Schema, or a reference to one of the document's. */
@@ -19,7 +19,7 @@ export interface Route {
 	readonly path: string;
 	/** Name of the operation, unique in the document. */
 	readonly name: string;
-	/** One line that says what it does. */
+	/** A one-line description. */
 	readonly summary: string;
 	/** Parameters of the query and headers it reads; those of the path are known. */
 	readonly parameters?: readonly {

@@ -1,4 +1,4 @@
-// Door of the routes of sessions and executions, and of those for operators.
+// Entry point of the routes of sessions and executions, and of those for operators.
 export {
 	approve,
 	deny,

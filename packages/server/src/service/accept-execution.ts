@@ -1,5 +1,5 @@
-// An execution is accepted once: a request that comes again under its idempotency key is what it came to before. What comes
-// while a run is under way is refused, waits for it, or enters it.
+// Accepts an execution once: a request that is repeated under its idempotency key gets the earlier outcome. An input
+// during a run is refused, waits for it, or enters it.
 import type { Host } from "holdfast";
 import type {
 	ChosenOptions,
@@ -13,11 +13,11 @@ import { type Accepted, SeenRequests } from "./seen-requests.ts";
 import type { ServedCaller } from "./served-key.ts";
 import type { WhileRunning } from "./service-types.ts";
 
-/** What is to be executed. */
+/** The requested execution. */
 export interface WantedExecution {
 	readonly input: ExecuteInput;
 	readonly options: ChosenOptions;
-	/** What the session keeps, as it was just read, or is made with. */
+	/** The session's setup, as just read or created. */
 	readonly setup: SessionSetup;
 	/** Whether this makes the session. */
 	readonly isNew?: boolean;
@@ -76,7 +76,7 @@ async function accept(
 			const { runId, after } = await session.enqueue(input.input, settings);
 			return { runId, after, attached: false, waitsFor: runId };
 		}
-		// A repeat is known by the id of what was said.
+		// A repeat is recognised by the id of its message.
 		const messageId = settings.runId ?? settings.messageId ?? crypto.randomUUID();
 		const { runId, after } = await session.steer(input.input, { ...settings, messageId });
 		return { runId, after, attached: false, waitsFor: messageId };

@@ -5,8 +5,8 @@ import { isGone, sessionNotFound } from "./client-errors.ts";
 import type { Accepted } from "./seen-requests.ts";
 
 /**
- * Accepts a request to a session that was found a moment ago. What was written to it since it was deleted would be listed, and
- * be no session: it is removed.
+ * Accepts a request to a session that was just found. Data written to it after its deletion would be listed without being
+ * a session: it is removed.
  *
  * Rejects as `accept` does, and with `session_not_found`.
  */
@@ -27,7 +27,7 @@ export async function acceptWhole(
 		if (isGone(error)) await clear();
 		throw error;
 	}
-	// One that begins at once is refused by itself where its session is gone.
+	// An input that starts at once is refused by itself if its session was deleted.
 	if (accepted.waitsFor !== undefined && (await clear())) throw sessionNotFound();
 	return accepted;
 }

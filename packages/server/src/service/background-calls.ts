@@ -1,5 +1,5 @@
-// What followers are shown of tasks in the background. Their waits are on record in their own sessions, so the end of an
-// execution is given them as it is sent.
+// Background tasks as followers see them. Their waits are recorded in their own sessions, so followers get them with the
+// end of an execution as it is sent.
 import type { Host } from "holdfast";
 import type { ExecuteSession, LoggedEvent } from "holdfast/execute";
 

@@ -1,7 +1,7 @@
 // The errors of the service for requests that cannot be done.
 import { HoldfastError, isHoldfastError } from "holdfast";
 
-/** What was sent cannot be executed. */
+/** The request cannot be executed. */
 export function invalidInput(field: string, why: string): HoldfastError {
 	return new HoldfastError("invalid_input", `\`${field}\` ${why}.`, { data: { field } });
 }
@@ -40,7 +40,7 @@ export function codeOf(error: unknown): unknown {
 	return (error as { code?: unknown } | null)?.code;
 }
 
-/** Whether an error says that the session was deleted while it was asked. */
+/** Whether an error means that the session was deleted during the request. */
 export function isGone(error: unknown): boolean {
 	const code = codeOf(error);
 	return code === "session_killed" || code === "session_not_found";

@@ -1,10 +1,10 @@
-// What clients may set of a session and its runs, field by field: nothing, unless the service says so, for whoever sets the
-// system prompt or the history speaks in the place of the agent's owner. Looked at before anything of a request is done.
+// The fields of a session and its runs that clients may set: none, unless the service allows it, because a client that
+// sets the system prompt or the history speaks for the agent's owner. Checked before anything of a request is done.
 import { HoldfastTypeError } from "@holdfast/upp";
 import { HoldfastError } from "holdfast";
 import type { ClientField, ClientFieldOptions, ExecuteRequest } from "./service-types.ts";
 
-/** Those options as they are looked at. */
+/** The options in their resolved form. */
 export interface ClientRules {
 	readonly may: ReadonlySet<string>;
 	readonly maxMessages: number;

@@ -1,6 +1,6 @@
-// The schema of a tool that a client declared, as it is checked here: without regular expressions, which are the client's
-// own and would run on everybody's event loop for as long as they like (keeps I7). What the whole schema lets in is let in:
-// what would refuse more without its patterns goes with them. The model sees the schema whole.
+// The schema of a client's tool for validation here: without regular expressions, which are chosen by the client and
+// could block the shared event loop indefinitely (keeps I7). Everything the whole schema accepts is accepted: keywords
+// that would refuse more without its patterns are removed with them. The model sees the whole schema.
 import { invalidInput } from "./client-errors.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -41,7 +41,7 @@ function bare(schema: unknown, field: string, found: { patterns: number }, depth
 	if (Array.isArray(schema)) return schema.map(barer);
 	const { pattern, patternProperties, ...rest } = schema as Record<string, unknown>;
 	if (pattern !== undefined || patternProperties !== undefined) found.patterns++;
-	// What a pattern would have let in is let in.
+	// Values that a pattern would have accepted are accepted.
 	if (patternProperties !== undefined && rest.additionalProperties !== undefined)
 		rest.additionalProperties = true;
 	for (const name of inner) if (rest[name] !== undefined) rest[name] = barer(rest[name]);
@@ -49,7 +49,7 @@ function bare(schema: unknown, field: string, found: { patterns: number }, depth
 		if (rest[name] === undefined) continue;
 		const before = found.patterns;
 		barer(rest[name]);
-		// What it refers to may have patterns, too.
+		// The target of a reference may have patterns, too.
 		const isWhole = found.patterns === before && !JSON.stringify(rest[name]).includes('"$ref"');
 		if (!isWhole) delete rest[name];
 		if (!isWhole && name === "if") for (const then of ["then", "else"]) delete rest[then];

@@ -1,5 +1,5 @@
-// The first execution of a session. It makes the session in the commit that begins its run, where the host can do so; else
-// the session is made before it. Whoever else makes the session meanwhile was first.
+// The first execution of a session. It creates the session in the commit that starts its run, if the host supports that;
+// else the session is created before it. A concurrent creator wins.
 import type { ChosenOptions, ExecuteSession, SessionContext } from "holdfast/execute";
 import type { WantedExecution } from "./accept-execution.ts";
 import { codeOf } from "./client-errors.ts";
@@ -8,7 +8,7 @@ import type { ServedCaller } from "./served-key.ts";
 
 type Made = Pick<WantedExecution, "setup" | "isNew">;
 
-/** What a first execution rejects with where the session is not new. */
+/** Errors of a first execution in a session that is not new. */
 const notNew: ReadonlySet<unknown> = new Set(["session_exists", "session_not_found"]);
 
 /** Has a session made and its execution accepted. `created`: whether this made it. */
@@ -22,10 +22,10 @@ export async function executeFirst(
 	if (setup !== undefined)
 		try {
 			const accepted = await accept({ setup, isNew: true });
-			// What waits or was accepted before is in a session that another server has made.
+			// An input that waits, or was accepted before, is in a session that another server created.
 			return { ...accepted, created: !accepted.attached && accepted.waitsFor === undefined };
 		} catch (error) {
-			// Something was said in it already: by another server, or by who has made no such session of it.
+			// The session has an input already: from another server, or from a caller that did not create it this way.
 			if (!notNew.has(codeOf(error))) throw error;
 		}
 	const { created, ...made } = await create(session, context, about.caller);
@@ -40,7 +40,7 @@ async function create(
 	try {
 		return { setup: await session.create(context, { caller }), created: true };
 	} catch (error) {
-		// Another server may have created it meanwhile, and begun.
+		// Another server may have created it in the meantime, and started.
 		const setup = codeOf(error) === "session_exists" ? await session.setup() : undefined;
 		if (setup === undefined) throw error;
 		return { setup, created: false };

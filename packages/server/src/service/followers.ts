@@ -38,9 +38,9 @@ export class Followers {
 
 /** How far one who follows a session has read. */
 export interface Reading {
-	/** Seq of the last entry of which it has an event. */
+	/** Seq of the last entry with an event delivered to it. */
 	readonly seq: number;
-	/** What it waits for; undefined while it does something else. */
+	/** The pending read; undefined while it is busy. */
 	readonly next: Promise<IteratorResult<readonly LoggedEvent[], void>> | undefined;
 	readonly isOver: boolean;
 }

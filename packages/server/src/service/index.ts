@@ -1,4 +1,4 @@
-// Door of the session service.
+// Entry point of the session service.
 
 export { noSessions } from "./no-sessions.ts";
 export { type ServedCaller, type SessionOwner, sessionKeyOf } from "./served-key.ts";

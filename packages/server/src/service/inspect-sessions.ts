@@ -7,10 +7,10 @@ import type { InspectedChild, InspectedHead, SessionInspection } from "./inspect
 import type { ServedCaller } from "./served-key.ts";
 import { readServedKey, readSessionKey, type SessionOwner, servedKey } from "./served-key.ts";
 
-/** What it needs of the service. */
+/** The service parts that it needs. */
 export interface InspectedService {
 	readonly host: Host;
-	/** Names of the models it knows; undefined where nobody can list them. */
+	/** Names of the known models; undefined if they cannot be listed. */
 	readonly models: readonly string[] | undefined;
 	/** Under which name the service keeps sessions of an owner. */
 	ownerOf(owner: string | SessionOwner): SessionOwner;
@@ -124,7 +124,7 @@ export function inspectSessions(service: InspectedService): SessionInspection {
 								}
 								const count = gathered.changed.size + gathered.deleted.size;
 								if (count >= mostChanges) break;
-								// What is there already comes with it.
+								// This page contains everything committed so far.
 								if (count > 0 && position >= (await changes.position())) break;
 							}
 						} finally {

@@ -1,5 +1,5 @@
-// What those who look after sessions ask of a service beside what its clients do: entries of journals, what a session's turns are
-// worked on with, forks, and runs that are parked. An owner sees its own sessions only, as everywhere (keeps I9).
+// The operations of operators on a service in addition to those of its clients: entries of journals, the agent of a
+// session's turns, forks, and parked runs. An owner sees its own sessions only, as everywhere (keeps I9).
 
 import type { ChosenOptions, PendingSessionCall, SessionAgentInfo } from "holdfast/execute";
 import type { Entry } from "holdfast/host";
@@ -8,7 +8,7 @@ import type { ServedCaller, SessionOwner } from "./served-key.ts";
 /** A session at a glance, as its journal has it. */
 export interface InspectedHead {
 	readonly sessionId: string;
-	/** Made anew whenever the session is: the same session has the same one. */
+	/** A new value for each incarnation of the session. */
 	readonly incarnation: string;
 	/** Seq of the last entry; 0 without one. */
 	readonly seq: number;
@@ -17,7 +17,7 @@ export interface InspectedHead {
 	readonly updatedAt: number;
 	/** The run that was started and has not ended. */
 	readonly openRunId?: string;
-	/** Nobody continues it until it is released. */
+	/** It does not continue until it is released. */
 	readonly parked?: true;
 	/** Whether the worker that holds the open run lives; absent without one. */
 	readonly isHeld?: boolean;
@@ -69,11 +69,11 @@ export interface InspectedChanges {
 	readonly deleted: readonly string[];
 }
 
-/** Looking into the sessions of a service. Whoever may do so sees the agent's instructions and what providers said. */
+/** Inspection of a service's sessions. It reveals the agent's instructions and the providers' messages. */
 export interface SessionInspection {
-	/** What the sessions are to their clients, and so which public routes act on them. Default: sessions. */
+	/** The kind of the sessions for their clients, which determines the public routes for actions. Default: sessions. */
 	readonly kind?: "sessions" | "threads";
-	/** Names of the models that a fork may be given beside the agent's own; absent where nobody can list them. */
+	/** Names of the models for a fork in addition to the agent's own; absent if they cannot be listed. */
 	readonly models?: readonly string[];
 	/** Sessions in the order of their ids, at most 1,000 at a time. */
 	heads(
@@ -88,7 +88,7 @@ export interface SessionInspection {
 		sessionId: string,
 		options?: InspectedEntriesOptions,
 	): Promise<readonly Entry[]>;
-	/** The sessions of its sub-agents and of theirs, at most 500. Rejects with `session_not_found`. */
+	/** The sessions of its sub-agents, including nested ones, at most 500. Rejects with `session_not_found`. */
 	children(owner: string | SessionOwner, sessionId: string): Promise<readonly InspectedChild[]>;
 	/** The calls of its tasks in the background that wait. Absent: it has no such tasks. Rejects with `session_not_found`. */
 	backgroundCalls?(owner: string | SessionOwner, sessionId: string): Promise<readonly PendingSessionCall[]>;
@@ -97,14 +97,14 @@ export interface SessionInspection {
 		owner: string | SessionOwner,
 		sessionId: string,
 	): Promise<{ readonly sessionId: string; readonly seq: number } | undefined>;
-	/** What was forked of it and is there, at most 500. Rejects with `session_not_found`. */
+	/** Its existing forks, at most 500. Rejects with `session_not_found`. */
 	forks(
 		owner: string | SessionOwner,
 		sessionId: string,
 	): Promise<readonly { readonly sessionId: string; readonly seq: number }[]>;
 	/** Masks what only this session keeps secret, such as values of its environment. Absent: nothing of that kind is known. */
 	maskOf?(owner: string | SessionOwner, sessionId: string): Promise<<Value>(value: Value) => Value>;
-	/** What its next turn is worked on with. Rejects with `session_not_found`, `unknown_model`. */
+	/** The agent of its next turn. Rejects with `session_not_found`, `unknown_model`. */
 	agent(caller: string | ServedCaller, sessionId: string): Promise<SessionAgentInfo>;
 	/**
 	 * Makes a session that begins with the settled past of another. Rejects with `session_not_found`, `session_exists`,
@@ -117,15 +117,18 @@ export interface SessionInspection {
 	): Promise<{ readonly seq: number }>;
 	/** Continues its run, also one that is parked; false where there is nothing to continue. Rejects with `session_not_found`, `session_held`. */
 	release(owner: string | SessionOwner, sessionId: string): Promise<{ readonly released: boolean }>;
-	/** Says something to the run under way, whatever `whileRunning` is. Rejects with `session_not_found`, `invalid_input`. */
+	/**
+	 * Sends a message to the current run, regardless of `whileRunning`. Rejects with `session_not_found`,
+	 * `invalid_input`.
+	 */
 	steer(
 		caller: string | ServedCaller,
 		sessionId: string,
 		input: unknown,
 	): Promise<{ readonly sessionId: string; readonly runId: string; readonly after: string }>;
 	/**
-	 * What changed after a position, or since now: waits until something has, or the signal fires, which gives none. Absent where
-	 * the store keeps no changes. Rejects with `changes_expired`.
+	 * Changes after a position, or from now on: waits for the first, or for the signal, which returns none. Absent if the
+	 * store keeps no changes. Rejects with `changes_expired`.
 	 */
 	changes?(
 		owner: string | SessionOwner,

@@ -3,11 +3,11 @@ import { HoldfastTypeError } from "@holdfast/upp";
 import type { AgentOptions } from "holdfast";
 import type { NamedModels } from "./service-types.ts";
 
-/** What is made of the option. */
+/** The option in its resolved form. */
 export interface KnownModels {
 	/** The model of a name, or undefined. */
 	readonly find: ((name: string) => AgentOptions["model"] | Promise<AgentOptions["model"]>) | undefined;
-	/** Absent where nobody can list them. */
+	/** Absent if they cannot be listed. */
 	readonly names: readonly string[] | undefined;
 }
 

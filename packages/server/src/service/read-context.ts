@@ -1,5 +1,5 @@
-// The context of a new session as a client sends it, checked at the door (keeps I9: what is refused names its field). Its
-// messages are checked when they are used. Its tools are the client's: always remote.
+// The context of a new session from a client, validated on entry (keeps I9: a refusal names its field). Its messages are
+// validated when they are used. Its tools are the client's: always remote.
 import { cutText } from "@holdfast/upp";
 import type { SessionContext, StoredTool } from "holdfast/execute";
 import { invalidInput } from "./client-errors.ts";

@@ -1,5 +1,5 @@
-// What became of a run, read from the log of its session: the same for every process, at any time (keeps I2). For faces that
-// know calls and tasks in place of sessions.
+// The state of a run, read from the log of its session: the same for every process, at any time (keeps I2). For
+// interfaces with calls and tasks instead of sessions.
 import type { LoggedEvent, PendingSessionCall, SessionWait } from "holdfast/execute";
 import type { SessionOwner } from "./served-key.ts";
 import type { SessionService } from "./service-types.ts";
@@ -7,7 +7,7 @@ import type { SessionService } from "./service-types.ts";
 /** The state of a run. `input_required`: it waits for answers to its `pending` calls. */
 export interface RunView {
 	readonly status: "working" | "input_required" | "completed" | "failed" | "cancelled";
-	/** What the agent said last. */
+	/** The agent's last message. */
 	readonly text: string;
 	/** The checked answer of an agent with the option `output`. */
 	readonly output?: unknown;
@@ -40,7 +40,7 @@ export interface RunProgress {
 }
 
 /**
- * Follows a run until it is over, or waits for answers and nobody has given any yet. The signal ends it early.
+ * Follows a run until it has ended, or waits for answers that have not been given. The signal ends it early.
  *
  * Rejects with `session_not_found`, `invalid_event_id`, `events_expired`.
  */
@@ -65,7 +65,7 @@ export async function* followRun(
 }
 
 /**
- * Reads a run: as it is `now`, or at `rest`, when it is over or waits for answers.
+ * Reads a run: its state `now`, or at `rest`, when it has ended or waits for answers.
  *
  * Rejects like `followRun`, and with the signal's reason.
  */
@@ -93,7 +93,7 @@ function viewAfter(view: RunView, event: LoggedEvent["event"]): RunView {
 	switch (event.type) {
 		case "session_start":
 		case "resumed": {
-			// What it waited for is over, and it continues.
+			// Its wait has ended, and it continues.
 			const { pending: _, waiting: __, background: ___, ...rest } = view;
 			return { ...rest, status: "working" };
 		}

@@ -1,5 +1,5 @@
-// Sessions as they were last looked at, so that looking again costs what is new. Those looked at longest ago make way, and
-// are then read anew (keeps I7).
+// Recently read sessions, so that reading one again costs only what is new. The least recently read ones are dropped, and
+// then read again (keeps I7).
 import type { ExecuteSession, SessionView, ShownError } from "holdfast/execute";
 
 /** How many are kept. */

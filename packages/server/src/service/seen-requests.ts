@@ -1,5 +1,5 @@
-// Requests that came with an idempotency key (keeps I3). The same message is the same run, whichever server it reaches and
-// however often: the id of its run is made of the request and its key. Answers resume a run, and settle a call once.
+// Requests with an idempotency key (keeps I3). The same message is the same run, on every server and however often it is
+// sent: the id of its run derives from the request and its key. Answers resume a run, and settle a call once.
 import type { Host } from "holdfast";
 import {
 	afterEntry,
@@ -26,7 +26,7 @@ export interface Accepted {
 	readonly inBackground?: true;
 }
 
-/** A request that was seen under an idempotency key, as it is kept. */
+/** The stored form of a request with an idempotency key. */
 interface SeenRequest {
 	/** Digest of the request, by which another one under the same key is known. */
 	readonly body: string;
@@ -39,7 +39,7 @@ interface SeenRequest {
 /** A request and its name among the values of its session. */
 interface NamedRequest extends SeenRequest {
 	readonly name: string;
-	/** By which the journal accepts one message of a key, whatever others say under it at the same instant. */
+	/** The key under which the journal accepts one message, even among concurrent ones. */
 	readonly dedupeKey?: string;
 }
 
@@ -52,13 +52,14 @@ export class SeenRequests {
 		this.#session = session;
 	}
 
-	/** What is kept of a request under its key. Rejects with `idempotency_key_reused`. */
+	/** The stored request of a key. Rejects with `idempotency_key_reused`. */
 	async of(
 		idempotencyKey: string,
 		input: ExecuteInput,
 		options: ChosenOptions & { readonly insteadOf?: string },
 	): Promise<NamedRequest> {
-		// Before the key is looked for: where another server keeps it meanwhile, what it comes to is after this.
+		// Done before the look-up of the key: if another server stores it in the meantime, its events follow this
+		// position.
 		const { storeKey, values } = this.#session;
 		const { seq: from = 0 } = (await this.#journal.head(storeKey)) ?? {};
 		const body = await digest([input, options]);
@@ -69,11 +70,11 @@ export class SeenRequests {
 				: { name };
 		const seen = (await values.get(name)) as SeenRequest | undefined;
 		if (seen?.body === body) return { ...seen, ...own };
-		// A message that was refused came to nothing, and its key may be used again.
+		// A refused message has no outcome, and its key may be used again.
 		if (seen !== undefined && (seen.runId === undefined || (await this.found(seen, input)) !== undefined))
 			throw idempotencyKeyReused();
 		const runId = uuidOf(await digest([storeKey, idempotencyKey, body]));
-		// What another kept at the same instant may be of the message that was refused, and this one's run begun by now.
+		// A concurrently stored request may be the refused one, while this one's run has started.
 		const since = Math.min(from, seen?.from ?? from);
 		const request: SeenRequest = { body, from: since, ...(input.kind === "message" ? { runId } : {}) };
 		await values.set(name, request);
@@ -102,8 +103,8 @@ export class SeenRequests {
 	}
 
 	/**
-	 * What a request that was refused here came to elsewhere: where it is a duplicate, or what the session is busy with.
-	 * Rejects with `idempotency_key_reused` where another message was accepted under its key.
+	 * The outcome elsewhere of a request that was refused here: of the duplicate, or of what keeps the session busy.
+	 * Rejects with `idempotency_key_reused` if another message was accepted under its key.
 	 */
 	async refused(request: NamedRequest, input: ExecuteInput, error: unknown): Promise<Accepted | undefined> {
 		if (request.runId !== undefined) {

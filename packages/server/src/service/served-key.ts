@@ -1,5 +1,5 @@
-// The keys of served sessions: in the journal, for those who look after a store, and as the one agent of a service knows
-// them. A session is one of a tenant, or of one user of a tenant, and nobody's key is another's (keeps I9).
+// The keys of served sessions: in the journal, for operators of a store, and for the one agent of a service. A session
+// belongs to a tenant, or to one user of a tenant, and keys of different owners never collide (keeps I9).
 import { readStoreKey, type SessionKeys, storeKeyOf } from "holdfast/execute";
 
 /** Whose a session is. */
@@ -30,14 +30,14 @@ export function readServedKey(key: string): (SessionOwner & { readonly sessionId
 }
 
 /**
- * What tools and plugins know a session by: `tenant/sessionId`, or `tenant%40user/sessionId`, where the `%` and `/` of tenant
- * and user are escaped.
+ * The key of a session for tools and plugins: `tenant/sessionId`, or `tenant%40user/sessionId`, where the `%` and `/` of
+ * tenant and user are escaped.
  */
 export function sessionKeyOf({ tenant, user }: SessionOwner, sessionId: string): string {
 	return `${escaped(tenant)}${user === undefined ? "" : `%40${escaped(user)}`}/${sessionId}`;
 }
 
-/** What a session key is made of: a tool finds in it whom it works for. */
+/** The parts of a session key: a tool reads from it whom it works for. */
 export function readSessionKey(sessionKey: string): SessionOwner & { readonly sessionId: string } {
 	const end = sessionKey.indexOf("/");
 	const [tenant = "", user] = sessionKey.slice(0, Math.max(0, end)).split("%40");
@@ -48,7 +48,7 @@ export function readSessionKey(sessionKey: string): SessionOwner & { readonly se
 	};
 }
 
-/** All tenants' sessions, and nobody else's. */
+/** The sessions of all tenants, and no others. */
 export const servedKeys: SessionKeys = {
 	storeKeyOf(sessionKey) {
 		const { sessionId, ...owner } = readSessionKey(sessionKey);

@@ -1,4 +1,4 @@
-// What a session service is: its options, what it is asked, and what it answers.
+// The types of a session service: its options, requests and answers.
 import { optionNames } from "@holdfast/upp";
 import type { AgentOptions, AgentRun, Host, SessionMessage } from "holdfast";
 import type {
@@ -60,11 +60,11 @@ export interface ExecuteRequest {
 	/** The message waits for the run under way where it would steer it. */
 	readonly neverSteers?: true;
 	/**
-	 * What becomes of the message while a run waits for answers to its calls. `refuse` (the default): it is refused with
+	 * How to treat a message while a run waits for answers to its calls. `refuse` (the default): it is refused with
 	 * `pending_tool_calls`. `queue`: it is executed after that run.
 	 */
 	readonly whilePending?: "refuse" | "queue";
-	/** The id of the session was just made: it is not looked for, and found all the same where it is there. */
+	/** The id of the session was just generated: it is not looked up first, but found if it exists. */
 	readonly isNew?: true;
 }
 
@@ -80,8 +80,8 @@ export interface ServedFollowOptions extends FollowOptions {
 }
 
 /**
- * What becomes of a message while a run is under way. `queue`: it is executed after that run. `steer`: it enters that run.
- * `refuse`: it is refused with `session_busy`.
+ * How to treat a message during a run. `queue`: it is executed after that run. `steer`: it enters that run. `refuse`: it
+ * is refused with `session_busy`.
  */
 export type WhileRunning = "queue" | "steer" | "refuse";
 /** A session whose turn is about to begin, and who asks for it. */
@@ -104,12 +104,13 @@ export type NamedModels =
 export interface SessionServiceOptions extends ClientFieldOptions {
 	/** Where the sessions live: `sqliteHost(path)`, or `memoryHost()` for those that need not survive. */
 	readonly host: Host;
-	/** What the agents of all sessions are made with: model, system prompt, tools, prices and so on. */
+	/** The common options of all sessions' agents: model, system prompt, tools, prices and so on. */
 	readonly agent: AgentOptions;
 	/**
-	 * What the agent of a turn has in place of the options of `agent`: by tenant, user or claims. Asked when a session is made,
-	 * before each turn and when a run is resumed, then with the caller that is on record; to read what is there, without claims.
-	 * Give the same object for the same agent, for each new one is prepared anew. Default: all have the same agent.
+	 * Returns the options that replace those of `agent` in a turn: by tenant, user or claims. Called when a session is
+	 * created, before each turn and when a run is resumed, then with the recorded caller; without claims for reading.
+	 * Return the same object for the same agent, because each new one is prepared again. Default: all have the same
+	 * agent.
 	 */
 	readonly agentFor?: (turn: TurnOfSession) => TurnOptions | undefined | Promise<TurnOptions | undefined>;
 	/**
@@ -118,20 +119,21 @@ export interface SessionServiceOptions extends ClientFieldOptions {
 	 */
 	readonly sessionsOf?: "user" | "tenant";
 	/**
-	 * Words for clients for an error of a run, by its code: for errors that your own tools' policy or hooks end runs with. What
-	 * providers and others have said is never shown, unless this returns it. Default: the server's own words.
+	 * Converts an error of a run for clients, by its code: for errors with which the policy or hooks of your own tools
+	 * end runs. Messages of providers and other sources are never shown unless this returns them. Default: the server's
+	 * own texts.
 	 */
 	readonly shownError?: (error: { readonly code: string; readonly message: string }) => string | undefined;
 	/**
-	 * The models that clients and forks may name, by name; or the model of a name, which lets nobody list the names. Default: only
-	 * the agent's own model, by its id.
+	 * The models that clients and forks may choose, by name; or a function from a name to a model, which keeps the names
+	 * private. Default: only the agent's own model, by its id.
 	 */
 	readonly models?: NamedModels;
 	/** How many steps an execution may take, over all its suspensions. Default: no limit. */
 	readonly maxSteps?: number;
 	/** Milliseconds that clients have for the result of a remote tool. Default: no limit. Approvals never run out. */
 	readonly remoteToolTimeoutMs?: number;
-	/** What becomes of a message that comes while a run is under way. Default `queue`. */
+	/** How to treat a message that arrives during a run. Default `queue`. */
 	readonly whileRunning?: WhileRunning;
 	/**
 	 * Milliseconds for which deltas are gathered before they are committed and emitted. Default 20. Less: they come
@@ -180,7 +182,7 @@ export interface Submitted {
 	 * events begin; undefined where it will not be, for the session was deleted or killed. The signal ends the wait.
 	 */
 	readonly begun?: (signal: AbortSignal) => Promise<string | undefined>;
-	/** What `begun` waits for: another process asks `whenBegun` for it. Set together with `begun`. */
+	/** The wait of `begun`, for `whenBegun` in another process. Set together with `begun`. */
 	readonly waitsFor?: string;
 }
 
@@ -194,7 +196,7 @@ export interface SessionInfo {
 	readonly pendingToolCalls?: readonly PendingSessionCall[];
 	/** Calls of tasks in the background that wait. The session does not wait for them. Present where there are any. */
 	readonly backgroundToolCalls?: readonly PendingSessionCall[];
-	/** What the run that is under way waits for, other than answers to its calls. */
+	/** The wait of the current run, other than for answers to its calls. */
 	readonly waiting?: SessionWait;
 	/** The model that answered last, else the one that will. */
 	readonly model: string;
@@ -278,7 +280,7 @@ export interface SessionService {
 	readonly storeStats?: () => Promise<StoreStats>;
 	/** Looks into sessions, for those who look after them. Absent: they cannot be looked into. */
 	readonly inspection?: SessionInspection;
-	/** Finishes, once, what dead processes left. Iterate over it to get each run as it is resumed, or await it. */
+	/** Finishes, once, the work of dead processes. Iterate over it to get each run as it is resumed, or await it. */
 	recover(options?: RecoverOptions): Recovery;
 	/**
 	 * Does the same in the background until the service is closed, and tries again what fails. Resolves when it has looked once.
@@ -286,8 +288,8 @@ export interface SessionService {
 	 */
 	supervise(options?: SuperviseOptions): Promise<void>;
 	/**
-	 * Works on what is due in the served sessions as `agent.work()` does in an agent's own: for a process that serves nobody. Its
-	 * runs are yielded as they are resumed, under the keys that `readSessionKey` reads.
+	 * Runs the due work of the served sessions, like `agent.work()` for an agent's own: for a process that serves no
+	 * clients. Its runs are yielded as they are resumed, under the keys that `readSessionKey` reads.
 	 */
 	work(options?: WorkOptions): AsyncIterable<AgentRun>;
 	/**

@@ -1,6 +1,6 @@
-// Sessions served to others, by owner and id, over one host (keeps I1, I7): one table of sessions for all tenants; a tenant, and
-// a user of a tenant, sees its own only. What a dead process left is resumed.
-// It can still be looked at after it was closed.
+// Sessions served to clients, by owner and id, over one host (keeps I1, I7): one table of sessions for all tenants; a
+// tenant, and a user of a tenant, sees its own only. Work of dead processes is resumed. Sessions can still be read after
+// it was closed.
 import { checkOptionNames, HoldfastTypeError, readDuration } from "@holdfast/upp";
 import type { AgentRun, Host } from "holdfast";
 import {
@@ -325,7 +325,7 @@ class Service implements SessionService {
 		try {
 			return await answering;
 		} catch (error) {
-			// Another request has deleted it meanwhile.
+			// Another request has deleted it in the meantime.
 			if (isGone(error)) throw sessionNotFound();
 			throw forCaller(error, key, sessionId);
 		} finally {
@@ -375,7 +375,7 @@ function checkedWhileRunning(given: WhileRunning = "queue"): WhileRunning {
 	);
 }
 
-/** What a session is made of. */
+/** The parts of a new session. */
 interface NewSession {
 	readonly context?: unknown;
 	readonly input: ExecuteInput;

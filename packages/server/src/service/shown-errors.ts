@@ -1,5 +1,5 @@
-// What clients are shown of the error that a run ended with. Messages of providers, and of whatever else threw, may name keys,
-// accounts, addresses and files: they go to the log, and clients get words of ours beside the code.
+// The errors of runs as clients see them. Messages of providers, and of other code that throws, may name keys, accounts,
+// addresses and files: they go to the log, and clients get a text of this module with the code.
 import { failureText } from "holdfast/execute";
 
 /** An error of a run. */
@@ -8,7 +8,7 @@ export interface RunError {
 	readonly message: string;
 }
 
-/** Codes whose messages are ours and quote nobody. */
+/** Codes whose messages are safe and quote no one. */
 const ours: ReadonlySet<string> = new Set([
 	"budget_exceeded",
 	"content_filtered",

@@ -1,4 +1,4 @@
-// What people read of a run that waits.
+// The text for people about a waiting run.
 import type { SessionWait } from "holdfast/execute";
 
 /** A sentence about a wait, without its end: `Waiting for the provider until 2026-01-31T10:15:00.000Z`. */

@@ -1,5 +1,5 @@
-// When a message that waits for the run under way begins a run of its own, or enters that one: the journal says so, whichever
-// worker takes it in (keeps I2).
+// Finds when a message that waits for the current run starts a run of its own, or enters that one: the journal shows it,
+// whichever worker accepts it (keeps I2).
 import { followSession, type Host } from "holdfast";
 import { afterEntry } from "holdfast/execute";
 import { codeOf } from "./client-errors.ts";
@@ -28,7 +28,7 @@ export async function whenBegun(
 	try {
 		return await taken(host, message, signal);
 	} catch (error) {
-		// The session has no such place any more: it was deleted, and may have been made anew.
+		// The position no longer exists: the session was deleted, and may have been created again.
 		if (codeOf(error) === "invalid_event_id") return undefined;
 		throw error;
 	}

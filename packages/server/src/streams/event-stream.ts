@@ -11,11 +11,11 @@ export interface Source {
 	readonly isLagging?: boolean;
 	/** Whether the execution that it sent last has failed. Default: it has not. */
 	readonly hasFailed?: boolean;
-	/** Lets go of what it watches. */
+	/** Releases the watched source. */
 	close(): void;
 }
 
-/** Starts a source. It calls `wake` when there is something to take, and `fail` when its reader must be let go. */
+/** Starts a source. It calls `wake` when there is output, and `fail` when its reader must be disconnected. */
 export type StartSource = (wake: () => void, fail: (reason: StreamEnd) => void) => Source;
 
 /** Where the pieces go: the reader's side of a stream. */
@@ -28,7 +28,7 @@ export interface Sink {
 	cut(): void;
 }
 
-/** What a stream is made of. */
+/** The parts of a stream. */
 export interface EventStreamOptions {
 	readonly start: StartSource;
 	readonly table: StreamTable;
@@ -68,7 +68,7 @@ export class EventStream {
 		);
 	}
 
-	/** Bytes of a piece that was begun which the reader has not taken. */
+	/** Unread bytes of a piece that the reader has started. */
 	get waiting(): number {
 		return this.#rest?.byteLength ?? 0;
 	}
@@ -80,7 +80,7 @@ export class EventStream {
 		this.#move();
 	}
 
-	/** The reader is gone. */
+	/** The reader has disconnected. */
 	left(): void {
 		this.#finish("left");
 	}

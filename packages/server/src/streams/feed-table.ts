@@ -35,7 +35,7 @@ export class FeedTable {
 		return this.#feeds.get(sessionKeyOf(caller, sessionId));
 	}
 
-	/** The feed of a session that is there; a new one begins after `after`. */
+	/** The feed of an existing session; a new one starts after `after`. */
 	open(caller: ServedCaller, sessionId: string, after: string | undefined): Feed {
 		const key = sessionKeyOf(caller, sessionId);
 		const found = this.#feeds.get(key);
@@ -60,8 +60,8 @@ export class FeedTable {
 	}
 
 	/**
-	 * The session is deleted, or was just made: whoever comes next gets another feed. The one that is there ends by itself when
-	 * it learns of the deletion.
+	 * The session is deleted, or was just created: later readers get another feed. The existing one ends by itself when
+	 * it notices the deletion.
 	 */
 	renew(caller: ServedCaller, sessionId: string): void {
 		this.#feeds.delete(sessionKeyOf(caller, sessionId));

@@ -1,6 +1,6 @@
-// What all watchers of one session share: one reader of the service, one serialisation, one window of recent chunks.
-// The reader never waits for a watcher, so no watcher slows a run or another watcher. The window is bounded: a watcher
-// that lags by more than `maxBufferedBytes` has to read from the service by itself (keeps I7).
+// Shared by all watchers of one session: one reader of the service, one serialisation, one window of recent chunks. The
+// reader never waits for a watcher, so no watcher slows a run or another watcher. The window is bounded: a watcher that
+// lags by more than `maxBufferedBytes` has to read from the service by itself (keeps I7).
 import type { LoggedEvent } from "holdfast/execute";
 import { type Chunk, chunksOf } from "./chunk.ts";
 import { compareEventIds } from "./event-id.ts";
@@ -15,14 +15,14 @@ const crowd = 32;
 /** The share of the time that waking a crowd may take. */
 const crowdShare = 0.2;
 /**
- * Milliseconds between two reads at the live end, so that what is committed meanwhile is read, written out and sent
- * together: less is sooner, more costs less. Where the process is busy and timers are late, so many times as late, at most.
- * Before the `first` read a short run is over, and needs no other.
+ * Milliseconds between two reads at the live end, so that commits in between are read, serialised and sent together: a
+ * lower value is faster, a higher one cheaper. In a busy process with late timers, a multiple of their delay, up to a
+ * limit. Before the `first` read a short run has ended, and needs no other.
  */
 const readEvery = { first: 20, least: 4, timesLate: 4, most: 50 };
 /** How many pauses are made at most before the first read, while timers are late. */
 const firstTurns = 4;
-/** So many events at a time are of the past, for which nobody is to wait. */
+/** Batches of this size are history, which should not be delayed. */
 const full = 64;
 /** Milliseconds that a crowd waits for news at most. */
 const crowdPatience = 250;
@@ -39,7 +39,7 @@ export interface FeedWatcher {
 	drop(): void;
 }
 
-/** How often the feeds of a process read at the live end: what one learns of late timers, all know. */
+/** How often the feeds of a process read at the live end: all share the measured delay of timers. */
 export interface Pace {
 	/** Milliseconds between two reads. */
 	every: number;
@@ -50,7 +50,7 @@ export function steadyPace(): Pace {
 	return { every: readEvery.least };
 }
 
-/** What a feed is made of. */
+/** The parts of a feed. */
 export interface FeedOptions {
 	/** Follows the session from `after` until the signal, and reports which session it reads. */
 	readonly follow: (
@@ -79,7 +79,7 @@ export class Feed {
 	#before: string | undefined;
 	#lastId: string | undefined;
 	#gathered: LoggedEvent[] = [];
-	/** Whether a crowd is being woken, or the pause after it runs: events that come meanwhile are gathered. */
+	/** Whether watchers are being woken, or the pause after it runs: events in between are collected. */
 	#isNotifying = false;
 	/** Whether something came into the window since the last pass over the crowd began. */
 	#hasNews = false;
@@ -89,7 +89,7 @@ export class Feed {
 	/** All watchers have what comes up to this id, though it may not have been read here. */
 	#known: string | undefined;
 	#endPause: () => void = () => {};
-	/** What comes is read at once, for soon nothing more can be read. */
+	/** Reads new entries at once, because reading will soon end. */
 	#isHurried = false;
 	/** The last end of an execution that was read. */
 	#lastEnd: string | undefined;
@@ -183,13 +183,13 @@ export class Feed {
 		this.#start();
 	}
 
-	/** From now on reads what comes as soon as it comes. */
+	/** From now on reads new entries as soon as they arrive. */
 	hurry(): void {
 		this.#isHurried = true;
 		this.readNow();
 	}
 
-	/** Reads what is there without waiting for more: a run is over. */
+	/** Reads available entries without waiting for more: a run has ended. */
 	readNow(): void {
 		this.#endPause();
 	}
@@ -214,7 +214,7 @@ export class Feed {
 
 	async #read(): Promise<void> {
 		try {
-			// Asked for at once: a service that closes meanwhile gives what there is to those who have asked.
+			// Requested at once: a closing service delivers available events to existing requests.
 			const batches = this.#options.follow(this.#abort.signal, (incarnation) => {
 				this.#incarnation ??= incarnation;
 			});
@@ -279,7 +279,7 @@ export class Feed {
 		this.#closeIfUnused();
 	}
 
-	/** What some watcher may not have. Whoever joins later and has less reads from the service. */
+	/** The events that a watcher may lack. A later watcher with fewer reads from the service. */
 	#unknown(events: readonly LoggedEvent[]): readonly LoggedEvent[] {
 		const known = this.#known;
 		if (known === undefined) return events;
@@ -329,7 +329,7 @@ export class Feed {
 		}
 	}
 
-	/** With nobody watching nothing is written out; a watcher that comes back reads from the service. */
+	/** Without watchers nothing is serialised; a returning watcher reads from the service. */
 	#forget(): void {
 		this.#first += this.#chunks.length;
 		this.#chunks = [];

@@ -1,4 +1,4 @@
-// Door of the streams: server-sent events with resume, shared feeds, projections.
+// Entry point of the streams: server-sent events with resume, shared feeds, projections.
 export { compareEventIds, looksLikeEventId } from "./event-id.ts";
 export {
 	bodyOf,

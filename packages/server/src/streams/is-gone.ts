@@ -1,4 +1,4 @@
-// What a service rejects with when a session that was there a moment ago is deleted, or is another one under the same id.
+// The errors of a service when a session that existed a moment ago is deleted, or replaced under the same id.
 import { isHoldfastError } from "holdfast";
 
 export function isGone(error: unknown): boolean {

@@ -13,7 +13,7 @@ export interface ProjectedRun {
 	readonly from: string;
 	/** Ends at the next end of an execution; with "rest", after answered suspensions, when the run is over or waits. */
 	readonly until: "next end" | "rest";
-	/** What an event is in the other protocol. */
+	/** Converts an event to the other protocol. */
 	readonly project: (logged: LoggedEvent) => readonly object[];
 	/** Text before the records and after them. */
 	readonly opening?: string;
@@ -43,7 +43,7 @@ export function projectedRun(run: ProjectedRun): Projection {
 		},
 		isLast({ id, event }) {
 			if (event.type !== "execute_complete") return false;
-			// A run that waits continues when somebody answers; one that is over does not.
+			// A waiting run continues after an answer; an ended one does not.
 			if (until === "rest") return event.status !== "awaiting_tool_execution";
 			return compareEventIds(id, from) > 0;
 		},

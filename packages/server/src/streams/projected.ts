@@ -1,5 +1,5 @@
-// A stream of a session's events in another shape: a route for another protocol says how a batch is written. It reads
-// from the service at the pace of its reader and shares nothing, for what it writes may depend on what it wrote before.
+// A stream of a session's events in another format: the route of another protocol converts each batch. It reads from the
+// service at the pace of its reader and shares nothing, because its output may depend on earlier output.
 import type { LoggedEvent } from "holdfast/execute";
 import type { ServedCaller, SessionService } from "../service/index.ts";
 import type { Source, StartSource } from "./event-stream.ts";
@@ -18,8 +18,8 @@ export interface ProjectionOptions {
 	/** Whether it ends after this event, though more may come. Default: it does not. */
 	readonly isLast?: (event: LoggedEvent) => boolean;
 	/**
-	 * What comes last, when the source has ended by itself; undefined where what was written is not whole: then the
-	 * stream is cut off, so that its reader notices. Default: nothing.
+	 * The final output, when the source has ended by itself; undefined if the output is incomplete: the stream is then
+	 * cut off, so that its reader notices. Default: none.
 	 */
 	readonly finish?: () => string | undefined;
 	readonly sent: (events: number) => void;

@@ -1,7 +1,7 @@
 // The streams that are open, and the one timer that keeps all of them alive.
 import { heartbeat } from "./record.ts";
 
-/** How many heartbeats' time a reader may take nothing before it is let go. */
+/** The number of heartbeat intervals after which an inactive reader is disconnected. */
 const patience = 4;
 /** The same in milliseconds for a reader that lags far. */
 const laggingPatience = 5_000;
@@ -84,7 +84,7 @@ export class StreamTable {
 		for (const stream of [...this.#open]) stream.end(reason);
 	}
 
-	/** Looks after all of them: who is silent is sent a heartbeat, who has stopped reading is let go. */
+	/** Checks all streams: silent ones are sent a heartbeat, and readers that have stopped are disconnected. */
 	look(): void {
 		const now = this.now();
 		let waiting = 0;

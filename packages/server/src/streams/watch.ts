@@ -1,13 +1,13 @@
 // One watcher of one session: it reads from the service at the pace of its reader until it has caught up, then it joins
-// the feed that all watchers share. When that is too far ahead of its reader, it reads from the service again: a burst cuts
-// no reader off, and one that has stopped reading is let go by its stream. Every event is sent once, in order, whichever of the
-// two it came from.
+// the feed that all watchers share. When the feed is too far ahead of its reader, it reads from the service again: a
+// burst disconnects no reader, and one that has stopped is disconnected by its stream. Every event is sent once, in
+// order, from either source.
 //
-//   reading    batches come from a reading of its own; where the feed does not fit it stays here, and the next batch wakes it
+//   reading    batches come from a reader of its own; if the feed does not fit it stays here, and the next batch wakes it
 //   joined     chunks come from the feed
-//   ended      the execution is over, the session is deleted, or the reader has left
+//   ended      the execution has ended, the session is deleted, or the reader has left
 //
-//   reading → joined   caught up, and the feed is of the same session and holds everything that comes
+//   reading → joined   caught up, and the feed is of the same session and contains all later events
 //   joined → reading   the feed dropped it, or turned out to be of another session under this id
 import type { LoggedEvent } from "holdfast/execute";
 import type { ServedCaller, SessionService } from "../service/index.ts";
@@ -21,20 +21,20 @@ import type { StreamEnd } from "./stream-table.ts";
 /** Where a watcher stops: after the next end of an execution, after the last one, or never. */
 export type Until = "complete" | "idle" | "never";
 
-/** What is watched, and from where. */
+/** The watched session, and the start position. */
 export interface WatchOptions {
 	readonly caller: ServedCaller;
 	readonly sessionId: string;
 	/** The id the watcher has already; undefined: from the session's beginning. */
 	readonly after: string | undefined;
 	readonly until: Until;
-	/** Counts events as they are sent. */
+	/** Counts sent events. */
 	readonly sent: (events: number) => void;
 	/** Called when the service fails under the watcher. */
 	readonly failed: (error: unknown) => void;
 }
 
-/** What watchers read from. */
+/** The sources of watchers. */
 export interface WatchPorts {
 	readonly service: SessionService;
 	readonly feeds: FeedTable;
@@ -194,7 +194,7 @@ class Watcher implements Source, FeedWatcher {
 			}
 			this.next++;
 			const rest = this.#after === undefined ? chunk : chunkAfter(chunk, this.#after);
-			// What ends in a chunk that it has already ended before its time.
+			// A chunk that ended early needs no second end.
 			if (rest === undefined) continue;
 			if (chunk.ends && this.#endsWith(feed)) this.#finish();
 			return rest;
@@ -225,7 +225,7 @@ class Watcher implements Source, FeedWatcher {
 		feed.join(this, this.#after);
 	}
 
-	/** Where the feed does not fit it goes on with its own reading, which has each event as well. */
+	/** If the feed does not fit, it continues with its own reader, which has each event as well. */
 	#joinIfFits(): void {
 		const feed = this.#ports.feeds.open(this.#options.caller, this.#options.sessionId, this.#after);
 		if (this.#isOf(feed) && feed.covers(this.#after)) this.#join(feed);

@@ -1,5 +1,5 @@
-// What is logged of a request: which route, how it ended, how long it took; and of runs what they cost and what failed. Never
-// a body, a key, a header or a query.
+// The log entries of a request: its route, outcome and duration; and of runs their cost and errors. Never a body, a key,
+// a header or a query.
 import type { StreamEnd } from "../streams/index.ts";
 
 /** One request, when it is answered; of a stream, when it has ended. */
@@ -27,7 +27,7 @@ export interface RequestLog {
 export interface ErrorLog {
 	readonly type: "error";
 	readonly time: string;
-	/** Name and code of the error, without its text, which may quote what was said. */
+	/** Name and code of the error, without its message, which may quote content. */
 	readonly name: string;
 	readonly code?: string;
 	/** Where it was raised. */
@@ -62,7 +62,7 @@ export interface RunLog extends OfRun {
 	readonly cost?: number;
 }
 
-/** A call of a model failed. What the provider said of it is here, and nowhere where clients see it. */
+/** A model call failed. The provider's message is here, and nowhere that clients can see. */
 export interface ModelErrorLog extends OfRun {
 	readonly type: "model_error";
 	/** Id of the model. */
@@ -72,7 +72,7 @@ export interface ModelErrorLog extends OfRun {
 	readonly attempt?: number;
 	readonly delayMs?: number;
 	readonly code: string;
-	/** What the provider said, without what looks like a key; at most 1,000 characters. */
+	/** The provider's message, without anything that looks like a key; at most 1,000 characters. */
 	readonly error: string;
 	/** HTTP status of its answer. */
 	readonly status?: number;

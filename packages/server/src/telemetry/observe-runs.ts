@@ -58,7 +58,7 @@ export function observeRuns(
 	};
 }
 
-/** What an error says, whoever made it: the provider's adapter, or a model of the user's own. */
+/** The data of an error from any source: the provider's adapter, or a custom model. */
 function factsOf(error: unknown): {
 	readonly code: string;
 	readonly message: string;

@@ -1,5 +1,5 @@
-// A limit to what a conversation may use up. A run that finds nothing left does not start; one under way ends after the
-// step in which it reaches the limit, and keeps what it has. What a session has used up is recorded with each answer.
+// Limits the usage of a conversation. A run does not start if nothing is left; a running one ends after the step in which
+// it reaches the limit, and keeps its results. The usage of a session is recorded with each answer.
 import { checkOptionNames, HoldfastError, optionNames, type TokenUsage } from "@holdfast/upp";
 import type { ModelPrice } from "../../facts/index.ts";
 import { type Clock, systemPorts } from "../../host/index.ts";
@@ -24,7 +24,7 @@ export interface BudgetOptions {
 	readonly maxCost?: number;
 	/** Milliseconds of work. Default: no limit. */
 	readonly maxDuration?: number;
-	/** What a million tokens cost. Default: the agent's `prices` for its model. */
+	/** The price of a million tokens. Default: the agent's `prices` for its model. */
 	readonly price?: ModelPrice;
 	/**
 	 * What the limits are for: all calls that led to a state together, or all turns of a session (the default), or each
@@ -37,7 +37,7 @@ export interface BudgetOptions {
 
 type Limit = "maxTokens" | "maxCost" | "maxDuration";
 
-/** What a call began with. */
+/** The usage at the start of a call. */
 interface Opening {
 	readonly at: number;
 	readonly spent: Spending;
@@ -55,16 +55,16 @@ const budgetNames = optionNames<BudgetOptions>({
 });
 
 /**
- * Limits what a conversation uses up. A call rejects with code `budget_exceeded` before it starts when nothing is left
- * (`data` says which limit, what was used and what was allowed); a call under way is ended after the step that reaches a
- * limit. The totals are in the metadata of each resulting state under `budget`, with `exceeded` naming the limit that
- * ended the call. A call that fails leaves no state, and so no trace in the totals.
+ * Limits the usage of a conversation. A call rejects with code `budget_exceeded` before it starts if nothing is left
+ * (`data` contains the limit, the usage and the allowance); a running call ends after the step that reaches a limit. The
+ * totals are in the metadata of each resulting state under `budget`, with `exceeded` naming the limit that ended the
+ * call. A failing call leaves no state, and so does not count in the totals.
  *
- * The totals of a session are recorded with each answer of the model, so they count over restarts and failures. A turn of
- * a session that has nothing left fails with `budget_exceeded` before the model is called.
+ * The totals of a session are recorded with each answer of the model, so they persist across restarts and failures. A
+ * turn of a session that has nothing left fails with `budget_exceeded` before the model is called.
  *
- * @throws HoldfastError `invalid_option` without a limit. Calls reject with `invalid_option` when there is a `maxCost`
- * and no price is known.
+ * @throws HoldfastError `invalid_option` without a limit. Calls reject with `invalid_option` if there is a `maxCost` and
+ * no known price.
  * @example
  * import { openai } from "@ai-sdk/openai";
  * const clerk = agent({ model: openai("gpt-5.2"), middleware: [budget({ maxTokens: 200_000 })] });
@@ -145,7 +145,7 @@ function sessionBudget(run: PolicyRun, { limits, scope, clock, price: given }: S
 	};
 	const notes = (): Admission => {
 		const said = exceededBy === undefined ? total : { ...total, exceeded: exceededBy };
-		// What the turn alone has used up is there again after a restart.
+		// The turn's own usage is restored after a restart.
 		const value = scope === "call" ? { ...said, run: { id: run.runId, ...ofRun } } : said;
 		return { notes: [{ topic: "metadata", value: { key: spendingKey, value } }] };
 	};

@@ -42,7 +42,7 @@ export function fallback(model: GivenModel, ...others: readonly GivenModel[]): M
 	});
 }
 
-/** What all can do. */
+/** The capabilities that all models share. */
 function commonTo(all: readonly LLMCapabilities[]): LLMCapabilities {
 	const can = (what: keyof LLMCapabilities): boolean => all.every((each) => each[what] === true);
 	return {

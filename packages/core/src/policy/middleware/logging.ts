@@ -10,7 +10,7 @@ const levels = ["debug", "info", "warn", "error"] as const;
 /** How much a log entry matters. */
 export type LogLevel = (typeof levels)[number];
 
-/** What an entry says, as data. */
+/** The data of an entry. */
 export interface LogEntry {
 	readonly level: LogLevel;
 	readonly event: "started" | "step" | "completed" | "failed";
@@ -42,7 +42,7 @@ export interface LoggingOptions {
 	readonly level?: LogLevel;
 	/** A function, or a logger with methods as pino's. Default: lines go to `console.log`. */
 	readonly logger?: LogFunction | LogObject;
-	/** Whether what is said is logged. Default false: conversations are nobody else's business. */
+	/** Whether messages are logged. Default false, because conversations are private. */
 	readonly includeMessages?: boolean;
 	/** Whether durations are logged. Default true. */
 	readonly includeTiming?: boolean;

@@ -1,4 +1,4 @@
-// What a middleware is: functions around a run of an agent, each of them optional. A face of the one list of policy.
+// A middleware: functions around a run of an agent, each of them optional. One form of the list of policy.
 import type { AgentState, GenerateResult } from "../../state/index.ts";
 import type { Interceptor, Perhaps, Stages } from "../interceptor.ts";
 import type { ChangedContext, PolicyAgent, PolicyRun, RunContext } from "../policy-run.ts";
@@ -17,11 +17,14 @@ export interface Middleware {
 	/** Name for people. */
 	readonly name: string;
 	/**
-	 * May return a changed context, which whatever comes later uses. One that throws fails the run. In a session a changed
-	 * input or state is what the model sees in this run, while this process drives it; the journal keeps what was said.
+	 * May return a changed context for later functions. An error fails the run. In a session, the model sees a changed
+	 * input or state in this run, while this process drives it; the journal keeps the original messages.
 	 */
 	before?(context: MiddlewareContext): Perhaps<ChangedContext>;
-	/** What it returns is what the caller gets. In a session that is `result()`; the journal keeps what was said. */
+	/**
+	 * Its return value becomes the caller's result. In a session that is `result()`; the journal keeps the original
+	 * messages.
+	 */
 	after?(context: MiddlewareContext, result: GenerateResult): GenerateResult | Promise<GenerateResult>;
 	/**
 	 * Called when the run failed: in the agent, in a `before`, or in the `after` of a later middleware. A result
@@ -33,7 +36,7 @@ export interface Middleware {
 	stop?(context: MiddlewareContext, state: AgentState): boolean | Promise<boolean>;
 }
 
-/** What the option `middleware` takes: middlewares, and interceptors where one needs more stages than a middleware has. */
+/** The entries of the option `middleware`: middlewares, and interceptors for additional stages. */
 export type MiddlewareEntry = Middleware | Interceptor;
 
 /** An entry's stages for one run. One that is both does what its `begin` gives, and where that is nothing, the functions. */

@@ -14,12 +14,12 @@ import type { Middleware } from "./middleware-face.ts";
 import { readNumber } from "./read-options.ts";
 import { shortenHistory } from "./shorten-history.ts";
 
-/** What is where an output was. */
+/** The replacement of an output. */
 const cleared = "[Output cleared - context limit]";
 
 /** Options of `pruneToolOutputs`. All limits are in tokens. */
 export interface PruneToolOutputsOptions {
-	/** What the model can read. Default 200,000. */
+	/** The model's context size in tokens. Default 200,000. */
 	readonly contextLimit?: number;
 	/** Kept free of it for the answer. Default 16,000. */
 	readonly outputReserve?: number;
@@ -37,10 +37,11 @@ const pruneToolOutputsNames = optionNames<PruneToolOutputsOptions>({
 });
 
 /**
- * Before every call of the model: while the history takes no more than `contextLimit - outputReserve` tokens, it stays as it is. Above that, tool outputs
- * older than the last `protectRecent` tokens become "[Output cleared - context limit]"; all other messages stay.
+ * Before every model call: while the history takes no more than `contextLimit - outputReserve` tokens, it is unchanged.
+ * Above that, tool outputs older than the last `protectRecent` tokens become "[Output cleared - context limit]"; all
+ * other messages stay.
  *
- * @throws HoldfastError `invalid_option` for limits that are no numbers.
+ * @throws HoldfastError `invalid_option` for limits that are not numbers.
  * @example
  * import { openai } from "@ai-sdk/openai";
  * const reader = agent({ model: openai("gpt-5.2"), middleware: [pruneToolOutputs({ contextLimit: 128_000 })] });

@@ -1,4 +1,4 @@
-// Checks the options of middlewares at the door.
+// Validates the options of middlewares on entry.
 import { HoldfastError } from "@holdfast/upp";
 
 /** A number from `least` up. @throws HoldfastError `invalid_option`. */

@@ -1,6 +1,6 @@
-// What the middlewares that shorten a history share. A call begins with the shortened state, and the conversation continues
-// from there; in a session the journal keeps the whole history. Before every call of the model its view is shortened again,
-// so that a long turn is shortened too.
+// Shared by the middlewares that shorten a history. A call starts with the shortened state, and the conversation
+// continues from there; in a session the journal keeps the whole history. Before every model call its view is shortened
+// again, so that a long turn is shortened too.
 import type { Message } from "@holdfast/upp";
 import type { Interceptor } from "../interceptor.ts";
 import type { Middleware } from "./middleware-face.ts";

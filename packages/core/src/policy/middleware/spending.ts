@@ -1,10 +1,10 @@
-// What a conversation has used up: tokens, money, working time. It travels in the state's metadata under "budget", so
-// that it survives from call to call, branches with the state and is saved with it.
+// The usage of a conversation: tokens, money, working time. It is stored in the state's metadata under "budget", so that
+// it persists from call to call, branches with the state and is saved with it.
 import type { TokenUsage } from "@holdfast/upp";
 import { costOf, type ModelPrice } from "../../facts/index.ts";
 import type { AgentState } from "../../state/index.ts";
 
-/** What has been used up. */
+/** The usage. */
 export interface Spending {
 	readonly tokens: number;
 	/** US dollars; absent where no price is known. */
@@ -16,7 +16,7 @@ export interface Spending {
 /** The key in a state's metadata. */
 export const spendingKey = "budget";
 
-/** What the calls that led to a state have used up. A state that no budget has seen yet counts its last call only. */
+/** The usage of the calls that led to a state. A state without a recorded usage counts its last call only. */
 export function spendingOf(state: AgentState, price: ModelPrice | undefined): Spending {
 	const noted = state.metadata[spendingKey] as Partial<Spending> | undefined;
 	if (typeof noted !== "object" || noted === null) return spendingOfCall(state.usage, price, 0);
@@ -28,7 +28,7 @@ export function spendingOf(state: AgentState, price: ModelPrice | undefined): Sp
 	};
 }
 
-/** What a run had used up when it was left, where that is noted. */
+/** The usage of a run when it was left, if it was recorded. */
 export function spendingOfRun({ metadata }: AgentState, runId: string): Spending {
 	const { run } = (metadata[spendingKey] ?? {}) as {
 		readonly run?: Partial<Spending> & { readonly id?: unknown };
@@ -39,7 +39,7 @@ export function spendingOfRun({ metadata }: AgentState, runId: string): Spending
 	return cost === undefined ? known : { ...known, cost: numberOf(cost) };
 }
 
-/** What one call uses up. */
+/** The usage of one call. */
 export function spendingOfCall(
 	usage: TokenUsage | undefined,
 	price: ModelPrice | undefined,

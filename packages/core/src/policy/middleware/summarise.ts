@@ -1,4 +1,4 @@
-// Replaces the old part of a long history by a summary. A summary that fails loses nothing: the history stays as it is.
+// Replaces the old part of a long history by a summary. A failed summary loses nothing: the history is unchanged.
 import {
 	checkOptionNames,
 	HoldfastError,
@@ -29,7 +29,7 @@ export interface SummariseOptions {
 	readonly llm?: Pick<LLMInstance, "generate">;
 	/** A function that writes it. */
 	readonly summarizer?: Summariser;
-	/** Tokens up to which the history stays as it is. Default 150,000. */
+	/** The number of tokens up to which the history is unchanged. Default 150,000. */
 	readonly threshold?: number;
 	/** So many messages at the end stay; a few more where a tool call would lose its result. Default 10. */
 	readonly keepRecent?: number;
@@ -56,15 +56,14 @@ const summariseNames = optionNames<SummariseOptions>({
 });
 
 /**
- * Up to `threshold` tokens the history stays as it is and nobody is asked. Above that, all but the recent messages become
- * one user message that begins "[Previous conversation summary]". The request's `metadata.summary` says how many messages
- * it represents and, where a model wrote it, its `usage`.
+ * Up to `threshold` tokens the history is unchanged and no summary is requested. Above that, all but the recent messages
+ * become one user message that begins "[Previous conversation summary]". The request's `metadata.summary` contains the
+ * number of messages it represents and, if a model wrote it, its `usage`.
  *
- * In a session the history stays as it is: the model sees the summary in its place, which is kept beside the session, and
- * written on when the limit is passed again. That is what `compaction` of `holdfast/plugins` does.
+ * In a session the history itself is unchanged: the model sees the summary in its place, which is stored with the
+ * session, and extended when the limit is passed again, as with `compaction` of `holdfast/plugins`.
  *
- * @throws HoldfastError `invalid_option` when there is nobody to write summaries, `conflicting_options` when there are
- * several.
+ * @throws HoldfastError `invalid_option` without a source of summaries, `conflicting_options` with several.
  * @example
  * import { openai } from "@ai-sdk/openai";
  * const clerk = agent({ model: openai("gpt-5.2"), middleware: [summarise({ model: openai("gpt-5.2-mini") })] });
@@ -100,7 +99,7 @@ export function summarise(options: SummariseOptions): Middleware & Interceptor {
 				return;
 			}
 		},
-		// A session keeps its history: the model sees the summary, which is kept beside the session.
+		// A session keeps its history: the model sees the summary, which is stored with the session.
 		begin: (run) =>
 			run.kind === "call"
 				? undefined
@@ -119,7 +118,7 @@ export function summarise(options: SummariseOptions): Middleware & Interceptor {
 	};
 }
 
-/** Nobody cancels a summary: the call that waits for it does not wait any more. */
+/** A summary is never cancelled: a cancelled call stops waiting for it. */
 const never = new AbortController().signal;
 
 export { summarise as summarize };

@@ -1,5 +1,5 @@
-// What `retry` and `fallback` share: a model made of attempts at other models. An attempt that fails before anything of
-// its answer was emitted may be followed by another one; after that its error is the answer's.
+// Shared by `retry` and `fallback`: a model that makes attempts at other models. An attempt that fails before any of its
+// answer was emitted may be followed by another one; after that its error is the answer's.
 import {
 	type BoundLLMModel,
 	createProvider,
@@ -50,7 +50,7 @@ export function referenceTo(name: string, modelId: string, bind: () => BoundLLMM
 /** The first model to ask, and how to continue when an attempt failed. */
 export interface Attempts {
 	readonly first: BoundLLMModel;
-	/** Whose errors these are said to be when they are not UPPErrors. */
+	/** The provider named in errors that are not UPPErrors. */
 	readonly provider: string;
 	/** Whether the models keep from retrying by themselves. */
 	readonly retries: "own" | "none";
@@ -92,7 +92,7 @@ async function tryEach(
 		try {
 			return await ask(model, own);
 		} catch (thrown) {
-			// Errors of our own say that the call was set up wrongly: another try would end the same.
+			// A HoldfastError means that the call was set up wrongly: a retry would fail the same way.
 			const isOurs = isHoldfastError(thrown) && !isUPPError(thrown);
 			if (isOurs || started() || request.signal?.aborted === true) throw thrown;
 			const error = toUPPError(thrown, attempts.provider);
@@ -104,7 +104,7 @@ async function tryEach(
 	}
 }
 
-/** Events that say nothing by themselves are held back: an answer that fails right after them has not begun. */
+/** Events without content are held back: an answer that fails right after them has not started. */
 const silent: ReadonlySet<StreamEvent["type"]> = new Set([
 	"message_start",
 	"content_block_start",

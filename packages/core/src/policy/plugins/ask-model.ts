@@ -1,4 +1,4 @@
-// One question to an agent's own model, beside its conversations: for plugins that need words, such as summaries.
+// One question to an agent's own model, apart from its conversations: for plugins that need text, such as summaries.
 import { type BoundLLMModel, type LLMRequest, type Message, UserMessage } from "@holdfast/upp";
 
 /** An owner of a model that can be asked. */

@@ -18,11 +18,11 @@ import { definePlugin, type Plugin } from "./plugin.ts";
 
 /** Options of `compaction`. */
 export interface CompactionOptions {
-	/** Tokens up to which the history is shown as it is. Default 100,000. */
+	/** The number of tokens up to which the history is shown unchanged. Default 100,000. */
 	readonly maxTokens?: number;
 	/**
-	 * At most so many messages at the end are shown as they are, fewer where they take more than half of `maxTokens`; a
-	 * few more where a tool call would lose its result. Default 20.
+	 * The maximum number of recent messages that are shown unchanged, fewer if they take more than half of `maxTokens`; a
+	 * few more if a tool call would lose its result. Default 20.
 	 */
 	readonly keepRecent?: number;
 	/** Writes the summary of messages. `request` is the prompt with the messages as text. */
@@ -50,9 +50,9 @@ const compactionNames = optionNames<CompactionOptions>({
 });
 
 /**
- * Shows the model a summary of the old messages and the recent ones as they are, once the history has more than
- * `maxTokens`. The user's last message always stays. The history itself is not changed. The latest summary is kept beside
- * the session, so that another process shows the model the same. Where no summary can be written, the turn continues
+ * Shows the model a summary of the old messages and the recent ones unchanged, once the history has more than
+ * `maxTokens`. The user's last message always stays. The history itself is not changed. The latest summary is stored with
+ * the session, so that another process shows the model the same. If a summary cannot be written, the turn continues with
  * the whole history and the next turn tries again.
  *
  * @throws HoldfastError `invalid_option`; `conflicting_options` with both `summarise` and `model`.

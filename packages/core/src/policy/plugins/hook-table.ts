@@ -1,4 +1,4 @@
-// Who listens to which hook, in order, and how a handler is called: what it throws names its plugin.
+// The handlers of each hook, in order, and how they are called: an error names its plugin.
 import { HoldfastError, type Message } from "@holdfast/upp";
 import type { PluginTurn } from "../policy-run.ts";
 import type { HookContext, HookName, PluginHooks } from "./plugin.ts";
@@ -44,7 +44,7 @@ export function pluginFailed(plugin: string, hook: string, cause: unknown): Hold
 	return new HoldfastError("plugin_failed", message, { cause, data: { plugin, hook } });
 }
 
-/** What every handler of a turn is given; the history is built when it is read. */
+/** The context of every handler in a turn; the history is built on access. */
 export function hookContext(turn: PluginTurn): HookContext {
 	let history: readonly Message[] | undefined;
 	return {

@@ -5,7 +5,7 @@ import type { SessionValues, ValueStore } from "../../host/index.ts";
 import { type AnyTool, type ToolContext, tool } from "../../tools/index.ts";
 import { definePlugin, type Plugin } from "./plugin.ts";
 
-/** What is used of a database client, such as those of @holdfast/memory. */
+/** The used part of a database client, such as those of @holdfast/memory. */
 export interface NoteDatabase {
 	write(collection: string, key: string, value: unknown): Promise<void>;
 	read(collection: string, key: string): Promise<unknown>;

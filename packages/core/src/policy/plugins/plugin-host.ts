@@ -1,4 +1,4 @@
-// What a plugin's `setup` is handed, and where its registrations go.
+// The host that a plugin's `setup` receives, and the destination of its registrations.
 
 import { HoldfastTypeError } from "@holdfast/upp";
 import type { ValueStore } from "../../host/index.ts";
@@ -7,7 +7,7 @@ import type { AskModel } from "./ask-model.ts";
 import { type HookTable, hookNames, isHookName, type Listener } from "./hook-table.ts";
 import type { Plugin, PluginHost } from "./plugin.ts";
 
-/** What the plugins of one agent registered. */
+/** The registrations of one agent's plugins. */
 export interface Registry {
 	readonly hooks: HookTable;
 	readonly tools: AnyTool[];
@@ -20,7 +20,7 @@ export interface Registry {
 	readonly refusals: WeakSet<object>;
 }
 
-/** A host for the plugin of that name, and the way to close it when its setup is over. */
+/** A host for the plugin of that name, and a function that closes it when its setup has ended. */
 export function pluginHost(registry: Registry, plugin: string): { host: PluginHost; close(): void } {
 	const { hooks, tools, refusals } = registry;
 	let open = true;

@@ -33,7 +33,7 @@ export interface PluginSet {
 	deleted(sessionKey: string): Promise<void>;
 }
 
-/** What `setupPlugins` may be given beside the plugins. */
+/** Options of `setupPlugins` besides the plugins. */
 export interface SetupOptions {
 	/**
 	 * Where plugins keep values, once it is known whether a plugin gave a session store. Default: in memory.
@@ -81,7 +81,7 @@ export async function setupPlugins(
 
 function pluginSet(registry: Registry, onIgnoredError: (error: HoldfastError) => void): PluginSet {
 	const { hooks, tools, onlookers } = registry;
-	/** Turns that are over: nothing of theirs can be overlaid any more, by whomever. */
+	/** Ended turns: they accept no further overlays. */
 	const over = new WeakSet<TurnFrame>();
 	const overlayOf =
 		(turn: TurnFrame): Overlay =>

@@ -1,5 +1,5 @@
-// What a plugin is: policy that is written once and given to many agents. Its hooks are called at the turns, steps and tool
-// calls of every run of the agent.
+// A plugin: policy that is written once and given to many agents. Its hooks are called at the turns, steps and tool calls
+// of every run of the agent.
 
 import type { Message } from "@holdfast/upp";
 import { HoldfastTypeError } from "@holdfast/upp";
@@ -10,11 +10,11 @@ import type { AnyTool } from "../../tools/index.ts";
 import type { ToolCallDecision } from "../interceptor.ts";
 import type { AskModel } from "./ask-model.ts";
 
-/** What every hook is given. */
+/** The context of every hook. */
 export interface HookContext {
 	/** In a call `call:` and an id that no other call has. */
 	readonly sessionKey: string;
-	/** Who asked for the run, where that is known: what a server's `authenticate` said. */
+	/** The requester of the run, if known: the result of a server's `authenticate`. */
 	readonly caller?: Caller;
 	/** The conversation so far; built when it is read, and a copy: changing the list changes nothing. */
 	readonly history: readonly Message[];
@@ -25,19 +25,19 @@ export interface HookContext {
 /** Adds context for the rest of the turn that is shown to the model and stored nowhere. */
 export type Overlay = (input: SendInput) => Promise<void>;
 
-/** What `turn.before` handlers get. */
+/** The argument of `turn.before` handlers. */
 export interface TurnBeforeContext extends HookContext {
 	readonly overlay: Overlay;
 }
 
-/** What `step.before` handlers get. */
+/** The argument of `step.before` handlers. */
 export interface StepBeforeContext extends HookContext {
 	/** The step's place in its turn, from 0. */
 	readonly stepIndex: number;
 	readonly overlay: Overlay;
 }
 
-/** What `step.after` handlers get. */
+/** The argument of `step.after` handlers. */
 export interface StepAfterContext extends StepBeforeContext {
 	readonly result: "completed";
 	/** Says something to the running turn, which continues for it. Resolves when it is accepted. */
@@ -47,14 +47,14 @@ export interface StepAfterContext extends StepBeforeContext {
 /** How a turn ended. */
 export type TurnResult = "completed" | "aborted" | "error" | "killed";
 
-/** What `turn.after` handlers get. */
+/** The argument of `turn.after` handlers. */
 export interface TurnAfterContext extends HookContext {
 	readonly result: TurnResult;
-	/** Rejects with `overlay_closed`: the turn is over. */
+	/** Rejects with `overlay_closed`: the turn has ended. */
 	readonly overlay: Overlay;
 }
 
-/** What `tool.call` handlers get. */
+/** The argument of `tool.call` handlers. */
 export interface ToolCallContext extends HookContext {
 	readonly stepIndex: number;
 	readonly toolCallId: string;
@@ -65,7 +65,7 @@ export interface ToolCallContext extends HookContext {
 	readonly input: any;
 }
 
-/** What `tool.result` handlers get. */
+/** The argument of `tool.result` handlers. */
 export interface ToolResultContext extends HookContext {
 	readonly stepIndex: number;
 	readonly toolCallId: string;
@@ -77,21 +77,21 @@ export interface ToolResultContext extends HookContext {
 	/** What the model is shown, as the handlers before this one left it. */
 	// biome-ignore lint/suspicious/noExplicitAny: what a tool gives is known to its author
 	readonly output: any;
-	/** What went wrong, where the status is not `done`. */
+	/** The error, if the status is not `done`. */
 	readonly error?: unknown;
 }
 
-/** What replaces a result. Without an `output` the model is shown the text of the error. */
+/** The replacement of a result. Without an `output` the model sees the text of the error. */
 export type ToolResultReplacement =
 	| { readonly status: "done"; readonly output: unknown }
 	| { readonly status: "error" | "cancelled"; readonly error: unknown; readonly output?: unknown };
 
-/** What `assemble` handlers get. */
+/** The argument of `assemble` handlers. */
 export interface AssembleContext {
 	readonly sessionKey: string;
 	readonly caller?: Caller;
 	readonly signal: AbortSignal;
-	/** What the model is about to see, as the handlers before this one left it. */
+	/** The messages for the model, after the handlers before this one. */
 	readonly messages: readonly Message[];
 }
 
@@ -99,7 +99,7 @@ export interface AssembleContext {
 // biome-ignore lint/suspicious/noConfusingVoidType: handlers that return nothing have this type
 type Nothing = undefined | void;
 
-/** The hooks by name. What the lifecycle hooks return is awaited and otherwise ignored. */
+/** The hooks by name. Return values of the lifecycle hooks are awaited and otherwise ignored. */
 export interface PluginHooks {
 	/** Before the first step. One that throws fails the run. */
 	"turn.before"(context: TurnBeforeContext): unknown;
@@ -122,7 +122,7 @@ export interface PluginHooks {
 /** The name of a plugin's hook. */
 export type HookName = keyof PluginHooks;
 
-/** What `setup` works with. It can be used while `setup` runs. */
+/** The argument of `setup`. It can be used while `setup` runs. */
 export interface PluginHost {
 	/**
 	 * Listens to a hook. Handlers of one hook are called in the order in which they were registered.
@@ -136,9 +136,9 @@ export interface PluginHost {
 	 * @throws HoldfastError `invalid_option` when a plugin before this one has said so already.
 	 */
 	sessionStore(store: unknown): void;
-	/** What this plugin keeps for a session; other plugins do not see it. For hooks and tools, after `setup`. */
+	/** This plugin's values of a session, invisible to other plugins. For hooks and tools, after `setup`. */
 	values(sessionKey: string): SessionValues;
-	/** Asks the agent's own model, beside any conversation. For hooks and tools, after `setup`. */
+	/** Asks the agent's own model, apart from any conversation. For hooks and tools, after `setup`. */
 	ask: AskModel;
 }
 
@@ -160,9 +160,9 @@ export interface Plugin {
 }
 
 /**
- * Gives a plugin back as it is, once it is known to be one.
+ * Validates a plugin and returns it.
  *
- * @throws HoldfastError `invalid_option` naming what is wrong with it.
+ * @throws HoldfastError `invalid_option` with its problem.
  * @example
  * import { definePlugin } from "holdfast/plugins";
  *

@@ -6,7 +6,7 @@ import type { PluginTurn } from "../policy-run.ts";
 import { guarded, hookContext, type Listener, pluginFailed, textOf } from "./hook-table.ts";
 import type { PluginHooks, ToolResultReplacement } from "./plugin.ts";
 
-/** What a handler says of a call. */
+/** The decision of a handler about a call. */
 export async function decideCall(
 	{ plugin, handler }: Listener<PluginHooks["tool.call"]>,
 	turn: PluginTurn,
@@ -38,7 +38,7 @@ export async function decideCall(
 	}
 }
 
-/** Said to the model where a plugin rejects a call without a word. */
+/** The text for the model when a plugin rejects a call without a message. */
 function notPermitted(toolName: string): string {
 	return `The call of "${toolName}" was not permitted.`;
 }
@@ -84,12 +84,12 @@ function unknownDecision(plugin: string, decision: unknown): Error {
 	return pluginFailed(plugin, "tool.call", wrong);
 }
 
-/** What a journal and a model can hold. */
+/** A form that a journal and a model can hold. */
 function plain(plugin: string, hook: string, output: unknown): Promise<unknown> {
 	return guarded(plugin, hook, () => plainJson(output));
 }
 
-/** What a handler may write into without changing the call. What cannot be copied is handed over as it is. */
+/** A copy that a handler may change without changing the call. A value that cannot be copied is passed unchanged. */
 function copyOf(input: unknown): unknown {
 	try {
 		return structuredClone(input);

@@ -1,5 +1,5 @@
-// The latest summary of a session, kept beside it: a process that takes the session over shows the model what the one
-// before it showed, and asks for no summary twice. It counts only while what it represents is as it was.
+// The latest summary of a session, stored with it: a process that takes over the session shows the model the same summary
+// as before, and requests none twice. It is valid only while the messages it represents are unchanged.
 import { type Message, UserMessage } from "@holdfast/upp";
 import { textHash } from "../../facts/index.ts";
 import type { SessionValues } from "../../host/index.ts";

@@ -72,7 +72,7 @@ export class SummaryCache {
 		return summarised;
 	}
 
-	/** Not tried again in this turn: every call of the model would wait for it once more. */
+	/** Not retried in this turn: every model call would wait for it again. */
 	failed(sessionKey: string, messages: readonly Message[]): void {
 		limited(this.#failures).set(sessionKey, messages.findLast(isUserMessage)?.id);
 	}
@@ -98,7 +98,7 @@ function firstOther(covered: readonly Message[], messages: readonly Message[]): 
 	return at;
 }
 
-/** The same message, also when it was read from the journal anew; an edited one has the same id and other content. */
+/** The same message, even if it was read again from the journal; an edited one has the same id and different content. */
 function isSame(one: Message, other: Message | undefined): boolean {
 	if (one === other) return true;
 	return one.id === other?.id && JSON.stringify(one) === JSON.stringify(other);

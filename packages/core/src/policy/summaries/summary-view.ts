@@ -1,12 +1,12 @@
-// The one way a long history is shown shortened: a summary in place of its old part. It is written once for a part of the
-// history, kept beside the session, and written on from there. `compaction` and `summarise` are two names of it.
+// The one way to shorten a long history: a summary in place of its old part. It is written once for a part of the
+// history, stored with the session, and extended from there. `compaction` and `summarise` are two names of it.
 import { type Message, type TokenUsage, UserMessage } from "@holdfast/upp";
 import type { SessionValues } from "../../host/index.ts";
 import { isCallKey } from "../policy-run.ts";
 import { hashUpTo, keepSummary, keptSummary } from "./kept-summary.ts";
 import { type Summarised, SummaryCache } from "./summary-cache.ts";
 
-/** What is said in place of messages. */
+/** The replacement of messages. */
 export interface Written {
 	readonly text: string;
 	readonly usage?: TokenUsage;
@@ -16,7 +16,7 @@ export interface Written {
 export interface SummaryRules {
 	/** How a summary begins. */
 	readonly head: string;
-	/** Whether a history is short enough to be shown as it is. */
+	/** Whether a history is short enough to be shown unchanged. */
 	isEnough(messages: readonly Message[]): boolean;
 	/** How many messages of the beginning a summary shall replace; 0: no summary. */
 	cut(messages: readonly Message[]): number;
@@ -31,7 +31,7 @@ export interface SummaryOf {
 	readonly sessionKey: string;
 	readonly signal: AbortSignal;
 	values(): SessionValues;
-	/** Given what kept a summary from being written, read or kept. What it throws fails the run. */
+	/** Receives the reason why a summary could not be written, read or stored. An error it throws fails the run. */
 	onError(error: unknown): void | Promise<void>;
 }
 
