@@ -1,11 +1,11 @@
-// The end of the time that somebody outside has for the calls of a run that waits.
+// The time limit for outside answers to the calls of a waiting run.
 import type { Clock } from "../host/index.ts";
 import type { Later } from "./later.ts";
 
 /** Milliseconds a timer can wait at most. */
 const longestTimer = 2 ** 31 - 1;
 
-/** What a deadline is watched with. */
+/** The parts of a deadline's watch. */
 export interface DeadlineWatch {
 	readonly later: Later;
 	readonly clock: Pick<Clock, "now">;

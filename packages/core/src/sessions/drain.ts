@@ -5,7 +5,7 @@ import type { AgentRun } from "./agent-run.ts";
 export interface Drained {
 	/** `error` also where the session was killed or the run was left open. */
 	readonly outcome: "completed" | "aborted" | "error";
-	/** Text of the last answer; empty when there was none. */
+	/** Text of the last answer; empty without one. */
 	readonly text: string;
 }
 

@@ -1,10 +1,10 @@
-// One worker's round: what becomes due is begun as it becomes due, as far as there is room, and what failed is tried again
-// less and less often (keeps I7).
+// The work loop of one worker: due work starts when it becomes due, as far as there is capacity, and failed work is
+// retried less and less often (keeps I7).
 import type { AgentRun, RunResult } from "./agent-run.ts";
 import { orphans } from "./store-keys.ts";
 import type { Supervised, WorkHooks, WorkOptions, WorkProblem } from "./supervised.ts";
 
-/** Looks for calls whose time is over. */
+/** Looks for expired calls. */
 type DeadlineLook = (
 	isOurs: (storeKey: string) => boolean,
 	report: (problem: WorkProblem) => void,
@@ -14,7 +14,7 @@ type DeadlineLook = (
 interface Piece {
 	readonly storeKey: string;
 	readonly name: string;
-	/** Null: there is nothing to do now, or somebody else has it. */
+	/** Null: there is nothing to do now, or another process has it. */
 	take(): Promise<AgentRun | null>;
 	/** After an attempt. */
 	over?(): Promise<void>;
@@ -27,7 +27,7 @@ interface Piece {
 const searchEvery = 60_000;
 /** Milliseconds from one look at all there is to the next, where a queue hands out work: it may have lost some. */
 const queuedLookEvery = 30_000;
-/** How many sessions of a queue are worked on at once, where nobody sets a limit. */
+/** The default number of a queue's sessions in progress at once. */
 const takenAtOnce = 100;
 /** Looks that take long come so seldom that they take one part in so many of the time. */
 const looksTakeOneIn = 10;
@@ -46,7 +46,7 @@ export class DueWork {
 	/** When a piece may be tried again, and how long it waited last. */
 	readonly #later = new Map<string, { readonly at: number; readonly waited: number }>();
 	readonly #running = new Set<AgentRun>();
-	/** What the last look found and has not been begun, from `#next` on. */
+	/** The findings of the last scan that have not started, from `#next` on. */
 	#found: readonly Piece[] = [];
 	#next = 0;
 	#lookedAt = Number.NEGATIVE_INFINITY;
@@ -59,11 +59,11 @@ export class DueWork {
 	/** Resumed, and not yielded yet. */
 	readonly #taken: AgentRun[] = [];
 	#wake = (): void => {};
-	/** Whether something happened since work was begun last. */
+	/** Whether anything happened since work was last started. */
 	#isNew = false;
 	#failure: { readonly error: unknown } | undefined;
 	#searchedAt = Number.NEGATIVE_INFINITY;
-	/** What hands out work; undefined where none does, or does not yet. */
+	/** The queue that hands out work; undefined without one, or before it has started. */
 	#taking: { stop(): Promise<void> } | undefined;
 	#isClosed = false;
 	/** When all there is was looked at last. */
@@ -129,7 +129,7 @@ export class DueWork {
 		}
 	}
 
-	/** What came since the last look, before there was a queue, is not in it: all there is is looked at once more. */
+	/** Work that became due since the last scan and before the queue existed is not in it: scans everything once more. */
 	#isTaking(taking: { stop(): Promise<void> }): void {
 		this.#taking = taking;
 		this.#lookedAt = Number.NEGATIVE_INFINITY;
@@ -137,11 +137,11 @@ export class DueWork {
 		this.#happened();
 	}
 
-	/** What the queue hands out. What failed is for the queue to hand out again. */
+	/** Handles work from the queue. A failure is left to the queue to hand out again. */
 	async #handedOut(storeKey: string): Promise<"not-ours" | undefined> {
 		const name = sessionPiece(storeKey);
 		if (this.isStopped) throw new Error("nothing more is begun");
-		// What it is handed out for may have come too late for the attempt under way.
+		// The reason for handing it out may have come too late for the running attempt.
 		if (this.#attempts.has(name)) throw new Error("it is worked on, and there may be more to do after that");
 		const take = (): Promise<AgentRun | null> => this.#supervised.takeOver(storeKey);
 		const attempted = await this.#attempt({ storeKey, name, take });
@@ -241,7 +241,7 @@ export class DueWork {
 		return Math.max(this.#running.size, attempts) >= atOnce;
 	}
 
-	/** What nobody alive works on. */
+	/** Work without a live owner. */
 	async #orphaned(): Promise<readonly Piece[]> {
 		const { takeOver } = this.#supervised;
 		const pieces: Piece[] = [];
@@ -252,7 +252,7 @@ export class DueWork {
 		return pieces;
 	}
 
-	/** What the scheduler has for us. */
+	/** Scheduled work that is due. */
 	async #scheduled(): Promise<readonly Piece[]> {
 		const { scheduled } = this.#supervised;
 		if (scheduled === undefined) return [];
@@ -331,7 +331,7 @@ export class DueWork {
 	#leftOpen(name: string, storeKey: string, { error }: RunResult): void {
 		if (this.isStopped || error?.code === "lease_lost") return;
 		this.#tryLater(name, patience.first);
-		// Its run says so; it waits for somebody to release it.
+		// Its run reports this, and waits for a release.
 		if (error?.code === "run_parked") return;
 		if (error !== undefined && error.code !== "run_suspended")
 			this.#failed(problemOf(error, this.#supervised.keyOf(storeKey)));
@@ -368,7 +368,7 @@ function sessionPiece(storeKey: string): string {
 	return `session ${storeKey}`;
 }
 
-/** What failed, and in which session. */
+/** A failure, and its session. */
 export function problemOf(error: unknown, sessionKey: string | undefined): WorkProblem {
 	return sessionKey === undefined ? { error } : { error, sessionKey };
 }

@@ -1,6 +1,6 @@
-// Answers to calls of a run that is under way, for other calls of the same round still run. The process that works on the run hands
-// them to the round at once. Any other puts them into the inbox, where the run finds them when its round is over, and whoever
-// resumes it after a crash (keeps I3, I4).
+// Answers to calls of a running run, while other calls of the same round still run. The process that drives the run
+// passes them to the round at once. Any other puts them into the inbox, where the run finds them when its round has
+// ended, or the process that resumes it after a crash (keeps I3, I4).
 import { HoldfastError } from "@holdfast/upp";
 import { CommitFailed, commit, type OutsideAnswers, type Run, withinCall } from "../engine/index.ts";
 import {
@@ -45,7 +45,7 @@ export class EarlyAnswers implements OutsideAnswers {
 		return true;
 	}
 
-	/** What was accepted is taken, unless another answer to the same call was first. */
+	/** Applies an accepted answer, unless another answer to the same call came first. */
 	async #takeStored(run: Run, input: StoredInput): Promise<void> {
 		const drain = [input.id];
 		try {
@@ -57,8 +57,8 @@ export class EarlyAnswers implements OutsideAnswers {
 	}
 
 	/**
-	 * Commits answers to calls that wait, where the round that is open takes them. False: it is over, and has taken none of them.
-	 * Rejects with what `answerFacts` throws, and what policy refuses them with.
+	 * Commits answers to waiting calls if the open round accepts them. False: it has ended, and accepted none of them.
+	 * Rejects with the errors of `answerFacts` and the refusals of policy.
 	 */
 	async give(
 		run: Run,
@@ -149,7 +149,7 @@ export async function taking(take: () => Promise<boolean>): Promise<boolean> {
 	}
 }
 
-/** Whether somebody else has the session now, or its run is over. */
+/** Whether another process has the session now, or its run has ended. */
 export function isLost(error: unknown): boolean {
 	return (error as { code?: unknown } | undefined)?.code === "lease_lost";
 }

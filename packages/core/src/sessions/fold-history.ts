@@ -1,5 +1,5 @@
-// Retention inside a session: the settled past becomes one entry, and its old bodies are gone (keeps I2, I4). What comes
-// after it keeps its place, so a seq never changes its meaning.
+// Retention inside a session: the settled past becomes one entry, and its old bodies are deleted (keeps I2, I4). Later
+// entries keep their positions, so a seq never changes its meaning.
 
 import { checkOptionNames, HoldfastError, optionNames } from "@holdfast/upp";
 import {
@@ -31,14 +31,16 @@ export interface FoldedHistory {
 }
 
 /**
- * Folds the old runs of a session into one entry that holds the conversation: state and messages stay as they are, what
- * only watchers and audits read goes (when calls started, decisions, durations, `details` of tools). It takes effect in
- * one transaction, fenced as any append is. Undefined when there is nothing to fold; sessions of sub-agents are left as
- * they are, since their parents read how they ended.
+ * Folds the old runs of a session into one entry that holds the conversation: state and messages are unchanged; data that
+ * only watchers and audits read is dropped (start times of calls, decisions, durations, `details` of tools). It takes
+ * effect in one transaction, fenced like any append. Undefined if there is nothing to fold; sessions of sub-agents are
+ * not folded, because their parents read how they ended.
  *
- * @param key As `journal.list()` gives it; for a session of an agent without a namespace that is the session's key.
- * @throws HoldfastError `invalid_option` where `before` is no time, `history_unsettled` while a run is open, `session_held`, `fold_unsupported`, `lease_lost` when the
- * session was appended to meanwhile (nothing was changed then), or what reading and appending say.
+ * @param key The key as `journal.list()` returns it; for a session of an agent without a namespace this is the session's
+ * key.
+ * @throws HoldfastError `invalid_option` if `before` is not a time, `history_unsettled` while a run is open,
+ * `session_held`, `fold_unsupported`, `lease_lost` if the session was appended to in the meantime (nothing was changed
+ * then), and the errors of reading and appending.
  * @example
  * import { foldHistory } from "holdfast/host";
  * import { sqliteHost } from "holdfast/sqlite";
@@ -103,7 +105,7 @@ async function settledBefore(
 			const { kind } = entry.fact;
 			if (kind === "run.ended" && count > 1) settled = { last: entry, state, entries: count };
 		}
-		// What is another session by now refuses the append.
+		// Another incarnation of the session refuses the append.
 		if (page === undefined || page.isCaughtUp) return settled;
 	}
 }

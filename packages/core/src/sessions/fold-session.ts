@@ -1,4 +1,5 @@
-// The state of a session, folded from its journal (keeps I2). Nothing is folded twice: what is known of it is read on from.
+// The state of a session, folded from its journal (keeps I2). No entry is folded twice: reading continues from the known
+// state.
 import { AssistantMessage } from "@holdfast/upp";
 import { type EngineAgent, foldOptions } from "../engine/index.ts";
 import {
@@ -10,16 +11,16 @@ import {
 } from "../facts/index.ts";
 import type { Journal } from "../host/index.ts";
 
-/** What is known of a session. */
+/** The known state of a session. */
 export interface KnownSession {
 	readonly state: SessionState;
-	/** Which session of that key the state is of; undefined where only an epoch says so. */
+	/** The incarnation that the state belongs to; undefined if only an epoch identifies it. */
 	readonly incarnation?: string | undefined;
 	/** The epoch under which this worker appended last. */
 	readonly epoch?: number | undefined;
 }
 
-/** What is known when all was read that was appended by now. `agent` says how results are cut for the model. */
+/** The state after reading everything appended so far. `agent` determines how results are cut for the model. */
 export async function readOn(
 	journal: Journal,
 	storeKey: string,
@@ -35,7 +36,7 @@ export async function readOn(
 	return { state: reader.state, incarnation: reader.incarnation, epoch };
 }
 
-/** Which session was created under the lease that was held last, where nobody has acquired it since. */
+/** The incarnation of the session under the last lease, if it has not been acquired since. */
 async function heldIncarnation(
 	journal: Journal,
 	storeKey: string,
@@ -46,7 +47,7 @@ async function heldIncarnation(
 	return head?.epoch === epoch ? head.incarnation : undefined;
 }
 
-/** What the model had said of an answer that never finished, where it was kept; empty when that was no text. */
+/** The stored partial text of an answer that never finished; empty if it was not text. */
 export async function cutOff(
 	journal: Journal,
 	storeKey: string,

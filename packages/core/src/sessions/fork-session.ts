@@ -1,5 +1,5 @@
-// Forks: a session that begins with a copy of another's settled entries, under a key of its own. What is copied is over;
-// runs to come have ids of their own, and with them idempotency keys that no other session ever uses (keeps I3).
+// Forks: a session that starts with a copy of another's settled entries, under a key of its own. The copied runs have
+// ended; later runs have new ids, and with them idempotency keys that no other session ever uses (keeps I3).
 import { HoldfastError } from "@holdfast/upp";
 import { entriesBack, forkUnsettled, nothingToFork } from "../facts/index.ts";
 import type { Journal } from "../host/index.ts";

@@ -1,4 +1,4 @@
-// Door of the sessions: durable conversations under keys.
+// Entry point of the sessions: durable conversations under keys.
 export { AgentRun } from "./agent-run.ts";
 export { answeredElsewhere } from "./early-answers.ts";
 export { type DrainOptions, Lifecycle, type Living, type OwnLife } from "./lifecycle.ts";

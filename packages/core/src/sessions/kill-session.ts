@@ -1,4 +1,4 @@
-// The end of a session's runs from outside, put on record: the epoch rises in the transaction that says so (keeps I4).
+// Ends a session's runs from outside, on record: the epoch rises in the same transaction (keeps I4).
 import type { AssistantMessage } from "@holdfast/upp";
 import { type EngineAgent, sessionKilled } from "../engine/index.ts";
 import type { Fact } from "../facts/index.ts";
@@ -7,8 +7,8 @@ import type { Journal } from "../host/index.ts";
 import { storedAnswers } from "./waiting-answers.ts";
 
 /**
- * Ends the open run and empties the inbox, whichever worker owns the session. Nothing happens to a session that is not there.
- * Returns the ids of the runs that were ended, and of those that will never begin.
+ * Ends the open run and empties the inbox, whichever worker owns the session. A missing session is not created. Returns
+ * the ids of the runs that were ended, and of those that will never start.
  */
 export async function killSession(
 	journal: Journal,

@@ -1,5 +1,5 @@
-// Work that is done in a while, and tried again when it fails: the end of a call's time, an inbox that could not be worked
-// off, the end of work that nobody waits for. One timer for each purpose; none once the sessions are closed (keeps I7, I8).
+// Deferred work, retried when it fails: the end of a call's time, an inbox that could not be processed, the end of
+// abandoned work. One timer for each purpose; none once the sessions are closed (keeps I7, I8).
 import type { Timers } from "../host/index.ts";
 
 /** Milliseconds after which is tried again what could not be done. */
@@ -18,13 +18,13 @@ export class Later {
 
 	/** Whether something waits to be done. */
 	has(purpose: string): boolean {
-		// Hardly ever does anything wait, and the name of a purpose is made anew each time: it is not looked at then.
+		// Waits are rare, and the name of a purpose is built each time: this avoids the look-up.
 		return this.#waiting.size > 0 && this.#waiting.has(purpose);
 	}
 
 	/**
-	 * Does the work in a while, in place of what waited for the same purpose; when it rejects, again, as long as it is
-	 * wanted. `after` are milliseconds; default: as for another try.
+	 * Schedules work, replacing earlier work of the same purpose; repeats it after a rejection while it is needed.
+	 * `after` is in milliseconds; default: the delay of a retry.
 	 */
 	set(
 		purpose: string,
@@ -37,7 +37,7 @@ export class Later {
 		const callOff = this.#timers.after(after, () => {
 			this.#waiting.delete(purpose);
 			work().catch((error: unknown) => {
-				// Nothing more comes of a journal that is closed, and what was set meanwhile is kept.
+				// A closed journal delivers nothing more, and work set in the meantime is kept.
 				const isFinal = (error as { code?: unknown } | null)?.code === "journal_closed";
 				if (!isFinal && !this.has(purpose)) this.set(purpose, work, wanted);
 			});
@@ -50,7 +50,7 @@ export class Later {
 		this.#waiting.delete(purpose);
 	}
 
-	/** Nothing is done any more. */
+	/** No further work runs. */
 	close(): void {
 		this.#isClosed = true;
 		for (const purpose of this.#waiting.keys()) this.callOff(purpose);

@@ -60,7 +60,7 @@ export interface Living {
 	release?(): Promise<void>;
 }
 
-/** What an owner adds to the life of its sessions. */
+/** An owner's additions to the lifecycle of its sessions. */
 export interface OwnLife {
 	/** Starts what works in the background, until `stop`. Called with each `work()` and `supervise()`. */
 	start?(): void;
@@ -124,7 +124,7 @@ export class Lifecycle {
 		for (const run of this.#recovered) if (isNew(run)) yield run;
 	}
 
-	/** Has done what becomes due until the signal fires or the owner is closed; yields each run as it is resumed. */
+	/** Runs due work until the signal fires or the owner is closed; yields each run as it is resumed. */
 	async *work(given: WorkOptions = {}): AsyncGenerator<AgentRun, void, void> {
 		checkOptionNames(given, workNames, { of: "work()" });
 		const { signal, ...options } = given;

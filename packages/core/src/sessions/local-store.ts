@@ -1,7 +1,7 @@
-// What this process knows of the sessions of one store, whichever of its agents they are of.
+// This process's state of the sessions of one store, shared by its agents.
 import type { Journal } from "../host/index.ts";
 
-/** What the sessions of one store share in this process. */
+/** State shared by the sessions of one store in this process. */
 export interface LocalStore {
 	/** Identifies the store: the same key in two stores is two sessions. */
 	readonly number: number;
@@ -9,7 +9,7 @@ export interface LocalStore {
 	readonly queued: Set<string>;
 	/** Runs under way, by store key: two agents on one host do not take a session from each other mid-run. */
 	readonly driven: Map<string, Promise<unknown>>;
-	/** Store keys of sessions with an open run that nobody drives, and whose lease could not be released. */
+	/** Store keys of sessions with an open run without a driver, whose lease could not be released. */
 	readonly unreleased: Set<string>;
 	/**
 	 * Store keys of sessions with turns in the inbox that were accepted here and that no mailbox holds any more: others take
@@ -21,7 +21,7 @@ export interface LocalStore {
 const stores = new WeakMap<Journal, LocalStore>();
 let count = 0;
 
-/** What is shared by the sessions of a store. */
+/** The shared state of a store's sessions. */
 export function localStore(journal: Journal): LocalStore {
 	const known = stores.get(journal);
 	if (known !== undefined) return known;

@@ -1,5 +1,5 @@
-// What was said to one session and has not begun. A turn that is not the first is in the store's inbox too, so that another
-// process begins it when this one dies; what left the inbox was begun, by whomever (keeps I3, I4).
+// The inputs of one session that have not started. All turns but the first are in the store's inbox too, so that another
+// process starts them if this one dies; a turn that left the inbox was started, by any process (keeps I3, I4).
 import { messageFromJSON } from "@holdfast/upp";
 import type { RunInput } from "../engine/index.ts";
 import {
@@ -24,7 +24,7 @@ const yieldsFor = 2_000;
 /** A turn that was accepted here, or adopted from a process that died. */
 export interface QueuedTurn {
 	readonly run: AgentRun;
-	/** As it is stored, once it is. */
+	/** The stored form, once it exists. */
 	input: AcceptedInput;
 	readonly inputId: string;
 	/** The session it is for, where it is for no other that has its key. */
@@ -33,11 +33,11 @@ export interface QueuedTurn {
 	readonly isNamed?: true;
 	/** The message of the user whose place it takes, with all that followed. */
 	readonly insteadOf?: string;
-	/** What the session, which it makes, begins with. */
+	/** The initial values of a session that this turn creates. */
 	readonly values?: Append["values"];
 	/**
-	 * How it came here. `adopted`: sent to a process that died. `steered`: said to a session whose run was over or elsewhere.
-	 * `left-over`: said to a run that ended without it. Steers keep their order.
+	 * The origin. `adopted`: sent to a process that died. `steered`: sent to a session whose run had ended or was
+	 * elsewhere. `left-over`: sent to a run that ended without it. Steers keep their order.
 	 */
 	readonly origin: "sent" | "adopted" | "steered" | "left-over";
 	/**
@@ -47,9 +47,9 @@ export interface QueuedTurn {
 	stage: "new" | "storing" | "stored" | "seen";
 }
 
-/** What the inbox said of the queue. */
+/** The result of comparing the queue with the inbox. */
 export interface Alignment {
-	/** Turns that another worker has begun meanwhile. */
+	/** Turns that another worker has started in the meantime. */
 	readonly gone: readonly QueuedTurn[];
 	/** The last input before our first turn that is another living worker's, or another agent's, to begin. */
 	readonly ahead?: string;
@@ -93,7 +93,7 @@ export class Mailbox {
 		return this.#turns[0];
 	}
 
-	/** Whether something waits here that was said to a run and did not reach it; the run that is active is `active`. */
+	/** Whether an input to a run that did not reach it waits here; the active run is `active`. */
 	holdsSteered(active: string): boolean {
 		return this.#turns.some(
 			({ origin, run }) => (origin === "steered" || origin === "left-over") && run.runId !== active,
@@ -116,7 +116,7 @@ export class Mailbox {
 		this.#promoted?.delete(noticeId);
 	}
 
-	/** Turns that are in the inbox by now, unless somebody took them out. */
+	/** Turns that are in the inbox by now, unless they were removed from it. */
 	get stored(): ReadonlySet<QueuedTurn> {
 		const stored = this.#turns.filter(({ stage }) => stage === "stored" || stage === "seen");
 		return stored.length === 0 ? none : new Set(stored);
@@ -170,8 +170,8 @@ export class Mailbox {
 	}
 
 	/**
-	 * Puts something said to a run that is under way into the inbox; `input` is what is stored. Throws what policy refuses it
-	 * with; `storing` rejects with `duplicate_input`.
+	 * Puts an input to a running run into the inbox; `input` is its stored form. Throws the refusal of policy; `storing`
+	 * rejects with `duplicate_input`.
 	 */
 	steer(
 		runId: string,
@@ -228,7 +228,7 @@ export class Mailbox {
 		return now - this.#yielded.since < yieldsFor;
 	}
 
-	/** Nobody can begin a turn now, so nobody takes too long. */
+	/** No turn can start now, so none is late. */
 	forgetYielding(): void {
 		this.#yielded = undefined;
 	}
@@ -244,7 +244,7 @@ export class Mailbox {
 				(kind === "notice" && this.#promoted?.has(id) !== true) ||
 				kind === "edit" ||
 				kind === "tool-result" ||
-				// What was said to the open run before its process died is not said too late.
+				// An input to the open run from before its process died is not late.
 				(kind === "steer" && runId !== undefined && runId === openRunId),
 		);
 		const order = new Map<string, number>();
@@ -253,7 +253,7 @@ export class Mailbox {
 		const awaited: StoredInput[] = [];
 		const held = new Set(this.#turns.map(({ inputId }) => inputId));
 		for (const input of inbox) {
-			// What was said to a run that is over is a turn of its own.
+			// An input to an ended run is a turn of its own.
 			const promoted = this.#promoted?.get(input.id);
 			const isSaid = input.kind === "message" || (input.kind === "steer" && input.runId !== openRunId);
 			if (!isSaid && promoted === undefined) continue;
@@ -267,7 +267,7 @@ export class Mailbox {
 		const gone = this.#turns.filter((turn) => storedBefore.has(turn) && !order.has(turn.inputId));
 		for (const turn of gone) this.remove(turn);
 		for (const turn of this.#turns) if (order.has(turn.inputId)) turn.stage = "seen";
-		// What is not in the inbox yet comes last, in its order: sorting is stable.
+		// Turns that are not in the inbox yet come last, in their order: sorting is stable.
 		const orderOf = (turn: QueuedTurn): number => order.get(turn.inputId) ?? Number.MAX_SAFE_INTEGER;
 		this.#turns.sort((one, other) => orderOf(one) - orderOf(other));
 		const { first } = this;
@@ -282,7 +282,7 @@ export class Mailbox {
 		living: Map<string, MaybePromise<boolean>>,
 	): Promise<boolean> {
 		if (workerId === undefined || workerId === this.#journal.workerId) return false;
-		// A parent waits for it, and whichever worker continues the parent begins it.
+		// Its parent waits for it, and the worker that continues the parent starts it.
 		if ((body as Partial<AcceptedInput> | null)?.origin?.runKind === "subagent") return false;
 		const lives = living.get(workerId) ?? this.#journal.isAlive(workerId);
 		living.set(workerId, lives);
@@ -306,7 +306,7 @@ function keyOf({ dedupeKey }: AcceptedInput): Pick<Input, "dedupeKey"> {
 	return dedupeKey === undefined ? {} : { dedupeKey };
 }
 
-/** An input of the inbox as it was accepted. */
+/** The accepted form of an inbox input. */
 export function storedMessage(input: StoredInput): AcceptedInput {
 	try {
 		const { message, ...body } = input.body as Omit<AcceptedInput, "message"> & {

@@ -30,7 +30,8 @@ function acquired(actor: SessionActor, held: Lease | undefined): MaybePromise<Op
 	}
 	const { openRunId } = lease;
 	const { records } = table;
-	// A run that is parked or waits is not claimed before it continues: whoever looks at it must not hold up who continues it.
+	// A parked or waiting run is not claimed before it continues: reading it must not hold up the process that continues
+	// it.
 	const isLeft = lease.isWaiting || lease.state.run?.parked !== undefined;
 	if (openRunId === undefined || isLeft || records === undefined) return readInbox(actor, held);
 	return records.take(openRunId).then((isTaken) => {
@@ -92,7 +93,7 @@ export async function dropLateAnswers({ lease, mailbox, table }: SessionActor): 
  */
 export function beginOpened(actor: SessionActor, queued: QueuedTurn): MaybePromise<Turn | undefined> {
 	const { setup } = actor.table.agent;
-	// What another worker has accepted begins here with all plugins, too.
+	// Turns that another worker accepted start here with all plugins, too.
 	if (setup !== undefined) return setup.over().then(() => beginOpened(actor, queued));
 	if (queued.stage === "storing" || queued.stage === "stored") return undefined;
 	return after(actor.resolve(queued.input.origin?.caller), (agent) => {

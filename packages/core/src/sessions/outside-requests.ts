@@ -1,5 +1,4 @@
-// What somebody outside asks of a session whose run waits for them: which calls wait, answers to them, the end of the run
-// (keeps I4).
+// Outside requests to a session with a waiting run: the waiting calls, answers to them, the end of the run (keeps I4).
 import type { AcceptedInput, PendingToolCall, SessionState, ToolAnswer, Watcher } from "../facts/index.ts";
 import { answerFacts, dueFacts, hasNoSession, pendingCalls, takesAnswers } from "../facts/index.ts";
 import type { AgentRun } from "./agent-run.ts";
@@ -23,14 +22,14 @@ import {
 } from "./settlement.ts";
 import { readAnswers, storedAnswers } from "./waiting-answers.ts";
 
-/** The calls that wait for somebody outside. */
+/** The calls that wait for outside answers. */
 export async function pending({ actor }: SessionQueue): Promise<readonly PendingToolCall[]> {
 	if (actor.isEnding) await actor.turn?.over;
 	actor.ensureUsable();
 	const state = actor.turn?.run.state ?? (await actor.lease.read());
 	let own = pendingCalls(state);
 	if (own.length > 0 && state.run?.status === "running") {
-		// What another process has answered is taken when the round is over.
+		// Answers from other processes are accepted when the round has ended.
 		const inbox = await actor.table.journal.inbox(actor.storeKey);
 		const answers = storedAnswers(inbox, state.run.runId).flatMap(readAnswers);
 		const answered = new Set(answers.map(({ toolCallId }) => toolCallId));
@@ -111,7 +110,7 @@ async function routed(
 	return { own, moved: split.moved, background };
 }
 
-/** The run under way takes the answers. Undefined: there is none, or it has come to wait by now. */
+/** Passes the answers to the running run. Undefined: there is none, or it waits by now. */
 async function answerUnderWay(
 	actor: SessionActor,
 	{ own, moved }: Routed,
@@ -127,7 +126,7 @@ async function answerUnderWay(
 	let isTaken = false;
 	try {
 		isTaken = await taking(async () => {
-			// What was accepted elsewhere before comes first.
+			// Answers accepted elsewhere come first.
 			await answers.take(run, undefined);
 			const hasMoved = moved.size === 0 || (await run.round?.childrenMoved(moved)) === true;
 			return hasMoved && (own.length === 0 || (await answers.give(run, own, now)));
@@ -140,7 +139,10 @@ async function answerUnderWay(
 	return undefined;
 }
 
-/** Continues the run that waits, where the inbox has answers for it; where it cannot, whoever resumes it takes them. Never rejects. */
+/**
+ * Continues the waiting run if the inbox has answers for it; if that fails, the process that resumes it accepts them.
+ * Never rejects.
+ */
 export async function continueAnswered(queue: SessionQueue): Promise<void> {
 	try {
 		await queue.ask("look", takeLate);
@@ -177,7 +179,7 @@ async function hasNews({ agent }: SessionTable, state: SessionState): Promise<bo
 	const timed = (run.children ?? []).filter(hasNoSession);
 	if (timed.some(({ wait }) => wait?.until !== undefined && wait.until <= now)) return true;
 	const children = (run.children ?? []).filter((child) => !hasNoSession(child));
-	// Where the agent has no sub-agents any more, the call has its result without them.
+	// If the agent no longer has sub-agents, the call gets its result without them.
 	return (
 		children.length > 0 && ((await agent.children?.hasNews({ ...state, run: { ...run, children } })) ?? true)
 	);
@@ -206,7 +208,7 @@ export async function stop(queue: SessionQueue): Promise<boolean> {
 	return true;
 }
 
-/** Has the run stopped that is open; `over` settles when it is over. `elsewhere`: it is no run of this worker's. */
+/** Stops the open run; `over` settles when it has ended. `elsewhere`: another worker has it. */
 async function stopNow(
 	actor: SessionActor,
 ): Promise<{ readonly over: Promise<unknown> | undefined } | "elsewhere" | "nothing"> {
@@ -228,7 +230,7 @@ async function stopNow(
 	}
 }
 
-/** Ends what a run waits for, first: a crash between the two leaves no work behind whose run is over. */
+/** First ends the work that a run waits for: a crash between the two must not leave work whose run has ended. */
 async function endChildren({ table, lease }: SessionActor): Promise<void> {
 	if (table.agent.children === undefined) return;
 	const state = await lease.read();
@@ -286,7 +288,7 @@ export async function take(
 	}
 }
 
-/** The calls whose time is over have failed; nothing happens when none waits any more. */
+/** Fails expired calls; does nothing if none waits any longer. */
 export async function expire(queue: SessionQueue): Promise<void> {
 	try {
 		await queue.ask("expire", async (actor) => {
@@ -295,7 +297,7 @@ export async function expire(queue: SessionQueue): Promise<void> {
 			if (actor.isEnding) await actor.ended();
 			if (await expireUnderWay(actor, now)) return;
 			const run = await settle(actor, timedOut(now));
-			// Nobody asked for it: who works in the background learns that it continues.
+			// It has no requester: background workers are told that it continues.
 			run.detach();
 			actor.table.resumed(run);
 		});
@@ -304,13 +306,13 @@ export async function expire(queue: SessionQueue): Promise<void> {
 	}
 }
 
-/** The run under way continues without the calls whose time is over. False: there is none, or it has come to wait by now. */
+/** The running run continues without the expired calls. False: there is none, or it waits by now. */
 async function expireUnderWay(actor: SessionActor, now: () => number): Promise<boolean> {
 	const { turn, answers, table } = actor;
 	if (turn === undefined) return false;
 	const { run } = turn;
 	const isTaken = await taking(async () => {
-		// What was accepted before counts.
+		// Earlier accepted answers count.
 		await answers.take(run, undefined);
 		const { state } = run;
 		if (state.run === undefined || !takesAnswers(state)) return true;

@@ -1,4 +1,4 @@
-// Where the facts of a run go, and what records it beside them.
+// The destination of a run's facts, and additional records of them.
 import type { Ledger, Recorder } from "../engine/index.ts";
 import type { AcceptedInput, RunState } from "../facts/index.ts";
 import { leaseLost } from "../facts/index.ts";

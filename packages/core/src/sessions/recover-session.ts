@@ -1,4 +1,5 @@
-// One session that nobody may be working on: its open run is resumed or its first turn begun, unless it is another's.
+// Recovers one session without a known owner: resumes its open run or starts its first turn, unless another process has
+// it.
 import { childPrefix, type Journal, type ListOptions, readChildStoreKey } from "../host/index.ts";
 import { AgentRun } from "./agent-run.ts";
 import { kill } from "./remove-session.ts";
@@ -115,7 +116,7 @@ export class LeftOverSearch {
 		}
 	}
 
-	/** What waits is not found by who looks for what nobody works on. */
+	/** Waiting sessions are not among those without an owner. */
 	async #endRemoved(journal: Journal, storeKey: string): Promise<void> {
 		if ((await journal.head(storeKey))?.openRunId === undefined) return;
 		const run = await takeOver(this.#table, storeKey);

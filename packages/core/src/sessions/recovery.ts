@@ -2,8 +2,8 @@
 import type { AgentRun } from "./agent-run.ts";
 
 /**
- * What `recover()` returns. Iterate over it to get each run as it is resumed; the next one is resumed when you ask for it. Or
- * await it: it resolves when each run has ended, waits for someone, or was suspended.
+ * The result of `recover()`. Iterate over it to get each run as it is resumed; the next one is resumed when you ask for
+ * it. Or await it: it resolves when each run has ended, waits for an outside answer, or was suspended.
  */
 export interface Recovery<Run = AgentRun> extends AsyncIterable<Run>, PromiseLike<void> {
 	[Symbol.asyncIterator](): AsyncGenerator<Run, void, void>;

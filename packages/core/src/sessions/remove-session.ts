@@ -41,9 +41,9 @@ export async function remove(table: SessionTable, queue: SessionQueue): Promise<
 }
 
 /**
- * Ends a session's runs and removes it, its child sessions first. Work is accepted for a sub-agent only while the run that
- * asks for it is open: once they have ended there is no more of it, unless another run is begun. Then it returns false, and
- * the session is still there.
+ * Ends a session's runs and removes it, child sessions first. Work for a sub-agent is accepted only while the requesting
+ * run is open: once the runs have ended there is no new work, unless another run starts. Then it returns false, and the
+ * session still exists.
  */
 async function removeEntries(table: SessionTable, storeKey: string): Promise<boolean> {
 	const { journal } = table;
@@ -63,18 +63,18 @@ async function removeEntries(table: SessionTable, storeKey: string): Promise<boo
 		if ((error as { code?: unknown }).code !== "lease_lost") throw error;
 		return false;
 	}
-	// Only sessions that callers have a key of are notified. Whoever notifies it from now on finds out that it is deleted.
+	// Only sessions with a caller's key are notified. Later notifications find out that it is deleted.
 	if (table.callersKeyOf(storeKey) !== undefined) await table.records?.deleted(seen.incarnation);
 	return true;
 }
 
-/** Records the end of a session's runs, then of its children's. What can be ended is, though one of them fails. */
+/** Records the end of a session's runs, then of its children's. A failure of one does not keep the others open. */
 async function recordKill(table: SessionTable, storeKey: string, why: EndReason): Promise<void> {
 	const { journal, agent, records } = table;
 	try {
-		// The end of the run that is open is on its record before anything stops. What is sent from now on is not ended.
+		// The end of the open run is recorded before anything stops. Later inputs are not affected.
 		const head = records === undefined ? undefined : await readable(() => journal.head(storeKey));
-		// Nobody can continue it, and nothing can be recorded in it.
+		// It can be neither continued nor recorded in.
 		if (head === "unreadable") return;
 		const openRunId = head?.openRunId;
 		if (openRunId !== undefined) await records?.cancelled([openRunId], storeKey, why);
@@ -110,7 +110,7 @@ async function eachChild(
 	if (failures.length > 0) throw failures[0];
 }
 
-/** Store keys of the child sessions in a journal: those it lists, and those that are recorded beside it. */
+/** Store keys of the child sessions in a journal: the listed ones, and the ones in separate records. */
 async function* childrenOf(
 	parents: Journal,
 	storeKey: string,

@@ -1,4 +1,4 @@
-// A run that was found open: it is resumed on record, with what was settled from outside meanwhile, or parked (keeps I3, I4).
+// A run that was found open: it is resumed on record, with settlements from outside, or parked (keeps I3, I4).
 import { agentChange, type EngineAgent } from "../engine/index.ts";
 import type { Mutable, RunParked, RunResumed, RunState, Watcher } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
@@ -21,7 +21,7 @@ import type { TurnBegin } from "./turn-frame.ts";
 export interface Resumption {
 	/** Whether one that is parked continues. */
 	readonly parked: "stays" | "released";
-	/** What was settled from outside meanwhile. */
+	/** Settlements that arrived from outside. */
 	readonly settlement?: Settlement | undefined;
 	/** The agent it continues. Not asked for a run that is parked. */
 	resolve(): MaybePromise<EngineAgent>;
@@ -30,8 +30,8 @@ export interface Resumption {
 }
 
 /**
- * Resumes the open run, with what was settled from outside meanwhile. Undefined when another worker was faster. Rejects
- * with `run_parked` when it is parked and stays so, or is parked now.
+ * Resumes the open run, with settlements from outside. Undefined if another worker was faster. Rejects with `run_parked`
+ * if it is parked and stays so, or is parked now.
  */
 export async function resumeTurn(
 	session: TurnSession,
@@ -59,7 +59,7 @@ export async function resumeTurn(
 	const change = agentChanged === undefined ? {} : { agentChanged };
 	if (staysParked && agentChanged !== undefined && onAgentChange === "park")
 		return park(session, open, { reason: "agent-changed", crashes: open.crashes, agentChanged });
-	// What ends the wait takes its inputs in itself.
+	// The end of the wait takes its inputs from the inbox itself.
 	const drained = new Set(settlement?.drain);
 	const notices = session.notices.filter(({ id }) => !drained.has(id));
 	// The policy is complete now that the plugins are set up.
@@ -74,7 +74,7 @@ export async function resumeTurn(
 	const first = await commitFirst(lease, run, [resumed, ...settled], options);
 	if (first === "taken") return undefined;
 	if (first !== "committed") {
-		// Who answered hears of it, and the run waits on.
+		// The sender of the answer is notified, and the run waits on.
 		if (settlement?.afterwards === "continues") {
 			lease.drop();
 			throw first.refusal;
@@ -85,7 +85,7 @@ export async function resumeTurn(
 	return { run, ...made, isResumed: true, refused: refusedOf(first), steered: [] };
 }
 
-/** Records that nobody resumes the run by itself, and says so; undefined when another worker was faster. */
+/** Records that the run does not resume by itself, and reports it; undefined if another worker was faster. */
 async function park(session: TurnSession, open: RunState, why: Omit<RunParked, "kind">): Promise<undefined> {
 	const { lease, agent } = session;
 	// Where the process died again and again, what is called of the caller's may be why.

@@ -44,7 +44,7 @@ export class SessionActor {
 	readonly answers: EarlyAnswers;
 	#turn: Turn | undefined;
 	#end: "closed" | "killed" | undefined;
-	/** Records the end of a session that was killed, once more where a request that was carried out began a run after it. */
+	/** Records the end of a killed session, and again if a running request started a run after it. */
 	#recordEnd: (() => Promise<unknown>) | undefined;
 	#late: Promise<unknown> | undefined;
 	/** Whether the kill is recorded, or failed. */
@@ -53,7 +53,7 @@ export class SessionActor {
 	#isBlocked = false;
 	/** Overlays that wait for the run that waits, else for the next turn. */
 	#overlays: AcceptedInput[] | undefined;
-	/** What the run that was left waiting shows its model when it continues here. */
+	/** What a waiting run shows to its model when it continues here. */
 	#shown: { readonly runId: string; readonly overlays: TurnOverlays } | undefined;
 
 	constructor(table: SessionTable, queue: SessionQueue) {
@@ -87,7 +87,7 @@ export class SessionActor {
 		return this.#turn === undefined && this.mailbox.length === 0;
 	}
 
-	/** Whether it sees to it that a call fails in time. */
+	/** Whether it watches the time limits of calls. */
 	get watchesDeadline(): boolean {
 		return this.table.later.has(this.#deadline);
 	}
@@ -135,19 +135,19 @@ export class SessionActor {
 		}
 	}
 
-	/** Makes a turn of what is in the inbox, said to a run that did not take it in. */
+	/** Creates a turn from an inbox input to a run that did not accept it. */
 	queueLeftOver({ inputId, input }: Steered): AgentRun {
 		const run = this.handle();
 		this.mailbox.push({ run, input, inputId, origin: "left-over", stage: "stored" });
-		// Who has ended the session may have left the queue already, and nobody looks at it again.
+		// The process that ended the session may have left the queue already, so it is emptied here.
 		if (this.#isKillOver) this.#leaveQueued("killed", sessionKilled());
 		else if (this.#end === "closed") this.#leaveQueued("suspended", agentClosed());
 		return run;
 	}
 
-	/** Sees to it that the calls of a run that waits fail in time. */
+	/** Watches the time limits of a waiting run's calls. */
 	watchDeadline({ run }: SessionState): void {
-		// What a sub-agent waits for is due for its parent, too, which continues both.
+		// A wait of a sub-agent is due for its parent, too, which continues both.
 		if (run?.started.runKind === "subagent" && run.status === "waiting") return;
 		this.#watchDue(run && nextDeadline(run));
 	}
@@ -162,14 +162,14 @@ export class SessionActor {
 		});
 	}
 
-	/** What the queue does before the next request: turns that are queued begin. Undefined: nothing. Never rejects. */
+	/** The queue's own work before the next request: starts queued turns. Undefined: nothing to do. Never rejects. */
 	ownWork(): Promise<void> | undefined {
 		if (this.mailbox.length === 0) return undefined;
-		// What was adopted while the session was killed is for the next actor of this session.
+		// Turns adopted during the kill are left to the next actor of this session.
 		if (this.#isKillOver) this.#leaveQueued("killed", sessionKilled());
 		if (this.#end !== undefined || this.#isBlocked || this.#turn !== undefined) return undefined;
 		return this.#beginQueued().catch((error) => {
-			// Before anybody else opens the session: who did would find the same queue, and fail at it again.
+			// Done before any other process opens the session: it would find the same queue and fail again.
 			this.#leaveQueued(isParked(error) ? "parked" : "journal_failed", error);
 		});
 	}
@@ -191,7 +191,7 @@ export class SessionActor {
 		this.table.later.callOff(this.#deadline);
 		this.lease.wake();
 		try {
-			// What is on its way into the inbox must be there, to be taken out.
+			// Inputs on their way into the inbox must arrive there before they can be removed.
 			await this.mailbox.arriving;
 			await before;
 			await recordEnd();
@@ -231,7 +231,7 @@ export class SessionActor {
 		return this.queue.waitsFor(this.processKey, async () => turn?.over);
 	}
 
-	/** Resolves when the turn is over. Rejects with `session_busy` where that would be never. */
+	/** Resolves when the turn has ended. Rejects with `session_busy` if it never would. */
 	over(turn: Turn): Promise<unknown> {
 		const isOver = async (): Promise<unknown> => turn.over;
 		return waitFor(this.processKey, isOver, () => awaitsItself(this.sessionKey));
@@ -259,7 +259,7 @@ export class SessionActor {
 				this.lease.release();
 				this.#leaveQueued("suspended", runBeforeWaits(this.sessionKey));
 			} else if ((await this.beginNext("stays")) !== undefined) {
-				// Nobody asked for the run of a process that died: it waits for no consumer.
+				// The run of a dead process has no requester, and waits for no consumer.
 				if (this.#turn?.isResumed === true) this.#turn.handle.detach();
 				return;
 			}
@@ -343,13 +343,13 @@ export class SessionActor {
 		const waits = outcome.kind === "left" && outcome.reason === "waiting";
 		const continues = waits && waitsForTime(run.state.run);
 		if (outcome.kind === "left" && outcome.reason !== "lease_lost" && !continues) {
-			// After a run that was left open the queue must wait, too, until somebody resumes it.
+			// After a run that was left open the queue must wait, too, until the run is resumed.
 			const why = outcome.error ?? (waits ? runBeforeWaits : runBeforeSuspended)(this.sessionKey);
 			this.#leaveQueued(outcome.reason === "waiting" ? "suspended" : outcome.reason, why);
 		} else if (this.#end !== "killed") {
 			// Nothing that was accepted is lost: what the run did not take in is a turn of its own.
 			for (const said of steered) {
-				// What is still on its way into the inbox is its sender's to see to.
+				// Inputs still on their way into the inbox are left to their sender.
 				if (said.storing !== undefined || run.inputs.took(said.inputId)) continue;
 				said.turn = this.queueLeftOver(said);
 				said.turn.detach(); // the caller has the run's own handle
@@ -388,7 +388,7 @@ export class SessionActor {
 		for (const { run } of left) run.abandon(reason, error, agent);
 		if (reason !== "killed" && left.some(({ stage }) => stage !== "new"))
 			this.table.local.left.add(this.storeKey);
-		// Nobody has the handles of these.
+		// These turns have no handles.
 		if (reason === "journal_failed" && left.some(({ origin }) => origin === "left-over")) this.#lookLater();
 	}
 

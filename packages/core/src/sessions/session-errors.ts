@@ -1,4 +1,4 @@
-// What sessions say when they cannot do as they are asked (keeps I9).
+// The errors of sessions (keeps I9).
 import { cutText, HoldfastError } from "@holdfast/upp";
 import type { RunParked } from "../facts/index.ts";
 
@@ -19,7 +19,7 @@ export function runBeforeSuspended(key: string): HoldfastError {
 	);
 }
 
-/** The run before this turn waits for somebody outside, so this turn was not started. */
+/** The previous run waits for an outside answer, so this turn was not started. */
 export function runBeforeWaits(key: string): HoldfastError {
 	return new HoldfastError(
 		"run_suspended",
@@ -73,7 +73,7 @@ export function pendingToolCalls(key: string): HoldfastError {
 	);
 }
 
-/** Nobody waits for an answer. */
+/** No call waits for an answer. */
 export function noPendingToolCalls(key: string): HoldfastError {
 	return new HoldfastError(
 		"no_pending_tool_calls",
@@ -108,7 +108,7 @@ export function sessionHeld(key: string): HoldfastError {
 	);
 }
 
-/** The run is parked: it is resumed only when somebody releases it. */
+/** The run is parked: it is resumed only after a release. */
 export function runParked(
 	key: string,
 	runId: string,
@@ -126,12 +126,15 @@ export function runParked(
 	);
 }
 
-/** Whether the error says that a run is parked. */
+/** Whether the error means that a run is parked. */
 export function isParked(error: unknown): boolean {
 	return (error as { code?: unknown } | null)?.code === "run_parked";
 }
 
-/** Whether an error of the store says that the session is another's, or cannot be read: it ends the run that met it. */
+/**
+ * Whether an error of the store means that another worker has the session, or that it cannot be read: it ends the run
+ * that met it.
+ */
 export function endsRun(error: unknown): boolean {
 	return endings.has((error as { code?: unknown } | null)?.code);
 }

@@ -34,9 +34,9 @@ export class SessionEvents implements Watcher, AsyncIterator<AgentEvent> {
 	/** How many events were not kept. */
 	#dropped = 0;
 	#overlays = 0;
-	/** Watches it as long as nobody reads it, under the handle that nobody uses. */
+	/** Watches it while it has no reader and its handle is unused. */
 	unread: UnreadRuns | undefined;
-	/** Since when it waits and nobody has asked for it: for `unread` only. */
+	/** The time since which it waits without being requested: for `unread` only. */
 	awaitedSince: number | undefined;
 	handle: { readonly sessionKey: string; readonly runId: string } | undefined;
 	/** Called with each event when it happens, whether or not anybody consumes it. The run passes no boundary before what it gives has settled. */
@@ -147,7 +147,7 @@ export class SessionEvents implements Watcher, AsyncIterator<AgentEvent> {
 		this.#overlays = 0;
 	}
 
-	/** What is still being done about events that were emitted. */
+	/** Pending work for emitted events. */
 	settled(): Promise<unknown> | undefined {
 		const heard = this.#heard;
 		this.#heard = undefined;

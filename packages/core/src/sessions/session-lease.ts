@@ -13,16 +13,16 @@ const acquireInterval = 250;
 /** It is driven a few promises later: a waiting caller looks again until then. */
 const atOnce: Promise<unknown> = Promise.resolve();
 
-/** What a lease needs to know of its store. */
+/** The store parts that a lease needs. */
 export interface LeaseStore {
 	readonly journal: Journal;
 	readonly local: LocalStore;
 	readonly timers: Timers;
 }
 
-/** For whom a session is read. */
+/** The reader of a session. */
 export interface LeaseReader {
-	/** The agent whose tools say how results are cut for the model. */
+	/** The agent whose tools determine how results are cut for the model. */
 	resolve(): MaybePromise<EngineAgent>;
 }
 
@@ -31,10 +31,10 @@ export class SessionLease {
 	readonly #storeKey: string;
 	readonly #reader: LeaseReader;
 	#known: KnownSession | undefined;
-	/** What was read while the session was not held: it is read on from there. */
+	/** The state read while the session was not held: reading continues from it. */
 	#seen: KnownSession | undefined;
 	#lease: Lease | undefined;
-	/** What waited for the session, where it was seen when it was acquired and nobody has asked for it yet. */
+	/** The session's queued inputs when it was acquired, until they are first requested. */
 	#inbox: readonly StoredInput[] | undefined;
 	/** Settles when the lease released last is out of the way. */
 	#releasing: Promise<void> | undefined;
@@ -51,25 +51,25 @@ export class SessionLease {
 		return this.#lease?.isLost === true || this.#known === undefined ? undefined : this.#lease;
 	}
 
-	/** The state as it was when the session was acquired, or as the last run left it. */
+	/** The state when the session was acquired, or after the last run. */
 	get state(): SessionState {
 		return this.#known?.state ?? emptySession();
 	}
 
-	/** What is committed of a run, after a position. */
+	/** The committed entries of a run, after a position. */
 	async entries(runId: string, after?: number): Promise<readonly Entry[]> {
 		const options = after === undefined ? {} : { after };
 		const entries = await this.#store.journal.read(this.#storeKey, options);
 		return entries.filter((entry) => entry.runId === runId);
 	}
 
-	/** The run that was begun and has not ended. */
+	/** The run that has started and not ended. */
 	get openRunId(): string | undefined {
 		const run = this.#known?.state.run;
 		return run?.status === "running" || run?.status === "waiting" ? run.runId : undefined;
 	}
 
-	/** Whether the open run waits for somebody outside. */
+	/** Whether the open run waits for an outside answer. */
 	get isWaiting(): boolean {
 		return this.#known?.state.run?.status === "waiting";
 	}
@@ -100,7 +100,7 @@ export class SessionLease {
 		return lease.seq > 0 ? this.#readOn().then(known) : known({ state: emptySession() });
 	}
 
-	/** What waited for the session when it was acquired, once; undefined where that was not seen. */
+	/** The session's queued inputs when it was acquired, once; undefined if they were not read. */
 	takeInbox(): readonly StoredInput[] | undefined {
 		const inbox = this.#inbox;
 		this.#inbox = undefined;
@@ -112,7 +112,7 @@ export class SessionLease {
 		this.#lease = undefined;
 	}
 
-	/** A run was begun or resumed on record: from now on nobody else in this process acquires the session. */
+	/** A run was started or resumed on record: from now on no other code in this process acquires the session. */
 	begun(): void {
 		this.#store.local.driven.set(this.#storeKey, atOnce);
 	}
@@ -125,12 +125,12 @@ export class SessionLease {
 	/** The run ended: its state is that of the session. */
 	ended(state: SessionState): void {
 		this.#store.local.driven.delete(this.#storeKey);
-		// What an ended run knew of its calls is not needed again.
+		// The data about an ended run's calls is no longer needed.
 		const epoch = this.#lease?.epoch ?? this.#known?.epoch;
 		this.#known = { state: { ...state, run: undefined }, incarnation: this.#known?.incarnation, epoch };
 	}
 
-	/** The run was left open: what was committed elsewhere or not at all is not known here, the journal is read again. */
+	/** The run was left open: commits elsewhere and failed commits are unknown here, so the journal is read again. */
 	left(): void {
 		this.#store.local.driven.delete(this.#storeKey);
 		this.#known = undefined;
@@ -162,7 +162,7 @@ export class SessionLease {
 		return read.state;
 	}
 
-	/** What the model had said of an answer that never finished; undefined when it was not kept. */
+	/** The partial text of an answer that never finished; undefined if it was not stored. */
 	cutOff(state: SessionState = this.state): Promise<AssistantMessage | undefined> {
 		return cutOff(this.#store.journal, this.#storeKey, state);
 	}
@@ -198,7 +198,7 @@ export class SessionLease {
 		const { seq } = this.state;
 		await new Promise<void>((resolve) => {
 			const look = async (): Promise<void> => {
-				// Where the store cannot be asked, whoever opens the session next learns of it.
+				// If the store cannot be reached, the next opening of the session meets the error.
 				const head = await Promise.resolve(journal.head(this.#storeKey)).catch(() => undefined);
 				if (head?.seq !== seq) done();
 			};

@@ -1,18 +1,18 @@
-// The queue of one session in this process: it carries out one request at a time, in the order of the calls. The ordering table
-// in docs/adr/021-a-session-is-a-queue.md says what each request does (keeps I4).
+// The queue of one session in this process: it runs one request at a time, in call order. The ordering table in
+// docs/adr/021-a-session-is-a-queue.md defines the effect of each request (keeps I4).
 //
-//   idle      nothing is carried out; the next request runs within its call
-//   busy      a request is carried out, or the session's own work, which comes before the requests in line
-//   retired   the session made room for others; requests go to the queue that the table has now
+//   idle      nothing runs; the next request runs within its call
+//   busy      a request runs, or the session's own work, which precedes queued requests
+//   retired   the session was dropped from memory; requests go to the table's current queue
 //
-// Kills, deletions and interrupts do not enter the line. A kill ends the queue: its line is refused, and requests made
-// afterwards get a new queue, which is busy until the kill is over.
+// Kills, deletions and interrupts are not queued. A kill ends the queue: its requests are refused, and later requests get
+// a new queue, which is busy until the kill has ended.
 import { isAwaitedBy, waitFor, withinCall } from "../engine/index.ts";
 import type { MaybePromise } from "../host/index.ts";
 import type { SessionActor } from "./session-actor.ts";
 import { agentClosed, awaitsItself } from "./session-errors.ts";
 
-/** What is asked of a session. `look` and `expire` come from the process itself. */
+/** The kinds of requests to a session. `look` and `expire` come from the process itself. */
 export type RequestKind =
 	| "send"
 	| "start"
@@ -36,7 +36,7 @@ const storable: ReadonlySet<RequestKind> = new Set(["send", "edit", "deliver"]);
 /** Requests that begin work, for which there is no time where the sessions are drained. */
 const begins: ReadonlySet<RequestKind> = new Set(["send", "start", "steer", "answer", "resume"]);
 
-/** What a queue needs of the table it is in. */
+/** The parts of its table that a queue needs. */
 export interface QueueTable {
 	/** Whether what is under way may end, and nothing else begins. */
 	readonly isDraining: boolean;
@@ -77,7 +77,7 @@ export class SessionQueue {
 		void fence.then(() => this.#next());
 	}
 
-	/** Who carries the requests out; made when first needed. */
+	/** The actor that runs the requests; created on first use. */
 	get actor(): SessionActor {
 		this.#actor ??= this.#table.makeActor(this);
 		return this.#actor;
@@ -144,7 +144,7 @@ export class SessionQueue {
 		this.#next();
 	}
 
-	/** Resolves when nothing is carried out any more. Requests are to be refused from now on. */
+	/** Resolves when nothing runs any longer. Later requests are to be refused. */
 	async quiet(): Promise<void> {
 		while (this.#state === "busy") {
 			// A kill refuses the line, and what is carried out continues.

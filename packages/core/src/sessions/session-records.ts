@@ -10,7 +10,7 @@ export interface RecordedRun {
 	readonly sessionKey: string;
 	readonly kind: RunKind;
 	readonly parentRunId?: string;
-	/** What the model said last, of a run that is resumed. */
+	/** The model's last message, for a resumed run. */
 	readonly said?: string | undefined;
 }
 
@@ -18,13 +18,13 @@ export interface RecordedRun {
 export type EndReason = "killed" | "deleted";
 
 export interface SessionRecords {
-	/** What is recorded of work in child sessions. */
+	/** The records of work in child sessions. */
 	readonly children: ChildRecords;
 	/** A turn was accepted and waits for its start. */
 	queued(run: RecordedRun): Promise<void>;
-	/** Whether this process may resume a run that it finds open: nobody else has a claim on it. */
+	/** Whether this process may resume a run that it finds open: no other process has a claim on it. */
 	take(runId: string): Promise<boolean>;
-	/** What records a run that is about to be driven; undefined where its journal says it all. */
+	/** The ledger of a run that is about to be driven; undefined if its journal is sufficient. */
 	ledger(run: RecordedRun): Ledger | undefined;
 	/** Runs of a session were ended from outside, or will never begin; their work is stopped when this settles. */
 	cancelled(runIds: readonly string[], storeKey: string, why: EndReason): Promise<void>;

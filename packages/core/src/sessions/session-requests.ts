@@ -1,5 +1,5 @@
-// What callers ask of a session: each request enters its queue and works on its actor, which alone changes state. A turn is
-// durable before its sender hears of it (keeps I3, I4).
+// Callers' requests to a session: each enters its queue and works on its actor, which alone changes state. A turn is
+// durable before its sender is told (keeps I3, I4).
 import { after, attempt, guarded } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
 import {
@@ -30,8 +30,9 @@ export interface StartOptions {
 	/** Id of the run. Default: a new one. */
 	readonly runId?: string | undefined;
 	/**
-	 * A key of the caller's, such as that of a request: of all that a session is sent under one key the first is accepted, in
-	 * whatever process, and the others reject with `duplicate_input`. The session keeps it until it is deleted. Default: none.
+	 * A key of the caller's, such as that of a request: of all inputs of a session with one key the first is accepted, in
+	 * any process, and the others reject with `duplicate_input`. The session stores it until it is deleted. Default:
+	 * none.
 	 */
 	readonly dedupeKey?: string | undefined;
 	/**
@@ -52,7 +53,7 @@ export interface StartOptions {
 	/** Who asks. Default: that is not known. */
 	readonly caller?: Caller | undefined;
 	/**
-	 * What the session begins with, which is to be new: see `Append.values`. Default: nothing.
+	 * The initial values of a new session: see `Append.values`. Default: none.
 	 * @internal
 	 */
 	readonly values?: Append["values"];
@@ -77,7 +78,7 @@ function accept(actor: SessionActor, turn: QueuedTurn, place: Place): MaybePromi
 	mailbox.push(turn);
 	const accepted = (): AgentRun => turn.run;
 	const refused = (error: unknown): AgentRun => {
-		// What is in the store is another's, or cannot be read: that is how this run ends, and there it stays.
+		// The stored session belongs to another worker, or cannot be read: that is how this run ends, and it stays so.
 		if (!endsRun(error)) throw error;
 		turn.run.abandon("journal_failed", error, actor.lease.state.agent);
 		return accepted();
@@ -129,8 +130,8 @@ async function store({ mailbox, table, sessionKey }: SessionActor, turn: QueuedT
 }
 
 /**
- * Begins a turn at once, or not at all. Rejects with `pending_tool_calls` while a run waits for answers to its calls, and
- * with `session_busy` while one is under way or waits for anything else.
+ * Starts a turn at once, or not at all. Rejects with `pending_tool_calls` while a run waits for answers to its calls, and
+ * with `session_busy` while one runs or waits for anything else.
  */
 export async function start(
 	queue: SessionQueue,
@@ -145,7 +146,7 @@ async function startNow(
 	input: AcceptedInput,
 	{ runId, watcher, beforeBegin, messageId, insteadOf, values }: StartOptions,
 ): Promise<AgentRun> {
-	// Asked first, since waiting alone would let a run begin to wait meanwhile.
+	// Checked first, since awaiting alone would let a run start to wait.
 	if (actor.isEnding) await actor.ended();
 	actor.ensureUsable();
 	const { lease, mailbox, sessionKey } = actor;
@@ -180,7 +181,7 @@ async function startNow(
 	mailbox.push(turn);
 	try {
 		if (await begins()) return isAwaited ? await taken() : turn.run;
-		// What others did since this process worked on the session must be seen.
+		// Reads the work of others since this process last had the session.
 		lease.drop();
 		if (await begins()) return isAwaited ? await taken() : turn.run;
 		throw isKnown() ? sessionBusy(sessionKey) : unknownMessage(sessionKey, insteadOf);
@@ -195,13 +196,13 @@ function hasSaid({ agent }: SessionState, messageId: string): boolean {
 	return agent.messages.some(({ id, type }) => id === messageId && type === "user");
 }
 
-/** Says something to the active run; a turn of its own when no run is active any more. */
+/** Sends a message to the active run; a turn of its own if no run is active any longer. */
 export async function steer(queue: SessionQueue, input: AcceptedInput): Promise<AgentRun> {
 	return queue.ask("steer", (actor) => steerNow(actor, input));
 }
 
 async function steerNow(actor: SessionActor, input: AcceptedInput): Promise<AgentRun> {
-	// Asked first, since waiting alone would let a run begin to wait meanwhile.
+	// Checked first, since awaiting alone would let a run start to wait.
 	if (actor.isEnding) await actor.ended();
 	actor.ensureUsable();
 	const { mailbox } = actor;
@@ -250,8 +251,8 @@ async function editNow(actor: SessionActor, change: MessageEdit): Promise<void> 
 	if (turn === undefined || !isRunning(turn)) {
 		mailbox.mayHoldEdits = true;
 	} else if (mailbox.mayHoldEdits) {
-		// In the order of the inbox: those that came while the run was being begun are before this one. What cannot be read now is
-		// read when the run ends, or by the next one.
+		// In the order of the inbox: inputs that arrived while the run was being started precede this one. Inputs that
+		// cannot be read now are read when the run ends, or by the next one.
 		await turn.run.inputs.fetch().then(
 			() => {
 				mailbox.mayHoldEdits = false;
@@ -283,7 +284,7 @@ async function resumeNow(
 	actor.ensureUsable();
 	const { lease, mailbox, sessionKey } = actor;
 	if (actor.turn !== undefined) return actor.turn.handle;
-	// What others did since this process worked on the session must be seen.
+	// Reads the work of others since this process last had the session.
 	lease.drop();
 	for (;;) {
 		await actor.table.agent.engine.fairness.pause();
@@ -365,7 +366,7 @@ export async function deliverNotice(
 	}
 }
 
-/** Resumes a run that nobody works on, or begins it; null when it is over or in other hands. */
+/** Resumes or starts a run without an owner; null if it has ended or another process has it. */
 export async function resumeRun(queue: SessionQueue, runId: string): Promise<AgentRun | null> {
 	for (;;) {
 		const { actor } = queue;
@@ -378,7 +379,7 @@ export async function resumeRun(queue: SessionQueue, runId: string): Promise<Age
 	try {
 		const resumed = await resume(queue);
 		if (resumed?.runId === runId) return resumed;
-		// Nobody else has the handle of a run that was found open, and it must not wait for a consumer.
+		// The handle of a run that was found open is not shared, and the run must not wait for a consumer.
 		if (queue.actor.turn?.isResumed === true) resumed?.detach();
 	} catch (error) {
 		if ((error as { code?: unknown }).code !== "session_held") throw error;

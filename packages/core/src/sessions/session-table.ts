@@ -15,15 +15,15 @@ import { UnreadRuns } from "./unread-runs.ts";
 /** How many idle sessions keep their folded state in memory; older ones are read again from the journal when used. */
 const idleSessions = 1_000;
 
-/** What a table may be given beside agent and journal. */
+/** Options of a table besides its agent and journal. */
 export interface SessionTableOptions {
 	/** Whether sub-agents may work in the background. Default: they may not. */
 	readonly background?: ExecutionCapabilities["backgroundSubagents"] | undefined;
-	/** What its keys are: callers' keys, or store keys of child sessions. Default `session-keys`. */
+	/** The kind of its keys: callers' keys, or store keys of child sessions. Default `session-keys`. */
 	readonly keys?: "session-keys" | "store-keys";
-	/** Records kept of runs beside the journal. Default: none. */
+	/** Records of runs in addition to the journal. Default: none. */
 	readonly records?: SessionRecords | undefined;
-	/** What is the same for all whose sessions are in one store. Default: the journal. */
+	/** An object shared by all tables over one store. Default: the journal. */
 	readonly store?: object | undefined;
 	/** The journal of the sessions that ask for the work of these. Default: their own. */
 	readonly askers?: Journal | undefined;
@@ -50,7 +50,7 @@ export class SessionTable implements QueueTable {
 	readonly #idle = new Set<string>();
 	/** Goes through them, kept: what is before it was removed, and a new one would pass all those again. */
 	readonly #oldest = this.#idle.values();
-	/** Kills and deletions that are not over, by store key. What is asked from then on waits for the last of them. */
+	/** Running kills and deletions, by store key. Later requests wait for the last of them. */
 	readonly #fences = new Map<string, Promise<unknown>>();
 	readonly #listeners = new Set<(run: AgentRun) => void>();
 	/** `draining`: what is under way may end, and nothing else begins. */
@@ -120,7 +120,7 @@ export class SessionTable implements QueueTable {
 	moment({ isIdle }: SessionQueue): Promise<void> | undefined {
 		if (!isIdle) return undefined;
 		const { fairness } = this.agent.engine;
-		// The queue that asks is not at rest any more.
+		// The requesting queue is not idle.
 		const othersWork = this.#queues.size > this.#idle.size + 1;
 		return othersWork ? fairness.turn() : fairness.begin();
 	}
@@ -135,7 +135,7 @@ export class SessionTable implements QueueTable {
 		// A hook that the queue waits for may continue with the next life of the session.
 		const isInside = queue.isAskedInside();
 		const ended = end(this.#fences.get(storeKey));
-		// What was carried out may have begun a run after that, which is ended too.
+		// A request may have started a run after that, which is ended too.
 		const last = ended
 			.catch(() => {})
 			.then(() => (isInside ? undefined : queue.quiet()))
@@ -185,12 +185,12 @@ export class SessionTable implements QueueTable {
 		return actor;
 	}
 
-	/** Whether somebody here sees to it that a call of that session fails in time. */
+	/** Whether this process watches the time limits of that session's calls. */
 	watchesDeadline(storeKey: string): boolean {
 		if (this.#queues.get(storeKey)?.made?.watchesDeadline === true) return true;
 		const child = readChildStoreKey(storeKey);
 		if (child === undefined) return false;
-		// What a sub-agent waits for in the foreground is due for its parent, too.
+		// A wait of a sub-agent in the foreground is due for its parent, too.
 		const table = this.tableOf(storeKey);
 		const isWatched = table !== this && table?.watchesDeadline(storeKey) === true;
 		return isWatched || this.watchesDeadline(child.parentStoreKey);
@@ -210,7 +210,7 @@ export class SessionTable implements QueueTable {
 		}
 	}
 
-	/** Nobody uses the session of a key for now: it may make way for others. */
+	/** The session of a key is unused for now and may be dropped from memory. */
 	unused(key: string): void {
 		const storeKey = this.storeKeyOf(key);
 		if (this.#queues.get(storeKey)?.isIdle === true) this.rested(storeKey);
@@ -242,7 +242,7 @@ export class SessionTable implements QueueTable {
 		this.#idle.delete(queue.storeKey);
 	}
 
-	/** Nothing is under way in a session any more, and nothing is queued. */
+	/** The session has become idle, with an empty queue. */
 	rested(storeKey: string): void {
 		if (!this.#queues.has(storeKey)) return;
 		this.#idle.delete(storeKey);

@@ -82,11 +82,11 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	}
 
 	/**
-	 * Like `send`, but begins the turn at once or not at all.
+	 * Like `send`, but starts the turn at once or not at all.
 	 *
-	 * Rejects with `invalid_input` for an unknown input shape, `session_busy` while a run is under way, `pending_tool_calls`
-	 * while one waits for answers, `unknown_message` where it was to replace a message that the history does not have,
-	 * `duplicate_input`.
+	 * Rejects with `invalid_input` for an unknown input shape, `session_busy` while a run is in progress,
+	 * `pending_tool_calls` while one waits for answers, `unknown_message` if the message to replace is not in the
+	 * history, `duplicate_input`.
 	 */
 	async start(input: SendInput, options: StartOptions = {}): Promise<AgentRun<Event, Output, Watched>> {
 		checkOptionNames(options, startNames, { of: "start()", instead: insteadInSessions });
@@ -157,13 +157,13 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	}
 
 	/**
-	 * Answers tool calls that wait for somebody outside: results of remote tools, and whether a call may run. The run goes
-	 * on when all of them are answered; with fewer, the answers are kept and it waits for the others. Answers count as
-	 * a whole: when one is refused, none is taken.
+	 * Answers tool calls that wait for an outside answer: results of remote tools, and approvals. The run continues when
+	 * all of them are answered; with fewer, the answers are stored and it waits for the others. Answers are accepted or
+	 * refused as a whole.
 	 *
-	 * Calls that `pending()` lists while others still run are answered the same way: the run under way takes the answers. Where
-	 * another process works on it, they are durable when this resolves, and the result of the run has `lease_lost`: the run
-	 * continues there.
+	 * Calls that `pending()` lists while others still run are answered the same way: the current run accepts the answers.
+	 * If another process drives it, they are durable when this resolves, and the result of the run has `lease_lost`: the
+	 * run continues there.
 	 *
 	 * Rejects with `no_pending_tool_calls`, `session_busy`, `unknown_tool_call_id`, `tool_call_settled`,
 	 * `duplicate_tool_result`, `tool_result_conflict`, `tool_result_expired`, `invalid_input`.
@@ -176,7 +176,7 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 		return typed(outside.answer(this.#queue(), answers, options.watcher));
 	}
 
-	/** The tool calls that wait for somebody outside, those of tasks in the background too: they have a `taskId`. */
+	/** The tool calls that wait for an outside answer, including those of background tasks, which have a `taskId`. */
 	async pending(): Promise<readonly PendingToolCall[]> {
 		return outside.pending(this.#queue());
 	}
@@ -195,9 +195,9 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	}
 
 	/**
-	 * Like `resume`, and resumes a run that was parked, too. Its crashes are counted anew from here.
+	 * Like `resume`, but also resumes a parked run. The count of its crashes restarts at zero.
 	 *
-	 * Rejects with `session_held` while another living worker works on the session.
+	 * Rejects with `session_held` while another live worker has the session.
 	 */
 	async release(): Promise<AgentRun<Event, Output, Watched> | null> {
 		return typed(requests.resume(this.#queue(), "released"));
@@ -209,10 +209,10 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	}
 
 	/**
-	 * Ends the active and the queued runs, wherever they are worked on, even if model or tool never settle. What was
-	 * committed stays. This handle is then of no more use; `agent.session(key)` gives a fresh one.
+	 * Ends the active and the queued runs in every process, even if a model or tool never settles. Committed entries
+	 * stay. Do not use this handle afterwards; `agent.session(key)` returns a new one.
 	 *
-	 * Rejects with the store's error when it could not be recorded; the work of this process is stopped all the same.
+	 * Rejects with the store's error if the end could not be recorded; the work of this process is stopped all the same.
 	 */
 	async kill(): Promise<void> {
 		return kill(this.#table, this.#queue());
@@ -244,10 +244,10 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	}
 
 	/**
-	 * The events of the session, whichever worker owns it, each under an id: from any position on, those of the past first, then
-	 * live ones. Nobody waits for who follows.
+	 * The events of the session, regardless of the worker that owns it, each with an id: from any position on, past
+	 * events first, then live ones. Runs never wait for followers.
 	 *
-	 * Rejects with `invalid_event_id`, `events_expired` when what follows the id is no longer kept.
+	 * Rejects with `invalid_event_id`, `events_expired` if the events after the id are no longer stored.
 	 *
 	 * @example
 	 * import { Agent } from "holdfast";

@@ -1,4 +1,4 @@
-// What comes from outside for a run that waits: answers to its calls, the end of their time, or the end of the run. Data
+// Settlements from outside for a waiting run: answers to its calls, the end of their time, or the end of the run. Data
 // for the worker that resumes the run (keeps I4).
 import { isSameCaller } from "../caller/index.ts";
 import type { AcceptedInput, Fact, SessionState, Watcher } from "../facts/index.ts";
@@ -18,7 +18,7 @@ import { pendingToolCalls, sessionBusy } from "./session-errors.ts";
 /** How far back a late answer is looked for. */
 const recentEntries = 1_000;
 
-/** What came from outside for a run that waits. */
+/** A settlement from outside for a waiting run. */
 export interface Settlement {
 	readonly facts: readonly Fact[];
 	readonly afterwards: "continues" | "stops";
@@ -43,7 +43,7 @@ export function continued(watcher?: Watcher): Settle {
 	return () => ({ facts: [], afterwards: "continues", watcher });
 }
 
-/** What is due is on record: calls whose time is over have failed, and a wait whose time has come is over. */
+/** Records what is due: expired calls have failed, and an elapsed wait has ended. */
 export function timedOut(now: () => number): Settle {
 	return ({ run }) => ({
 		facts: run === undefined ? [] : dueFacts(run, now()),
@@ -67,7 +67,7 @@ export function taken(
 	};
 }
 
-/** Whether an input is said by another caller than the run is for: the run's tools would act for the wrong one. */
+/** Whether an input comes from another caller than the run: the run's tools would act for the wrong one. */
 export function isOfAnother(run: SessionState["run"], { origin }: AcceptedInput): boolean {
 	return origin?.caller !== undefined && !isSameCaller(run?.started.caller, origin.caller);
 }
@@ -94,7 +94,7 @@ export const stopped: Settle = ({ run }) => ({
 	afterwards: "stops",
 });
 
-/** Whether it says that nobody waits for an answer. */
+/** Whether the error means that no call waits for an answer. */
 export function isNotWaiting(error: unknown): boolean {
 	return (error as { code?: unknown } | null)?.code === "no_pending_tool_calls";
 }

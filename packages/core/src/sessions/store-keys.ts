@@ -27,9 +27,9 @@ export async function* storeKeysWith(
 }
 
 /**
- * Sessions that nobody works on, a page at a time, though there is something to do: what the store says, what this process
- * could not release because the store failed, and what it accepted after a run that was left open and is over by now. Others
- * take it for the owner of those as long as it lives.
+ * Sessions without an owner that have work, a page at a time: those that the store reports, those that this process could
+ * not release because the store failed, and those whose turns it accepted after a run that was left open and has ended by
+ * now. Others take this process for the owner of the latter as long as it is alive.
  */
 async function* orphanedKeys(journal: Journal, prefix = ""): AsyncGenerator<string, void, void> {
 	const { unreleased: kept, left } = localStore(journal);
@@ -50,7 +50,7 @@ async function* orphanedKeys(journal: Journal, prefix = ""): AsyncGenerator<stri
 	}
 }
 
-/** Those, and sessions of sub-agents in other stores that nobody works on, though there is something to do. */
+/** Those, and sessions of sub-agents in other stores that have work without an owner. */
 export async function* orphans({
 	journal,
 	prefix,
@@ -79,7 +79,7 @@ export class WaitingSessions {
 		this.#clock = clock;
 	}
 
-	/** Nobody sees to that session: the next look finds it again. */
+	/** No one watches that session: the next scan finds it again. */
 	missed(storeKey: string): void {
 		this.#seen.delete(storeKey);
 	}

@@ -1,4 +1,4 @@
-// What a supervisor sees to, and how it is asked.
+// The parts that a supervisor watches, and its options.
 import type { Journal, Ports, WorkQueue } from "../host/index.ts";
 import type { AgentRun } from "./agent-run.ts";
 
@@ -29,13 +29,16 @@ export interface SuperviseOptions extends Pick<WorkOptions, "lookEveryMs"> {
 
 /** Options of `agent.work()`. */
 export interface WorkOptions {
-	/** Ends the work: nothing more is begun. Runs under way continue; `agent.close()` suspends them. */
+	/** Ends the work: nothing more starts. Running runs continue; `agent.close()` suspends them. */
 	readonly signal?: AbortSignal | undefined;
-	/** `stopped` (default): until the signal fires. `done`: until nothing is due and all that was begun is over. */
+	/**
+	 * `stopped` (default): until the signal fires. `done`: until nothing is due and everything that was started has
+	 * ended.
+	 */
 	readonly until?: "stopped" | "done" | undefined;
 	/**
-	 * How many runs may be under way before nothing more is begun. Default: no limit; 100 where the host hands out work, so
-	 * that others get some of it.
+	 * The maximum number of runs in progress, beyond which nothing more starts. Default: no limit; 100 if the host hands
+	 * out work, so that other processes get a share.
 	 */
 	readonly atOnce?: number | undefined;
 	/**
@@ -46,13 +49,13 @@ export interface WorkOptions {
 	/** Which sessions, by the caller's key, to work on. Default: all of the agent's. */
 	readonly sessions?: ((sessionKey: string) => boolean) | undefined;
 	/**
-	 * Called with work that could not be begun or was left open by a failure; it is tried again later, and less and less
+	 * Called with work that could not be started or was left open by a failure; it is retried later, and less and less
 	 * often. Default: the work ends with that error. Must not throw.
 	 */
 	readonly onProblem?: ((problem: WorkProblem) => void) | undefined;
 }
 
-/** What is of interest to who works in the background. */
+/** Hooks for a background worker. */
 export interface WorkHooks {
 	/** Called after each look at what is due, also after one that failed. */
 	readonly onLook?: (() => void) | undefined;
@@ -70,9 +73,9 @@ export interface ScheduledRun {
 export interface ScheduledRuns {
 	/** Those whose time has come. Of those with `collect` nothing is to be resumed: it deletes what is left of them. */
 	due(): Promise<readonly ScheduledRun[]>;
-	/** Null when another has it, or it is over. */
+	/** Null if another process has it, or it has ended. */
 	resume(runId: string): Promise<AgentRun | null>;
-	/** It needs no delivery any more, if it is over. */
+	/** The run needs no further delivery if it has ended. */
 	settle(runId: string): Promise<void>;
 	/** Calls `notify` when there may be something new. Returns the way to stop. */
 	watch(notify: () => void): () => void;
@@ -90,9 +93,9 @@ export interface Supervised {
 	readonly prefix?: string;
 	/** The caller's key, of the session or of the one its work is for; undefined for sessions of others. */
 	keyOf(storeKey: string): string | undefined;
-	/** Resumes or begins what there is in a session; null when there is nothing, or somebody else has it. */
+	/** Resumes or starts the work of a session; null if there is none, or another process has it. */
 	takeOver(storeKey: string): Promise<AgentRun | null>;
-	/** Whether somebody here sees to it that a call of that session fails in time. */
+	/** Whether this process watches the time limits of that session's calls. */
 	watchesDeadline(storeKey: string): boolean;
 	/** Calls `notify` with each run that was resumed for another reason. Returns the way to stop. */
 	onResumed?(notify: (run: AgentRun) => void): () => void;

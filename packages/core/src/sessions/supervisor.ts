@@ -1,8 +1,8 @@
-// The supervisor: it finds the work of a store that nobody does and has it done (keeps I4, I7). Work is: runs that a dead
-// process left open and turns it accepted, calls whose time is over, runs the host has scheduled, reminders nobody gave.
-// The journal and the scheduler are asked at intervals, for a process that died notifies nobody. Here one attempt at a
-// piece of work is under way at a time; who else works on it is for the journal and the records to say. A piece that fails
-// is reported, tried again later and less and less often, and holds up none of the others.
+// The supervisor: it finds the unowned work of a store and runs it (keeps I4, I7). Work is: runs that a dead process left
+// open and turns it accepted, expired calls, scheduled runs, missing reminders. The journal and the scheduler are polled
+// at intervals, because a dead process notifies no one. This process makes one attempt at a piece of work at a time; the
+// journal and the records decide between processes. A failing piece is reported, retried later and less and less often,
+// and holds up none of the others.
 import { HoldfastTypeError, readDuration } from "@holdfast/upp";
 import type { AgentRun } from "./agent-run.ts";
 import { DueWork, problemOf } from "./due-work.ts";
@@ -19,8 +19,8 @@ export class Supervisor {
 	}
 
 	/**
-	 * Looks once at all there is; each session's first run is yielded as it is resumed. Nothing more is resumed when the signal
-	 * fires. `others` finishes what is not of sessions.
+	 * Scans everything once; each session's first run is yielded as it is resumed. Nothing more is resumed when the
+	 * signal fires. `others` finishes work outside sessions.
 	 */
 	async *recover(
 		{ onProblem }: RecoverOptions,
@@ -49,7 +49,7 @@ export class Supervisor {
 		if (failure !== undefined) throw failure.error;
 	}
 
-	/** Has done what becomes due; yields each run as it is resumed. They continue by themselves. */
+	/** Runs due work; yields each run as it is resumed. The runs continue by themselves. */
 	async *work(options: WorkOptions & WorkHooks = {}): AsyncGenerator<AgentRun, void, void> {
 		checkWorkOptions(options);
 		const work = new DueWork(this.#supervised, options, (isOurs, report) =>
@@ -68,7 +68,7 @@ export class Supervisor {
 		}
 	}
 
-	/** Sees to it that calls that wait for somebody outside fail in time, in sessions whose process may have died. */
+	/** Watches the time limits of waiting calls in sessions whose process may have died. */
 	async #watchDeadlines(
 		when: "soon" | "ever",
 		isOurs: (storeKey: string) => boolean,
@@ -80,7 +80,7 @@ export class Supervisor {
 			if (key === undefined || !isOurs(storeKey)) continue;
 			const run = await takeOver(storeKey).catch((error) => report(problemOf(error, key)));
 			run?.detach(); // it waited, and continues
-			// Another worker may have had it, and die: it is looked at until somebody here sees to it.
+			// Another worker may have had it and died: it is checked until this process watches it.
 			if (!watchesDeadline(storeKey)) this.#waiting.missed(storeKey);
 		}
 	}

@@ -1,4 +1,4 @@
-// What sessions need to know of their agent. With plugins, the engine's view of it is complete once they are set up.
+// The sessions' view of their agent. With plugins, the engine's view of it is complete once they are set up.
 import type { Caller } from "../caller/index.ts";
 import type { EngineAgent, ModelWait, Run } from "../engine/index.ts";
 import type { PendingToolCall, SessionState, ToolAnswer } from "../facts/index.ts";
@@ -13,12 +13,12 @@ import type { Unread } from "./unread-runs.ts";
 /** Where an agent's sessions are. */
 export interface SessionHome {
 	readonly journal: Journal;
-	/** What two agents have in common whose sessions are in one store, though each may have a journal over it. */
+	/** An object shared by agents whose sessions are in one store, even with separate journals over it. */
 	readonly store: object;
 	readonly records: SessionRecords | undefined;
 }
 
-/** What the sessions of one table start in sessions of sub-agents. */
+/** The sub-agent sessions that the sessions of one table start. */
 export interface SessionChildren {
 	/** The sessions of the sub-agent of that name; undefined when there is no such sub-agent. */
 	tableOf(subagent: string): SessionTable | undefined;
@@ -27,9 +27,9 @@ export interface SessionChildren {
 	/** A run of the session at that store key is driven until `over` settles. */
 	driven(storeKey: string, run: Run, over: Promise<unknown>): void;
 	/**
-	 * Sees to what a process left in a child session: work in the background is resumed, or its reminder given when it is over.
-	 * `none`: no such run, or the parent's own run sees to it. `with-parent`: the parent waits for it, and continues with it.
-	 * `abandoned`: the parent waited for it, and is over.
+	 * Takes care of abandoned work in a child session: background work is resumed, or its reminder delivered if it has
+	 * ended. `none`: no such run, or the parent's own run handles it. `with-parent`: the parent waits for it, and
+	 * continues with it. `abandoned`: the parent waited for it, and has ended.
 	 */
 	adopt(storeKey: string): Promise<"under-way" | "none" | "with-parent" | "abandoned">;
 	/** Whether something has happened to a sub-agent that the run waits for, or its time has come. */
@@ -69,7 +69,7 @@ export interface SessionChildren {
 
 /** When a run that was cut off is parked instead of being resumed. */
 export interface RestartPolicy {
-	/** Deaths of its process since the last finished step, after each of which it is resumed. */
+	/** How many deaths of its process since the last finished step a run is resumed after. */
 	readonly maxRestarts: number;
 	readonly onAgentChange: "continue" | "park";
 }
@@ -82,13 +82,13 @@ export interface AgentSetup {
 	check(): void;
 }
 
-/** What a turn's agent may depend on. */
+/** The inputs for choosing a turn's agent. */
 export interface TurnRequest {
 	/** The caller's key of the session. */
 	readonly sessionKey: string;
 	/** Keeps sessions of agents that share a store apart. */
 	readonly namespace: string | undefined;
-	/** Who asks for the turn, where that is known. */
+	/** The requester of the turn, if known. */
 	readonly caller?: Caller | undefined;
 }
 
@@ -96,9 +96,9 @@ export interface SessionAgent {
 	/** The agent where nothing about a turn says otherwise; its ports are those of all turns. */
 	readonly engine: EngineAgent;
 	/**
-	 * The agent a turn is worked on with, asked before each turn and each resume: what it gives holds for that turn alone.
-	 * What it rejects with refuses the turn. `tools` are given to it in addition to its own, each of which goes
-	 * through `bind`. Undefined, and absent: `engine`.
+	 * Returns the agent of a turn, called before each turn and each resume: its result applies to that turn alone. A
+	 * rejection refuses the turn. `tools` are added to its own, each of which goes through `bind`. Undefined, or absent:
+	 * `engine`.
 	 */
 	readonly resolve?: (
 		turn: TurnRequest,
@@ -107,7 +107,7 @@ export interface SessionAgent {
 	) => MaybePromise<EngineAgent | undefined>;
 	/** Undefined if absent; without the plugins while they are not set up yet. */
 	readonly policy: AgentPolicy | undefined;
-	/** What is put into the inbox of one of its sessions goes through this first; undefined where nothing is changed. */
+	/** Applied to inputs before they enter the inbox of its sessions; undefined to leave them unchanged. */
 	readonly admitWaiting: AdmitWaiting | undefined;
 	/** Absent when there is nothing to set up, or no more. */
 	readonly setup: AgentSetup | undefined;
@@ -117,17 +117,17 @@ export interface SessionAgent {
 	readonly keys: SessionKeys;
 	/** When runs that were cut off are not resumed by themselves. */
 	readonly restarts: RestartPolicy;
-	/** What becomes of runs that nobody reads. */
+	/** How to treat runs without a reader. */
 	readonly unread: Unread;
 	/** How runs wait for the provider of their model; undefined: as usual where the journal is durable, else not. */
 	readonly modelWait: ModelWait | "never" | undefined;
 	/** Gets warnings. */
 	readonly warn: Warn;
-	/** Where sessions are kept when the agent was given no host: plugins may say so. */
+	/** The location of sessions if the agent was given no host: plugins may set it. */
 	readonly host?: Host | undefined;
 	/** Where it was given to keep its sessions; those it has as a sub-agent, too. Absent: where its parent's are. */
 	readonly home?: SessionHome | undefined;
-	/** The agent as it is in one table of sessions; absent when it is the same in all. */
+	/** The agent in one table of sessions; absent if it is the same in all. */
 	readonly inTable?: (table: SessionTable) => SessionAgent;
 	/** Absent when it has no sub-agents. */
 	readonly children?: SessionChildren;

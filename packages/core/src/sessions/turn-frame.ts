@@ -1,4 +1,4 @@
-// What is about one turn and not of its history: its policy, and what is overlaid on it.
+// The parts of one turn apart from its history: its policy, and its overlays.
 import type { Message } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
 import { type DriveOutcome, type Run, withinCall } from "../engine/index.ts";
@@ -26,10 +26,10 @@ import type { SessionLease } from "./session-lease.ts";
 /** How a turn comes to be driven here. `parked`: it does not, and nothing of the caller's is called. */
 export type TurnBegin = "begun" | "resumed" | "parked";
 
-/** What a frame knows of its session. */
+/** The session data of a frame. */
 export interface FrameSession {
 	readonly sessionKey: string;
-	/** What the session has come to before the turn. */
+	/** The state of the session before the turn. */
 	readonly state: SessionState;
 	readonly policy: AgentPolicy | undefined;
 	readonly lease: Pick<SessionLease, "entries">;
@@ -37,7 +37,7 @@ export interface FrameSession {
 	steer(input: AcceptedInput): Promise<AgentRun>;
 }
 
-/** What a turn is about. */
+/** The subject of a turn. */
 export interface About {
 	readonly inputId: string;
 	readonly origin: AcceptedInput["origin"];
@@ -77,7 +77,7 @@ export class TurnFrame implements PolicyRun {
 			const by = caller === undefined ? {} : { caller };
 			this.#context = { agent, input: said as Message, state: before(), metadata: new RunMetadata(), ...by };
 		}
-		// What the run waits for belongs to it while it works.
+		// Waits of the run belong to it while it works.
 		const within = <T>(call: () => T): T => withinCall(this.run.processKey, call);
 		const list = this.#agentPolicy?.begin(this) ?? [];
 		this.policy = new RunPolicy({ list, inputId, within });
@@ -135,12 +135,12 @@ export class TurnFrame implements PolicyRun {
 		return Promise.resolve();
 	}
 
-	/** The turn is over. */
+	/** The turn has ended. */
 	close(outcome: DriveOutcome): void {
 		if (outcome.kind === "ended") void this.#agentPolicy?.ended(this, outcome.outcome);
 	}
 
-	/** What the caller gets of the end of the run. */
+	/** The caller's result at the end of the run. */
 	async leave(outcome: DriveOutcome, end: () => Promise<GenerateResult>): Promise<GenerateResult> {
 		return outcome.kind === "ended" ? this.policy.leave(end) : end();
 	}

@@ -1,5 +1,5 @@
-// A turn: a run of one session, made of what the session has come to, begun on record and driven (keeps I3, I4). What it is
-// made with is handed in; nothing here knows of queues or of the states of the session.
+// A turn: a run of one session, built from the session's state, started on record and driven (keeps I3, I4). Its parts
+// are passed in; this module knows neither queues nor the states of the session.
 import { attempt, UserMessage } from "@holdfast/upp";
 import {
 	CommitFailed,
@@ -46,11 +46,11 @@ export interface Turn {
 	readonly refused?: DriveOutcome | undefined;
 	/** Settles when the session has noted its end; set when it is driven. */
 	over?: Promise<unknown>;
-	/** What was said to it in this process, in order. */
+	/** The inputs to it in this process, in order. */
 	readonly steered: Steered[];
 }
 
-/** Something said to a run. */
+/** An input to a run. */
 export interface Steered {
 	readonly inputId: string;
 	readonly input: AcceptedInput;
@@ -60,7 +60,7 @@ export interface Steered {
 	turn?: AgentRun;
 }
 
-/** What a turn of a session is made with. */
+/** The parts of a session's turn. */
 export interface TurnSession extends FrameSession {
 	/** Names the session among all of this process. */
 	readonly processKey: string;
@@ -68,7 +68,7 @@ export interface TurnSession extends FrameSession {
 	readonly records: SessionRecords | undefined;
 	/** Whether the journal keeps deltas. */
 	readonly keepsDeltas: boolean;
-	/** What comes for the calls of a run that is under way. */
+	/** Outside answers for the calls of a running run. */
 	readonly answers: EarlyAnswers;
 	/** How runs wait for the provider of their model; undefined: they do not. */
 	readonly modelWait: ModelWait | undefined;
@@ -80,7 +80,7 @@ export interface TurnSession extends FrameSession {
 	readonly observe?: ObserveRun | undefined;
 }
 
-/** What became of the first commit. `taken`: somebody else has taken the session. */
+/** The result of the first commit. `taken`: another worker has taken over the session. */
 export type FirstCommit = "committed" | "taken" | { readonly refusal: unknown };
 
 /** Begins a turn on record, which calls `begun`. Undefined when another worker was faster. */
@@ -95,7 +95,7 @@ export function beginTurn(
 	const { origin, message } = input;
 	const cut = insteadOf === undefined ? [] : [{ kind: "history.cut", messageId: insteadOf } as const];
 	const state = insteadOf === undefined ? session.state : cutHistory(session.state, insteadOf);
-	// What was changed in the history before the turn is before it.
+	// Edits of the history before the turn precede it.
 	const edits = session.notices.filter(({ kind }) => kind === "edit");
 	const isPlain = insteadOf === undefined && edits.length === 0;
 	const notices = session.notices.filter(({ kind }) => kind !== "edit");
@@ -114,7 +114,7 @@ export function beginTurn(
 		inputFact(inputId, input, origin?.runKind === "notification" ? "turn-start" : "turn"),
 	];
 	const taken = [...[...edits, ...late].map(({ id }) => id), ...(stage === "seen" ? [inputId] : [])];
-	// What is in the inbox has its key there.
+	// An inbox input has its key there.
 	const dedupeKey = stage === "seen" ? undefined : given.dedupeKey;
 	const options = commitOptions(taken, dedupeKey, values);
 	const settle = (first: FirstCommit): Turn | undefined => {
@@ -125,9 +125,9 @@ export function beginTurn(
 	const first = commitFirst(lease, run, facts, options);
 	if (first instanceof Promise || (first !== "committed" && first !== "taken")) {
 		return Promise.resolve(first).then(async (known) => {
-			// A turn whose facts policy refuses is on record as one that failed, and nobody begins it again.
+			// A turn whose facts policy refuses is recorded as failed, so that it is not started again.
 			if (known === "committed" || known === "taken") return settle(known);
-			// What was changed in the history may be what was refused: it waits for the next turn.
+			// The refusal may concern an edit of the history, which then waits for the next turn.
 			const bare = startOf(run.agent, plainOrigin(origin));
 			const own = commitOptions(stage === "seen" ? [inputId] : [], dedupeKey, values);
 			return (await commitBare(lease, run, [bare], own, known.refusal)) === "taken"
@@ -138,7 +138,7 @@ export function beginTurn(
 	return settle(first);
 }
 
-/** Drives a turn that was begun or resumed; `ended` is called when it is over. Settles after that. */
+/** Drives a turn that was started or resumed; `ended` is called when it has ended. Settles after that. */
 export function driveTurn(
 	{ run, refused }: Turn,
 	lease: Lease | undefined,
@@ -147,7 +147,7 @@ export function driveTurn(
 ): Promise<unknown> {
 	// Where the session was killed, losing the lease means just that.
 	const leaseIsLost = (): void => run.stop(isKilled() ? "kill" : "lease-lost");
-	// Between the commit and its answer it may be lost already: then nobody would notify us.
+	// The lease may be lost between the commit and its answer, without a notification.
 	if (lease === undefined) leaseIsLost();
 	else lease.whenLost(leaseIsLost);
 	run.ledger?.whenLost(() => run.stop("lease-lost"));
@@ -169,7 +169,7 @@ export function mayLeave({ run, isResumed }: Turn, outcome: DriveOutcome): boole
 	return run.round !== undefined || (isResumed && outcome.outcome !== "completed");
 }
 
-/** The run of a turn, to be begun or resumed on record. */
+/** The run of a turn, to be started or resumed on record. */
 export function makeRun(
 	session: TurnSession,
 	agent: EngineAgent,
@@ -181,7 +181,7 @@ export function makeRun(
 	const held = lease.current as Lease;
 	const { recorder, ledger }: Recording =
 		records === undefined ? { recorder: held } : recordingOf(records, held, handle, origin, lease.state.run);
-	// Nobody could read them where the journal keeps none.
+	// Without stored chunks in the journal they could not be read.
 	const keepDeltasMs = session.keepsDeltas ? agent.keepDeltasMs : undefined;
 	const frame = new TurnFrame(session, handle, about);
 	const run = new Run({
@@ -205,7 +205,7 @@ export function makeRun(
 	frame.run = run;
 	for (const notice of session.notices)
 		if (notice.kind !== "tool-result") run.inputs.offer(readInput(notice));
-	// The run waits for whoever looks on.
+	// The run waits for its watchers.
 	const lookOn = (event: AgentEvent): unknown => withinCall(processKey, () => policy?.notify(event, frame));
 	handle.attach(run, session.unread, policy?.looksOn === true ? lookOn : undefined);
 	return { run, frame };
@@ -221,7 +221,7 @@ export function commitFirst(
 	return first(lease, () => run.commit(facts, options));
 }
 
-/** Commits the end of a run whose beginning policy refused. These facts say nothing of what was refused. */
+/** Commits the end of a run whose start policy refused. These facts contain nothing of the refused ones. */
 export function commitBare(
 	lease: SessionLease,
 	run: Run,
@@ -233,7 +233,7 @@ export function commitBare(
 	return first(lease, () => run.commitAsIs(bare, options));
 }
 
-/** What a first commit asks for beside its facts; undefined for nothing. */
+/** The options of a first commit besides its facts; undefined for none. */
 export function commitOptions(
 	drain: readonly string[],
 	dedupeKey: string | undefined,
@@ -258,7 +258,7 @@ function first(lease: SessionLease, commit: () => MaybePromise<boolean>): MaybeP
 		lease.drop();
 		const code = (cause as { code?: unknown } | undefined)?.code;
 		if (code === "lease_lost") return "taken";
-		// Where nobody has leases the other writer's state need not follow upon ours.
+		// Without leases, the other writer's state need not follow this one.
 		if (code === "session_conflict") lease.left();
 		throw cause;
 	};

@@ -1,20 +1,20 @@
-// Runs that nobody reads (keeps I7, I10). A run waits for its consumer at its boundaries; one of which nobody has asked
-// anything for a second would wait for ever, and the turns after it too.
+// Runs without a reader (keeps I7, I10). A run waits for its consumer at its boundaries; one that is not requested within
+// a second would wait indefinitely, and later turns too.
 //
-//   fresh      it has begun to wait at a boundary in this turn of the event loop: most are asked for within it
-//   awaited    it waits at a boundary, and nobody has asked for it
-//   continues  nobody did for a second: it continues by itself, which is said once
+//   fresh      it has started to wait at a boundary in this turn of the event loop: most are requested within it
+//   awaited    it waits at a boundary, and has not been requested
+//   continues  it was not requested for a second: it continues by itself, with one warning
 //
-//   fresh → awaited       the event loop has passed
+//   fresh → awaited       the event loop has turned
 //   awaited → continues   its second is over, unless `unread` is "wait"
-//   any → not known here  somebody asks for its events or its result, or it is over
+//   any → not known here  its events or its result are requested, or it has ended
 import { HoldfastError } from "@holdfast/upp";
 import type { Clock, EventLoop, Lifetime, Timers } from "../host/index.ts";
 
-/** What becomes of runs that nobody reads: they continue by themselves, or wait until somebody does. */
+/** How to treat runs without a reader: they continue by themselves, or wait until they have one. */
 export type Unread = "continue" | "wait";
 
-/** Milliseconds for which a run waits for somebody to ask for it. */
+/** How long a run waits to be requested, in milliseconds. */
 const patience = 1_000;
 /** How many runs a warning names. */
 const named = 10;
@@ -28,7 +28,7 @@ export interface UnreadRun {
 	continueUnread(): void;
 }
 
-/** What unread runs are watched with. */
+/** The parts of watching unread runs. */
 export interface UnreadRunsOptions {
 	readonly unread: Unread;
 	readonly clock: Pick<Clock, "monotonic">;
@@ -42,7 +42,7 @@ export interface UnreadRunsOptions {
 
 export class UnreadRuns {
 	readonly #options: UnreadRunsOptions;
-	/** Those that were asked for meanwhile are among them. */
+	/** Including those requested in the meantime. */
 	#fresh: UnreadRun[] = [];
 	/** Since when each waits, the first ones first. */
 	readonly #awaited = new Map<UnreadRun, number>();
@@ -62,7 +62,7 @@ export class UnreadRuns {
 		this.#options = options;
 	}
 
-	/** A run waits at a boundary, and nobody has asked for it yet. */
+	/** A run waits at a boundary, and has not been requested yet. */
 	awaits(run: UnreadRun): void {
 		if (this.#isClosed) return;
 		const { clock, eventLoop, lifetime } = this.#options;
@@ -72,7 +72,7 @@ export class UnreadRuns {
 		this.#fresh.push(run);
 	}
 
-	/** Somebody has asked for the run, or it is over. */
+	/** The run has been requested, or has ended. */
 	forget(run: UnreadRun): void {
 		run.awaitedSince = undefined;
 		if (!this.#awaited.delete(run) && !this.#continuing.delete(run)) return;
@@ -80,7 +80,7 @@ export class UnreadRuns {
 		if (this.#isEmpty) this.#options.lifetime.ignoreEnd(this.#ending);
 	}
 
-	/** No run continues any more. `lost`: what they were about goes with their host. */
+	/** No further run continues. `lost`: their data goes with their host. */
 	close(what: "kept" | "lost"): void {
 		if (what === "lost") this.#warnOfLoss("the agent was closed");
 		this.#isClosed = true;
@@ -107,7 +107,7 @@ export class UnreadRuns {
 		this.#callOff = undefined;
 	}
 
-	/** Lets those continue whose time is over. */
+	/** Continues runs whose time is over. */
 	#continue(): void {
 		const now = this.#options.clock.monotonic();
 		for (const [run, since] of this.#awaited) {

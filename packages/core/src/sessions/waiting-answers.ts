@@ -4,7 +4,7 @@ import type { Fact, SessionState, ToolAnswer } from "../facts/index.ts";
 import type { Input, StoredInput } from "../host/index.ts";
 import type { Admits } from "./waiting-input.ts";
 
-/** What is kept of them. */
+/** The stored form. */
 interface Body {
 	readonly answers: readonly ToolAnswer[];
 }
@@ -73,7 +73,7 @@ export function isSameAnswer(one: ToolAnswer, other: ToolAnswer): boolean {
 	return decided(one) === decided(other);
 }
 
-/** What policy masks of an answer is in no store: it goes through policy as the fact that it will become. */
+/** Secrets that policy masks in an answer are never stored: it passes policy as the fact that it will become. */
 export function waitingAnswer(
 	{ admitWaiting }: Pick<Admits, "admitWaiting">,
 	answer: ToolAnswer,

@@ -1,5 +1,5 @@
-// What is put into a store's inbox goes through policy first, as the facts that it will become: what policy masks is in no
-// store before a run takes it in. A turn that begins at once is in no inbox, and is admitted when it is committed.
+// Inputs pass policy before they enter a store's inbox, as the facts that they will become: masked text is never stored
+// before a run accepts it. A turn that starts at once is in no inbox, and is admitted when it is committed.
 import type { EngineAgent } from "../engine/index.ts";
 import {
 	type AcceptedInput,
@@ -12,7 +12,7 @@ import {
 import type { AdmitWaiting } from "../policy/index.ts";
 import { startOf } from "./run-start.ts";
 
-/** What inputs are admitted with. */
+/** The context of admitting inputs. */
 export interface Admits {
 	readonly engine: EngineAgent;
 	/** Undefined where nothing is changed. */
@@ -28,7 +28,7 @@ export function waitingInput(agent: Admits, inputId: string, input: AcceptedInpu
 	return { ...input, message, ...(origin === undefined ? {} : { origin }) };
 }
 
-/** What the model said that a run is for is what is masked; whose work it is stays. */
+/** The model's description of the run is masked; the owner of its work is kept. */
 function waitingOrigin(
 	{ engine }: Admits,
 	admitWaiting: AdmitWaiting,

@@ -1,6 +1,6 @@
-// The tasks of one table's sessions that this process works on in the background: followed to their end, shown to whoever
-// looks on, and reminded of. Tasks that one turn started are a group: one reminder for its successes, when the turn is over
-// and all have ended; a failure gets one at once.
+// The background tasks of one table's sessions in this process: followed to their end, shown to watchers, and reported by
+// reminders. Tasks that one turn started are a group: one reminder for its successes, when the turn and all of them have
+// ended; a failure gets one at once.
 import type { Message } from "@holdfast/upp";
 import type { Mark, Run } from "../engine/index.ts";
 import { type JobStatus, runMessages, type SubagentJobEnd, type SubagentJobEvent } from "../facts/index.ts";
@@ -13,13 +13,13 @@ import { type FinishedTask, readReminder, remind, reminderText } from "./reminde
 import { recordSpent, spentBy, sumSpent } from "./spent.ts";
 import { type BackgroundTask, groupPrefix, readTaskKey, taskKey } from "./task-key.ts";
 
-/** What is known of a task that begins. */
+/** The data of a starting task. */
 interface Launch {
 	readonly toolCallId: string;
 	readonly description: string;
 }
 
-/** What is known here of the tasks that one turn started. */
+/** The data of the tasks that one turn started. */
 interface Group {
 	/** How many of them are under way here. */
 	live: number;
@@ -31,9 +31,9 @@ export class BackgroundJobs {
 	readonly #table: SessionTable;
 	/** The sessions of each sub-agent, by its name. */
 	readonly #tables: ReadonlyMap<string, () => SessionTable>;
-	/** The tasks that are followed here, by store key, and whether a run has learned of their end meanwhile. */
+	/** The tasks followed here, by store key, and whether a run has been told of their end in the meantime. */
 	readonly #jobs = new Map<string, { isLearned: boolean }>();
-	/** What is to be done before the journal may be closed. */
+	/** Work that must finish before the journal may be closed. */
 	readonly #underWay = new Set<Promise<unknown>>();
 	/** Tasks of a host that forgets them with the process. */
 	readonly #known = new Set<string>();
@@ -59,7 +59,7 @@ export class BackgroundJobs {
 	/** A run of a parent is under way until `over` settles; then the reminder of its group may be given. */
 	driven(storeKey: string, run: Run, over: Promise<unknown>): void {
 		this.#runs.set(storeKey, run);
-		// What it began with was committed before anybody could look on.
+		// Its first facts were committed before there were watchers.
 		if (run.state.run?.attempt === 1)
 			for (const message of runMessages(run.state)) this.#reminded(storeKey, message);
 		run.watch({
@@ -77,7 +77,7 @@ export class BackgroundJobs {
 		this.#settleBeforeClose(ended);
 	}
 
-	/** A task was accepted that somebody else is called to do. */
+	/** A task was accepted that the scheduler will deliver. */
 	scheduled({ groupId }: BackgroundTask): void {
 		this.#group(groupId);
 	}
@@ -93,7 +93,7 @@ export class BackgroundJobs {
 		if (this.#jobs.has(storeKey) || this.#closing.signal.aborted) return;
 		const table = this.#tables.get(task.subagent)?.();
 		if (table === undefined) return;
-		// It is followed again already: whoever did so later would emit its end once more.
+		// It is followed again already: following it a second time would emit its end once more.
 		this.#table.later.callOff(followLater(taskId));
 		this.#known.add(storeKey);
 		const group = this.#group(groupId);
@@ -127,7 +127,7 @@ export class BackgroundJobs {
 					...why,
 				} as const;
 				const isEmitted = emit(ended);
-				// Nobody is reminded of what was cancelled, or once more.
+				// There is no reminder of cancelled tasks, and none is repeated.
 				const isReminded = status !== "cancelled" && !followedHere.isLearned;
 				if (isReminded && isEmitted) this.#reported.add(taskId);
 				else if (isReminded) this.#unreported.set(taskId, ended);
@@ -183,7 +183,7 @@ export class BackgroundJobs {
 		return "none";
 	}
 
-	/** Gives the reminder of a task that is over, if nobody has; of neighbours in one group, once. */
+	/** Delivers the missing reminder of an ended task; of neighbours in one group, once. */
 	async retell(task: BackgroundTask): Promise<void> {
 		if (!this.#isLasting || this.#jobs.has(task.storeKey)) return;
 		const state = await readTask(this.#journalOf(task), task.storeKey, task.runId);
@@ -194,7 +194,7 @@ export class BackgroundJobs {
 		await this.#remindOfGroup(task.parentKey, task.groupId);
 	}
 
-	/** Leaves all tasks as they are. */
+	/** Leaves all tasks unchanged. */
 	async close(): Promise<void> {
 		this.#closing.abort(Object.assign(new Error("The agent was closed."), { stopReason: "suspend" }));
 		while (this.#underWay.size > 0) await Promise.all(this.#underWay);
@@ -234,7 +234,7 @@ export class BackgroundJobs {
 		await this.#remind(incarnation, `reminder.${task.taskId}`, text, [task]);
 	}
 
-	/** Gives the reminder of the successes of a group, if none of it is under way any more. */
+	/** Delivers the reminder of a group's successes, if none of its tasks is in progress. */
 	async #remindOfGroup(parentKey: string, groupId: string): Promise<void> {
 		const group = this.#groups.get(groupId);
 		const isUnderWay = (): boolean => group !== undefined && group.live > 0;
@@ -298,7 +298,7 @@ export class BackgroundJobs {
 		return finished(task, parent?.description);
 	}
 
-	/** A run learns of tasks that ended since the one that started them: their ends are events of it. */
+	/** A run is told of tasks that ended since the one that started them: their ends are events of it. */
 	#reminded(parentKey: string, message: Message): void {
 		for (const { taskId, subagent, status } of readReminder(message)) {
 			const known = this.#unreported.get(taskId);

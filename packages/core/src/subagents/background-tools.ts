@@ -1,4 +1,4 @@
-// The tools by which a model gets at its tasks in the background. What is not its own session's does not exist for it.
+// The tools through which a model manages its background tasks. Tasks of other sessions do not exist for it.
 import { kill, type SessionTable } from "../sessions/index.ts";
 import type { AnyTool, ToolContext } from "../tools/index.ts";
 import type { BackgroundJobs } from "./background-jobs.ts";

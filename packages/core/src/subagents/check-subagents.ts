@@ -1,4 +1,4 @@
-// The option `subagents`, checked at the door: each needs a name that makes a tool's name, and a description.
+// The option `subagents`, validated on entry: each needs a name that is valid as a tool's name, and a description.
 import { HoldfastTypeError } from "@holdfast/upp";
 import type { SessionAgent } from "../sessions/index.ts";
 import { type ExecutionStrategy, isDecider } from "../strategies/index.ts";
@@ -13,14 +13,14 @@ export interface Subagent {
 	readonly agent: SessionAgent;
 }
 
-/** What a member of the option must have, whatever else it is. */
+/** The required fields of every member of the option. */
 interface Named {
 	readonly name?: unknown;
 	readonly description?: unknown;
 	readonly execution?: unknown;
 }
 
-/** What is known of the agent whose option it is. */
+/** The data about the agent that has the option. */
 export interface SubagentOwner {
 	readonly model?: unknown;
 	readonly tools?: ToolSet | undefined;
@@ -32,8 +32,8 @@ const namePattern = /^[a-z][a-z0-9_-]{0,51}$/;
 const reserved: ReadonlySet<string> = new Set(["background_output", "background_cancel"]);
 
 /**
- * Checks and resolves the option. `agentOf` gives what sessions know of an agent; undefined for what is no agent.
- * @throws HoldfastError `invalid_option` naming the member and what is wrong with it.
+ * Validates and resolves the option. `agentOf` returns the sessions' view of an agent; undefined for any other value.
+ * @throws HoldfastError `invalid_option` naming the member and its problem.
  */
 export function checkSubagents(
 	subagents: unknown,

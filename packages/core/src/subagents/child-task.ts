@@ -19,7 +19,7 @@ import { type ChildTask, type FollowedTask, readTask, type TaskState } from "./r
 import { groupOf } from "./task-key.ts";
 import { childWaits, shownBy } from "./waiting-children.ts";
 
-/** Who looks on at work, as far as this process does it. */
+/** The watchers of work in this process. */
 export interface WatchTask {
 	readonly onEvent?: (event: AgentEvent) => void;
 	readonly onRunEvent?: (event: RunEvent) => void;
@@ -33,7 +33,7 @@ export function shownIn(context: ToolContext): Pick<WatchTask, "onShown"> {
 	return { onShown: (child) => showing.childShows?.(child) };
 }
 
-/** How it came to its end. */
+/** The way it ended. */
 export interface TaskEnd extends TaskState {
 	/** How many events its run emitted while it was followed. */
 	readonly eventCount: number;
@@ -68,10 +68,10 @@ export async function submitTask({ journal, askers, agent }: SessionTable, task:
 }
 
 /**
- * Sees to it that accepted work is done, here or by its owner, and gives its end.
+ * Ensures that accepted work runs, here or by its owner, and returns its end.
  *
- * When the signal fires the work is stopped as its parent was: interrupted, suspended or killed. Rejects then with the
- * signal's reason, with `ChildWaits` where work in the foreground waits, else with what the store threw.
+ * When the signal fires the work is stopped like its parent: interrupted, suspended or killed. Rejects then with the
+ * signal's reason, with `ChildWaits` if foreground work waits, else with the error of the store.
  */
 export async function followTask(
 	table: SessionTable,
@@ -84,10 +84,10 @@ export async function followTask(
 	const showing = new Showing(table, task, watching.onShown);
 	const stop = (): void => stopTask(table, task, signal, taken);
 	signal.addEventListener("abort", stop, { once: true });
-	// It was stopped while it was accepted: nobody will notify us.
+	// It was stopped while it was accepted, without a notification.
 	if (signal.aborted) stop();
 	try {
-		// Watching costs: it begins only when there is something to wait for, and then is looked once more.
+		// Watching has a cost: it starts only when there is something to wait for, followed by one more check.
 		let change: Change | undefined;
 		let isTried = false;
 		for (;;) {
@@ -99,7 +99,7 @@ export async function followTask(
 			if (run !== undefined && run !== "held") {
 				taken = run;
 				if (signal.aborted) stop();
-				// What comes before it in its session must end first.
+				// Earlier work in its session must end first.
 				const isMine = run.runId === task.runId;
 				await (isMine ? followRun(run, watching, showing) : followRun(run, {}));
 				if (isMine) eventCount += run.eventCount;
@@ -115,13 +115,13 @@ export async function followTask(
 			if (waits !== undefined) throw waits;
 			if (run !== undefined && run !== "held") continue;
 			await showing.look();
-			// Somebody else has it, or starts it.
+			// Another process has it, or starts it.
 			if (change !== undefined) await change.happened;
 			const again = (await isWaiting(table, task.storeKey)) ? whileItWaits : undefined;
 			change = change === undefined ? journalChange(table, task.storeKey, signal, again) : undefined;
 		}
 	} catch (error) {
-		// The store failed: its parent continues without it, and nobody else would see to it.
+		// The store failed: its parent continues without it, and no other process would handle it.
 		const isLeft = signal.aborted || error instanceof ChildWaits;
 		if (!isLeft && task.origin !== undefined) endTask(table, task);
 		throw error;
@@ -225,7 +225,7 @@ class Showing {
 	}
 }
 
-/** Looks on until the run is over, or left to somebody else. */
+/** Watches until the run has ended, or is left to another process. */
 async function followRun(
 	run: AgentRun,
 	{ onEvent, onRunEvent }: WatchTask,
@@ -252,8 +252,8 @@ function stopTask(table: SessionTable, task: FollowedTask, signal: AbortSignal, 
 	const isMine = taken?.runId === task.runId;
 	if (reason === "suspend" || reason === "lease-lost") {
 		taken?.suspend();
-		// The owner of the parent's run resumes the work; but it may have been ended by one who knew of no work. Work that comes to
-		// wait in that moment is found by nobody else.
+		// The owner of the parent's run resumes the work; but that run may have been ended by a process that did not know
+		// of the work. Work that starts to wait at that moment has no other finder.
 		if (task.origin !== undefined) endLater(table, task, () => isParentOver(table, task));
 	} else if (reason !== "kill" && isMine) taken.interrupt();
 	else endTask(table, task, taken);
@@ -262,7 +262,7 @@ function stopTask(table: SessionTable, task: FollowedTask, signal: AbortSignal, 
 /** Takes back work that may have been accepted, when its parent does not wait for it. `error` says why. */
 export function takeBack(table: SessionTable, task: FollowedTask, signal: AbortSignal, error: unknown): void {
 	if (signal.aborted) stopTask(table, task, signal);
-	// The parent's run is over, or another's: then its work is, too.
+	// The parent's run has ended, or has another owner: then its work has too.
 	else if ((error as { code?: unknown } | null)?.code === "lease_lost")
 		endLater(table, task, () => isParentOver(table, task));
 	else endTask(table, task);
@@ -290,7 +290,7 @@ function endLater(
 /** The session has other work to do, for a run that is open: it is not ended now. */
 class OthersWork extends Error {}
 
-/** Ends what is under way or waits in the session, unless the work is over, or other work there is waited for. */
+/** Ends running or waiting work in the session, unless the work has ended, or other work there is awaited. */
 async function end(table: SessionTable, { storeKey, runId }: FollowedTask): Promise<void> {
 	const { journal, askers } = table;
 	const waiting = (await journal.inbox(storeKey)).flatMap(({ id, kind }) => (kind === "message" ? [id] : []));

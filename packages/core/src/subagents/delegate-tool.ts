@@ -12,7 +12,7 @@ import { recordSpent } from "./spent.ts";
 import { type BackgroundTask, namedKey, readTaskKey, taskIdOf, taskKey } from "./task-key.ts";
 import { firstUndone } from "./undone-work.ts";
 
-/** What a model may say. */
+/** The arguments of a model. */
 interface Arguments {
 	readonly prompt: string;
 	readonly description?: string;
@@ -53,7 +53,7 @@ export function delegateTool(
 	child: () => SessionTable,
 	jobs: BackgroundJobs,
 ): AnyTool {
-	/** The work as it was asked for; the same for every attempt at the call. */
+	/** The requested work; the same for every attempt at the call. */
 	const taskOf = (storeKey: string, runKind: RunKind, given: Arguments, context: ToolContext): ChildTask => ({
 		storeKey,
 		runId: context.idempotencyKey,
@@ -120,7 +120,7 @@ export function delegateTool(
 	async function launch(given: Arguments, parentKey: string, context: ToolContext): Promise<unknown> {
 		const taskId = taskIdOf(context.idempotencyKey);
 		const storeKey = taskKey(parentKey, name, taskId);
-		// A scheduler of another store calls nobody who knows the parent.
+		// A scheduler of another store calls no process that knows the parent.
 		const isScheduled = parent.background === "durable" && child().journal === parent.journal;
 		const doneBy = isScheduled ? (parent.records?.children.doneBy ?? "starter") : "starter";
 		await accept(taskOf(storeKey, "background-subagent", given, context), parentKey, context, doneBy);

@@ -1,5 +1,6 @@
 // The sub-agents of an agent within one table of its sessions: their sessions, on the same journal, and the tools that
-// give them work. Made anew for each table, for a sub-agent's own sub-agents work where its parent's sessions are.
+// delegate to them. Created for each table, because a sub-agent's own sub-agents work in the store of its parent's
+// sessions.
 import type { EngineAgent, ObserveRun, Run } from "../engine/index.ts";
 import type { PendingToolCall, SessionState, ToolAnswer, WaitingChild } from "../facts/index.ts";
 import { readChildStoreKey } from "../host/index.ts";
@@ -34,7 +35,7 @@ import {
 /** Gives a tool of the agent as the sessions of one table have it. */
 export type BindTool = (tool: AnyTool, owner: OwnerOfTool) => AnyTool;
 
-/** The agent as it is in one table. `engineWith` gives the engine's view of it with more tools. */
+/** The agent in one table. `engineWith` returns the engine's view of it with more tools. */
 export function delegatingAgent(
 	agent: SessionAgent,
 	subagents: readonly Subagent[],
@@ -107,7 +108,7 @@ class Delegation implements SessionChildren {
 		return this.#ofTools.get(subagent)?.();
 	}
 
-	/** A tool of `createSubAgentTool` works in sessions of its own; any other stays as it is. */
+	/** A tool of `createSubAgentTool` has its own sessions; any other is returned unchanged. */
 	bind(tool: AnyTool, owner: OwnerOfTool): AnyTool {
 		const work = workOf(tool);
 		const agent = work?.agentFor(owner);

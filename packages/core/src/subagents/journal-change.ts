@@ -1,9 +1,9 @@
 // Waiting for something to happen to a session, by whomever.
 import type { SessionTable } from "../sessions/index.ts";
 
-/** Milliseconds after which to look again although nothing was heard: a worker that died says nothing. */
+/** Milliseconds after which to check again without a notification: a dead worker sends none. */
 const lookAgainAfter = 250;
-/** The same where the session waits for somebody outside: no worker need live. */
+/** The same if the session waits for an outside answer, which requires no live worker. */
 export const whileItWaits = 30_000;
 
 /** A wait that began when it was made, so that what happens between looking and waiting is not missed. */

@@ -31,7 +31,7 @@ export interface TaskState {
 	readonly status: JobStatus;
 	/** The last answer, once it is completed; else empty. Of an agent with an `output`: the checked output, as JSON. */
 	readonly text: string;
-	/** What the answer says, of an agent with an `output`. */
+	/** The structured answer, for an agent with an `output`. */
 	readonly output?: unknown;
 	/** Why it failed. */
 	readonly error?: string;
@@ -39,7 +39,7 @@ export interface TaskState {
 
 const pageSize = 32;
 
-/** The state of a run in a session. Work of which nothing is left was cancelled before it began. */
+/** The state of a run in a session. Work that left no trace was cancelled before it started. */
 export async function readTask(journal: Journal, storeKey: string, runId: string): Promise<TaskState> {
 	const head = await journal.head(storeKey);
 	if (head?.openRunId === runId) return { status: "running", text: "" };
@@ -51,7 +51,7 @@ export async function readTask(journal: Journal, storeKey: string, runId: string
 		if (fact.kind === "run.ended") {
 			if (fact.outcome === "error") {
 				const { code = "", message = "It failed." } = fact.error ?? {};
-				// What a provider said is for logs: it may name keys and accounts.
+				// The provider's own message is for logs: it may name keys and accounts.
 				return { status: "error", text: "", error: failureText(code) ?? message };
 			}
 			if (fact.outcome !== "completed") return { status: "cancelled", text: "" };

@@ -1,19 +1,19 @@
-// What a session learns of work in the background that is over: a notice in its inbox, with a key of its own, so that it
-// comes once, however often and by however many workers the end is noticed (keeps I4). It enters the active run, or waits for the next.
+// The notice to a session about ended background work: an input in its inbox, with a key of its own, so that it arrives
+// once, even if several workers notice the end several times (keeps I4). It enters the active run, or waits for the next.
 import { cutText, type Message, UserMessage } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
 import type { Run } from "../engine/index.ts";
 import { inputFact, type Spent, saidBy, storedInput } from "../facts/index.ts";
 import { noticeIdentity, type SessionTable, waitingInput } from "../sessions/index.ts";
 
-/** A task that is over. */
+/** An ended task. */
 export interface FinishedTask {
 	readonly taskId: string;
 	readonly subagent: string;
 	readonly description: string;
 }
 
-/** What the model reads of tasks that came to one end. */
+/** The model's text about tasks that ended the same way. */
 export function reminderText(tasks: readonly FinishedTask[], end: "completed" | "failed"): string {
 	const lines = tasks.map(({ taskId, subagent, description }) => {
 		const about = description === "" ? "" : `, description: ${oneLine(description)}`;
@@ -29,7 +29,7 @@ export function reminderText(tasks: readonly FinishedTask[], end: "completed" | 
 	].join("\n");
 }
 
-/** A task of which a reminder says that it is over. */
+/** A task that a reminder reports as ended. */
 export type RemindedTask = Omit<FinishedTask, "description"> & { readonly status: "completed" | "error" };
 
 /** The tasks that a message is a reminder of; none where it is another message. */
@@ -50,7 +50,7 @@ export interface Reminded {
 	readonly incarnation: string;
 	/** Its run that is under way in this process. */
 	readonly run: Run | undefined;
-	/** Who asked for the work. */
+	/** The requester of the work. */
 	readonly caller: Caller | undefined;
 }
 
@@ -68,9 +68,10 @@ export async function remind(
 	const input = waitingInput(agent, id, { shape: "text", message, spent });
 	const { text } = input.message;
 	const sessionKey = table.callersKeyOf(storeKey);
-	// Only what a caller has a key of can be resumed from outside. First, for without it nobody may ever look.
+	// Only sessions with a caller's key can be resumed from outside. Done first, since without it the session may never
+	// be read.
 	if (sessionKey !== undefined) await records?.children.notify({ key, sessionKey, incarnation, text });
-	// A run that it begins is for whoever asked for the work.
+	// A run that it starts belongs to the requester of the work.
 	const body = storedInput(saidBy(input, caller));
 	const askedBy = { key: storeKey, incarnation };
 	try {

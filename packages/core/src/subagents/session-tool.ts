@@ -16,7 +16,7 @@ export interface OwnerOfTool {
 	readonly config?: unknown;
 }
 
-/** What a tool of `createSubAgentTool` does. */
+/** The work of a `createSubAgentTool` tool. */
 export interface SubAgentWork {
 	readonly subagentType: string;
 	readonly agentId: string;
@@ -35,7 +35,7 @@ export function describeWork(run: object, work: SubAgentWork): void {
 	works.set(run, work);
 }
 
-/** What a tool does, if it is one of `createSubAgentTool`. */
+/** The work of a tool, if it is one of `createSubAgentTool`. */
 export function workOf({ run }: AnyTool): SubAgentWork | undefined {
 	return typeof run === "function" ? works.get(run) : undefined;
 }
@@ -54,7 +54,7 @@ export function sessionTool(
 ): AnyTool {
 	return {
 		...tool,
-		// What its own tools may repeat they say themselves.
+		// Its own tools declare their retry policies themselves.
 		retryPolicy: tool.retryPolicy ?? "idempotent",
 		run: (params: unknown, context: ToolContext) => carryOut(tool, work, params, context, parent, child()),
 	};
@@ -113,7 +113,7 @@ async function carryOut(
 	throw new Error(why);
 }
 
-/** The tools that a sub-agent has run in its session, and its tokens, whichever process did the work. */
+/** The tools that a sub-agent has run in its session, and its tokens, regardless of the process. */
 async function whatWasDone(
 	{ journal }: SessionTable,
 	storeKey: string,

@@ -1,4 +1,4 @@
-// What a sub-agent's run has used up, with the runs of its own sub-agents: read from its journal, whichever process did the work.
+// The usage of a sub-agent's run, including its own sub-agents: read from its journal, regardless of the process.
 import { emptyUsage, sumUsage } from "@holdfast/upp";
 import { entriesBack, type Spent } from "../facts/index.ts";
 import type { Journal } from "../host/index.ts";
@@ -16,7 +16,7 @@ export async function recordSpent(
 	recording.spend?.(await spentBy(journal, task));
 }
 
-/** What all of this has used up together. */
+/** The total usage. */
 export function sumSpent(all: readonly Spent[]): Spent {
 	return all.reduce((sum, { usage, cost, unpriced }) => ({
 		usage: sumUsage(sum.usage, usage),
@@ -25,7 +25,7 @@ export function sumSpent(all: readonly Spent[]): Spent {
 	}));
 }
 
-/** What work has used up by now. */
+/** The usage of work so far. */
 export async function spentBy(journal: Journal, { storeKey, runId }: FollowedTask): Promise<Spent> {
 	let usage = emptyUsage();
 	let cost = 0;

@@ -1,5 +1,5 @@
-// Store keys of the work of sub-agents, and what tasks in the background are called. All of it lies within the scope of
-// the parent session and the sub-agent, whatever a model says.
+// Store keys of sub-agents' work, and names of background tasks. All of it lies within the scope of the parent session
+// and the sub-agent, for every name a model may choose.
 import { childStoreKey, readChildStoreKey } from "../host/index.ts";
 
 const mark = "\u0000";
@@ -28,7 +28,7 @@ export interface BackgroundTask {
 	readonly groupId: string;
 }
 
-/** What a store key says of a task in the background; undefined for other keys. */
+/** The parts of a background task's store key; undefined for other keys. */
 export function readTaskKey(storeKey: string): BackgroundTask | undefined {
 	const child = readChildStoreKey(storeKey);
 	if (child?.suffix.startsWith(task) !== true) return undefined;
@@ -45,12 +45,12 @@ export function taskIdOf(idempotencyKey: string): string {
 	return `${prefix}${idempotencyKey}`;
 }
 
-/** What the store keys of a sub-agent's tasks begin with. */
+/** The prefix of the store keys of a sub-agent's tasks. */
 export function taskPrefix(parentKey: string, subagent: string): string {
 	return taskKey(parentKey, subagent, "");
 }
 
-/** What the store keys of a sub-agent's tasks of one group begin with. */
+/** The prefix of the store keys of a sub-agent's tasks in one group. */
 export function groupPrefix(parentKey: string, subagent: string, groupId: string): string {
 	return taskKey(parentKey, subagent, `${prefix}${groupId}.`);
 }

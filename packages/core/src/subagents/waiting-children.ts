@@ -274,7 +274,7 @@ async function isOnRecord(table: SessionTable, storeKey: string, given: ToolAnsw
 	return false;
 }
 
-/** Errors name calls as they are known in the session that was asked. */
+/** Errors name calls by their ids in the session that was asked. */
 async function withIds<T>({ ids }: Delivery, work: () => Promise<T>): Promise<T> {
 	try {
 		return await work();
