@@ -8,7 +8,7 @@ type Row = Readonly<Record<string, unknown>>;
 /** Kinds that open a transaction: a run's start, its answers with the calls they start, its results, its end. */
 const opening: ReadonlySet<unknown> = new Set(["run.started", "assistant", "tool.settled", "run.ended"]);
 
-/** What the floor was measured to be. */
+/** The measured floor. */
 export interface BareResult {
 	/** Microseconds of each step: of two transactions that follow one another. */
 	readonly steps: readonly number[];

@@ -4,10 +4,10 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlit
 
 export type Durability = "process" | "power";
 
-/** A row as it is, column by column. */
+/** A row, column by column. */
 export type Row = readonly SQLInputValue[];
 
-/** What a journal file holds, ready to be written again. */
+/** The content of a journal file, ready to be written again. */
 export interface JournalRows {
 	/** The statements that make its tables and indexes. */
 	readonly schema: readonly string[];
@@ -20,7 +20,7 @@ export interface JournalRows {
 	readonly marks: readonly { readonly kind: string; readonly session: number }[];
 }
 
-/** Reads the rows of a journal file that nobody writes to any more. */
+/** Reads the rows of a journal file that has no writers. */
 export function readJournalRows(path: string): JournalRows {
 	// Not read-only: such a connection would leave the files of the write-ahead log.
 	const database = new DatabaseSync(path);
@@ -53,7 +53,10 @@ const opening: ReadonlySet<string> = new Set(["run.started", "assistant", "tool.
 /** The kinds of a runner's transactions, where no result goes before them: a plan with what it starts; its results. */
 export const openingOfRunners: ReadonlySet<string> = new Set([...opening, "decision"]);
 
-/** The log cut into transactions as the run of one session cut it: two a tool step. What is made of a result shares its own. */
+/**
+ * Splits the log into transactions in the way the run of one session did: two per tool step. A conclusion about a result
+ * has its own.
+ */
 export function byCommit(
 	{ entries, marks }: JournalRows,
 	kinds: ReadonlySet<string> = opening,

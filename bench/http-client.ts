@@ -4,10 +4,10 @@ import { type ChildProcess, fork } from "node:child_process";
 import { Agent, request } from "node:http";
 import { connect } from "node:net";
 
-/** What clients do: read one stream to its end, read many, keep many open, or run many short runs. */
+/** The modes of clients: read one stream to its end, read many, keep many open, or run many short runs. */
 export type ClientMode = "drain" | "watch" | "idle" | "runs";
 
-/** What clients report: that all streams are open, then that all is done. */
+/** The reports of clients: all streams are open, then everything is done. */
 export type ClientReport =
 	| { readonly what: "open" }
 	| { readonly what: "done"; readonly seconds: number; readonly bytes: number };

@@ -1,4 +1,4 @@
-// What a row measures and how it says so: repetitions, medians, p99, CPU time beside wall time.
+// The measurements of a row and their output: repetitions, medians, p99, CPU time next to wall time.
 
 /** A bound that was set before measuring. */
 export interface Target {
@@ -16,7 +16,7 @@ export interface Measurement {
 	/** Microseconds of CPU time, all threads, for one of what is counted. */
 	readonly cpu?: number;
 	readonly target?: Target;
-	/** What a reader has to know beside the numbers. */
+	/** A remark for readers. */
 	readonly note?: string;
 }
 
@@ -25,7 +25,7 @@ export type RowResult =
 	| { readonly row: string; readonly measurements: readonly Measurement[] }
 	| { readonly row: string; readonly failed: string };
 
-/** What the numbers were taken on. */
+/** The machine of a measurement. */
 export interface Machine {
 	readonly date: string;
 	readonly node: string;
@@ -62,7 +62,7 @@ export function median(numbers: readonly number[]): number {
 	return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] as number) + upper) / 2;
 }
 
-/** What 99 of 100 numbers do not exceed; of fewer than 100, the greatest. */
+/** The 99th percentile; the maximum of fewer than 100 numbers. */
 export function p99(numbers: readonly number[]): number {
 	const sorted = [...numbers].sort((a, b) => a - b);
 	return sorted[Math.ceil(sorted.length * 0.99) - 1] as number;

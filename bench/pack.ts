@@ -1,12 +1,12 @@
-// Packs the packages as they are published and lays them out as an installation, so that rows measure what a user
-// gets: built files of the public exports. Nothing is fetched.
+// Packs the packages as they are published and lays them out as an installation, so that rows measure what a user gets:
+// built files of the public exports. Nothing is downloaded.
 import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runCommand } from "../tools/run-command.ts";
 
 const root = join(import.meta.dirname, "..");
 
-/** What is packed: folder under packages/, and name. */
+/** The packed packages: folder under packages/, and name. */
 const packed: ReadonlyMap<string, string> = new Map([
 	["upp", "@holdfast/upp"],
 	["core", "holdfast"],
@@ -21,8 +21,8 @@ const packed: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Builds and packs the packages, unpacks them below `folder`/node_modules and puts the rows beside them.
- * Throws with the output of the program that failed.
+ * Builds and packs the packages, unpacks them below `folder`/node_modules and copies the rows there. Throws with the
+ * output of a failing program.
  */
 export async function installPacked(folder: string): Promise<void> {
 	await must([process.execPath, join(root, "tools/build.ts")], root);
@@ -39,7 +39,7 @@ export async function installPacked(folder: string): Promise<void> {
 		rmSync(join(archives, archive));
 	}
 	writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }));
-	// Beside the packed packages, rows find only what a user would bring along.
+	// Besides the packed packages, rows find only dependencies that a user would have.
 	for (const name of [
 		"zod",
 		"typescript",

@@ -7,7 +7,7 @@ import { cellsOf, head } from "./table.ts";
 const page = join(import.meta.dirname, "../docs/guide/performance.md");
 const [begin, end] = ["<!-- measured -->", "<!-- /measured -->"];
 
-/** Writes the page anew with these results. */
+/** Updates the page with these results. */
 export function writePage(machine: Machine, results: readonly RowResult[]): void {
 	const text = readFileSync(page, "utf8");
 	const [from, to] = [text.indexOf(begin), text.indexOf(end)];

@@ -1,8 +1,7 @@
-// `npm run bench`: packs the packages, runs each row as a process of its own against what was packed, prints a table
-// and writes bench/results/. When all rows were measured in full that is latest.json, and the table goes into
-// docs/guide/performance.md too; else it is partial.json.
-// `-- --quick` measures less, `-- loop deltas` picks rows, `-- postgres-large --sessions 1000000 --entries 50` says how large
-// the store of that row is.
+// `npm run bench`: packs the packages, runs each row as a separate process against the packed files, prints a table and
+// writes bench/results/. If all rows were measured in full, that is latest.json, and the table goes into
+// docs/guide/performance.md too; else it is partial.json. `-- --quick` measures less, `-- loop deltas` selects rows, `--
+// postgres-large --sessions 1000000 --entries 50` sets the size of that row's store.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, cpus, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// Models that answer at once, so that what is measured is the runtime's own work. They go in by the public door for
-// custom providers and do not read more of the history than they need to answer.
+// Models that answer at once, so that only the runtime's own work is measured. They use the public interface for custom
+// providers and read no more of the history than they need to answer.
 import {
 	AssistantMessage,
 	createProvider,
@@ -26,7 +26,7 @@ const spokenCall: readonly StreamEvent[] = [
 	{ type: "message_stop", index: 0, delta: {} },
 ];
 
-/** A model that asks for the tool in `steps` answers, then says it is done; and so again from the start. */
+/** A model that calls the tool in `steps` answers, then finishes; and repeats this. */
 export function steppingModel(steps: number, manner: Manner): ModelReference {
 	let answered = 0;
 	return modelOf(manner, () => {
@@ -94,7 +94,7 @@ function callParts(number: number): StreamParts {
 	];
 }
 
-/** A model that thinks before each of `steps` calls of the tool, then says it is done; and so again from the start. */
+/** A model that reasons before each of `steps` calls of the tool, then finishes; and repeats this. */
 export function reasoningModel(steps: number): ModelReference {
 	let answered = 0;
 	return modelOf("whole", () => {
@@ -121,7 +121,7 @@ export function plannedModel(steps: number): ModelReference {
 	});
 }
 
-/** A model that says in one piece that it is done, whatever it is asked; it passes on what the user said. */
+/** A model that finishes in one piece for every request; it passes on the user's text. */
 export function wholeModel(asked: (text: string) => void): ModelReference {
 	return modelOf("whole", ({ messages }) => {
 		asked((messages.at(-1) as UserMessage).text);
@@ -137,7 +137,7 @@ export function oneStepModel(): ModelReference {
 	);
 }
 
-/** A model for conversations that come to a halt: it asks for the tool once in each, then never answers again. */
+/** A model for conversations that stall: it calls the tool once in each, then never answers again. */
 export function stuckModel(stuck: () => void): ModelReference {
 	let calls = 0;
 	return modelOf("whole", ({ messages }) => {

@@ -8,7 +8,7 @@ import { messageToJSON, UserMessage } from "@holdfast/upp";
 import { agent } from "holdfast";
 import { wholeModel } from "./stub-model.ts";
 
-/** What a worker says, each time of what came since. */
+/** A worker's report about the work since the last one. */
 interface Report {
 	readonly ended: number;
 	/** Keys of sessions, and milliseconds since the epoch when the model was called for each. */
@@ -44,7 +44,7 @@ export async function startFleet(count: number, connectionString: string, schema
 	const workers = Array.from({ length: count }, () =>
 		fork(import.meta.filename, [connectionString, schema], { stdio: ["ignore", "ignore", "inherit", "ipc"] }),
 	);
-	// Rejects when a worker ends that nobody has stopped.
+	// Rejects when a worker ends by itself.
 	const gone = new Promise<never>((_, reject) => {
 		for (const worker of workers)
 			worker.once("exit", (code) => reject(new Error(`A worker ended with ${code}.`)));
@@ -92,7 +92,7 @@ export async function startFleet(count: number, connectionString: string, schema
 	};
 }
 
-/** Accepts a message that nobody's caller waits for; resolves when it is committed. */
+/** Submits a message without a waiting caller; resolves when it is committed. */
 export async function submit(host: PostgresHost, key: string): Promise<void> {
 	const id = globalThis.crypto.randomUUID();
 	const message = messageToJSON(new UserMessage(key, { id }));
@@ -104,13 +104,13 @@ export function cpuOfTree(pid: number): number | undefined {
 	try {
 		let ticks = 0;
 		const parents = new Set([String(pid)]);
-		// Who was started later has a higher number, but for those that came round again.
+		// Later processes have higher numbers, except after a wrap-around.
 		for (const name of readdirSync("/proc").sort((one, other) => Number(one) - Number(other))) {
 			if (!/^\d+$/.test(name)) continue;
 			const stat = statOf(name);
 			if (stat === undefined || !(name === String(pid) || parents.has(stat[1] as string))) continue;
 			parents.add(name);
-			// Of itself; and of those that it has seen end, which are nowhere else any more.
+			// Its own ticks, and those of its ended children, which are recorded nowhere else.
 			ticks += Number(stat[11]) + Number(stat[12]) + Number(stat[13]) + Number(stat[14]);
 		}
 		return ticks * 10_000;
@@ -119,7 +119,7 @@ export function cpuOfTree(pid: number): number | undefined {
 	}
 }
 
-/** What follows the name of a process: its state, its parent and so on. */
+/** The fields after the name of a process: its state, its parent and so on. */
 function statOf(pid: string): readonly string[] | undefined {
 	try {
 		return readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ");

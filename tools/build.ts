@@ -1,6 +1,6 @@
-// Builds every package into its dist folder: type declarations by the compiler, cut down to what the public entries
-// lead to, and one bundled file for each of these, which loads faster than many small ones. What lies in dist without
-// a source of its own is removed, so that a file deleted from the sources cannot be published from an old build.
+// Builds every package into its dist folder: type declarations by the compiler, reduced to what the public entries refer
+// to, and one bundled file per entry, which loads faster than many small ones. Files in dist without a source are
+// removed, so that a deleted source cannot be published from an old build.
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { type ChunkingContext, type OutputAsset, type OutputChunk, rolldown } from "rolldown";
@@ -37,7 +37,7 @@ async function bundle({ folder, entries, commands }: Workspace): Promise<readonl
 		format: "esm",
 		entryFileNames: "[name].js",
 		chunkFileNames: "shared/[name]-[hash].js",
-		// What the first entry shares with others is one file: each file takes longer to find and open than to read.
+		// Code that the first entry shares with others is one file: each file takes longer to find and open than to read.
 		codeSplitting: {
 			groups: [
 				{
@@ -52,7 +52,7 @@ async function bundle({ folder, entries, commands }: Workspace): Promise<readonl
 		},
 		comments: false,
 		sourcemap: true,
-		// Readable in a stack trace, a debugger and an editor: whoever bundles an application minifies it there.
+		// Readable in stack traces, debuggers and editors: applications minify it when they are bundled.
 		minify: false,
 	});
 	await build.close();

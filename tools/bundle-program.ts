@@ -1,7 +1,6 @@
-// Bundles a program of the tests: `bundle-program.ts {source below the root} {folder}`. All that it loads before it begins is
-// in one file, but for what is left in node_modules. Each package that has a part in it is in it with all its doors, so that
-// what the program loads later finds the same modules. The folder is there when it is complete; its manifest says which source
-// is in which file.
+// Bundles a program of the tests: `bundle-program.ts {source below the root} {folder}`. Everything it loads at startup is
+// in one file, except for packages left in node_modules. Each package with a part in it is included with all its entries,
+// so that later imports find the same modules. The folder exists when it is complete; its manifest maps sources to files.
 import { renameSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -11,10 +10,10 @@ import { readWorkspaces } from "./workspaces.ts";
 const root = join(import.meta.dirname, "..");
 const [program = "", folder = ""] = process.argv.slice(2);
 
-/** Packages that are taken in with what they need, as they are many files or large ones. */
+/** Packages that are bundled with their dependencies, because they are many or large files. */
 const takenIn =
 	/\/node_modules\/(@ai-sdk\/openai-compatible|ignore|ipaddr\.js|libphonenumber-js|minimatch|minisearch|stemmer|string-width)\//;
-/** What the command loads by a name that it makes up. */
+/** Modules that the command loads by a computed name. */
 const provider = "@ai-sdk/openai-compatible";
 
 /** Leaves alone what is not of this repository. */
@@ -25,7 +24,7 @@ const outside: Plugin = {
 		const found = await this.resolve(specifier, importer, { ...options, skipSelf: true });
 		if (found === null) return { id: specifier, external: true };
 		if (!found.id.includes("/node_modules/") || takenIn.test(found.id)) return found;
-		// What one of them needs.
+		// Their dependencies.
 		if (importer?.includes("/node_modules/")) return found;
 		return { id: pathToFileURL(found.id).href, external: "absolute" };
 	},
@@ -47,7 +46,7 @@ const readByName: Plugin = {
 	},
 };
 
-/** A source finds what lies beside it where it did before. */
+/** A source finds neighbouring files where it did before. */
 const places: Plugin = {
 	name: "places",
 	transform(code, id) {
@@ -60,7 +59,7 @@ const places: Plugin = {
 	},
 };
 
-/** The doors of the packages that have a part in it. */
+/** The entries of the included packages. */
 function doors(): Plugin {
 	const workspaces = readWorkspaces(root);
 	const seen = new Set<string>();

@@ -1,6 +1,6 @@
-// Chaos on Postgres: `npm run chaos -- --faults N --seed S`. Workers and servers in processes of their own over one database,
-// which are killed, stopped and cut off until there were so many faults; then everything is checked. The seed is a new one unless
-// it is given; it settles what is done to whom, and not what becomes of it.
+// Chaos on Postgres: `npm run chaos -- --faults N --seed S`. Workers and servers in separate processes over one database,
+// which are killed, stopped and disconnected until the number of faults is reached; then everything is checked. The seed
+// is random by default; it determines the faults, but not their outcome.
 import { parseArgs } from "node:util";
 import { runChaos } from "../test/crash/chaos.fixture.ts";
 

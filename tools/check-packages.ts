@@ -54,7 +54,7 @@ for (const [name, value] of Object.entries(entry))
 	return failures;
 }
 
-/** What is published can be read in a stack trace and a debugger: every file has its map, with the sources in it. */
+/** Published code is readable in stack traces and debuggers: every file has a source map that includes the sources. */
 async function findMaps(workspaces: readonly Workspace[], folder: string): Promise<readonly string[]> {
 	return workspaces.flatMap(({ name }) => {
 		const dist = join(folder, "node_modules", name, "dist");

@@ -1,5 +1,5 @@
-// The gate beside the tests: runs every check, two at a time, prints a line each with its duration, then what
-// the failed ones said. Exits with 1 when any of them failed.
+// The checks besides the tests: runs them two at a time, prints a line for each with its duration, then the output of
+// failed ones. Exits with 1 if any failed.
 import { join } from "node:path";
 import { runCommand } from "./run-command.ts";
 
@@ -37,7 +37,7 @@ const checks: readonly Check[] = [
 		],
 	},
 	{ name: "requirements page", commands: [tool("requirements.ts", "--check")] },
-	// What a type test expects is an error of the compiler where it is not so.
+	// A wrong expectation in a type test is a compiler error.
 	{ name: "types of tests and tools", commands: [[bin("tsc"), "-p", "tsconfig.test.json"]] },
 	{ name: "dead code", commands: [[bin("knip")]] },
 	{ name: "packages as installed", commands: [tool("check-packages.ts")], after: "build and types" },

@@ -5,7 +5,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { relative } from "node:path";
 
-/** What vitest's JSON reporter writes, as far as it is read here. */
+/** The used part of vitest's JSON report. */
 export interface Report {
 	readonly success: boolean;
 	readonly numPassedTests: number;
@@ -41,7 +41,7 @@ export function readReport(file: string): Report {
 	return text === "" ? { success: false, numPassedTests: 0, numFailedTests: 0 } : JSON.parse(text);
 }
 
-/** What passed in `reports`, and what failed in them or when tests of them ran `again`. */
+/** Passed tests in `reports`, and failed ones in them or when they ran `again`. */
 export function countResults(
 	reports: readonly Report[],
 	again: readonly Report[] = [],

@@ -12,11 +12,11 @@ export interface RaisedError {
 	readonly code: string;
 	/** `packages/core/src/journal/open.ts:12` */
 	readonly place: string;
-	/** What `retryable` says there; `depends` where it is computed. */
+	/** The value of `retryable`; `depends` if it is computed. */
 	readonly retryable: "yes" | "no" | "depends";
 }
 
-/** What was found, and the places whose code cannot be read without running them. */
+/** The findings, and locations whose code is known only at run time. */
 export interface ErrorCodes {
 	readonly raised: readonly RaisedError[];
 	readonly unreadable: readonly string[];

@@ -1,5 +1,5 @@
-// Lists the files of the repository that its own tools and tests read: what lies in the working tree, committed
-// or not, without what is installed or built.
+// Lists the repository's files for its own tools and tests: the working tree, committed or not, without installed and
+// built files.
 import { readdirSync } from "node:fs";
 
 const skipped: ReadonlySet<string> = new Set(["node_modules", "dist", "coverage", "results"]);
@@ -21,7 +21,7 @@ export function listFiles(root: string, ending: string): readonly string[] {
 	return found.sort();
 }
 
-/** What is copied into projects of users is theirs, and is looked at by what tries such projects. */
+/** Files copied into users' projects are checked by the tests of such projects. */
 const template = "packages/create-holdfast/templates/";
 
 /** Paths of the TypeScript sources of the repository: packages, tests, benchmarks, tools. */

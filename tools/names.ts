@@ -8,7 +8,7 @@ import { readWorkspaces } from "./workspaces.ts";
 /** A public entry, `holdfast/sqlite`, and what it exports. */
 export interface NamedEntry {
 	readonly specifier: string;
-	/** What the file of the entry says of itself. */
+	/** The entry file's own description. */
 	readonly summary: string;
 	readonly names: readonly {
 		readonly name: string;

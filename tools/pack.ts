@@ -1,4 +1,4 @@
-// Packs the packages as they are published. Works on what `npm run build` left in dist.
+// Packs the packages as they are published, from the output of `npm run build` in dist.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { runCommand } from "./run-command.ts";

@@ -1,12 +1,12 @@
-// What the public entries of a package say in types, and nothing else: of the compiler's declaration files only the
-// declarations that an exported name leads to are kept, without members marked `@internal`. They lie together in one
-// file, where they need no imports of each other; the entries name what they show of it. A source file that uses a
-// name in another sense than the files before it begins a second one.
+// Reduces the compiler's declaration files to the public entries of a package: it keeps only declarations that an
+// exported name refers to, without members marked `@internal`. They are in one file, so they need no imports of each
+// other; the entries re-export their names from it. A source file that uses a name in a different sense than earlier
+// files starts a second one.
 import { readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { parseAst } from "rolldown/parseAst";
 
-/** A node of the syntax tree, as far as it is looked at here. */
+/** The used part of a node of the syntax tree. */
 interface Node {
 	readonly type: string;
 	readonly start: number;
@@ -53,7 +53,7 @@ interface Volume {
 	readonly files: File[];
 }
 
-/** The declaration files that say what `entries` (`index.d.ts`, …) of a folder say, by their place in it. */
+/** The declaration files for `entries` (`index.d.ts`, …) of a folder, by their path in it. */
 export function pruneDeclarations(folder: string, entries: readonly string[]): ReadonlyMap<string, string> {
 	const files = new Map<string, File>();
 	const fileAt = (place: string): File => {
@@ -100,7 +100,7 @@ export function pruneDeclarations(folder: string, entries: readonly string[]): R
 		for (const declaration of fileAt(place).declarations) {
 			if (declaration.kept || !declaration.declares.includes(name)) continue;
 			declaration.kept = true;
-			// What a file declares for the whole program goes with any part of it.
+			// Global declarations of a file are kept with any part of it.
 			keep({ place, name: "global", typeOnly: false });
 			for (const used of namesIn(declaration.text)) {
 				const origin = originOf(place, used);

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 
-/** What a name is to its user: something at runtime, or a type only. */
+/** The kind of a name: a value at runtime, or a type only. */
 export type ExportKind = "type" | "value";
 
 const declaration =
@@ -23,8 +23,8 @@ export function readExportedNames(file: string): ReadonlyMap<string, ExportKind>
 }
 
 /**
- * What the module in `file` exports. A name that a class or function shares with a type is a value. A re-export from
- * a package is a value unless it is marked `type`; `packages` gives the entry files of those that are followed.
+ * The exports of the module in `file`. A name that a class or function shares with a type is a value. A re-export from a
+ * package is a value unless it is marked `type`; `packages` contains the entry files of packages to follow.
  */
 export function readExports(
 	file: string,

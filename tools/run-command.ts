@@ -6,7 +6,7 @@ export interface CommandResult {
 	/** Exit code; 1 when a signal ended the program or it could not be started. */
 	readonly code: number;
 	readonly output: string;
-	/** What it wrote to its standard output alone. */
+	/** Only its standard output. */
 	readonly stdout: string;
 }
 
@@ -14,7 +14,7 @@ export interface CommandResult {
 export interface CommandOptions {
 	/** Working folder. */
 	readonly folder: string;
-	/** Variables beside those of this process; `undefined` removes one. */
+	/** Variables in addition to those of this process; `undefined` removes one. */
 	readonly environment?: Readonly<Record<string, string | undefined>>;
 	/** Milliseconds after which the program is killed. Default: no limit. */
 	readonly timeout?: number;

@@ -12,7 +12,7 @@ interface Share {
 	readonly world: WorldName;
 }
 
-/** Milliseconds between two lines that say how far it is. */
+/** Milliseconds between two progress lines. */
 const reportEvery = 10_000;
 
 async function runShare({ from, count, world }: Share): Promise<void> {

@@ -15,16 +15,16 @@ import { lookTool, oneStepModel } from "../bench/stub-model.ts";
 /** Clients of each kind; each asks, reads to the end, pauses, and asks again. */
 const clients = 4;
 const pauseMs = 10;
-/** Turns of a long session before another takes its place: what is kept of a session grows with what was said in it. */
+/** Turns of a long session before it is replaced, because its memory grows with its history. */
 const turnsOfLong = 300;
 const everyMs = 5_000;
-/** What may be more in the last third than in the middle one: a machine that is shared is not the same at all times. */
+/** The allowed growth from the middle third to the last, because a shared machine is never the same. */
 const tolerance = { memory: 1.1, latency: 1.5 };
 
 type Kind = "short" | "long";
 type Latencies = Readonly<Record<Kind, readonly number[]>>;
 
-/** What was seen at one time. */
+/** One observation. */
 interface Sample {
 	readonly rss: number;
 	readonly heap: number;
@@ -51,7 +51,7 @@ async function ask(agent: Agent, port: number, sessionId: string | undefined): P
 	return performance.now() - started;
 }
 
-/** The clients, in a process of their own: they work until their parent lets go of them. */
+/** The clients, in a separate process: they work until their parent disconnects. */
 async function work(port: number): Promise<void> {
 	const agent = new Agent({ keepAlive: true });
 	let latencies: Record<Kind, number[]> = { short: [], long: [] };
@@ -94,7 +94,7 @@ function growth(
 	return typical(last) / typical(samples.slice(-2 * third, -third).map(of));
 }
 
-/** What is left right after garbage was collected: all above it comes and goes. */
+/** The heap right after garbage collection, because everything above it is transient. */
 const lowest = (values: number[]): number => Math.min(...values);
 
 function verdict(samples: readonly Sample[]): boolean {

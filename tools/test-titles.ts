@@ -18,7 +18,7 @@ const direct = new RegExp(String.raw`(?<![\w.])(?:test|it)(?<modifiers>(?:\.\w+)
 const onCases = new RegExp(String.raw`[)\]\`]\s*\(\s*${literal}\s*,`, "gs");
 const named = new RegExp(String.raw`(?<![\w.])(?:name|title)\s*:\s*${literal}`, "gs");
 const row = new RegExp(String.raw`[[,(]\s*\[\s*${literal}\s*,`, "gs");
-/** What names a requirement in a title. */
+/** The form of a requirement's name in a title. */
 const requirement = /\b(?:UAP|SA|API|RUN|SES)-\d{3}\b/g;
 
 /** The tests of one source text that name a requirement; skipped tests and comments do not count. */

@@ -43,7 +43,7 @@ export function readWorkspaces(root: string): readonly Workspace[] {
 		});
 }
 
-/** What an entry is called in dist, without its ending: its place under src. */
+/** The name of an entry in dist, without extension: its path under src. */
 export function outputOf(source: string): string {
 	return source.replace(/^(?:\.\/)?src\//, "").replace(/\.ts$/, "");
 }

@@ -1,5 +1,5 @@
-// Installs the peers on demand, each into a folder of its own in a cache outside of the repository, so that nothing of theirs is
-// among our dependencies and nobody shares a version with another.
+// Installs the peers on demand, each into its own folder in a cache outside the repository, so that they share no
+// dependencies with Holdfast or with each other.
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
@@ -8,7 +8,7 @@ import { runCommand } from "../../tools/run-command.ts";
 const here = import.meta.dirname;
 const cache = process.env.HOLDFAST_PEERS ?? join(homedir(), ".cache/holdfast-peers");
 
-/** The folder with these packages, installed unless it is there. Throws with what npm said. */
+/** The folder with these packages, installed unless it exists. Throws with npm's output. */
 export async function installed(name: string, packages: readonly string[]): Promise<string> {
 	const folder = join(cache, name);
 	const stamp = join(folder, "installed.json");
@@ -29,7 +29,7 @@ export async function installed(name: string, packages: readonly string[]): Prom
 	return folder;
 }
 
-/** Puts the harness and the subjects beside what is installed, where their imports find it. */
+/** Copies the harness and the subjects next to the installed packages, where their imports resolve. */
 export function layOut(folder: string): void {
 	cpSync(join(here, "harness.js"), join(folder, "harness.js"));
 	cpSync(join(here, "subjects"), folder, { recursive: true });

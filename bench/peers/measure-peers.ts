@@ -19,7 +19,7 @@ export interface Subject {
 	readonly storeFolder: string;
 }
 
-/** What one row found of one subject. Times are of CPU and of the clock, in microseconds for each step, delta or conversation. */
+/** One row's result for one subject. CPU and wall times are in microseconds per step, delta or conversation. */
 export interface Figure {
 	readonly cpu: number;
 	readonly wall: number;
@@ -29,9 +29,9 @@ export interface Figure {
 	readonly bytes?: number;
 }
 
-/** What became of a run whose process was killed inside the 20th call of 40. */
+/** The outcome of a run whose process was killed inside the 20th call of 40. */
 export interface Takeover {
-	/** Milliseconds from asking for it until the run was over. */
+	/** Milliseconds from the request until the run ended. */
 	readonly milliseconds: number;
 	/** Calls of the tool by both processes; 40 would be each once. */
 	readonly calls: number;
@@ -116,7 +116,7 @@ export function measureTakeover(subject: Subject, turns: number): Takeover {
 	};
 }
 
-/** Milliseconds that the import adds to the start of a process: CPU and clock, beside a bare start. */
+/** Milliseconds that the import adds to the start of a process: CPU and wall time, relative to a bare start. */
 export function measureImports(subjects: readonly Subject[], turns: number): ReadonlyMap<string, Found> {
 	const start = (folder: string, entry: string): Found => {
 		const code = `${entry === "" ? "" : `await import("${entry}");`}process.stdout.write("\\n"+JSON.stringify(process.cpuUsage()));process.exit(0)`;

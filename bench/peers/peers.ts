@@ -1,5 +1,5 @@
-// Who is compared, in which versions, and what each is asked. Versions are pinned; what they depend on is what the registry gives
-// for them, and is kept in the lock file of each one's folder in the cache.
+// The compared packages, their versions, and their rows. Versions are pinned; their dependencies are resolved by the
+// registry, and kept in the lock file of each folder in the cache.
 
 export interface Peer {
 	/** Of its folder and its subject. */
@@ -7,9 +7,9 @@ export interface Peer {
 	readonly title: string;
 	/** What is installed. The first is the one whose version is shown. */
 	readonly packages: readonly string[];
-	/** What a program of its users imports first. */
+	/** The module that its users import first. */
 	readonly entry: string;
-	/** The rows that it is asked beside import and size. */
+	/** Its rows besides import and size. */
 	readonly rows: readonly Row[];
 	/** Installed for a row of its own: the same with a store. */
 	readonly store?: readonly string[];

@@ -1,12 +1,12 @@
-// What a step costs with a model of the AI SDK, beside our own model port: the same answers, streamed, after histories
-// of several lengths. Both take turns in short blocks, so that a slow moment of the machine meets them both.
+// The cost of a step with an AI SDK model, compared with a Holdfast model: the same answers, streamed, after histories of
+// several lengths. Both alternate in short blocks, so that a slow moment of the machine affects both.
 import { AssistantMessage, type Message, UserMessage } from "@holdfast/upp";
 import { type Agent, AgentState, agent } from "holdfast";
 import { effort, gaps, type Measurement, median, mustBe, p99, report, spend } from "../measure.ts";
 import { lookTool, steppingLanguageModel, steppingModel, streamOfParts } from "../stub-model.ts";
 
 const histories = [50, 1_000, 5_000] as const;
-/** Steps of a run, so few that the history stays about as long as it was. */
+/** Steps of a run, few enough that the history hardly grows. */
 const steps = 20;
 /** Runs of a block. */
 const runs = 25;
@@ -83,7 +83,7 @@ async function measure(length: number): Promise<Measurement[]> {
 	];
 }
 
-/** What every such model spends itself: it makes a web stream, and somebody reads it. */
+/** The own cost of every such model: it creates a web stream, which is read. */
 async function floor(): Promise<Measurement> {
 	const blocks: number[] = [];
 	const size = runs * steps;

@@ -1,5 +1,5 @@
-// How many durable sessions one process gets done: 2,000 of them at once, one tool step each, on SQLite, beside bare
-// transactions that write the same rows, as many of them as ours shared and one a session and commit.
+// The throughput of durable sessions in one process: 2,000 at once, one tool step each, on SQLite, compared with bare
+// transactions that write the same rows, once with the same sharing and once with one transaction per session and commit.
 import { rmSync } from "node:fs";
 import { agent } from "holdfast";
 import { type SqliteJournal, sqliteHost } from "holdfast/sqlite";

@@ -1,5 +1,5 @@
-// What a durable step on SQLite costs beside its floor, bare transactions that write the same rows into the same kind
-// of file, two a step. Ours and floor take turns in this process, each time in a new file.
+// The cost of a durable step on SQLite compared with its floor, bare transactions that write the same rows into the same
+// kind of file, two per step. Both alternate in this process, each time in a new file.
 import { rmSync } from "node:fs";
 import { agent } from "holdfast";
 import { type SqliteJournal, sqliteHost } from "holdfast/sqlite";

@@ -1,4 +1,4 @@
-// What `import("holdfast")` adds to the start of a process: fresh processes, with and without it in turn.
+// The time that `import("holdfast")` adds to the start of a process: fresh processes, alternately with and without it.
 import { spawnSync } from "node:child_process";
 import { effort, type Measurement, median, p99, report } from "../measure.ts";
 
@@ -35,7 +35,7 @@ for (let at = -2; at < repetitions; at++) {
 
 const walls = (entry: string): readonly number[] => (starts.get(entry) ?? []).map(({ wall }) => wall);
 const cpus = (entry: string): readonly number[] => (starts.get(entry) ?? []).map(({ cpu }) => cpu);
-/** By how much each is above the bare start beside it. */
+/** The difference between each start and the bare start next to it. */
 const above = (entry: string): Measurement => {
 	const differences = walls(entry).map((wall, at) => wall - (walls("")[at] as number));
 	return {

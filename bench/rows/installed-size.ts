@@ -1,9 +1,9 @@
-// What an installation of the two packages weighs, and what else it brings along.
+// The size of an installation of the two packages, and its dependencies.
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { report } from "../measure.ts";
 
-/** Bytes of all files below a folder but source maps, as they are, without what disk blocks add. */
+/** Total size of all files below a folder except source maps, without the overhead of disk blocks. */
 function sizeOf(folder: string): number {
 	return readdirSync(folder, { recursive: true, withFileTypes: true })
 		.filter((entry) => entry.isFile() && !entry.name.endsWith(".map"))

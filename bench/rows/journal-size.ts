@@ -1,4 +1,4 @@
-// What durable steps take on disk: the file beside the transcript's JSON, and the bytes written on the way there.
+// The disk usage of durable steps: the file compared with the transcript's JSON, and the bytes written in total.
 import { readFileSync, rmSync, statSync } from "node:fs";
 import { agent } from "holdfast";
 import { sqliteHost } from "holdfast/sqlite";

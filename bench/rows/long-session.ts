@@ -1,6 +1,6 @@
-// What a long conversation costs whoever comes back to it: a session of 50,000 messages in a SQLite file, in a process that
-// has not seen it. How long its state takes, and how long its next turn takes until the model has answered and a tool runs:
-// after the state was asked for, and without that. Each time in a process of its own.
+// The cost of returning to a long conversation: a session of 50,000 messages in a SQLite file, in a process that has not
+// seen it. Measures the time to its state, and the time of its next turn until the model has answered and a tool runs:
+// after reading the state, and without. Each time in its own process.
 import { spawnSync } from "node:child_process";
 import { rmSync } from "node:fs";
 import { agent } from "holdfast";
@@ -13,7 +13,7 @@ const path = "long-session.db";
 const messagesOfTurn = 4;
 const messages = effort.size(50_000, 10_000);
 
-/** What a process does first. */
+/** The first operation of a process. */
 type First = "state" | "send";
 
 /** Milliseconds. */

@@ -1,5 +1,6 @@
-// What a step of the loop costs: a model that answers at once, one trivial tool a step, its result 100 characters.
-// Runs of all lengths take turns, a block of 5,000 steps each, so that a slow moment of the machine meets them all.
+// The cost of a step of the loop: a model that answers at once, one trivial tool per step with a result of 100
+// characters. Runs of all lengths alternate in blocks of 5,000 steps, so that a slow moment of the machine affects all of
+// them.
 import { type Agent, agent } from "holdfast";
 import { effort, gaps, type Measurement, median, mustBe, p99, report, spend } from "../measure.ts";
 import { lookTool, type Manner, steppingModel } from "../stub-model.ts";
@@ -11,7 +12,7 @@ const longest = 5_000;
 interface Series {
 	readonly steps: number;
 	readonly looker: Agent;
-	/** A model is asked to stream where somebody streams; here nobody reads it. */
+	/** A model is asked to stream only if the stream is read; here it is not. */
 	readonly manner: Manner;
 	/** Points in time of the tool calls of the current run. */
 	times: number[];

@@ -1,5 +1,5 @@
-// What a search costs over many entries in a SQLite file: words drawn as often as texts have them, the most usual ones
-// among them.
+// The cost of a search over many entries in a SQLite file: words with the frequencies of real texts, including the most
+// common ones.
 import { sqliteClients } from "@holdfast/memory/sqlite";
 import { effort, median, mustBe, p99, report } from "../measure.ts";
 

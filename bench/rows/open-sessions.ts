@@ -1,4 +1,4 @@
-// What open sessions keep in memory: 10,000 of them, their handles held, after a turn each and while their models think.
+// The memory of open sessions: 10,000 of them with live handles, after a turn each and while their models think.
 import { rmSync } from "node:fs";
 import { agent, type Host, memoryHost, type Session } from "holdfast";
 import { sqliteHost } from "holdfast/sqlite";
@@ -13,7 +13,7 @@ const stores: ReadonlyMap<string, (path: string) => Host> = new Map<string, (pat
 ]);
 
 async function heapUsed(): Promise<number> {
-	// What a finished turn of the event loop leaves is let go of first.
+	// Garbage of the finished turn of the event loop is released first.
 	await new Promise((resolve) => setTimeout(resolve, 20));
 	for (let at = 0; at < 4; at++) collect();
 	return process.memoryUsage().heapUsed;

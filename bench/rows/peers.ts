@@ -1,6 +1,6 @@
-// What an agent or session of ours costs beside an agent of @mariozechner/pi-agent-core: 2,000 at once, each made, asked
-// once, and through one tool step, with models that answer at once. Theirs keeps its conversation, as our sessions do. Each library has processes of its own, in turn: their first
-// round is the cold one, the later ones are warm.
+// The cost of an agent or a session compared with an agent of @mariozechner/pi-agent-core: 2,000 at once, each created,
+// asked once, and run through one tool step, with models that answer at once. Both keep their conversations. Each library
+// has its own processes, alternately: their first round is the cold one, later ones are warm.
 import { spawnSync } from "node:child_process";
 import { effort, type Measurement, median, mustBe, report, spend } from "../measure.ts";
 
@@ -76,7 +76,7 @@ async function theirs(): Promise<Round> {
 const libraries = { ours: oursPure, sessions: oursSessions, theirs } as const;
 type Library = keyof typeof libraries;
 
-/** What one process found: agents a second. */
+/** The result of one process: agents per second. */
 interface Found {
 	readonly cold: number;
 	readonly warm: number;

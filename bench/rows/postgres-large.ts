@@ -1,5 +1,6 @@
-// What sessions cost in a store of many on Postgres, beside the same in an empty one, by turns on one server. A tenth of them
-// wait for somebody with a run open. `--sessions N` and `--entries N` say how many are generated; by default a modest store.
+// The cost of sessions in a store with many on Postgres, compared with an empty store, alternately on one server. A tenth
+// of them have an open run that waits. `--sessions N` and `--entries N` set how many are generated; the default store is
+// modest.
 import { type PostgresHost, postgresHost } from "@holdfast/postgres";
 import { type PostgresServer, startPostgresServer } from "@holdfast/testing/postgres-server";
 import type { Lease } from "holdfast/host";
@@ -76,7 +77,7 @@ async function open(host: PostgresHost, key: string): Promise<Lease> {
 const started = { kind: "run.started", runKind: "user-turn", agentId: "a", fingerprint: "f" } as const;
 const note = { kind: "note", step: 1, topic: "test", value: 1 } as const;
 
-/** What is done in a store, each call once a round. */
+/** The operations on a store, each called once per round. */
 const calls: readonly (readonly [
 	what: string,
 	call: (host: PostgresHost, round: number, lease: Lease) => unknown,

@@ -1,5 +1,5 @@
-// What a durable step on Postgres costs beside its floor, bare transactions that write the same entries, two a step, one
-// statement an entry. Ours and floor take turns in this process, on one server whose commits wait for the disk.
+// The cost of a durable step on Postgres compared with its floor, bare transactions that write the same entries, two per
+// step, one statement per entry. Both alternate in this process, on one server with synchronous commits.
 import { postgresHost } from "@holdfast/postgres";
 import { startPostgresServer } from "@holdfast/testing/postgres-server";
 import { agent } from "holdfast";

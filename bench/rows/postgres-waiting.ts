@@ -1,7 +1,6 @@
-// What many sessions that wait cost: runs that are parked until somebody approves, and runs whose deadline is a day away, in a
-// store where a worker takes what there is to do; beside the same with an empty store, by turns on one server. Nothing is to be
-// done for a while, and what worker and database spend meanwhile is weighed; then single messages come, and how long it takes
-// from the commit of each to the call of its model is measured.
+// The cost of many waiting sessions: parked runs that wait for an approval, and runs with a deadline a day away, in a
+// store with a worker; compared with an empty store, alternately on one server. Measures the idle cost of worker and
+// database, then the time from the commit of a single message to the call of its model.
 import { type PostgresHost, postgresHost } from "@holdfast/postgres";
 import { type PostgresServer, startPostgresServer } from "@holdfast/testing/postgres-server";
 import { effort, type Measurement, median, mustBe, p99, report } from "../measure.ts";
@@ -44,7 +43,7 @@ interface Cost {
 	readonly waits: readonly number[];
 }
 
-/** What a worker and the database spend while nothing is done, and how long a message waits. */
+/** The idle cost of a worker and the database, and the latency of a message. */
 async function costOf(
 	server: PostgresServer,
 	host: PostgresHost,
@@ -53,7 +52,7 @@ async function costOf(
 ): Promise<Cost> {
 	const fleet = await startFleet(1, server.url, schema);
 	try {
-		// What it does when it comes is no part of it: it looks at all there is.
+		// The startup is not measured, because it scans everything.
 		await submit(host, `warm ${round}`);
 		await fleet.until(1);
 		await new Promise((resolve) => setTimeout(resolve, 3_000));

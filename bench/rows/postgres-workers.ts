@@ -114,7 +114,7 @@ try {
 		const [workers, postgres] = (["workers", "postgres"] as const).map((what) => median(of(count, what)));
 		return `CPU a run: workers ${Math.round(workers ?? 0)} µs, Postgres ${Math.round(postgres ?? 0)} µs; ${cores} cores for all`;
 	};
-	/** Beside the workers Postgres and who submits want theirs; without spare cores more workers gain nothing. */
+	/** Postgres and the submitters need cores besides the workers; without spare cores more workers gain nothing. */
 	const hasCores = (count: number): boolean => cores >= 2 * count + 2;
 	const measurements: Measurement[] = counts.map((count) => ({
 		what: `short runs end to end, ${words[count]}, Postgres`,

@@ -1,4 +1,4 @@
-// What it costs to load a project of 200 TypeScript files, and to take a change of one of them in.
+// The cost of loading a project of 200 TypeScript files, and of reloading a change of one.
 import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { loadProject, type ProjectChange, watchProject } from "@holdfast/threads";

@@ -13,7 +13,7 @@ import { lookTool, oneStepModel, stuckModel } from "../stub-model.ts";
 const count = 10_000;
 const dead = "interrupted.db";
 
-/** The process that dies: it says so when every run waits for its second answer. */
+/** The process to be killed: it reports when every run waits for its second answer. */
 function workUntilKilled(): void {
 	let waiting = 0;
 	const looker = agent({

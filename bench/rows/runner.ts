@@ -1,5 +1,6 @@
-// What a step of plan, act and reflect costs beside a step of the loop, in memory, and beside bare transactions of the same
-// rows, on SQLite: a planner that answers at once, one trivial tool a step, every policy on. Runners and loops take turns.
+// The cost of a step of plan, act and reflect compared with a step of the loop, in memory, and with bare transactions of
+// the same rows, on SQLite: a planner that answers at once, one trivial tool per step, every policy enabled. Runners and
+// loops alternate.
 import { rmSync } from "node:fs";
 import { RunnerAgent as Runner, type RunnerEvent } from "@holdfast/runner";
 import { agent } from "holdfast";

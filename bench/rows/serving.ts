@@ -1,5 +1,5 @@
-// What HTTP adds: deltas to one client beside bare writes of the same text, a crowd that watches one run, idle streams,
-// and short durable runs end to end. Clients are a process of their own; it shares the machine with the server.
+// The cost of HTTP: deltas to one client compared with bare writes of the same text, many watchers of one run, idle
+// streams, and short durable runs end to end. Clients run in their own process, which shares the machine with the server.
 import { createServer as createBareServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createServer, type SessionService, sessionService } from "@holdfast/server";

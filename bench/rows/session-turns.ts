@@ -1,5 +1,5 @@
-// What a turn costs when a durable session grows old: turns of one tool step on SQLite, the 1,000th beside the 10th, in
-// time and in bytes, with and without the plugins that look at the history. The floor writes the same rows again.
+// The cost of a turn in an old durable session: turns of one tool step on SQLite, the 1,000th compared with the 10th, in
+// time and in bytes, with and without plugins that read the history. The floor writes the same rows again.
 import { readFileSync, rmSync } from "node:fs";
 import { type Agent, agent } from "holdfast";
 import { compaction, memory, type Plugin } from "holdfast/plugins";

@@ -1,4 +1,4 @@
-// What sessions cost in memory: 2,000 of them at once, one tool step each, and the heap they leave.
+// The cost of sessions in memory: 2,000 at once, one tool step each, and the retained heap.
 import { type Agent, agent, type Host, memoryHost } from "holdfast";
 import { collector, effort, type Measurement, median, mustBe, p99, report, spend } from "../measure.ts";
 import { lookTool, oneStepModel } from "../stub-model.ts";
@@ -26,7 +26,7 @@ function makeAgent(host: Host): Agent {
 }
 
 async function heapUsed(): Promise<number> {
-	// What a finished turn of the event loop leaves is let go of first.
+	// Garbage of the finished turn of the event loop is released first.
 	await new Promise((resolve) => setTimeout(resolve, 20));
 	for (let at = 0; at < 4; at++) collect();
 	return process.memoryUsage().heapUsed;

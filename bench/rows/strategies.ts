@@ -1,5 +1,5 @@
-// What a step of react() and plan() costs: a model that answers at once, one trivial tool a step. A step of react() asks
-// the model twice, one of plan() too: for the call and for what came of it. Lengths take turns, as in loop.ts.
+// The cost of a step of react() and plan(): a model that answers at once, one trivial tool per step. Both ask the model
+// twice per step: react() to reason and act, plan() for the call and the result. Lengths alternate, as in loop.ts.
 import { type Agent, agent } from "holdfast";
 import { plan, react } from "holdfast/execution";
 import { effort, type Measurement, median, mustBe, report, spend } from "../measure.ts";

@@ -1,4 +1,4 @@
-// What threads cost beside the sessions that they are: a step, ten thousand pending effects, a large file. On SQLite, the
+// The cost of threads compared with their sessions: a step, ten thousand pending effects, a large file. On SQLite, the
 // steps in memory too, with a model that answers at once.
 import { mkdirSync, writeFileSync } from "node:fs";
 import {

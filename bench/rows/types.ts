@@ -1,5 +1,5 @@
-// What the compiler does for an agent with five typed tools, and for who reads its output and its events, above a file that
-// only imports the same packages.
+// The work of the compiler for an agent with five typed tools, and for code that reads its output and its events,
+// compared with a file that only imports the same packages.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runCommand } from "../../tools/run-command.ts";
@@ -15,7 +15,7 @@ interface Variant {
 	toolOf(name: string): string;
 }
 
-/** Programs by how the types of arguments are said; each with the file that holds everything but agent and tools. */
+/** Programs by the way of typing arguments; each with a file that contains everything except agent and tools. */
 const variants: readonly Variant[] = [
 	{
 		how: "types given",

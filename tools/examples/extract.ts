@@ -1,10 +1,9 @@
-// Takes the TypeScript examples out of the papers and the docstrings and lays them in .examples/, each in a file of
-// its own where every line keeps its number, so that a compiler error names the line of the paper.
+// Extracts the TypeScript examples from the documents and the docstrings into .examples/, each in a file of its own in
+// which every line keeps its number, so that a compiler error names the line of the document.
 //
-// In Markdown an example is a fenced block marked `ts`; `ts no-run` compiles and does not run. What a reader
-// need not see goes into a comment directly before the block: `<!-- preamble`, its lines, `-->`.
-// In a source it is what follows `@example`, fenced or not; there the public names of its own package and zod's `z`
-// count as imported.
+// In Markdown an example is a fenced block marked `ts`; `ts no-run` compiles and does not run. Lines that readers need
+// not see go into a comment directly before the block: `<!-- preamble`, its lines, `-->`. In a source it is the text
+// after `@example`, fenced or not; there the public names of its own package and zod's `z` count as imported.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { listFiles, listSources } from "../list-sources.ts";
@@ -13,7 +12,7 @@ import { readWorkspaces, type Workspace } from "../workspaces.ts";
 
 /** One example, ready to compile. */
 export interface Example {
-	/** The paper or source it is in, from the root of the repository. */
+	/** Its document or source, relative to the root of the repository. */
 	readonly origin: string;
 	/** Line of its first line there, from 1. */
 	readonly line: number;
@@ -144,11 +143,11 @@ export function exampleFile({ origin, line }: Example): string {
 	return `${origin.replaceAll("/", "~")}.${line}.ts`;
 }
 
-/** Writes every example and a tsconfig.json for them into .examples/; what lay there before is gone. */
+/** Writes every example and a tsconfig.json for them into .examples/, replacing earlier contents. */
 export function writeExamples(root: string): readonly Example[] {
 	const folder = join(root, ".examples");
 	const examples = findExamples(root);
-	// What the tutorial continues with: the files of the template it begins with.
+	// The files of the template that the tutorial starts with.
 	const script = "packages/create-holdfast/templates/script";
 	const configuration = { extends: "../tsconfig.test.json", include: ["*.ts"], exclude: [] };
 	const files = new Map(examples.map((example) => [exampleFile(example), example.code]));

@@ -318,7 +318,7 @@ const ordering = picture(
 	],
 );
 
-/** What a terminal shows: the commands, and what they printed. */
+/** The contents of a terminal: the commands, and their output. */
 export interface Terminal {
 	readonly command: string;
 	readonly lines: readonly string[];

@@ -101,7 +101,7 @@ function configure(pages: readonly Page[]): UserConfig<DefaultTheme.Config> {
 	};
 }
 
-/** What the configuration cannot say as JSON: functions. */
+/** The part of the configuration that JSON cannot express: functions. */
 const functions = `
 import { indexOptions, searchOptions } from ${JSON.stringify(join(import.meta.dirname, "search.ts"))};
 config.themeConfig.search = { provider: "local", options: { miniSearch: { options: indexOptions, searchOptions } } };

@@ -1,5 +1,5 @@
-// What coding agents read: the Markdown of each page next to it, `llms.txt` with a line for each page, and `llms-full.txt` with
-// the text of all guides and recipes.
+// The files for coding agents: the Markdown of each page next to it, `llms.txt` with a line for each page, and
+// `llms-full.txt` with the text of all guides and recipes.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { outline } from "./outline.ts";

@@ -27,7 +27,7 @@ export function formatCode(declarations: readonly string[]): readonly string[] {
 
 const hasNoBody = (code: string): boolean => /^(?:abstract )?(?:interface|class) /.test(code);
 
-/** What parses: the heading of an interface or class gets a body. */
+/** A form that parses: the heading of an interface or class gets a body. */
 function wholeOf(code: string): string {
 	if (hasNoBody(code)) return `declare ${code} {}\n`;
 	return `${code.replaceAll(/^(?=(?:function|const|abstract class) )/gm, "declare ")}\n`;

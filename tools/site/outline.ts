@@ -1,4 +1,4 @@
-// What the site's pages are grouped under. A page that is in no group is put under the last one of its kind.
+// The groups of the site's pages. A page without a group is put under the last one of its kind.
 
 /** A group of the sidebar: pages by their path in the site, without `.md`, or a folder of them. */
 export interface Group {
@@ -10,7 +10,7 @@ export interface Group {
 	readonly collapsed?: boolean;
 }
 
-/** The sidebar beside guides, concepts and packages. */
+/** The sidebar of guides, concepts and packages. */
 export const outline: readonly Group[] = [
 	{
 		text: "Start",

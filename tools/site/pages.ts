@@ -1,4 +1,4 @@
-// The pages of the site: the papers of the repository as they are, with links that lead to each other, and the reference.
+// The pages of the site: the repository's documents with adjusted links, and the reference.
 import { readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { listFiles } from "../list-sources.ts";
@@ -7,11 +7,11 @@ import { type Page, writeApiPages } from "./api-pages.ts";
 /** Where the site keeps the images of docs/images. */
 export const images = "images";
 
-/** Papers that are no pages: lists for those who work on the repository, and what is copied into projects of users. */
+/** Documents that are not pages: lists for contributors, and files copied into users' projects. */
 const leftOut =
 	/^(?:README\.md|docs\/(?:requirements|names)\.md|bench\/|test\/|tools\/|packages\/(?!([^/]+)\/README\.md$))/;
 
-/** Where links to papers lead that are no pages. */
+/** The targets of links to documents that are not pages. */
 const instead: ReadonlyMap<string, string> = new Map([
 	["README.md", "index.md"],
 	["docs/names.md", "api/index.md"],
@@ -19,7 +19,7 @@ const instead: ReadonlyMap<string, string> = new Map([
 	["examples", "examples/index.md"],
 ]);
 
-/** The place of a paper in the site; undefined for one that is no page. */
+/** The path of a document in the site; undefined if it is not a page. */
 export function placeOf(paper: string): string | undefined {
 	if (paper === "tools/site/home.md") return "index.md";
 	if (leftOut.test(paper)) return undefined;
@@ -62,7 +62,7 @@ export function collectPages(root: string): readonly SitePage[] {
 	}));
 }
 
-/** A page as it is built, and as Markdown for programs. */
+/** A built page, and its Markdown for programs. */
 export interface SitePage extends Page {
 	readonly plain: string;
 }
@@ -144,7 +144,7 @@ function outsideBlocks(text: string, change: (piece: string) => string): string 
 	return pieces.map((piece, at) => (at % 2 === 1 ? piece : change(piece))).join("");
 }
 
-/** Elements that a paper may write as such. Whatever else looks like one is text: `Promise<string>`. */
+/** HTML elements that a document may contain. Anything else of that form is text: `Promise<string>`. */
 const element =
 	/^<(?:\/?(?:a|b|br|code|details|div|em|hr|i|img|kbd|p|pre|span|strong|sub|summary|sup|Badge)\b|!--|https?:)/;
 
@@ -193,7 +193,7 @@ function referenceIndex(reference: readonly Page[]): Page {
 	return { path: "api/index.md", title: "Reference", text };
 }
 
-/** A paper as a page: without what readers do not see, and with links to where things are in the site. */
+/** Converts a document to a page: without hidden comments, and with links within the site. */
 function withLinks(
 	text: string,
 	from: { readonly paper: string; readonly path: string },

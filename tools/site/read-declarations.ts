@@ -1,7 +1,7 @@
 // Reads what the declaration files of a built package say of a name: its docstring, its signatures, its members.
 import { parseAst } from "rolldown/parseAst";
 
-/** A node of the syntax tree, as far as it is looked at here. */
+/** The used part of a node of the syntax tree. */
 interface Node {
 	readonly type: string;
 	readonly start: number;
@@ -33,10 +33,10 @@ export interface Declaration {
 	readonly members: readonly Member[];
 }
 
-/** What a declaration file says. */
+/** The content of a declaration file. */
 export interface DeclarationFile {
 	readonly declarations: ReadonlyMap<string, Declaration>;
-	/** What it exports of other files, by the name it exports it under: from where, and what it is called there. */
+	/** Its re-exports, by exported name: the source file, and the name there. */
 	readonly passedOn: ReadonlyMap<string, { readonly source: string; readonly name: string }>;
 }
 
@@ -111,7 +111,7 @@ function membersOf(text: string, body: Node, list: readonly Node[]): readonly Me
 			.replace(/[;,]$/, "")
 			.replace(/^readonly /, "")
 			.trim();
-		// What a compiler writes of members that nobody else can use, or that only the compiler reads.
+		// The compiler's output for private and internal members.
 		if (/^(?:private\b|#private|"~)/.test(signature)) continue;
 		members.push({ signature, doc });
 	}

@@ -26,8 +26,8 @@ export interface FollowTaskOptions {
 	/** How many looks in a row may fail before the call does. Default 10. */
 	readonly maxFailures?: number;
 	/**
-	 * Milliseconds that a call may take in all, however often its agent says that it works; then its task is cancelled. A call that is
-	 * continued after a crash has as long again. `Infinity`: no limit. Default 3,600,000, an hour.
+	 * The time limit of a call in milliseconds, regardless of progress reports by its agent; then its task is cancelled.
+	 * A call that continues after a crash starts over. `Infinity`: no limit. Default 3,600,000, an hour.
 	 */
 	readonly deadlineMs?: number;
 }

@@ -17,7 +17,7 @@ export interface StartedCall {
 	readonly waited?: PendingWait | undefined;
 }
 
-/** What a sub-agent shows that still runs. */
+/** The waits of a running sub-agent. */
 export type ShownChild = Omit<WaitingChild, "callId">;
 
 /** The round of a call, as far as the call has something to show in it. */
@@ -137,7 +137,7 @@ export class CallContext implements ToolContext {
 		this.#spent = spent;
 	}
 
-	/** What its sub-agent shows while it runs. Tools of sessions call it, as they do `spend`. */
+	/** Reports the waits of its sub-agent while it runs. Tools of sessions call it, like `spend`. */
 	childShows(child: ShownChild | undefined): void {
 		if (!this.#over) this.#round.childShows(this.toolCallId, child);
 	}

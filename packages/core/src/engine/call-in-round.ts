@@ -22,7 +22,7 @@ export interface CallInRound {
 	child?: ChildWaits;
 	/** How it waited for a time, once it is looked at again. */
 	waited?: PendingWait | undefined;
-	/** What its sub-agent shows, while both are running. */
+	/** The waits of its sub-agent, while both are running. */
 	shown?: ShownChild | undefined;
 	/** Set if it is on record as started, and no process ever called its function. */
 	neverRan?: true;

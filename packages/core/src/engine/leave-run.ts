@@ -1,5 +1,5 @@
-// The end of a recorded run with policy around it: what `after` and `onError` make of its result is on record before the
-// end is (keeps I2), so every projection and every process shows it. A process that dies before that asks them again.
+// The end of a recorded run with policy around it: the results of `after` and `onError` are recorded before the end
+// (keeps I2), so every projection and every process shows them. A process that dies before that calls them again.
 import { AssistantMessage, emptyUsage } from "@holdfast/upp";
 import {
 	errorData,
@@ -32,7 +32,7 @@ export async function leaveCompleted(run: Run): Promise<DriveOutcome | undefined
 		run.lastWords = undefined;
 	}
 	const result = await leave(run, completed);
-	// What is said to the run from here on is a turn of its own: policy has seen the end of this one.
+	// Later inputs to the run are a turn of their own: policy has seen the end of this one.
 	return end(run, result, changesOf(run, result));
 }
 
@@ -40,7 +40,7 @@ export async function leaveCompleted(run: Run): Promise<DriveOutcome | undefined
 export function recoverOrFail(run: Run, thrown: unknown): Promise<DriveOutcome> {
 	const error = thrown instanceof CutShort ? thrown.cause : thrown;
 	const isOurs = error instanceof Stopped || error instanceof CommitFailed || error instanceof Waits;
-	// No turn of the event loop more than necessary: whoever reads the end of the run may use its session at once.
+	// Without an extra turn of the event loop: a reader of the run's end may use its session at once.
 	return isOurs || run.left !== undefined || !isAsked(run) ? stopOrFail(run, thrown) : recover(run, thrown);
 }
 
@@ -60,7 +60,7 @@ async function recover(run: Run, thrown: unknown): Promise<DriveOutcome> {
 	}
 }
 
-/** What a strategy or policy says for itself. No model was asked, so it costs nothing. */
+/** A message of a strategy or policy. No model was asked, so it costs nothing. */
 export function saidAtTheEnd(run: Run, text: string, tag = "answer"): Fact {
 	const { clock, ids } = run.agent.ports;
 	return {
@@ -94,7 +94,7 @@ async function end(run: Run, result: GenerateResult, facts: readonly Fact[]): Pr
 	return completed;
 }
 
-/** What a result says that is not on record yet. `said`: its text is, whatever the model said before. */
+/** The parts of a result that are not recorded yet. `said`: including its text, even if the model's text is equal. */
 function changesOf(run: Run, result: GenerateResult, text?: "said"): Fact[] {
 	const before = turnOf(run)?.response.text ?? "";
 	const given = result.turn?.response?.text ?? before;

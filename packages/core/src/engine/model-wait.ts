@@ -94,8 +94,8 @@ function nextTry(
 }
 
 /**
- * What a call throws to wait for a provider that it asked itself: its run waits with it, and calls its function again when the
- * provider is to be asked again. `before` is its last wait. Undefined if the run does not wait for this.
+ * The error with which a call waits for a provider that it asked itself: its run waits with it, and calls its function
+ * again when the provider may be asked again. `before` is its last wait. Undefined if the run does not wait for this.
  */
 export function callWaitsForModel(
 	run: Run,

@@ -76,7 +76,7 @@ export class Run {
 	/** Whether the inbox held answers when it was resumed, and they have not been taken. */
 	hasAnswers: boolean;
 	lastWords: string | undefined; // of the strategy, when the run ends now
-	/** What policy around the run made of its result, once that is on record; `asked` from when it was asked. */
+	/** The run's result after policy, once it is recorded; `asked` from the time policy was asked. */
 	left: GenerateResult | "asked" | undefined;
 	#traces: TraceCollector | undefined;
 	#chunks: ChunkRecorder | undefined;

@@ -133,8 +133,8 @@ export class ToolRound implements ShowsChildren {
 	}
 
 	/**
-	 * Takes answers from outside while other calls run: these facts, of calls that wait. Nothing is taken where the round is over, or
-	 * `options` ask for an empty inbox and it is not. Rejects where they cannot be recorded.
+	 * Accepts outside answers while other calls run: facts of waiting calls. Accepts nothing if the round has ended, or
+	 * `options` require an empty inbox and it is not. Rejects if they cannot be recorded.
 	 */
 	async answered(given: readonly Fact[], options?: CommitOptions): Promise<"taken" | "over" | "inputs-wait"> {
 		if (this.#isOver) return "over";

@@ -84,7 +84,7 @@ export function asChild(
 ): Pick<WaitingChild, "calls" | "wait" | "status"> {
 	const { calls: own, pending = [], children = [], wait, status } = run;
 	const isRunning = status === "running";
-	// What is under way names only what it shows.
+	// A running child lists only the waits that it has announced.
 	if (isRunning && (run.shows !== "pending" || run.parked !== undefined)) return { calls: [], status };
 	const calls: NestedCall[] = pending.flatMap((waiting) => {
 		const call = own.find((each) => each.call.toolCallId === waiting.callId);

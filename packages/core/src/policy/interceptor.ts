@@ -148,14 +148,14 @@ export interface Interceptor {
 	/** Returns the stages for one run, with their state; undefined for none. Must not throw. */
 	begin(run: PolicyRun): Stages | undefined;
 	/**
-	 * Called before anything is stored that waits for a run to take it in, with the fact that it will become: a message that
-	 * is queued or steered, a change of the history, work for a sub-agent, a notice, or an answer to a call while another worker has
-	 * the run: a `decision` or `tool.settled`. What it returns is what is stored, and
-	 * what `admit` gets when a run commits it; with nothing, the fact is stored as it is. It may replace what `admit` may
-	 * replace, and must return at once. What it throws refuses the input. `"as-is"` states that `admit` changes no input. An
-	 * `admit` that is asked about inputs needs one of the two in sessions: without it each input is refused with
-	 * `policy_invalid`, since one that waits would be stored in clear. So is an answer that would have to wait, where `admit` is
-	 * asked about decisions or results.
+	 * Called before an input is stored that waits for a run to accept it, with the fact that it will become: a queued or
+	 * steered message, an edit of the history, work for a sub-agent, a notice, or an answer to a call while another
+	 * worker has the run (a `decision` or `tool.settled`). The return value is stored, and passed to `admit` when a run
+	 * commits it; undefined stores the fact unchanged. It may replace the same parts as `admit`, and must return
+	 * synchronously. An error refuses the input. `"as-is"` declares that `admit` changes no input. An `admit` that is
+	 * asked about inputs needs one of the two in sessions: without it each input is refused with `policy_invalid`, since
+	 * a waiting input would be stored unmasked. So is an answer that would have to wait, if `admit` is asked about
+	 * decisions or results.
 	 */
 	// biome-ignore lint/suspicious/noConfusingVoidType: `undefined` alone would refuse functions without a `return`.
 	admitWaiting?: "as-is" | ((fact: Fact) => Fact | void);

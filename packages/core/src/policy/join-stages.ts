@@ -27,7 +27,7 @@ export type DrivenStages = Omit<
 > & {
 	/** Names of those that have `toolCall`: an input that passed others is not what these would have made of it. */
 	readonly toolCallBy?: readonly string[];
-	/** Of a recorded run: what `after` and `onError` make of its result, which is recorded before the end is. */
+	/** For a recorded run: applies `after` and `onError` to its result, which is recorded before the end. */
 	leaving?(end: () => Promise<GenerateResult>): Promise<GenerateResult>;
 	/** Set where an `admit` looks at answers, and its entry does not state what it does to those in an inbox. */
 	readonly answersMayNotWait?: true;

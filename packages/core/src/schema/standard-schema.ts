@@ -86,7 +86,7 @@ function convert(schema: StandardSchema): JSONSchema {
 	throw notConvertible(schema, "does not say how it is written as JSON Schema");
 }
 
-/** How schemas of a library are made into ones that say how they are written as JSON Schema. */
+/** How to convert a library's schemas into ones that provide JSON Schema. */
 const recipes: Readonly<Record<string, string>> = {
 	valibot: "Wrap it: `toStandardJsonSchema(schema)` from @valibot/to-json-schema.",
 	effect: "Wrap it: `Schema.toStandardJSONSchemaV1(Schema.toStandardSchemaV1(schema))`, from effect 4 on.",

@@ -1,8 +1,8 @@
-// The JSON Schema of a schema of zod 3, which has no way of its own to write it: that of the input, as zod 4 gives it. What JSON
-// cannot express is refused by name.
+// The JSON Schema of a zod 3 schema, which cannot provide it itself: that of the input, as zod 4 returns it. Features
+// that JSON cannot express are refused by name.
 import { HoldfastError, type JSONSchema } from "@holdfast/upp";
 
-/** What zod 3 keeps in a schema, as far as it is read here. */
+/** The used part of a zod 3 schema. */
 interface Definition {
 	readonly typeName: string;
 	readonly description?: string;

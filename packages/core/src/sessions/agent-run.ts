@@ -320,7 +320,7 @@ async function endOf(run: Run, outcome: DriveOutcome, frame: TurnFrame): Promise
 			frame.leave(outcome, () => resultOf(run, outcome, turnSoFar)),
 		);
 		const result = await notifyComplete(run, outcome, left);
-		// What policy made of it; without any, and of a run without an answer, there is nothing else to give.
+		// The result after policy; without policy, or without an answer, there is nothing else to return.
 		if (frame.policy.around.length > 0 || run.left === left) given = result;
 	} catch (thrown) {
 		const isMeant = outcome.kind === "ended" ? outcome.outcome === "aborted" : outcome.reason === "waiting";

@@ -1,4 +1,4 @@
-// Answers for a run that another worker works on: they go into its inbox, and are looked at once more there (keeps I4).
+// Answers for a run of another worker: they go into its inbox, and are checked once more there (keeps I4).
 import { HoldfastError } from "@holdfast/upp";
 import {
 	answerFacts,
@@ -72,9 +72,9 @@ function refuseUnmasked({ run }: SessionState, answers: readonly ToolAnswer[]): 
 }
 
 /**
- * Looks once more at answers that are in the inbox now: another answer may have been first in that moment. Rejects with
- * `tool_call_settled` then, and whoever takes the inbox drops these. An answer that comes to be first later cannot be: the
- * owner of the run takes the inbox before it.
+ * Checks answers once more after they were stored in the inbox: another answer may have been first. Then it rejects with
+ * `tool_call_settled`, and the process that reads the inbox drops these. A later answer cannot be first, because the
+ * owner of the run reads the inbox before it.
  */
 async function refuseBeaten(
 	{ table, storeKey }: SessionActor,
@@ -95,7 +95,7 @@ async function refuseBeaten(
 		if (answer === undefined || settled === undefined) continue;
 		open.delete(answer.toolCallId);
 		if (fact.kind === "tool.settled" && fact.outcome === "expired") throw expired(answer.toolCallId);
-		// What hooks made of the result that was taken is another than was given.
+		// Hooks have changed the result that was accepted.
 		const isOurs = at < 0 && "output" in answer && "output" in settled && agent.policy !== undefined;
 		if (!isOurs && !isSameAnswer(settled, answer)) throw callSettled(answer.toolCallId, "which stays");
 	}

@@ -98,7 +98,7 @@ export class EarlyAnswers implements OutsideAnswers {
 			await this.#agent.engine.fairness.pause();
 			const outcome = await run.round?.answered(facts, { onlyIfNothingWaits: true });
 			if (outcome !== "inputs-wait") return outcome === "taken";
-			// What else is in the inbox waits for the end of the step.
+			// Other inputs in the inbox wait for the end of the step.
 			if (!(await this.take(run, undefined))) return (await run.round?.answered(facts)) === "taken";
 			facts = await again();
 			if (facts.length === 0) return true;

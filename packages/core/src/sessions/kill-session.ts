@@ -45,8 +45,8 @@ export async function killSession(
 }
 
 /**
- * Ends the open run as aborted, wherever it is worked on. The inbox stays as it is, except for answers to calls of the run.
- * `partial` is asked for what the model had said. False when no run is open.
+ * Ends the open run as aborted, in any process. The inbox stays, except for answers to calls of the run. `partial`
+ * returns the model's partial text. False without an open run.
  */
 export async function abortRun(
 	journal: Journal,

@@ -1,19 +1,20 @@
-// One session in this process. It owns the session's states and alone moves between them; the pieces it calls (the opening
-// the lease, the mailbox, the turns) are handed what they need and never move it (keeps I4).
+// One session in this process. It owns the session's states and alone moves between them; the parts it calls (the
+// opening, the lease, the mailbox, the turns) receive what they need and never change the state (keeps I4).
 //
-//   idle      no run is under way, no turn is queued; the lease and the folded state may be kept
-//   opening   the session is acquired, the turns are brought in line with the inbox, a run is begun or resumed
+//   idle      no run is in progress, no turn is queued; the lease and the folded state may be kept
+//   opening   the session is acquired, the turns are compared with the inbox, a run is started or resumed
 //   blocked   turns are queued, and another worker has the session
 //   running   a run is driven (`turn`)
 //   closed    the agent was closed; the open run is left open
 //   killed    the session was killed or deleted; the next handle gets another actor
 //
-//   idle → opening     a request (session-requests.ts, outside-requests.ts), a call that expires, a turn that is queued
-//   opening → running  the commit that begins or resumes a run went through
-//   opening → idle     nothing to do, not ours, or the run waits for someone outside, is parked, or could not be read
+//   idle → opening     a request (session-requests.ts, outside-requests.ts), an expiring call, a queued turn
+//   opening → running  the commit that starts or resumes a run succeeded
+//   opening → idle     nothing to do, not this worker's, or the run waits for an outside answer, is parked, or could not be read
 //   opening → blocked  turns are queued, and another worker has the session; blocked → opening when that changes
-//   running → opening  the run is over and turns are queued
-//   running → idle     the run is over, or was left open: then what is queued stays in the inbox
+//   running → opening  the run has ended and turns are queued
+//   running → idle     the run has ended, or was left open: queued turns then stay in the inbox
+//
 // Opening happens only within the session's queue (session-queue.ts): one request, or the actor's own work, at a time.
 import { after } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
@@ -361,7 +362,7 @@ export class SessionActor {
 		else if (!this.queue.isBusy) this.table.rested(this.storeKey);
 	}
 
-	/** The inbox may still hold what was said to a run that ended without taking it in, or answers to its calls. */
+	/** The inbox may still hold inputs to a run that ended without accepting them, or answers to its calls. */
 	async #lookForLeft(): Promise<void> {
 		await this.queue.ask("look", async () => {
 			if (this.#turn === undefined && (await this.open()) === "ours") await dropLateAnswers(this);

@@ -52,15 +52,15 @@ export interface RecordedNotice {
 
 export interface ChildRecords {
 	/**
-	 * Who does lasting work in the background: `starter`, the process that accepted it, for others notice when it dies;
-	 * `scheduled`, whoever is called by the scheduler.
+	 * The process responsible for durable background work: `starter`, the process that accepted it, whose death others
+	 * notice; `scheduled`, the one that the scheduler calls.
 	 */
 	readonly doneBy: "starter" | "scheduled";
-	/** Work was accepted; with `scheduled` the scheduler has somebody called. */
+	/** Work was accepted; with `scheduled` the scheduler delivers it. */
 	accepted(task: RecordedTask, doneBy: "starter" | "scheduled"): Promise<void>;
 	/** The store keys of the sessions in which a run has work done, where the journal may not list them. */
 	placesOf(runId: string): Promise<readonly string[]>;
-	/** Has the scheduler see to it that the session is notified. */
+	/** Schedules a notification of the session. */
 	notify(notice: RecordedNotice): Promise<void>;
 }
 

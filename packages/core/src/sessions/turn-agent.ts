@@ -44,7 +44,10 @@ export interface SessionChildren {
 		answers: readonly ToolAnswer[],
 		check: () => void,
 	): Promise<{ readonly foreground: number; readonly background?: AgentRun | undefined }>;
-	/** These answers as the policies of the sub-agents leave them that they are for: they wait in the inbox of the session above. */
+	/**
+	 * Applies the policies of the sub-agents to the answers that are for them: they wait in the inbox of the session
+	 * above.
+	 */
 	admitAnswers(
 		to: { readonly storeKey: string; readonly run: SessionState["run"] },
 		answers: readonly ToolAnswer[],

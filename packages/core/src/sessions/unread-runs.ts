@@ -19,7 +19,7 @@ const patience = 1_000;
 /** How many runs a warning names. */
 const named = 10;
 
-/** A run that nobody may read. */
+/** A run without a reader. */
 export interface UnreadRun {
 	/** Since when it waits at a boundary without a reader. Only `UnreadRuns` sets it. */
 	awaitedSince: number | undefined;

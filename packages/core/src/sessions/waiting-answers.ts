@@ -53,7 +53,7 @@ export function newAnswers(
 	});
 }
 
-/** What is said of an answer that came second. */
+/** The error for an answer that came second. */
 export function callSettled(toolCallId: string, which: string): HoldfastError {
 	return new HoldfastError(
 		"tool_call_settled",

@@ -23,7 +23,7 @@ export interface ChildTask {
 	readonly insteadOf?: string | undefined;
 }
 
-/** Work as it is followed; with its origin where its parent waits for it. */
+/** Followed work; with its origin if its parent waits for it. */
 export type FollowedTask = Pick<ChildTask, "storeKey" | "runId"> & Partial<Pick<ChildTask, "origin">>;
 
 /** The state of a sub-agent's work. */

@@ -44,7 +44,7 @@ export async function childWaits(
 	return new ChildWaits({ agent, storeKey, seq, ...waits }, end);
 }
 
-/** What the run shows that does the work, while it is under way; undefined where nothing waits in it. */
+/** The waits of the run that does the work, while it is in progress; undefined without any. */
 export async function shownBy(
 	table: SessionTable,
 	{ storeKey, runId }: FollowedTask,

@@ -104,7 +104,7 @@ function build(source: AnyTool, name: string): EngineTool {
 	};
 }
 
-/** A remote tool is carried out elsewhere: what is said of a function that is cut off has no effect on it. */
+/** A remote tool runs elsewhere, so options about an interrupted function have no effect on it. */
 function refuseLocalOptions(source: AnyTool, name: string): void {
 	for (const option of ["retryPolicy", "reconcile"] as const)
 		if (source[option] !== undefined)

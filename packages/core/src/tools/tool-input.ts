@@ -138,7 +138,7 @@ function refuseProperties(given: object, name: string): void {
 	);
 }
 
-/** Keywords of JSON Schema, one of which a schema has at least. */
+/** Keywords of JSON Schema, of which a schema has at least one. */
 const keywords: ReadonlySet<string> = new Set(
 	"type properties required additionalProperties patternProperties propertyNames items prefixItems enum const anyOf oneOf allOf not if then else title description default examples definitions format pattern minimum maximum minLength maxLength minItems maxItems minProperties maxProperties dependentRequired dependentSchemas unevaluatedProperties nullable deprecated readOnly".split(
 		" ",

@@ -47,7 +47,7 @@ interface AiSdkDeclaration<Params, Name extends string, Result> extends CommonDe
 	approval?(params: Params): boolean | Promise<boolean>;
 }
 
-/** What the AI SDK's `execute` gets with the input. `context` is the context of a `run`. */
+/** The second argument of the AI SDK's `execute`. `context` is the context of a `run`. */
 interface AiSdkOptions {
 	readonly toolCallId: string;
 	readonly abortSignal: AbortSignal;
@@ -79,7 +79,7 @@ interface ExecuteDeclaredTool<Params, Name extends string, Result> extends Commo
 	approval?(params: Params): boolean | Promise<boolean>;
 }
 
-/** A tool without a function: whoever watches the run carries its calls out, and hands in the results. */
+/** A tool without a function: the watcher of the run carries out its calls, and sends the results. */
 interface RemoteDeclaration<Params, Name extends string> extends CommonDeclaration<Name> {
 	readonly parameters?: TypedSchema<Params> | JSONSchema;
 	readonly inputSchema?: TypedSchema<Params> | JSONSchema;
@@ -169,7 +169,7 @@ const declaredNames: ReadonlySet<string> = new Set([
 		readOn: true,
 		reconcile: true,
 	} satisfies Record<keyof ToolDeclaration<unknown> | "execute", true>),
-	// What tools of the AI SDK and of UPP say to their provider, or of how a model sees their output.
+	// Options of AI SDK and UPP tools for their provider, or for the model's view of their output.
 	"metadata",
 	"providerOptions",
 	"strict",

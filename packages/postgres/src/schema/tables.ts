@@ -1,16 +1,15 @@
-// The tables of a store, as the first migration makes them. Names are always qualified, so that a pooler may give each
+// The tables of a store, as the first migration creates them. Names are always qualified, so that a pooler may give each
 // statement another connection.
 //
-// Texts that a caller chooses may be of any length, and an index holds 2,700 bytes: what is looked up by them has a digest
-// of them (see digest.ts), and what is in their order has the beginning of it.
-// `sessions`: one row a session, rewritten by each commit of it in place, for none of its indexed columns changes then:
-// free room in its pages is kept for that. `version` grows with every commit of the session. `look_at` says when somebody has
-// to look at a run that waits or is parked. `first_seq` is the seq of its folded entry, which represents those before it; else 0.
-// `entries.position` is set in the last entry of an append; `sessions.changed` for whatever else happens to a session.
-// Both are made of the id of their transaction, see positions.ts.
-// `slots`: the last batch of each connection's lane with its results, so that a batch whose answer was lost is not applied
-// twice. `leftovers`: rows out of reach that have to be removed. A file whose `session` is null is being written by `worker`,
-// or waits to be removed.
+// Texts chosen by callers may have any length, but an index holds 2,700 bytes: look-up columns store a digest (see
+// digest.ts), and ordered ones the beginning. `sessions`: one row per session, rewritten in place by each of its commits,
+// because none of its indexed columns changes then: its pages keep free space for that. `version` grows with every commit
+// of the session. `look_at` is the time when a waiting or parked run is next due. `first_seq` is the seq of its folded
+// entry, which represents the earlier ones; else 0. `entries.position` is set in the last entry of an append;
+// `sessions.changed` for every other change of a session. Both derive from the id of their transaction, see positions.ts.
+// `slots`: the last batch of each connection's lane with its results, so that a batch whose answer was lost is not
+// applied twice. `leftovers`: unreachable rows to remove. A file whose `session` is null is being written by `worker`, or
+// waits to be removed.
 
 /** The tables of a schema. */
 export function tables(schema: string): string {

@@ -1,6 +1,6 @@
-// Reads the body of a request: JSON of a bounded size and depth, or an error that says what is wrong. Nothing beyond
-// the limit is kept, and nothing is parsed that is announced as something else, so no foreign page can send a plain form. A body
-// without a content type is read as JSON: browsers send the page's origin with it, which the handler checks first.
+// Reads the body of a request: JSON of a bounded size and depth, or an error that explains the problem. Nothing beyond
+// the limit is kept, and a body with any other content type is not parsed, so a foreign page cannot send a plain form. A
+// body without a content type is read as JSON: browsers send the page's origin with it, which the handler checks first.
 import { cutText } from "@holdfast/upp";
 import { HoldfastError } from "holdfast";
 

@@ -9,9 +9,9 @@ export interface SessionOwner {
 	readonly user?: string;
 }
 
-/** Who asks: what `authenticate` says of a request. */
+/** The caller: the result of `authenticate` for a request. */
 export interface ServedCaller extends SessionOwner {
-	/** What else is known of the user, as JSON of at most 16 KiB. On record with each run: no place for tokens. */
+	/** Further data about the user, as JSON of at most 16 KiB. Recorded with each run, so it must not contain tokens. */
 	readonly claims?: Readonly<Record<string, unknown>>;
 }
 

@@ -29,7 +29,10 @@ export type ClientField = "prompt" | "history" | "tools" | "model" | "options";
 
 /** Options of what clients may send. */
 export interface ClientFieldOptions {
-	/** What clients may set beside their input. Each lets everybody who may call set it. Default: nothing. */
+	/**
+	 * Fields that clients may set besides their input. Each listed field is open to every client that may call. Default:
+	 * none.
+	 */
 	readonly clientsMaySet?: readonly ClientField[];
 	/**
 	 * `bring-context`: clients define the sessions that they open. A new session requires a `context`, clients may set every

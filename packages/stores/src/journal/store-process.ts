@@ -6,7 +6,7 @@ import { makeWatchers, type Watchers } from "holdfast/host";
 /** How many keys are remembered for listing, and how many fences; the oldest are forgotten. */
 const mostRemembered = 100_000;
 
-/** A lease as it is told of its loss. */
+/** A lease that is notified of its loss. */
 export interface FencedLease {
 	readonly key: string;
 	/** The session may have been taken from it. */

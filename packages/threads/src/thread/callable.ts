@@ -1,4 +1,4 @@
-// What a model can call in a project: tools, prompts, agents, tools of MCP servers, and the calls that start and message agents.
+// The callables of a project: tools, prompts, agents, tools of MCP servers, and the calls that start and message agents.
 import type { RetryPolicy, ToolContext } from "holdfast";
 import type { ProjectItem, PromptToolConfig, SubagentToolConfig, SubpromptConfig } from "../types/index.ts";
 

@@ -228,7 +228,7 @@ export class Answer {
 		calls.add(call, this.#content.length);
 	}
 
-	/** The provider asks before it runs a tool: its call is one of ours, whose result is the answer. */
+	/** The provider asks before it runs a tool: its call becomes a call of the session, whose result is the answer. */
 	#approval({ approvalId, toolCallId = "", providerMetadata }: StreamPart): void {
 		const { parts = [] } = this.#carried;
 		const at = parts.findLastIndex(({ part }) => part.type === "tool-call" && part.toolCallId === toolCallId);

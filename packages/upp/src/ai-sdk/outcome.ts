@@ -21,7 +21,7 @@ export function toStopReason(reason: AISDKFinishReason | null | undefined): Stop
 	}
 }
 
-/** Whether the model never said why it stopped, as it is when a stream is cut off. */
+/** Whether the model gave no reason for stopping, as when a stream is cut off. */
 export function isCutOff(reason: AISDKFinishReason | null | undefined): boolean {
 	if (reason === undefined || reason === null || reason === "unknown") return true;
 	if (typeof reason !== "object") return false;

@@ -58,7 +58,7 @@ function userParts(message: UserMessage, { version }: Dialect): PromptPart[] {
 	return parts.length > 0 ? parts : [{ type: "text", text: blankInput }];
 }
 
-/** Blank text says nothing, unless its provider attached something to it. */
+/** Blank text is left out, unless its provider attached data to it. */
 function isSaid(block: ContentBlock): boolean {
 	return block.type !== "text" || block.metadata !== undefined || block.text.trim() !== "";
 }
@@ -187,7 +187,8 @@ function valueOutput(entry: ToolResult, version: SpecificationVersion): ResultOu
 	return jsonOutput(result, isError ? "error-" : "");
 }
 
-// The model reads plain JSON: times as text, bytes as base64. What cannot be said so must not end the conversation.
+// The model reads plain JSON: times as text, bytes as base64. A value that cannot be expressed must not end the
+// conversation.
 function jsonOutput(result: unknown, prefix: "error-" | ""): ResultOutput {
 	try {
 		const text = JSON.stringify(result, readable);
@@ -205,7 +206,7 @@ function readable(this: unknown, key: string, value: unknown): unknown {
 	return typeof value === "bigint" ? String(value) : value;
 }
 
-/** Text alone is a result like any other list, unless something is said of it to the provider. */
+/** Text alone is a result like any other list, unless it has options for the provider. */
 function isMoreThanText(block: ContentBlock): boolean {
 	return isFile(block) || block.metadata !== undefined;
 }

@@ -8,7 +8,7 @@ import type { Dialect } from "./dialect.ts";
 import type { PromptMessage } from "./language-model-types.ts";
 import { isWhole, promptMessage } from "./prompt-message.ts";
 
-/** The messages of the last call, and what became of each of them. */
+/** The messages of the last call, and their conversions. */
 interface Conversation {
 	readonly messages: Message[];
 	readonly converted: PromptMessage[];

@@ -29,7 +29,7 @@ export interface WireTools {
 const none: WireTools = { tools: [], renamed: new Map() };
 const known = new WeakMap<Dialect, WeakMap<readonly ModelTool[], WireTools>>();
 
-/** The tools as they are sent. Kept with the list; a list that has grown since is converted again. */
+/** The tools in their sent form. Cached with the list; a list that has grown since is converted again. */
 export function wireTools(tools: readonly ModelTool[] | undefined, dialect: Dialect): WireTools {
 	if (tools === undefined || tools.length === 0) return none;
 	let cache = known.get(dialect);
