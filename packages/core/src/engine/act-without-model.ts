@@ -1,4 +1,4 @@
-// Actions of a strategy without a model call: it calls tools, or waits (keeps I3, I6).
+// Executes strategy actions that need no model call: tool calls and waits (keeps I3, I6).
 import { HoldfastError, type ToolCall } from "@holdfast/upp";
 import type { Fact, PendingWait, ToolsRequested } from "../facts/index.ts";
 import type { ToolsAction, WaitAction } from "./action.ts";
@@ -13,7 +13,10 @@ import { Waits } from "./stopped.ts";
 /** Milliseconds a timer can wait at most. */
 const longestTimer = 2 ** 31 - 1;
 
-/** Carries out calls of the strategy. True when the run shall end. `held`: admitted facts that share their first append. */
+/**
+ * Executes the calls of the strategy. Returns true if the run must end. The facts in `held` are already admitted and
+ * share the first append.
+ */
 export async function toolsStep(run: Run, action: ToolsAction, held: Fact[] = []): Promise<boolean> {
 	const { tag = "act", concludes } = action;
 	let calls: readonly ToolCall[];
@@ -31,7 +34,7 @@ export async function toolsStep(run: Run, action: ToolsAction, held: Fact[] = []
 	return continues ? false : endStep(run);
 }
 
-/** Leaves the run until something comes, or waits for the time in place. False: it continues. */
+/** Leaves the run until an input arrives or the time comes, or waits in place. Returns false if the run continues. */
 export async function waitStep(run: Run, { tag = "wait", until }: WaitAction): Promise<false> {
 	if (until !== undefined && !Number.isFinite(until))
 		throw refused(run, "waits `until` what is no number of milliseconds since the epoch");
@@ -61,7 +64,7 @@ async function waitInPlace(run: Run, tag: string, until: number): Promise<false>
 	return false;
 }
 
-/** Waits without leaving the run; a stop ends it. */
+/** Waits without leaving the run. A stop ends the wait. */
 export async function waitUntil(run: Run, until: number): Promise<void> {
 	const { clock, timers } = run.agent.ports;
 	for (let left = until - clock.now(); left > 0; left = until - clock.now()) {
@@ -96,7 +99,7 @@ function refused(run: Run, what: string): HoldfastError {
 	return invalidAction(run.agent.decider.name, `${what}.`);
 }
 
-/** A decider of the user's may answer anything. */
+/** The error for an invalid answer: a user-defined decider may return anything. */
 export function invalidAction(strategy: string, what: string): HoldfastError {
 	return new HoldfastError("invalid_action", `The strategy "${strategy}" ${what}`, { data: { strategy } });
 }

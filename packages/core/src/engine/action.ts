@@ -1,10 +1,10 @@
-// The answers of a decider: the next action. Deciders are pure (keeps I1, I6); the engine carries out their actions.
+// The actions that a decider returns. Deciders are pure (keeps I1, I6); the engine executes their actions.
 import type { JSONSchema, ModelTool, ToolExecution } from "@holdfast/upp";
 import type { AssistantSaid, Entry, LastFact, RunOutput, ToolSettled } from "../facts/index.ts";
 import type { Interceptor } from "../policy/index.ts";
 import type { AgentState } from "../state/index.ts";
 
-/** Ask the model. */
+/** Calls the model. */
 export interface ModelAction {
 	readonly kind: "model";
 	/** The purpose of the call: `act`, `reason`, `plan` or the decider's own tag; recorded with the answer. */
@@ -35,7 +35,7 @@ export interface ModelAction {
 	readonly answered?: "finishes" | "decides";
 }
 
-/** A tool call of a strategy's own. */
+/** A tool call that the strategy requests itself. */
 export interface RequestedCall {
 	readonly toolName: string;
 	/** Arguments as a model would give them: they are validated against the tool's schema. */
@@ -45,12 +45,12 @@ export interface RequestedCall {
 }
 
 /**
- * Call tools without asking a model. They are carried out like calls of a model: checked, approved, in their order, on
- * record before they start, and each with its tool's `retryPolicy` after a crash. The request is recorded with the first of
- * them, so the strategy is not asked again for what it has decided.
+ * Calls tools without asking a model. The engine treats them like calls of a model: it checks and approves them, runs
+ * them in order, records each before it starts, and follows each tool's `retryPolicy` after a crash. The request is
+ * recorded with the first call, so the strategy is never asked again for a decision that it has made.
  *
- * Neither the calls nor their results enter the history: providers want calls that their model made. The strategy finds the
- * results in `executions()`, and shows a model what it wants to in the `prompt` of a model action.
+ * Neither the calls nor their results enter the history, because providers accept only calls that their model made. The
+ * strategy finds the results in `executions()`, and can show them to a model in the `prompt` of a model action.
  */
 export interface ToolsAction {
 	readonly kind: "tools";
@@ -71,11 +71,11 @@ export interface ToolsAction {
 }
 
 /**
- * Waits for a time, or for an outside input, whichever comes first. A session occupies no process during the wait, and
- * the wait outlives all processes; a pure call waits in place. `last` shows which came: `wait`, or `input`.
+ * Waits for a time or for an outside input, whichever comes first. A session occupies no process during the wait, and the
+ * wait survives crashes; a pure call waits in place. `last` is the one that came: `wait` or `input`.
  *
- * A strategy reads no clock. It asks for one, and the answer is recorded: `{kind: "ask", topic: "wake-at", question: ()
- * => Date.now() + 60_000}`, then `{kind: "wait", until: last.value}`.
+ * A strategy reads no clock. It asks for the time, and the answer is recorded: `{kind: "ask", topic: "wake-at", question:
+ * () => Date.now() + 60_000}`, then `{kind: "wait", until: last.value}`.
  */
 export interface WaitAction {
 	readonly kind: "wait";
@@ -85,7 +85,7 @@ export interface WaitAction {
 	readonly until?: number;
 }
 
-/** Records data besides the messages. */
+/** Records data outside the messages. */
 export interface NoteAction {
 	readonly kind: "note";
 	readonly topic: string;
@@ -94,7 +94,7 @@ export interface NoteAction {
 	readonly afterwards?: "ends-step" | "continues";
 }
 
-/** Put a question to user code; the answer is recorded before it is used. */
+/** Puts a question to user code. The answer is recorded before it is used. */
 export interface AskAction {
 	readonly kind: "ask";
 	readonly topic: string;
@@ -108,7 +108,7 @@ export interface AskAction {
 	follows?(answer: unknown): ToolsAction | undefined;
 }
 
-/** The context of a strategy's question besides the state. */
+/** What the question of a strategy receives besides the state. */
 export interface QuestionContext {
 	/** Fires when the run is stopped: the answer is then ignored and not recorded. */
 	readonly signal: AbortSignal;
@@ -117,7 +117,7 @@ export interface QuestionContext {
 	readonly sessionKey?: string;
 }
 
-/** End the run, as completed or with an error. */
+/** Ends the run, either completed or with an error. */
 export interface FinishAction {
 	readonly kind: "finish";
 	readonly error?: unknown;
@@ -131,7 +131,7 @@ export interface FinishAction {
 /** The next action of a decider. */
 export type Action = ModelAction | ToolsAction | WaitAction | NoteAction | AskAction | FinishAction;
 
-/** The input of a decider. It is asked only when every tool call has its result. */
+/** The input of a decider. A decider is called only when every tool call has its result. */
 export interface Situation<Own = unknown> {
 	readonly state: AgentState;
 	/** Steps begun in this run. */
@@ -153,9 +153,9 @@ export interface Situation<Own = unknown> {
 }
 
 /**
- * A strategy reduced to its one decision. It can fold its own state of a run with `initial` and `evolve`: pure functions,
- * called for every fact of the run in order, also when another process resumes the run. Notes of policy and of retries
- * are left out.
+ * A strategy reduced to one decision. It can fold state of its own for each run with `initial` and `evolve`: pure
+ * functions, called in order for every fact of the run, including after another process resumes it. Notes of policy and
+ * of retries are left out.
  */
 export interface Decider<Own = unknown> {
 	readonly name: string;

@@ -1,4 +1,4 @@
-// The result of a tool call as policy leaves it.
+// Passes the result of a tool call through policy.
 
 import { attempt, type ToolCall } from "@holdfast/upp";
 import type { Mutable, ToolCallOutcome, ToolSettled } from "../facts/index.ts";
@@ -8,13 +8,13 @@ import type { ToolOutcome } from "../tools/index.ts";
 import { HookFailed } from "./check-call.ts";
 import type { Run } from "./run.ts";
 
-/** A result as policy leaves it. */
+/** A result after policy has admitted it. */
 export interface AdmittedResult {
 	readonly outcome: ToolCallOutcome;
 	readonly result: unknown;
 }
 
-/** The result as it may be kept and emitted. Throws or rejects with `HookFailed`. */
+/** Returns the result that may be stored and emitted. Throws or rejects with `HookFailed`. */
 export function admitResult(
 	{ interceptors: { toolResult } }: Run,
 	{ toolCallId, toolName }: ToolCall,
@@ -37,7 +37,7 @@ export function admitResult(
 /** The parts of a result besides its value. */
 export type Attached = Pick<ToolOutcome, "details" | "denied" | "metadata">;
 
-/** Adds to the fact of a result what belongs to it. */
+/** Adds the attached parts of a result to its fact. */
 export function attach(settled: Mutable<ToolSettled>, attached: Attached | undefined): void {
 	const { details, denied, metadata } = attached ?? {};
 	if (details !== undefined) settled.details = details;
@@ -45,7 +45,7 @@ export function attach(settled: Mutable<ToolSettled>, attached: Attached | undef
 	if (metadata !== undefined) settled.metadata = metadata;
 }
 
-/** How a call ended whose tool came to this. */
+/** Returns how a call ended, given the outcome of its tool. */
 export function outcomeOf({ isError, expired }: ToolOutcome): ToolCallOutcome {
 	if (expired === true) return "expired";
 	return isError ? "error" : "done";

@@ -1,11 +1,11 @@
-// The outcome of a tool in its recorded form: hooks after the call see it, and may replace a result.
+// Converts a tool's outcome to its recorded form. Hooks after the call see it and may replace the result.
 import type { Tool } from "@holdfast/upp";
 import { type EngineTool, plainOutcome, type ToolOutcome } from "../tools/index.ts";
 import { type AdmittedResult, type Attached, outcomeOf } from "./admit-result.ts";
 import { withinCall } from "./call-scope.ts";
 import type { Run } from "./run.ts";
 
-/** Asks the hooks of the tool strategy. Rejects with what they throw. */
+/** Calls the hooks of the tool strategy. Rejects with whatever they throw. */
 export async function afterCall(
 	{ agent: { toolStrategy: strategy }, processKey }: Run,
 	tool: EngineTool,

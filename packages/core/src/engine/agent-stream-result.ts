@@ -1,8 +1,8 @@
-// The result of a streamed call of an agent.
+// The result of `agent.stream()`.
 import type { ResultWith } from "../state/index.ts";
 import type { AgentStreamEvent } from "./uap-events.ts";
 
-/** The result of `stream`: its events, its result, and a way to cancel. Single consumer. */
+/** The result of `stream`: its events, its result, and a way to cancel. It supports a single consumer. */
 export interface AgentStreamResult<Output = unknown, Event = AgentStreamEvent> extends AsyncIterable<Event> {
 	/** Settles even if the events are not read. */
 	readonly result: Promise<ResultWith<Output>>;

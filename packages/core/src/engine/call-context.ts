@@ -1,4 +1,4 @@
-// A running tool's information about its call. Rarely used parts are computed on access.
+// What a running tool learns about its call. Rarely used parts are computed on access.
 import { HoldfastError, type ToolCall } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
 import type { PendingWait, Spent, WaitingChild } from "../facts/index.ts";
@@ -20,7 +20,7 @@ export interface StartedCall {
 /** The waits of a running sub-agent. */
 export type ShownChild = Omit<WaitingChild, "callId">;
 
-/** The round of a call, as far as the call has something to show in it. */
+/** A call's round, reduced to the part that shows waits of sub-agents. */
 export interface ShowsChildren {
 	/** Its sub-agent, which still runs, shows these calls that wait; undefined where none waits any longer. */
 	childShows(callId: string, child: ShownChild | undefined): void;

@@ -1,4 +1,4 @@
-// The facts of one call: made, and recognised.
+// Creates and recognizes the facts of one call.
 import { after, type ToolCall } from "@holdfast/upp";
 import type { Fact, Mutable, ToolSettled, ToolStarted } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
@@ -7,7 +7,7 @@ import { type AdmittedResult, type Attached, attach } from "./admit-result.ts";
 import type { CallInRound } from "./call-in-round.ts";
 import type { Run } from "./run.ts";
 
-/** That a call starts, with its input. */
+/** Creates the fact that a call starts with this input. */
 export function startedFact(
 	step: number,
 	{ call, attempt, idempotencyKey, input }: CallInRound,
@@ -24,7 +24,7 @@ export function startedFact(
 	return started;
 }
 
-/** The fact of a call's result. */
+/** Creates the fact of a call's result. */
 export function settledFact(
 	run: Run,
 	step: number,
@@ -50,14 +50,16 @@ export function settledFact(
 	return settled;
 }
 
-/** The traces of sub-agents since the last time. */
+/** Returns the traces that sub-agents have left since the last call of this function. */
 export function traceNotes(run: Run, step: number): Fact[] {
 	const traces = run.takeTraces();
 	if (traces.length === 0) return [];
 	return traces.map((value) => ({ kind: "note", step, topic: "subagent-trace", value }));
 }
 
-/** Commits a result, the last of these facts, together with the decision that follows from the admitted result. */
+/**
+ * Commits these facts, the last of which is a result, together with the decision that follows from the admitted result.
+ */
 export function commitConcluded(
 	run: Run,
 	step: number,
@@ -75,7 +77,7 @@ export function commitConcluded(
 	return after(prepared, commitWith);
 }
 
-/** Whether one of these facts from outside is about the call. */
+/** Whether one of these outside facts is about the call. */
 export function isAbout(facts: readonly Fact[], call: ToolCall): boolean {
 	return facts.some((fact) => isResultOf(fact, call) || isApprovalOf(fact, call));
 }

@@ -1,12 +1,12 @@
-// The ids of the calls of one answer: unique in their session, even if the provider repeats ids (keeps I11).
+// Assigns ids to the calls of one answer: unique in their session, even if the provider repeats ids (keeps I11).
 import type { ToolCall } from "@holdfast/upp";
 import { textHash } from "../facts/index.ts";
 import { AgentState, callIdsOf, type IdSet } from "../state/index.ts";
 import type { Run } from "./run.ts";
 
 /**
- * Names the calls of answers, one answer after the other. A name follows from its place in the run alone: streamed or not, and
- * asked again after a crash, an answer has the same.
+ * Assigns ids to the calls of successive answers. An id depends only on the call's position in the run, so an answer gets
+ * the same ids whether it is streamed or not, and if it is requested again after a crash.
  */
 export class CallIds {
 	readonly #runId: string;

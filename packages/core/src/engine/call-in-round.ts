@@ -1,5 +1,6 @@
-// One call of a round, and how far it is: waiting → preparing → running or pending → settled. The round moves it. An answer from
-// outside takes it from pending over answering (it may run, then preparing) or settling (it has its result) while it is recorded.
+// One call of a round and its phase: waiting → preparing → running or pending → settled. The round changes the phase.
+// While an outside answer is recorded, the call moves from pending to answering (it may run and is prepared next) or to
+// settling (it has its result).
 import type { ToolCall } from "@holdfast/upp";
 import type { CallState, PendingWait, ToolStarted } from "../facts/index.ts";
 import type { Approval, EngineTool, ToolOutcome } from "../tools/index.ts";
@@ -49,7 +50,7 @@ const underWay: ReadonlySet<CallInRound["phase"]> = new Set([
 	"settling",
 ]);
 
-/** Whether something comes of it without anybody outside. */
+/** Whether the call will progress without an outside answer. */
 export function isUnderWay({ phase }: CallInRound): boolean {
 	return underWay.has(phase);
 }
@@ -57,7 +58,7 @@ export function isUnderWay({ phase }: CallInRound): boolean {
 /** Most calls wait for no other; they share this. */
 const waitsForNone: Set<string> = new Set();
 
-/** A call as a round begins with it; `name` is that of the run and of the round within it. */
+/** Creates a call in its first phase. `name` combines the name of the run and the call's position in it. */
 export function callInRound(
 	{ call, settled, started, approval, neverRan }: CallState,
 	index: number,
@@ -88,14 +89,14 @@ export function callInRound(
 	return begun;
 }
 
-/** Ids of the calls that are on record as started, and whose functions no process ever called. */
+/** Returns the ids of calls that are recorded as started but whose functions never ran in any process. */
 export function neverRan(calls: readonly CallInRound[]): readonly string[] {
 	const isUntouched = ({ phase, context, started, neverRan: before }: CallInRound): boolean =>
 		phase === "running" && context === undefined && (started === undefined || before === true);
 	return calls.filter(isUntouched).map(({ call }) => call.toolCallId);
 }
 
-/** A call that waited, for another check. */
+/** Prepares a call that waited for another check. */
 export function takeUp(each: CallInRound, { state }: Pick<Run, "state">): CallInRound {
 	const { started, approval } = state.run?.calls[each.index] ?? {};
 	each.started = started;

@@ -1,8 +1,8 @@
-// Tracks the tool or hook call that the running code belongs to, and what such calls wait for: a call that waits for
-// something that requires its own end would wait indefinitely, and gets an error instead (keeps I8). On platforms without
-// AsyncLocalStorage, nothing is tracked and nothing is refused.
+// Tracks the tool or hook call that the running code belongs to, and what such calls wait for. A call that waits for
+// something that cannot finish before the call itself ends would wait forever, so it gets an error instead (keeps I8). On
+// platforms without AsyncLocalStorage, nothing is tracked or refused.
 
-/** A waiting and awaited party within this process: a session by its name, or an object. */
+/** Identifies what waits or is awaited in this process: a session by its name, or an object. */
 export type ProcessKey = string | object;
 
 /** A call of a tool or hook, from when its function is called until it has settled; the session of that process key waits for it. */
@@ -34,8 +34,8 @@ let underWay = 0;
 const waits = new Map<ProcessKey, Set<Wait>>();
 
 /**
- * Calls a function of the caller's for which the session of a process key waits. Of a run in no
- * session nothing more is known than of whoever runs it.
+ * Calls a user's function while the session of a process key waits for it. A run without a session inherits the scope of
+ * its caller.
  */
 export function withinCall<T>(processKey: ProcessKey | undefined, call: () => T): T {
 	if (storage === undefined || processKey === undefined) return call();
@@ -58,15 +58,18 @@ export function withinCall<T>(processKey: ProcessKey | undefined, call: () => T)
 	return called;
 }
 
-/** Whether the running code belongs to a call that cannot end before that session continues, nor that session before the call ends. */
+/**
+ * Whether the running code and that session wait for each other: the call cannot end before the session continues, and
+ * the session cannot continue before the call ends.
+ */
 export function isAwaitedBy(processKey: ProcessKey): boolean {
 	const scope = scopeNow();
 	return scope !== undefined && leads(processKey, scope.processKey, new Set());
 }
 
 /**
- * Waits for something of the session of a process key, and registers the wait for the duration of a call. Rejects if the
- * wait could never end. An unawaited refusal is not reported.
+ * Waits for something in the session of a process key, and registers the wait for its duration. Rejects if the wait could
+ * never end. A rejection that you do not await is not reported as unhandled.
  */
 export function waitFor<T>(
 	processKey: ProcessKey | undefined,

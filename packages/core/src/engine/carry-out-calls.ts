@@ -1,4 +1,5 @@
-// The calls of one answer or of one request of the strategy, from the hooks before them to those after (keeps I3, I8).
+// Executes the calls of one answer or of one request of the strategy, including the hooks before and after them (keeps
+// I3, I8).
 import { after, type ToolCall, UPPError } from "@holdfast/upp";
 import type { AssistantSaid, Fact, RunState, ToolsRequested } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
@@ -17,7 +18,7 @@ const suspendGrace = 250;
 /** The origin of calls: the model's answer, or the strategy. */
 export type CallsAsked = AssistantSaid | ToolsRequested;
 
-/** The facts that share appends with those of calls. */
+/** Facts that share an append with the calls. */
 export interface CarryOutOptions {
 	/** Admitted facts that are committed with what asks for the calls, before it. */
 	readonly before?: readonly Fact[] | undefined;
@@ -40,8 +41,8 @@ interface CarriedOut {
 }
 
 /**
- * Starts the calls that a model or the strategy asked for and waits for all results; a promise where anything takes time.
- * Without them: continues with the open calls.
+ * Starts the calls that a model or the strategy requested and waits for all results; returns a promise only if something
+ * takes time. Without `asked`, continues with the open calls.
  */
 export function carryOutCalls(
 	run: Run,
@@ -175,7 +176,7 @@ async function admitted(run: Run, given: CallsAsked, before: readonly Fact[]): P
 	}
 }
 
-/** Commits facts whose shared append will not happen, as far as possible. */
+/** Commits facts whose shared append will not happen. Ignores failures. */
 export async function commitAnyway(run: Run, facts: readonly Fact[]): Promise<void> {
 	if (facts.length === 0) return;
 	try {

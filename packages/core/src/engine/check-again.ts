@@ -1,5 +1,5 @@
-// Calls that are looked at again: one that waited and was answered, and one that was under way when its process died. Neither
-// passes the hooks that may change its input a second time: what was shown, or started, is what runs (keeps I3).
+// Checks calls again: calls that waited and were answered, and calls that were running when their process died. Neither
+// kind passes the input hooks a second time: what was shown or started is what runs (keeps I3).
 import { messageOf, type ToolCall } from "@holdfast/upp";
 import { type Mutable, type PendingCall, type ToolStarted, textHash } from "../facts/index.ts";
 import { type Approval, type EngineTool, plainJson } from "../tools/index.ts";
@@ -27,7 +27,7 @@ function basisOf({ agent, interceptors }: CallSetting, tool: EngineTool): string
 	return textHash(JSON.stringify([name, kind, description, parameters, asks, hooks]));
 }
 
-/** The recorded form of a waiting call. An earlier question keeps its deadline. */
+/** Creates the recorded form of a waiting call. A repeated question keeps its deadline. */
 export function pendingFact(
 	setting: CallSetting,
 	call: ToolCall,
@@ -48,8 +48,8 @@ export function pendingFact(
 }
 
 /**
- * A call that waits, once its run continues. Where the tool, its schema or the policy is not what it was, the call is checked
- * from the beginning and asked about again.
+ * Checks a waiting call when its run continues. If the tool, its schema or the policy has changed, the call is checked
+ * from the beginning and requires approval again.
  */
 export function checkWaiting(
 	setting: CallSetting,
@@ -96,8 +96,9 @@ function permitted(
 }
 
 /**
- * A call that was started before and never settled continues where it waited for its sub-agent. Where a crash cut it off it
- * follows its tool's retry policy, and runs again only with an input that passes today's schema, as today's approval allows.
+ * Continues a call that was started but never settled. If it waited for its sub-agent, it continues there. If a crash cut
+ * it off, it follows its tool's retry policy, and runs again only if its input passes the current schema and the current
+ * approval rules allow it.
  */
 export function recoverCall(
 	setting: CallSetting,

@@ -1,4 +1,4 @@
-// The check of a call before anything about it is recorded: it may start, or it has its result already.
+// Checks a call before anything about it is recorded. The call then either may start or already has its result.
 import { after, attempt, cutText, HoldfastError, messageOf, type Tool, type ToolCall } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
 import type { PendingCall, ToolCallOutcome } from "../facts/index.ts";
@@ -9,7 +9,7 @@ import { withinCall } from "./call-scope.ts";
 import type { EngineAgent } from "./engine-agent.ts";
 import { toolOf } from "./tool-of.ts";
 
-/** A call that was looked at. */
+/** The outcome of checking a call. */
 export type CheckedCall =
 	| {
 			readonly kind: "start";
@@ -36,7 +36,7 @@ export type CheckedCall =
 			readonly given: unknown;
 	  };
 
-/** A hook of the caller threw while a call was checked: the run fails with what it threw. */
+/** Thrown if a user's hook throws while a call is checked. The run fails with the original error. */
 export class HookFailed extends Error {
 	override readonly cause: unknown;
 	constructor(cause: unknown) {
@@ -45,7 +45,7 @@ export class HookFailed extends Error {
 	}
 }
 
-/** In what circumstances a call is looked at. */
+/** The context in which a call is checked. */
 export interface CallSetting {
 	readonly agent: EngineAgent;
 	readonly interceptors: DrivenStages;
@@ -58,7 +58,7 @@ export interface CallSetting {
 	readonly caller: Caller | undefined;
 }
 
-/** Looks at a call that was never started: what an interceptor says, the tool, its arguments, whether it may run. */
+/** Checks a call that was never started: interceptors, the tool's existence, its arguments, and its approval. */
 export function checkCall(setting: CallSetting, call: ToolCall): CheckedCall | Promise<CheckedCall> {
 	const { toolCall } = setting.interceptors;
 	// Nothing that is half made reaches a hook, which might complete it with something else.
@@ -148,7 +148,7 @@ interface CallOnItsWay {
 	readonly given: unknown;
 }
 
-/** Continues with the check of an input; a failing check counts as an invalid input. */
+/** Continues with the validation of an input. A validation that throws counts as an invalid input. */
 export function validated<Value>(
 	tool: EngineTool,
 	input: unknown,
@@ -182,7 +182,7 @@ function cutOff({ toolName }: ToolCall): CheckedCall {
 	);
 }
 
-/** The result of a call that cannot or may not run. */
+/** Creates the result of a call that cannot run or is not allowed to. */
 export function failedCall(result: string): CheckedCall {
 	return { kind: "settled", outcome: "error", result };
 }
@@ -270,7 +270,7 @@ async function asked(setting: CallSetting, way: CallOnItsWay, value: unknown): P
 	return passed(way, input, tool.approval === undefined ? undefined : true);
 }
 
-/** The tool's own approval decision for this input. Rejects with `HookFailed`. */
+/** Returns the tool's own approval decision for this input. Rejects with `HookFailed`. */
 export async function permissionOf(
 	setting: CallSetting,
 	{ call, tool }: Pick<CallOnItsWay, "call" | "tool">,

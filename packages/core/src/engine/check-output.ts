@@ -1,19 +1,22 @@
-// Before a run completes, its answer is held against the agent's `output`; what came of it is on record before it is used
-// (keeps I3), and the strategy decides what to do about a wrong one.
+// Checks a run's answer against the agent's `output` before the run completes. The finding is recorded before it is used
+// (keeps I3), and the strategy decides how to handle an invalid answer.
 import { HoldfastError } from "@holdfast/upp";
 import { outputTopic } from "../facts/index.ts";
 import { commit, stepOf } from "./end-run.ts";
 import type { Run } from "./run.ts";
 import { untilAnswered } from "./until-answered.ts";
 
-/** Whether the run must not complete yet: its agent owes an output, and the last answer was not found to be one. */
+/**
+ * Whether the run must not complete yet, because its agent requires an output and the last answer is not known to be
+ * valid.
+ */
 export function owesOutput({ agent, state }: Run): boolean {
 	return agent.output !== undefined && state.run?.output?.verdict?.ok !== true;
 }
 
 /**
- * Checks the last answer and records what was found.
- * @throws HoldfastError `output_missing` where the run would end without an answer.
+ * Checks the last answer and records the finding.
+ * @throws HoldfastError `output_missing` if the run would end without an answer.
  */
 export async function checkOutput(run: Run): Promise<void> {
 	const { output } = run.agent;

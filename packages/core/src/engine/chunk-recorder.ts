@@ -1,5 +1,5 @@
-// Events that a run emits between two facts, stored in chunks for followers with offsets (keeps I3, I7). A chunk is
-// committed before followers see it: some milliseconds after it started, or with the next facts.
+// Stores the events that a run emits between two facts in chunks, for followers that read by offset (keeps I3, I7). A
+// chunk is committed before followers see it: a few milliseconds after it started, or with the next facts.
 
 import {
 	type BoundaryMark,

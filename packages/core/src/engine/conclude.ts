@@ -1,4 +1,4 @@
-// From the end of a drive to what the caller gets: the result, or the error that was thrown.
+// Converts the end of a drive to what the caller gets: the result, or the thrown error.
 import { HoldfastError, type Turn, UPPError } from "@holdfast/upp";
 import type { GenerateResult } from "../state/index.ts";
 import type { DriveOutcome } from "./end-run.ts";
@@ -7,8 +7,8 @@ import { outputOf, turnOf, wholeTurn } from "./step.ts";
 import { Stopped } from "./stopped.ts";
 
 /**
- * The result of a run that completed, without a word to `onComplete`; the hook `onError` is called here, once.
- * `turn` is the turn so far, where it is known already. Throws the original error of a run that failed, UPPError `CANCELLED` of one that was aborted.
+ * Returns the result of a completed run. Does not call `onComplete`; calls the hook `onError`, once. `turn` is the turn
+ * so far, if already known. Throws the original error of a failed run, and UPPError `CANCELLED` for an aborted one.
  */
 export async function resultOf(
 	run: Run,
@@ -34,7 +34,7 @@ export async function resultOf(
 	throw error;
 }
 
-/** Notifies `onComplete` of what the caller gets of a run that completed. */
+/** Calls `onComplete` with the result of a completed run. */
 export async function notifyComplete(
 	run: Run,
 	outcome: DriveOutcome,
@@ -46,7 +46,7 @@ export async function notifyComplete(
 	return result;
 }
 
-/** The final result of a run; calls the hooks `onComplete` and `onError`, once. */
+/** Returns the final result of a run and calls the hooks `onComplete` and `onError`, once. */
 export async function conclude(run: Run, outcome: DriveOutcome): Promise<GenerateResult> {
 	return notifyComplete(run, outcome, await resultOf(run, outcome));
 }
@@ -78,7 +78,7 @@ function errorOf(run: Run, outcome: DriveOutcome): unknown {
 	return cancelled();
 }
 
-/** The error for a caller that cancelled. */
+/** Creates the error for a caller that cancelled. */
 export function cancelled(): UPPError {
 	return new UPPError("The run was cancelled.", "CANCELLED", "holdfast", "llm");
 }

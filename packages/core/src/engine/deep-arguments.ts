@@ -1,17 +1,17 @@
-// Arguments nested so deeply that checking, copying or writing them would run out of stack: they are taken for
-// unreadable where the answer comes in, so that the call gets an error result and the run continues.
+// Detects arguments nested so deeply that checking, copying or serializing them would overflow the stack. They are marked
+// as unreadable when the answer arrives, so the call gets an error result and the run continues.
 import type { ToolCall } from "@holdfast/upp";
 
 /** Levels of nesting that arguments may have. */
 const deepest = 500;
 
-/** The call, unchanged or with its arguments marked as unreadable. */
+/** Returns the call unchanged, or with its arguments marked as unreadable. */
 export function withReadableArguments(call: ToolCall): ToolCall {
 	if (!isTooDeep(call.arguments)) return call;
 	return { ...call, arguments: {}, invalidArguments: `they are nested more than ${deepest} levels deep` };
 }
 
-/** Whether checking, copying or writing what a model said would run out of stack. */
+/** Whether checking, copying or serializing this model output would overflow the stack. */
 export function isTooDeep(value: unknown): boolean {
 	return isDeeper(value, deepest);
 }

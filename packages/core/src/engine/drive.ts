@@ -1,5 +1,5 @@
-// The one loop (keeps I1): read the state, decide, act, commit, repeat, until the run ends or is asked to stop. A crashed
-// run takes the same path: the state shows what is open, and the loop continues from there.
+// The only loop (keeps I1): read the state, decide, act, commit, and repeat until the run ends or is asked to stop. A
+// crashed run takes the same path: its state contains the open work, and the loop continues from there.
 import { type HoldfastError, isThenable } from "@holdfast/upp";
 import {
 	errorData,
@@ -24,7 +24,7 @@ import { beginStep, beginTurn, endStep, hasNoStepLeft, mayEndAtOnce, mayStepAtOn
 import { CommitFailed, CutShort, Stopped } from "./stopped.ts";
 import { untilAnswered } from "./until-answered.ts";
 
-/** Drives a run whose start is committed to its end. Never rejects. */
+/** Drives a run to its end. The run's start must be committed. Never rejects. */
 export async function drive(run: Run): Promise<DriveOutcome> {
 	const { fairness } = run.agent;
 	try {

@@ -1,4 +1,4 @@
-// How the drive of a run ends in this process: the run has ended on record, or stays open to be resumed.
+// Ends the drive of a run in this process: either the run's end is recorded, or the run stays open to be resumed.
 import { HoldfastError } from "@holdfast/upp";
 import type { ErrorData, Fact, RunOutcome, RunState } from "../facts/index.ts";
 import { errorData, stoppedFacts } from "../facts/index.ts";
@@ -7,7 +7,7 @@ import type { CommitOptions } from "./run-options.ts";
 import { CommitFailed, CutShort, Stopped, Waits } from "./stopped.ts";
 import { isTooLarge } from "./unwritable.ts";
 
-/** How the drive of a run ended in this process. */
+/** The way that the drive of a run ended in this process. */
 export type DriveOutcome =
 	| { readonly kind: "ended"; readonly outcome: RunOutcome; readonly error?: unknown }
 	/** Left open in the journal: on request, fenced, or because the journal refused a commit. */
@@ -17,7 +17,7 @@ export type DriveOutcome =
 			readonly error?: unknown;
 	  };
 
-/** The end of a drive that something was thrown out of. Never rejects. */
+/** Ends a drive after an error. Never rejects. */
 export async function stopOrFail(run: Run, thrown: unknown): Promise<DriveOutcome> {
 	const cut = thrown instanceof CutShort ? thrown : { cause: thrown };
 	const { cause: error, facts = [], partial, neverRan = [] } = cut as Partial<CutShort> & { cause: unknown };
@@ -56,7 +56,7 @@ async function endedBare(run: Run, outcome: RunOutcome, error: unknown): Promise
 	return { kind: "ended", outcome, error: outcome === "aborted" ? undefined : error };
 }
 
-/** The end of a run whose facts were refused; it contains none of their content, and so needs no admission. */
+/** Creates the end of a run whose facts were refused. It contains none of their content, so it needs no admission. */
 export function refusedEnd(outcome: RunOutcome, refusal: unknown): Fact {
 	if (isTooLarge(refusal)) return { kind: "run.ended", outcome, error: errorData(refusal) };
 	const message = "Policy refused what the run was to record; see `policy_refused` in the documentation.";
@@ -85,7 +85,7 @@ function killed(run: Run): DriveOutcome {
 	return { kind: "ended", outcome: "killed", error };
 }
 
-/** The error of a run whose session was killed. */
+/** Creates the error of a run whose session was killed. */
 export function sessionKilled(): HoldfastError {
 	return new HoldfastError(
 		"session_killed",
@@ -149,13 +149,13 @@ function lostLease(error: unknown): boolean {
 	return (error as { code?: unknown } | undefined)?.code === "lease_lost";
 }
 
-/** Commits, and waits only where the store does. */
+/** Commits facts. Waits only if the store does. */
 export async function commit(run: Run, facts: readonly Fact[], options?: CommitOptions): Promise<void> {
 	const committed = run.commit(facts, options);
 	if (committed instanceof Promise) await committed;
 }
 
-/** The step under way; 0 before the first. */
+/** Returns the number of the current step; 0 before the first. */
 export function stepOf(run: Run): number {
 	return run.state.run?.step ?? 0;
 }

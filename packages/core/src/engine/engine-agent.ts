@@ -1,4 +1,4 @@
-// The engine's view of an agent: its options, resolved once on entry.
+// The engine's view of an agent: its options, resolved once at construction.
 import type {
 	BoundLLMModel,
 	JSONSchema,
@@ -19,7 +19,7 @@ import type { EngineTool, ToolContext } from "../tools/index.ts";
 import type { Decider } from "./action.ts";
 import type { Fairness } from "./fairness.ts";
 
-/** A tool result as `onObserve` sees it. */
+/** A tool result as passed to `onObserve`. */
 export interface Observation {
 	readonly toolCallId: string;
 	readonly result: unknown;
@@ -30,9 +30,7 @@ export interface Observation {
 	readonly duration: number;
 }
 
-/**
- * Hooks of an agent's life; all optional. They may return a promise, which is awaited. One that throws fails the run.
- */
+/** Lifecycle hooks of an agent; all optional. A returned promise is awaited. A hook that throws fails the run. */
 export interface AgentStrategy {
 	/** Asked once after every step, with that step's state; `true` ends the run. */
 	stopCondition?(state: AgentState): boolean | Promise<boolean>;
@@ -48,7 +46,7 @@ export interface AgentStrategy {
 	onError?(error: unknown, state: AgentState): unknown;
 }
 
-/** A model's answer; a model that ran tools itself reports its earlier messages. */
+/** A model's answer. A model that ran tools itself also reports the messages before it. */
 export interface EngineResponse extends LLMResponse {
 	/** Answers that called tools, and the results of those calls, in order. */
 	readonly preceding?: readonly Message[];
@@ -57,7 +55,7 @@ export interface EngineResponse extends LLMResponse {
 	readonly results?: readonly ToolResult[];
 }
 
-/** A model bound and ready, with the way its requests are built. */
+/** A bound model, with the function that builds its requests. */
 export interface EngineModel {
 	readonly model: BoundLLMModel;
 	request(
@@ -75,7 +73,7 @@ export interface EngineModel {
 	readonly isFunction?: true;
 }
 
-/** The structured output of an agent's runs. */
+/** The structured output that an agent's runs require. */
 export interface EngineOutput {
 	/** The schema that the model is shown. */
 	readonly structure: JSONSchema;
@@ -85,13 +83,13 @@ export interface EngineOutput {
 	check(answer: AssistantSaid): MaybePromise<OutputVerdict>;
 }
 
-/** How many characters tools may stream in one call and in a session, where an agent states nothing. */
+/** The default limits on how many characters tools may stream, in one call and in one session. */
 export const streamLimits: EngineAgent["maxStreamed"] = {
 	perCall: 16 * 1024 * 1024,
 	perSession: 256 * 1024 * 1024,
 };
 
-/** An agent as the engine drives it. */
+/** An agent in the form that the engine drives. */
 export interface EngineAgent {
 	readonly id: string;
 	/** On record with its runs, for those who observe them. */

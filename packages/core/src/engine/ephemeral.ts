@@ -1,8 +1,8 @@
-// The recorder of a pure call: facts get their places and are folded, and nothing is kept here.
+// The recorder of a pure call: assigns positions to facts and folds them, but stores nothing.
 import type { Append, AppendResult } from "../host/index.ts";
 import type { Recorder } from "./run-options.ts";
 
-/** `committed` is called with what was appended, for those who keep it. */
+/** Creates the recorder. `committed` is called with each append, for callers that store it. */
 export function ephemeralRecorder(committed?: (batch: Append) => void): Recorder {
 	let seq = 0;
 	return {

@@ -1,5 +1,5 @@
 // A bounded queue between one producer and one consumer (keeps I7). At the limit, adjacent items are joined if possible,
-// so that its size depends on the length of the text and not on how finely it was streamed.
+// so that the queue's size depends on the length of the text and not on how finely it was streamed.
 
 export interface EventQueueOptions<T> {
 	/** From how many waiting items on adjacent ones are joined. Default 1,000. */

@@ -1,8 +1,8 @@
-// Runs let the event loop pass now and then (keeps I8): a model and tools that answer at once never leave the microtask
-// queue, and then no timer fires, no abort arrives and no request is read, however long they work.
-// Those that waited continue one after the other, each as far as it gets: in lockstep, promise by promise, what all of
-// them need on the way would be alive together, and most of the time would go into collecting garbage.
-// One object for all runs that share a clock: what counts is how long the process has worked unbroken.
+// Makes runs yield to the event loop now and then (keeps I8). If a model and its tools answer immediately, a run never
+// leaves the microtask queue: no timer fires, no abort arrives and no request is read for as long as it works. Yielding
+// runs continue one after the other, each as far as it gets. If they advanced in lockstep, promise by promise, their
+// intermediate objects would all be alive at once and most of the time would go into garbage collection. All runs that
+// share a clock share one object, because what counts is how long the process has worked without a break.
 import { type Ports, systemPorts } from "../host/index.ts";
 
 /** Milliseconds of unbroken work after which a run waits for the event loop. */
@@ -78,7 +78,7 @@ export class Fairness {
 
 const systemFairness = new Fairness(systemPorts);
 
-/** That of all runs which take their time from the system, or one of their own for others (keeps I6). */
+/** Returns the object shared by all runs that use the system clock, or a separate one for other clocks (keeps I6). */
 export function fairnessOf({ clock, eventLoop }: Ports): Fairness {
 	const isSystem = clock === systemPorts.clock && eventLoop === systemPorts.eventLoop;
 	return isSystem ? systemFairness : new Fairness({ clock, eventLoop });

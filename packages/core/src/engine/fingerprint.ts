@@ -1,4 +1,4 @@
-// The fingerprint of an agent: the state in which a run was started, so that a resume can detect changes.
+// The fingerprint of an agent when a run starts. A resume compares it to detect changes.
 import type { AgentPart } from "../facts/index.ts";
 import { textHash } from "../facts/index.ts";
 import type { EngineTool } from "../tools/index.ts";
@@ -6,7 +6,7 @@ import type { EngineTool } from "../tools/index.ts";
 /** Parts of a fingerprint, in their order. */
 const parts = ["model", "instructions", "tools"] as const satisfies readonly AgentPart[];
 
-/** 53 bits each of the model, the instructions and the tools, in hexadecimal. */
+/** Returns 53 bits each for the model, the instructions and the tools, in hexadecimal. */
 export function fingerprintOf(
 	modelId: string,
 	system: string | undefined,
@@ -16,7 +16,7 @@ export function fingerprintOf(
 	return [modelId, system ?? "", JSON.stringify(described)].map(textHash).join(".");
 }
 
-/** The difference between two fingerprints; undefined without one. */
+/** Describes the difference between two fingerprints; undefined if one is missing. */
 export function agentChange(before: string, now: string): readonly AgentPart[] | undefined {
 	if (before === now) return undefined;
 	const [old, fresh] = [before.split("."), now.split(".")];

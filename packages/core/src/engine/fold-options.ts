@@ -1,9 +1,9 @@
-// The agent's settings for a fold: how much of a result each of its tools shows to the model, and the strategy's fold.
+// The agent settings that a fold needs: how much of each tool's results the model sees, and the strategy's own fold.
 import type { FoldOptions } from "../facts/index.ts";
 import { shownToModel } from "../tools/index.ts";
 import type { EngineAgent } from "./engine-agent.ts";
 
-/** How a tool's results are cut for the model, by tool name, and the fold of the strategy's own. */
+/** Returns how each tool's results are cut for the model, by tool name, and the strategy's own fold. */
 export function foldOptions(agent: Pick<EngineAgent, "tools" | "decider">): FoldOptions {
 	const { decider } = agent;
 	const evolve = decider.evolve?.bind(decider);

@@ -1,5 +1,5 @@
-// The end of a recorded run with policy around it: the results of `after` and `onError` are recorded before the end
-// (keeps I2), so every projection and every process shows them. A process that dies before that calls them again.
+// Ends a recorded run through policy: the results of `after` and `onError` are recorded before the end (keeps I2), so
+// every projection and every process sees them. If the process dies before that, they are called again.
 import { AssistantMessage, emptyUsage } from "@holdfast/upp";
 import {
 	errorData,
@@ -20,7 +20,7 @@ import { CommitFailed, CutShort, Stopped, Waits } from "./stopped.ts";
 
 const completed: DriveOutcome = { kind: "ended", outcome: "completed" };
 
-/** Ends a run that completed; undefined when an input came in before policy was asked: then the run continues. */
+/** Ends a completed run. Returns undefined if an input arrived before policy was asked; the run then continues. */
 export async function leaveCompleted(run: Run): Promise<DriveOutcome | undefined> {
 	if (!hasNoStepLeft(run)) {
 		await run.inputs.fetch();
@@ -36,7 +36,7 @@ export async function leaveCompleted(run: Run): Promise<DriveOutcome | undefined
 	return end(run, result, changesOf(run, result));
 }
 
-/** Ends a run that something was thrown out of: it completes where `onError` has a result, else it fails. Never rejects. */
+/** Ends a run after an error: the run completes if `onError` returns a result, and fails otherwise. Never rejects. */
 export function recoverOrFail(run: Run, thrown: unknown): Promise<DriveOutcome> {
 	const error = thrown instanceof CutShort ? thrown.cause : thrown;
 	const isOurs = error instanceof Stopped || error instanceof CommitFailed || error instanceof Waits;
@@ -60,7 +60,7 @@ async function recover(run: Run, thrown: unknown): Promise<DriveOutcome> {
 	}
 }
 
-/** A message of a strategy or policy. No model was asked, so it costs nothing. */
+/** Creates a message of a strategy or policy. It costs nothing, because no model was called. */
 export function saidAtTheEnd(run: Run, text: string, tag = "answer"): Fact {
 	const { clock, ids } = run.agent.ports;
 	return {

@@ -1,8 +1,8 @@
-// Records kept in addition to the journal while a run continues: they are committed before any event is emitted (keeps
-// I3).
+// Records kept in addition to the journal while a run is in progress. They are committed before any event is emitted
+// (keeps I3).
 import type { Fact, RunEvent } from "../facts/index.ts";
 
-/** A point of a run worth remembering that has no fact of its own. */
+/** A notable point of a run that has no fact of its own. */
 export interface Mark {
 	readonly phase: "before-model" | "before-child-run" | "child-linked";
 	readonly toolCallId?: string;
@@ -15,7 +15,7 @@ export interface CommittedFact {
 	readonly fact: Fact;
 }
 
-/** Keeps records of one run. A rejection counts as a refused commit: the run is left to be resumed. */
+/** Keeps records of one run. A rejection counts as a refused commit: the run stays open to be resumed. */
 export interface Ledger {
 	/** Facts were committed; their events are emitted when this settles. */
 	committed(facts: readonly CommittedFact[], events: readonly RunEvent[]): Promise<void>;

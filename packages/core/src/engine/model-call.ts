@@ -1,4 +1,4 @@
-// One call of the model: the request goes out, its stream is emitted, its answer comes back as a fact.
+// One model call: sends the request, emits its stream, and returns its answer as a fact.
 import {
 	type AssistantContent,
 	AssistantMessage,
@@ -36,7 +36,7 @@ export interface ModelAnswer {
 	readonly results: readonly Fact[] | undefined;
 }
 
-/** A call that is asked once, and then has its answer or is cut off. */
+/** A model call. It is made once, and then either has its answer or is cut off. */
 export class ModelCall {
 	/** Notes of the attempts that failed before. */
 	readonly retries: Fact[] = [];

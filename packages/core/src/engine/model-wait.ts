@@ -1,5 +1,5 @@
-// A run waits, instead of failing, when the provider of its model asks to slow down or cannot be reached (keeps I3, I8).
-// The wait is a fact: a session occupies no process during it, and any worker asks the model again when it is due.
+// Makes a run wait, instead of failing, if its model's provider asks it to slow down or cannot be reached (keeps I3, I8).
+// The wait is a fact: a session occupies no process during it, and any worker calls the model again when the wait ends.
 import { isUPPError, type UPPError } from "@holdfast/upp";
 import { errorData, modelRetryNote, ofNoSession, type PendingWait } from "../facts/index.ts";
 import { waitUntil } from "./act-without-model.ts";
@@ -7,7 +7,7 @@ import { commit, stepOf } from "./end-run.ts";
 import type { Run } from "./run.ts";
 import { ChildWaits, Waits } from "./stopped.ts";
 
-/** How long, and how often, runs wait for the provider of their model. */
+/** How long, and how often, runs wait for their model's provider. */
 export interface ModelWaitOptions {
 	/** Milliseconds from the first failure on, after which a run fails with the provider's error. Default: a day. */
 	readonly atMostMs?: number;
@@ -22,10 +22,10 @@ export interface ModelWaitOptions {
 	readonly longestMs?: number;
 }
 
-/** The same with every default. */
+/** `ModelWaitOptions` with all defaults filled in. */
 export type ModelWait = Required<ModelWaitOptions>;
 
-/** The failures of a model in a row, none of its answers between. */
+/** Consecutive failures of a model, without an answer between them. */
 export interface ModelFailures {
 	/** When the first was, in milliseconds since the epoch. */
 	readonly since: number;
@@ -49,8 +49,8 @@ export const modelWaitDefaults: ModelWait = {
 };
 
 /**
- * Leaves the run until its model may be asked again, or waits in place if no process could continue it. True: ask the
- * model now. False: the run does not wait for this error.
+ * Leaves the run until its model may be called again, or waits in place if no process could continue it. Returns true to
+ * call the model now, and false if the run does not wait for this error.
  */
 export async function waitForModel(run: Run, step: number, error: unknown): Promise<boolean> {
 	const { modelWait } = run;
@@ -94,8 +94,9 @@ function nextTry(
 }
 
 /**
- * The error with which a call waits for a provider that it asked itself: its run waits with it, and calls its function
- * again when the provider may be asked again. `before` is its last wait. Undefined if the run does not wait for this.
+ * Returns the error that makes a call wait for a provider that it called itself: its run waits with it, and calls its
+ * function again when the provider may be called again. `before` is the call's last wait. Returns undefined if the run
+ * does not wait for this error.
  */
 export function callWaitsForModel(
 	run: Run,

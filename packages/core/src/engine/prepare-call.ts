@@ -1,4 +1,4 @@
-// The first check of one call of a round: it starts, waits, or has its result already (keeps I3).
+// The first check of one call of a round. Afterwards the call starts, waits, or already has its result (keeps I3).
 import { after, type ToolCall } from "@holdfast/upp";
 import type { MaybePromise } from "../host/index.ts";
 import { admitResult } from "./admit-result.ts";
@@ -9,7 +9,7 @@ import { pendingBefore, settingOf } from "./round-end.ts";
 import type { Run } from "./run.ts";
 import { toolOf } from "./tool-of.ts";
 
-/** Checks a call; `cycle` explains why it cannot be ordered among the others. */
+/** Checks a call. `cycle` explains why it cannot be ordered among the others. */
 export function prepareCall(
 	run: Run,
 	each: CallInRound,

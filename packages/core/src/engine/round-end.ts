@@ -1,4 +1,4 @@
-// The end of a round of tool calls: a promise is created only if someone has to wait.
+// The end of a round of tool calls. A promise is created only if a caller has to wait.
 import type { ToolCall } from "@holdfast/upp";
 import type { PendingCall, WaitingChild } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
@@ -7,7 +7,7 @@ import { pendingFact } from "./check-again.ts";
 import type { CallSetting } from "./check-call.ts";
 import type { Run } from "./run.ts";
 
-/** The calls that a round leaves for others to settle: none when it is complete. */
+/** The calls that a round leaves unsettled; none if the round is complete. */
 export interface LeftOver {
 	readonly calls: readonly PendingCall[];
 	readonly children?: readonly WaitingChild[];
@@ -43,7 +43,7 @@ export class RoundEnd {
 	}
 }
 
-/** The calls left once each has its result or waits. */
+/** Returns the calls left over once each call has its result or waits. */
 export function leftOver(run: Run, round: readonly CallInRound[]): LeftOver {
 	const calls: PendingCall[] = [];
 	const children: WaitingChild[] = [];
@@ -58,7 +58,7 @@ export function leftOver(run: Run, round: readonly CallInRound[]): LeftOver {
 	return children.length === 0 ? { calls } : { calls, children };
 }
 
-/** In what circumstances the calls of a run are looked at. */
+/** Returns the context in which a run's calls are checked. */
 export function settingOf({
 	agent,
 	interceptors,
@@ -70,7 +70,7 @@ export function settingOf({
 	return { agent, interceptors, processKey, mayWait, sessionKey, caller };
 }
 
-/** The recorded state of a call that waits, or waited. */
+/** Returns the recorded state of a call that waits or has waited. */
 export function pendingBefore({ state }: Run, { toolCallId }: ToolCall): PendingCall | undefined {
 	const pending = state.run?.pending;
 	if (pending === undefined) return undefined;

@@ -1,5 +1,5 @@
-// The way of a run's facts and deltas through policy (keeps I3, I8). Facts are admitted in the order of their commits,
-// also where an interceptor takes its time; what is held back of deltas is released before the fact they belong to.
+// Passes a run's facts and deltas through policy (keeps I3, I8). Facts are admitted in commit order, even if an
+// interceptor takes time. Deltas that were held back are released before the fact that they belong to.
 import { after } from "@holdfast/upp";
 import { type Fact, modelRetryOf } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";

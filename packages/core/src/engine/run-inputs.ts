@@ -1,4 +1,4 @@
-// Inputs to a running run: accepted at any moment, taken in at its boundaries (keeps I1).
+// Inputs for a run in progress: accepted at any time, and added at the run's boundaries (keeps I1).
 import type { Placement } from "../facts/index.ts";
 import type { StoredInput } from "../host/index.ts";
 import type { Run } from "./run.ts";

@@ -1,8 +1,8 @@
-// The observers' view of each run: its events, and the errors that models threw, unchanged.
+// What observers see of each run: its events, and the errors that models threw, unchanged.
 import type { Caller } from "../caller/index.ts";
 import type { RunEvent } from "../facts/index.ts";
 
-/** A call of a model that failed. */
+/** A model call that failed. */
 export interface FailedModelCall {
 	readonly modelId: string;
 	/** What was thrown. */
@@ -11,7 +11,7 @@ export interface FailedModelCall {
 	readonly retry?: { readonly attempt: number; readonly delayMs: number };
 }
 
-/** Sees one run. Must not throw. */
+/** Observes one run. Must not throw. */
 export interface RunObserver {
 	notify(event: RunEvent): void;
 	modelFailed(call: FailedModelCall): void;
@@ -25,5 +25,5 @@ export interface ObservedRun {
 	readonly caller: Caller | undefined;
 }
 
-/** Called for each run that is driven in this process; undefined: no observer. */
+/** Called for each run that is driven in this process. Return undefined if you do not want to observe the run. */
 export type ObserveRun = (run: ObservedRun) => RunObserver | undefined;

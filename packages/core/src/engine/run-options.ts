@@ -1,4 +1,4 @@
-// The parts of a run: the agent, the destination of its facts, the source of its inputs, and its policy.
+// What a run consists of: the agent, the destination of its facts, the source of its inputs, and its policy.
 import type { Fact, Placement, SessionState, ToolsPending, Watcher } from "../facts/index.ts";
 import type { Append, AppendResult, MaybePromise, StoredInput } from "../host/index.ts";
 import type { Admitting, DrivenStages } from "../policy/index.ts";
@@ -10,7 +10,7 @@ import type { ModelWait } from "./model-wait.ts";
 import type { Run } from "./run.ts";
 import type { RunObserver } from "./run-observer.ts";
 
-/** Where a run's facts go: a session's lease, or nowhere for a pure call. */
+/** The destination of a run's facts: the lease of a session, or nowhere for a pure call. */
 export interface Recorder {
 	append(batch: Append): MaybePromise<AppendResult>;
 	/** Inputs that wait for this run. */
@@ -68,7 +68,7 @@ export interface RunOptions {
 	readonly modelWait?: ModelWait | undefined;
 }
 
-/** Outside answers for the calls of a run while others of the same round run. */
+/** Accepts outside answers for some calls of a run while others of the same round are still running. */
 export interface OutsideAnswers {
 	/** Called when calls are shown that wait, before the fact is committed. Must not throw. */
 	shown(fact: ToolsPending): void;

@@ -1,5 +1,5 @@
-// The watchers of a run. Events reach all of them in one order: an event that one emits in reaction follows the original
-// for each, and everything committed with it (keeps I3, I7).
+// The watchers of a run. Events reach all of them in one order: an event that one watcher emits in reaction follows the
+// original for each of them, and follows everything committed with it (keeps I3, I7).
 import type { BoundaryEvent, RunEvent, Watcher } from "../facts/index.ts";
 
 export class RunWatchers {

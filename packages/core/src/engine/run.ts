@@ -1,4 +1,5 @@
-// A run under way: it commits facts, folds them, notifies watchers, and can be stopped at any moment (keeps I1, I3, I8).
+// A run in progress: it commits facts, folds them, notifies watchers, and can be stopped at any moment (keeps I1, I3,
+// I8).
 import { after, UPPError } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
 import type { BoundaryEvent, BoundaryMark, Entry, Fact, Mutable, RunEvent, Watcher } from "../facts/index.ts";

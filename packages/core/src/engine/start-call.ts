@@ -1,4 +1,4 @@
-// The function of a tool is called, with the time it has (keeps I8).
+// Calls the function of a tool within its time limit (keeps I8).
 import type { MaybePromise } from "../host/index.ts";
 import { type EngineTool, runTool, type ToolOutcome, withinItsTime } from "../tools/index.ts";
 import { CallContext, type ShowsChildren } from "./call-context.ts";
@@ -6,7 +6,7 @@ import type { CallInRound } from "./call-in-round.ts";
 import { withinCall } from "./call-scope.ts";
 import type { Run } from "./run.ts";
 
-/** Starts the function of a call whose start is on record, and gives what it comes to. */
+/** Starts the function of a call whose start is recorded, and returns its outcome. */
 export function startCall(
 	run: Run,
 	step: number,

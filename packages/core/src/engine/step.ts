@@ -1,4 +1,4 @@
-// The boundaries of a turn and its steps: interceptors are asked, and new messages are accepted.
+// The boundaries of a turn and its steps: interceptors are called, and new messages are accepted.
 import {
 	AssistantMessage,
 	createTurn,
@@ -26,7 +26,7 @@ import { untilAnswered } from "./until-answered.ts";
 const manySteps = 100;
 const noneHeld: Fact[] = [];
 
-/** Opens the turn, or closes the step that a crash left without its end. True when the run shall end. */
+/** Opens the turn, or closes the step that a crash left open. Returns true if the run must end. */
 export function beginTurn(run: Run): MaybePromise<boolean> {
 	const state = run.state.run;
 	if (state === undefined) return false;
@@ -57,13 +57,16 @@ function afterTurnStart(run: Run, passed: Promise<unknown> | undefined): MaybePr
 	return run.inputs.any ? run.inputs.take("turn-start").then(() => false) : false;
 }
 
-/** Whether a step is opened without asking anybody. */
+/** Whether a step can be opened without calling interceptors or hooks. */
 export function mayStepAtOnce(run: Run): boolean {
 	const isAsked = run.agent.hooks.onStepStart !== undefined || run.interceptors.stepBefore !== undefined;
 	return !isAsked && !run.inputs.any;
 }
 
-/** Opens the next step, and gives its number. Facts that are held for its first append are committed before anybody is waited for. */
+/**
+ * Opens the next step and returns its number. Facts held for its first append are committed before the run waits for
+ * anything.
+ */
 export function beginStep(run: Run, held: Fact[] = noneHeld): MaybePromise<number> {
 	const step = stepOf(run) + 1;
 	const isAsked = run.agent.hooks.onStepStart !== undefined || run.interceptors.stepBefore !== undefined;
@@ -125,8 +128,8 @@ function warnOfSteps({ agent, runId, sessionKey }: Run): void {
 }
 
 /**
- * Whether a run may end in the append of its answer: nothing is asked about either, and nothing may hold the run between
- * them.
+ * Whether a run may end in the same append as its answer: no hook or interceptor is called about either, and nothing may
+ * pause the run between them.
  */
 export function mayEndAtOnce(run: Run): boolean {
 	const { hooks, output } = run.agent;
@@ -137,7 +140,7 @@ export function mayEndAtOnce(run: Run): boolean {
 	return !isAsked && run.stopReason === undefined && !run.inputs.any && run.passesStepEnd;
 }
 
-/** Emits the end of the step and asks whether to stop. True when the run shall end. */
+/** Emits the end of the step and asks whether to stop. Returns true if the run must end. */
 export function endStep(run: Run): MaybePromise<boolean> {
 	const { onStepEnd, stopCondition } = run.agent.hooks;
 	if (onStepEnd !== undefined || run.interceptors.stepAfter !== undefined) return endStepWithHooks(run);
@@ -161,8 +164,8 @@ async function afterStepEnd(run: Run, passed: Promise<unknown> | undefined): Pro
 }
 
 /**
- * Whether a run has its answer and may begin no step more: what is said to it now is a turn of its own, for it would turn an
- * answered run into one that failed.
+ * Whether a run has its answer and may begin no further step. A new input then becomes a turn of its own, because it
+ * would make the answered run fail.
  */
 export function hasNoStepLeft({ agent, state }: Run): boolean {
 	const { maxSteps } = agent.decider;
@@ -209,19 +212,19 @@ function emitStepEnd(run: Run): Promise<unknown> | undefined {
 	return passed;
 }
 
-/** The turn of a run so far; undefined while the model has not answered. */
+/** Returns the turn of a run so far; undefined until the model has answered. */
 export function turnOf(run: { readonly state: SessionState }): Turn | undefined {
 	const assistant = run.state.run?.assistant;
 	return assistant === undefined ? undefined : turnWith(run.state, assistant);
 }
 
-/** The structured answer of a run, for an agent with an output; undefined until it is valid. */
+/** Returns the structured answer of a run whose agent has an output; undefined until it is valid. */
 export function outputOf({ state }: { readonly state: SessionState }): unknown {
 	const output = state.run?.output;
 	return output?.verdict?.ok === true ? output.value : undefined;
 }
 
-/** The turn of an ended run: with an empty answer if no model was asked. */
+/** Returns the turn of an ended run, with an empty answer if no model was called. */
 export function wholeTurn(run: { readonly state: SessionState }): Turn {
 	return turnOf(run) ?? turnWith(run.state, { message: new AssistantMessage("") });
 }

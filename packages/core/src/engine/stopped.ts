@@ -1,11 +1,11 @@
-// The ways to leave a drive besides its end: asked to stop, refused by the store, or waiting for an outside answer.
+// The ways to leave a drive before the run ends: a requested stop, a refused commit, or a wait for an outside answer.
 import type { AssistantMessage } from "@holdfast/upp";
 import type { Fact, WaitingChild } from "../facts/index.ts";
 
 /** Why a run was asked to stop. `interrupt` ends it; the others leave it open to be resumed. */
 export type StopReason = "interrupt" | "suspend" | "lease-lost" | "kill";
 
-/** Thrown inside the drive when the run was asked to stop. */
+/** Thrown inside the drive if the run was asked to stop. */
 export class Stopped extends Error {
 	readonly reason: StopReason;
 	constructor(reason: StopReason) {
@@ -14,7 +14,7 @@ export class Stopped extends Error {
 	}
 }
 
-/** Thrown inside the drive when the store refused a commit: nothing more can be recorded. */
+/** Thrown inside the drive if the store refused a commit: nothing more can be recorded. */
 export class CommitFailed extends Error {
 	override readonly cause: unknown;
 	constructor(cause: unknown) {
@@ -23,7 +23,7 @@ export class CommitFailed extends Error {
 	}
 }
 
-/** Thrown inside the drive with an error that ends the run: what is to be committed with the end, in one append. */
+/** Thrown inside the drive with an error that ends the run. Carries the facts to commit with the end, in one append. */
 export class CutShort extends Error {
 	override readonly cause: unknown;
 	/** Facts that go before the end. */
@@ -44,7 +44,7 @@ export class CutShort extends Error {
 	}
 }
 
-/** Thrown inside the drive when nothing is left to do until something comes from outside. */
+/** Thrown inside the drive if the run cannot progress until an outside event arrives. */
 export class Waits extends Error {
 	/** Facts to commit before the run is left. */
 	readonly facts: readonly Fact[];
@@ -54,7 +54,10 @@ export class Waits extends Error {
 	}
 }
 
-/** Thrown by a tool whose sub-agent waits: the call waits with it, and its function is called again when the sub-agent continues. */
+/**
+ * Thrown by a tool whose sub-agent waits. The call waits too, and its function is called again when the sub-agent
+ * continues.
+ */
 export class ChildWaits extends Error {
 	readonly child: Omit<WaitingChild, "callId">;
 	/** Ends the sub-agent's work: the run of the call ends first. */
@@ -66,7 +69,7 @@ export class ChildWaits extends Error {
 	}
 }
 
-/** Why the run of this signal was stopped; undefined when it failed, or was not asked to stop. */
+/** Returns why the run of this signal was stopped; undefined if it failed or was not asked to stop. */
 export function stopReasonOf(signal: AbortSignal): StopReason | undefined {
 	return (signal.reason as { stopReason?: StopReason } | undefined)?.stopReason;
 }

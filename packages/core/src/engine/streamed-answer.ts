@@ -1,4 +1,4 @@
-// An answer while it streams: each event reaches the watchers, and the text is kept in case it never finishes.
+// An answer in progress: each event reaches the watchers, and the text is kept in case the answer never finishes.
 import type { AssistantMessage, LLMResponse, LLMStreamResult, StreamEvent } from "@holdfast/upp";
 import { PartialAnswer } from "../facts/index.ts";
 import type { Delta } from "../policy/index.ts";

@@ -1,4 +1,4 @@
-// From what a tool reports of the sub-agent it runs to the trace that stays of it.
+// Derives a compact trace from what a tool reports about the sub-agent that it runs.
 import type { TokenUsage, ToolExecution } from "@holdfast/upp";
 import type { SubagentExecutionTrace, ToolExecutionTrace } from "../state/index.ts";
 import type { SubagentEndEvent, SubagentEvent, SubagentStartEvent } from "../tools/index.ts";
@@ -11,7 +11,7 @@ export function isSubagentEvent(value: unknown): value is SubagentEvent {
 	return event.type === "subagent_start" || event.type === "subagent_event" || event.type === "subagent_end";
 }
 
-/** A tool's execution as traces keep it. */
+/** Converts a tool's execution to its form in traces. */
 export function executionTrace(execution: Partial<ToolExecution> | null): ToolExecutionTrace {
 	const { toolName, toolCallId, arguments: given, result, isError, duration } = execution ?? {};
 	return {

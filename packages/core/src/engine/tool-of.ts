@@ -1,9 +1,10 @@
-// The tool of a call: the agent's own, or for a tool of the provider's that asks first, one whose run is its permission.
+// Finds the tool of a call. A provider's own tool that requires approval is represented by a tool whose run grants the
+// permission.
 import type { ToolCall } from "@holdfast/upp";
 import { type EngineTool, normaliseTools } from "../tools/index.ts";
 import type { EngineAgent } from "./engine-agent.ts";
 
-/** The tool of a call; undefined where the agent has none of that name. */
+/** Returns the tool of a call; undefined if the agent has no tool of that name. */
 export function toolOf(agent: Pick<EngineAgent, "tools">, call: ToolCall): EngineTool | undefined {
 	return call.approvalId === undefined ? agent.tools.get(call.toolName) : asking(call.toolName);
 }

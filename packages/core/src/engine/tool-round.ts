@@ -1,5 +1,5 @@
-// The tool calls of one answer: checked, started in order or side by side, settled as they finish (keeps I3, I8).
-// One round is one step's calls; after a crash the same round continues with what the journal holds of it.
+// The tool calls of one answer: checked, started in order or concurrently, and settled as they finish (keeps I3, I8). One
+// round holds one step's calls. After a crash, the same round continues from what the journal holds of it.
 import { after } from "@holdfast/upp";
 import type { CallState, Fact, ToolCallOutcome, ToolSettled } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";

@@ -5,7 +5,7 @@ import { type PlanStep, type PlanStepChange, withStepStatus } from "../state/ind
 import type { KnownTool, KnownTools } from "../tools/index.ts";
 import { isSubagentEvent } from "./subagent-events.ts";
 
-/** Kinds of agent-level events. */
+/** Kinds of agent events. */
 export type UAPEventType =
 	| "step_start"
 	| "step_end"
@@ -16,7 +16,7 @@ export type UAPEventType =
 	| "subagent_event"
 	| "subagent_end";
 
-/** An event at the level of the agent. */
+/** An event at agent level. */
 export interface UAPEvent {
 	readonly type: UAPEventType;
 	readonly step: number;
@@ -24,7 +24,7 @@ export interface UAPEvent {
 	readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** The results of a step, as the event `observation` has them. */
+/** The results of a step, as contained in the event `observation`. */
 export type ObservedResult<Tool extends KnownTool = KnownTool> = Tool extends KnownTool
 	? {
 			readonly toolCallId: string;
@@ -47,12 +47,12 @@ type TypedUAPEvent<Tool extends KnownTool> = string extends Tool["name"]
 					readonly data: { readonly results: readonly ObservedResult<Tool>[] };
 			  });
 
-/** One event of `agent.stream()`: of the agent, or of the model as its provider sent it. */
+/** One event of `agent.stream()`: either an agent event, or a model event as its provider sent it. */
 export type AgentStreamEvent<Tools = unknown> =
 	| { readonly source: "uap"; readonly uap: TypedUAPEvent<KnownTools<Tools>>; readonly upp?: never }
 	| { readonly source: "upp"; readonly upp: StreamEvent; readonly uap?: never };
 
-/** Projects run events, in order, and gives each event of `agent.stream()` to `push`. */
+/** Projects run events, in order, and passes each event of `agent.stream()` to `push`. */
 export function uapProjection(
 	agentId: string,
 	push: (event: AgentStreamEvent) => void,

@@ -1,11 +1,14 @@
-// Why a commit was refused: facts that cannot be written are the fault of who handed their content in, and fail the run; all
-// else is the store's, and leaves the run to be resumed.
+// Explains why a commit was refused. If facts cannot be serialized, whoever supplied their content is at fault and the
+// run fails; any other refusal is the store's, and leaves the run to be resumed.
 import { HoldfastError, isHoldfastError } from "@holdfast/upp";
 import { encodeFact } from "../facts/index.ts";
 import type { Append } from "../host/index.ts";
 import { CommitFailed } from "./stopped.ts";
 
-/** Throws what a refused commit comes to. Looked at only then: stores write facts down themselves. */
+/**
+ * Throws the error that a refused commit results in. Facts are examined only after a refusal, because stores serialize
+ * them themselves.
+ */
 export function refusedCommit({ facts, chunks = [] }: Append, refusal: unknown): never {
 	for (const fact of facts) check(fact.kind, () => encodeFact(fact));
 	for (const { event } of chunks) check("what the model said", () => JSON.stringify(event));
@@ -13,7 +16,7 @@ export function refusedCommit({ facts, chunks = [] }: Append, refusal: unknown):
 	throw new CommitFailed(refusal);
 }
 
-/** Whether a store refused content because of its size: it would refuse it again. */
+/** Whether a store refused content because of its size, and so would refuse it again. */
 export function isTooLarge(error: unknown): boolean {
 	return isHoldfastError(error) && error.code === "value_too_large";
 }

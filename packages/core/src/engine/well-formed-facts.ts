@@ -1,5 +1,5 @@
-// Makes the text of facts well-formed where they are committed. Of the facts that every run commits, only the members that
-// hold text from outside are checked; facts of other kinds are checked whole.
+// Makes the text of facts well-formed when they are committed. For the facts that every run commits, only the members
+// that hold outside text are checked; facts of other kinds are checked completely.
 import { type AnyMessage, type Message, type TokenUsage, type ToolCall, wellFormed } from "@holdfast/upp";
 import type { Fact } from "../facts/index.ts";
 
@@ -33,7 +33,7 @@ type Unlisted = {
 /** Fails to compile where a fact has a member that neither list names: `isWellFormed` has to check it, or it is ours. */
 true satisfies [Unlisted] extends [never] ? true : Unlisted;
 
-/** The facts with `U+FFFD` in place of each lone surrogate; the same list if there is none. */
+/** Returns the facts with `U+FFFD` in place of each lone surrogate; the same list if there is none. */
 export function wellFormedFacts(facts: readonly Fact[]): readonly Fact[] {
 	for (const fact of facts) if (!isWellFormed(fact)) return wellFormed(facts);
 	return facts;
