@@ -1,5 +1,5 @@
-// One request on its way through a route: who makes it, what it asks, and what a route may do about it. Routes use this
-// and nothing else of the server.
+// One request on its way through a route: its caller, its input, and what a route may do with it. Routes use this and
+// nothing else of the server.
 import { HoldfastTypeError } from "@holdfast/upp";
 import { HoldfastError } from "holdfast";
 import type { LoggedEvent } from "holdfast/execute";
@@ -22,17 +22,17 @@ import {
 	watchNew,
 } from "./streams/index.ts";
 
-/** A platform's information about and control over the connection of a request. */
+/** What a platform reports about the connection of a request, and how to control it. */
 export interface Connection {
-	/** Address of the peer. Where the platform does not report it, failed attempts to authenticate are not limited. */
+	/** Address of the peer. If the platform does not report it, failed authentication attempts are not limited. */
 	readonly address?: string | undefined;
-	/** Writes a stream by itself, after the head of the answer, instead of taking it as the answer's body. */
+	/** Writes a stream itself, after the head of the response, instead of using it as the response body. */
 	readonly carry?: (stream: EventStreamOptions) => void;
-	/** Set where the request asks for a WebSocket: writes a stream to it, a message for each piece. */
+	/** Set if the request asks for a WebSocket: writes a stream to it, one message per piece. */
 	readonly upgrade?: (stream: EventStreamOptions) => void;
 }
 
-/** A session's events in the shape of another protocol. */
+/** Projects a session's events to another protocol. */
 export interface Projection extends Omit<ProjectionOptions, "caller" | "sent" | "failed"> {
 	/** Headers in addition to those of every stream. */
 	readonly headers?: Readonly<Record<string, string>>;
@@ -48,13 +48,13 @@ export interface Notes {
 /** A request on its way through a route. */
 export class Exchange {
 	readonly request: Request;
-	/** Who makes it. */
+	/** The caller of the request. */
 	readonly caller: ServedCaller;
 	readonly notes: Notes = {};
 	readonly #parts: Parts;
 	readonly #connection: Connection;
 	readonly #parameters: Readonly<Record<string, string>>;
-	/** Gives back this request's slot among the tenant's streams. */
+	/** Returns this request's slot among the tenant's streams. */
 	#leave: ReleaseSlot | undefined;
 
 	constructor(
@@ -71,35 +71,35 @@ export class Exchange {
 		this.#parameters = parameters;
 	}
 
-	/** Whose request it is. */
+	/** The tenant of the caller. */
 	get tenant(): string {
 		return this.caller.tenant;
 	}
 
 	/**
-	 * Whether who asks is known, or can only be on this machine: callers are authenticated, or the server answers to loopback
-	 * names alone.
+	 * Whether the caller is known or must be on this machine: callers are authenticated, or the server answers to
+	 * loopback names only.
 	 */
 	get isProtected(): boolean {
 		return this.#parts.options.isProtected;
 	}
 
-	/** The sessions. Requests are made on behalf of `caller`. */
+	/** The session service. Requests are made on behalf of `caller`. */
 	get service(): SessionService {
 		return this.#parts.service;
 	}
 
-	/** A parameter of the path. */
+	/** Returns a parameter of the path. */
 	parameter(name: string): string | undefined {
 		return this.#parameters[name];
 	}
 
-	/** A parameter of the query. */
+	/** Returns a parameter of the query. */
 	query(name: string): string | undefined {
 		return new URL(this.request.url).searchParams.get(name) ?? undefined;
 	}
 
-	/** The JSON object of the body, within the limits. */
+	/** Reads the JSON object of the body, within the limits. */
 	readJson(): Promise<JsonObject> {
 		return readJsonObject(this.request, this.#bodyRules);
 	}
@@ -118,9 +118,8 @@ export class Exchange {
 	}
 
 	/**
-	 * Asks for a run, and reserves a slot for its stream. When it settles the run is durable, and counted until
-	 * it ends.
-	 * @throws HoldfastError `rate_limited`, `shutting_down`, and what the service says.
+	 * Requests a run and reserves a slot for its stream. When it resolves, the run is durable and counts until it ends.
+	 * @throws HoldfastError `rate_limited`, `shutting_down`, and the errors of the service.
 	 */
 	async submit(
 		sessionId: string,
@@ -147,7 +146,7 @@ export class Exchange {
 		return submitted;
 	}
 
-	/** Streams the execution that was submitted, up to its end. */
+	/** Streams the submitted execution up to its end. */
 	async streamRun(submitted: Submitted): Promise<Response> {
 		const end = await this.endOf(submitted);
 		const { sessionId, after, attached, begun } = submitted;
@@ -165,15 +164,15 @@ export class Exchange {
 	}
 
 	/**
-	 * The end of a request whose answers tasks in the background have: the session emits nothing of what comes of them, so it
-	 * ends at once. Undefined for other requests.
+	 * Returns the end of a request whose answers went to background tasks: the session emits nothing about their outcome,
+	 * so the stream ends at once. Undefined for other requests.
 	 */
 	async endOf({ sessionId, after, inBackground }: Submitted): Promise<LoggedEvent | undefined> {
 		if (inBackground !== true) return undefined;
 		const info = await this.service.get(this.caller, sessionId);
 		const { pendingToolCalls, backgroundToolCalls } = info ?? {};
 		const background = backgroundToolCalls === undefined ? {} : { backgroundToolCalls };
-		// The session's own run may wait as before.
+		// The session's own run may still wait.
 		const own =
 			info?.status === "awaiting_tool_execution" && pendingToolCalls !== undefined
 				? { status: info.status, pendingToolCalls }
@@ -181,13 +180,13 @@ export class Exchange {
 		return { id: after, event: { type: "execute_complete", ...own, ...background } };
 	}
 
-	/** A stream that has ended already. */
+	/** Returns a stream that has already ended. */
 	closed(sessionId: string, text: string, headers: Readonly<Record<string, string>> = {}): Response {
 		return new Response(text, { headers: { ...streamHeaders(sessionId), ...headers } });
 	}
 
 	/**
-	 * Deletes a session. Its watchers receive everything up to the deletion, and no one receives it afterwards.
+	 * Deletes a session. Its watchers receive everything up to the deletion and nothing after it.
 	 * @throws HoldfastError `session_not_found`.
 	 */
 	async delete(sessionId: string): Promise<void> {
@@ -196,9 +195,9 @@ export class Exchange {
 	}
 
 	/**
-	 * Streams the execution that was submitted in the shape of another protocol: `projectionOf` makes it of the id after which
-	 * the execution begins. While its message waits for another run, the stream is silent.
-	 * @throws HoldfastError `rate_limited`, and what `streamAs` says.
+	 * Streams the submitted execution in another protocol: `projectionOf` creates the projection from the id after which
+	 * the execution starts. While its message waits for another run, the stream is silent.
+	 * @throws HoldfastError `rate_limited`, and the errors of `streamAs`.
 	 */
 	async streamRunAs(
 		{ sessionId, after, begun }: Submitted,
@@ -227,7 +226,7 @@ export class Exchange {
 	}
 
 	/**
-	 * Streams a session's events in the shape of another protocol.
+	 * Streams a session's events in another protocol.
 	 * @throws HoldfastError `session_not_found`, `invalid_event_id`, `events_expired`, `rate_limited`.
 	 */
 	async streamAs(projection: Projection): Promise<Response> {
@@ -236,7 +235,7 @@ export class Exchange {
 	}
 
 	/**
-	 * Streams what a source has, as server-sent events with heartbeats.
+	 * Streams a source as server-sent events with heartbeats.
 	 * @throws HoldfastError `rate_limited`.
 	 */
 	stream(sessionId: string, start: StartSource, headers: Readonly<Record<string, string>> = {}): Response {
@@ -247,15 +246,15 @@ export class Exchange {
 		});
 	}
 
-	/** Whether the request asks for a WebSocket, on a platform that has them. */
+	/** Whether the request asks for a WebSocket, on a platform that supports them. */
 	get wantsWebSocket(): boolean {
 		return this.#connection.upgrade !== undefined;
 	}
 
 	/**
-	 * Sends the output of a source over the WebSocket that the request asks for: one text message for each piece.
-	 * Incoming messages are ignored. The response is not sent.
-	 * @throws HoldfastError `rate_limited`; `invalid_argument` if the request does not ask for one.
+	 * Sends a source over the requested WebSocket: one text message per piece. Incoming messages are ignored. The
+	 * response is not sent.
+	 * @throws HoldfastError `rate_limited`; `invalid_argument` if the request does not ask for a WebSocket.
 	 */
 	webSocket(sessionId: string, start: StartSource): Response {
 		const { upgrade } = this.#connection;
@@ -265,7 +264,7 @@ export class Exchange {
 		return new Response(null);
 	}
 
-	/** A stream that has its place, and is logged when it ends. */
+	/** Opens a stream that has its slot and is logged when it ends. */
 	#open(sessionId: string, start: StartSource): EventStreamOptions {
 		const { streams, metrics } = this.#parts;
 		const leave = this.#takePlace();
@@ -289,11 +288,11 @@ export class Exchange {
 	}
 
 	/**
-	 * The id a watcher has seen last: what the header `Last-Event-ID` says, else `?after=`.
+	 * Returns the id that a watcher has seen last: from the header `Last-Event-ID`, else from `?after=`.
 	 * @throws HoldfastError `invalid_event_id`.
 	 */
 	lastEventId(): string | undefined {
-		// A browser that reconnects sends the header to the address it was first given, which may hold an older id.
+		// A browser that reconnects sends the header to the original URL, which may contain an older id.
 		const given = this.request.headers.get("last-event-id") || this.query("after") || undefined;
 		if (given === undefined || looksLikeEventId(given)) return given;
 		throw new HoldfastError(
@@ -302,7 +301,7 @@ export class Exchange {
 		);
 	}
 
-	/** The request is answered without a stream: gives back what was kept for one. */
+	/** Returns the slot reserved for a stream, because the request was answered without one. */
 	answered(): void {
 		this.#leave?.();
 	}
@@ -317,7 +316,7 @@ export class Exchange {
 		});
 	}
 
-	/** A run counts until it has ended, also one that waits for another one. */
+	/** A run counts until it has ended, even while it waits for another run. */
 	#releaseAtEnd(
 		{ sessionId, after, attached, begun, over, inBackground }: Submitted,
 		release: ReleaseSlot,
@@ -357,7 +356,7 @@ function streamHeaders(sessionId: string): Readonly<Record<string, string>> {
 	return {
 		"content-type": "text/event-stream",
 		"cache-control": "no-cache",
-		// A proxy that gathers answers would hold events back.
+		// A proxy that buffers responses would hold events back.
 		"x-accel-buffering": "no",
 		"x-session-id": sessionId,
 	};

@@ -1,5 +1,5 @@
-// A fetch handler over a session service: it admits or refuses a request, finds its route, answers, logs and counts. It
-// checks host and origin first, then the identity, then the rate; until then no body is read and no model called (I7,
+// A fetch handler over a session service: it admits or refuses a request, finds its route, responds, logs and counts. It
+// checks host and origin first, then the identity, then the rate; until then it reads no body and calls no model (I7,
 // I9).
 
 import { HoldfastError } from "holdfast";
@@ -21,11 +21,11 @@ export interface Handler {
 	/** Answers new POSTs with 503 `shutting_down` from now on; what runs continues. */
 	readonly drain: () => void;
 	/**
-	 * Ends all streams, so that watchers come back to another server; they have `graceMs` to take what is there already.
-	 * Closes no sessions.
+	 * Ends all streams, so that watchers reconnect to another server; they have `graceMs` to receive what is already
+	 * available. Does not close sessions.
 	 */
 	readonly close: (graceMs?: number) => Promise<void>;
-	/** Whether callers are authenticated; a server that others can reach checks it. */
+	/** Whether callers are authenticated; required of a server that other machines can reach. */
 	readonly isAuthenticated: boolean;
 }
 
@@ -38,12 +38,12 @@ interface Visit {
 	caller: ServedCaller | undefined;
 	route: string;
 	exchange: Exchange | undefined;
-	/** Statuses of codes that are the route's own. */
+	/** Statuses of the codes that are the route's own. */
 	statuses: Readonly<Record<string, number>> | undefined;
 	code: string | undefined;
 }
 
-/** Every caller when there is no authentication. */
+/** The caller of every request if there is no authentication. */
 const anybody: ServedCaller = { tenant: "default" };
 
 /**
@@ -112,10 +112,10 @@ export function createHandler(given: HandlerOptions): Handler {
 
 type Environment = { Bindings: { visit: Visit } };
 
-/** Mounts the table, and answers what is not in it. */
+/** Mounts the routes, and answers requests that match none of them. */
 function mount(routes: readonly Route[], parts: Parts): Hono<Environment> {
 	const app = new Hono<Environment>();
-	// In any order of the table: a catch-all route never takes a request from a named one.
+	// The order of the table does not matter: a catch-all route never takes a request from a named one.
 	const isForAll = ({ path }: Route): boolean => path.endsWith("*");
 	for (const route of [...routes.filter((each) => !isForAll(each)), ...routes.filter(isForAll)]) {
 		app.on(route.method, route.path, (context) => {
@@ -177,11 +177,11 @@ function answerError(error: unknown, visit: Visit, parts: Parts): Response {
 	return refuse(refusal);
 }
 
-/** Counts and logs a request, or has its stream do so when it ends. */
+/** Counts and logs a request, or lets its stream do so when it ends. */
 function conclude(visit: Visit, status: number, { metrics, options }: Parts): void {
 	const { request, route, caller, exchange, code, time, startedAt } = visit;
 	metrics.countRequest(route, request.method, status);
-	// Made here, so that a stream that stays open keeps these few words and not its request.
+	// Created here, so that an open stream retains these few strings and not its request.
 	const sessionId = exchange?.notes.sessionId;
 	const entry = {
 		type: "request",

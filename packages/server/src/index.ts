@@ -1,4 +1,4 @@
-// The door: HTTP for sessions.
+// Entry point: HTTP for sessions.
 export type { Authenticate } from "./access/authenticate.ts";
 export type { FailedAttempts } from "./access/failed-attempts.ts";
 export type { RateLimit } from "./access/rate-limit.ts";

@@ -1,5 +1,5 @@
-// Puts a fetch handler on Node's HTTP server through Hono's adapter. Requests that never reach the handler, because
-// they are no HTTP or name no host, get an answer with a code as well.
+// Puts a fetch handler on Node's HTTP server through Hono's adapter. Requests that never reach the handler, because they
+// are not valid HTTP or name no host, also get a response with a code.
 import {
 	createServer,
 	type Server as HttpServer,
@@ -17,39 +17,42 @@ import { EventStream, type EventStreamOptions } from "./streams/index.ts";
 
 /** Where to listen. */
 export interface ListenOptions {
-	/** TCP port; 0 takes a free one. Default 4280. */
+	/** TCP port; 0 picks a free one. Default 4280. */
 	readonly port?: number;
 	/**
 	 * Name or address to listen on. `0.0.0.0` lets other machines in and needs authentication. Default `127.0.0.1`: this
 	 * machine only.
 	 */
 	readonly hostname?: string;
-	/** Connections at once; more are closed at once. Each costs about 11 KB while it is idle. Default: no limit of its own. */
+	/**
+	 * Maximum number of simultaneous connections; further ones are closed at once. Each costs about 11 KB while it is
+	 * idle. Default: no limit.
+	 */
 	readonly maxConnections?: number;
 }
 
-/** A server that listens. */
+/** A listening server. */
 export interface NodeListener {
 	readonly port: number;
 	readonly hostname: string;
-	/** Takes no more connections; settles when the last one is closed, which is forced after `graceMs`. */
+	/** Accepts no new connections; resolves when the last one is closed, which is forced after `graceMs`. */
 	close(graceMs: number): Promise<void>;
 }
 
 /**
- * Connections that may wait to be accepted, as far as the system allows as many. With Node's 511, clients that come at once
- * (all followers, after a server was restarted) find their connections reset while the process is busy.
+ * Connections that may wait to be accepted, as far as the system allows that many. With Node's 511, clients that connect
+ * at once (all followers, after a server restart) find their connections reset while the process is busy.
  */
 const backlog = 4_096;
 
-/** Milliseconds that a client which still sends has to read its answer. */
+/** Milliseconds that a client that is still sending has to read its response. */
 const answeredMs = 2_000;
 
 /** Milliseconds that the head of a stream waits for its first piece: one packet costs less than two. */
 const headPatience = 50;
 
-// Where something has replaced the global Response, as Hono's adapter does by default, the adapter would write this one from a
-// cache, although the answer is under way. Reading its body empties the cache.
+// If something has replaced the global Response, as Hono's adapter does by default, the adapter would write this response
+// from a cache although it has already been sent. Reading its body empties the cache.
 void RESPONSE_ALREADY_SENT.body;
 
 type Fetch = (request: Request, connection: Connection) => Promise<Response>;
@@ -76,11 +79,11 @@ export async function listenOnNode(
 		},
 		{ overrideGlobalObjects: false, errorHandler: () => refuse(refusalOf(notUnderstood())) },
 	);
-	// The adapter answers a request without a Host header, with a code.
+	// The handler below answers a request without a Host header with a code.
 	const server = createServer(
 		{ requireHostHeader: false, shouldUpgradeCallback: isForWebSocket },
 		(incoming: IncomingMessage, outgoing) => {
-			// A connection that breaks while it is read or written is the client's affair.
+			// A connection that breaks while it is read or written is the client's problem.
 			incoming.on("error", () => {});
 			outgoing.on("error", () => {});
 			outgoing.once("finish", () => cutOffSoon(incoming));
@@ -109,10 +112,10 @@ export async function listenOnNode(
 	};
 }
 
-/** Writes a stream straight to the socket: a body of web streams would cost each reader as much again. */
+/** Writes a stream straight to the socket: a body of web streams would double the cost per reader. */
 function carry(options: EventStreamOptions, response: Response, outgoing: ServerResponse): Response {
 	outgoing.writeHead(response.status, Object.fromEntries(response.headers));
-	// The head goes out with the first piece where that comes soon, else by itself.
+	// The head is sent with the first piece if that comes soon, else alone.
 	const headAlone = setTimeout(() => outgoing.flushHeaders(), headPatience);
 	const ready = (): void => stream.ready();
 	const stream = new EventStream(options, {
@@ -128,7 +131,7 @@ function carry(options: EventStreamOptions, response: Response, outgoing: Server
 		},
 		cut() {
 			clearTimeout(headAlone);
-			// Without a head, the client could not tell a stream that broke off from a server that failed.
+			// Without a head, the client could not distinguish a broken stream from a failed server.
 			outgoing.flushHeaders();
 			outgoing.destroy();
 		},
@@ -139,12 +142,12 @@ function carry(options: EventStreamOptions, response: Response, outgoing: Server
 	return RESPONSE_ALREADY_SENT;
 }
 
-/** Other protocols that a client offers to speak are passed over: it gets its answer in this one. */
+/** Other upgrade protocols that a client offers are ignored: it gets an HTTP response. */
 function isForWebSocket({ headers }: IncomingMessage): boolean {
 	return headers.upgrade?.toLowerCase() === "websocket";
 }
 
-/** Headers that a request may have only once: with two, a proxy could use one and this server the other. */
+/** Headers that a request may have only once: given two, a proxy could use one and this server the other. */
 const single: ReadonlySet<string> = new Set(["host", "authorization", "origin", "content-type"]);
 
 function isAmbiguous({ rawHeaders }: IncomingMessage): boolean {
@@ -194,7 +197,7 @@ function closeServer(server: HttpServer, webSockets: WebSockets, graceMs: number
 			webSockets.close();
 			server.closeAllConnections();
 		}, graceMs);
-		// A connection that is kept alive counts as busy until its last answer is all out.
+		// A kept-alive connection counts as busy until its last response is fully sent.
 		const sweep = setInterval(() => server.closeIdleConnections(), 20);
 		server.close(() => {
 			clearTimeout(timer);
@@ -204,7 +207,7 @@ function closeServer(server: HttpServer, webSockets: WebSockets, graceMs: number
 	});
 }
 
-/** Statuses of what Node refuses by itself. */
+/** Statuses of requests that Node itself refuses. */
 const statusLines: Readonly<Record<string, string>> = {
 	HPE_HEADER_OVERFLOW: "431 Request Header Fields Too Large",
 	ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",

@@ -1,5 +1,5 @@
-// Streams over WebSockets on Node. Such a request passes the same checks as every other: a refusal is an HTTP response,
-// and never opens a socket.
+// Streams over WebSockets on Node. Such a request passes the same checks as every other one: a refusal is an HTTP
+// response and never opens a socket.
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
@@ -8,7 +8,7 @@ import { EventStream, type EventStreamOptions, heartbeat } from "./streams/index
 
 /** Bytes that may wait in a socket before the stream waits for it. */
 const mostWaiting = 256 * 1024;
-/** Bytes that the other side may say at a time: nothing of it is read. */
+/** Maximum size in bytes of a message from the client: none of it is read. */
 const mostSaid = 1_024;
 
 type Fetch = (request: Request, connection: Connection) => Promise<Response>;
@@ -24,7 +24,7 @@ export class WebSockets {
 
 	/** Answers a request to upgrade a connection. Never rejects. */
 	async upgrade(incoming: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-		// A connection that breaks is the client's affair.
+		// A connection that breaks is the client's problem.
 		socket.on("error", () => socket.destroy());
 		try {
 			let stream: EventStreamOptions | undefined;
@@ -47,7 +47,7 @@ export class WebSockets {
 
 	#open(stream: EventStreamOptions, incoming: IncomingMessage, socket: Duplex, head: Buffer): void {
 		let isOpen = false;
-		// A handshake that is no such thing is answered by the library, which closes the connection then.
+		// The library answers an invalid handshake and then closes the connection.
 		const given = (): void => {
 			if (!isOpen) stream.ended("left", 0);
 		};
@@ -94,7 +94,7 @@ function requestOf(incoming: IncomingMessage): Request {
 
 async function refuseUpgrade(socket: Duplex, response: Response): Promise<void> {
 	const body = Buffer.from(await response.arrayBuffer());
-	// A response without a stream does not answer a request for one.
+	// A response without a stream is no answer to a WebSocket request.
 	const status = response.ok ? 426 : response.status;
 	const lines = [`HTTP/1.1 ${status} Refused`, "connection: close", `content-length: ${body.length}`];
 	for (const [name, value] of response.headers)

@@ -16,15 +16,15 @@ import type { Route } from "./http/index.ts";
 import type { SessionService } from "./service/index.ts";
 import type { RequestLogEntry } from "./telemetry/index.ts";
 
-/** What `createHandler` takes. */
+/** Options of `createHandler`. */
 export interface HandlerOptions {
-	/** The sessions: what `sessionService()` returns. Default: none, where `routes` serve something else. */
+	/** The session service, from `sessionService()`. Default: none, if `routes` serve something else. */
 	readonly service?: SessionService;
 	/**
-	 * Authenticates a request: returns `{ tenant, user?, claims? }`, or undefined, which answers 401. Tenants do not see each
-	 * other's sessions, nor do users (`sessionsOf` of the service). It is on record with each run that the request asks for, and
-	 * reaches tools, approvals, hooks and logs. Called for every request, so it should be quick. Default: everybody is the
-	 * tenant `default`.
+	 * Authenticates a request: returns `{ tenant, user?, claims? }`, or undefined, which answers 401. Tenants do not see
+	 * each other's sessions, nor do users (`sessionsOf` of the service). Holdfast records the caller with each run that
+	 * the request starts, and passes it to tools, approvals, hooks and logs. Called for every request, so it should be
+	 * quick. Default: every caller is the tenant `default`.
 	 */
 	readonly authenticate?: Authenticate;
 	/**
@@ -41,19 +41,19 @@ export interface HandlerOptions {
 	 */
 	readonly failedAttempts?: FailedAttempts | "unlimited";
 	/**
-	 * Header in which a proxy before this server says who calls: `X-Real-IP`, or `X-Forwarded-For`, whose last address
-	 * counts. Only where all requests pass the proxy, since others could say anything. Default: none,
-	 * the address of the connection counts.
+	 * Header in which a proxy in front of this server passes the client's address: `X-Real-IP`, or `X-Forwarded-For`,
+	 * whose last address counts. Set it only if all requests pass through the proxy, because other clients could send any
+	 * address. Default: none, the address of the connection counts.
 	 */
 	readonly peerHeader?: string;
 	/**
-	 * Answers everybody, also on an address that others reach. Only for a server whose proxy authenticates.
-	 * Default `false`: without authentication only loopback is served.
+	 * Answers every caller, even on an address that other machines can reach. Only for a server whose proxy
+	 * authenticates. Default `false`: without authentication, the server is available on loopback only.
 	 */
 	readonly allowUnauthenticated?: boolean;
 	/**
 	 * Host names without a port that this server answers to, in addition to loopback names. Default: with authentication
-	 * every name, without it loopback names only, against DNS rebinding.
+	 * every name; without it loopback names only, to prevent DNS rebinding.
 	 */
 	readonly allowedHosts?: readonly string[];
 	/**
@@ -66,36 +66,45 @@ export interface HandlerOptions {
 	 * server to all scripts of that origin. Default: none but the server's own.
 	 */
 	readonly cors?: readonly string[];
-	/** Bytes a request's body may have. More lets larger files in and costs memory a request. Default 4 MiB. */
+	/**
+	 * Maximum size of a request body in bytes. A higher value allows larger files and costs memory per request. Default 4
+	 * MiB.
+	 */
 	readonly maxBodyBytes?: number;
 	/**
-	 * Milliseconds of silence on a stream after which a comment line is sent. Less keeps stricter proxies from cutting
-	 * and costs a packet a stream each time. A reader that takes nothing for four times as long is disconnected.
-	 * Default 15,000.
+	 * Milliseconds of silence on a stream after which a comment line is sent. A lower value keeps stricter proxies from
+	 * closing the stream, and costs one packet per stream each time. A reader that takes nothing for four times as long
+	 * is disconnected. Default 15,000.
 	 */
 	readonly heartbeatMs?: number;
 	/**
-	 * Bytes buffered for one reader of a stream that is slower than its run; beyond them it reads from the sessions'
-	 * store at its own pace, and a reader that has stopped is disconnected after five seconds. So is one with as much
-	 * waiting of a large record, when 64 times as much waits for all readers. A higher value saves reads and costs memory
-	 * per session. Default 1 MiB.
+	 * Bytes buffered for one reader of a stream that is slower than its run. Beyond them it reads from the session store
+	 * at its own pace, and a reader that has stopped is disconnected after five seconds. So is a reader with as much of a
+	 * large record waiting, if 64 times as much waits for all readers. A higher value saves reads and costs memory per
+	 * session. Default 1 MiB.
 	 */
 	readonly maxBufferedBytes?: number;
-	/** Requests a tenant may make in a window; more answer 429. Counted in this process. Default: no limit. */
+	/** Requests a tenant may make in a window; further ones answer 429. Counted in this process. Default: no limit. */
 	readonly rateLimit?: RateLimit;
-	/** Runs a tenant may have under way that came in here; more answer 429. Default: no limit. */
+	/**
+	 * Maximum number of a tenant's runs in flight that arrived at this server; further ones answer 429. Default: no
+	 * limit.
+	 */
 	readonly maxConcurrentRuns?: number;
 	/**
-	 * The number of open streams of a tenant; further ones answer 429, and a run is refused before it is accepted. A
-	 * stream whose reader has stopped keeps its largest record in memory until it is closed. `"unlimited"` leaves it to a
-	 * proxy in front of the server. Counted in this process. Default 1,000.
+	 * Maximum number of a tenant's open streams; further ones answer 429, and a run is refused before it is accepted. A
+	 * stream whose reader has stopped keeps its largest record in memory until it is closed. `"unlimited"` leaves the
+	 * limit to a proxy in front of the server. Counted in this process. Default 1,000.
 	 */
 	readonly maxStreams?: number | "unlimited";
-	/** Called with every request and with errors whose details callers do not get; must not throw. Default: nothing is logged. */
+	/**
+	 * Called with every request, and with errors whose details callers do not get. It must not throw. Default: nothing is
+	 * logged.
+	 */
 	readonly log?: (entry: RequestLogEntry) => void;
 	/**
-	 * Numbers of the store behind `routes`, for `/metrics`: `host.stats` of a host that has a queue. Default: those of the
-	 * store of `service`.
+	 * Numbers of the store behind `routes`, for `/metrics`: `host.stats` of a host that has a queue. Default: those of
+	 * the store of `service`.
 	 */
 	readonly storeStats?: () => Promise<StoreStats>;
 	/** Routes in addition to the server's own; they share its authentication, limits, streams and OpenAPI document. */
@@ -104,11 +113,11 @@ export interface HandlerOptions {
 
 /** The options as the handler uses them. */
 export interface ResolvedOptions {
-	/** Undefined where there are no sessions. */
+	/** Undefined if there are no sessions. */
 	readonly service: SessionService | undefined;
-	/** Undefined where everybody is let in. */
+	/** Undefined if every caller is accepted. */
 	readonly authenticator: Authenticator | undefined;
-	/** Whether callers are authenticated, or only loopback names are answered to. */
+	/** Whether callers are authenticated, or the server answers to loopback names only. */
 	readonly isProtected: boolean;
 	/** Undefined for no limit. */
 	readonly failedAttempts: FailedAttempts | undefined;
@@ -151,7 +160,7 @@ export const handlerOptions: Readonly<Record<keyof HandlerOptions, true>> = {
 };
 
 /**
- * Refuses options that do not exist: one that is misspelt, such as who may call, would have no effect.
+ * Refuses unknown options: a misspelt one, such as the option that restricts callers, would have no effect.
  * @throws HoldfastError `invalid_option`.
  */
 export function refuseUnknown(options: object, known: object): void {
@@ -259,7 +268,7 @@ function atLeast(name: string, least: number, value: number): number {
 	throw new HoldfastError("invalid_option", `\`${name}\` is ${value}. Give a number of at least ${least}.`);
 }
 
-/** A log that fails must not fail a request. */
+/** An error in the log must not fail a request. */
 function quiet(log: HandlerOptions["log"]): (entry: RequestLogEntry) => void {
 	return (entry) => {
 		try {

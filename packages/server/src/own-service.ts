@@ -1,13 +1,16 @@
-// The session service of a server that was given an agent and no service: over the host it was given, else over the
-// agent's, else over a database file of its own, so that sessions survive without any configuration.
+// The session service of a server that was given an agent and no service. It uses the given host, else the agent's, else
+// a database file of its own, so that sessions survive without any configuration.
 import { HoldfastError, type Host } from "holdfast";
 import { type SessionService, type SessionServiceOptions, sessionService } from "./service/index.ts";
 
 /** The parts of a service. */
 export interface ServedAgent extends Omit<SessionServiceOptions, "host"> {
-	/** Where sessions live. The caller closes it. Default: the agent's own `host`, else one of the server's own over `db`. */
+	/**
+	 * The host that stores the sessions. The caller closes it. Default: the agent's own `host`, else one that the server
+	 * creates over `db`.
+	 */
 	readonly host?: Host;
-	/** Path of the SQLite file where no `host` is given. Default `.holdfast/holdfast.db` in the current folder. */
+	/** Path of the SQLite file if no `host` is given. Default `.holdfast/holdfast.db` in the current folder. */
 	readonly db?: string;
 }
 
@@ -31,18 +34,18 @@ export const servedAgentOptions: Readonly<Record<keyof ServedAgent, true>> = {
 	db: true,
 };
 
-/** A service, and how what it owns is closed. */
+/** A service, and a function that closes the resources it owns. */
 export interface OwnService {
 	readonly service: SessionService;
 	readonly closeHost: () => Promise<void>;
 }
 
 /**
- * Makes the service.
- * @throws HoldfastError `invalid_option`, `conflicting_options`, and what the host says of its file.
+ * Creates the service.
+ * @throws HoldfastError `invalid_option`, `conflicting_options`, and the errors that the host reports for its file.
  */
 export async function makeService(all: ServedAgent): Promise<OwnService> {
-	// A server is given its own options in the same object.
+	// The same object contains the server's own options.
 	const own = Object.entries(all).filter(([name]) => Object.hasOwn(servedAgentOptions, name));
 	const { host: given, db, ...options } = Object.fromEntries(own) as unknown as ServedAgent;
 	if (options.agent === undefined)
@@ -59,7 +62,7 @@ export async function makeService(all: ServedAgent): Promise<OwnService> {
 				: "Both `host` and `db` say where sessions live. Give one.",
 		);
 	if (host !== undefined) return { service: sessionService({ ...options, host }), closeHost: async () => {} };
-	// Loaded here: where a host is given, nothing of Node's is needed.
+	// Loaded here: with a given host, nothing of Node's is needed.
 	const { sqliteHost } = await import("holdfast/sqlite");
 	const file = sqliteHost(db ?? ".holdfast/holdfast.db");
 	try {

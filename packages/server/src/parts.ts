@@ -12,28 +12,26 @@ export interface Parts {
 	readonly service: SessionService;
 	readonly feeds: FeedTable;
 	readonly streams: StreamTable;
-	/**
-	 * A tenant's concurrent resources. Undefined if nothing outlives a request, because they could not be counted down.
-	 */
+	/** A tenant's concurrent resources. Undefined if nothing outlives a request, because they could not be released. */
 	readonly slots: TenantSlots | undefined;
 	readonly rate: RateLimiter | undefined;
 	readonly attempts: AttemptLimiter | undefined;
 	readonly metrics: Metrics;
 	/** Logs an error whose details no caller gets. */
 	readonly report: (error: unknown) => void;
-	/** Logs and counts no more of what runs do. */
+	/** Stops logging and counting the activity of runs. */
 	readonly stopObserving: () => void;
 }
 
 /** The counted resources of each tenant. */
 export interface TenantSlots {
-	/** Runs that came in here and are under way. */
+	/** Runs in flight that arrived at this server. */
 	readonly runs: Slots;
-	/** Streams that are open, or about to be. */
+	/** Streams that are open, or about to open. */
 	readonly places: Slots;
 }
 
-/** Makes the parts. */
+/** Creates the parts. */
 export function makeParts(options: ResolvedOptions): Parts {
 	const report = (error: unknown): void => options.log(errorEntry(error));
 	const { service = noSessions, maxBufferedBytes } = options;
@@ -62,7 +60,10 @@ export function makeParts(options: ResolvedOptions): Parts {
 	};
 }
 
-/** The parts as one more request uses them: feeds and the timer of streams are its own where nothing outlives a request. */
+/**
+ * Returns the parts for one more request: if nothing outlives a request, it has its own feeds and its own timer for
+ * streams.
+ */
 export function partsOfRequest(parts: Parts): Parts {
 	const { options, service, report, slots } = parts;
 	if (slots !== undefined) return parts;

@@ -1,4 +1,4 @@
-// The one table of routes: what it lists is mounted and described, nothing else is.
+// The one table of routes: only routes listed here are mounted and described.
 
 import { agUi } from "./ag-ui/index.ts";
 import { chat, loadChat, resumeChat, stopChat } from "./ai-sdk/index.ts";
@@ -21,7 +21,7 @@ import {
 
 export type { DescribedAnswer, Route, Schema } from "./http/index.ts";
 
-/** All routes of a handler. */
+/** Returns all routes of a handler. */
 export function routeTable(parts: Parts, isDraining: () => boolean): readonly Route[] {
 	const table: Route[] = [];
 	if (parts.options.service !== undefined) {

@@ -1,4 +1,4 @@
-// A server: a handler, the address it listens on, and how both end without losing anything.
+// A server: a handler, the address it listens on, and how both shut down without losing anything.
 import { readDuration } from "@holdfast/upp";
 import { HoldfastError } from "holdfast";
 import { isLoopback } from "./access/index.ts";
@@ -8,19 +8,19 @@ import { type HandlerOptions, handlerOptions, refuseUnknown } from "./options.ts
 import { makeService, type ServedAgent, servedAgentOptions } from "./own-service.ts";
 import { noSessions, type SessionService } from "./service/index.ts";
 
-/** What `createServer` takes. */
+/** Options of `createServer`. */
 export type ServerOptions = HandlerOptions;
 
-/** How a server ends. */
+/** Options for closing a server. */
 export interface CloseOptions {
 	/**
-	 * Milliseconds that pending runs get to finish. More lets more of them finish; those that do not are left resumable
+	 * Milliseconds that pending runs get to finish. A higher value lets more of them finish; the others stay resumable
 	 * and resume when a server is started again. Default 10,000.
 	 */
 	readonly drainMs?: number;
 }
 
-/** Where a server listens. */
+/** The address a server listens on. */
 export interface Listening {
 	readonly port: number;
 	/** `http://127.0.0.1:4280` */
@@ -32,9 +32,9 @@ export interface Server {
 	/** Answers one request from any source. */
 	readonly fetch: Handler["fetch"];
 	/**
-	 * Listens on Node, and resumes what an earlier process left.
-	 * @throws HoldfastError `invalid_option`; `unauthenticated_address` when others could reach it and callers are not authenticated;
-	 * `address_unavailable` when the address cannot be had.
+	 * Listens on Node, and resumes the runs that an earlier process left.
+	 * @throws HoldfastError `invalid_option`; `unauthenticated_address` if other machines could reach the address and
+	 * callers are not authenticated; `address_unavailable` if the address cannot be used.
 	 */
 	listen(options?: ListenOptions): Promise<Listening>;
 	/**
@@ -44,21 +44,21 @@ export interface Server {
 	close(options?: CloseOptions): Promise<void>;
 }
 
-/** The names of the options of how to close. */
+/** The names of the close options. */
 const closeOptions: Readonly<Record<keyof CloseOptions, true>> = { drainMs: true };
 
-/** The names of the options of where to listen. */
+/** The names of the listen options. */
 const listenOptions: Readonly<Record<keyof ListenOptions, true>> = {
 	port: true,
 	hostname: true,
 	maxConnections: true,
 };
 
-/** Milliseconds that connections may take to send what is left. */
+/** Milliseconds that connections may take to send the remaining data. */
 const graceMs = 2_000;
 
 /**
- * Makes a server over a session service.
+ * Creates a server over a session service.
  * @throws HoldfastError `invalid_option`, `conflicting_options`.
  */
 export function createServer(options: ServerOptions): Server {
@@ -84,7 +84,7 @@ export function createServer(options: ServerOptions): Server {
 					`Others can reach ${hostname}, and callers are not authenticated. Give \`apiKeys\` or \`authenticate\`, listen on 127.0.0.1, or set \`allowUnauthenticated\` if a proxy authenticates.`,
 				);
 			const { listenOnNode } = await import("./node-listener.ts");
-			// First the address: where it is taken, another server may be at work on the same sessions.
+			// First the address: if it is taken, another server may be working on the same sessions.
 			const listener = await listenOnNode(handler.fetch, { ...where, hostname });
 			listeners.push(listener);
 			await service.supervise();
@@ -108,11 +108,11 @@ export type ListeningServerOptions = ListenOptions &
 	);
 
 /**
- * Makes a server and listens on Node. Given an agent it makes the session service too: over the given host, else over the
- * agent's, else over a database file.
+ * Creates a server and listens on Node. Given an agent, it creates the session service too: over the given host, else
+ * over the agent's, else over a database file.
  *
- * @throws HoldfastError `invalid_option`, `conflicting_options`, `unauthenticated_address`, `address_unavailable`;
- * what `sessionService` says of the agent, and the host of its file.
+ * @throws HoldfastError `invalid_option`, `conflicting_options`, `unauthenticated_address`, `address_unavailable`; the
+ * errors of `sessionService` for the agent, and those of the host for its file.
  * @example
  * ```ts
  * import { openai } from "@ai-sdk/openai";
@@ -147,7 +147,7 @@ export async function listen(options: ListeningServerOptions): Promise<Listening
 	}
 }
 
-/** The options of some names. */
+/** Returns the options with these names. */
 function only<Given extends object, Name extends keyof Given>(
 	names: Readonly<Record<Name, true>>,
 	options: Given,

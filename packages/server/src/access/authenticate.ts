@@ -3,17 +3,17 @@
 import { HoldfastError } from "holdfast";
 import type { ServedCaller } from "../service/index.ts";
 
-/** Identifies the caller of a request; undefined refuses it. */
+/** Returns the caller of a request; undefined refuses the request. */
 export type Authenticate = (request: Request) => ServedCaller | undefined | Promise<ServedCaller | undefined>;
 
-/** Looks at the credentials of requests. */
+/** Checks the credentials of requests. */
 export interface Authenticator {
 	/**
-	 * A digest of what a request shows for itself. Undefined where it shows nothing, which cannot be a guess; empty where
-	 * only the hook knows what it looks at.
+	 * Returns a digest of the request's credentials. Undefined if it has none, which cannot be a guess; empty if only the
+	 * hook knows which part of the request it checks.
 	 */
 	readonly shownIn: (headers: Headers) => Promise<string | undefined>;
-	/** The caller of a request with these credentials. */
+	/** Returns the caller of a request with these credentials. */
 	readonly callerOf: (request: Request, shown: string) => ReturnType<Authenticate>;
 }
 
@@ -50,7 +50,7 @@ export function authenticateByKey(keys: Readonly<Record<string, string>>): Authe
 	};
 }
 
-/** Authenticates by a hook. */
+/** Authenticates with a hook. */
 export function authenticateByHook(hook: Authenticate): Authenticator {
 	return {
 		async shownIn(headers) {
@@ -71,7 +71,7 @@ async function digestOf(text: string): Promise<string> {
 	return [...digest].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** Of digests: the time it takes does not reveal where they differ. */
+/** Compares digests: the time it takes does not reveal where they differ. */
 function isSame(left: string, right: string): boolean {
 	let difference = left.length ^ right.length;
 	for (let at = 0; at < left.length; at++) difference |= left.charCodeAt(at) ^ right.charCodeAt(at);

@@ -4,36 +4,36 @@
 // (keeps I7).
 import { HoldfastError } from "holdfast";
 
-/** Failed attempts in a window. */
+/** How many attempts may fail in a window. */
 export interface FailedAttempts {
-	/** Attempts. */
+	/** Number of attempts. */
 	readonly attempts: number;
-	/** Milliseconds, from the first of them on. */
+	/** Milliseconds, counted from the first attempt. */
 	readonly windowMs: number;
 }
 
 interface Peer {
 	startedAt: number;
 	failed: number;
-	/** Attempts that are looked at now. */
+	/** Attempts that are being checked now. */
 	pending: number;
-	/** Attempts that come after those. */
+	/** Attempts that wait for the pending ones. */
 	readonly waiting: (() => void)[];
 }
 
-/** How many peers with failures, and how many credentials that were let in, are kept. */
+/** How many peers with failures, and how many accepted credentials, are kept. */
 const most = 10_000;
 
-/** How many peers are looked at for such as may be forgotten, so that it costs the same for every peer. */
+/** How many peers are checked for expiry each time, so that the cost is the same for every peer. */
 const looks = 16;
 
 /** Counts the failed attempts of each peer. */
 export class AttemptLimiter {
 	readonly #limit: FailedAttempts;
 	readonly #now: () => number;
-	/** In the order in which their windows began. */
+	/** In the order in which their windows started. */
 	readonly #peers = new Map<string, Peer>();
-	/** Peers with what they were let in with, those used last at the end. */
+	/** Peers with the credentials that were accepted, most recently used last. */
 	readonly #letIn = new Set<string>();
 
 	constructor(limit: FailedAttempts, now: () => number) {
@@ -41,14 +41,14 @@ export class AttemptLimiter {
 		this.#now = now;
 	}
 
-	/** How much is kept. */
+	/** The number of entries kept. */
 	get size(): number {
 		return this.#peers.size + this.#letIn.size;
 	}
 
 	/**
-	 * Whether a peer is let in with its credentials, given as a digest; empty where they cannot be distinguished.
-	 * @throws HoldfastError `rate_limited` with `data.retryAfterMs`, without a look.
+	 * Returns whether a peer is admitted with its credentials, given as a digest; empty if they cannot be distinguished.
+	 * @throws HoldfastError `rate_limited` with `data.retryAfterMs`, without checking the credentials.
 	 */
 	async attempt<Found>(
 		address: string,
@@ -73,7 +73,7 @@ export class AttemptLimiter {
 		return found;
 	}
 
-	/** Begins an attempt of a peer; undefined for one that was let in before, which does not count. */
+	/** Starts an attempt of a peer. Returns undefined for credentials that were accepted before, which do not count. */
 	async #admit(address: string, both: string): Promise<Peer | undefined> {
 		for (;;) {
 			if (this.#letIn.has(both)) return undefined;
@@ -87,7 +87,7 @@ export class AttemptLimiter {
 		}
 	}
 
-	/** An attempt has ended; an uncounted one counts if it has failed. A waiting attempt is woken by the previous one. */
+	/** Ends an attempt; an uncounted one counts if it has failed. Each attempt wakes the next waiting one. */
 	#settle(address: string, admitted: Peer | undefined, failures: number): void {
 		const peer = admitted ?? (failures > 0 ? this.#windowOf(address) : this.#peers.get(address));
 		if (peer === undefined) return;
@@ -99,7 +99,7 @@ export class AttemptLimiter {
 		if (isIdle && this.#peers.get(address) === peer) this.#peers.delete(address);
 	}
 
-	/** The window of a peer; a new one if it has ended. */
+	/** Returns the window of a peer; a new one if the last one has ended. */
 	#windowOf(address: string): Peer {
 		const now = this.#now();
 		const known = this.#peers.get(address);
@@ -113,7 +113,7 @@ export class AttemptLimiter {
 		return peer;
 	}
 
-	/** Forgets ended windows, and the oldest if there are too many; never one with a running attempt. */
+	/** Forgets ended windows, and the oldest if there are too many, but never one with a running attempt. */
 	#forget(now: number): void {
 		let looked = 0;
 		for (const [address, { startedAt, pending, waiting }] of this.#peers) {

@@ -1,4 +1,4 @@
-// Entry point of access: callers, rates, origins, and numbers of streams.
+// Entry point of access: callers, rates, origins, and stream limits.
 export {
 	type Authenticate,
 	type Authenticator,

@@ -1,13 +1,13 @@
-// Which pages and which names of this server are let in. A server without authentication answers to loopback names
-// only, so a foreign name that was made to point at it (DNS rebinding) finds nothing; a page of another origin is let
-// in only when its origin was configured.
+// Decides which pages may call this server, and which host names it answers to. A server without authentication answers
+// to loopback names only, so a foreign name that was made to point at it (DNS rebinding) finds nothing. A page of another
+// origin is accepted only if its origin was configured.
 import { HoldfastError } from "holdfast";
 
 /** The accepted origins. */
 export interface OriginRules {
-	/** Origins of pages that may call this server and read its answers. */
+	/** Origins of pages that may call this server and read its responses. */
 	readonly cors: ReadonlySet<string>;
-	/** Names this server answers to; undefined: to every name. */
+	/** Host names this server answers to; undefined means every name. */
 	readonly hosts: ((name: string) => boolean) | undefined;
 }
 
@@ -17,20 +17,20 @@ const preflightHeaders = {
 	"access-control-max-age": "600",
 } as const;
 
-/** Whether a host name or address, with or without a port, is this machine itself. */
+/** Whether a host name or address, with or without a port, is this machine. */
 export function isLoopback(host: string): boolean {
 	const name = nameOf(host);
 	return name === "localhost" || name === "::1" || /^127(?:\.\d{1,3}){3}$/.test(name);
 }
 
-/** The name in a Host header, without its port. */
+/** Returns the name in a Host header, without its port. */
 export function nameOf(host: string): string {
 	const [, bracketed, plain] = /^(?:\[(.*)\]|([^:]*))(?::\d*)?$/.exec(host.toLowerCase()) ?? [];
 	return bracketed ?? plain ?? host.toLowerCase();
 }
 
 /**
- * Lets a request in by its Host and Origin headers.
+ * Checks a request's Host and Origin headers.
  * @throws HoldfastError `host_not_allowed`, `origin_not_allowed`.
  */
 export function checkOrigin(request: Request, { cors, hosts }: OriginRules): void {
@@ -48,13 +48,13 @@ export function checkOrigin(request: Request, { cors, hosts }: OriginRules): voi
 	);
 }
 
-/** The answer to a browser that asks first; undefined when the request is no such question. */
+/** Returns the response to a CORS preflight; undefined if the request is not one. */
 export function answerPreflight(request: Request): Response | undefined {
 	if (request.method !== "OPTIONS" || !request.headers.has("access-control-request-method")) return undefined;
 	return new Response(null, { status: 204, headers: preflightHeaders });
 }
 
-/** Headers by which a page of a configured origin may read an answer. */
+/** Returns the headers that let a page of a configured origin read a response. */
 export function corsHeaders(request: Request, { cors }: OriginRules): Readonly<Record<string, string>> {
 	if (cors.size === 0) return {};
 	const origin = request.headers.get("origin");

@@ -1,8 +1,9 @@
-// The identity of a peer: its address, or for IPv6 its network, because each has as many addresses there as it likes.
+// The identity of a peer: its address, or for IPv6 its network, because an IPv6 peer can use any number of addresses in
+// it.
 
-/** The name under which an address is counted; undefined for none. */
+/** Returns the name under which an address is counted; undefined for no address. */
 export function peerName(address: string | undefined): string | undefined {
-	// With brackets or a port as proxies write it, with a zone, or as IPv4 inside IPv6.
+	// An address may have brackets or a port as proxies write it, a zone, or be IPv4 inside IPv6.
 	const [, bracketed, plain] = /^\s*(?:\[([^\]]*)\].*|([^\s%]*).*)$/s.exec(address ?? "") ?? [];
 	const bare = (bracketed ?? plain ?? "").replace(/%.*$/, "").toLowerCase();
 	const [, version4] = /^(?:.*:)?(\d+\.\d+\.\d+\.\d+)(?::\d+)?$/.exec(bare) ?? [];
@@ -18,7 +19,7 @@ export function peerName(address: string | undefined): string | undefined {
 		.join(":");
 }
 
-/** The address that the nearest proxy saw: what it added last to the header. */
+/** Returns the address that the nearest proxy saw: the one it appended to the header. */
 export function addressInHeader(headers: Headers, name: string): string | undefined {
 	return headers.get(name)?.split(",").at(-1)?.trim() || undefined;
 }

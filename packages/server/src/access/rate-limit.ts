@@ -1,9 +1,9 @@
-// How many requests a tenant may make in a window of time. Windows of tenants that are gone are forgotten (keeps I7).
+// Limits the requests of a tenant in a window of time. Expired windows are forgotten (keeps I7).
 import { HoldfastError } from "holdfast";
 
-/** Requests in a window. */
+/** How many requests a tenant may make in a window. */
 export interface RateLimit {
-	/** Requests. */
+	/** Number of requests. */
 	readonly requests: number;
 	/** Milliseconds. */
 	readonly windowMs: number;
@@ -48,7 +48,7 @@ export class RateLimiter {
 		);
 	}
 
-	/** In the order they began, so expired windows come first. */
+	/** Windows are in the order in which they started, so expired ones come first. */
 	#forget(now: number): void {
 		for (const [tenant, { startedAt }] of this.#windows) {
 			if (now - startedAt < this.#limit.windowMs) return;

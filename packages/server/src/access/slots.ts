@@ -2,7 +2,7 @@
 // taken before the start, and returned at the end.
 import { HoldfastError } from "holdfast";
 
-/** Gives a slot back; a second call does nothing. */
+/** Returns a slot; a second call does nothing. */
 export type ReleaseSlot = () => void;
 
 /** The slots of all tenants. */
@@ -11,13 +11,13 @@ export class Slots {
 	readonly #full: (taken: number) => string;
 	readonly #byTenant = new Map<string, number>();
 
-	/** `full` says to a tenant who has no slot left what to do. */
+	/** `full` is the message for a tenant that has no slot left. */
 	constructor(limit: number | undefined, full: (taken: number) => string) {
 		this.#limit = limit;
 		this.#full = full;
 	}
 
-	/** Slots that are taken, of all tenants. */
+	/** The number of slots taken by all tenants. */
 	get size(): number {
 		let sum = 0;
 		for (const count of this.#byTenant.values()) sum += count;
@@ -26,7 +26,7 @@ export class Slots {
 
 	/**
 	 * Takes a slot.
-	 * @throws HoldfastError `rate_limited` when the tenant has no more.
+	 * @throws HoldfastError `rate_limited` if the tenant has none left.
 	 */
 	take(tenant: string): ReleaseSlot {
 		const taken = this.#byTenant.get(tenant) ?? 0;

@@ -1,9 +1,9 @@
-// What is sent is what AG-UI reads.
+// AG-UI accepts the events that this server sends.
 import type { AGUIEvent } from "@ag-ui/client";
 import { expectTypeOf, test } from "vitest";
 import type { AgUiEvent } from "./ag-ui-event.ts";
 
-/** The names of AG-UI's events are an enum there and text on the wire. */
+/** The package declares the names of AG-UI's events as an enum; on the wire they are strings. */
 type OnTheWire<Event> = Event extends { type: infer Type }
 	? Omit<Event, "type"> & { type: `${Type & string}` }
 	: never;

@@ -1,31 +1,34 @@
-// The events of this server in AG-UI, protocol version 1.0. The types need no package; a type test compares them with the
-// real package.
+// The AG-UI events that this server emits, in protocol version 1.0. The types need no package; a type test compares them
+// with the real package.
 
 import type { SessionWait } from "holdfast/execute";
 
-/** A wait of a run other than for results of the front end's tools. */
+/** A reason for a run to wait, other than results of the front end's tools. */
 export interface AgUiInterrupt {
 	readonly id: string;
 	readonly reason: string;
 	readonly message: string;
 	readonly toolCallId: string;
-	/** The tool, and what it gets: hooks and defaults may have made it differ from what the model gave. */
+	/** The tool and its input, which hooks and defaults may have changed from what the model gave. */
 	readonly metadata: { readonly toolName: string; readonly input: Readonly<Record<string, unknown>> };
 	readonly responseSchema: Readonly<Record<string, unknown>>;
 }
 
-/** A call of a task in the background that waits. The thread does not wait for it. */
+/** A waiting call of a background task. The thread does not wait for it. */
 export interface AgUiBackgroundCall {
 	readonly toolCallId: string;
 	readonly toolName: string;
 	readonly input: Readonly<Record<string, unknown>>;
 	readonly taskId: string;
-	/** Set where it waits for approval: the `interruptId` of its entry in `resume`. Others are answered by a tool message. */
+	/**
+	 * Set if the call waits for approval: the `interruptId` of its entry in `resume`. Other calls are answered by a tool
+	 * message.
+	 */
 	readonly interruptId?: string;
 	readonly responseSchema?: Readonly<Record<string, unknown>>;
 }
 
-/** Tokens of a model in a run. */
+/** Tokens that a model used in a run. */
 export interface AgUiUsage {
 	readonly model?: string;
 	readonly inputTokens: number;
@@ -50,7 +53,7 @@ export type AgUiEvent =
 	| ({
 			readonly type: "RUN_FINISHED";
 			readonly outcome: AgUiOutcome;
-			/** Set where the model did not stop its last answer by itself. */
+			/** Set if the model did not end its last answer by itself. */
 			readonly result?: { readonly stopReason: string };
 			readonly usage?: AgUiUsage[];
 	  } & OfRun)
@@ -82,13 +85,13 @@ export type AgUiEvent =
 			readonly name: "tool_execution_delta";
 			readonly value: { readonly toolCallId: string; readonly delta: string };
 	  }
-	/** The run waits, and continues by itself where it waits `until` a time. */
+	/** The run waits, and continues by itself if it waits `until` a time. */
 	| {
 			readonly type: "CUSTOM";
 			readonly name: "waiting";
 			readonly value: SessionWait & { readonly text: string };
 	  }
-	/** Calls of tasks in the background that wait as the run ends. */
+	/** Calls of background tasks that are waiting when the run ends. */
 	| {
 			readonly type: "CUSTOM";
 			readonly name: "background_calls";
@@ -100,7 +103,7 @@ export type AgUiEvent =
 			readonly name: "tool_input";
 			readonly value: { readonly toolCallId: string; readonly input: unknown };
 	  }
-	/** A page or a document that an answer names, or a file that its model made. */
+	/** A page or a document that an answer cites, or a file that its model created. */
 	| {
 			readonly type: "CUSTOM";
 			readonly name: "source" | "file";

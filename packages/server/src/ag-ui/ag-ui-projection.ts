@@ -1,5 +1,5 @@
-// Execution events as events of AG-UI. Pure: the same events give the same ones. It is fed a run from its
-// beginning, over all its suspensions; each of them is a run of its own in AG-UI, and ends with an outcome.
+// Projects execution events to AG-UI events. Pure: the same events give the same result. It receives a run from its
+// beginning, across all suspensions; each stretch between them is a run of its own in AG-UI and ends with an outcome.
 
 import type { SessionMessage } from "holdfast";
 import type { LoggedEvent, PendingSessionCall } from "holdfast/execute";
@@ -11,22 +11,22 @@ type Event = LoggedEvent["event"];
 type AssistantPart = Extract<SessionMessage, { readonly role: "assistant" }>["content"][number];
 type EventOf<Type extends Event["type"]> = Extract<Event, { readonly type: Type }>;
 
-/** The run that is projected, and its thread. */
+/** The run to project, and its thread. */
 export interface AgUiRun {
 	readonly threadId: string;
 	readonly runId: string;
-	/** Calls whose results the front end has sent: it has them already. */
+	/** Calls whose results the front end has sent, so it has them already. */
 	readonly answered?: ReadonlySet<string>;
 }
 
-/** A call as the model made it. */
+/** A call as the model requested it. */
 interface MadeCall {
 	readonly name: string;
 	readonly given: unknown;
 	readonly parentMessageId: string;
 }
 
-/** The schema of an answer to an approval. */
+/** The schema of a response to an approval request. */
 const approvalSchema = {
 	type: "object",
 	required: ["approved"],
@@ -34,7 +34,7 @@ const approvalSchema = {
 	additionalProperties: false,
 } as const;
 
-/** The same, of a call whose arguments an approval may change. */
+/** The same for a call whose arguments the approver may change. */
 const editSchema = {
 	...approvalSchema,
 	properties: { ...approvalSchema.properties, input: { type: "object" } },
@@ -43,13 +43,13 @@ const editSchema = {
 export class AgUiProjection {
 	readonly #run: AgUiRun;
 	#events: AgUiEvent[] = [];
-	/** The message that is being emitted, and the block within it. */
+	/** The message being emitted, and the block within it. */
 	#messageId = "";
 	#block = "";
 	#blocks = 0;
-	/** Calls that the model has made, until their final arguments are known. */
+	/** Calls that the model has requested, until their final arguments are known. */
 	readonly #made = new Map<string, MadeCall>();
-	/** The arguments of all calls that were emitted, as JSON. */
+	/** The arguments of all emitted calls, as JSON. */
 	readonly #emitted = new Map<string, string>();
 	readonly #settled = new Set<string>();
 	#usage = new Map<string, AgUiUsage>();
@@ -58,7 +58,7 @@ export class AgUiProjection {
 		this.#run = run;
 	}
 
-	/** The events of an event. */
+	/** Returns the AG-UI events for an event. */
 	add({ id, event }: LoggedEvent): readonly AgUiEvent[] {
 		this.#events = [];
 		switch (event.type) {
@@ -143,15 +143,15 @@ export class AgUiProjection {
 		this.#events.push(event);
 	}
 
-	/** The first text of a message has the message's id, to which its calls belong. */
+	/** The first text of a message has the id of the message, to which its calls belong. */
 	#beginBlock(): void {
 		this.#block = this.#blocks === 0 ? this.#messageId : `${this.#messageId}-${this.#blocks}`;
 		this.#blocks++;
 	}
 
 	/**
-	 * Emits a call with the arguments that run. Front ends run their own tools with what `TOOL_CALL_ARGS` says, so the
-	 * arguments of the model are held back: hooks and defaults may change them.
+	 * Emits a call with the arguments it runs with. Front ends run their own tools with the arguments in
+	 * `TOOL_CALL_ARGS`, so the model's arguments are held back: hooks and defaults may change them.
 	 */
 	#call(toolCallId: string, toolCallName: string, input: unknown): void {
 		const { parentMessageId = this.#messageId } = this.#made.get(toolCallId) ?? {};
@@ -172,7 +172,7 @@ export class AgUiProjection {
 	#result(toolCallId: string, content: string, id: string): void {
 		if (this.#settled.has(toolCallId)) return;
 		this.#settled.add(toolCallId);
-		// It has its result without having run.
+		// The call has its result without having run.
 		const made = this.#made.get(toolCallId);
 		if (made !== undefined) this.#call(toolCallId, made.name, made.given);
 		if (this.#run.answered?.has(toolCallId) === true) return;
@@ -193,7 +193,7 @@ export class AgUiProjection {
 		});
 	}
 
-	/** The provider's own work is known once its answer is complete. */
+	/** Calls that the provider ran itself are known once its answer is complete. */
 	#providerDid(part: AssistantPart, id: string): void {
 		if (part.type === "providerToolCall") this.#call(part.id, part.name, part.arguments);
 		else if (part.type === "providerToolResult")
@@ -243,7 +243,10 @@ export class AgUiProjection {
 	}
 }
 
-/** A call of a task in the background: answered by the entry `interruptId` of `resume`, or by a tool message. */
+/**
+ * Returns a call of a background task: the front end answers it with the entry `interruptId` of `resume`, or with a tool
+ * message.
+ */
 function backgroundCallOf(call: PendingSessionCall): AgUiBackgroundCall {
 	const { id: toolCallId, name: toolName, arguments: input, approval, taskId = "" } = call;
 	const of = { toolCallId, toolName, input, taskId };

@@ -1,5 +1,5 @@
-// Parses a front end's AG-UI request: only the messages count that the session waits for, a last message of the user, or
-// results of its tools and answers to interrupts. The server keeps the history (keeps I2).
+// Parses an AG-UI request from a front end. Only messages that the session waits for count: a last message of the user,
+// or results of its tools and answers to interrupts. The server keeps the history (keeps I2).
 
 import { cutText } from "@holdfast/upp";
 import { HoldfastError } from "holdfast";
@@ -17,7 +17,7 @@ export interface AgUiRequest {
 	readonly message: object | undefined;
 	/** Answers to calls in messages and interrupts, including calls of earlier runs. */
 	readonly answers: readonly CallAnswer[];
-	/** Of a new session. */
+	/** For a new session. */
 	readonly context: object;
 }
 
@@ -44,7 +44,7 @@ export function readAgUiRequest(body: JsonObject): AgUiRequest {
 	};
 }
 
-/** Those answers that calls wait for; the last ones where none waits, for they may have been sent before. */
+/** Returns the answers that calls wait for; if no call waits, the last ones, because they may have been sent before. */
 export function awaitedOf(
 	{ answers }: AgUiRequest,
 	pending: readonly PendingSessionCall[] = [],

@@ -1,4 +1,4 @@
-// The route for front ends that speak AG-UI: a thread is a session, under the thread's id.
+// The route for front ends that speak AG-UI: a thread is a session with the thread's id.
 import { HoldfastError } from "holdfast";
 import type { LoggedEvent, PendingSessionCall } from "holdfast/execute";
 import type { Exchange } from "../exchange.ts";
@@ -37,7 +37,7 @@ export const agUi: Route = {
 	async handle(exchange) {
 		const request = readAgUiRequest(await exchange.readJson());
 		const { threadId, runId, message, context } = request;
-		// The front end names its runs, so a repeat of a request finds the run it began.
+		// The front end names its runs, so a repeated request finds the run it started.
 		const key = `ag-ui:${runId}`;
 		const started: AgUiEvent = { type: "RUN_STARTED", threadId, runId, protocolVersion: "1.0" };
 		const stream = {
@@ -83,7 +83,10 @@ export const agUi: Route = {
 	},
 };
 
-/** The run of a message that waits for answers to calls: it ends with what they ask, so that the front end can answer. */
+/**
+ * Streams the run of a message that waits for answers to calls: it ends with their interrupts, so that the front end can
+ * answer.
+ */
 function stillWaits(
 	exchange: Exchange,
 	opening: string,
@@ -94,7 +97,7 @@ function stillWaits(
 	return endedBy(exchange, opening, run, { id: "0.0.0", event });
 }
 
-/** A run that consists only of its end. */
+/** Streams a run that consists only of its end. */
 function endedBy(exchange: Exchange, opening: string, run: AgUiRun, end: LoggedEvent): Response {
 	const ended = new AgUiProjection(run).add(end);
 	const text = opening + ended.map((each) => `data: ${JSON.stringify(each)}\n\n`).join("");

@@ -1,5 +1,5 @@
-// A session's messages as the messages of a page: everything in answer to one user message is one message, as in the
-// stream, with the same id. Pure.
+// Converts a session's messages to the messages of a page: everything in answer to one user message is one message, with
+// the same id as in the stream. Pure.
 import type { SessionMessage } from "holdfast";
 import type { PendingSessionCall } from "holdfast/execute";
 import {
@@ -17,7 +17,7 @@ import {
 
 type MessageOf<Role extends SessionMessage["role"]> = Extract<SessionMessage, { readonly role: Role }>;
 
-/** The messages of a session for a page. */
+/** Returns the messages of a session for a page. */
 export function chatHistory(
 	messages: readonly SessionMessage[],
 	pending: readonly PendingSessionCall[] = [],
@@ -45,7 +45,7 @@ export function chatHistory(
 	}
 	for (const { id, name, arguments: input, approval, runId, path, taskId } of pending) {
 		const known = calls.get(id);
-		// No message has the calls of sub-agents, and those of a strategy.
+		// Calls of sub-agents and calls of a strategy are in no message.
 		const part: UiToolPart = known ?? {
 			type: `tool-${name}`,
 			toolCallId: id,
@@ -57,7 +57,7 @@ export function chatHistory(
 		if (outer !== undefined && taskId === undefined)
 			Object.assign(outer, { state: "output-available", output: waitsOutput });
 		delete part.providerExecuted;
-		// The shown input is the one that runs.
+		// Show the input that runs.
 		part.input = input;
 		if (approval !== true) continue;
 		part.state = "approval-requested";

@@ -1,8 +1,8 @@
-// Execution events as chunks of the AI SDK's UI message stream. Pure: the same events give the same
-// chunks. It is fed a run from its beginning, over all its suspensions: all of them build one message.
+// Projects execution events to chunks of the AI SDK's UI message stream. Pure: the same events give the same chunks. It
+// receives a run from its beginning, across all suspensions: all of them build one message.
 //
-// A call's input is emitted as available when it is known who executes it: once the run waits for the page, or marked
-// when it was not the page's, so that no page executes a call that something else executes.
+// A call's input is emitted as available once it is known who executes the call: when the run waits for the page, or
+// marked if it was not the page's. So no page executes a call that something else executes.
 
 import type { SessionMessage } from "holdfast";
 import type { LoggedEvent, PendingSessionCall } from "holdfast/execute";
@@ -24,7 +24,7 @@ type EventOf<Type extends Event["type"]> = Extract<Event, { readonly type: Type 
 
 /** How many of the last characters of a running tool's output are emitted; every delta emits them again. */
 const preliminaryCharacters = 4_096;
-/** The output that is shown of a sub-agent's call once it has its answer. */
+/** The output shown for a sub-agent's call once it has its answer. */
 export const continued = "The sub-agent continued.";
 
 /** Why a model stopped, in the AI SDK's words. */
@@ -37,17 +37,20 @@ const finishReasons = {
 	other: "other",
 } as const;
 
-/** Data about calls besides the events. */
+/** What is known about calls in addition to the events. */
 export interface CallsKnown {
 	/** Calls whose result follows later in the log: they must not be executed. */
 	readonly answered?: ReadonlySet<string>;
 	/** Calls that the page has refused. */
 	readonly denied?: ReadonlySet<string>;
-	/** Calls that wait now: the log does not show when those of sub-agents have their results. Absent: all that it shows. */
+	/**
+	 * Calls that wait now; the log does not show when calls of sub-agents receive their results. Absent: all calls that
+	 * the log shows as waiting.
+	 */
 	readonly pending?: ReadonlySet<string>;
 }
 
-/** A call that is written. */
+/** A call being written. */
 interface Writing {
 	readonly toolCallId: string | undefined;
 }
@@ -56,11 +59,11 @@ interface Call {
 	readonly toolName: string;
 	input: unknown;
 	isEmitted: boolean;
-	/** Set where it was asked whether it may run. */
+	/** Set if approval was requested. */
 	approvalId: string | undefined;
 	isSettled: boolean;
 	said: string;
-	/** Of a call of a sub-agent: the call of the session that gave the work. */
+	/** For a call of a sub-agent: the session's call that delegated the work. */
 	readonly within?: string | undefined;
 }
 
@@ -75,14 +78,14 @@ export class ChatProjection {
 	#block = "";
 	readonly #writing = new Map<number, Writing>();
 	readonly #calls = new Map<string, Call>();
-	/** Those of sub-agents that have no result yet: each result looks at them, and not at all calls of the run. */
+	/** Calls of sub-agents without a result, kept apart so that a result does not have to search all calls of the run. */
 	readonly #nested = new Map<string, Call>();
 
 	constructor(known: CallsKnown = {}) {
 		this.#known = known;
 	}
 
-	/** The chunks of an event. */
+	/** Returns the chunks for an event. */
 	add({ id, event }: LoggedEvent): readonly UiChunk[] {
 		this.#chunks = [];
 		switch (event.type) {
@@ -204,7 +207,7 @@ export class ChatProjection {
 		}
 	}
 
-	/** The provider's own work is known once its answer is complete. */
+	/** Calls that the provider ran itself are known once its answer is complete. */
 	#providerDid(part: AssistantPart): void {
 		const providerExecuted = true;
 		switch (part.type) {
@@ -287,13 +290,13 @@ export class ChatProjection {
 		for (const pending of toolCalls) {
 			const { id: toolCallId, approval, runId, arguments: input } = pending;
 			const call = this.#calls.get(toolCallId) ?? this.#unspoken(pending);
-			// Hooks and defaults may have made it another than the model's: what is shown is what runs.
+			// Hooks and defaults may have changed the model's input; show the input that runs.
 			if (JSON.stringify(call.input) !== JSON.stringify(input)) {
 				call.input = input;
 				call.isEmitted = false;
 			}
 			const isAnswered = this.#isAnswered(toolCallId, call);
-			// A call that waits to be let run is not marked: pages count marked calls as done.
+			// A call that waits for approval is not marked, because pages treat marked calls as done.
 			this.#emitInput(toolCallId, isAnswered ? "others" : "page");
 			if (approval !== true || call.approvalId !== undefined) continue;
 			call.approvalId = approvalIdOf(runId, toolCallId);
@@ -301,15 +304,16 @@ export class ChatProjection {
 		}
 	}
 
-	/** A call that no message of the session has: a sub-agent's, or one of the strategy's own. */
+	/** Emits a call that is in no message of the session: a sub-agent's, or one of the strategy's own. */
 	#unspoken({ id: toolCallId, name: toolName, arguments: input, path, taskId }: PendingSessionCall): Call {
 		const state = { isEmitted: false, approvalId: undefined, isSettled: false, said: "" };
-		// A delegation to the background has its result already.
+		// A delegation to a background task has its result already.
 		const within = taskId === undefined ? path?.[0]?.toolCallId : undefined;
 		const call: Call = { toolName, input, ...state, within };
 		this.#calls.set(toolCallId, call);
 		if (within !== undefined) this.#nested.set(toolCallId, call);
-		// Pages send answers once each call of the step has an output. It gets its own when the sub-agent is done.
+		// Pages send answers once each call of the step has an output. This call gets its own when the sub-agent has
+		// finished.
 		if (within !== undefined)
 			this.#emit({ type: "tool-output-available", toolCallId: within, output: waitsOutput });
 		this.#emit({ type: "tool-input-start", toolCallId, toolName });
@@ -331,14 +335,14 @@ export class ChatProjection {
 			const isPages = call.approvalId === undefined && !this.#isAnswered(toolCallId, call);
 			if (this.#known.denied?.has(toolCallId) === true)
 				this.#emit({ type: "tool-output-denied", toolCallId });
-			// The page has the results it gave itself.
+			// The page already has the results it sent itself.
 			else if (!isPages) this.#emit({ type: "tool-output-available", toolCallId, output: continued });
 		}
 	}
 
 	#runs({ toolCallId, args }: EventOf<"tool_execution_start">): void {
 		const call = this.#calls.get(toolCallId);
-		// Hooks and defaults may have made it another than the model's.
+		// Hooks and defaults may have changed the model's input.
 		if (call?.isEmitted === false) call.input = args;
 		this.#emitInput(toolCallId, "others");
 		const { approvalId } = call ?? {};

@@ -1,5 +1,5 @@
-// A page's repeated request in terms of the session: an edited message replaces the one with its id, and a message to be
-// answered again is repeated as the session has it. The page's version of the history is ignored (keeps I2).
+// Translates a page's repeated request to the session: an edited message replaces the one with its id, and a message to
+// be answered again is repeated as the session has it. The page's version of the history is ignored (keeps I2).
 import type { SessionMessage } from "holdfast";
 import { HoldfastError } from "holdfast";
 import type { ExecuteRequest } from "../service/index.ts";
@@ -9,7 +9,7 @@ import { answerIdOf, isIdOfPlace } from "./ui-chunk.ts";
 type Asked = Pick<ExecuteRequest, "input" | "messageId" | "insteadOf">;
 
 /**
- * The request of a message. `messages` are those of the session; only other kinds than `message` look at them.
+ * Returns the request for a message. `messages` are those of the session; only kinds other than `message` use them.
  * @throws HoldfastError `unknown_message`.
  */
 export function askedOf(given: GivenMessage, messages: readonly SessionMessage[]): Asked {
@@ -26,7 +26,7 @@ export function askedOf(given: GivenMessage, messages: readonly SessionMessage[]
 	const asked = named((userId) => userId === id) ?? named((userId) => answerIdOf(userId) === answerId);
 	if (asked?.id !== undefined)
 		return { input: { role: "user", content: asked.content }, insteadOf: asked.id };
-	// A message that never arrived has no answer that could be named: it is sent again.
+	// A message that never arrived has no answer to name, so it is sent again.
 	if (answerId !== undefined || id === undefined || isIdOfPlace(id)) throw unknownMessage();
 	return said;
 }

@@ -1,7 +1,7 @@
-// Parses a `useChat` request: only the last message counts: a user message, one that was edited or is to be answered
-// again, or an answer with results of tools and approvals. The server keeps the history: the page's version is ignored,
-// because otherwise a client could put words into the agent's mouth, and it would be sent again with every message (keeps
-// I2, I5).
+// Parses a `useChat` request. Only the last message counts: a user message, one that was edited or is to be answered
+// again, or an answer with results of tools and approvals. The server keeps the history and ignores the page's version:
+// otherwise a client could put words into the agent's mouth, and every message would send the history again (keeps I2,
+// I5).
 
 import { HoldfastError } from "holdfast";
 import type { PendingSessionCall } from "holdfast/execute";
@@ -9,7 +9,7 @@ import type { JsonObject } from "../http/index.ts";
 import { sessionIdOfBody } from "../http/index.ts";
 import { readApprovalId } from "./ui-chunk.ts";
 
-/** An answer to a call, as an execution takes it. */
+/** An answer to a call, in the form an execution accepts. */
 export type CallAnswer =
 	| {
 			readonly role: "tool";
@@ -29,9 +29,9 @@ export type CallAnswer =
 /** A parsed request. */
 export interface ChatRequest {
 	readonly sessionId: string;
-	/** A user's message, or what its message says of calls. */
+	/** A user's message, or the answers to calls that its message contains. */
 	readonly input: GivenMessage | { readonly kind: "answers"; readonly answers: readonly CallAnswer[] };
-	/** Of a new session. */
+	/** For a new session. */
 	readonly context: unknown;
 	readonly options: unknown;
 }
@@ -41,14 +41,14 @@ export interface GivenMessage {
 	/** `edit`: replaces the message with that id. `again`: its answer is generated again. */
 	readonly kind: "message" | "edit" | "again";
 	readonly message: object;
-	/** The page's id of the message, where it can be the session's too. */
+	/** The page's id of the message, if it can be the session's id too. */
 	readonly id: string | undefined;
 	/** The page's id of the answer to generate again, if it has one. */
 	readonly answerId?: string;
 }
 
 /**
- * Reads the body that `DefaultChatTransport` sends; `context` and `options` are those of an execution.
+ * Reads the body that `DefaultChatTransport` sends; `context` and `options` have the form of an execution.
  * @throws HoldfastError `invalid_input`.
  */
 export function readChatRequest(body: JsonObject): ChatRequest {
@@ -75,7 +75,7 @@ export function readChatRequest(body: JsonObject): ChatRequest {
 	return { sessionId, input: given, context, options };
 }
 
-/** Those answers that calls wait for; all of them where none waits, for they may have been sent before. */
+/** Returns the answers that calls wait for; if no call waits, all of them, because they may have been sent before. */
 export function awaitedAnswers(
 	answers: readonly CallAnswer[],
 	pending: readonly PendingSessionCall[] = [],
@@ -85,12 +85,12 @@ export function awaitedAnswers(
 	return awaited.length === 0 ? answers : awaited;
 }
 
-/** Whether a page's id of a message can be the session's: short, and of plain characters. */
+/** Whether a page's message id can be the session's: short, and of plain characters. */
 function isMessageId(id: unknown): id is string {
 	return typeof id === "string" && /^[\x21-\x7e]{1,128}$/.test(id);
 }
 
-/** The answers to calls in the last step of a message. */
+/** Returns the answers to calls in the last step of a message. */
 function answersOf(parts: readonly unknown[]): readonly CallAnswer[] {
 	const step = parts.findLastIndex((part) => isRecord(part) && part.type === "step-start");
 	return parts.slice(step + 1).flatMap((part): CallAnswer[] => {

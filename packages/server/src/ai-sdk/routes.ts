@@ -1,4 +1,4 @@
-// Routes for pages that use the AI SDK's `useChat`: a chat is a session, under the chat's id.
+// Routes for pages that use the AI SDK's `useChat`: a chat is a session with the chat's id.
 import { HoldfastError, isHoldfastError } from "holdfast";
 import type { LoggedEvent, PendingSessionCall } from "holdfast/execute";
 import type { Exchange, Projection } from "../exchange.ts";
@@ -28,7 +28,7 @@ const chunks: DescribedAnswer = {
 const headers = { "x-vercel-ai-ui-message-stream": "v1" };
 const closing = "data: [DONE]\n\n";
 
-/** Sends the last message of a chat, or what it says of calls, and streams the answer. */
+/** Sends the last message of a chat, or its answers to calls, and streams the response. */
 export const chat: Route = {
 	method: "POST",
 	path: "/api/chat",
@@ -63,7 +63,7 @@ export const chat: Route = {
 		if (input.kind === "answers") return answerCalls(exchange, sessionId, input.answers, key, chosen);
 		const info =
 			input.kind === "message" ? undefined : await exchange.service.get(exchange.caller, sessionId);
-		// A page would see the answer of the run that is steered twice: a message waits for it instead.
+		// A page would show the answer of a steered run twice, so the message waits for the run instead.
 		const about = { context, ...chosen, neverSteers: true, whilePending: "queue" } as const;
 		const request = { ...askedOf(input, info?.messages ?? []), ...about };
 		const submitted = await exchange.submit(sessionId, request, key);
@@ -77,7 +77,7 @@ export const chat: Route = {
 	},
 };
 
-/** Streams the answer that is being made, from its beginning or from where a page was cut off. */
+/** Streams the answer in progress, from its beginning or from where a page was disconnected. */
 export const resumeChat: Route = {
 	method: "GET",
 	path: "/api/chat/:id/stream",
@@ -108,7 +108,7 @@ export const resumeChat: Route = {
 		const sessionId = sessionIdOfPath(exchange.parameter("id"));
 		const from = exchange.lastEventId();
 		const info = await exchange.service.get(exchange.caller, sessionId);
-		// A page asks before it knows whether there is anything.
+		// A page asks before it knows whether there is anything to resume.
 		const isWanted = from !== undefined || exchange.query("again") === "1";
 		if (info?.lastRun === undefined || !(isWanted || isOpen(info)))
 			return new Response(null, { status: 204 });
@@ -167,7 +167,10 @@ export const loadChat: Route = {
 	},
 };
 
-/** The stream of a message that waits for answers to calls: it ends at once, and the page resumes the chat after its answers. */
+/**
+ * Streams a message that waits for answers to calls: the stream ends at once, and the page resumes the chat after its
+ * answers.
+ */
 function queued(
 	exchange: Exchange,
 	sessionId: string,
@@ -187,7 +190,7 @@ function queued(
 	return streamOf(exchange, sessionId, said);
 }
 
-/** The stream after answers to background tasks: it reports their calls, and other waits. */
+/** Streams the response to answers for background tasks: it reports their calls, and other waits. */
 function handedOver(
 	exchange: Exchange,
 	info: SessionInfo,
@@ -198,7 +201,7 @@ function handedOver(
 	const settled = answers.flatMap((answer): UiChunk[] => {
 		const { toolCallId, role } = answer;
 		const { name = "", arguments: input = {} } = calls.get(toolCallId) ?? {};
-		// The page has the results it gave itself.
+		// The page already has the results it sent itself.
 		if (role === "tool") return [];
 		const made = { type: "tool-input-available", toolCallId, toolName: name, input } as const;
 		const outcome: UiChunk = answer.approved
@@ -213,13 +216,13 @@ function handedOver(
 	]);
 }
 
-/** A stream that has ended already. */
+/** Returns a stream that has already ended. */
 function streamOf(exchange: Exchange, sessionId: string, chunks: readonly UiChunk[]): Response {
 	const text = chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join("") + closing;
 	return exchange.closed(sessionId, text, headers);
 }
 
-/** The calls that wait, of the session and of its tasks in the background. */
+/** Returns the waiting calls of the session and of its background tasks. */
 function callsOf({
 	pendingToolCalls = [],
 	backgroundToolCalls = [],
@@ -250,7 +253,7 @@ async function answerCalls(
 		if (!isHoldfastError(error) || !answeredElsewhere.has(error.code)) throw error;
 		const place = await placeAfterCalls(exchange, info, given);
 		if (place === undefined) throw error;
-		// Another page was quicker: this one shows what came of it.
+		// Another page answered first: show the result of its answer.
 		const { after = place } = info.lastRun ?? {};
 		return exchange.streamAs({ ...chatRun(sessionId, after, place), headers });
 	}
@@ -264,7 +267,7 @@ async function answerCalls(
 	return exchange.streamAs({ ...run, headers });
 }
 
-/** Codes that may mean: the calls were answered in another place. */
+/** Codes that may mean that the calls were answered elsewhere. */
 const answeredElsewhere: ReadonlySet<string> = new Set([
 	"no_pending_tool_calls",
 	"session_busy",
@@ -274,7 +277,9 @@ const answeredElsewhere: ReadonlySet<string> = new Set([
 	"unknown_tool_call_id",
 ]);
 
-/** The id after which the last run continued with answers to these calls; undefined where it did not wait for them. */
+/**
+ * Returns the id after which the last run continued with answers to these calls; undefined if it did not wait for them.
+ */
 async function placeAfterCalls(
 	{ service, caller }: Exchange,
 	{ sessionId, lastRun }: SessionInfo,
@@ -296,7 +301,7 @@ async function placeAfterCalls(
 	return undefined;
 }
 
-/** A run as chunks: those after `from` of what begins after `after`. */
+/** Projects a run to chunks: those after `from` of the run that starts after `after`. */
 function chatRun(sessionId: string, after: string, from: string, known: CallsKnown = {}): Projection {
 	const projection = new ChatProjection(known);
 	const project = projection.add.bind(projection);

@@ -1,4 +1,4 @@
-// What is sent is what the AI SDK reads.
+// The AI SDK accepts the chunks that this server sends.
 import type { UIMessageChunk } from "ai";
 import { expectTypeOf, test } from "vitest";
 import type { UiChunk } from "./ui-chunk.ts";

@@ -31,7 +31,7 @@ export type UiChunk =
 			readonly toolCallId: string;
 			readonly toolName: string;
 			readonly input: unknown;
-			/** Set for calls that are not the page's to carry out. */
+			/** Set for calls that the page must not execute. */
 			readonly providerExecuted?: true;
 	  }
 	| { readonly type: "tool-approval-request"; readonly approvalId: string; readonly toolCallId: string }
@@ -47,7 +47,7 @@ export type UiChunk =
 			readonly output: unknown;
 			/** Set while the tool has not ended. */
 			readonly preliminary?: true;
-			/** Set where the model's provider ran the tool. */
+			/** Set if the model's provider ran the tool. */
 			readonly providerExecuted?: true;
 	  }
 	| {
@@ -59,9 +59,9 @@ export type UiChunk =
 	| UiSourcePart
 	| { readonly type: "file"; readonly mediaType: string; readonly url: string }
 	| { readonly type: "tool-output-denied"; readonly toolCallId: string }
-	/** The message of the user waits for answers to these calls, and is answered after them. */
+	/** The user's message waits for answers to these calls, and is answered after them. */
 	| { readonly type: "data-queued"; readonly id: "queued"; readonly data: UiQueued }
-	/** One part of the message, whose data is replaced at the end of the wait. */
+	/** One part of the message; its data is replaced when the wait ends. */
 	| { readonly type: "data-waiting"; readonly id: "waiting"; readonly data: UiWait }
 	| { readonly type: "error"; readonly errorText: string };
 
@@ -76,7 +76,7 @@ export interface UiQueued {
 	readonly text: string;
 }
 
-/** A source that an answer names. */
+/** A source that an answer cites. */
 export type UiSourcePart =
 	| { readonly type: "source-url"; readonly sourceId: string; readonly url: string; readonly title?: string }
 	| {
@@ -87,7 +87,7 @@ export type UiSourcePart =
 			readonly filename?: string;
 	  };
 
-/** A source as pages show it. */
+/** Converts a source to the form that pages show. */
 export function sourcePart(source: SourcePart): UiSourcePart {
 	const { id: sourceId, url, title, mediaType, filename } = source;
 	if (url !== undefined)
@@ -101,7 +101,7 @@ export function sourcePart(source: SourcePart): UiSourcePart {
 	};
 }
 
-/** The address of a file: its own, or one that holds its data. */
+/** Returns the URL of a file: its own, or a data URL. */
 export function urlOf(data: string, mediaType: string): string {
 	return /^(?:https?|data):/.test(data) ? data : `data:${mediaType};base64,${data}`;
 }
@@ -126,41 +126,41 @@ export type UiPart =
 	| UiSourcePart
 	| UiToolPart;
 
-/** A message as a page shows it: all that an agent did for one message of the user is one message. */
+/** A message as a page shows it: everything an agent did for one user message is one message. */
 export interface UiMessage {
 	readonly id: string;
 	readonly role: "user" | "assistant";
 	readonly parts: readonly UiPart[];
 }
 
-/** The id of the answer to a message: the same in a stream, in a replay and in a history. */
+/** Returns the id of the answer to a message: the same in a stream, in a replay and in a history. */
 export function answerIdOf(userMessageId: string): string {
 	return `${userMessageId}.answer`;
 }
 
-/** The id of a message that has none of its own, for it came with the context of a new chat. */
+/** Returns the id of a message without one of its own, because it came with the context of a new chat. */
 export function idOfPlace(index: number): string {
 	return `user-${index}`;
 }
 
-/** Whether an id only says where a message is. */
+/** Whether an id only gives a message's position. */
 export function isIdOfPlace(id: string): boolean {
 	return /^user-\d+$/.test(id);
 }
 
-/** The id of an approval names the run it is for: a call of another run may have the same id. */
+/** Returns the id of an approval. It includes the run, because a call of another run may have the same id. */
 export function approvalIdOf(runId: string | undefined, toolCallId: string): string {
 	return runId === undefined ? toolCallId : `${runId}/${toolCallId}`;
 }
 
-/** The call, and the run, that an approval is for. */
+/** Returns the call and the run of an approval. */
 export function readApprovalId(approvalId: string): { readonly toolCallId: string; readonly runId?: string } {
 	const at = approvalId.indexOf("/");
 	if (at < 0) return { toolCallId: approvalId };
 	return { runId: approvalId.slice(0, at), toolCallId: approvalId.slice(at + 1) };
 }
 
-/** The output of a delegation while its sub-agent waits for an outside answer. */
+/** The output of a delegation while its sub-agent waits for an external answer. */
 export const waitsOutput = "It waits.";
 
 /** A tool's output: JSON text is parsed, other text is unchanged. */

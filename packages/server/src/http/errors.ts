@@ -1,12 +1,12 @@
-// How an error becomes an answer: its code decides the status, and only errors meant for the caller keep their
-// message. Everything else is `internal_error`, without details (keeps I9).
+// Turns an error into a response: its code decides the status, and only errors meant for the caller keep their message.
+// Everything else is `internal_error`, without details (keeps I9).
 import { HoldfastError, isHoldfastError } from "holdfast";
 
 /** The status of every code that a caller may see. */
 export const statusByCode: ReadonlyMap<string, number> = new Map([
 	["invalid_json", 400],
 	["invalid_input", 400],
-	// Of a tool that the caller declared.
+	// For a tool that the caller declared.
 	["invalid_schema", 400],
 	["invalid_request", 400],
 	["context_required", 400],
@@ -50,18 +50,18 @@ export const statusByCode: ReadonlyMap<string, number> = new Map([
 	["shutting_down", 503],
 ]);
 
-/** An error as an answer has it. */
+/** An error in the form of a response. */
 export interface Refusal {
 	readonly status: number;
 	readonly code: string;
 	readonly message: string;
-	/** Headers that belong to it, such as `retry-after`. */
+	/** Headers that belong to the error, such as `retry-after`. */
 	readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The answer that a caller gets for an error. */
+/** Returns the response that a caller gets for an error. */
 export function refusalOf(given: unknown, statuses: Readonly<Record<string, number>> = {}): Refusal {
-	// Callers learn nothing of what serves them but whether to ask another server.
+	// Callers learn nothing about the servers behind this one except whether to try another server.
 	const error = isHoldfastError(given) && given.code === "agent_closed" ? shuttingDown() : given;
 	const status = isHoldfastError(error)
 		? (statusByCode.get(error.code) ??
@@ -81,7 +81,7 @@ export function refusalOf(given: unknown, statuses: Readonly<Record<string, numb
 	};
 }
 
-/** Nothing more begins here. */
+/** This server starts nothing new. */
 export function shuttingDown(): HoldfastError {
 	return new HoldfastError("shutting_down", "The server is shutting down. Send the request again.", {
 		retryable: true,
@@ -89,12 +89,12 @@ export function shuttingDown(): HoldfastError {
 	});
 }
 
-/** The answer to a refused request. */
+/** Returns the response to a refused request. */
 export function refuse({ status, code, message, headers }: Refusal): Response {
 	return answerJson({ error: message, code }, { status, headers });
 }
 
-/** JSON as an answer; no cache between us and the caller keeps it. */
+/** Returns a JSON response; no cache between the server and the caller stores it. */
 export function answerJson(
 	value: unknown,
 	options: { readonly status?: number; readonly headers?: Readonly<Record<string, string>> } = {},
@@ -115,7 +115,8 @@ function headersOf({ code, data }: HoldfastError): Record<string, string> {
 	if (typeof after === "number") headers["retry-after"] = String(Math.max(1, Math.ceil(after / 1000)));
 	if (code === "unauthorized") headers["www-authenticate"] = 'Bearer realm="holdfast"';
 	if (code === "method_not_allowed" && typeof data?.allow === "string") headers.allow = data.allow;
-	// The next request is for another server. One that is too large is not cut off: its sender would miss the answer.
+	// The next request should go to another server. A request that is too large is not cut off, because its sender would
+	// miss the response.
 	if (code === "shutting_down") headers.connection = "close";
 	return headers;
 }

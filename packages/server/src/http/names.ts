@@ -1,18 +1,18 @@
 // Names chosen by callers: session ids and idempotency keys. Both appear in headers, logs and store keys, so they are
-// short and of plain characters; line breaks and paths cannot be smuggled in.
+// short and of plain characters, without line breaks or paths.
 import { HoldfastError } from "holdfast";
 import type { SessionOwner } from "../service/index.ts";
 
 const sessionIdPattern = /^(?!\.{1,2}$)[\w.:~@-]{1,128}$/;
 const idempotencyKeyPattern = /^[\x21-\x7e]{1,255}$/;
 
-/** Whether a text can be the id of a session over HTTP. */
+/** Whether a string can be a session id over HTTP. */
 export function isSessionId(value: unknown): value is string {
 	return typeof value === "string" && sessionIdPattern.test(value);
 }
 
 /**
- * The session id of a path. An invalid id belongs to no session.
+ * Returns the session id of a path. An invalid id belongs to no session.
  * @throws HoldfastError `session_not_found`.
  */
 export function sessionIdOfPath(value: string | undefined): string {
@@ -21,7 +21,7 @@ export function sessionIdOfPath(value: string | undefined): string {
 }
 
 /**
- * The session id of a body; undefined when it names none.
+ * Returns the session id of a body; undefined if it has none.
  * @throws HoldfastError `invalid_input`.
  */
 export function sessionIdOfBody(value: unknown): string | undefined {
@@ -34,7 +34,7 @@ export function sessionIdOfBody(value: unknown): string | undefined {
 }
 
 /**
- * The idempotency key of a request; undefined when it has none.
+ * Returns the idempotency key of a request; undefined if it has none.
  * @throws HoldfastError `invalid_input`.
  */
 export function idempotencyKeyOf(headers: Headers): string | undefined {
@@ -47,7 +47,10 @@ export function idempotencyKeyOf(headers: Headers): string | undefined {
 	);
 }
 
-/** A new session's id: the same one for the same idempotency key, so that a repeat finds its session. */
+/**
+ * Returns the id of a new session: the same one for the same idempotency key, so that a repeated request finds its
+ * session.
+ */
 export async function newSessionId(
 	{ tenant, user }: SessionOwner,
 	idempotencyKey: string | undefined,

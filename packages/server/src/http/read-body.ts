@@ -1,23 +1,23 @@
 // Reads the body of a request: JSON of a bounded size and depth, or an error that explains the problem. Nothing beyond
-// the limit is kept, and a body with any other content type is not parsed, so a foreign page cannot send a plain form. A
-// body without a content type is read as JSON: browsers send the page's origin with it, which the handler checks first.
+// the limit is kept. A body with any other content type is not parsed, so a foreign page cannot send a plain form. A body
+// without a content type is read as JSON: browsers send the page's origin with it, which the handler checks first.
 import { cutText } from "@holdfast/upp";
 import { HoldfastError } from "holdfast";
 
-/** Objects and lists inside each other; deeper than any real request, and safe for code that recurses. */
+/** Nesting depth of objects and lists: deeper than any real request, and safe for recursive code. */
 const deepest = 128;
 
-/** Milliseconds in which a body has to arrive: one that comes a byte at a time would hold its connection for hours. */
+/** Milliseconds within which a body has to arrive: one sent a byte at a time would hold its connection for hours. */
 const patience = 60_000;
 
 /** A JSON object from outside. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** How bodies are read. */
+/** Rules for reading bodies. */
 export interface BodyRules {
-	/** Bytes a body may have. */
+	/** Maximum size of a body in bytes. */
 	readonly limit: number;
-	/** Whether JSON may also be announced as `text/plain`, as `fetch` announces a string. */
+	/** Whether JSON may also have the content type `text/plain`, which `fetch` sends for a string. */
 	readonly allowsText: boolean;
 }
 
@@ -113,7 +113,7 @@ async function readChunks(request: Request, limit: number): Promise<Uint8Array> 
 		if (done) break;
 		size += value.byteLength;
 		if (size > limit) {
-			// Without waiting: a sender that stalls must not hold the answer.
+			// Not awaited: a sender that stalls must not hold up the response.
 			reader.cancel().catch(() => {});
 			throw tooLarge(limit);
 		}
@@ -159,7 +159,7 @@ function parse(text: string): unknown {
 	try {
 		return JSON.parse(text);
 	} catch {
-		// The parser's own message quotes the body, which may hold what no log should.
+		// The parser's own message quotes the body, which may contain data that must not be logged.
 		throw new HoldfastError("invalid_json", "The body is not JSON. Send one JSON object.");
 	}
 }

@@ -14,12 +14,12 @@ const common = [
 	"internal_error",
 ];
 
-/** Headers of an answer that says when to come back. */
+/** Headers of a response that tells the client when to retry. */
 const retryAfter = {
 	"Retry-After": { description: "Seconds to wait.", schema: { type: "integer", minimum: 1 } },
 };
 
-/** The OpenAPI 3.1 document of some routes. */
+/** Returns the OpenAPI 3.1 document of some routes. */
 export function openApiDocument(routes: readonly Route[]): object {
 	const paths: Record<string, Record<string, object>> = {};
 	for (const route of routes) {

@@ -1,12 +1,12 @@
-// The shapes that the OpenAPI document speaks of, and the pieces that routes describe their answers with.
+// The schemas that the OpenAPI document refers to, and the helpers with which routes describe their responses.
 import type { DescribedAnswer, Schema } from "../http/index.ts";
 
-/** A reference to one of the shapes. */
+/** Returns a reference to one of the schemas. */
 export function reference(name: string): Schema {
 	return { $ref: `#/components/schemas/${name}` };
 }
 
-/** An answer of JSON. */
+/** Describes a JSON response. */
 export function json(description: string, schema: Schema): DescribedAnswer {
 	return { description, content: { "application/json": schema } };
 }
@@ -32,7 +32,7 @@ export const eventStream: DescribedAnswer = {
 	content: { "text/event-stream": reference("Event") },
 };
 
-/** A stream of one execution. */
+/** A stream of one execution's events. */
 export const runStream: DescribedAnswer = {
 	...eventStream,
 	description: `${eventStream.description} The last event is \`execute_complete\`; the header \`X-Session-Id\` names the session.`,
@@ -48,7 +48,7 @@ const wait = {
 } as const;
 const status = { enum: ["completed", "awaiting_tool_execution", "error", "aborted"] };
 
-/** The shapes. */
+/** The schemas by name. */
 export const schemas: Readonly<Record<string, Schema>> = {
 	Error: shape(["error", "code"], { error: text, code: text }),
 	ExecuteRequest: shape(["input"], {

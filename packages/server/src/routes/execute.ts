@@ -1,4 +1,4 @@
-// Routes that ask for a run and stream it: a message, tool results, or the answer to an approval.
+// Routes that request a run and stream it: a message, tool results, or an approval decision.
 import { cutText } from "@holdfast/upp";
 import { HoldfastError, isHoldfastError } from "holdfast";
 import type { Exchange } from "../exchange.ts";
@@ -7,7 +7,7 @@ import { idempotencyKeyOf, newSessionId, sessionIdOfBody, sessionIdOfPath } from
 import { reference, runStream } from "../openapi/index.ts";
 import type { ExecuteRequest, Submitted } from "../service/index.ts";
 
-/** The header that names a request, so that a repeat is known. */
+/** The header that names a request, so that a repeated one is recognized. */
 export const idempotencyKey = {
 	in: "header",
 	name: "Idempotency-Key",
@@ -15,7 +15,7 @@ export const idempotencyKey = {
 	schema: { type: "string", minLength: 1, maxLength: 255 },
 } as const;
 
-/** The codes of what may be wrong with an input. */
+/** The codes of invalid inputs. */
 export const executeErrors = [
 	"invalid_json",
 	"invalid_input",
@@ -35,12 +35,12 @@ export const executeErrors = [
 	"idempotency_key_reused",
 ] as const;
 
-/** The codes of what clients may not set, or not so much of. */
+/** The codes of fields that clients may not set, or not to that extent. */
 export const fieldErrors = ["field_not_allowed", "too_many_messages", "too_many_tools"] as const;
 
 const members: ReadonlySet<string> = new Set(["sessionId", "input", "context", "options"]);
 
-/** Sends an input to a session, new or known, and streams the execution. */
+/** Sends an input to a new or existing session, and streams the execution. */
 export const execute: Route = {
 	method: "POST",
 	path: "/api/agent/execute",
@@ -69,7 +69,7 @@ export const execute: Route = {
 		const given = sessionIdOfBody(body.sessionId);
 		const sessionId = given ?? (await newSessionId(exchange.caller, key));
 		const { input, options } = body;
-		// A request without an id opens a new session. One with an id may mean a session that was deleted.
+		// A request without an id creates a new session. One with an id may refer to a session that was deleted.
 		const isComplete = body.sessionId === undefined && exchange.service.clients === undefined;
 		const context = body.context ?? (isComplete ? {} : undefined);
 		return exchange.streamRun(
@@ -79,7 +79,7 @@ export const execute: Route = {
 					input,
 					...(context === undefined ? {} : { context }),
 					...(options === undefined ? {} : { options }),
-					// With a key the id is that of a session which an earlier request may have made.
+					// With a key, the id may belong to a session that an earlier request created.
 					...(given === undefined && key === undefined ? { isNew: true } : {}),
 				},
 				key,
@@ -88,13 +88,13 @@ export const execute: Route = {
 	},
 };
 
-/** Lets a call run that waits for it. */
+/** Approves a waiting call. */
 export const approve: Route = {
 	...answerRoute("approve", "Lets a tool call run that waits for approval, and streams the execution."),
 	handle: (exchange) => answer(exchange, { approved: true }),
 };
 
-/** Refuses a call that waits for approval. */
+/** Denies a call that waits for approval. */
 export const deny: Route = {
 	...answerRoute("deny", "Refuses a tool call that waits for approval, and streams the execution."),
 	handle: (exchange) => answer(exchange, { approved: false }),
@@ -131,8 +131,8 @@ async function answer(exchange: Exchange, decision: { readonly approved: boolean
 }
 
 /**
- * Asks a session that is there for a run.
- * @throws HoldfastError `session_not_found`, and what `submit` says.
+ * Requests a run in an existing session.
+ * @throws HoldfastError `session_not_found`, and the errors of `submit`.
  */
 export async function submitToKnown(
 	exchange: Exchange,
@@ -143,7 +143,7 @@ export async function submitToKnown(
 	try {
 		return await exchange.submit(sessionId, request, key);
 	} catch (error) {
-		// Without a context only a session that is there can be continued.
+		// Without a context, only an existing session can be continued.
 		if (isHoldfastError(error) && error.code === "context_required")
 			throw new HoldfastError("session_not_found", "Session not found");
 		throw error;
@@ -158,7 +158,7 @@ function textOf(body: JsonObject, field: string): string | undefined {
 	});
 }
 
-/** A member that is misspelt would be left out silently: it is refused instead. */
+/** A misspelt member would be ignored silently, so it is refused. */
 function refuseUnknown(body: JsonObject, known: ReadonlySet<string>): void {
 	const unknown = Object.keys(body).find((name) => !known.has(name));
 	if (unknown === undefined) return;

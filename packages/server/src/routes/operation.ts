@@ -1,10 +1,10 @@
-// Routes for those who run the server: whether it is up, its numbers, and what it offers.
+// Routes for operators: health, metrics, and the OpenAPI document.
 import { HoldfastError } from "holdfast";
 import type { Route } from "../http/index.ts";
 import { answerJson } from "../http/index.ts";
 import { json } from "../openapi/index.ts";
 
-/** Whether the server is up. */
+/** Reports whether the server is running. */
 export function health(isDraining: () => boolean): Route {
 	return {
 		method: "GET",

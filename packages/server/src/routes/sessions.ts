@@ -1,4 +1,4 @@
-// Routes that look at sessions, follow them and stop what they do.
+// Routes that read sessions, follow them, stop them and delete them.
 import { HoldfastError } from "holdfast";
 import type { Exchange } from "../exchange.ts";
 import type { Route } from "../http/index.ts";
@@ -6,7 +6,7 @@ import { answerJson, isSessionId, sessionIdOfPath } from "../http/index.ts";
 import { eventStream, json, reference } from "../openapi/index.ts";
 
 const mostSessions = 100;
-/** The codes of what is wrong with a body where none is needed. */
+/** The codes of an invalid body on routes that need none. */
 const bodyErrors = ["unsupported_media_type", "body_too_large", "invalid_json", "invalid_input"] as const;
 
 /** A session with its messages. */
@@ -25,7 +25,7 @@ export const session: Route = {
 	},
 };
 
-/** A session's events, from any position. */
+/** Streams a session's events from any position. */
 export const events: Route = {
 	method: "GET",
 	path: "/api/agent/session/:id/events",
@@ -65,7 +65,7 @@ export const events: Route = {
 	},
 };
 
-/** Stops what a session does. */
+/** Stops the session's activity. */
 export const stop: Route = {
 	method: "POST",
 	path: "/api/agent/session/:id/stop",
@@ -87,7 +87,7 @@ export const stop: Route = {
 	},
 };
 
-/** Removes a session. */
+/** Deletes a session. */
 export const remove: Route = {
 	method: "DELETE",
 	path: "/api/agent/session/:id",
@@ -109,7 +109,7 @@ export const remove: Route = {
 	},
 };
 
-/** The sessions of the caller. */
+/** Lists the caller's sessions. */
 export const sessions: Route = {
 	method: "GET",
 	path: "/api/agent/sessions",

@@ -1,5 +1,5 @@
-// Accepts an execution once: a request that is repeated under its idempotency key gets the earlier outcome. An input
-// during a run is refused, waits for it, or enters it.
+// Accepts an execution once: a request that is repeated under its idempotency key gets the earlier outcome. An input that
+// arrives during a run is refused, waits for the run, or enters it.
 import type { Host } from "holdfast";
 import type {
 	ChosenOptions,
@@ -19,7 +19,7 @@ export interface WantedExecution {
 	readonly options: ChosenOptions;
 	/** The session's setup, as just read or created. */
 	readonly setup: SessionSetup;
-	/** Whether this makes the session. */
+	/** Whether this creates the session. */
 	readonly isNew?: boolean;
 	readonly idempotencyKey: string | undefined;
 	readonly messageId?: string | undefined;
@@ -30,7 +30,8 @@ export interface WantedExecution {
 }
 
 /**
- * Accepts an execution; durable when it resolves. Rejects as `session.execute()` does, and with `idempotency_key_reused`.
+ * Accepts an execution, which is durable when this resolves. Rejects as `session.execute()` does, and with
+ * `idempotency_key_reused`.
  */
 export async function acceptExecution(
 	host: Host,
@@ -67,16 +68,16 @@ async function accept(
 	} catch (error) {
 		const code = codeOf(error);
 		const isPending = code === "pending_tool_calls";
-		// Another past cannot wait: what it is to replace may be another by then.
+		// An input that replaces history cannot wait: the message it replaces may change in the meantime.
 		const mayWait = input.kind === "message" && settings.insteadOf === undefined;
 		const waits = isPending ? whilePending === "queue" : code === "session_busy" && whileRunning !== "refuse";
 		if (!waits || !mayWait) throw error;
-		// Nothing enters a run that waits for answers to its calls.
+		// An input never enters a run that waits for answers to its calls.
 		if (isPending || whileRunning === "queue") {
 			const { runId, after } = await session.enqueue(input.input, settings);
 			return { runId, after, attached: false, waitsFor: runId };
 		}
-		// A repeat is recognised by the id of its message.
+		// A repeated request is recognized by the id of its message.
 		const messageId = settings.runId ?? settings.messageId ?? crypto.randomUUID();
 		const { runId, after } = await session.steer(input.input, { ...settings, messageId });
 		return { runId, after, attached: false, waitsFor: messageId };

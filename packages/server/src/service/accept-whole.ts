@@ -1,4 +1,4 @@
-// A request to a session that is deleted at that moment: it is refused, and nothing is left of the session.
+// A request to a session that is being deleted: it is refused, and nothing remains of the session.
 import type { Host } from "holdfast";
 import type { ExecuteSession } from "holdfast/execute";
 import { isGone, sessionNotFound } from "./client-errors.ts";
@@ -6,7 +6,7 @@ import type { Accepted } from "./seen-requests.ts";
 
 /**
  * Accepts a request to a session that was just found. Data written to it after its deletion would be listed without being
- * a session: it is removed.
+ * a session, so it is removed.
  *
  * Rejects as `accept` does, and with `session_not_found`.
  */
@@ -27,7 +27,7 @@ export async function acceptWhole(
 		if (isGone(error)) await clear();
 		throw error;
 	}
-	// An input that starts at once is refused by itself if its session was deleted.
+	// An input that starts at once fails by itself if its session was deleted.
 	if (accepted.waitsFor !== undefined && (await clear())) throw sessionNotFound();
 	return accepted;
 }

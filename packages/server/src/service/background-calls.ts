@@ -1,9 +1,9 @@
-// Background tasks as followers see them. Their waits are recorded in their own sessions, so followers get them with the
-// end of an execution as it is sent.
+// Background tasks as followers see them. Their waits are recorded in their own sessions, so followers receive them with
+// the end of an execution at the time it is sent.
 import type { Host } from "holdfast";
 import type { ExecuteSession, LoggedEvent } from "holdfast/execute";
 
-/** The calls that wait; nothing where none does. */
+/** Returns the waiting calls; nothing if none waits. */
 export async function backgroundOf(
 	session: ExecuteSession,
 ): Promise<{ readonly backgroundToolCalls?: Awaited<ReturnType<ExecuteSession["backgroundCalls"]>> }> {
@@ -11,7 +11,7 @@ export async function backgroundOf(
 	return calls.length === 0 ? {} : { backgroundToolCalls: calls };
 }
 
-/** The events; where the last one is the end of what the session has done up to now, with the calls that wait by then. */
+/** Returns the events. If the last one ends the session's activity so far, it includes the calls that wait by then. */
 export async function withBackground(
 	host: Host,
 	session: ExecuteSession,

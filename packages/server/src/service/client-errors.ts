@@ -1,4 +1,4 @@
-// The errors of the service for requests that cannot be done.
+// Errors of the service for requests that cannot be served.
 import { HoldfastError, isHoldfastError } from "holdfast";
 
 /** The request cannot be executed. */
@@ -6,7 +6,7 @@ export function invalidInput(field: string, why: string): HoldfastError {
 	return new HoldfastError("invalid_input", `\`${field}\` ${why}.`, { data: { field } });
 }
 
-/** This session does not exist, or was deleted. */
+/** The session does not exist, or was deleted. */
 export function sessionNotFound(): HoldfastError {
 	return new HoldfastError("session_not_found", "Session not found");
 }
@@ -24,7 +24,7 @@ export function idempotencyKeyReused(): HoldfastError {
 	);
 }
 
-/** An error of a session by the name that its caller has for it. */
+/** Returns an error of a session with the id that its caller uses for the session. */
 export function forCaller(error: unknown, sessionKey: string, sessionId: string): unknown {
 	if (!isHoldfastError(error) || !error.message.includes(`"${sessionKey}"`)) return error;
 	const { message, retryable, data, cause } = error;
@@ -35,7 +35,7 @@ export function forCaller(error: unknown, sessionKey: string, sessionId: string)
 	});
 }
 
-/** The code of an error, if it has one. */
+/** Returns the code of an error, if it has one. */
 export function codeOf(error: unknown): unknown {
 	return (error as { code?: unknown } | null)?.code;
 }

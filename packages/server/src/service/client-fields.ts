@@ -1,5 +1,5 @@
-// The fields of a session and its runs that clients may set: none, unless the service allows it, because a client that
-// sets the system prompt or the history speaks for the agent's owner. Checked before anything of a request is done.
+// The fields of a session and its runs that clients may set: none unless the service allows it, because a client that
+// sets the system prompt or the history acts for the agent's owner. They are checked before the request is processed.
 import { HoldfastTypeError } from "@holdfast/upp";
 import { HoldfastError } from "holdfast";
 import type { ClientField, ClientFieldOptions, ExecuteRequest } from "./service-types.ts";
@@ -23,7 +23,7 @@ const places: readonly (readonly [ClientField, "context" | "options", string])[]
 	["options", "options", "maxTokens"],
 ];
 
-/** @throws HoldfastError `invalid_option` naming the option that is wrong; `conflicting_options`. */
+/** @throws HoldfastError `invalid_option` naming the invalid option; `conflicting_options`. */
 export function clientRules({
 	clients,
 	clientsMaySet = clients === undefined ? [] : fields,
@@ -52,14 +52,14 @@ export function clientRules({
 }
 
 /**
- * Looks at what a request sets, and at how much there is of it.
+ * Checks which fields a request sets, and how large they are.
  * @throws HoldfastError `field_not_allowed`, `too_many_messages`, `too_many_tools`.
  */
 export function checkFields({ input, context, options }: ExecuteRequest, rules: ClientRules): void {
 	const given = { context: membersOf(context), options: membersOf(options) };
 	for (const [field, member, name] of places) {
 		const value = given[member][name];
-		// A list of nothing sets nothing: clients send all fields, some of them empty.
+		// An empty list sets nothing: clients send all fields, some of them empty.
 		const isSet = value !== undefined && !(Array.isArray(value) && value.length === 0);
 		if (isSet && !rules.may.has(field)) throw notAllowed(field, `${member}.${name}`);
 	}

@@ -1,11 +1,11 @@
-// The schema of a client's tool for validation here: without regular expressions, which are chosen by the client and
-// could block the shared event loop indefinitely (keeps I7). Everything the whole schema accepts is accepted: keywords
-// that would refuse more without its patterns are removed with them. The model sees the whole schema.
+// Prepares the schema of a client's tool for validation here. It removes regular expressions, which the client chooses
+// and which could block the shared event loop indefinitely (keeps I7). Everything the whole schema accepts is accepted:
+// keywords that would refuse more without its patterns are removed with them. The model sees the whole schema.
 import { invalidInput } from "./client-errors.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** How deep a schema may be nested. */
+/** Maximum nesting depth of a schema. */
 const deepest = 50;
 
 /** Members that hold a schema, a list of schemas, or schemas by name. */
@@ -20,13 +20,13 @@ const inner = [
 	"anyOf",
 	"allOf",
 ];
-/** Those that refuse more when what they hold refuses less. */
+/** Keywords that refuse more if the schemas they hold refuse less. */
 const turning = ["not", "oneOf", "if", "contains"];
 const byName = ["properties", "$defs", "definitions", "dependentSchemas"];
 
 /**
- * The schema without `pattern` and `patternProperties`, and without what depends on them to refuse.
- * @throws HoldfastError `invalid_input` for one that is nested too deeply.
+ * Returns the schema without `pattern` and `patternProperties`, and without the keywords that depend on them to refuse.
+ * @throws HoldfastError `invalid_input` for a schema that is nested too deeply.
  */
 export function withoutPatterns(schema: Schema, field: string): Schema {
 	const found = { patterns: 0 };

@@ -1,5 +1,5 @@
 // The first execution of a session. It creates the session in the commit that starts its run, if the host supports that;
-// else the session is created before it. A concurrent creator wins.
+// otherwise it creates the session first. A concurrent creator wins.
 import type { ChosenOptions, ExecuteSession, SessionContext } from "holdfast/execute";
 import type { WantedExecution } from "./accept-execution.ts";
 import { codeOf } from "./client-errors.ts";
