@@ -1,4 +1,5 @@
-// One pure call of an agent: policy around a run that is driven at once and can be stopped at any moment.
+// One pure call of an agent: a run wrapped in its policy. The call drives the run at once and can cancel it at any
+// moment.
 
 import type { Message } from "@holdfast/upp";
 import { checkOptionNames, HoldfastTypeError, optionNames } from "@holdfast/upp";
@@ -32,7 +33,7 @@ export interface CallOptions<Schema extends OutputSchema = OutputSchema> {
 	readonly output?: Schema;
 	/** Cancels the call: model and tools are notified, and the call rejects with code CANCELLED. */
 	readonly signal?: AbortSignal;
-	/** The context of the tool call that makes this call, when the agent works as a sub-agent. */
+	/** The context of the tool call that makes this call, if the agent works as a sub-agent. */
 	readonly parentContext?: ToolContext;
 }
 
@@ -40,19 +41,19 @@ export interface CallOptions<Schema extends OutputSchema = OutputSchema> {
 export interface CallSetup {
 	readonly agent: StrategyAgent;
 	readonly engine: EngineAgent;
-	/** The same for calls with an output of their own. */
+	/** Like `engine`, for calls with their own output schema. */
 	engineWith(output: unknown): EngineAgent;
-	/** The agent's policy, complete once its plugins are set up; undefined if absent. */
+	/** The agent's policy, complete once its plugins are set up. Undefined if it has none. */
 	readonly policed: { readonly policy: AgentPolicy | undefined; readonly setup: AgentSetup | undefined };
 	readonly checkpoints: Checkpoints | undefined;
-	/** Set when the agent's strategy is a custom one, which the engine does not drive. */
+	/** Set if the agent has a custom strategy, which the engine does not drive. */
 	readonly opaque: OpaqueStrategy | undefined;
 }
 
-/** An observer: of a run of the engine, or of the stream of a custom strategy. */
+/** Observes a run of the engine, or the stream of a custom strategy. */
 export interface CallObserver {
 	readonly watcher: Watcher;
-	/** Called with the commits of a run of the engine, before they are folded. */
+	/** Called with each commit of an engine run, before it is folded into the state. */
 	committed?(facts: CommittedFacts): void;
 	push(event: AgentStreamEvent): void;
 }
@@ -60,11 +61,11 @@ export interface CallObserver {
 /** A running call. */
 export interface StartedCall {
 	readonly result: Promise<GenerateResult>;
-	/** Cancels it. Harmless after its end. */
+	/** Cancels the call. Has no effect after its end. */
 	stop(): void;
 	/**
-	 * Whether it was cancelled before its end. Not a getter: each object made with one has a hidden class of its own, by
-	 * which everything that the getter sees outlives the quick collections of garbage.
+	 * Whether it was cancelled before its end. Not a getter: V8 gives each object created with one its own hidden class,
+	 * which keeps everything the getter references alive past minor garbage collections.
 	 */
 	wasStopped(): boolean;
 }
@@ -87,7 +88,10 @@ export function startCall(
 	let checkpoints = setup.checkpoints?.session(state);
 	const started = checkpoints === undefined ? state : checkpoints.identify(state);
 	const runId = engine.ports.ids.uuid();
-	/** Variables: a function assigned to a member is allocated among old objects, and all that it sees stays with it. */
+	/**
+	 * Variables, not members: V8 allocates a function assigned to a member in the old generation, along with everything
+	 * it references.
+	 */
 	let stopWork: (() => void) | undefined;
 	let whenCompleted: ((result: GenerateResult) => Promise<unknown>) | undefined;
 	let stopped = false;
@@ -102,7 +106,7 @@ export function startCall(
 		if (opaque !== undefined) {
 			const { agent } = setup;
 			const push = observer?.push;
-			// Few agents have a custom strategy: the code that runs it is loaded on demand.
+			// Custom strategies are rare, so the code that runs them is loaded on demand.
 			const { runOpaque } = await import("./opaque-strategy.ts");
 			if (stopped) throw cancelled();
 			const call = runOpaque({ agent, engine, opaque, call: context, options, checkpoints, frame, push });
@@ -134,7 +138,7 @@ export function startCall(
 		if (committed instanceof Promise) await committed;
 		const outcome = await drive(run);
 		if (frame !== undefined && outcome.kind === "ended") void policed.policy?.ended(frame, outcome.outcome);
-		// Cancelled in the very moment of its end: the end was not reported yet, so it counts as cancelled.
+		// Cancelled at the moment it ended: the end was not reported yet, so it counts as cancelled.
 		if (stopped && outcome.kind === "ended" && outcome.outcome === "completed") throw cancelled();
 		whenCompleted = (result) => notifyComplete(run, outcome, result);
 		return resultOf(run, outcome);
@@ -156,7 +160,7 @@ export function startCall(
 		}
 	};
 
-	/** Made for interceptors alone: a run has a signal of its own. */
+	/** Created only for interceptors: a run has its own signal. */
 	let controller: AbortController | undefined;
 	const stopping = (): AbortController => {
 		controller ??= new AbortController();
@@ -167,10 +171,10 @@ export function startCall(
 		policed.policy === undefined && policed.setup === undefined
 			? execute({ agent: setup.agent, input, state: started, metadata: new RunMetadata() }, undefined)
 			: new Promise<GenerateResult>((resolve, reject) => {
-					cut = reject; // an interceptor that never answers does not hold up a cancelled call
+					cut = reject; // an interceptor that never returns must not block a cancelled call
 					throughPolicy().then(resolve, reject);
 				});
-	// The result is final, and only now is it known that the call completed.
+	// The result is final. Only now is it certain that the call completed.
 	const result = executing
 		.then((given) => completed(identified(given, checkpoints)))
 		.finally(() => {
@@ -239,7 +243,7 @@ function attach(frame: CallFrame, run: Run, policy: AgentPolicy | undefined): vo
 	frame.attach(run);
 	if (policy?.looksOn !== true) return;
 	const events = new SessionEvents();
-	void events.return(); // they are not consumed here, and none is kept
+	void events.return(); // these events are not consumed here, and none are kept
 	events.onEvent = (event) => policy.notify(event, frame);
 	run.watch({
 		notify: (event) => events.notify(event),

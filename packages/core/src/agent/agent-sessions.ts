@@ -1,5 +1,5 @@
 // The sessions of one agent on one host: their storage, their workers, and the agent of each turn. The Agent class
-// delegates to it; a server uses it directly, one for all served sessions.
+// delegates to it. A server uses one directly for all the sessions it serves.
 import { HoldfastError } from "@holdfast/upp";
 import type { EngineAgent, ObserveRun } from "../engine/index.ts";
 import { type AgentExecution, agentExecution } from "../execution-host/index.ts";
@@ -23,41 +23,45 @@ import { type AgentFor, sessionAgentOf } from "./session-agent.ts";
 
 /** How the sessions of an agent differ from the agent. */
 export interface AgentSessionsOptions {
-	/** The agent as the caller knows it: sub-agents are found by it, and policy is shown it. Default: its options. */
+	/**
+	 * The agent that the caller created: sub-agents are looked up by it, and policy receives it. Default: its options.
+	 */
 	readonly owner?: PolicyAgent;
-	/** The options of a turn that replace the agent's own. Default: none. */
+	/** Returns the options of a turn that replace the agent's own. Default: none. */
 	readonly agentFor?: AgentFor;
-	/** Under which keys its sessions are in the store. Default: their own, in the namespace of the options. */
+	/** The keys under which its sessions are stored. Default: their own keys, in the namespace of the options. */
 	readonly keys?: SessionKeys;
-	/** Observes each run that is driven in this process, including those of sub-agents. Default: no observer. */
+	/** Observes each run that this process drives, including runs of sub-agents. Default: no observer. */
 	readonly observe?: ObserveRun | undefined;
-	/** The agent's engine, if it was created before. @internal */
+	/** The agent's engine, if it was already created. @internal */
 	readonly engine?: EngineAgent;
 }
 
-/** The member by which sessions find their data about an agent; a map of all agents would cost each of them more. */
+/**
+ * The member through which sessions find their data about an agent. A global map of agents would cost each of them more.
+ */
 export const sessionAgent: unique symbol = Symbol("session agent");
 
 /**
- * A service of sessions creates one of these, rather than one per session: `agentFor` returns the model, instructions,
- * tools and parameters of each turn.
+ * A service creates one of these instead of one agent per session: `agentFor` returns the model, instructions, tools and
+ * parameters of each turn.
  */
 export class AgentSessions implements Living {
-	/** The agent as its sessions see it. @internal */
+	/** The agent in the form that its sessions use. @internal */
 	readonly agent: SessionAgent;
 	readonly #engine: EngineAgent;
 	readonly #options: AgentOptions;
 	readonly #observe: ObserveRun | undefined;
-	/** Whether the agent of a turn may have a model if this one has none. */
+	/** Whether the agent of a turn may have a model even if this one has none. */
 	readonly #isResolved: boolean;
 	#host: Host | undefined;
 	#table: SessionTable | undefined;
 	#supervises: Supervisor | undefined;
 	#execution: AgentExecution | undefined;
-	/** The stage that new tables start in. */
+	/** The initial stage of new tables. */
 	#stage: "open" | "refusing" | "suspended" = "open";
 
-	/** @throws HoldfastError `invalid_option` naming the invalid option; the errors of `resolveAgent`. */
+	/** @throws HoldfastError `invalid_option` naming the invalid option, and the errors of `resolveAgent`. */
 	constructor(
 		id: string,
 		given: AgentOptions,
@@ -81,12 +85,12 @@ export class AgentSessions implements Living {
 		this.agent = sessionAgentOf({ agent, options, engine, subagents, agentFor, keys, home });
 	}
 
-	/** Resolves when the plugins are set up. */
+	/** Resolves once the plugins are set up. */
 	async ready(): Promise<void> {
 		await this.agent.setup?.over();
 	}
 
-	/** A handle of the session of a key. */
+	/** Returns a handle of the session with this key. */
 	session(key: string): Session {
 		return new Session(this.#open(), key);
 	}
@@ -123,12 +127,12 @@ export class AgentSessions implements Living {
 		await this.#table?.quiet();
 	}
 
-	/** Whether a run of the session of a key is in progress in this process. */
+	/** Whether this process is driving a run of the session with this key. */
 	isBusy(key: string): boolean {
 		return this.#table?.isBusy(key) === true;
 	}
 
-	/** The session of a key is unused for now and may be dropped from memory. */
+	/** Marks the session with this key as unused: it may be dropped from memory. */
 	unused(key: string): void {
 		this.#table?.unused(key);
 	}
@@ -138,7 +142,7 @@ export class AgentSessions implements Living {
 		await this.#table?.close(this.#isOwn && this.#host?.journal.volatile === true ? "lost" : "kept");
 	}
 
-	/** Closes the host if it is this agent's own. */
+	/** Closes the host if the agent owns it. */
 	async release(): Promise<void> {
 		if (this.#isOwn) await this.#host?.close();
 	}
@@ -147,7 +151,7 @@ export class AgentSessions implements Living {
 		return this.#host !== this.#options.host;
 	}
 
-	/** For operations that a plugin's setup must not use, because the agent waits for it. */
+	/** For operations that a plugin's setup must not use, because the agent waits for that setup. */
 	#readyTable(): SessionTable {
 		this.agent.setup?.check();
 		return this.#open();
@@ -178,7 +182,7 @@ export class AgentSessions implements Living {
 		return this.#supervises;
 	}
 
-	/** Two agents that were given one session store have a journal each. */
+	/** Two agents that share a session store each have their own journal. */
 	#home({ journal }: Host): { readonly journal: Journal; readonly store: object } {
 		const { sessionStore } = (this.#options.host ?? {}) as { readonly sessionStore?: object };
 		return { journal, store: sessionStore ?? journal };

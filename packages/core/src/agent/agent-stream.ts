@@ -1,4 +1,4 @@
-// agent.stream(): the run is driven at once; the stream is a watcher of it (keeps I1, I7, I8).
+// agent.stream(): drives the run at once; the stream watches it (keeps I1, I7, I8).
 import type { Message } from "@holdfast/upp";
 import type { AgentStreamResult } from "../engine/index.ts";
 import type { AgentState } from "../state/index.ts";

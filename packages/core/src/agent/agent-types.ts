@@ -4,7 +4,10 @@ import type { OutputOf } from "../output/index.ts";
 import type { AgentRun, Session } from "../sessions/index.ts";
 import type { AnyTool, KnownTool, KnownTools, ToolSet } from "../tools/index.ts";
 
-/** Tools by name, for `InferTools`. Names that are known only at run time, such as those of an MCP server, would widen the others. */
+/**
+ * Tools by name, for `InferTools`. Names known only at run time, such as those from an MCP server, are left out because
+ * they would widen the others.
+ */
 type ByName<Tool extends KnownTool> = {
 	[Each in Named<Tool> as Each["name"]]: { input: Each["input"]; output: Each["output"] };
 };
@@ -36,7 +39,7 @@ export type SessionOf<Tools, Schema> = Session<
 	RunEvent<Tools>
 >;
 
-/** The tools of an agent as a list: the types of those that were given as one. */
+/** The tools of an agent as a list. The types of tools given as a list are kept. */
 export type ToolList<Tools> = Tools extends readonly AnyTool[] ? Tools : readonly AnyTool[];
 
 /** An agent, or any value that declares its tools and its output. */
@@ -45,9 +48,9 @@ interface Typed<Tools, Output> {
 }
 
 /**
- * The inputs and outputs of the tools of an agent, or of a list or record of tools, by name, such as the AI SDK's messages want
- * them: `UIMessage<unknown, UIDataTypes, InferTools<typeof clerk>>`. Of a list with tools of an MCP server in it, it has those
- * whose names the compiler knows.
+ * The inputs and outputs of the tools of an agent, or of a list or record of tools, by name, as the AI SDK's messages
+ * expect them: `UIMessage<unknown, UIDataTypes, InferTools<typeof clerk>>`. Includes only tools whose names the compiler
+ * knows, so those from an MCP server are left out.
  */
 export type InferTools<Given> = Given extends ToolSet
 	? ByName<KnownTools<Given>>

@@ -1,4 +1,4 @@
-// The agent: written once, run as a function (generate, stream, ask, query) or as durable sessions (send, session).
+// The agent: defined once, then run as a function (generate, stream, ask, query) or as durable sessions (send, session).
 
 import {
 	asMessage,
@@ -38,8 +38,8 @@ import { type AgentOptions, opaqueOf, resolveAgent, toolObjects } from "./option
 /**
  * An agent: a model, tools and instructions.
  *
- * An unknown option throws `invalid_option`, and so does a missing model. The factory `agent(options)` does the same,
- * except that a missing model is an error only when the agent is used.
+ * Throws `invalid_option` for an unknown option or a missing model. The factory `agent(options)` does the same, except
+ * that it reports a missing model only when the agent is used.
  *
  * Spreading an agent yields its options: `agent({ ...coder, system: "Be brief." })`.
  */
@@ -60,7 +60,7 @@ export class Agent<const Tools extends ToolSet = ToolSet, const Schema extends O
 	#outputs: WeakMap<object, EngineAgent> | undefined;
 
 	static {
-		// Not named in the declarations: sessions find their data about an agent by it.
+		// Omitted from the declarations: sessions find their data about an agent through it.
 		Object.defineProperty(Agent.prototype, sessionAgent, {
 			get(this: Agent): SessionAgent {
 				return this.#sessions.agent;
@@ -68,7 +68,7 @@ export class Agent<const Tools extends ToolSet = ToolSet, const Schema extends O
 		});
 	}
 
-	/** @throws HoldfastError `invalid_option` naming the option that is missing, unknown or wrong. */
+	/** @throws HoldfastError `invalid_option` naming the missing, unknown or invalid option. */
 	constructor(options: AgentOptions<Tools, Schema>) {
 		if (typeof options !== "object" || options === null)
 			throw new HoldfastTypeError("invalid_option", "new Agent() takes an object of options.");
@@ -111,7 +111,7 @@ export class Agent<const Tools extends ToolSet = ToolSet, const Schema extends O
 		return made;
 	}
 
-	/** The agent in calls with this output, created once. */
+	/** The engine agent for calls with this output schema, created once. */
 	#engineWith(options: AgentOptions, output: unknown): EngineAgent {
 		const isKey = (typeof output === "object" || typeof output === "function") && output !== null;
 		const known = isKey ? this.#outputs?.get(output) : undefined;
@@ -129,7 +129,7 @@ export class Agent<const Tools extends ToolSet = ToolSet, const Schema extends O
 	}
 
 	/**
-	 * Runs the agent on an input and returns the turn and the new state. The given state is not changed.
+	 * Runs the agent on an input and returns the turn and the new state. Does not change the given state.
 	 *
 	 * Rejects with the provider's UPPError, `model_missing`, or the error of a hook.
 	 */
@@ -142,7 +142,7 @@ export class Agent<const Tools extends ToolSet = ToolSet, const Schema extends O
 		return result as Promise<ResultWith<OutputOf<Own>>>;
 	}
 
-	/** Like `generate`, and emits events while it runs. */
+	/** Like `generate`, but emits events during the run. */
 	stream<const Own extends OutputSchema = Schema>(
 		input: string | Message,
 		state: AgentState = AgentState.initial(),
@@ -152,7 +152,7 @@ export class Agent<const Tools extends ToolSet = ToolSet, const Schema extends O
 		return stream as AgentStreamResult<OutputOf<Own>, AgentStreamEvent<Tools>>;
 	}
 
-	/** Multi-turn call: the question and the answer are in the returned state. */
+	/** Continues a conversation: the returned state contains the question and the answer. */
 	ask<const Own extends OutputSchema = Schema>(
 		input: string | Message,
 		state: AgentState,
@@ -161,7 +161,7 @@ export class Agent<const Tools extends ToolSet = ToolSet, const Schema extends O
 		return this.generate(input, state, options);
 	}
 
-	/** One call without memory. */
+	/** Makes a single call without memory. */
 	async query<const Own extends OutputSchema = Schema>(
 		input: string | Message,
 		options?: CallOptions<Own>,
@@ -176,8 +176,8 @@ export class Agent<const Tools extends ToolSet = ToolSet, const Schema extends O
 	}
 
 	/**
-	 * A handle of the durable conversation under a key. Handles of one key share its history and queue.
-	 * @throws HoldfastError `invalid_argument` when the key is not a non-empty string.
+	 * Returns a handle of the durable conversation with this key. Handles with the same key share its history and queue.
+	 * @throws HoldfastError `invalid_argument` if the key is not a non-empty string.
 	 */
 	session(key: string): SessionOf<Tools, Schema> {
 		if (typeof key !== "string" || key === "")
@@ -186,11 +186,11 @@ export class Agent<const Tools extends ToolSet = ToolSet, const Schema extends O
 	}
 
 	/**
-	 * Finishes, once, the work of dead processes: runs without a live owner, and accepted turns. Iterate over it to get
-	 * each run as it is resumed, or await it until all of them have ended. Runs that another live worker holds are
-	 * skipped, and so are parked ones. A run that is parked now is yielded once, with the outcome `suspended` and the
-	 * error `run_parked`. A failing session does not hold up the others: `onProblem` is called with its error, or the
-	 * error is thrown once all were tried. Concurrent recoveries share the resumed runs.
+	 * Finishes, once, the work that dead processes left: runs without a live owner, and accepted turns. Iterate over it
+	 * to get each run as it is resumed, or await it until all of them have ended. Skips runs that another live worker
+	 * holds, and runs that are already parked. A run that gets parked now is yielded once, with the outcome `suspended`
+	 * and the error `run_parked`. A failing session does not stop the others: its error is passed to `onProblem`, or
+	 * thrown once all sessions were tried. Concurrent recoveries share the resumed runs.
 	 *
 	 * Rejects with `agent_closed` after `close()`.
 	 */
@@ -199,8 +199,8 @@ export class Agent<const Tools extends ToolSet = ToolSet, const Schema extends O
 	}
 
 	/**
-	 * Does the same in the background until the agent is closed, including the host's scheduled work, and retries
-	 * failures. Resolves after the first scan.
+	 * Like `recover`, but in the background until the agent is closed. It also runs the host's scheduled work, and
+	 * retries failures. Resolves after the first scan.
 	 *
 	 * Rejects with `agent_closed` after `close()`, and with `invalid_option`.
 	 */
@@ -210,22 +210,22 @@ export class Agent<const Tools extends ToolSet = ToolSet, const Schema extends O
 
 	/**
 	 * Continues a run that the host scheduled, at any time and in any process: delivers a notification to its session, or
-	 * resumes a run without a live owner. Null if another call has the run, or it has ended.
+	 * resumes a run without a live owner. Returns null if another call holds the run, or if it has ended.
 	 *
-	 * Rejects with `run_not_found` for a run that was never recorded, `no_execution_host` when the agent's host keeps no
-	 * runs.
+	 * Rejects with `run_not_found` for a run that was never recorded, and with `no_execution_host` if the agent's host
+	 * keeps no runs.
 	 */
 	async resume(runId: string): Promise<RunOf<Tools, Schema> | null> {
 		return this.#sessions.resume(runId) as Promise<RunOf<Tools, Schema> | null>;
 	}
 
 	/**
-	 * Runs the due work of this agent's sessions, until the signal fires or the agent is closed: runs and accepted turns
+	 * Runs the due work of this agent's sessions until the signal fires or the agent is closed: runs and accepted turns
 	 * that a dead process left, and work that the host has scheduled. Yields each run as it is resumed; the runs continue
 	 * by themselves. Any number of processes may work on one host: each run is resumed by one of them.
 	 *
-	 * Rejects with an error of the store or of resuming a run, unless `onProblem` receives it; `invalid_option` for an
-	 * invalid option.
+	 * Rejects with an error of the store or of resuming a run, unless `onProblem` is set to receive it, and with
+	 * `invalid_option` for an invalid option.
 	 *
 	 * @example
 	 * import { openai } from "@ai-sdk/openai";
@@ -242,16 +242,16 @@ export class Agent<const Tools extends ToolSet = ToolSet, const Schema extends O
 		return this.#life.work(options) as AsyncGenerator<RunOf<Tools, Schema>, void, void>;
 	}
 
-	/** Settles when every checkpoint saved so far is stored: for an orderly end. */
+	/** Resolves once every checkpoint saved so far is stored. Use it for an orderly shutdown. */
 	async flush(): Promise<void> {
 		await this.#calls.checkpoints?.flush();
 	}
 
 	/**
-	 * Refuses requests with `agent_closed`, gives running runs `drainMs` to end, suspends the others, so that any worker
-	 * can resume them, and closes the host if it is this agent's own. A second call waits for the first.
+	 * Refuses requests with `agent_closed`, gives running runs `drainMs` to end, and suspends the others, so that any
+	 * worker can resume them. Then closes the host if the agent owns it. A second call waits for the first.
 	 *
-	 * Rejects with `invalid_option`, and with `agent_not_ready` in the setup of one of its plugins.
+	 * Rejects with `invalid_option`, and with `agent_not_ready` during the setup of one of its plugins.
 	 */
 	close(options?: DrainOptions): Promise<void> {
 		return this.#life.close(options);
@@ -260,14 +260,13 @@ export class Agent<const Tools extends ToolSet = ToolSet, const Schema extends O
 
 const ownProperty = { enumerable: true, configurable: true, writable: true };
 
-/** Marks options of the open factory; the constructor does not check those. */
+/** Marks options that come from the `agent()` factory; the constructor does not check those. */
 class OpenOptions {}
 
 /**
- * Creates an agent. It is the same as `new Agent()`, except that a missing model is an error only when the agent is used.
+ * Creates an agent. Same as `new Agent()`, except that it reports a missing model only when the agent is used.
  *
- * @throws HoldfastError `invalid_option` for an unknown option, with what to write instead; the errors of the
- * constructor.
+ * @throws HoldfastError `invalid_option` for an unknown option, with a suggestion; also the errors of the constructor.
  */
 export function agent<
 	const Tools extends ToolSet = ToolSet,

@@ -1,4 +1,5 @@
-// One step of a model function: passes the conversation in its form, and converts its return value to a response.
+// One step of a model function: passes it the conversation in its own format, and converts its return value to a
+// response.
 import {
 	emptyUsage,
 	type LLMRequest,
@@ -12,7 +13,7 @@ import { toModelMessages } from "./model-messages.ts";
 import { type ReadAnswer, readModelOutput } from "./read-model-output.ts";
 import type { RuntimeLlm } from "./runtime-llm.ts";
 
-/** Rejects with the function's error, and for an invalid output. */
+/** Rejects with the function's error, or if its output is invalid. */
 export async function askRuntimeLlm(
 	call: RuntimeLlm,
 	{ messages, signal = new AbortController().signal }: LLMRequest,

@@ -1,4 +1,4 @@
-// One pure call as its policy sees it: a run without a session, whose key lasts as long as the call.
+// One pure call in the form that its policy sees: a run without a session. Its key lasts as long as the call.
 import type { Message } from "@holdfast/upp";
 import type { Run } from "../engine/index.ts";
 import { acceptInput, type Entry, inputFact, ownOf, type SendInput } from "../facts/index.ts";
@@ -10,7 +10,7 @@ export class CallFrame implements PolicyRun {
 	readonly runId: string;
 	readonly sessionKey: string;
 	readonly signal: AbortSignal;
-	/** As the `before` stages so far have left it. */
+	/** The context after the `before` stages that have run so far. */
 	context: RunContext;
 	readonly policy: RunPolicy;
 	readonly #agentPolicy: AgentPolicy;
@@ -25,7 +25,7 @@ export class CallFrame implements PolicyRun {
 		this.policy = new RunPolicy({ list: policy.begin(this), inputId: context.input.id });
 	}
 
-	/** The run that works on the call; a custom strategy has none. */
+	/** Attaches the run that does the work of the call. A custom strategy has none. */
 	attach(run: Run): void {
 		this.#run = run;
 	}

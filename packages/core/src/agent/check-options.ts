@@ -1,4 +1,4 @@
-// Options of an agent that would fail late or silently if they had the wrong type: they are checked when it is created.
+// Checks, at creation, the options of an agent that would otherwise fail late or silently if they had the wrong type.
 import {
 	checkOptionNames,
 	HoldfastTypeError,
@@ -43,12 +43,12 @@ interface CheckedOptions {
 	readonly onWarning?: unknown;
 }
 
-/** @throws HoldfastError `invalid_option` for an unknown option, with what to write instead. */
+/** @throws HoldfastError `invalid_option` for an unknown option, with a suggestion. */
 export function checkNames(options: AgentOptions): void {
 	checkOptionNames(options, knownOptions, { of: "An agent", instead: foreignOptions });
 }
 
-/** @throws HoldfastError `invalid_option` where `model` is not a model, or an option does not go with it. */
+/** @throws HoldfastError `invalid_option` if `model` is not a model, or another option conflicts with it. */
 export function checkModel(options: AgentOptions): void {
 	const { model } = options as { model?: unknown };
 	const isModel =
@@ -74,7 +74,7 @@ export function checkModel(options: AgentOptions): void {
 	}
 }
 
-/** Advice for two common mistakes: a model's name, and a provider that was not called. */
+/** Returns advice for two common mistakes: passing a model's name, or a provider that was not called. */
 function whyNoModel(model: unknown): string {
 	if (typeof model !== "string" && typeof model !== "function") return "";
 	try {
@@ -85,7 +85,7 @@ function whyNoModel(model: unknown): string {
 	}
 }
 
-/** @throws HoldfastError `invalid_option` naming the option, and the place in it, that is of the wrong kind. */
+/** @throws HoldfastError `invalid_option` naming the option, and the position in it, that has the wrong type. */
 export function checkOptions(options: CheckedOptions): void {
 	const { strategy, middleware, checkpoints, prices } = options;
 	const { maxRestarts = 0, onAgentChange = "continue" } = options;
@@ -216,14 +216,14 @@ function readObject(given: unknown, option: string, kind: string): Record<string
 	throw new HoldfastTypeError("invalid_option", `The option \`${option}\` must be an object ${kind}.`);
 }
 
-/** @throws HoldfastError `invalid_option` for a hook that is no function, or that has a name under which nothing calls it. */
+/** @throws HoldfastError `invalid_option` for a hook that is not a function, or whose name is never called. */
 function checkFunctions(option: string, holder: Record<string, unknown>, names: readonly string[]): void {
 	for (const name of names) {
 		if (holder[name] === undefined || typeof holder[name] === "function") continue;
 		throw new HoldfastTypeError("invalid_option", `The option \`${option}.${name}\` must be a function.`);
 	}
 	for (const name of Object.keys(holder)) {
-		// Objects may keep data and functions of their own next to their hooks.
+		// Objects may hold their own data and functions in addition to their hooks.
 		const meant =
 			names.includes(name) || typeof holder[name] !== "function" ? undefined : nearest(name, names, 2);
 		if (meant === undefined || meant in holder) continue;

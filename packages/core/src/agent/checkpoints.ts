@@ -3,25 +3,31 @@ import { type CheckpointStore, checkpointSaver } from "../checkpoint/index.ts";
 import type { Ids } from "../host/index.ts";
 import type { AgentState } from "../state/index.ts";
 
-/** The checkpoint operations of an agent with a checkpoint store. */
+/** The checkpoint operations of an agent that has a checkpoint store. */
 export interface Checkpoints {
-	/** The session of a call on a state: the option's, else the restored state's, else one generated for the agent. */
+	/**
+	 * Returns the session of a call on a state: the option's, else the restored state's, else one generated for the
+	 * agent.
+	 */
 	session(state: AgentState): SessionCheckpoints;
-	/** Settles when all saves so far are stored. */
+	/** Resolves once all saves so far are stored. */
 	flush(): Promise<void>;
 }
 
-/** The checkpoints of one call. Its session stays the same, even if strategies and middlewares change the state. */
+/** The checkpoints of one call. Its session stays the same even if strategies and middlewares change the state. */
 export interface SessionCheckpoints {
-	/** The state with the id of the session in its metadata. */
+	/** Returns the state with the session's id in its metadata. */
 	identify(state: AgentState): AgentState;
-	/** Saves after the saves before it; never throws, never waits. */
+	/** Enqueues a save after the earlier ones. Never throws and never waits. */
 	save(state: AgentState): void;
-	/** The session of a state that replaces the given one in a middleware: its own, if it names one. */
+	/**
+	 * Returns the session of a state with which a middleware replaced the given one: the one that the state names, if
+	 * any.
+	 */
 	of(state: AgentState): SessionCheckpoints;
 }
 
-/** Ties a store to an agent. */
+/** Connects a store to an agent. */
 export function checkpointsOf(
 	store: CheckpointStore,
 	sessionId: string | undefined,

@@ -1,4 +1,4 @@
-// createLlm: one step of a managed model as a function, for code that drives the steps itself: the model is asked once,
+// createLlm: one step of a managed model as a function, for code that drives the steps itself. The model is asked once,
 // and its tool calls run.
 import { checkOptionNames, HoldfastError, type Message, optionNames, ToolResultMessage } from "@holdfast/upp";
 import { acceptInput, type SendInput } from "../facts/index.ts";
@@ -21,7 +21,7 @@ const createLlmNames = optionNames<RuntimeCreateLlmOptions>({
 	toolChoice: true,
 });
 
-/** The model is asked once; its calls are carried out by then. */
+/** The model is asked once. By then, its calls have run. */
 const oneStep = strategy({
 	name: "one step",
 	decide: ({ step }) => (step === 0 ? { kind: "model", tag: "act", step: "next" } : { kind: "finish" }),
@@ -29,8 +29,8 @@ const oneStep = strategy({
 
 /**
  * Creates a model function from a model: each call asks it once, runs the tools it calls, and returns the messages of
- * that step. For code that drives the steps, and passes the function as `model` or calls it directly; the tools it runs
- * are not recorded one by one.
+ * that step. Use it in code that drives the steps: pass the function as `model`, or call it directly. The tools it runs
+ * are not recorded individually.
  *
  * Its calls reject with the provider's UPPError, and with `invalid_input` for an unreadable history.
  *
@@ -68,7 +68,7 @@ export function createLlm(
 	};
 }
 
-/** The messages of a history in the shape that model functions see. */
+/** Reads the messages of a history that has the format of model functions. */
 function readHistory(history: readonly ModelMessage[]): readonly Message[] {
 	if (!Array.isArray(history)) throw invalid("It is no list of messages.");
 	const messages: Message[] = [];
@@ -105,7 +105,7 @@ function readUser({ content }: ModelMessage): Message {
 	}
 }
 
-/** Answers with their results; the last calls may still wait for theirs. */
+/** Reads answers with their results. The last calls may still lack theirs. */
 function readSaid(said: readonly ModelMessage[]): readonly Message[] {
 	try {
 		return readModelOutput(said).flatMap(({ message, results }) =>

@@ -39,19 +39,22 @@ const createSubAgentToolNames = optionNames<CreateSubAgentToolOptions>({
 
 /** Options of a sub-agent tool. The schema is independent of the agent. */
 export interface CreateSubAgentToolOptions<Params = Record<string, unknown>> extends ToolOptions {
-	/** The agent that does the work. Without a model it runs on its caller's. */
+	/** The agent that does the work. If it has no model, it uses its caller's. */
 	readonly agent: Agent;
 	/** The tool's name. */
 	readonly name: string;
 	readonly description: string;
 	readonly parameters: JSONSchema;
-	/** Name of the sub-agent's kind in events and traces. Default: the tool's name. */
+	/** The name of the sub-agent's kind in events and traces. Default: the tool's name. */
 	readonly subagentType?: string;
-	/** The task for the sub-agent. Default: `params.prompt`, `params.task` or `params.query`, else the parameters as JSON. */
+	/**
+	 * Builds the task for the sub-agent. Default: `params.prompt`, `params.task` or `params.query`, else the parameters
+	 * as JSON.
+	 */
 	buildPrompt?(params: Params): string;
 	/**
-	 * Whether the sub-agent's own events are emitted, too. Default true; else its start and its end are, and its model is
-	 * asked for whole answers.
+	 * Whether to emit the sub-agent's own events. Default true. If false, only its start and its end are emitted, and its
+	 * model is asked for whole answers.
 	 */
 	readonly stream?: boolean;
 }
@@ -71,10 +74,10 @@ export interface SubAgentTool<Params = Record<string, unknown>> extends ToolOpti
 }
 
 /**
- * Makes a tool that runs an agent and returns its answer. The parent's stream shows its events, the parent's state
+ * Creates a tool that runs an agent and returns its answer. The parent's stream includes its events, the parent's state
  * keeps its trace, and cancelling the parent cancels it.
  *
- * @throws HoldfastError `invalid_option` when name, description or parameters are missing.
+ * @throws HoldfastError `invalid_option` if name, description or parameters are missing.
  * @example
  * ```ts
  * import { agent, createSubAgentTool } from "holdfast";
@@ -137,7 +140,7 @@ interface SubAgentWork {
 	readonly agent: Agent;
 	readonly subagentType: string;
 	readonly prompt: string;
-	/** Whether its own events are emitted. */
+	/** Whether the sub-agent's own events are emitted. */
 	readonly streams: boolean;
 }
 
@@ -197,13 +200,13 @@ async function carryOut(
 	return stream.result;
 }
 
-/** Whether an agent can run in a session: a strategy with an `execute` of its own cannot. */
+/** Whether an agent can run in a session. It cannot if its strategy has its own `execute`. */
 function isSessionAgent(worker: object): boolean {
 	const { execution } = worker as { readonly execution?: unknown };
 	return execution === undefined || isDecider(execution as ExecutionStrategy);
 }
 
-/** The agent, on its own model or else on its caller's, resolved at each call. */
+/** Returns the agent with its own model, or else with its caller's, resolved at each call. */
 function withModel(agent: Agent, context: Partial<ToolContext>): Agent {
 	if (agent.model !== undefined || context.parentModel === undefined) return agent;
 	const config = context.parentConfig === undefined ? {} : { config: context.parentConfig };

@@ -1,5 +1,5 @@
-// Hosts over foreign stores: a bare session store, or an execution host with one. Their journal is in a separate package,
-// which is loaded on first use; programs without such a store never load it.
+// Hosts over foreign stores: a bare session store, or an execution host with one. Their journal is in a separate package
+// that is loaded on first use; programs without such a store never load it.
 import { HoldfastError, HoldfastTypeError, uuid } from "@holdfast/upp";
 import type { ExecutionHost, RecordingHost } from "../execution-host/index.ts";
 import {
@@ -11,7 +11,7 @@ import {
 	type ValueStore,
 } from "../host/index.ts";
 
-/** The used part of `@holdfast/stores`. */
+/** The part of `@holdfast/stores` that is used here. */
 interface StoresPackage {
 	storeJournal(store: SessionStore, options: { readonly workerId: string }): Journal;
 	storedValues(store: SessionStore): ValueStore;
@@ -19,7 +19,7 @@ interface StoresPackage {
 
 const storesPackage = "@holdfast/stores";
 
-/** By this name a host with records knows that the journal has no leases of its own. */
+/** A host with records recognises by this name that the journal has no leases of its own. */
 const journalName = "store";
 
 const methods = {
@@ -33,7 +33,7 @@ const methods = {
 /** The agents of one process on one execution store share a journal, and with it their shared state. */
 const shared = new WeakMap<SessionStore, Journal>();
 
-/** A host over a bare session store: each has a journal of its own, which is closed with it. */
+/** Creates a host over a bare session store. Each host has its own journal, which is closed with it. */
 export function storeHost(store: SessionStore): Host {
 	const workerId = uuid();
 	const known = once(() => journalOfStore(store, workerId));
@@ -41,25 +41,25 @@ export function storeHost(store: SessionStore): Host {
 }
 
 /**
- * Makes a host of an execution host.
- * @throws HoldfastError `invalid_option` naming the port or method that is missing.
+ * Creates a host from an execution host.
+ * @throws HoldfastError `invalid_option` naming the missing port or method.
  */
 export function adaptExecutionHost(given: Readonly<Record<string, unknown>>): RecordingHost {
 	const execution = checkExecutionHost(given);
 	const { sessions } = execution.store;
 	const journal = shared.get(sessions) ?? storeHost(sessions).journal;
 	shared.set(sessions, journal);
-	// Others may use the journal: it is not closed with an agent.
+	// Other agents may use the journal, so closing one agent must not close it.
 	const close = async (): Promise<void> => {};
 	return { journal, capabilities: execution.capabilities, values: valuesOfStore(sessions), execution, close };
 }
 
-/** Values stored with the sessions of a store. */
+/** Returns values that are stored with the sessions of a store. */
 export function valuesOfStore(store: SessionStore): ValueStore {
 	return awaitedValues(once(async () => (await loadStores(storesPackage)).storedValues(store)));
 }
 
-/** A journal over a session store. */
+/** Returns a journal over a session store. */
 export async function journalOfStore(store: SessionStore, workerId: string): Promise<Journal> {
 	return (await loadStores(storesPackage)).storeJournal(store, { workerId });
 }
@@ -77,7 +77,7 @@ async function loadStores(packageName: string): Promise<StoresPackage> {
 	}
 }
 
-/** Created once; a failure is retried by the next caller. */
+/** Creates the value once. After a failure, the next caller retries. */
 function once<T>(make: () => Promise<T>): () => Promise<T> {
 	let made: Promise<T> | undefined;
 	return () => {
@@ -90,8 +90,8 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
 }
 
 /**
- * The given object, if it is a complete execution host.
- * @throws HoldfastError `invalid_option` naming the port or method that is missing.
+ * Returns the given object if it is a complete execution host.
+ * @throws HoldfastError `invalid_option` naming the missing port or method.
  */
 function checkExecutionHost(given: Readonly<Record<string, unknown>>): ExecutionHost {
 	const host = object("host", given);

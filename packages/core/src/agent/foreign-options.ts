@@ -1,6 +1,6 @@
-// Option names of other libraries, and common mistakes. Each error says what to write instead.
+// Option names from other libraries, and common mistakes. Each error suggests what to write instead.
 
-/** Foreign names, each with what to write instead. */
+/** Foreign names, each with its replacement. */
 export const foreignOptions = {
 	checkpoint: "Write `checkpoints`.",
 	checkpointer: "Write `checkpoints`.",
@@ -59,7 +59,7 @@ export const foreignOptions = {
 	headers: "Write `config: { headers }`.",
 } as const;
 
-/** Options under foreign names: the compiler shows what to write. */
+/** Foreign option names, typed so that the compiler shows what to write instead. */
 export type ForeignOptions = {
 	readonly [Name in keyof typeof foreignOptions]?: (typeof foreignOptions)[Name];
 };

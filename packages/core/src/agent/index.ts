@@ -1,4 +1,4 @@
-// Door of agent.
+// The entry point of agent.
 export { AgentSessions } from "./agent-sessions.ts";
 export { checkModel, checkNames, checkOptions } from "./check-options.ts";
 export { type AgentOptions, modelIdOf, toolsAsGiven } from "./options.ts";

@@ -1,10 +1,10 @@
-// An instance of an LLM as the model of an agent. One of `llm()` stands for the options it was created with; any other is
-// called directly, and runs its tools itself.
+// An LLM instance as the model of an agent. One created by `llm()` is replaced by the options it was created with. Any
+// other instance is called directly, and runs its tools itself.
 import { type LLMInstance, llmOptionsOf } from "@holdfast/upp";
 import type { AgentOptions } from "./options.ts";
 import { isRuntimeLlm } from "./runtime-llm.ts";
 
-/** Whether a model is an instance of an LLM. */
+/** Whether a model is an LLM instance. */
 export function isInstance(model: unknown): model is LLMInstance {
 	const instance = model as Partial<LLMInstance> | null | undefined;
 	return (
@@ -15,12 +15,12 @@ export function isInstance(model: unknown): model is LLMInstance {
 	);
 }
 
-/** Whether a model carries out its tools itself, so that an agent cannot add any. */
+/** Whether a model runs its tools itself, so that an agent cannot add any. */
 export function hasOwnTools(model: unknown): boolean {
 	return isRuntimeLlm(model) || (isInstance(model) && llmOptionsOf(model) === undefined);
 }
 
-/** Options in which an instance of `llm()` is replaced with its parts; the agent's own options take precedence. */
+/** Returns the options with an `llm()` instance replaced by its parts. The agent's own options take precedence. */
 export function withoutInstance<Options extends AgentOptions>(options: Options): Options {
 	const { model } = options as { model?: unknown };
 	const made = isInstance(model) ? llmOptionsOf(model) : undefined;

@@ -1,5 +1,5 @@
-// The conversation in the form of a model function: messages shaped like those of the AI SDK, each a copy, so that
-// changes by the function reach no history.
+// The conversation in the form of a model function: messages shaped like those of the AI SDK. Each is a copy, so the
+// function cannot change the history.
 import type {
 	AnyMessage,
 	AssistantMessage,
@@ -10,7 +10,7 @@ import type {
 } from "@holdfast/upp";
 import { plainJson } from "../tools/index.ts";
 
-/** A part of a message: text, reasoning, file (images too), tool-call or tool-result, as the AI SDK shapes it. */
+/** A part of a message in the AI SDK's format: text, reasoning, file (including images), tool-call or tool-result. */
 export interface ModelMessagePart {
 	readonly type: string;
 	readonly text?: string;
@@ -27,7 +27,7 @@ export interface ModelMessage {
 	readonly content: string | readonly ModelMessagePart[];
 }
 
-/** A new list of new messages. */
+/** Copies the messages into a new list. */
 export function toModelMessages(messages: readonly Message[]): ModelMessage[] {
 	const toolNames = new Map<string, string>();
 	return messages.map((message) => convert(message as AnyMessage, toolNames));
@@ -49,7 +49,7 @@ function said(message: AssistantMessage): ModelMessage["content"] {
 	return textOr(message.content, () => assistantParts(message));
 }
 
-/** One block of plain text is text, anything else a list of parts. */
+/** Returns a single block of plain text as a string, and anything else as a list of parts. */
 function textOr(
 	content: readonly ContentBlock[],
 	parts: () => readonly ModelMessagePart[],
@@ -108,7 +108,7 @@ function dataOf(source: Extract<ContentBlock, { type: "image" | "document" }>["s
 	return source.type === "text" ? new TextEncoder().encode(source.data) : source.data;
 }
 
-/** Options that a provider needs back. */
+/** Returns the options that the provider needs back. */
 function options(metadata: object | undefined): { providerOptions?: unknown } {
 	return metadata === undefined ? {} : { providerOptions: structuredClone(metadata) };
 }

@@ -1,5 +1,5 @@
-// The LLMInstance of a custom strategy: the agent's model with the agent's tools, as `llm()` runs them, with their
-// context, checked and reported.
+// The LLMInstance of a custom strategy: the agent's model with the agent's tools. It runs them as `llm()` does, passes
+// them their context, checks their arguments and reports their results.
 import { type LLMInstance, type LLMOptions, llm, type Tool, type ToolUseStrategy } from "@holdfast/upp";
 import type { AgentStreamEvent } from "../engine/index.ts";
 import { type EngineAgent, isSubagentEvent } from "../engine/index.ts";
@@ -17,7 +17,7 @@ import type { OpaqueProgress } from "./opaque-progress.ts";
 
 export interface InstanceOptions {
 	readonly engine: EngineAgent;
-	/** The options that go to the model layer. */
+	/** The options passed to the model layer. */
 	readonly llmOptions: LLMOptions;
 	readonly signal: AbortSignal;
 	readonly options: CallOptions;
@@ -29,12 +29,12 @@ export interface InstanceOptions {
 	fail(error: unknown): void;
 }
 
-/** Makes the instance; a deciding strategy that is given it asks the model after it directly. */
+/** Creates the instance. A deciding strategy that receives one asks the underlying model directly. */
 export function opaqueInstance(given: InstanceOptions): LLMInstance {
 	const { engine, llmOptions, signal, options } = given;
 	const runId = engine.ports.ids.uuid();
 	const sources = new Map<object, object>();
-	/** The number of occurrences of each call id: models repeat them, and different calls have different keys. */
+	/** The number of occurrences of each call id: models repeat ids, and different calls need different keys. */
 	const occurrences = new Map<string, number>();
 	const tools = engine.toolList.map((tool): Tool => {
 		const wrapped: Tool = {
@@ -74,7 +74,7 @@ export function opaqueInstance(given: InstanceOptions): LLMInstance {
 	});
 }
 
-/** The result of a tool call with its interceptors. An error in one ends the call. */
+/** Runs a tool call with its interceptors. An error in one of them ends the call. */
 async function intercepted(
 	{ stages, fail }: InstanceOptions,
 	{ toolCallId, toolName }: ToolContext,
@@ -115,7 +115,7 @@ async function replacedOutcome(
 		: { output: came.output, isError: came.status !== "done" };
 }
 
-/** The answer of an interceptor; an error ends the call, and is not a tool result. */
+/** Returns the interceptor's answer. An error ends the call and does not become a tool result. */
 async function guarded<T>(fail: (error: unknown) => void, ask: () => T | Promise<T>): Promise<T> {
 	try {
 		return await ask();
@@ -125,10 +125,10 @@ async function guarded<T>(fail: (error: unknown) => void, ask: () => T | Promise
 	}
 }
 
-/** A strategy that runs calls itself does not identify the call in question. */
+/** A strategy that runs calls itself does not identify the current call. */
 const nothingKnown = { toolCallId: "" };
 
-/** There is no way to ask outside here: a call that requires approval does not run. */
+/** This path cannot ask anyone, so a call that requires approval does not run. */
 function approvalOf({ approval, needsApproval }: EngineTool): Pick<Tool, "approval"> {
 	if (needsApproval === undefined && approval === undefined) return {};
 	return {
@@ -174,7 +174,7 @@ function contextOf(
 	};
 }
 
-/** Hooks get the caller's own tool objects. */
+/** Passes the caller's own tool objects to hooks. */
 function withSources(strategy: ToolUseStrategy, sourceOf: (tool: Tool) => Tool): ToolUseStrategy {
 	const { onToolCall, onBeforeCall, onAfterCall, onError, ...rest } = strategy;
 	const hooks: ToolUseStrategy = { ...rest };

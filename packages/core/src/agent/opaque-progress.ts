@@ -1,4 +1,5 @@
-// How far a custom strategy is, as its hooks and sub-agents report: its step, its latest state, traces and checkpoints.
+// The progress of a custom strategy, as reported by its hooks and sub-agents: its step, its latest state, traces and
+// checkpoints.
 import { TraceCollector } from "../engine/index.ts";
 import type { AgentState, SubagentExecutionTrace } from "../state/index.ts";
 import type { SubagentEvent } from "../tools/index.ts";
@@ -6,7 +7,7 @@ import type { SessionCheckpoints } from "./checkpoints.ts";
 
 export class OpaqueProgress {
 	step: number;
-	/** The latest state the strategy reported. */
+	/** The latest state that the strategy reported. */
 	state: AgentState;
 	#saved = false;
 	readonly #checkpoints: SessionCheckpoints | undefined;
@@ -19,32 +20,32 @@ export class OpaqueProgress {
 		this.#checkpoints = checkpoints;
 	}
 
-	/** Reported by a sub-agent of a tool. */
+	/** Records an event that a tool's sub-agent reports. */
 	notify(event: SubagentEvent): void {
 		this.#collector.notify(event);
 	}
 
-	/** A step starts. */
+	/** Records the start of a step. */
 	begin(step: number, state: AgentState): void {
 		this.step = step;
 		this.state = state;
 	}
 
-	/** A step has ended: that is a checkpoint. */
+	/** Records the end of a step, which is a checkpoint. */
 	end(state: AgentState): void {
 		this.state = this.#completed(state);
 		this.#checkpoints?.save(this.state);
 		this.#saved = true;
 	}
 
-	/** The final state. A strategy that reported no step is saved at its end. */
+	/** Returns the final state. If the strategy reported no step, the final state is saved as a checkpoint. */
 	finished(state: AgentState): AgentState {
 		const final = this.#completed(state);
 		if (!this.#saved) this.#checkpoints?.save(final);
 		return final;
 	}
 
-	/** The strategy's own state, with the session it belongs to and the traces of its sub-agents so far. */
+	/** Returns the strategy's state, completed with the id of its session and the traces of its sub-agents so far. */
 	#completed(given: AgentState): AgentState {
 		const finished = this.#collector.take();
 		if (finished.length > 0) this.#traces = [...this.#traces, ...finished];

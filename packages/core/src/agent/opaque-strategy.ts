@@ -1,5 +1,5 @@
 // Runs a custom strategy unchanged: it gets the agent's model as an LLMInstance that runs the agent's tools, and its
-// result is the call's. Its onStepEnd is a checkpoint; its sub-agents' work becomes traces.
+// result is the call's. Each onStepEnd is a checkpoint; the work of its sub-agents becomes traces.
 
 import { HoldfastError, type Tool } from "@holdfast/upp";
 import type { AgentStreamEvent } from "../engine/index.ts";
@@ -19,12 +19,12 @@ import type { SessionCheckpoints } from "./checkpoints.ts";
 import { type InstanceOptions, opaqueInstance } from "./opaque-instance.ts";
 import { OpaqueProgress } from "./opaque-progress.ts";
 
-/** A custom strategy with all it needs from its agent. */
+/** A custom strategy with everything it needs from its agent. */
 export interface OpaqueStrategy extends Pick<InstanceOptions, "llmOptions"> {
 	readonly strategy: ExecutionStrategy;
 }
 
-/** A call that a custom strategy is to carry out. */
+/** A call for a custom strategy to run. */
 export interface OpaqueCallSetup {
 	readonly agent: StrategyAgent;
 	readonly engine: EngineAgent;
@@ -34,7 +34,7 @@ export interface OpaqueCallSetup {
 	readonly checkpoints: SessionCheckpoints | undefined;
 	/** The policy of the call. */
 	readonly frame: CallFrame | undefined;
-	/** Takes the events of the strategy's own `stream`; without it, `execute` is called. */
+	/** Receives the events of the strategy's own `stream`. If undefined, `execute` is called. */
 	readonly push: ((event: AgentStreamEvent) => void) | undefined;
 }
 
@@ -58,7 +58,7 @@ export function runOpaque(setup: OpaqueCallSetup): OpaqueCall {
 	const { llmOptions } = opaque;
 	const stages = frame?.policy.stages ?? {};
 	const cut = Promise.withResolvers<never>();
-	cut.promise.catch(() => {}); // a call that was never cancelled leaves it open
+	cut.promise.catch(() => {}); // if the call is never cancelled, this stays pending
 	const context: ExecutionContext = {
 		agent,
 		llm: opaqueInstance({ engine, llmOptions, signal, options, progress, push, stages, fail: cut.reject }),
@@ -96,7 +96,7 @@ export function runOpaque(setup: OpaqueCallSetup): OpaqueCall {
 	};
 }
 
-/** The hooks of the strategy, wrapped so that its reports are observed here too. */
+/** Wraps the hooks of the strategy so that its reports are observed here too. */
 function observed(
 	hooks: AgentStrategy,
 	progress: OpaqueProgress,
@@ -116,12 +116,12 @@ function observed(
 			return hooks.onStepEnd?.(step, result);
 		},
 		...(stopCondition === undefined ? {} : { stopCondition: stop }),
-		// The caller's result is known when the strategy has returned, and no middleware changes it afterwards.
+		// The caller's result is known once the strategy has returned. No middleware changes it afterwards.
 		...(hooks.onComplete === undefined ? {} : { onComplete() {} }),
 	};
 }
 
-/** Through the strategy's own stream; one without a stream is carried out all the same, and emits no events. */
+/** Uses the strategy's own stream. A strategy without one runs all the same, but emits no events. */
 async function follow(
 	strategy: ExecutionStrategy,
 	context: ExecutionContext,
@@ -147,7 +147,7 @@ function checked(strategy: ExecutionStrategy, result: GenerateResult | undefined
 	);
 }
 
-/** An interceptor's admission is recorded: it must not be skipped silently. */
+/** An interceptor's admission would be recorded, so it must not be skipped silently. */
 function recordsNothing(strategy: string): HoldfastError {
 	return new HoldfastError(
 		"conflicting_options",

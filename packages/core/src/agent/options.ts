@@ -1,4 +1,4 @@
-// The options of an agent, and their resolution into the engine's form.
+// The options of an agent, and their conversion into the engine's form.
 import {
 	bindModel,
 	HoldfastError,
@@ -38,112 +38,116 @@ import type { AgentHost } from "./resolve-host.ts";
 import { isRuntimeLlm, type RuntimeLlm, runtimeLlmModel } from "./runtime-llm.ts";
 import { type AgentToolChoice, withToolChoice } from "./tool-choice.ts";
 
-/**
- * Options of `agent()` and `new Agent()`. Everything that `llm()` takes is passed on to the model layer.
- */
+/** Options of `agent()` and `new Agent()`. Options of `llm()` are passed on to the model layer. */
 export interface AgentOptions<Tools extends ToolSet = ToolSet, Schema extends OutputSchema = OutputSchema>
 	extends Partial<Omit<LLMOptions, "model" | "system" | "tools">> {
-	/** A reference made by a provider, a model of the AI SDK, an instance of an LLM, or a function that is a model. */
+	/** A reference created by a provider, an AI SDK model, an LLM instance, or a model function. */
 	readonly model?: LLMOptions["model"] | LLMInstance | RuntimeLlm | undefined;
-	/** Another name for `instructions`. */
+	/** An alias for `instructions`. */
 	readonly system?: string | undefined;
-	/** Tools of any of the known shapes. Default: none. */
+	/** Tools in any of the supported forms. Default: none. */
 	readonly tools?: Tools;
 	/**
-	 * Whether the model may, must or must not call tools, in every step. Default: as its provider does, which is `auto`.
-	 * With `required`, or a tool by name, it calls one in every step: a limit such as `maxSteps` ends that.
+	 * Whether the model may, must or must not call tools, in every step. Default: the provider's, which is `auto`. With
+	 * `required`, or a tool by name, it calls one in every step, so set a limit such as `maxSteps`.
 	 */
 	readonly toolChoice?: AgentToolChoice;
-	/** The system prompt. It is part of every request and never of the history. */
+	/** The system prompt. It is sent with every request and is never part of the history. */
 	readonly instructions?: string;
-	/** How the agent works: `loop()`, `react()`, `plan()`, one made by `strategy()`, or a custom one. Default: `loop()`. */
+	/**
+	 * How the agent works: `loop()`, `react()`, `plan()`, a strategy created by `strategy()`, or a custom one. Default:
+	 * `loop()`.
+	 */
 	readonly execution?: ExecutionStrategy | Decider;
-	/** Hooks of the agent's life. */
+	/** Lifecycle hooks of the agent. */
 	readonly strategy?: AgentStrategy;
 	/**
-	 * Policy around every run, in calls as in sessions, in this order: middlewares, and interceptors with stages of their
-	 * own. The hooks of `plugins` come after it. Default: none.
+	 * Policy around every run, in calls and in sessions, in the given order: middlewares, and interceptors with their own
+	 * stages. The hooks of `plugins` come after it. Default: none.
 	 */
 	readonly middleware?: readonly MiddlewareEntry[];
-	/** Where the state is saved after every step of a call; sessions keep their own. Default: nowhere. */
+	/** Where the state of a call is saved after every step. Sessions keep their own state. Default: not saved. */
 	readonly checkpoints?: CheckpointStore;
-	/** Names the session in checkpoints. Default: the one of the restored state, else a new UUIDv4. */
+	/** The session id in checkpoints. Default: the one in the restored state, else a new UUIDv4. */
 	readonly sessionId?: string;
-	/** Where sessions live. Default: in memory, for the life of this agent. */
+	/** Where sessions are stored. Default: in memory, for the lifetime of this agent. */
 	readonly host?: Host | AgentHost;
-	/** US dollars for a million tokens, by model id. Default: none; costs are then reported as unknown. */
+	/** US dollars per million tokens, by model id. Default: none; costs are then reported as unknown. */
 	readonly prices?: Readonly<Record<string, ModelPrice>>;
-	/** Policy at turns, steps and tool calls, and tools for sessions, in this order. Default: none. */
+	/** Plugins, in order: policy at turns, steps and tool calls, and tools for sessions. Default: none. */
 	readonly plugins?: readonly Plugin[];
-	/** Keeps the sessions of agents that share a host apart. Default: none; then they share sessions of the same key. */
+	/**
+	 * Separates the sessions of agents that share a host. Default: none; agents then share sessions with the same key.
+	 */
 	readonly namespace?: string;
-	/** Name for people and other agents. */
+	/** The name shown to people and other agents. */
 	readonly name?: string;
 	/** A description of the agent's purpose. */
 	readonly description?: string;
 	/**
-	 * Agents that the model may give work to: each is a tool `delegate_to_<name>`, and needs `name` and `description`.
-	 * Default: none.
+	 * Agents that the model may delegate to: each becomes a tool `delegate_to_<name>`, and needs `name` and
+	 * `description`. Default: none.
 	 */
 	readonly subagents?: readonly Agent[];
 	/**
-	 * The time limit in milliseconds for an outside answer to a call of a remote tool, after which it has failed; a
-	 * tool's own `timeoutMs` takes precedence, and approvals never expire. Default: no limit.
+	 * The time limit in milliseconds for the result of a remote tool call; then the call fails. A tool's own `timeoutMs`
+	 * takes precedence, and approvals never expire. Default: no limit.
 	 */
 	readonly remoteToolTimeoutMs?: number;
 	/**
-	 * How often a run of a session is resumed after its process died, without finishing a step in between; then it is
-	 * parked until it is released. Default: 5. `Infinity` never parks, 0 resumes none.
+	 * How often a run of a session is resumed after its process died without finishing a step in between. After that, it
+	 * is parked until it is released. Default: 5. `Infinity` never parks, 0 resumes none.
 	 */
 	readonly maxRestarts?: number;
 	/**
-	 * How to treat a run that started with another model, other instructions or other tools than the agent has now:
-	 * `continue` (the default) continues with the current agent and emits the change, `park` waits for a release.
+	 * How to treat a run that started with a different model, instructions or tools than the agent has now: `continue`
+	 * (the default) continues with the current agent and emits the change, `park` waits for a release.
 	 */
 	readonly onAgentChange?: "continue" | "park";
 	/**
 	 * Stores the model's text while it streams, for followers with offsets: deltas are collected for this many
 	 * milliseconds and then committed. A lower value delivers text earlier; a higher one needs fewer commits. Default:
-	 * deltas are emitted to watchers in this process and not stored, which is always so over a bare session store.
+	 * deltas are emitted to watchers in this process but not stored. A bare session store never stores them.
 	 */
 	readonly keepDeltasMs?: number;
 	/**
-	 * How many characters tools may stream, in one call (`perCall`) and in a session (`perSession`); a call that exceeds one ends
-	 * with an error result, `too_much_streamed`. Where deltas are kept, the session's count starts again when its history is
-	 * folded; elsewhere with each run. Default: 16,777,216 and 268,435,456. `Infinity`: no limit.
+	 * How many characters tools may stream, in one call (`perCall`) and in a session (`perSession`). A call that exceeds
+	 * a limit ends with the error result `too_much_streamed`. If deltas are stored, the session's count restarts when its
+	 * history is folded; otherwise it restarts with each run. Default: 16,777,216 and 268,435,456. `Infinity`: no limit.
 	 */
 	readonly maxStreamed?: { readonly perCall?: number; readonly perSession?: number };
 	/**
-	 * How many steps a run may take, over all its suspensions; then it fails with `max_steps_exceeded`. Default: no limit,
-	 * and a warning, `many_steps`, of a run that passes 100. `Infinity`: no limit and no warning.
+	 * How many steps a run may take, including those before a suspension; then it fails with `max_steps_exceeded`.
+	 * Default: no limit, but a run that passes 100 steps emits the warning `many_steps`. `Infinity`: no limit and no
+	 * warning.
 	 */
 	readonly maxSteps?: number;
 	/**
 	 * The schema of the answer: a Standard Schema (zod, valibot, …), `jsonSchema()` of the AI SDK, or JSON Schema. The
-	 * answer is validated, a wrong one goes back to the model, and the result has it as `output`. A schema of anything
-	 * other than an object is shown to the model as the member `value` of one. Default: any text.
+	 * answer is validated, an invalid one is returned to the model, and the result has the valid one as `output`. A
+	 * schema that does not describe an object is shown to the model as the member `value` of one. Default: any text.
 	 */
 	readonly output?: Schema;
 	/**
-	 * How many times in a row a wrong answer goes back to the model, with its issues; then the run fails with
-	 * `output_invalid`. Each costs a model call. Default 2; 0 never asks again.
+	 * How many times in a row an invalid answer is returned to the model with its issues; then the run fails with
+	 * `output_invalid`. Each repair costs a model call. Default 2; 0 never asks again.
 	 */
 	readonly outputRepairs?: number;
 	/**
-	 * How to treat a run of a session whose events and result are not requested within a second: `continue` (the default)
-	 * runs it anyway, and warns once with `run_unread`; `wait` pauses it and later turns until they are. Once `events()`
-	 * is called, its consumer drives the run in both cases.
+	 * How to treat a run of a session if its events and result are not requested within a second: `continue` (the
+	 * default) runs it anyway, and warns once with `run_unread`; `wait` pauses the run and later turns until they are
+	 * requested. Once `events()` is called, its consumer drives the run in both cases.
 	 */
 	readonly unread?: Unread;
 	/**
-	 * How runs of sessions wait when the provider of the model asks to slow down or cannot be reached, and the model's
-	 * own retries are used up: a run then waits without a process and asks again by itself. `never`: it fails with the
-	 * provider's error. Default: on a durable host up to a day, with delays from 30 seconds to ten minutes, or as the
+	 * How runs of sessions wait if the model's provider asks to slow down or is unreachable, and the model's own retries
+	 * are used up: a run then waits without occupying a process and retries by itself. `never`: it fails with the
+	 * provider's error. Default: on a durable host up to a day, with delays from 30 seconds to ten minutes or as the
 	 * provider asks; in memory `never`. Calls without a session always fail.
 	 */
 	readonly modelWait?: ModelWaitOptions | "never";
 	/**
-	 * Gets warnings: errors that nothing threw, each with a `code`. Default: warnings of the process, which Node writes to
+	 * Receives warnings: errors that were not thrown, each with a `code`. Default: process warnings, which Node writes to
 	 * stderr. Must not throw.
 	 */
 	readonly onWarning?: (warning: HoldfastError) => void;
@@ -151,7 +155,7 @@ export interface AgentOptions<Tools extends ToolSet = ToolSet, Schema extends Ou
 	readonly ports?: Partial<Ports>;
 }
 
-/** Options that are the agent's own; all others go to the model layer. */
+/** The agent's own options. All others are passed to the model layer. */
 const ownOptions: ReadonlySet<string> = new Set([
 	"tools",
 	"toolChoice",
@@ -182,7 +186,7 @@ const ownOptions: ReadonlySet<string> = new Set([
 	"onWarning",
 ]);
 
-/** The names the strict constructor knows. */
+/** The option names that the strict constructor accepts. */
 export const knownOptions: ReadonlySet<string> = new Set([
 	...ownOptions,
 	"model",
@@ -240,10 +244,10 @@ export function resolveAgent(id: string, options: AgentOptions): EngineAgent {
 	};
 }
 
-/** Lists made of records: an agent that is spread still knows its tools by the names they were given under. */
+/** Lists that were converted from records, so that spreading an agent keeps the names its tools were given under. */
 const records = new WeakMap<object, ToolSet>();
 
-/** The caller's own tool objects, as a list. */
+/** Returns the caller's own tool objects as a list. */
 export function toolObjects(tools: ToolSet | undefined): readonly AnyTool[] {
 	if (tools === undefined) return [];
 	if (Array.isArray(tools)) return tools;
@@ -252,7 +256,7 @@ export function toolObjects(tools: ToolSet | undefined): readonly AnyTool[] {
 	return list;
 }
 
-/** The tools as given to the agent whose spread contains them: a record, if it was one. */
+/** Returns the tools in the form the original agent was given: a record if it was one. */
 export function toolsAsGiven(tools: ToolSet | undefined): ToolSet {
 	return records.get(tools ?? []) ?? tools ?? [];
 }
@@ -279,7 +283,7 @@ function bind(options: AgentOptions, system: string | undefined): EngineModel {
 	};
 }
 
-/** Retries are reported to the watchers of the run, and to the caller's own listener. */
+/** Retries are reported to the watchers of the run and to the caller's own listener. */
 function requestOf(binding: ModelBinding, onRetry: AgentOptions["onRetry"]): EngineModel["request"] {
 	if (onRetry === undefined) return binding.request;
 	return (messages, extra) =>
@@ -292,7 +296,7 @@ function requestOf(binding: ModelBinding, onRetry: AgentOptions["onRetry"]): Eng
 		});
 }
 
-/** A custom strategy with its parts; undefined for one that the engine drives. */
+/** Returns a custom strategy with its parts; undefined if the engine drives the strategy. */
 export function opaqueOf(options: AgentOptions): OpaqueStrategy | undefined {
 	const { execution } = options;
 	if (execution === undefined || isDecider(execution)) return undefined;
@@ -311,7 +315,7 @@ export function opaqueOf(options: AgentOptions): OpaqueStrategy | undefined {
 	return { strategy: execution, llmOptions: llmOptionsOf(options, options.system ?? options.instructions) };
 }
 
-/** Its answers go round the engine, which could neither check them nor ask again. */
+/** Its answers bypass the engine, which could neither check them nor ask again. */
 export function hasNoOutput(strategy: string): HoldfastError {
 	return new HoldfastError(
 		"conflicting_options",
@@ -319,7 +323,7 @@ export function hasNoOutput(strategy: string): HoldfastError {
 	);
 }
 
-/** Shared by all agents that were given none: it knows nothing of them. */
+/** Shared by all agents without a strategy. It holds no reference to them. */
 const defaultStrategy = loop();
 
 function deciderOf({ execution, maxSteps }: AgentOptions, output: EngineOutput | undefined): Decider {
@@ -335,7 +339,7 @@ function isLimited({ execution, maxSteps }: AgentOptions): boolean {
 	return maxSteps !== undefined || (execution as Partial<Decider> | undefined)?.limitsSteps === true;
 }
 
-/** The options of the model layer: all that are not the agent's own. */
+/** Returns the options of the model layer: all that are not the agent's own. */
 function llmOptionsOf(options: AgentOptions, system: string | undefined): LLMOptions {
 	const passed: Record<string, unknown> = {};
 	for (const [name, value] of Object.entries(options)) if (!ownOptions.has(name)) passed[name] = value;
@@ -345,7 +349,7 @@ function llmOptionsOf(options: AgentOptions, system: string | undefined): LLMOpt
 	return passed as unknown as LLMOptions;
 }
 
-/** The id of a model, however it was given; undefined if absent. */
+/** Returns the id of a model in any form; undefined if it has none. */
 export function modelIdOf(model: AgentOptions["model"]): string | undefined {
 	return (model as { modelId?: unknown } | undefined)?.modelId?.toString();
 }

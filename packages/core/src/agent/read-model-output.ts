@@ -1,5 +1,5 @@
-// Reads the output of a model function into messages: answers, and the results of their calls. An unreadable output is
-// discarded completely.
+// Reads the output of a model function into messages: answers, and the results of their calls. Rejects an unreadable
+// output as a whole.
 import {
 	type AssistantContent,
 	AssistantMessage,
@@ -10,7 +10,7 @@ import {
 import { plainJson } from "../tools/index.ts";
 import type { ModelMessage, ModelMessagePart } from "./model-messages.ts";
 
-/** Calls that one answer may have, as those of providers. */
+/** The maximum number of calls in one answer, the same as for providers. */
 const mostCalls = 1_000;
 
 /** An answer, and a result for each of its calls. */
@@ -20,7 +20,7 @@ export interface ReadAnswer {
 }
 
 /**
- * Reads an output; a call without a result gets one that reports this.
+ * Reads an output. A call without a result gets one that reports this.
  * @throws HoldfastError `invalid_model_output`.
  */
 export function readModelOutput(output: unknown): readonly ReadAnswer[] {
@@ -55,7 +55,7 @@ export function readModelOutput(output: unknown): readonly ReadAnswer[] {
 	}));
 }
 
-/** The result of a call for which the function returned none: a history always contains one. */
+/** The result of a call for which the function returned none, because a history must contain one. */
 const withoutResult = "The model function gave no result for this call.";
 
 function partsOf(message: Partial<ModelMessage> | null | undefined): readonly ModelMessagePart[] {
@@ -126,7 +126,7 @@ function readResult({ type, toolCallId, output }: ModelMessagePart): ToolResult 
 	}
 }
 
-/** Plain data that the function can no longer reach. */
+/** Returns a plain copy that the function holds no reference to. */
 function copied(value: unknown): unknown {
 	try {
 		return structuredClone(plainJson(value));

@@ -1,5 +1,5 @@
-// Accepts the option `host` in every form, recognises it by its members, and converts it into the one kind of host that
-// agents use.
+// Accepts the option `host` in every form, recognises the form by its members, and converts it into the one kind of host
+// that agents use.
 
 import { HoldfastTypeError } from "@holdfast/upp";
 import type { ExecutionHost } from "../execution-host/index.ts";
@@ -13,19 +13,19 @@ import {
 import { storeHost } from "./foreign-host.ts";
 
 /**
- * A bare session store as a host: it keeps sessions, and has neither leases nor news of other processes. Without one,
- * sessions live in memory.
+ * A bare session store as a host. It keeps sessions, but has no leases and receives no changes from other processes.
+ * Without one, sessions are kept in memory.
  */
 export interface SessionStoreHost {
 	readonly sessionStore?: SessionStore | undefined;
-	/** Default: background work that lives as long as the process. */
+	/** Default: background work ends with the process. */
 	readonly capabilities?: ExecutionCapabilities | undefined;
 }
 
 /** The forms of `host` other than a built-in host. */
 export type AgentHost = SessionStoreHost | ExecutionHost;
 
-/** Makes a host of an `ExecutionHost`: an object with `capabilities`, `scheduler` and `store`. */
+/** Creates a host from an `ExecutionHost`: an object with `capabilities`, `scheduler` and `store`. */
 export type ExecutionHostAdapter = (given: Readonly<Record<string, unknown>>) => Host;
 
 const ofStoreHost: ReadonlySet<string> = new Set(["capabilities", "sessionStore"]);
@@ -34,9 +34,9 @@ const storeMethods = ["load", "commit", "delete"] as const;
 const journalMethods = ["acquire", "submit", "read", "head", "list", "watch", "delete", "close"] as const;
 
 /**
- * The host for the given option: a built-in host unchanged, `{sessionStore}` with a journal over it, an `ExecutionHost`
- * by `adapt`.
- * @throws HoldfastError `invalid_option` naming the field that is missing, wrong, or conflicts with another.
+ * Returns the host for the given option: a built-in host unchanged, `{sessionStore}` with a journal over it, an
+ * `ExecutionHost` converted by `adapt`.
+ * @throws HoldfastError `invalid_option` naming the field that is missing, invalid, or conflicts with another.
  */
 export function resolveHost(given: unknown, adapt?: ExecutionHostAdapter): Host {
 	if (typeof given === "string")
@@ -56,7 +56,7 @@ export function resolveHost(given: unknown, adapt?: ExecutionHostAdapter): Host 
 		);
 	const host = given as Readonly<Record<string, unknown>>;
 	if (isStoreHost(host)) return resolveStoreHost(host as SessionStoreHost);
-	// A built-in host may be an execution host as well, with its sessions in its own journal.
+	// A built-in host may also be an execution host, with its sessions in its own journal.
 	const isOurs = host.journal !== undefined && (host.store === undefined || host.execution !== undefined);
 	const execution = executionParts.filter((part) => host[part] !== undefined && !isOurs);
 	const kinds = [
@@ -100,7 +100,7 @@ export function resolveHost(given: unknown, adapt?: ExecutionHostAdapter): Host 
 	return adapt(host);
 }
 
-/** The options without an empty host, which means the default. */
+/** Removes an empty host, which means the default. */
 export function withoutEmptyHost<Options extends { readonly host?: unknown }>(options: Options): Options {
 	const { host, ...others } = options;
 	const isEmpty =
@@ -122,7 +122,7 @@ function resolveStoreHost({ sessionStore, capabilities }: SessionStoreHost): Hos
 	if (sessionStore !== undefined) checkMethods("host.sessionStore", sessionStore, storeMethods);
 	const host = sessionStore === undefined ? memoryHost() : storeHost(sessionStore);
 	if (capabilities === undefined) return host;
-	// Most agents need only the journal: other ports are created on first access.
+	// Most agents need only the journal, so the other ports are created on first access.
 	return Object.create(host, { capabilities: { value: capabilities, enumerable: true } }) as Host;
 }
 

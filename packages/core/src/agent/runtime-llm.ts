@@ -1,5 +1,5 @@
-// A function as a model: it receives the conversation and returns the messages of a step. Its tools are its own: its
-// calls and results are recorded as it reports them, and none of them run here.
+// A function as a model: it receives the conversation and returns the messages of a step. It runs its own tools; its
+// calls and results are recorded as it reports them.
 import type { BoundLLMModel } from "@holdfast/upp";
 import type { EngineModel } from "../engine/index.ts";
 import type { ModelMessage } from "./model-messages.ts";
@@ -7,33 +7,33 @@ import type { ModelMessage } from "./model-messages.ts";
 /** The context of a model function. */
 export interface RuntimeLlmContext {
 	readonly history: ModelMessage[];
-	/** Fires when the run is asked to stop. */
+	/** Aborted when the run is asked to stop. */
 	readonly signal: AbortSignal;
-	/** For functions that are called directly: the context of their own tools. An agent does not set it. */
+	/** The context for the function's own tools, for functions that are called directly. An agent does not set it. */
 	readonly toolExecution?: unknown;
 }
 
-/** Assistant messages and, after those with tool calls, tool messages with the results. */
+/** Assistant messages. Each one with tool calls is followed by tool messages with the results. */
 export type RuntimeLlmOutput = readonly ModelMessage[];
 
 /**
- * A function in place of a model, for code that makes the calls of the model and of its tools itself. It returns
- * assistant messages and, after those with tool calls, tool messages with the results. After an output that ends with
- * tool calls it is called again with the longer history. `history` is a copy of the conversation, including the input.
+ * A function in place of a model, for code that calls the model and its tools itself. It returns assistant messages; each
+ * one with tool calls is followed by tool messages with the results. If the output ends with tool calls, the function is
+ * called again with the longer history. `history` is a copy of the conversation, including the input.
  */
 export type RuntimeLlm = (context: RuntimeLlmContext) => Promise<RuntimeLlmOutput> | RuntimeLlmOutput;
 
-/** Whether a model is such a function; a provider, which is a function too, is not. */
+/** Whether a model is a model function. A provider, although also a function, is not. */
 export function isRuntimeLlm(model: unknown): model is RuntimeLlm {
 	if (typeof model !== "function") return false;
 	const provider = model as { modalities?: unknown; languageModel?: unknown };
 	return provider.modalities === undefined && typeof provider.languageModel !== "function";
 }
 
-// Loaded with the first function that is asked, and kept: an import() costs microseconds even then.
+// Loaded on first use and kept, because even a cached import() costs microseconds.
 let asking: typeof import("./ask-runtime-llm.ts") | undefined;
 
-/** The function as a model that the engine can ask. */
+/** Wraps the function as a model that the engine can ask. */
 export function runtimeLlmModel(call: RuntimeLlm): EngineModel {
 	const model: BoundLLMModel = {
 		modelId: call.name === "" ? "runtime-llm" : call.name,

@@ -1,4 +1,4 @@
-// The agent as its sessions see it: with the tools and hooks of its plugins, once they are set up.
+// The agent in the form that its sessions use: with the tools and hooks of its plugins, once they are set up.
 import { HoldfastTypeError } from "@holdfast/upp";
 import { type EngineAgent, isAwaitedBy, modelWaitDefaults, waitFor, withinCall } from "../engine/index.ts";
 import type { Mutable } from "../facts/index.ts";
@@ -25,8 +25,8 @@ import { hasOwnTools } from "./llm-instance.ts";
 import { type AgentOptions, resolveAgent } from "./options.ts";
 
 /**
- * A run that kills its process each time would otherwise take every worker down, one after the other, and with them the
- * sessions of others. Five is more than bad luck, and few enough to be over soon.
+ * Without a limit, a run that kills its process each time would take down every worker in turn, and the sessions of
+ * others with them. Five crashes are more than bad luck, and few enough to stop soon.
  */
 const defaultRestarts = 5;
 
@@ -37,14 +37,14 @@ export type TurnOptions = Pick<
 >;
 
 /**
- * Returns the options that replace the agent's in a session's turns; undefined: none. Called before each turn and each
- * resume, so a change takes effect with the next one. The same object means the same agent, so keep and reuse it.
+ * Returns the options that replace the agent's in a session's turns, or undefined for none. Called before each turn and
+ * each resume, so a change takes effect with the next one. The same object means the same agent, so cache and reuse it.
  */
 export type AgentFor = (turn: TurnRequest) => MaybePromise<TurnOptions | undefined>;
 
-/** The parts of an agent of sessions. */
+/** The parts of an agent that has sessions. */
 export interface SessionAgentParts {
-	/** The agent as its policy sees it. */
+	/** The agent in the form that its policy sees. */
 	readonly agent: PolicyAgent;
 	readonly options: AgentOptions;
 	readonly engine: EngineAgent;
@@ -58,7 +58,7 @@ const noTools: readonly AnyTool[] = [];
 
 /**
  * Starts setting up the plugins; sessions wait for it before their first turn.
- * @throws HoldfastError `invalid_option` if it is not a list of plugins.
+ * @throws HoldfastError `invalid_option` if `plugins` is not a list of plugins.
  */
 export function sessionAgentOf({
 	agent: agentItself,
@@ -115,10 +115,10 @@ export function sessionAgentOf({
 	if (plugins.length === 0) return agent;
 	let values: ValueStore | undefined;
 	let begun: { readonly set: Promise<PluginSet>; readonly ready: Promise<void> } | undefined;
-	// Begun when the agent is first used: one that only lends its options to others sets nothing up.
+	// Starts when the agent is first used: an agent that only lends its options to others sets nothing up.
 	const setUp = (): NonNullable<typeof begun> => {
 		if (begun !== undefined) return begun;
-		// A call started during setup belongs to it: the agent waits for it, so it must not wait for the agent.
+		// A call started during setup belongs to the setup. The agent waits for it, so it must not wait for the agent.
 		const set = withinCall(agent, () =>
 			setupPlugins(plugins, { ask: askModel(engine), values: (store) => (values = valuesOf(store)) }),
 		);
@@ -154,7 +154,7 @@ export function sessionAgentOf({
 	return agent;
 }
 
-/** The agents of turns, each made once for the options and tools it has. */
+/** Returns the agents of turns. Each is created once per set of options and tools. */
 function resolved(
 	agentFor: AgentFor,
 	engineWith: (tools: readonly AnyTool[], given: TurnOptions, bind?: BindTool) => EngineAgent,
@@ -166,7 +166,7 @@ function resolved(
 		if (given === undefined) return undefined;
 		const known = made.get(tools) ?? new WeakMap();
 		const engine = known.get(given) ?? engineWith(tools, given, bind);
-		// Contributions of plugins belong to it: during setup it is not complete.
+		// The agent includes contributions of plugins, so it is incomplete during setup.
 		if (isSetUp()) made.set(tools, known.set(given, engine));
 		return engine;
 	};
@@ -188,7 +188,7 @@ function checkTogether({ sessionStore, tools }: PluginSet, { host, model }: Agen
 	}
 }
 
-/** Values are stored with the sessions. */
+/** Returns values that are stored with the sessions. */
 function valuesBeside(
 	{ host }: AgentOptions,
 	{ storeKeyOf }: SessionKeys,
@@ -204,13 +204,13 @@ function valuesBeside(
 	};
 }
 
-/** Tools as a list that others may join; those of a record have its names. */
+/** Returns the tools as a list that others can be added to. Tools from a record get its names. */
 function toolList(tools: AgentOptions["tools"]): readonly AnyTool[] {
 	if (tools === undefined || Array.isArray(tools)) return tools ?? [];
 	return Object.entries(tools).map(([name, tool]) => ({ ...tool, name }));
 }
 
-/** The policy of the strategy, if the engine drives it. */
+/** Returns the policy of the strategy if the engine drives it. */
 function policyOf({ execution }: AgentOptions): readonly Interceptor[] {
 	return execution !== undefined && isDecider(execution) ? (execution.policy ?? []) : [];
 }

@@ -1,20 +1,20 @@
-// The events of a streamed call, for one consumer (keeps I7). At the limit the facts of the call are kept instead: its
-// messages are in its state anyway. When the consumer reaches them, they are converted to events again, with the model's
-// text in one piece.
+// The events of a streamed call, for one consumer (keeps I7). Beyond a limit, it buffers the facts of the call instead,
+// whose messages are in the call's state anyway. When the consumer reaches them, they are converted back to events, with
+// the model's text in one piece.
 import type { AssistantMessage, StreamEvent } from "@holdfast/upp";
 import { type AgentStreamEvent, EventQueue, joinDeltas, uapProjection } from "../engine/index.ts";
 import { type Entry, type Fact, JournalFold, type RunEvent, type SessionState } from "../facts/index.ts";
 
 /** The facts of one commit of a call. */
 export interface CommittedFacts {
-	/** The state before them. */
+	/** The state before the facts. */
 	readonly before: SessionState;
 	readonly at: number;
 	readonly runId: string;
 	readonly facts: readonly Fact[];
 }
 
-/** How many events may wait unread. */
+/** How many unread events are buffered. */
 const limit = 1_000;
 
 type Nested = Extract<RunEvent, { type: "nested" }>;
@@ -22,9 +22,9 @@ type Nested = Extract<RunEvent, { type: "nested" }>;
 export class StreamEvents implements AsyncIterableIterator<AgentStreamEvent> {
 	readonly #queue = new EventQueue<AgentStreamEvent>({ limit, join: joinDeltas });
 	readonly #project: (event: RunEvent) => void;
-	/** The last commit, while events are kept. */
+	/** The last commit, while events are buffered. */
 	#last: CommittedFacts | undefined;
-	/** Kept instead of events, with the function that rebuilds events; set once the limit was reached. */
+	/** What is kept instead of events, with the function that rebuilds them. Set once the limit is reached. */
 	#rest:
 		| { readonly items: (CommittedFacts | Nested)[]; next: number; readonly fold: JournalFold }
 		| undefined;
@@ -35,7 +35,7 @@ export class StreamEvents implements AsyncIterableIterator<AgentStreamEvent> {
 		this.#project = uapProjection(agentId, (event) => this.push(event));
 	}
 
-	/** An event of a strategy that has no facts. */
+	/** Adds an event of a strategy that has no facts. */
 	push(event: AgentStreamEvent): void {
 		this.#queue.push(event);
 	}
@@ -57,7 +57,7 @@ export class StreamEvents implements AsyncIterableIterator<AgentStreamEvent> {
 		this.#project(event);
 	}
 
-	/** The call has ended. */
+	/** Ends the stream when the call has ended. */
 	end(end: { readonly error?: unknown } = {}): void {
 		this.#end ??= end;
 		this.#refill();
@@ -68,7 +68,7 @@ export class StreamEvents implements AsyncIterableIterator<AgentStreamEvent> {
 		return this.#queue.next();
 	}
 
-	/** The consumer stops; later events are dropped. */
+	/** Stops the consumer. Later events are dropped. */
 	return(): Promise<IteratorResult<AgentStreamEvent>> {
 		if (this.#rest !== undefined) this.#rest.items.length = 0;
 		return this.#queue.return();
@@ -78,19 +78,19 @@ export class StreamEvents implements AsyncIterableIterator<AgentStreamEvent> {
 		return this;
 	}
 
-	/** Whether facts are complete from this position on, so that events need not be kept. */
+	/** Whether facts are complete from this position on, so that events need not be buffered. */
 	#isFullBefore({ sub, type }: RunEvent): boolean {
 		const isCommitted = sub === 0 && type !== "run_suspended" && this.#last !== undefined;
 		return isCommitted && !this.#isAnswering && this.#queue.length >= limit;
 	}
 
-	/** From an entry of the last commit on, facts are kept. */
+	/** From an entry of the last commit on, keeps facts instead of events. */
 	#leaveRest(seq: number): void {
 		const { before, facts, ...about } = this.#last as CommittedFacts;
 		const fold = new JournalFold(before);
 		const count = seq - before.seq - 1;
 		for (const entry of entriesOf({ ...about, facts: facts.slice(0, count) }, before.seq)) fold.add(entry);
-		// The boundaries before the commit were emitted already.
+		// The boundaries before the commit were already emitted.
 		const [first, ...others] = facts.slice(count);
 		const unmarked = first === undefined ? [] : [{ ...first, marks: [] }];
 		this.#rest = { items: [{ ...about, before, facts: [...unmarked, ...others] }], next: 0, fold };
@@ -102,7 +102,7 @@ export class StreamEvents implements AsyncIterableIterator<AgentStreamEvent> {
 		this.#refill();
 	}
 
-	/** Makes the next events once all that were kept are taken; ends without any. */
+	/** Converts the next facts to events once the buffer is empty. Ends the stream if there are none. */
 	#refill(): void {
 		const rest = this.#rest;
 		while (rest !== undefined && this.#queue.isWaiting && rest.next < rest.items.length) {
@@ -136,7 +136,7 @@ function entriesOf({ at, runId, facts }: Omit<CommittedFacts, "before">, after: 
 	return facts.map((fact, index) => ({ seq: after + index + 1, at, runId, fact }));
 }
 
-/** The model's message, with one piece for each block and call. */
+/** Yields the events of the model's message, with one piece for each block and call. */
 function* saidIn({ content, toolCalls = [] }: AssistantMessage): Generator<StreamEvent, void> {
 	yield { type: "message_start", index: 0, delta: {} };
 	for (const [index, block] of content.entries()) {

@@ -1,7 +1,7 @@
-// The option `toolChoice`: whether, and which, tools the model is to call. It becomes a parameter of every request.
+// The option `toolChoice`: whether the model may call tools, and which. It becomes a parameter of every request.
 import { HoldfastTypeError } from "@holdfast/upp";
 
-/** Whether the model may, must or must not call tools, or which one it must call; as in the AI SDK. */
+/** Whether the model may, must or must not call tools, or which one it must call, as in the AI SDK. */
 export type AgentToolChoice =
 	| "auto"
 	| "none"
@@ -19,7 +19,7 @@ export function checkToolChoice(given: unknown): void {
 	);
 }
 
-/** The parameters of requests, with the choice among them. */
+/** Returns the parameters of requests with the choice added. */
 export function withToolChoice(
 	params: Record<string, unknown> | undefined,
 	toolChoice: AgentToolChoice | undefined,

@@ -1,13 +1,13 @@
-// A sub-agent's progress, from its own events: for the trace of one that fails on the way.
+// Tracks a sub-agent's progress from its own events, for the trace of one that fails before its end.
 import type { TokenUsage, ToolCall } from "@holdfast/upp";
 import type { AgentStreamEvent } from "../engine/index.ts";
 import { executionTrace, type Observation } from "../engine/index.ts";
 import type { ToolExecutionTrace } from "../state/index.ts";
 
-/** The known progress of a sub-agent before its end. */
+/** What is known about a sub-agent before its end. */
 export interface Progress {
 	see(event: AgentStreamEvent): void;
-	/** The tool calls of the steps that ended, and the tokens used up to then. */
+	/** Returns the tool calls of the completed steps, and the tokens they used. */
 	soFar(): { toolExecutions: readonly ToolExecutionTrace[]; usage?: TokenUsage };
 }
 

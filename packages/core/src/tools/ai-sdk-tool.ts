@@ -1,5 +1,5 @@
-// What the AI SDK's tools expect beyond arguments: options under its names, messages in its form, its approval function,
-// and `toModelOutput`, which converts an output for the model.
+// Adapts what the AI SDK's tools expect beyond arguments: options under its names, messages in its format, its approval
+// function, and `toModelOutput`, which converts an output for the model.
 
 import {
 	type AnyMessage,
@@ -12,7 +12,7 @@ import {
 import { bytesToBase64, plainDetails, plainJson } from "./plain-json.ts";
 import type { EngineTool, ToolContext, ToolOutcome } from "./types.ts";
 
-/** The second argument of the AI SDK's `execute`. `context` is Holdfast's own, for those who want the rest. */
+/** The second argument of the AI SDK's `execute`. `context` is Holdfast's full context. */
 export function aiSdkOptions(context: ToolContext): object {
 	return {
 		toolCallId: context.toolCallId,
@@ -25,7 +25,7 @@ export function aiSdkOptions(context: ToolContext): object {
 	};
 }
 
-/** An outcome as `toModelOutput` wants the model to see it; watchers get the tool's own output as details. */
+/** Converts an outcome with `toModelOutput` for the model. Watchers get the tool's own output as details. */
 export async function aiSdkOutcome(
 	toModelOutput: NonNullable<EngineTool["toModelOutput"]>,
 	call: { readonly toolCallId: string; readonly input: unknown },
@@ -68,7 +68,7 @@ function outputOf(shown: ModelOutput): unknown {
 	return isPlain ? blocks.map((block) => (block as { text: string }).text).join("\n") : blocks;
 }
 
-/** A part of a tool's output as a block of content. The versions of the AI SDK have a name each for a file. */
+/** Converts a part of a tool's output to a block of content. Each version of the AI SDK has its own name for a file. */
 function blockOf(part: OutputPart): ContentBlock {
 	const { providerOptions, mediaType = "application/octet-stream", filename } = part;
 	const metadata = providerOptions === undefined ? {} : { metadata: providerOptions };

@@ -1,4 +1,4 @@
-// Carries out the calls of one round group by group; for strategies that run tools themselves.
+// Runs the calls of one round group by group, for strategies that run tools themselves.
 import type { Tool, ToolCall } from "@holdfast/upp";
 import {
 	type OrderedToolCall,
@@ -8,7 +8,7 @@ import {
 } from "./execution-groups.ts";
 import { describeError } from "./run-tool.ts";
 
-/** Runs one call with its tool. A rejection is a call that failed. */
+/** Runs one call with its tool. If it rejects, the call has failed. */
 export type ToolExecutor = (call: ToolCall, tool: Tool) => Promise<unknown>;
 
 /** The outcome of one call. */
@@ -17,17 +17,17 @@ export interface ToolExecutionResult {
 	/** The executor's result; `null` for a failed call. */
 	readonly result: unknown;
 	readonly isError: boolean;
-	/** Why it failed. */
+	/** The reason it failed. */
 	readonly error?: string;
-	/** Milliseconds. */
+	/** In milliseconds. */
 	readonly duration: number;
 }
 
 /**
- * Executes the calls of a round in the order of `orderToolCalls`: the calls of a group at the same time, the groups one
- * after the other. A call of a tool that is not there fails, and the executor is not asked.
+ * Executes the calls of a round in the order of `orderToolCalls`: the calls of a group concurrently, the groups one after
+ * the other. A call of an unknown tool fails without calling the executor.
  *
- * @returns one result a call, in call order.
+ * @returns one result per call, in call order.
  */
 export async function executeOrderedToolCalls(
 	calls: readonly OrderedToolCall[],

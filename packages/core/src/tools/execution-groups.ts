@@ -4,25 +4,25 @@ import type { Tool, ToolCall } from "@holdfast/upp";
 
 /** How a tool's calls are ordered within a round. */
 export interface ToolDependencyOptions {
-	/** Its calls run with no other at the same time. Default false. */
+	/** Its calls run alone, with no other call at the same time. Default false. */
 	readonly sequential?: boolean;
-	/** Names of tools of which a call must have run first. Default none. */
+	/** Names of tools whose calls must run first. Default none. */
 	readonly dependsOn?: readonly string[];
 }
 
 /** A tool that may declare the order of its calls. */
 export type ToolWithDependencies = Tool & ToolDependencyOptions;
 
-/** A call that may say after which others it runs. */
+/** A call that may name the calls it runs after. */
 export interface OrderedToolCall extends ToolCall {
-	/** Ids of calls of the same round that must have run first. */
+	/** Ids of calls of the same round that must run first. */
 	after?: string[];
 }
 
-/** Calls that run at the same time, after those of the groups before. */
+/** Calls that run concurrently, after those of the earlier groups. */
 export interface ExecutionGroup {
 	readonly calls: ToolCall[];
-	/** Whether it is one call of a `sequential` tool. */
+	/** Whether it consists of one call of a `sequential` tool. */
 	readonly isBarrier: boolean;
 }
 
@@ -36,15 +36,15 @@ export function hasToolDependencies(tools: Tools): boolean {
 	return false;
 }
 
-/** Whether any of the calls says `after`. */
+/** Whether any of the calls has `after`. */
 export function hasCallDependencies(calls: readonly OrderedToolCall[]): boolean {
 	return calls.some(({ after = [] }) => after.length > 0);
 }
 
 /**
- * Orders the calls of one round into groups that run one after the other. Calls that are ready form one group; where a
- * call of a `sequential` tool is among them, each is a group of its own, in call order. Names and ids that are not in the
- * round are ignored. Calls that wait for each other in a circle are one last group.
+ * Orders the calls of one round into groups that run one after the other. Calls that are ready form one group; if they
+ * include a call of a `sequential` tool, each becomes its own group, in call order. Names and ids that are not in the
+ * round are ignored. Calls that wait for each other in a cycle form one last group.
  *
  * @example
  * import { orderToolCalls } from "holdfast/compat";
@@ -74,7 +74,7 @@ export function orderToolCalls(calls: readonly OrderedToolCall[], tools: Tools):
 	return groups;
 }
 
-/** Tools by name; of two with one name the last. */
+/** Indexes tools by name. If two share a name, the last one wins. */
 export function toolsByName<Given extends { readonly name: string }>(
 	tools: readonly Given[] | ReadonlyMap<string, Given>,
 ): ReadonlyMap<string, Given> {
@@ -84,7 +84,7 @@ export function toolsByName<Given extends { readonly name: string }>(
 interface Waiting {
 	/** How many names and ids each call still waits for. */
 	readonly open: number[];
-	/** Records that calls have run; returns the positions of those that are ready now, in call order. */
+	/** Records that calls have run. Returns the positions of those that are now ready, in call order. */
 	ran(calls: readonly ToolCall[]): number[];
 }
 

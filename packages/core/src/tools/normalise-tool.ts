@@ -1,5 +1,5 @@
-// Converts tools of every accepted form into an EngineTool. It never changes the caller's object, and calls its functions
-// as methods at the time of the call, so that a later wrap or spy on them counts.
+// Converts tools of every supported form into an EngineTool. It never changes the caller's object, and looks up its
+// functions at each call, so a wrapper or spy installed later takes effect.
 
 import { HoldfastError, isHoldfastError, isThenable, type ProviderMetadata } from "@holdfast/upp";
 import { aiSdkOptions } from "./ai-sdk-tool.ts";
@@ -10,7 +10,7 @@ import type { AnyTool, EngineTool, ToolForm, ToolSet } from "./types.ts";
 type ModelOutputTool = AnyTool & { toModelOutput?(call: unknown): unknown };
 
 interface Known {
-	/** The tool's properties when it was normalised: one that was changed since is normalised again. */
+	/** The tool's properties when it was normalised. If they change, it is normalised again. */
 	readonly properties: Readonly<Record<string, unknown>>;
 	readonly tool: EngineTool;
 }
@@ -18,7 +18,7 @@ interface Known {
 const known = new WeakMap<object, Known>();
 
 /**
- * Turns a tool, however it was written, into what the engine drives. The result is kept with the object.
+ * Converts a tool of any form into the engine's form. The result is cached per object.
  *
  * @throws HoldfastError `invalid_tool`, `agent_is_not_a_tool`, `invalid_schema`, `schema_not_convertible`.
  */
@@ -28,9 +28,9 @@ export function normaliseTool(tool: AnyTool): EngineTool {
 }
 
 /**
- * Turns the tools of an agent into what the engine drives, by name. In a record the key is the name.
+ * Converts the tools of an agent into the engine's form, by name. In a record, the key is the name.
  *
- * @throws HoldfastError `duplicate_tool`, and what `normaliseTool` throws.
+ * @throws HoldfastError `duplicate_tool`, and the errors of `normaliseTool`.
  */
 export function normaliseTools(tools: ToolSet | undefined): ReadonlyMap<string, EngineTool> {
 	const byName = new Map<string, EngineTool>();
@@ -57,7 +57,7 @@ export function normaliseTools(tools: ToolSet | undefined): ReadonlyMap<string, 
 	return byName;
 }
 
-/** Whether a tool has a function here; one without is remote. */
+/** Whether a tool has a local function. A tool without one is remote. */
 export function isLocalTool(tool: AnyTool): boolean {
 	return formOf(tool) !== "remote";
 }
@@ -113,7 +113,7 @@ function refuseLocalOptions(source: AnyTool, name: string): void {
 			);
 }
 
-/** The provider knows the schema of a tool that it defines: one that cannot be read here is not checked here. */
+/** The provider knows the schema of a tool that it defines. If the schema cannot be read here, it is not checked here. */
 function inputOf(source: AnyTool, name: string): ToolInput {
 	try {
 		return readToolInput(source, name);
@@ -144,7 +144,7 @@ function sentOf(source: AnyTool): Pick<EngineTool, "metadata" | "strict" | "inpu
 	};
 }
 
-/** The AI SDK's `metadata` is for watchers; that of other tools is for the provider. */
+/** In AI SDK tools, `metadata` is for watchers; in other tools, it is for the provider. */
 function isAiSdk(source: AnyTool): boolean {
 	return source.inputSchema !== undefined;
 }
@@ -156,7 +156,7 @@ function isProviderType(type: unknown): boolean {
 function isRunByProvider(source: AnyTool): boolean {
 	const { type, isProviderExecuted, inputSchema } = source as Record<string, unknown>;
 	if (!isProviderType(type) || formOf(source) !== "remote") return false;
-	// Before the AI SDK said so, those without a schema were the provider's.
+	// In older AI SDK versions without the flag, a tool without a schema is the provider's.
 	return isProviderExecuted === true || (isProviderExecuted === undefined && inputSchema === undefined);
 }
 
@@ -203,7 +203,7 @@ function approvalOf(source: AnyTool, name: string): EngineTool["approval"] {
 	return (params, context) => source.approval?.(params, context);
 }
 
-/** Only a boolean decides: any other answer asks. */
+/** Only a boolean decides. Any other answer requires approval. */
 function needsApprovalOf(source: AnyTool, name: string): EngineTool["needsApproval"] {
 	const needsApproval: unknown = source.needsApproval;
 	if (needsApproval === undefined || needsApproval === false) return undefined;
@@ -217,7 +217,7 @@ function needsApprovalOf(source: AnyTool, name: string): EngineTool["needsApprov
 }
 
 function descriptionOf({ description, label }: AnyTool): string {
-	// The AI SDK's descriptions may be functions of a context, which is not available here.
+	// The AI SDK's descriptions may be functions of a context that is not available here.
 	if (typeof description === "function") return String(description({ context: {} }));
 	return typeof description === "string" ? description : (label ?? "");
 }
@@ -252,7 +252,7 @@ function nameOf(tool: AnyTool, place: string): string {
 	throw invalidTool(`${place} has no name. Add \`name\`, or give the tools as a record from name to tool.`);
 }
 
-// Errors about a schema say whose it is.
+// Adds the tool's name to errors about a schema.
 function named<Value>(name: string, read: () => Value): Value {
 	try {
 		return read();

@@ -1,10 +1,10 @@
-// Converts a tool's return value into a form that a journal and a model can hold: a string or plain JSON. Such values,
-// nearly all, are passed on unchanged. Values that JSON would lose completely are refused.
+// Converts a tool's return value into a form that a journal and a model can hold: a string or plain JSON. Almost all
+// values already have it and are passed on unchanged. Values that JSON would lose completely are refused.
 import { messageOf } from "@holdfast/upp";
 
 /**
- * A value as plain JSON. Throws where it cannot be: functions, circular references, and objects of which JSON would keep
- * nothing, such as a `Response`, a file or a promise.
+ * Converts a value to plain JSON. Throws if that is impossible: functions, circular references, and objects of which JSON
+ * would keep nothing, such as a `Response`, a file or a promise.
  */
 export function plainJson(value: unknown): unknown {
 	if (value === undefined) return "";
@@ -16,7 +16,7 @@ export function plainJson(value: unknown): unknown {
 	return JSON.parse(text);
 }
 
-/** Details as plain JSON, or a marker in their place where they cannot be. */
+/** Converts details to plain JSON, or replaces them with a marker if that is impossible. */
 export function plainDetails(details: unknown): unknown {
 	if (isPlainJson(details, 0)) return details;
 	try {
@@ -28,7 +28,7 @@ export function plainDetails(details: unknown): unknown {
 	}
 }
 
-// Deeper values, circular ones among them, are left to JSON.stringify, which throws.
+// Deeper values, including circular ones, are left to JSON.stringify, which throws.
 const DEEPEST = 100;
 
 function isPlainJson(value: unknown, depth: number): boolean {
@@ -56,7 +56,7 @@ function isPlainContainer(value: object, depth: number): boolean {
 	return true;
 }
 
-// Values that JSON would lose silently are written in a form that a model can read.
+// Converts values that JSON would lose silently to a form that a model can read.
 function toPlainMember(this: unknown, key: string, member: unknown): unknown {
 	const original = (this as Record<string, unknown>)[key];
 	if (isBytes(original)) return bytesToBase64(original);
@@ -80,7 +80,7 @@ function toDetail(_key: string, member: unknown): unknown {
 	return member;
 }
 
-/** Whether all that an object holds is where JSON does not look. */
+/** Whether JSON would keep nothing of an object's content. */
 function saysNothing(value: object): boolean {
 	if (Array.isArray(value) || Object.keys(value).length > 0) return false;
 	const prototype: object | null = Object.getPrototypeOf(value);
@@ -91,7 +91,7 @@ function isBytes(value: unknown): value is Uint8Array | ArrayBuffer | DataView {
 	return value instanceof Uint8Array || value instanceof ArrayBuffer || value instanceof DataView;
 }
 
-/** Bytes as base64 text. */
+/** Encodes bytes as base64. */
 export function bytesToBase64(data: Uint8Array | ArrayBuffer | DataView): string {
 	const bytes =
 		data instanceof ArrayBuffer

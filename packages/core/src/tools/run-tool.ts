@@ -1,5 +1,5 @@
-// Carries a started tool to its outcome: a value, a promise, `{output, details}`, or an async
-// iterable of deltas. A tool that fails has an outcome too; nothing is thrown from here.
+// Runs a started tool to its outcome. It may return a value, a promise, `{output, details}`, or an async iterable of
+// deltas. A failing tool has an outcome too; nothing is thrown from here.
 
 import { cutText, failureText, isThenable, isUPPError } from "@holdfast/upp";
 import { aiSdkOutcome } from "./ai-sdk-tool.ts";
@@ -9,10 +9,12 @@ import type { EngineTool, ToolContext, ToolExecutionEvent, ToolOutcome } from ".
 /**
  * Runs a tool with arguments that passed `tool.validate`.
  *
- * @param onDelta called with each piece of output that a streaming tool yields; the tool is asked for the next when the promise
- *   that this may return has settled.
- * @returns how it ended, failures included; a promise, which never rejects, where the tool takes its time. Cancelling is the
- *   caller's: it races this against the signal.
+ * @param onDelta called with each piece of output that a streaming tool yields. If it returns a promise, the next piece
+ * is
+ *   requested once the promise settles.
+ * @returns how the call ended, failures included. If the tool is asynchronous, a promise that never rejects. Cancelling
+ * is up to the
+ *   caller, which races this against the signal.
  */
 export function runTool(
 	tool: EngineTool,
@@ -31,8 +33,9 @@ export function runTool(
 }
 
 /**
- * The result of a tool within its `timeoutMs`: after that it has expired, even if its function never returns, and later
- * output is ignored. `expire` aborts the signal that it was given; `stopped` ends the timer with the run.
+ * Returns the result of a tool within its `timeoutMs`. After that the call has expired, even if its function never
+ * returns, and later output is ignored. `expire` aborts the signal that the tool was given; `stopped` clears the timer
+ * when the run stops.
  */
 export function withinItsTime(
 	tool: EngineTool,
@@ -82,7 +85,7 @@ function failure(error: unknown): ToolOutcome {
 	return { output: describeError(error), isError: true, error };
 }
 
-/** The error text for a model: its message and that of its cause. Never throws, for any value. */
+/** Returns the error text for a model: the error's message and that of its cause. Never throws, for any value. */
 export function describeError(error: unknown): string {
 	try {
 		return messageOf(error);
@@ -91,13 +94,16 @@ export function describeError(error: unknown): string {
 	}
 }
 
-/** How many characters of a stack are kept. */
+/** The maximum number of characters of a stack that are kept. */
 const longestStack = 2_000;
 
-/** The first stack frame outside the tool: later frames depend on the host. */
+/** The first stack frame outside the tool. Later frames depend on the host. */
 const ownFrame = /^\s+at (async )?(runTool|awaitOutcome|drain) /;
 
-/** The location of an error: the frames alone, since its message may contain secrets. Undefined without frames. */
+/**
+ * Returns the location of an error: only the stack frames, because the message may contain secrets. Undefined if there
+ * are no frames.
+ */
 export function stackOf(error: unknown): string | undefined {
 	try {
 		if (!(error instanceof Error) || typeof error.stack !== "string") return undefined;
@@ -118,7 +124,7 @@ function messageOf(error: unknown): string {
 	if (!(error instanceof Error)) {
 		return error === undefined ? "The tool failed without saying why." : String(plainText(error));
 	}
-	// The provider's own message is for logs: it may name keys and accounts.
+	// The provider's own message is only for logs: it may contain keys and account names.
 	if (isUPPError(error)) return failureText(error.code) ?? error.code;
 	const message = error.message === "" ? error.name : error.message;
 	const { cause } = error;
@@ -148,7 +154,7 @@ async function drain(
 			return complete(value.output, value.details);
 		}
 		if (signal.aborted) {
-			// A tool that ignores its signal would continue indefinitely.
+			// Without this, a tool that ignores its signal would continue indefinitely.
 			await iterator.return?.();
 			throw signal.reason;
 		}
@@ -180,7 +186,7 @@ function complete(output: unknown, details: unknown): ToolOutcome {
 	return { ...plain, details: plainDetails(details) };
 }
 
-/** An output as a journal and a model can hold it; an error result where that cannot be. */
+/** Converts an output into a form that a journal and a model can hold, or an error result if that is impossible. */
 export function plainOutcome(output: unknown): ToolOutcome {
 	try {
 		return { output: plainJson(output), isError: false };
@@ -190,7 +196,8 @@ export function plainOutcome(output: unknown): ToolOutcome {
 	}
 }
 
-// A tool with `execute` returns `{output, details?}`; elsewhere an object that merely has an `output` is a result like any other.
+// A tool with `execute` returns `{output, details?}`. For other tools, an object that merely has an `output` is an
+// ordinary result.
 function isOutputWithDetails(
 	tool: EngineTool,
 	value: unknown,
@@ -202,7 +209,7 @@ function isOutputWithDetails(
 	return keys.length === 2 && Object.hasOwn(value, "details");
 }
 
-// The AI SDK's iterables yield whole results, each better than the one before; everyone else's strings are pieces.
+// Iterables of AI SDK tools yield whole results that replace each other; strings from all other tools are pieces.
 function deltaOf(tool: EngineTool, value: unknown): string | undefined {
 	if (typeof value === "string") return tool.form === "ai-sdk" ? undefined : value;
 	if (typeof value !== "object" || value === null) return undefined;

@@ -1,20 +1,20 @@
-// How much of a tool's result its model is shown. The journal keeps the whole of it; this is only the view.
+// How much of a tool's result the model sees. The journal keeps all of it; this is only a view.
 
 import { cutText } from "@holdfast/upp";
 import type { EngineTool } from "./types.ts";
 
-/** A result as the model gets it. */
+/** A result in the form that the model receives. */
 export interface ShownResult {
 	readonly result: unknown;
 	readonly cut: boolean;
 }
 
-// A cut at a line's end may give away this part of the space.
+// The share of the limit that cutting at a line end may leave unused.
 const GIVEN_AWAY = 0.2;
 
 /**
- * Cuts a result longer than the tool's `maxModelCharacters`, at the end of a nearby line, and adds a note. JSON is cut as
- * its text. The note comes on top of the limit.
+ * Cuts a result that is longer than the tool's `maxModelCharacters` at the end of a nearby line, and adds a note. JSON is
+ * cut as text. The note is added on top of the limit.
  */
 export function shownToModel(
 	tool: Pick<EngineTool, "maxModelCharacters" | "readOn">,

@@ -1,4 +1,4 @@
-// The events that a tool reports about the sub-agent it runs.
+// The events that a tool reports about its sub-agent.
 import type { TokenUsage } from "@holdfast/upp";
 import type { ToolExecutionTrace } from "../state/index.ts";
 
@@ -9,17 +9,17 @@ export type SubagentEventType = "subagent_start" | "subagent_event" | "subagent_
 export interface SubagentEventBase {
 	/** The same in all events of one execution (UUIDv4). */
 	readonly subagentId: string;
-	/** Name of the sub-agent's kind. */
+	/** The name of the sub-agent's kind. */
 	readonly subagentType: string;
-	/** The call of the parent that spawned it. */
+	/** The call of the parent that started it. */
 	readonly parentToolCallId: string;
 }
 
-/** Execution is about to begin. */
+/** The sub-agent is about to start. */
 export interface SubagentStartEvent extends SubagentEventBase {
 	readonly type: "subagent_start";
 	readonly prompt: string;
-	/** Milliseconds since the epoch. */
+	/** In milliseconds since the epoch. */
 	readonly timestamp: number;
 }
 
@@ -29,13 +29,13 @@ export interface SubagentInnerEvent extends SubagentEventBase {
 	readonly innerEvent: unknown;
 }
 
-/** Execution has ended, well or not. */
+/** The sub-agent has ended, successfully or not. */
 export interface SubagentEndEvent extends SubagentEventBase {
 	readonly type: "subagent_end";
 	readonly success: boolean;
 	readonly result?: string;
 	readonly error?: string;
-	/** Milliseconds since the epoch. */
+	/** In milliseconds since the epoch. */
 	readonly timestamp: number;
 	readonly toolExecutions?: readonly ToolExecutionTrace[];
 	readonly usage?: TokenUsage;
@@ -44,5 +44,5 @@ export interface SubagentEndEvent extends SubagentEventBase {
 /** A sub-agent's work as watchers see it: its start, its inner events, its end. */
 export type SubagentEvent = SubagentStartEvent | SubagentInnerEvent | SubagentEndEvent;
 
-/** Takes what a sub-agent does, while it does it. */
+/** Receives the events of a sub-agent as they happen. */
 export type OnSubagentEvent = (event: SubagentEvent) => void;

@@ -1,5 +1,5 @@
-// Giving tools their context outside the engine: for strategies and tools that call tools themselves.
-// The engine always passes the context, however a tool declares its parameters.
+// Passes tools their context outside the engine, for strategies and tools that call tools themselves. The engine always
+// passes the context, however a tool declares its parameters.
 
 import { checkOptionNames, optionNames, type Tool, uuid } from "@holdfast/upp";
 import type { OnSubagentEvent } from "./subagent-event.ts";
@@ -11,44 +11,44 @@ const injectToolContextNames = optionNames<InjectToolContextOptions>({ onSubagen
 export interface ToolExecutionContext {
 	readonly agentId: string;
 	readonly stateId: string;
-	/** The call that the tool serves. */
+	/** The id of the call that the tool serves. */
 	readonly toolCallId?: string;
-	/** Takes what a sub-agent of the tool does. */
+	/** Receives the events of the tool's sub-agents. */
 	readonly onSubagentEvent?: OnSubagentEvent;
-	/** The model of the calling agent, for sub-agents that have none. */
+	/** The model of the calling agent, for sub-agents without their own. */
 	// biome-ignore lint/suspicious/noExplicitAny: handed to agent({ model }) as it is, whatever kind of model it is
 	readonly parentModel?: any;
 	// biome-ignore lint/suspicious/noExplicitAny: handed to agent({ config }) as it is
 	readonly parentConfig?: any;
 }
 
-/** The function of a tool that takes its context. */
+/** The function of a tool that accepts its context. */
 // biome-ignore lint/suspicious/noExplicitAny: parameters are typed where the tool is declared
 export type ContextAwareToolRun = (params: any, context?: ToolExecutionContext) => unknown;
 
 /** Options of `injectToolContext`. */
 export interface InjectToolContextOptions {
-	/** Takes the events of sub-agents that the tools run. */
+	/** Receives the events of sub-agents that the tools run. */
 	readonly onSubagentEvent?: OnSubagentEvent;
 }
 
-/** Of an `ExecutionContext`, what tools learn. */
+/** The part of an `ExecutionContext` that tools receive. */
 interface CallingContext {
 	readonly agent: { readonly id: string; readonly model?: unknown; readonly config?: unknown };
 	readonly state: { readonly id: string };
 }
 
 /**
- * Whether a tool's `run` visibly declares a second parameter. A hint only: an optional, defaulted or rest parameter
- * does not show, and the engine passes the context in any case.
+ * Whether a tool's `run` visibly declares a second parameter. Only a hint: optional, defaulted and rest parameters are
+ * not visible, and the engine passes the context in any case.
  */
 export function isContextAwareTool(tool: AnyTool): boolean {
 	return typeof tool.run === "function" && tool.run.length > 1;
 }
 
 /**
- * New tools that pass the context of a strategy to those that accept one. A context that the caller of `run` passes takes
- * precedence; without it, each call has a `toolCallId` of its own. The given tools are not changed.
+ * Returns new tools that pass the context of a strategy to tools that accept one. A context passed to `run` takes
+ * precedence; without it, each call gets its own `toolCallId`. The given tools are not changed.
  */
 export function injectToolContext(
 	tools: readonly Tool[],
@@ -73,7 +73,7 @@ export function injectToolContext(
 	});
 }
 
-/** A copy of a tool that is run by a handler, which gets the context. */
+/** Returns a copy of a tool that a handler runs. The handler receives the context. */
 export function withToolContext(
 	tool: Tool,
 	handler: (
@@ -85,7 +85,7 @@ export function withToolContext(
 	return copyOf(tool, (params, context) => handler(params, context as ToolExecutionContext | undefined));
 }
 
-/** Functions of a class are on its prototype, where a spread does not find them. */
+/** Methods of a class are on its prototype, where a spread does not find them. */
 function copyOf(tool: Tool, run: (params: unknown, context: unknown) => unknown): Tool {
 	const approval =
 		tool.approval === undefined ? {} : { approval: (params: unknown) => tool.approval?.(params) as boolean };
@@ -93,7 +93,7 @@ function copyOf(tool: Tool, run: (params: unknown, context: unknown) => unknown)
 	return { ...tool, name, description, parameters, ...approval, run };
 }
 
-/** Both the listener given here and the caller are notified of sub-agents. */
+/** Sub-agent events go both to the listener given here and to the caller. */
 function listener(
 	given: OnSubagentEvent | undefined,
 	own: ToolExecutionContext | undefined,

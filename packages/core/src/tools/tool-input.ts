@@ -1,5 +1,5 @@
-// The input of a tool: the JSON Schema its model sees and the check of its arguments, from any schema form: JSON Schema,
-// a Standard Schema, or an AI SDK `jsonSchema()` object.
+// The input of a tool: the JSON Schema its model sees and the validation of its arguments, from any schema form: JSON
+// Schema, a Standard Schema, or an AI SDK `jsonSchema()` object.
 
 import { HoldfastError, isThenable, type JSONSchema } from "@holdfast/upp";
 import {
@@ -14,7 +14,7 @@ import {
 } from "../schema/index.ts";
 import type { AnyTool, ValidatedInput } from "./types.ts";
 
-/** Where `tool()` keeps the schema that validates: a symbol, so that a tool's JSON does not hold it. */
+/** Where `tool()` keeps the validating schema: a symbol, so that a tool's JSON omits it. */
 export const validatingSchema: unique symbol = Symbol.for("holdfast.validatingSchema") as never;
 
 /** The input of a tool. */
@@ -32,13 +32,13 @@ type AiSdkResult = { success: true; value: unknown } | { success: false; error: 
 
 const NO_PARAMETERS: JSONSchema = { type: "object", properties: {} };
 
-/** The schema that validates a tool's arguments, in its given form. */
+/** Returns the schema that validates a tool's arguments, in its original form. */
 function givenSchema(tool: AnyTool): unknown {
 	return (tool as { [validatingSchema]?: unknown })[validatingSchema] ?? tool.inputSchema ?? tool.parameters;
 }
 
 /**
- * Reads what a tool takes.
+ * Reads the input of a tool.
  *
  * @throws HoldfastError `invalid_schema`, `schema_not_convertible` or `invalid_tool`.
  */
@@ -96,7 +96,7 @@ function aiSdkInput(schema: AiSdkSchema, name: string): ToolInput {
 	};
 }
 
-// A check of the tool author's that throws is a call refused, never a run that fails.
+// If the tool author's validation throws, the call is refused; the run does not fail.
 function guarded<Result>(
 	name: string,
 	check: () => Result | PromiseLike<Result>,
@@ -118,7 +118,7 @@ function refused(name: string, issues: readonly Issue[]): ValidatedInput {
 	return { ok: false, message, issues };
 }
 
-/** Properties without the schema around them would be read as keywords that mean nothing, and anything would pass. */
+/** Properties without an enclosing schema would be read as unknown keywords, and any input would pass. */
 function refuseProperties(given: object, name: string): void {
 	const members = Object.entries(given);
 	if (
@@ -138,14 +138,14 @@ function refuseProperties(given: object, name: string): void {
 	);
 }
 
-/** Keywords of JSON Schema, of which a schema has at least one. */
+/** JSON Schema keywords. A schema has at least one of them. */
 const keywords: ReadonlySet<string> = new Set(
 	"type properties required additionalProperties patternProperties propertyNames items prefixItems enum const anyOf oneOf allOf not if then else title description default examples definitions format pattern minimum maximum minLength maxLength minItems maxItems minProperties maxProperties dependentRequired dependentSchemas unevaluatedProperties nullable deprecated readOnly".split(
 		" ",
 	),
 );
 
-/** A schema of Effect is a class: it would be called as if it made one. */
+/** A schema of Effect is a class, so it would be called as if it were a schema factory. */
 function refuseBareEffect(schema: unknown, name: string): unknown {
 	const isBare = typeof schema === "function" && "ast" in schema && !isStandardSchema(schema);
 	if (!isBare) return schema;
@@ -155,7 +155,7 @@ function refuseBareEffect(schema: unknown, name: string): unknown {
 	);
 }
 
-// The AI SDK lets a schema be a function that makes it.
+// In the AI SDK, a schema may be a function that returns it.
 function resolveLazily(schema: unknown): unknown {
 	return typeof schema === "function" && !isStandardSchema(schema) ? schema() : schema;
 }

@@ -1,4 +1,4 @@
-// The options every kind of tool may carry, parsed once into what the engine reads.
+// The options of every kind of tool, parsed once into the engine's form.
 
 import { durationFault, HoldfastError, nearest } from "@holdfast/upp";
 import { plainJson } from "./plain-json.ts";
@@ -6,7 +6,7 @@ import type { AnyTool, EngineTool, Reconciliation, RetryPolicy, UnknownCall } fr
 
 const RETRY_POLICIES: readonly RetryPolicy[] = ["pure", "idempotent", "manual-recovery"];
 
-/** Options that protect: one under another name would be off, and nothing would report it. */
+/** Protective options: if misspelt, they would be silently inactive. */
 const protecting = [
 	"needsApproval",
 	"approval",
@@ -45,7 +45,7 @@ export type ResolvedToolOptions = Pick<
 /**
  * Parses a tool's options.
  *
- * @throws HoldfastError `invalid_tool` for values that mean nothing.
+ * @throws HoldfastError `invalid_tool` for invalid values.
  */
 export function resolveToolOptions(source: AnyTool, name: string): ResolvedToolOptions {
 	refuseMisspelt(source, name);
@@ -112,12 +112,12 @@ function refuseMisspelt(source: AnyTool, name: string): void {
 	}
 }
 
-/** An error about a tool that cannot be used as one. */
+/** Creates an error about an invalid tool. */
 export function invalidTool(message: string): HoldfastError {
 	return new HoldfastError("invalid_tool", message);
 }
 
-// A result found by `reconcile` is recorded like any other, so it has to be valid.
+// A result found by `reconcile` is recorded like any other, so it must be valid.
 async function reconciled(source: AnyTool, name: string, call: UnknownCall): Promise<Reconciliation> {
 	const found: unknown = await source.reconcile?.({ ...call });
 	if (found === undefined || found === null) return undefined;

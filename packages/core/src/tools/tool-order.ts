@@ -1,6 +1,6 @@
 // The order of the tool calls of one round, as data: which call waits for which, and which calls wait for themselves.
-// Pure. Explicit waits (`dependsOn`, `after`) win over those that `sequential` implies, so only explicit ones can
-// form a cycle.
+// Pure. Explicit waits (`dependsOn`, `after`) take precedence over those that `sequential` implies, so only explicit ones
+// can form a cycle.
 
 /** The data about a call that ordering needs. */
 export interface OrderedCall {
@@ -20,11 +20,16 @@ export interface OrderedTool {
 /** Tools by name, or a list of them. */
 export type OrderedTools = ReadonlyMap<string, OrderedTool> | readonly OrderedTool[];
 
-/** Which call waits for which in a round. */
+/** Which calls of a round wait for which others. */
 export interface ToolOrder {
-	/** Ids each call waits for until they have settled, well or not. A call not in here may start at once. */
+	/**
+	 * For each call, the ids of the calls that must settle first, successfully or not. A call that is not listed may
+	 * start at once.
+	 */
 	readonly waitsFor: ReadonlyMap<string, readonly string[]>;
-	/** Calls that depend on themselves, with the result the model sees. They do not run, and no call waits for them. */
+	/**
+	 * Calls that depend on themselves, with the result that the model sees. They do not run, and no call waits for them.
+	 */
 	readonly cyclic: ReadonlyMap<string, string>;
 }
 
@@ -50,10 +55,10 @@ export function orderRound(calls: readonly OrderedCall[], tools: OrderedTools): 
 
 type ToolOf = (call: OrderedCall) => OrderedTool | undefined;
 
-// Undefined for the common round: nothing in it is ordered.
+// Returns undefined in the common case that nothing in the round is ordered.
 function toolsOfRound(calls: readonly OrderedCall[], tools: OrderedTools): ToolOf | undefined {
 	if (calls.length === 0) return undefined;
-	// A single call waits for none, unless it declares so.
+	// A single call waits for nothing, unless it declares so.
 	const only = calls.length === 1 ? calls[0] : undefined;
 	const byName = isByName(tools) ? tools : new Map(tools.map((tool) => [tool.name ?? "", tool]));
 	for (const call of calls) {
@@ -85,7 +90,7 @@ function explicitWaits(calls: readonly OrderedCall[], toolOf: ToolOf): number[][
 	});
 }
 
-// The calls that wait for themselves, each with the shortest way back to itself.
+// Returns the calls that wait for themselves, each with the shortest path back to itself.
 function findCycles(waits: readonly (readonly number[])[]): Map<number, number[]> {
 	const cycles = new Map<number, number[]>();
 	for (const index of unreached(waits)) {
@@ -95,7 +100,7 @@ function findCycles(waits: readonly (readonly number[])[]): Map<number, number[]
 	return cycles;
 }
 
-// The calls that never start if each waits for its dependencies.
+// Returns the calls that never start if each waits for its dependencies.
 function unreached(waits: readonly (readonly number[])[]): number[] {
 	const open = waits.map((before) => before.length);
 	const waiting = waits.map((): number[] => []);
@@ -128,8 +133,8 @@ function wayBack(start: number, waits: readonly (readonly number[])[]): number[]
 	return undefined;
 }
 
-// Lays the calls that run in one line: sequential ones first, in call order, each after what it explicitly waits
-// for; then each call waits for what it says and for the last sequential one before it in the line.
+// Arranges the calls that run in a sequence: sequential ones first, in call order, each after its explicit dependencies.
+// Each call then waits for its explicit dependencies and for the last sequential call before it in the sequence.
 function* allWaits(
 	calls: readonly OrderedCall[],
 	toolOf: ToolOf,
@@ -140,7 +145,7 @@ function* allWaits(
 	const isSequential = (index: number): boolean => toolOf(calls[index] as OrderedCall)?.sequential === true;
 	const indexes = [...calls.keys()].filter(runs);
 	const line = new Set<number>();
-	// Those that can go first go first: one that must wait for an ordinary call lets that call start before it.
+	// Those that can go first do so. One that must wait for an ordinary call lets that call start before it.
 	const sequential = indexes.filter(isSequential);
 	const waitsForOthers = (index: number): boolean =>
 		reaches(index, explicit, (wait) => runs(wait) && !isSequential(wait));

@@ -1,6 +1,6 @@
 // The types of tools: their names, inputs and outputs, as events and other processes see them.
 
-/** The type of a value after a JSON round trip: dates are text, and members that JSON omits are missing. */
+/** The type of a value after a JSON round trip: dates become strings, and members that JSON omits are missing. */
 export type Plain<Value> = unknown extends Value
 	? Value
 	: Value extends string | number | boolean | null
@@ -73,7 +73,7 @@ export type InferToolInput<Tool> = Plain<Parameters<Tool>>;
 /** The output type of a tool in events and for the model: as JSON. `unknown` if its type is unknown. */
 export type InferToolOutput<Tool> = Plain<Result<Returned<Tool>>>;
 
-/** A tool as the compiler knows it. */
+/** A tool with the types that the compiler knows. */
 export interface KnownTool {
 	readonly name: string;
 	readonly input: unknown;
@@ -90,7 +90,7 @@ type KnownByName<Tool> = Tool extends { readonly name: infer Name extends string
 	? Known<Name, Tool>
 	: KnownTool;
 
-/** The tools of a list or record, each as the compiler knows it. */
+/** The tools of a list or record, each with the types that the compiler knows. */
 export type KnownTools<Tools> = unknown extends Tools
 	? KnownTool
 	: Tools extends readonly (infer Tool)[]

@@ -1,34 +1,34 @@
-// The two own ways to declare a tool: `tool({...})`, and `createSimpleTool`.
+// Holdfast's own two ways to declare a tool: `tool({...})`, and `createSimpleTool`.
 
 import { checkOptionNames, type JSONSchema } from "@holdfast/upp";
 import { readToolInput, validatingSchema } from "./tool-input.ts";
 import { invalidTool } from "./tool-options.ts";
 import type { AnyTool, ToolContext, ToolExecutionEvent, ToolOptions } from "./types.ts";
 
-/** The part of a Standard Schema that carries the type of what it lets through. */
+/** The part of a Standard Schema that carries its output type. */
 export interface TypedSchema<Output> {
 	readonly "~standard": {
 		readonly types?: { readonly input: unknown; readonly output: Output } | undefined;
 	};
 }
 
-/** What `tool()` takes. */
+/** The argument of `tool()`. */
 export interface ToolDeclaration<Params, Name extends string = string, Result = unknown> extends ToolOptions {
 	readonly name: Name;
 	/** The display name. */
 	readonly label?: string;
 	/** Explains to the model when and how to use it. */
 	readonly description: string;
-	/** JSON Schema, or a Standard Schema (zod, valibot, …), from which the type of `run`'s first parameter comes. */
+	/** JSON Schema, or a Standard Schema (zod, valibot, …), which also determines the type of `run`'s first parameter. */
 	readonly parameters?: TypedSchema<Params> | JSONSchema;
 	/**
-	 * The same under the AI SDK's name. With JSON Schema in `parameters` as well, this one validates and that one is
-	 * shown.
+	 * The same under the AI SDK's name. If `parameters` is JSON Schema as well, this one validates and `parameters` is
+	 * shown to the model.
 	 */
 	readonly inputSchema?: TypedSchema<Params> | JSONSchema;
 	/** Does the work: returns text or JSON, a promise of it, or an async iterable of deltas. */
 	run(params: Params, context: ToolContext): Result;
-	/** Whether a call may be run. */
+	/** Decides whether a call may run. */
 	approval?(params: Params): boolean | Promise<boolean>;
 }
 
@@ -64,7 +64,7 @@ interface AiSdkDeclaredTool<Params, Name extends string, Result> extends CommonD
 	approval?(params: Params): boolean | Promise<boolean>;
 }
 
-/** A tool in document 3's shape: `execute` takes the call's id first. */
+/** A tool in UAP's shape: `execute` takes the call's id first. */
 interface ExecuteDeclaration<Params, Name extends string, Result> extends CommonDeclaration<Name> {
 	readonly parameters?: TypedSchema<Params> | JSONSchema;
 	readonly inputSchema?: undefined;
@@ -79,7 +79,7 @@ interface ExecuteDeclaredTool<Params, Name extends string, Result> extends Commo
 	approval?(params: Params): boolean | Promise<boolean>;
 }
 
-/** A tool without a function: the watcher of the run carries out its calls, and sends the results. */
+/** A tool without a function: the watcher of the run runs its calls, and sends the results. */
 interface RemoteDeclaration<Params, Name extends string> extends CommonDeclaration<Name> {
 	readonly parameters?: TypedSchema<Params> | JSONSchema;
 	readonly inputSchema?: TypedSchema<Params> | JSONSchema;
@@ -89,12 +89,12 @@ interface RemoteDeclaration<Params, Name extends string> extends CommonDeclarati
 }
 
 interface RemoteTool<Params, Name extends string> extends CommonDeclaration<Name> {
-	/** `_type` is never there: the compiler knows by it what the tool takes. */
+	/** `_type` never exists at run time: it gives the compiler the type of the tool's input. */
 	readonly parameters: JSONSchema & { readonly _type: Params };
 	approval?(params: Params): boolean | Promise<boolean>;
 }
 
-/** A tool made by `tool()`: its parameters as JSON Schema. */
+/** A tool created by `tool()`: its parameters as JSON Schema. */
 export interface DeclaredTool<Params, Name extends string = string, Result = unknown> extends ToolOptions {
 	readonly name: Name;
 	readonly label?: string;
@@ -105,13 +105,15 @@ export interface DeclaredTool<Params, Name extends string = string, Result = unk
 }
 
 /**
- * Declares a tool. The type of its arguments comes from a Standard Schema, from the parameter of `run`, or is given:
- * `tool<{ city: string }>({...})`. Where it is not given, events know the tool by its name, with its input and its result.
+ * Declares a tool. The type of its arguments comes from a Standard Schema, from the parameter of `run`, or from a type
+ * argument: `tool<{ city: string }>({...})`. Without a type argument, events know the tool by its name, with its input
+ * and its result.
  *
- * The function is `run(params, context)`; the AI SDK's `inputSchema` with `execute(input, options)`, and `execute(id, params,
- * context)` without `inputSchema`, are accepted, too. Without a function the tool is remote: a run waits for its results.
+ * The function is `run(params, context)`. The AI SDK's `inputSchema` with `execute(input, options)`, and `execute(id,
+ * params, context)` without `inputSchema`, are accepted, too. Without a function the tool is remote: a run waits for its
+ * results.
  *
- * @throws HoldfastError `invalid_option` for an option that does not exist, `invalid_tool`, `invalid_schema`,
+ * @throws HoldfastError `invalid_option` for an unknown option, `invalid_tool`, `invalid_schema`,
  * `schema_not_convertible`.
  * @example
  * const weather = tool({
@@ -138,7 +140,7 @@ export function tool(declared: object): never {
 	checkDeclaration(declaration);
 	const { inputSchema, parameters, ...rest } = declaration;
 	const { parameters: shown } = readToolInput(declaration, declaration.name);
-	// The AI SDK's `execute` is known by its `inputSchema`: its first argument is the input, not the call's id.
+	// The AI SDK's `execute` is recognised by its `inputSchema`: its first argument is the input, not the call's id.
 	if (declaration.execute !== undefined && inputSchema !== undefined)
 		return { ...rest, inputSchema, parameters: shown } as never;
 	const validating = inputSchema ?? parameters;
@@ -169,7 +171,7 @@ const declaredNames: ReadonlySet<string> = new Set([
 		readOn: true,
 		reconcile: true,
 	} satisfies Record<keyof ToolDeclaration<unknown> | "execute", true>),
-	// Options of AI SDK and UPP tools for their provider, or for the model's view of their output.
+	// AI SDK and UPP options for the provider, or for the model's view of the output.
 	"metadata",
 	"providerOptions",
 	"strict",
@@ -231,14 +233,12 @@ export interface AgentTool<Params = any> extends ToolOptions {
 	): ToolExecutionEventStream | Promise<ToolOutput> | ToolOutput;
 }
 
-/** A tool that `createSimpleTool` makes. */
+/** A tool created by `createSimpleTool`. */
 export interface SimpleTool<Params> extends AgentTool<Params> {
 	execute(id: string, params: Params, context?: ToolContext): ToolExecutionEventStream;
 }
 
-/**
- * Makes a tool with `execute` from a function that does not stream. A handler that rejects is a tool that fails.
- */
+/** Creates a tool with `execute` from a function that does not stream. If the handler rejects, the tool fails. */
 // biome-ignore lint/suspicious/noExplicitAny: any parameters are the default
 export function createSimpleTool<Params = any>(
 	config: Omit<AgentTool, "execute">,
