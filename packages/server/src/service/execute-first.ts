@@ -8,10 +8,10 @@ import type { ServedCaller } from "./served-key.ts";
 
 type Made = Pick<WantedExecution, "setup" | "isNew">;
 
-/** Errors of a first execution in a session that is not new. */
+/** Errors of a first execution in a session that already exists. */
 const notNew: ReadonlySet<unknown> = new Set(["session_exists", "session_not_found"]);
 
-/** Has a session made and its execution accepted. `created`: whether this made it. */
+/** Creates a session and accepts its first execution. `created`: whether this call created it. */
 export async function executeFirst(
 	session: ExecuteSession,
 	context: SessionContext,
@@ -22,10 +22,10 @@ export async function executeFirst(
 	if (setup !== undefined)
 		try {
 			const accepted = await accept({ setup, isNew: true });
-			// An input that waits, or was accepted before, is in a session that another server created.
+			// The session of an input that waits, or was accepted before, was created by another server.
 			return { ...accepted, created: !accepted.attached && accepted.waitsFor === undefined };
 		} catch (error) {
-			// The session has an input already: from another server, or from a caller that did not create it this way.
+			// The session already has an input: from another server, or from a caller that did not create it this way.
 			if (!notNew.has(codeOf(error))) throw error;
 		}
 	const { created, ...made } = await create(session, context, about.caller);
@@ -40,7 +40,7 @@ async function create(
 	try {
 		return { setup: await session.create(context, { caller }), created: true };
 	} catch (error) {
-		// Another server may have created it in the meantime, and started.
+		// Another server may have created it in the meantime and started a run.
 		const setup = codeOf(error) === "session_exists" ? await session.setup() : undefined;
 		if (setup === undefined) throw error;
 		return { setup, created: false };

@@ -1,12 +1,13 @@
-// Those who follow sessions of a service or wait for them: each may leave, and all do when the service closes (keeps I8).
+// The followers of a service's sessions, and requests that wait for them: each may leave, and all do when the service
+// closes (keeps I8).
 import type { Host } from "holdfast";
 import type { ExecuteSession, LoggedEvent } from "holdfast/execute";
 
-/** One who follows or waits. */
+/** A follower, or a request that waits. */
 export interface Follower {
-	/** Fires when the one it was made of does, when it leaves, and when all leave. */
+	/** Fires when the given signal does, when this follower leaves, and when all leave. */
 	readonly signal: AbortSignal;
-	/** There is nothing more to follow. */
+	/** Called when there is nothing more to follow. */
 	readonly over: () => void;
 	readonly leave: () => void;
 }
@@ -14,7 +15,7 @@ export interface Follower {
 export class Followers {
 	readonly #leave = new Set<() => void>();
 
-	/** Where `isClosed`, it has left already. */
+	/** If `isClosed`, the follower has left already. */
 	add(signal: AbortSignal | undefined, isClosed: boolean): Follower {
 		const left = new AbortController();
 		const over = (): void => {
@@ -36,7 +37,7 @@ export class Followers {
 	}
 }
 
-/** How far one who follows a session has read. */
+/** How far a follower has read a session. */
 export interface Reading {
 	/** Seq of the last entry with an event delivered to it. */
 	readonly seq: number;
@@ -45,10 +46,10 @@ export interface Reading {
 	readonly isOver: boolean;
 }
 
-/** Milliseconds for which those who watched the last runs of a service are waited for. */
+/** Milliseconds to wait for the watchers of a service's last runs. */
 const lastReadMs = 1_000;
 
-/** Waits until those who watched the last runs have what these said: a store may be slower than a run. */
+/** Waits until the watchers of the last runs have received their events: a store may be slower than a run. */
 export async function readToEnd(
 	{ journal }: Pick<Host, "journal">,
 	watched: readonly (readonly [Reading, Pick<ExecuteSession, "storeKey">])[],
@@ -69,7 +70,7 @@ export async function readToEnd(
 	clearTimeout(timer);
 }
 
-/** Events for a follower, who is over with them; and how far it has read, until it is. */
+/** Returns the events for a follower, which leaves at their end, and records how far it has read until then. */
 export function followedBy(
 	{ over, leave }: Follower,
 	events: AsyncGenerator<readonly LoggedEvent[], void, void>,

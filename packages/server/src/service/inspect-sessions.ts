@@ -1,4 +1,5 @@
-// Looks into the sessions of a service (keeps I9): every key that it reads is one of the owner's, or of a sub-agent of one.
+// Inspects the sessions of a service (keeps I9): every key that it reads belongs to the owner, or to a sub-agent of one
+// of the owner's sessions.
 import type { Host } from "holdfast";
 import { type ExecuteSession, readInput } from "holdfast/execute";
 import { childPrefix, readChildStoreKey, type SessionHead, watchAll } from "holdfast/host";
@@ -7,20 +8,20 @@ import type { InspectedChild, InspectedHead, SessionInspection } from "./inspect
 import type { ServedCaller } from "./served-key.ts";
 import { readServedKey, readSessionKey, type SessionOwner, servedKey } from "./served-key.ts";
 
-/** The service parts that it needs. */
+/** The parts of the service that it needs. */
 export interface InspectedService {
 	readonly host: Host;
-	/** Names of the known models; undefined if they cannot be listed. */
+	/** Names of the registered models; undefined if they cannot be listed. */
 	readonly models: readonly string[] | undefined;
-	/** Under which name the service keeps sessions of an owner. */
+	/** Returns the owner under which the service keeps the sessions. */
 	ownerOf(owner: string | SessionOwner): SessionOwner;
 	callerOf(caller: string | ServedCaller): ServedCaller;
 	session(owner: string | SessionOwner, sessionId: string): ExecuteSession;
 	/** Rejects with `session_not_found`. */
 	found(owner: string | SessionOwner, sessionId: string): Promise<ExecuteSession>;
-	/** Runs a request, unless the service closes. */
+	/** Runs a request unless the service closes. */
 	answer<T>(session: ExecuteSession, sessionId: string, act: () => Promise<T>): Promise<T>;
-	/** Fires with the given one, and when the service closes. */
+	/** Fires when the given signal does, and when the service closes. */
 	until(signal: AbortSignal): { readonly signal: AbortSignal; readonly over: () => void };
 }
 
@@ -28,10 +29,10 @@ const mostHeads = 1_000;
 const mostEntries = 1_000;
 const mostChildren = 500;
 const mostForks = 500;
-/** Changes that are gathered into one answer. */
+/** How many changes are combined into one answer. */
 const mostChanges = 500;
 
-/** What `service.inspection` is. */
+/** Creates `service.inspection`. */
 export function inspectSessions(service: InspectedService): SessionInspection {
 	const { host } = service;
 	const { journal, changes } = host;
@@ -151,7 +152,7 @@ function inspected(sessionId: string, head: SessionHead): InspectedHead {
 	};
 }
 
-/** The session that a child session belongs to in the end. */
+/** Returns the root session of a child session. */
 function rootOf(storeKey: string): string {
 	let key = storeKey;
 	for (let child = readChildStoreKey(key); child !== undefined; child = readChildStoreKey(key))
@@ -159,7 +160,7 @@ function rootOf(storeKey: string): string {
 	return key;
 }
 
-/** The key of a child's name. */
+/** Returns the key of a child by its name. */
 function childOf(storeKey: string, child: string): string {
 	let key: string;
 	try {

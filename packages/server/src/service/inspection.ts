@@ -1,39 +1,39 @@
-// The operations of operators on a service in addition to those of its clients: entries of journals, the agent of a
-// session's turns, forks, and parked runs. An owner sees its own sessions only, as everywhere (keeps I9).
+// The operations of operators on a service, in addition to those of its clients: entries of journals, the agent of a
+// session's turns, forks, and parked runs. As elsewhere, an owner sees only its own sessions (keeps I9).
 
 import type { ChosenOptions, PendingSessionCall, SessionAgentInfo } from "holdfast/execute";
 import type { Entry } from "holdfast/host";
 import type { ServedCaller, SessionOwner } from "./served-key.ts";
 
-/** A session at a glance, as its journal has it. */
+/** A summary of a session from its journal. */
 export interface InspectedHead {
 	readonly sessionId: string;
 	/** A new value for each incarnation of the session. */
 	readonly incarnation: string;
-	/** Seq of the last entry; 0 without one. */
+	/** Seq of the last entry; 0 if there is none. */
 	readonly seq: number;
 	/** Milliseconds since the epoch. */
 	readonly createdAt: number;
 	readonly updatedAt: number;
 	/** The run that was started and has not ended. */
 	readonly openRunId?: string;
-	/** It does not continue until it is released. */
+	/** The run does not continue until it is released. */
 	readonly parked?: true;
-	/** Whether the worker that holds the open run lives; absent without one. */
+	/** Whether the worker that holds the open run is alive; absent if no worker holds it. */
 	readonly isHeld?: boolean;
 	/** Inputs in the inbox. */
 	readonly waiting: number;
-	/** Name of the agent that works on it; absent where all have the same. */
+	/** Name of the agent that works on it; absent if all sessions have the same. */
 	readonly agent?: string;
 }
 
 /** The session of a sub-agent. */
 export interface InspectedChild extends Omit<InspectedHead, "sessionId"> {
-	/** Names it in `entries`; opaque. */
+	/** Identifies the child session in `entries`; opaque. */
 	readonly child: string;
-	/** Its id, where it can be looked into by itself. */
+	/** Its id, if it can be inspected as a session. */
 	readonly sessionId?: string;
-	/** The child session it belongs to; absent where it belongs to the session itself. */
+	/** The child session it belongs to; absent if it belongs to the session itself. */
 	readonly parent?: string;
 	readonly subagent: string;
 }
@@ -42,9 +42,9 @@ export interface InspectedChild extends Omit<InspectedHead, "sessionId"> {
 export interface InspectedEntriesOptions {
 	/** Only entries after this seq. Default 0. */
 	readonly after?: number;
-	/** At most so many, 1 to 1,000. Default 1,000. */
+	/** Maximum number of entries, 1 to 1,000. Default 1,000. */
 	readonly limit?: number;
-	/** Of a child session, by its name. Default: of the session itself. */
+	/** Name of a child session to read. Default: the session itself. */
 	readonly child?: string | undefined;
 }
 
@@ -52,19 +52,22 @@ export interface InspectedEntriesOptions {
 export interface InspectedFork {
 	/** Id of the new session. */
 	readonly to: string;
-	/** The end of the run of this id, or the entry with this seq; 0: the session begins with nothing said. Default: the last run that ended. */
+	/**
+	 * The end of the run with this id, or the entry with this seq; 0 starts the session without any messages. Default:
+	 * the last run that ended.
+	 */
 	readonly at?: string | number | undefined;
-	/** Options from then on. Default: those of the session. */
+	/** Options after the fork. Default: those of the session. */
 	readonly options?: ChosenOptions;
-	/** Instructions from then on. Default: those of the session. */
+	/** Instructions after the fork. Default: those of the session. */
 	readonly systemPrompt?: string | undefined;
 }
 
 /** Sessions that changed. */
 export interface InspectedChanges {
-	/** Hand it back as `after`. */
+	/** Pass it as `after` next time. */
 	readonly position: number;
-	/** Each once; one whose sub-agents worked is among them. */
+	/** Ids of the sessions that changed, without duplicates; includes those whose sub-agents worked. */
 	readonly changed: readonly string[];
 	readonly deleted: readonly string[];
 }
@@ -80,9 +83,9 @@ export interface SessionInspection {
 		owner: string | SessionOwner,
 		options?: { readonly after?: string | undefined; readonly limit?: number },
 	): Promise<readonly InspectedHead[]>;
-	/** Undefined when there is no such session of this owner. */
+	/** Undefined if this owner has no such session. */
 	head(owner: string | SessionOwner, sessionId: string): Promise<InspectedHead | undefined>;
-	/** Rejects with `session_not_found`; `events_expired` where what comes next was folded. */
+	/** Rejects with `session_not_found`; with `events_expired` if the next entries were folded. */
 	entries(
 		owner: string | SessionOwner,
 		sessionId: string,
@@ -90,9 +93,9 @@ export interface SessionInspection {
 	): Promise<readonly Entry[]>;
 	/** The sessions of its sub-agents, including nested ones, at most 500. Rejects with `session_not_found`. */
 	children(owner: string | SessionOwner, sessionId: string): Promise<readonly InspectedChild[]>;
-	/** The calls of its tasks in the background that wait. Absent: it has no such tasks. Rejects with `session_not_found`. */
+	/** The waiting calls of its background tasks. Absent if there are no such tasks. Rejects with `session_not_found`. */
 	backgroundCalls?(owner: string | SessionOwner, sessionId: string): Promise<readonly PendingSessionCall[]>;
-	/** Where it was forked from; undefined where it was not. Rejects with `session_not_found`. */
+	/** Where it was forked from; undefined if it was not forked. Rejects with `session_not_found`. */
 	origin(
 		owner: string | SessionOwner,
 		sessionId: string,
@@ -102,20 +105,26 @@ export interface SessionInspection {
 		owner: string | SessionOwner,
 		sessionId: string,
 	): Promise<readonly { readonly sessionId: string; readonly seq: number }[]>;
-	/** Masks what only this session keeps secret, such as values of its environment. Absent: nothing of that kind is known. */
+	/**
+	 * Masks secrets that only this session has, such as values of its environment. Absent if sessions have no such
+	 * secrets.
+	 */
 	maskOf?(owner: string | SessionOwner, sessionId: string): Promise<<Value>(value: Value) => Value>;
 	/** The agent of its next turn. Rejects with `session_not_found`, `unknown_model`. */
 	agent(caller: string | ServedCaller, sessionId: string): Promise<SessionAgentInfo>;
 	/**
-	 * Makes a session that begins with the settled past of another. Rejects with `session_not_found`, `session_exists`,
-	 * `fork_unsettled`, `run_not_found`, `unknown_model`.
+	 * Creates a session that starts with the settled history of another. Rejects with `session_not_found`,
+	 * `session_exists`, `fork_unsettled`, `run_not_found`, `unknown_model`.
 	 */
 	fork(
 		caller: string | ServedCaller,
 		sessionId: string,
 		how: InspectedFork,
 	): Promise<{ readonly seq: number }>;
-	/** Continues its run, also one that is parked; false where there is nothing to continue. Rejects with `session_not_found`, `session_held`. */
+	/**
+	 * Continues its run, even a parked one; false if there is nothing to continue. Rejects with `session_not_found`,
+	 * `session_held`.
+	 */
 	release(owner: string | SessionOwner, sessionId: string): Promise<{ readonly released: boolean }>;
 	/**
 	 * Sends a message to the current run, regardless of `whileRunning`. Rejects with `session_not_found`,
@@ -127,8 +136,8 @@ export interface SessionInspection {
 		input: unknown,
 	): Promise<{ readonly sessionId: string; readonly runId: string; readonly after: string }>;
 	/**
-	 * Changes after a position, or from now on: waits for the first, or for the signal, which returns none. Absent if the
-	 * store keeps no changes. Rejects with `changes_expired`.
+	 * Returns the changes after a position, or from now on: waits for the first one, or for the signal, which returns
+	 * none. Absent if the store keeps no changes. Rejects with `changes_expired`.
 	 */
 	changes?(
 		owner: string | SessionOwner,

@@ -5,13 +5,13 @@ import type { NamedModels } from "./service-types.ts";
 
 /** The option in its resolved form. */
 export interface KnownModels {
-	/** The model of a name, or undefined. */
+	/** Returns the model with a name, or undefined. */
 	readonly find: ((name: string) => AgentOptions["model"] | Promise<AgentOptions["model"]>) | undefined;
 	/** Absent if they cannot be listed. */
 	readonly names: readonly string[] | undefined;
 }
 
-/** @throws HoldfastError `invalid_option` where the option is neither models by name nor a function. */
+/** @throws HoldfastError `invalid_option` if the option is neither models by name nor a function. */
 export function knownModels(models: NamedModels | undefined): KnownModels {
 	if (models === undefined) return { find: undefined, names: [] };
 	if (typeof models === "function") return { find: models, names: undefined };

@@ -1,4 +1,4 @@
-// The sessions of a server that has none: its routes serve something else, and what is asked for is not there.
+// The sessions of a server without any: its routes serve something else, and no session is found.
 import { HoldfastError } from "holdfast";
 import { recovery } from "holdfast/execute";
 import type { SessionService } from "./service-types.ts";

@@ -13,7 +13,7 @@ const contextMembers: ReadonlySet<string> = new Set(["systemPrompt", "messages",
  */
 export function readContext(given: unknown): SessionContext {
 	if (!isRecord(given)) throw invalidInput("context", "must be an object");
-	// One that is misspelt would be left out silently.
+	// A misspelt field would be ignored silently.
 	const unknown = Object.keys(given).find((name) => !contextMembers.has(name));
 	if (unknown !== undefined)
 		throw invalidInput(

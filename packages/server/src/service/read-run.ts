@@ -7,26 +7,26 @@ import type { SessionService } from "./service-types.ts";
 /** The state of a run. `input_required`: it waits for answers to its `pending` calls. */
 export interface RunView {
 	readonly status: "working" | "input_required" | "completed" | "failed" | "cancelled";
-	/** The agent's last message. */
+	/** The text of the agent's last message. */
 	readonly text: string;
-	/** The checked answer of an agent with the option `output`. */
+	/** The validated answer of an agent with the option `output`. */
 	readonly output?: unknown;
-	/** Why it failed, in the words that clients may read. */
+	/** Why it failed, in a message that clients may read. */
 	readonly error?: { readonly code: string; readonly message: string };
 	readonly pending?: readonly PendingSessionCall[];
-	/** Calls of tasks in the background that wait since. The run does not wait for them. */
+	/** Calls of background tasks that have started to wait since. The run does not wait for them. */
 	readonly background?: readonly PendingSessionCall[];
-	/** While it is `working`: what it waits for. It continues by itself. */
+	/** What a `working` run waits for. It continues by itself. */
 	readonly waiting?: SessionWait;
 	/** Milliseconds since the epoch of the last message. */
 	readonly updatedAt?: number;
 }
 
-/** Which run, and whose. */
+/** Which run to follow, and whose. */
 export interface FollowRun {
 	readonly owner: string | SessionOwner;
 	readonly sessionId: string;
-	/** Events after this id are those of the run: `after` of what `submit` gave, or what its `begun` gave. */
+	/** The run's events come after this id: `after` from `submit` or from `begun`. */
 	readonly after: string;
 	readonly signal?: AbortSignal;
 }
@@ -35,12 +35,12 @@ export interface FollowRun {
 export interface RunProgress {
 	readonly events: readonly LoggedEvent[];
 	readonly view: RunView;
-	/** Whether these events happen now: all that happened before was given. */
+	/** Whether these events are live: all earlier ones have been delivered. */
 	readonly isLive: boolean;
 }
 
 /**
- * Follows a run until it has ended, or waits for answers that have not been given. The signal ends it early.
+ * Follows a run until it has ended, or waits for answers that have not arrived. The signal ends it early.
  *
  * Rejects with `session_not_found`, `invalid_event_id`, `events_expired`.
  */
@@ -65,7 +65,7 @@ export async function* followRun(
 }
 
 /**
- * Reads a run: its state `now`, or at `rest`, when it has ended or waits for answers.
+ * Reads a run: its state `now`, or at `rest`, once it has ended or waits for answers.
  *
  * Rejects like `followRun`, and with the signal's reason.
  */

@@ -1,5 +1,5 @@
-// Recently read sessions, so that reading one again costs only what is new. The least recently read ones are dropped, and
-// then read again (keeps I7).
+// Recently read sessions, so that reading one again only costs its new entries. The least recently read ones are dropped
+// and have to be read again (keeps I7).
 import type { ExecuteSession, SessionView, ShownError } from "holdfast/execute";
 
 /** How many are kept. */
@@ -9,12 +9,12 @@ export class RecentViews {
 	readonly #views = new Map<string, SessionView>();
 	readonly #shown: ShownError;
 
-	/** `shown`: an error of a run as clients are shown it. */
+	/** `shown` converts an error of a run to the form that clients see. */
 	constructor(shown: ShownError) {
 		this.#shown = shown;
 	}
 
-	/** The view of a session. */
+	/** Returns the view of a session. */
 	of(session: ExecuteSession): SessionView {
 		const view = this.#views.get(session.key) ?? session.view(this.#shown);
 		this.#views.delete(session.key);

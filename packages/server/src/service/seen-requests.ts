@@ -1,5 +1,5 @@
 // Requests with an idempotency key (keeps I3). The same message is the same run, on every server and however often it is
-// sent: the id of its run derives from the request and its key. Answers resume a run, and settle a call once.
+// sent: the id of its run derives from the request and its key. Answers resume a run and settle a call once.
 import type { Host } from "holdfast";
 import {
 	afterEntry,
@@ -14,29 +14,29 @@ import { codeOf, idempotencyKeyReused } from "./client-errors.ts";
 /** An execution that was accepted. */
 export interface Accepted {
 	readonly runId: string;
-	/** Events after this id are those of the execution. */
+	/** The execution's events come after this id. */
 	readonly after: string;
 	/** Whether it was accepted before, under the same idempotency key. */
 	readonly attached: boolean;
-	/** Settles when this process has ended or left the execution; absent where it does not work on it. */
+	/** Settles when this process has finished or left the execution; absent if it does not work on it. */
 	readonly over?: Promise<unknown>;
-	/** The run it will begin, or the message that will enter the run under way, where it has to wait. */
+	/** If it has to wait: the run it will start, or the message that will enter the current run. */
 	readonly waitsFor?: string;
-	/** Set for answers to tasks in the background alone. */
+	/** Set for answers that only go to background tasks. */
 	readonly inBackground?: true;
 }
 
 /** The stored form of a request with an idempotency key. */
 interface SeenRequest {
-	/** Digest of the request, by which another one under the same key is known. */
+	/** Digest of the request, to detect a different request under the same key. */
 	readonly body: string;
-	/** Seq of an entry before all that it came to. */
+	/** Seq of an entry before everything the request caused. */
 	readonly from: number;
-	/** The run that a message begins; absent for answers. */
+	/** The run that a message starts; absent for answers. */
 	readonly runId?: string;
 }
 
-/** A request and its name among the values of its session. */
+/** A request and its name in the values of its session. */
 interface NamedRequest extends SeenRequest {
 	readonly name: string;
 	/** The key under which the journal accepts one message, even among concurrent ones. */
@@ -52,14 +52,13 @@ export class SeenRequests {
 		this.#session = session;
 	}
 
-	/** The stored request of a key. Rejects with `idempotency_key_reused`. */
+	/** Returns the stored request of a key. Rejects with `idempotency_key_reused`. */
 	async of(
 		idempotencyKey: string,
 		input: ExecuteInput,
 		options: ChosenOptions & { readonly insteadOf?: string },
 	): Promise<NamedRequest> {
-		// Done before the look-up of the key: if another server stores it in the meantime, its events follow this
-		// position.
+		// Read before looking up the key: if another server stores it in the meantime, its events follow this position.
 		const { storeKey, values } = this.#session;
 		const { seq: from = 0 } = (await this.#journal.head(storeKey)) ?? {};
 		const body = await digest([input, options]);
@@ -74,21 +73,21 @@ export class SeenRequests {
 		if (seen !== undefined && (seen.runId === undefined || (await this.found(seen, input)) !== undefined))
 			throw idempotencyKeyReused();
 		const runId = uuidOf(await digest([storeKey, idempotencyKey, body]));
-		// A concurrently stored request may be the refused one, while this one's run has started.
+		// A concurrently stored request may be the refused one while the run of this request has started.
 		const since = Math.min(from, seen?.from ?? from);
 		const request: SeenRequest = { body, from: since, ...(input.kind === "message" ? { runId } : {}) };
 		await values.set(name, request);
 		return { ...request, ...own };
 	}
 
-	/** The execution of a request that was seen before, if it came to one. */
+	/** Returns the execution of a request that was seen before, if there is one. */
 	async found({ from, runId }: SeenRequest, input: ExecuteInput): Promise<Accepted | undefined> {
 		const answers = input.kind === "answers" ? input.answers : [];
 		const answered = new Set(answers.map(({ toolCallId }) => toolCallId));
 		const isOfAnswer = ({ fact }: Entry): boolean =>
 			(fact.kind === "tool.settled" && answered.has(fact.callId)) ||
 			(fact.kind === "decision" && answered.has((fact.answer as { callId?: string } | null)?.callId ?? ""));
-		// Looked at first: what left the inbox by then is in the entries that are read after it.
+		// Read the inbox first: an input that has left it by then is in the entries that are read next.
 		const inbox = runId === undefined ? [] : await this.#journal.inbox(this.#session.storeKey);
 		const waiting = inbox.find((each) => each.id === runId || each.runId === runId);
 		let resumed: Entry | undefined;
@@ -103,8 +102,8 @@ export class SeenRequests {
 	}
 
 	/**
-	 * The outcome elsewhere of a request that was refused here: of the duplicate, or of what keeps the session busy.
-	 * Rejects with `idempotency_key_reused` if another message was accepted under its key.
+	 * Returns the outcome elsewhere of a request that was refused here: of its duplicate, or of the run that keeps the
+	 * session busy. Rejects with `idempotency_key_reused` if another message was accepted under its key.
 	 */
 	async refused(request: NamedRequest, input: ExecuteInput, error: unknown): Promise<Accepted | undefined> {
 		if (request.runId !== undefined) {
@@ -112,7 +111,7 @@ export class SeenRequests {
 			if (found === undefined && codeOf(error) === "duplicate_input") throw idempotencyKeyReused();
 			return found;
 		}
-		// Its calls may be answered otherwise, and then this was not what they were answered with.
+		// Another request may answer the calls, so this request must not count as their answer.
 		await this.#session.values.delete(request.name);
 		return undefined;
 	}

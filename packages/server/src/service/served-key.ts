@@ -1,11 +1,11 @@
-// The keys of served sessions: in the journal, for operators of a store, and for the one agent of a service. A session
-// belongs to a tenant, or to one user of a tenant, and keys of different owners never collide (keeps I9).
+// The keys of served sessions: in the journal, for operators of a store, and for the single agent of a service. A session
+// belongs to a tenant or to one user of a tenant, and keys of different owners never collide (keeps I9).
 import { readStoreKey, type SessionKeys, storeKeyOf } from "holdfast/execute";
 
-/** Whose a session is. */
+/** The owner of a session. */
 export interface SessionOwner {
 	readonly tenant: string;
-	/** Absent where a session is the tenant's, and not one user's. */
+	/** Absent if a session belongs to the tenant and not to one user. */
 	readonly user?: string;
 }
 
@@ -18,26 +18,26 @@ export interface ServedCaller extends SessionOwner {
 const ofUser = "\u0000user\u0000";
 const ofTenant = "\u0000tenant\u0000";
 
-/** The key in the journal of a session of a tenant, or of one of its users. */
+/** Returns the journal key of a session of a tenant, or of one of its users. */
 export function servedKey(owner: string | SessionOwner, sessionId: string): string {
 	return storeKeyOf(namespaceOf(typeof owner === "string" ? { tenant: owner } : owner), sessionId);
 }
 
-/** Whose session has a key of the journal, and its id; undefined for a key that is no served session's. */
+/** Returns the owner and the id of the session with a journal key; undefined for a key of no served session. */
 export function readServedKey(key: string): (SessionOwner & { readonly sessionId: string }) | undefined {
 	const { key: sessionId, namespace } = readStoreKey(key);
 	return namespace === undefined ? undefined : { ...ownerOf(namespace), sessionId };
 }
 
 /**
- * The key of a session for tools and plugins: `tenant/sessionId`, or `tenant%40user/sessionId`, where the `%` and `/` of
- * tenant and user are escaped.
+ * Returns the key of a session for tools and plugins: `tenant/sessionId`, or `tenant%40user/sessionId`, with `%` and `/`
+ * escaped in tenant and user.
  */
 export function sessionKeyOf({ tenant, user }: SessionOwner, sessionId: string): string {
 	return `${escaped(tenant)}${user === undefined ? "" : `%40${escaped(user)}`}/${sessionId}`;
 }
 
-/** The parts of a session key: a tool reads from it whom it works for. */
+/** Returns the parts of a session key: a tool uses it to find out on whose behalf it runs. */
 export function readSessionKey(sessionKey: string): SessionOwner & { readonly sessionId: string } {
 	const end = sessionKey.indexOf("/");
 	const [tenant = "", user] = sessionKey.slice(0, Math.max(0, end)).split("%40");
@@ -60,7 +60,7 @@ export const servedKeys: SessionKeys = {
 	},
 };
 
-/** A tenant is its own namespace, also where its name looks like that of a user's. */
+/** A tenant has its own namespace, even if its name looks like that of a user's namespace. */
 function namespaceOf({ tenant, user }: SessionOwner): string {
 	if (user !== undefined) return `${ofUser}${tenant.length}\u0000${tenant}${user}`;
 	return tenant.startsWith("\u0000") ? ofTenant + tenant : tenant;

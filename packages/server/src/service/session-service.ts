@@ -1,6 +1,6 @@
-// Sessions served to clients, by owner and id, over one host (keeps I1, I7): one table of sessions for all tenants; a
-// tenant, and a user of a tenant, sees its own only. Work of dead processes is resumed. Sessions can still be read after
-// it was closed.
+// Sessions served to clients, by owner and id, over one host (keeps I1, I7). All tenants share one table of sessions; a
+// tenant, and a user of a tenant, sees only its own. The service resumes the work of dead processes. Sessions stay
+// readable after it was closed.
 import { checkOptionNames, HoldfastTypeError, readDuration } from "@holdfast/upp";
 import type { AgentRun, Host } from "holdfast";
 import {
@@ -60,9 +60,9 @@ import { shownError } from "./shown-errors.ts";
 import { whenBegun } from "./when-begun.ts";
 
 /**
- * Serves sessions over a host: what `createHandler`, `createServer` and `listen` put on HTTP.
- * @throws HoldfastError `invalid_option` naming the option that is missing, unknown or wrong, as `new Agent()` does; HoldfastError
- * `invalid_tool`, `duplicate_tool`.
+ * Serves sessions over a host; `createHandler`, `createServer` and `listen` serve them over HTTP.
+ * @throws HoldfastError `invalid_option` naming the option that is missing, unknown or wrong, as `new Agent()` does;
+ * HoldfastError `invalid_tool`, `duplicate_tool`.
  */
 export function sessionService(options: SessionServiceOptions): SessionService {
 	checkOptionNames(options, sessionServiceNames, { of: "sessionService()" });
@@ -82,10 +82,10 @@ class Service implements SessionService {
 	readonly #observers = new Set<(run: ServedRun) => RunObserver>();
 	readonly #lookEveryMs: number | undefined;
 	readonly #followers = new Followers();
-	/** How far those have read who follow a session. */
+	/** How far each follower of a session has read. */
 	readonly #readings = new Map<Reading, ExecuteSession>();
 	readonly #whileRunning: WhileRunning;
-	/** Requests that are not answered yet. */
+	/** Requests that have not been answered yet. */
 	readonly #asked = new Set<Promise<unknown>>();
 
 	constructor({ host, agent, models, agentFor, ...options }: SessionServiceOptions) {
@@ -180,7 +180,7 @@ class Service implements SessionService {
 		return executeFirst(session, context, { options, caller }, accept);
 	}
 
-	/** When a message that waits is taken in. */
+	/** Resolves when a waiting message is accepted. */
 	#begun(
 		{ storeKey }: ExecuteSession,
 		waitsFor: string,
@@ -196,7 +196,7 @@ class Service implements SessionService {
 		};
 	}
 
-	/** The context of a session that is to be made. An invalid first execution is refused before that. */
+	/** Returns the context of a session to create. An invalid first execution is refused before that. */
 	async #contextOf({ context: given, input, options: { model } }: NewSession): Promise<SessionContext> {
 		if (given === undefined || given === null || input.kind === "answers") throw contextRequired();
 		const context = readContext(given);
@@ -267,7 +267,7 @@ class Service implements SessionService {
 		let hasRead = !isKnown;
 		try {
 			for await (const events of log) {
-				// Where nothing is read it may be gone again.
+				// If nothing was read, the session may have been deleted again.
 				if (!hasRead && events.length === 0) await this.#found(owner, sessionId);
 				hasRead = true;
 				yield await withBackground(this.#host, this.#session(owner, sessionId), events);
@@ -310,7 +310,7 @@ class Service implements SessionService {
 		return this.#sessions.lifecycle.close(options);
 	}
 
-	/** Requests from before the close may still begin, and those who follow a run may read it to its end. */
+	/** Requests from before the close may still start, and followers of a run may read it to its end. */
 	async #drain(quiet: () => Promise<void>): Promise<void> {
 		const watched = [...this.#readings].filter(([, session]) => session.isBusy);
 		await Promise.allSettled(this.#asked);
@@ -318,7 +318,7 @@ class Service implements SessionService {
 		await readToEnd(this.#host, watched);
 	}
 
-	/** Runs a request on a session, unless the service closes. */
+	/** Runs a request on a session unless the service closes. */
 	async #answer<T>({ key }: ExecuteSession, sessionId: string, act: () => Promise<T>): Promise<T> {
 		const answering = act();
 		this.#asked.add(answering);
@@ -382,7 +382,7 @@ interface NewSession {
 	readonly options: ChosenOptions;
 }
 
-/** The application's function as the sessions ask it: who made a session is in its key, and who asks is on record. */
+/** Adapts the application's function to sessions: the owner of a session is in its key, and the caller is recorded. */
 function agentOf(agentFor: NonNullable<SessionServiceOptions["agentFor"]>): AgentFor {
 	return ({ sessionKey, caller }) => agentFor({ ...caller, ...readSessionKey(sessionKey) });
 }

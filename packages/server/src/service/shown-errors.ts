@@ -1,5 +1,5 @@
 // The errors of runs as clients see them. Messages of providers, and of other code that throws, may name keys, accounts,
-// addresses and files: they go to the log, and clients get a text of this module with the code.
+// addresses and files: they go to the log, and clients get a text from this module with the code.
 import { failureText } from "holdfast/execute";
 
 /** An error of a run. */
@@ -8,7 +8,7 @@ export interface RunError {
 	readonly message: string;
 }
 
-/** Codes whose messages are safe and quote no one. */
+/** Codes whose messages are safe and quote no other source. */
 const ours: ReadonlySet<string> = new Set([
 	"budget_exceeded",
 	"content_filtered",
@@ -18,7 +18,7 @@ const ours: ReadonlySet<string> = new Set([
 	"session_killed",
 ]);
 
-/** The error as clients are shown it; `own` has words for errors of the application's own. */
+/** Returns the error in the form that clients see; `own` converts errors of the application. */
 export function shownError(
 	own: ((error: RunError) => string | undefined) | undefined,
 ): (error: RunError) => RunError {

@@ -1,5 +1,5 @@
-// Finds when a message that waits for the current run starts a run of its own, or enters that one: the journal shows it,
-// whichever worker accepts it (keeps I2).
+// Finds out when a waiting message starts a run of its own or enters the current run: the journal shows it, whichever
+// worker accepts it (keeps I2).
 import { followSession, type Host } from "holdfast";
 import { afterEntry } from "holdfast/execute";
 import { codeOf } from "./client-errors.ts";
@@ -7,18 +7,18 @@ import { codeOf } from "./client-errors.ts";
 /** A message that waits. */
 export interface WaitingMessage {
 	readonly storeKey: string;
-	/** The run it will begin, or its own id where it enters the run under way. */
+	/** The run it will start, or its own id if it enters the current run. */
 	readonly waitsFor: string;
-	/** An id before the event with which it is taken in. */
+	/** An id before the event that accepts it. */
 	readonly after: string;
 }
 
 type Followed = Parameters<typeof followSession>[2];
 
 /**
- * The id after which its events begin, once it was taken in. Undefined where it will not be: the session was deleted, or
- * the message taken out of its inbox; and when the signal aborts. It needs nothing but the store, so it may be asked
- * anywhere and any number of times.
+ * Returns the id after which its events start, once it was accepted. Returns undefined if it never will be, because the
+ * session was deleted or the message removed from its inbox, and when the signal aborts. It needs only the store, so you
+ * can call it anywhere and any number of times.
  */
 export async function whenBegun(
 	host: Pick<Host, "journal">,
@@ -57,7 +57,8 @@ async function taken(
 	};
 	const found = await find({ after, until: "never" });
 	if (found === undefined || "from" in found) return found?.from;
-	// It left the inbox, which was looked at before what follows is read: it was taken in there, or never will be.
+	// The message left the inbox, which was read before the entries below: it was accepted in those entries, or never
+	// will be.
 	const rest = await find({ after: found.ended });
 	return rest !== undefined && "from" in rest ? rest.from : undefined;
 }

@@ -1,10 +1,10 @@
-// Pieces of a stream, ready to be sent: records one after the other, cut after every end of an execution and at
-// `chunkBytes`, so that a watcher can stop at an end and what is under way to a reader stays small.
+// Pieces of a stream, ready to be sent: records in sequence, cut after every end of an execution and at `chunkLength`, so
+// that a watcher can stop at an end and little data is in flight to a reader.
 import type { LoggedEvent } from "holdfast/execute";
 import { compareEventIds } from "./event-id.ts";
 import { encode, hasFailed, isComplete, recordOf } from "./record.ts";
 
-/** How many characters a chunk takes before it is cut; one larger record is a chunk of its own. */
+/** Maximum number of characters in a chunk; a larger record is a chunk of its own. */
 const chunkLength = 64 * 1024;
 
 /** Records that are sent together. */
@@ -13,12 +13,15 @@ export interface Chunk {
 	readonly events: number;
 	readonly firstId: string;
 	readonly lastId: string;
-	/** Whether its last record ends an execution, and whether that has failed. */
+	/** Whether its last record ends an execution, and whether that execution failed. */
 	readonly ends: boolean;
 	readonly failed: boolean;
 }
 
-/** The events as chunks, in order. Each is made when it is asked for: what waits for a reader waits as events. */
+/**
+ * Converts events to chunks, in order. Each chunk is created on demand: data that waits for a reader stays in the form of
+ * events.
+ */
 export function* chunksOf(events: readonly LoggedEvent[]): Generator<Chunk, undefined> {
 	let text = "";
 	let from = 0;
@@ -41,7 +44,7 @@ export function* chunksOf(events: readonly LoggedEvent[]): Generator<Chunk, unde
 	}
 }
 
-/** The part of a chunk after an id; undefined when nothing is. */
+/** Returns the part of a chunk after an id; undefined if there is none. */
 export function chunkAfter(chunk: Chunk, after: string): Chunk | undefined {
 	if (compareEventIds(chunk.lastId, after) <= 0) return undefined;
 	if (compareEventIds(chunk.firstId, after) > 0) return chunk;

@@ -1,14 +1,14 @@
-// Event ids are numbers joined by points and ordered as tuples. Only the order is used here; what the numbers mean
-// is the service's business.
+// Event ids are numbers joined by dots and ordered as tuples. Only the order is used here; the meaning of the numbers is
+// internal to the service.
 
 const pattern = /^\d{1,16}(?:\.\d{1,16}){0,3}$/;
 
-/** Whether a text can be an id; the service says whether it is one. */
+/** Whether a string can be an id; only the service can decide whether it is one. */
 export function looksLikeEventId(text: string): boolean {
 	return pattern.test(text);
 }
 
-/** Negative when `left` came first, positive when `right` did, 0 for the same position. */
+/** Negative if `left` comes first, positive if `right` does, 0 for the same position. */
 export function compareEventIds(left: string, right: string): number {
 	if (left === right) return 0;
 	const [first, second] = [left.split("."), right.split(".")];

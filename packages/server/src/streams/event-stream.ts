@@ -1,15 +1,18 @@
 // A stream of server-sent events to one reader. It takes a piece from its source only when the reader wants one, so a
-// reader that is slow costs no memory here (keeps I7). Silent streams get heartbeats; a reader that takes nothing for
-// long is disconnected. Closing a stream ends the watching and nothing else (keeps I8: only a stop cancels).
+// slow reader costs no memory here (keeps I7). Silent streams send heartbeats; a reader that takes nothing for long is
+// disconnected. Closing a stream only ends the watching (keeps I8: only a stop cancels).
 import type { StreamEnd, StreamTable } from "./stream-table.ts";
 
-/** Where the pieces of a stream come from. */
+/** The source of a stream's pieces. */
 export interface Source {
-	/** The next piece; "end" after the last one; "none" when none is ready yet, and then `wake` is called later. */
+	/**
+	 * Returns the next piece; "end" after the last one; "none" if none is ready yet, in which case `wake` is called
+	 * later.
+	 */
 	take(): Uint8Array | "end" | "none";
-	/** Whether its reader lags by more than is kept for it. Default: it does not. */
+	/** Whether its reader lags by more than the buffer keeps. Default: it does not. */
 	readonly isLagging?: boolean;
-	/** Whether the execution that it sent last has failed. Default: it has not. */
+	/** Whether the last execution it sent has failed. Default: it has not. */
 	readonly hasFailed?: boolean;
 	/** Releases the watched source. */
 	close(): void;
@@ -18,13 +21,13 @@ export interface Source {
 /** Starts a source. It calls `wake` when there is output, and `fail` when its reader must be disconnected. */
 export type StartSource = (wake: () => void, fail: (reason: StreamEnd) => void) => Source;
 
-/** Where the pieces go: the reader's side of a stream. */
+/** The destination of the pieces: the reader's side of a stream. */
 export interface Sink {
-	/** Sends a piece; says whether the reader wants another one now. If not, it calls `ready` when it does. */
+	/** Sends a piece; returns whether the reader wants another one now. If not, it calls `ready` when it does. */
 	write(piece: Uint8Array): boolean;
-	/** Ends after what was sent. */
+	/** Ends after the data that was sent. */
 	end(): void;
-	/** Disconnects, and drops what was not sent. */
+	/** Disconnects, and discards unsent data. */
 	cut(): void;
 }
 
@@ -33,14 +36,14 @@ export interface EventStreamOptions {
 	readonly start: StartSource;
 	readonly table: StreamTable;
 	readonly ended: (end: StreamEnd, bytes: number) => void;
-	/** Whether each piece is handed to the reader whole, however large. Default `false`. */
+	/** Whether the reader receives each piece whole, however large. Default `false`. */
 	readonly isWhole?: boolean;
 }
 
-/** Bytes that are handed to a reader at a time: taking them is a sign of life. */
+/** Bytes passed to a reader at a time: when the reader takes them, it is alive. */
 const slice = 64 * 1024;
 
-/** A stream that is open. */
+/** An open stream. */
 export class EventStream {
 	readonly #table: StreamTable;
 	readonly #ended: EventStreamOptions["ended"];
@@ -48,13 +51,13 @@ export class EventStream {
 	readonly #isWhole: boolean;
 	#source: Source | undefined;
 	#isWanted = false;
-	/** The part of a large piece that the reader has not been handed. */
+	/** The part of a large piece that has not been passed to the reader yet. */
 	#rest: Uint8Array | undefined;
 	#isOpen = true;
 	#bytes = 0;
 	#lastMove: number;
 
-	/** Opens a stream to a reader, who wants nothing before `ready` is called. */
+	/** Opens a stream to a reader, which receives nothing before `ready` is called. */
 	constructor({ start, table, ended, isWhole = false }: EventStreamOptions, sink: Sink) {
 		this.#isWhole = isWhole;
 		this.#table = table;
@@ -85,7 +88,7 @@ export class EventStream {
 		this.#finish("left");
 	}
 
-	/** Sends a heartbeat to a silent reader, or lets one go that has stopped reading. */
+	/** Sends a heartbeat to a silent reader, or disconnects one that has stopped reading. */
 	beat(now: number): void {
 		const silence = now - this.#lastMove;
 		if (this.#isWanted) {
@@ -97,7 +100,7 @@ export class EventStream {
 		}
 	}
 
-	/** Ends the stream from the server's side. */
+	/** Ends the stream on the server's side. */
 	end(reason: StreamEnd): void {
 		const rest = this.#rest;
 		if (!this.#finish(reason)) return;
@@ -138,7 +141,7 @@ export class EventStream {
 	}
 }
 
-/** A stream as the body of a response, for any platform. */
+/** Returns a stream as a response body, for any platform. */
 export function bodyOf(options: EventStreamOptions): ReadableStream<Uint8Array> {
 	let stream: EventStream;
 	return new ReadableStream<Uint8Array>(
@@ -156,7 +159,7 @@ export function bodyOf(options: EventStreamOptions): ReadableStream<Uint8Array> 
 			pull: () => stream.ready(),
 			cancel: () => stream.left(),
 		},
-		// Nothing is kept ahead of the reader: what waits for it waits in the source.
+		// Nothing is buffered ahead of the reader: unread data stays in the source.
 		{ highWaterMark: 0 },
 	);
 }

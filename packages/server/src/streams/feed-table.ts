@@ -1,4 +1,4 @@
-// The feeds of a handler: one for each session that is watched or at work, opened on first use and gone when unused.
+// The feeds of a handler: one for each session that is watched or active, opened on first use and removed when unused.
 import { type ServedCaller, type SessionService, sessionKeyOf } from "../service/index.ts";
 import { Feed, steadyPace } from "./feed.ts";
 
@@ -12,9 +12,9 @@ export interface FeedTableOptions {
 /** The open feeds. */
 export class FeedTable {
 	readonly #options: FeedTableOptions;
-	/** The feed that who comes next joins, by the session. */
+	/** The feed that the next watcher joins, by session. */
 	readonly #feeds = new Map<string, Feed>();
-	/** Those and the ones of sessions that were deleted, until they end. */
+	/** Those feeds, and feeds of deleted sessions until they end. */
 	readonly #open = new Set<Feed>();
 	readonly #pace = steadyPace();
 	#isHurried = false;
@@ -23,19 +23,19 @@ export class FeedTable {
 		this.#options = options;
 	}
 
-	/** Bytes that all windows hold. */
+	/** The total size of all windows in bytes. */
 	get bytes(): number {
 		let sum = 0;
 		for (const feed of this.#open) sum += feed.bytes;
 		return sum;
 	}
 
-	/** The feed of a session, if it has one. */
+	/** Returns the feed of a session, if it has one. */
 	find(caller: ServedCaller, sessionId: string): Feed | undefined {
 		return this.#feeds.get(sessionKeyOf(caller, sessionId));
 	}
 
-	/** The feed of an existing session; a new one starts after `after`. */
+	/** Returns the feed of an existing session; a new feed starts after `after`. */
 	open(caller: ServedCaller, sessionId: string, after: string | undefined): Feed {
 		const key = sessionKeyOf(caller, sessionId);
 		const found = this.#feeds.get(key);
@@ -67,7 +67,7 @@ export class FeedTable {
 		this.#feeds.delete(sessionKeyOf(caller, sessionId));
 	}
 
-	/** The service is about to close: what its last runs say is to be read before. */
+	/** The service is about to close: the events of its last runs should be read first. */
 	hurry(): void {
 		this.#isHurried = true;
 		for (const feed of this.#open) feed.hurry();

@@ -1,6 +1,6 @@
-// Shared by all watchers of one session: one reader of the service, one serialisation, one window of recent chunks. The
-// reader never waits for a watcher, so no watcher slows a run or another watcher. The window is bounded: a watcher that
-// lags by more than `maxBufferedBytes` has to read from the service by itself (keeps I7).
+// Shared by all watchers of one session: one reader of the service, one serialization, one window of recent chunks. The
+// reader never waits for a watcher, so no watcher slows down a run or another watcher. The window is bounded: a watcher
+// that lags by more than `maxBufferedBytes` has to read from the service itself (keeps I7).
 import type { LoggedEvent } from "holdfast/execute";
 import { type Chunk, chunksOf } from "./chunk.ts";
 import { compareEventIds } from "./event-id.ts";
@@ -8,56 +8,56 @@ import { isGone } from "./is-gone.ts";
 import { isComplete } from "./record.ts";
 import { unheld } from "./stream-table.ts";
 
-/** Bytes of the window that are kept for watchers that come back, when no watcher lags. */
+/** Bytes of the window that are kept for returning watchers while no watcher lags. */
 const recentBytes = 64 * 1024;
-/** More watchers than this are a crowd: so many are woken at a time, then everything else has its turn. */
+/** More watchers than this are a crowd: this many are woken at a time, then other work runs. */
 const crowd = 32;
 /** The share of the time that waking a crowd may take. */
 const crowdShare = 0.2;
 /**
- * Milliseconds between two reads at the live end, so that commits in between are read, serialised and sent together: a
- * lower value is faster, a higher one cheaper. In a busy process with late timers, a multiple of their delay, up to a
- * limit. Before the `first` read a short run has ended, and needs no other.
+ * Milliseconds between two reads at the live end, so that commits in between are read, serialized and sent together: a
+ * lower value is faster, a higher one cheaper. In a busy process with late timers, it is a multiple of their delay, up to
+ * a limit. A short run has ended before the `first` read and needs no other.
  */
 const readEvery = { first: 20, least: 4, timesLate: 4, most: 50 };
-/** How many pauses are made at most before the first read, while timers are late. */
+/** Maximum number of pauses before the first read while timers are late. */
 const firstTurns = 4;
-/** Batches of this size are history, which should not be delayed. */
+/** Batches of this size are history and should not be delayed. */
 const full = 64;
-/** Milliseconds that a crowd waits for news at most. */
+/** Maximum time in milliseconds that a crowd waits for events. */
 const crowdPatience = 250;
-/** So many gathered events are emitted to a crowd at once, without waiting. */
+/** This many gathered events are emitted to a crowd at once, without waiting. */
 const gathered = 4096;
 
 /** A watcher as the feed sees it. */
 export interface FeedWatcher {
-	/** Number of the chunk it takes next. */
+	/** Number of the next chunk it takes. */
 	next: number;
-	/** There is a chunk to take. */
+	/** A chunk is available. */
 	wake(): void;
-	/** It lags too far, and has to leave. */
+	/** It lags too far and has to leave. */
 	drop(): void;
 }
 
-/** How often the feeds of a process read at the live end: all share the measured delay of timers. */
+/** How often the feeds of a process read at the live end: all of them share the measured delay of timers. */
 export interface Pace {
 	/** Milliseconds between two reads. */
 	every: number;
 }
 
-/** The pace of a process that is not busy. */
+/** Returns the pace of a process that is not busy. */
 export function steadyPace(): Pace {
 	return { every: readEvery.least };
 }
 
 /** The parts of a feed. */
 export interface FeedOptions {
-	/** Follows the session from `after` until the signal, and reports which session it reads. */
+	/** Follows the session from `after` until the signal fires, and reports which incarnation it reads. */
 	readonly follow: (
 		signal: AbortSignal,
 		reads: (incarnation: string | undefined) => void,
 	) => AsyncIterable<readonly LoggedEvent[]>;
-	/** The id after which it begins. */
+	/** The id after which the feed starts. */
 	readonly after: string | undefined;
 	readonly maxBufferedBytes: number;
 	readonly pace: Pace;
@@ -75,23 +75,23 @@ export class Feed {
 	/** Number of the first chunk of the window. */
 	#first = 0;
 	#bytes = 0;
-	/** The id before the window; undefined where the window holds the session's first event. */
+	/** The id before the window; undefined if the window contains the session's first event. */
 	#before: string | undefined;
 	#lastId: string | undefined;
 	#gathered: LoggedEvent[] = [];
 	/** Whether watchers are being woken, or the pause after it runs: events in between are collected. */
 	#isNotifying = false;
-	/** Whether something came into the window since the last pass over the crowd began. */
+	/** Whether the window received anything since the last pass over the crowd started. */
 	#hasNews = false;
 	#endRest: () => void = () => {};
 	#isOpen = true;
 	#isStarted = false;
-	/** All watchers have what comes up to this id, though it may not have been read here. */
+	/** All watchers have the events up to this id, although they may not have been read here. */
 	#known: string | undefined;
 	#endPause: () => void = () => {};
-	/** Reads new entries at once, because reading will soon end. */
+	/** Whether new entries are read at once, because reading will soon end. */
 	#isHurried = false;
-	/** The last end of an execution that was read. */
+	/** The id of the last end of an execution that was read. */
 	#lastEnd: string | undefined;
 	#incarnation: string | undefined;
 
@@ -101,17 +101,17 @@ export class Feed {
 		this.#lastId = options.after;
 	}
 
-	/** Which session of its id it reads; undefined until it has read. */
+	/** The incarnation it reads; undefined until it has read. */
 	get incarnation(): string | undefined {
 		return this.#incarnation;
 	}
 
-	/** Bytes that the window holds. */
+	/** The size of the window in bytes. */
 	get bytes(): number {
 		return this.#bytes;
 	}
 
-	/** Number of the chunk that comes after the window. */
+	/** Number of the chunk after the window. */
 	get end(): number {
 		return this.#first + this.#chunks.length;
 	}
@@ -122,27 +122,27 @@ export class Feed {
 	}
 
 	/**
-	 * Whether a run is known to be under way: the last event that was read here ends no execution. Where nothing was read yet
-	 * nobody knows.
+	 * Whether a run is known to be in flight: the last event that was read here ends no execution. Unknown if nothing was
+	 * read yet.
 	 */
 	get isAtWork(): boolean {
 		return this.#lastId !== this.#options.after && this.#lastEnd !== this.#lastId;
 	}
 
-	/** Whether this feed has seen `after`, and has everything after it in the window. */
+	/** Whether this feed has seen `after` and has everything after it in the window. */
 	holds(after: string | undefined): boolean {
 		if (!this.covers(after)) return false;
 		return after === undefined || (this.#lastId !== undefined && compareEventIds(after, this.#lastId) <= 0);
 	}
 
-	/** Whether a watcher that has everything up to `after` misses nothing when it joins here. */
+	/** Whether a watcher that has everything up to `after` can join here without missing anything. */
 	covers(after: string | undefined): boolean {
 		if (!this.#isOpen) return false;
 		if (this.#before === undefined) return true;
 		return after !== undefined && compareEventIds(after, this.#before) >= 0;
 	}
 
-	/** Adds a watcher that has everything up to `after`; sets the chunk it takes first. */
+	/** Adds a watcher that has everything up to `after`, and sets its next chunk. */
 	join(watcher: FeedWatcher, after: string | undefined): void {
 		let at = this.#chunks.length;
 		while (
@@ -162,7 +162,7 @@ export class Feed {
 		this.#start();
 	}
 
-	/** A chunk by its number; undefined when it has not come yet. */
+	/** Returns a chunk by its number; undefined if it has not arrived yet. */
 	chunk(number: number): Chunk | undefined {
 		return this.#chunks[number - this.#first];
 	}
@@ -172,7 +172,7 @@ export class Feed {
 		this.#closeIfUnused();
 	}
 
-	/** Calls `settle` once the execution after `after` has ended, or the feed has. */
+	/** Calls `settle` once the execution after `after`, or the feed, has ended. */
 	whenComplete(after: string, settle: () => void): void {
 		const hasEnded = this.#lastEnd !== undefined && compareEventIds(this.#lastEnd, after) > 0;
 		if (!this.#isOpen || hasEnded) {
@@ -183,7 +183,7 @@ export class Feed {
 		this.#start();
 	}
 
-	/** From now on reads new entries as soon as they arrive. */
+	/** From now on, reads new entries as soon as they arrive. */
 	hurry(): void {
 		this.#isHurried = true;
 		this.readNow();
@@ -194,7 +194,7 @@ export class Feed {
 		this.#endPause();
 	}
 
-	/** Stops reading. Watchers take what is there and end. */
+	/** Stops reading. Watchers take the available chunks and end. */
 	close(): void {
 		if (!this.#isOpen) return;
 		this.#isOpen = false;
@@ -218,7 +218,7 @@ export class Feed {
 			const batches = this.#options.follow(this.#abort.signal, (incarnation) => {
 				this.#incarnation ??= incarnation;
 			});
-			// Where timers are late a turn of the event loop takes as long as a pause, and a short run takes several.
+			// If timers are late, a turn of the event loop takes as long as a pause, and a short run takes several.
 			for (let turn = 0; turn < firstTurns && (await this.#pause(readEvery.first)) > readEvery.least; turn++);
 			for await (const events of batches) {
 				if (!this.#isOpen) return;
@@ -226,18 +226,18 @@ export class Feed {
 				this.#take(events);
 				if (!this.#isOpen) return;
 				if (events.length < full) await this.#pause(readEvery.least);
-				else await turn(0); // a store in memory would be read to its end before anything else has its turn
+				else await turn(0); // otherwise a store in memory would be read to its end before other work runs
 			}
 			this.#notify();
 		} catch (error) {
-			// Deleted and made again, or not, before it was read: for its watchers it has ended.
+			// The session was deleted before it was read, and possibly created again: for its watchers it has ended.
 			if (this.#isOpen && !isGone(error)) this.#options.failed(error);
 		} finally {
 			this.close();
 		}
 	}
 
-	/** Resolves to how late its timer was in milliseconds; 0 where it was not waited for. */
+	/** Returns by how many milliseconds its timer was late; 0 if there was no wait. */
 	async #pause(atLeast: number): Promise<number> {
 		const { least, timesLate, most } = readEvery;
 		if (this.#isHurried) return 0;
@@ -263,7 +263,7 @@ export class Feed {
 		if (isUrgent) this.#endRest();
 	}
 
-	/** Moves what was gathered into the window and wakes the watchers. */
+	/** Moves gathered events into the window and wakes the watchers. */
 	#notify(): void {
 		const events = this.#gathered;
 		if (events.length === 0) return;
@@ -279,7 +279,7 @@ export class Feed {
 		this.#closeIfUnused();
 	}
 
-	/** The events that a watcher may lack. A later watcher with fewer reads from the service. */
+	/** Returns the events that a watcher may not have. A later watcher with fewer events reads from the service. */
 	#unknown(events: readonly LoggedEvent[]): readonly LoggedEvent[] {
 		const known = this.#known;
 		if (known === undefined) return events;
@@ -312,7 +312,7 @@ export class Feed {
 		this.#notify();
 	}
 
-	/** Lets some milliseconds pass, or fewer when `#endRest` is called. */
+	/** Waits some milliseconds, or less if `#endRest` is called. */
 	async #rest(milliseconds: number): Promise<void> {
 		let timer: ReturnType<typeof setTimeout> | undefined;
 		await new Promise<void>((resolve) => {
@@ -329,7 +329,7 @@ export class Feed {
 		}
 	}
 
-	/** Without watchers nothing is serialised; a returning watcher reads from the service. */
+	/** Without watchers nothing is serialized; a returning watcher reads from the service. */
 	#forget(): void {
 		this.#first += this.#chunks.length;
 		this.#chunks = [];
@@ -383,7 +383,7 @@ export class Feed {
 	}
 }
 
-/** Lets everything else have its turn for some milliseconds. */
+/** Lets other work run for some milliseconds. */
 function turn(milliseconds: number): Promise<void> {
 	return new Promise((resolve) => {
 		unheld(setTimeout(resolve, milliseconds));

@@ -1,4 +1,4 @@
-// The errors of a service when a session that existed a moment ago is deleted, or replaced under the same id.
+// The errors of a service if a session that existed a moment ago was deleted, or replaced under the same id.
 import { isHoldfastError } from "holdfast";
 
 export function isGone(error: unknown): boolean {

@@ -1,17 +1,19 @@
-// A run as the records of another protocol. The projection sees the run from its beginning; only records after `from`
-// are written. Each has an id of its own, so a reader can resume after any of them.
+// Projects a run to the records of another protocol. The projection receives the run from its beginning; only records
+// after `from` are written. Each has an id of its own, so a reader can resume after any of them.
 import type { LoggedEvent } from "holdfast/execute";
 import type { Projection } from "../exchange.ts";
 import { compareEventIds } from "./event-id.ts";
 
-/** A run, and which part of it is written. */
+/** A run, and which part of it to write. */
 export interface ProjectedRun {
 	readonly sessionId: string;
-	/** The id after which the run begins. */
+	/** The id after which the run starts. */
 	readonly after: string;
-	/** Records after this id, of an event or a record, are written. */
+	/** Only records after this id, of an event or a record, are written. */
 	readonly from: string;
-	/** Ends at the next end of an execution; with "rest", after answered suspensions, when the run is over or waits. */
+	/**
+	 * Stops at the next end of an execution; with "rest", after answered suspensions, when the run has ended or waits.
+	 */
 	readonly until: "next end" | "rest";
 	/** Converts an event to the other protocol. */
 	readonly project: (logged: LoggedEvent) => readonly object[];
@@ -20,7 +22,7 @@ export interface ProjectedRun {
 	readonly closing?: string;
 }
 
-/** The stream of a run. */
+/** Returns the stream of a run. */
 export function projectedRun(run: ProjectedRun): Projection {
 	const { sessionId, after, from, until, project, closing = "" } = run;
 	let { opening = "" } = run;

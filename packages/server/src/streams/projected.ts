@@ -1,21 +1,21 @@
-// A stream of a session's events in another format: the route of another protocol converts each batch. It reads from the
-// service at the pace of its reader and shares nothing, because its output may depend on earlier output.
+// Streams a session's events in another format: the route of another protocol converts each batch. The stream reads from
+// the service at the pace of its reader and shares nothing, because its output may depend on earlier output.
 import type { LoggedEvent } from "holdfast/execute";
 import type { ServedCaller, SessionService } from "../service/index.ts";
 import type { Source, StartSource } from "./event-stream.ts";
 import { encode, hasFailed, isComplete } from "./record.ts";
 import type { Until } from "./watch.ts";
 
-/** Which events are written, and how. */
+/** Which events to write, and how. */
 export interface ProjectionOptions {
 	readonly caller: ServedCaller;
 	readonly sessionId: string;
-	/** Id of the event after which it begins; undefined: at the first that is kept. */
+	/** Id of the event after which it starts; undefined: at the first event that is kept. */
 	readonly after: string | undefined;
 	readonly until: Until;
-	/** The text of a batch; empty for nothing. Called with each batch once, in order; must not throw. */
+	/** Returns the text of a batch; empty for nothing. Called with each batch once, in order; must not throw. */
 	readonly write: (events: readonly LoggedEvent[]) => string;
-	/** Whether it ends after this event, though more may come. Default: it does not. */
+	/** Whether the stream ends after this event, even if more may come. Default: it does not. */
 	readonly isLast?: (event: LoggedEvent) => boolean;
 	/**
 	 * The final output, when the source has ended by itself; undefined if the output is incomplete: the stream is then
@@ -27,8 +27,8 @@ export interface ProjectionOptions {
 }
 
 /**
- * Begins to read. Settles when the service has accepted `after`.
- * @throws what the service says: `session_not_found`, `invalid_event_id`, `events_expired`.
+ * Starts reading. Resolves when the service has accepted `after`.
+ * @throws the errors of the service: `session_not_found`, `invalid_event_id`, `events_expired`.
  */
 export async function project(service: SessionService, options: ProjectionOptions): Promise<StartSource> {
 	const { caller, sessionId, after, until, write, isLast = () => false, sent, failed } = options;

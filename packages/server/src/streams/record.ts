@@ -1,17 +1,17 @@
-// How a logged event is written for server-sent events: one record, its id, its JSON on one line.
+// Writes a logged event for server-sent events: one record, its id, its JSON on one line.
 import type { LoggedEvent } from "holdfast/execute";
 
 const encoder = new TextEncoder();
 
-/** A comment line: keeps a connection open, has no id and is no event. */
+/** A comment line: keeps a connection open, has no id and is not an event. */
 export const heartbeat: Uint8Array = encoder.encode(": ping\n\n");
 
-/** One record. JSON never holds a raw line end, so the data is one line. */
+/** Returns one record. JSON never contains a raw line break, so the data is one line. */
 export function recordOf({ id, event }: LoggedEvent): string {
 	return `id: ${id}\ndata: ${JSON.stringify(event)}\n\n`;
 }
 
-/** Text as it goes over the wire. */
+/** Encodes text for the wire. */
 export function encode(text: string): Uint8Array {
 	return encoder.encode(text);
 }

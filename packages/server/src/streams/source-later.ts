@@ -1,9 +1,9 @@
-// A source that is there later: of a run that waits until another one has ended.
+// A source that is available later: for a run that waits until another one has ended.
 import type { Source, StartSource } from "./event-stream.ts";
 
 /**
- * Takes from what `begin` resolves with, as soon as it has; the reader is silent until then. Undefined: there will be
- * nothing, and the stream ends. `failed` is called when it rejects. The signal fires when the reader is gone.
+ * Takes from the source that `begin` resolves with, once it has; the stream is silent until then. If it resolves with
+ * undefined, the stream ends. `failed` is called if it rejects. The signal fires when the reader has left.
  */
 export function sourceLater(
 	begin: (signal: AbortSignal) => Promise<StartSource | undefined>,

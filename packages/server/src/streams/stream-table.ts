@@ -1,16 +1,16 @@
-// The streams that are open, and the one timer that keeps all of them alive.
+// The open streams, and the one timer that sends their heartbeats.
 import { heartbeat } from "./record.ts";
 
 /** The number of heartbeat intervals after which an inactive reader is disconnected. */
 const patience = 4;
-/** The same in milliseconds for a reader that lags far. */
+/** The same in milliseconds for a reader that lags far behind. */
 const laggingPatience = 5_000;
-/** How many times what may wait for one reader may wait for all together. */
+/** The limit for all readers together, as a multiple of the limit for one reader. */
 const manyReaders = 64;
 
 /**
- * Why a stream ended: its source did, and the execution had not failed (`complete`) or had (`error`); the reader left or was
- * too slow, the server closed, or the source failed.
+ * Why a stream ended: its source ended and the execution had not failed (`complete`) or had (`error`); the reader left or
+ * was too slow; the server closed; or the source failed.
  */
 export type StreamEnd = "complete" | "error" | "left" | "slow" | "closed" | "failed";
 
@@ -18,7 +18,7 @@ export type StreamEnd = "complete" | "error" | "left" | "slow" | "closed" | "fai
 export interface OpenStream {
 	/** Bytes of a started piece that the reader has not taken. */
 	readonly waiting: number;
-	/** Looks after it: sends a heartbeat, or lets its reader go. */
+	/** Checks the stream: sends a heartbeat, or disconnects its reader. */
 	beat(now: number): void;
 	end(reason: StreamEnd): void;
 }
@@ -26,15 +26,18 @@ export interface OpenStream {
 /** The open streams of a handler. */
 export class StreamTable {
 	readonly heartbeat: Uint8Array = heartbeat;
-	/** Milliseconds of silence after which a heartbeat is due at the next look, so that none lasts longer than asked. */
+	/**
+	 * Milliseconds of silence after which a heartbeat is due at the next check, so that no silence is longer than
+	 * configured.
+	 */
 	readonly silenceMs: number;
 	/** Milliseconds after which a reader that takes nothing is disconnected. */
 	readonly stalledMs: number;
-	/** The same for a reader that lags by more than is kept for it: it has stopped reading. */
+	/** The same for a reader that lags by more than the buffer keeps: it has stopped reading. */
 	readonly stalledLaggingMs: number;
-	/** Bytes that may wait for a reader before it counts as lagging where many wait. */
+	/** Bytes that may wait for a reader before it counts as lagging, if many readers have data waiting. */
 	readonly maxBufferedBytes: number;
-	/** Whether so much waits for all readers together that those who take nothing cannot be waited for. */
+	/** Whether so much data waits for all readers together that stalled ones are disconnected early. */
 	isFull = false;
 	readonly now: () => number = () => performance.now();
 	readonly #open = new Set<OpenStream>();
@@ -50,7 +53,7 @@ export class StreamTable {
 		this.stalledLaggingMs = Math.min(this.stalledMs, laggingPatience);
 	}
 
-	/** How many are open. */
+	/** The number of open streams. */
 	get size(): number {
 		return this.#open.size;
 	}
@@ -68,7 +71,7 @@ export class StreamTable {
 		this.#emptied();
 	}
 
-	/** Settles when none is open, or after some milliseconds. */
+	/** Resolves when no stream is open, or after some milliseconds. */
 	async whenEmpty(patienceMs: number): Promise<void> {
 		if (this.#open.size === 0 || patienceMs === 0) return;
 		let timer: ReturnType<typeof setTimeout> | undefined;
@@ -79,7 +82,7 @@ export class StreamTable {
 		clearTimeout(timer);
 	}
 
-	/** Ends all of them. */
+	/** Ends all streams. */
 	end(reason: StreamEnd): void {
 		for (const stream of [...this.#open]) stream.end(reason);
 	}
@@ -94,7 +97,7 @@ export class StreamTable {
 	}
 }
 
-/** A timer that does not keep the process. */
+/** Returns a timer that does not keep the process alive. */
 export function unheld<Timer>(timer: Timer): Timer {
 	(timer as { unref?: () => void }).unref?.();
 	return timer;

@@ -1,9 +1,9 @@
-// One watcher of one session: it reads from the service at the pace of its reader until it has caught up, then it joins
-// the feed that all watchers share. When the feed is too far ahead of its reader, it reads from the service again: a
-// burst disconnects no reader, and one that has stopped is disconnected by its stream. Every event is sent once, in
-// order, from either source.
+// One watcher of one session: it reads from the service at the pace of its reader until it has caught up, then joins the
+// feed that all watchers share. If the feed is too far ahead of its reader, it reads from the service again: a burst
+// disconnects no reader, and the stream disconnects a reader that has stopped. Every event is sent once, in order, from
+// either source.
 //
-//   reading    batches come from a reader of its own; if the feed does not fit it stays here, and the next batch wakes it
+//   reading    batches come from its own reader; if the feed does not fit, it stays here and the next batch wakes it
 //   joined     chunks come from the feed
 //   ended      the execution has ended, the session is deleted, or the reader has left
 //
@@ -25,12 +25,12 @@ export type Until = "complete" | "idle" | "never";
 export interface WatchOptions {
 	readonly caller: ServedCaller;
 	readonly sessionId: string;
-	/** The id the watcher has already; undefined: from the session's beginning. */
+	/** The id that the watcher has already; undefined: from the session's beginning. */
 	readonly after: string | undefined;
 	readonly until: Until;
-	/** Counts sent events. */
+	/** Counts the events that were sent. */
 	readonly sent: (events: number) => void;
-	/** Called when the service fails under the watcher. */
+	/** Called if the service fails while it is watched. */
 	readonly failed: (error: unknown) => void;
 }
 
@@ -42,9 +42,7 @@ export interface WatchPorts {
 
 type Batch = IteratorResult<readonly LoggedEvent[]>;
 
-/**
- * Watches the end of a session that was just submitted to: its feed begins there.
- */
+/** Watches the end of a session that just received an input: its feed starts there. */
 export function watchNew(ports: WatchPorts, options: WatchOptions): StartSource {
 	return (wake, fail) => {
 		const feed = ports.feeds.open(options.caller, options.sessionId, options.after);
@@ -53,15 +51,15 @@ export function watchNew(ports: WatchPorts, options: WatchOptions): StartSource 
 }
 
 /**
- * Watches from any position. Settles when the service has accepted it.
- * @throws what the service says: `session_not_found`, `invalid_event_id`, `events_expired`.
+ * Watches from any position. Resolves when the service has accepted it.
+ * @throws the errors of the service: `session_not_found`, `invalid_event_id`, `events_expired`.
  */
 export async function watchFrom(ports: WatchPorts, options: WatchOptions): Promise<StartSource> {
 	const feed = ports.feeds.find(options.caller, options.sessionId);
-	// Where nothing is under way, only the service knows that this is the end.
+	// If no run is in flight, only the service can tell that this is the end.
 	const mayJoin = options.until !== "idle" || feed?.isAtWork === true;
 	if (mayJoin && feed?.holds(options.after) === true) {
-		// The feed may have moved on before the stream begins; then it begins with the service.
+		// The feed may have moved on before the stream starts; then the stream starts with the service.
 		return (wake, fail) =>
 			new Watcher(ports, options, wake, fail, feed.holds(options.after) ? feed : undefined);
 	}
@@ -75,7 +73,7 @@ interface Reading {
 	readonly iterator: AsyncIterator<readonly LoggedEvent[]>;
 	readonly abort: AbortController;
 	readonly first?: Batch;
-	/** Which session it reads. */
+	/** The incarnation it reads. */
 	incarnation: string | undefined;
 }
 
@@ -100,18 +98,18 @@ class Watcher implements Source, FeedWatcher {
 	readonly #fail: (reason: StreamEnd) => void;
 	next = 0;
 	isLagging = false;
-	/** Whether the execution that ended last has failed. */
+	/** Whether the last execution that ended has failed. */
 	hasFailed = false;
 	/** The id of the last event that was taken. */
 	#after: string | undefined;
 	#feed: Feed | undefined;
 	#reading: Reading | undefined;
-	/** Read from the service and not yet taken. */
+	/** Chunks that were read from the service and not yet taken. */
 	#read: Generator<Chunk, undefined> | undefined;
 	#isReading = false;
-	/** Whether all that there was has been read, so that the feed may have the rest. */
+	/** Whether everything available was read, so that the feed can provide the rest. */
 	#isCaughtUp = false;
-	/** Which session it watches; undefined where that is not known. */
+	/** The incarnation it watches; undefined if not known. */
 	#incarnation: string | undefined;
 	#hasEnded = false;
 
@@ -201,7 +199,7 @@ class Watcher implements Source, FeedWatcher {
 		}
 	}
 
-	/** Whether a feed is of the session that is watched, as far as both are known. */
+	/** Whether a feed belongs to the watched session, as far as both incarnations are known. */
 	#isOf({ incarnation }: Feed): boolean {
 		return incarnation === undefined || this.#incarnation === undefined || incarnation === this.#incarnation;
 	}
@@ -211,7 +209,7 @@ class Watcher implements Source, FeedWatcher {
 		return until === "complete" || (until === "idle" && this.next === feed.end);
 	}
 
-	/** Nothing more comes; what was taken last is still sent. */
+	/** Nothing more follows; the chunk that was taken last is still sent. */
 	#finish(): void {
 		this.#read = undefined;
 		this.#leaveReading();
@@ -225,7 +223,7 @@ class Watcher implements Source, FeedWatcher {
 		feed.join(this, this.#after);
 	}
 
-	/** If the feed does not fit, it continues with its own reader, which has each event as well. */
+	/** If the feed does not fit, it continues with its own reader, which has every event as well. */
 	#joinIfFits(): void {
 		const feed = this.#ports.feeds.open(this.#options.caller, this.#options.sessionId, this.#after);
 		if (this.#isOf(feed) && feed.covers(this.#after)) this.#join(feed);
@@ -266,7 +264,7 @@ class Watcher implements Source, FeedWatcher {
 	#arrived({ done, value }: Batch): void {
 		const incarnation = this.#reading?.incarnation;
 		this.#incarnation ??= incarnation;
-		// Where another session has the id by now, nothing more comes of the one that is watched.
+		// If another session has the id by now, the watched one has no more events.
 		if (done === true || this.#incarnation !== incarnation) this.#finish();
 		else if (value.length > 0) this.#read = chunksOf(value);
 		else this.#isCaughtUp = true;

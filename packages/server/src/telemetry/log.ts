@@ -1,17 +1,17 @@
-// The log entries of a request: its route, outcome and duration; and of runs their cost and errors. Never a body, a key,
-// a header or a query.
+// The log entries of requests: route, outcome and duration; and those of runs: cost and errors. Never a body, a key, a
+// header or a query.
 import type { StreamEnd } from "../streams/index.ts";
 
-/** One request, when it is answered; of a stream, when it has ended. */
+/** One request, logged when it is answered; a stream, when it has ended. */
 export interface RequestLog {
 	readonly type: "request";
-	/** ISO 8601, when the request came. */
+	/** When the request arrived, in ISO 8601. */
 	readonly time: string;
 	readonly method: string;
-	/** The route's pattern, such as `/api/agent/session/:id`; "none" where no route fits. */
+	/** The route's pattern, such as `/api/agent/session/:id`; "none" if no route matches. */
 	readonly route: string;
 	readonly status: number;
-	/** Of the error that was answered. */
+	/** Code of the error in the response. */
 	readonly code?: string;
 	readonly durationMs: number;
 	readonly tenant?: string;
@@ -19,7 +19,7 @@ export interface RequestLog {
 	readonly sessionId?: string;
 	/** Why the stream ended. */
 	readonly stream?: StreamEnd;
-	/** Bytes of the stream. */
+	/** Number of bytes streamed. */
 	readonly bytes?: number;
 }
 
@@ -34,56 +34,56 @@ export interface ErrorLog {
 	readonly at: readonly string[];
 }
 
-/** Whose run it is. */
+/** The owner of a run. */
 interface OfRun {
-	/** ISO 8601. */
+	/** In ISO 8601. */
 	readonly time: string;
 	readonly tenant: string;
 	readonly user?: string;
-	/** Of a sub-agent's run, the session that its work is for. */
+	/** For a sub-agent's run, the session that it works for. */
 	readonly sessionId: string;
 	readonly runId: string;
 }
 
-/** A run has ended in this process, or waits. The sums are those of this process's part of it. */
+/** A run has ended in this process, or waits. The sums cover this process's part of it. */
 export interface RunLog extends OfRun {
 	readonly type: "run";
-	/** How it ended, or why it is left open. */
+	/** How it ended, or why it remains open. */
 	readonly outcome: string;
-	/** Code of the error that it ended with, and what that says. */
+	/** Code and message of the error that ended it. */
 	readonly code?: string;
 	readonly error?: string;
-	/** Answers of models, and how often a model was asked again. */
+	/** How many answers models gave, and how many calls were retried. */
 	readonly answers: number;
 	readonly retries: number;
 	readonly inputTokens: number;
 	readonly outputTokens: number;
-	/** US dollars; absent where the price of any answer is not known. */
+	/** US dollars; absent if the price of any answer is unknown. */
 	readonly cost?: number;
 }
 
-/** A model call failed. The provider's message is here, and nowhere that clients can see. */
+/** A model call failed. The provider's message appears only here, where clients cannot see it. */
 export interface ModelErrorLog extends OfRun {
 	readonly type: "model_error";
 	/** Id of the model. */
 	readonly model: string;
-	/** `retried`: it is asked again after `delayMs`. */
+	/** `retried`: the model is called again after `delayMs`. */
 	readonly outcome: "failed" | "retried";
 	readonly attempt?: number;
 	readonly delayMs?: number;
 	readonly code: string;
 	/** The provider's message, without anything that looks like a key; at most 1,000 characters. */
 	readonly error: string;
-	/** HTTP status of its answer. */
+	/** HTTP status of the provider's response. */
 	readonly status?: number;
-	/** By what the provider knows the request. */
+	/** The provider's id of the request. */
 	readonly requestId?: string;
 }
 
-/** A line of the log. `JSON.stringify(entry)` makes it one line. */
+/** An entry of the log. `JSON.stringify(entry)` makes it one line. */
 export type RequestLogEntry = RequestLog | RunLog | ModelErrorLog | ErrorLog;
 
-/** The entry for an error: what it is and where it came from, not what it says. */
+/** Returns the entry for an error: its type and where it came from, without its message. */
 export function errorEntry(error: unknown): ErrorLog {
 	const { name = "unknown", code, stack = "" } = (error ?? {}) as Partial<Error> & { code?: unknown };
 	return {

@@ -1,10 +1,10 @@
-// Counts what happens and writes it as Prometheus reads it. Labels are routes, methods, statuses and reasons: never a
-// tenant, a session or anything a caller made up, so their number is bounded (keeps I7).
+// Counts what happens and writes it in Prometheus' format. Labels are routes, methods, statuses and reasons, never a
+// tenant, a session or anything that a caller chooses, so their number is bounded (keeps I7).
 
 import { failureText } from "holdfast/execute";
 import type { StoreStats } from "holdfast/host";
 
-/** Values that are looked up when they are asked for. */
+/** Values that are read on demand. */
 export type Gauges = Readonly<Record<"openStreams" | "activeRuns" | "bufferedBytes", () => number>>;
 
 const help = {
@@ -72,7 +72,7 @@ export class Metrics {
 		add(this.#runs, `{outcome="${outcome}"}`);
 	}
 
-	/** An answer of a model; `cost` in US dollars, undefined where it is not known. */
+	/** Counts a model's answer; `cost` in US dollars, undefined if unknown. */
 	countAnswer(inputTokens: number, outputTokens: number, cost: number | undefined): void {
 		this.#answers++;
 		add(this.#tokens, '{direction="input"}', inputTokens);
@@ -81,13 +81,13 @@ export class Metrics {
 		else this.#cost += cost;
 	}
 
-	/** A call of a model failed. Codes that the model layer does not know count as one. */
+	/** Counts a failed model call. All codes that the model layer does not define count as one. */
 	countModelError(code: string, outcome: "failed" | "retried"): void {
 		const known = failureText(code) === undefined ? "other" : code;
 		add(this.#modelErrors, `{code="${known}",outcome="${outcome}"}`);
 	}
 
-	/** All of them, in Prometheus' text format; those of the store are left out while it cannot be asked. */
+	/** Returns all metrics in Prometheus' text format; those of the store are omitted if it cannot be read. */
 	async text(storeStats?: () => Promise<StoreStats>): Promise<string> {
 		const store = storeStats === undefined ? [] : await storeFamilies(storeStats);
 		const memory = globalThis.process?.memoryUsage?.();

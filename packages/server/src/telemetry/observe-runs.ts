@@ -1,13 +1,13 @@
-// Logs and counts what runs do: their ends, tokens and cost, and the calls of models that failed, with what the provider said.
+// Logs and counts the activity of runs: their ends, tokens and cost, and failed model calls with the provider's message.
 import type { RunObserver } from "holdfast/execute";
 import type { ServedRun } from "../service/index.ts";
 import type { RequestLogEntry } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 
-/** Characters of a message that are logged. */
+/** Maximum number of characters of a message that are logged. */
 const longest = 1_000;
 
-/** Sees the runs of a service. Must not throw, and so must `log` not. */
+/** Observes the runs of a service. Neither it nor `log` may throw. */
 export function observeRuns(
 	log: (entry: RequestLogEntry) => void,
 	metrics: Metrics,
@@ -58,7 +58,7 @@ export function observeRuns(
 	};
 }
 
-/** The data of an error from any source: the provider's adapter, or a custom model. */
+/** Returns the data of an error from any source: the provider's adapter, or a custom model. */
 function factsOf(error: unknown): {
 	readonly code: string;
 	readonly message: string;
@@ -75,7 +75,7 @@ function factsOf(error: unknown): {
 	};
 }
 
-/** The message of a provider without what looks like a key: logs are read by more people than keys are for. */
+/** Removes anything that looks like a key from a provider's message: more people read logs than may see keys. */
 function withoutKeys(message: string): string {
 	return message
 		.slice(0, longest)
