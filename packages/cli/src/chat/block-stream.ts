@@ -1,30 +1,30 @@
 /**
- * Cuts Markdown that streams in into blocks that are whole: paragraphs and lists at an empty line, code line by line. What
- * was cut off is never looked at again, so a long answer costs no more a word than a short one.
+ * Cuts streamed Markdown into complete blocks: paragraphs and lists at an empty line, code line by line. A block that was
+ * emitted is never examined again, so the cost per word does not grow with the length of the answer.
  */
 
-/** Lines that one block may have before it is cut all the same, and characters: each piece of text looks at it again. */
+/** The most lines and characters of a block before it is cut anyway, because every push examines the open block again. */
 const MOST_LINES = 200;
 const MOST_CHARACTERS = 8_000;
-/** Characters of the line that begins code; what follows is left out, for each line of code has it. */
+/** The most characters kept of the line that opens a code block; they are repeated for every line of code. */
 const LONGEST_HEAD = 200;
 
 export class BlockStream {
-	/** Whole lines of the block under way, and their characters. */
+	/** Complete lines of the current block, and their characters. */
 	#lines: string[] = [];
 	#characters = 0;
-	/** The line under way, in pieces. */
+	/** The current, incomplete line, in pieces. */
 	#open = "";
-	/** The mark that ends the code under way; undefined outside of code. */
+	/** The fence that closes the current code block; undefined outside code. */
 	#fence: { readonly mark: string; readonly head: string } | undefined;
 
-	/** The part that is no whole block yet. */
+	/** The text that is not a complete block yet. */
 	get tail(): string {
 		const text = [...this.#lines, this.#open].join("\n");
 		return this.#fence === undefined ? text : `${this.#fence.head}\n${this.#open}`;
 	}
 
-	/** Takes a piece of text; gives the blocks that it completed. */
+	/** Appends a piece of text; returns the blocks that it completed. */
 	push(text: string): readonly string[] {
 		const blocks: string[] = [];
 		const lines = text.split("\n");
@@ -35,7 +35,7 @@ export class BlockStream {
 		return blocks;
 	}
 
-	/** Ends the answer; gives what was left. */
+	/** Ends the answer; returns the rest. */
 	end(): readonly string[] {
 		const blocks: string[] = [];
 		if (this.#open !== "") this.#endLine(blocks);
@@ -44,7 +44,7 @@ export class BlockStream {
 		return blocks;
 	}
 
-	/** A line that is too long ends where it is, so that the line under way stays short. */
+	/** A line that is too long is cut, so that the current line stays short. */
 	#grow(piece: string, blocks: string[]): void {
 		let rest = piece;
 		while (this.#open.length + rest.length > MOST_CHARACTERS) {
@@ -65,7 +65,7 @@ export class BlockStream {
 			const { mark, head } = this.#fence;
 			if (isEndOf(mark, line)) {
 				this.#fence = undefined;
-				// Code is a block of its own lines; what follows is apart from it.
+				// Separates a code block from what follows.
 				blocks.push("\n");
 			} else blocks.push(`${head}\n${line}\n${mark}`);
 			return;
@@ -82,7 +82,7 @@ export class BlockStream {
 		}
 	}
 
-	/** A block that an empty line ended ends with one. */
+	/** A block that was ended by an empty line keeps that line. */
 	#cut(blocks: string[], end = ""): void {
 		if (this.#lines.length > 0) blocks.push(this.#lines.join("\n") + end);
 		this.#lines = [];

@@ -1,6 +1,6 @@
 /**
- * A chat line by line: for pipes, screen readers and terminals that understand no control codes. Nothing is drawn anew; what
- * is whole is written once.
+ * A line-based chat for pipes, screen readers and terminals without control codes. Every complete line is written once
+ * and never redrawn.
  */
 import type { Interface } from "node:readline";
 import { createInterface } from "node:readline";
@@ -14,9 +14,9 @@ export interface PlainParts {
 	readonly conversation: Conversation;
 	readonly input: NodeJS.ReadableStream;
 	readonly output: Output;
-	/** Whether a person types: questions are then shown, and text typed during a run is sent to it. */
+	/** Whether the input is interactive: questions are then shown, and text typed during a run is sent to the run. */
 	readonly isTyped: boolean;
-	/** Takes a line; settles when it is carried out. */
+	/** Accepts a line; settles when it has been processed. */
 	submit(text: string): Promise<void>;
 }
 
@@ -51,7 +51,7 @@ export async function chatInLines(parts: PlainParts, left: Promise<void>): Promi
 			prompted = undefined;
 			if (line.trim() !== "") await parts.submit(line.trim());
 			else write();
-			// A pipe has no waiting reader: each line is answered before the next is read.
+			// A pipe cannot wait for a reply: answer each line before reading the next.
 			if (!isTyped) await conversation.settled();
 		}
 	})();

@@ -1,10 +1,10 @@
-/** The content of a chat: finished entries, and the current activity. One store for every kind of screen. */
+/** The content of a chat: finished entries and the current activity. All screens share this store. */
 import type { ChangeLine } from "../render/index.ts";
 
-/** Something that stays. */
+/** A permanent entry. */
 export type ChatEntry = { readonly id: number } & (
 	| { readonly kind: "user"; readonly text: string }
-	/** A whole block of an answer, as Markdown. */
+	/** A complete block of an answer, as Markdown. */
 	| { readonly kind: "answer"; readonly text: string }
 	| { readonly kind: "tool"; readonly text: string; readonly isDone: boolean }
 	| { readonly kind: "change"; readonly lines: readonly ChangeLine[] }
@@ -13,16 +13,16 @@ export type ChatEntry = { readonly id: number } & (
 
 /** The current activity. */
 export interface Live {
-	/** `asking`: a call waits for the user's word. */
+	/** `asking`: a call waits for the user's decision. */
 	readonly status: "idle" | "working" | "asking";
 	/** The end of the answer that is not a complete block yet. */
 	readonly tail: string;
 	readonly calls: readonly { readonly id: string; readonly text: string }[];
 	/** Messages to the current run that it has not received yet. */
 	readonly queued: readonly string[];
-	/** What is asked. */
+	/** The pending question. */
 	readonly question: string | undefined;
-	/** The model, the session, what was used. */
+	/** The model, the session and the usage. */
 	readonly footer: string;
 }
 
@@ -37,12 +37,12 @@ type NewEntry = ChatEntry extends infer Each ? (Each extends ChatEntry ? Omit<Ea
 export class Transcript {
 	readonly #entries: ChatEntry[] = [];
 	#live: Live = { status: "idle", tail: "", calls: [], queued: [], question: undefined, footer: "" };
-	/** Made when it is asked for: an answer may add entries far more often than anybody looks. */
+	/** Created lazily: an answer may add entries far more often than they are read. */
 	#snapshot: Snapshot | undefined;
 	readonly #listeners = new Set<() => void>();
 	#ids = 0;
 
-	/** Calls `changed` after every change; returns the way to stop. */
+	/** Calls `changed` after every change; returns the function that unsubscribes. */
 	readonly subscribe = (changed: () => void): (() => void) => {
 		this.#listeners.add(changed);
 		return () => void this.#listeners.delete(changed);
@@ -57,7 +57,7 @@ export class Transcript {
 		return this.#live;
 	}
 
-	/** The entries after the first so many. */
+	/** Returns the entries after the first `count`. */
 	entriesAfter(count: number): readonly ChatEntry[] {
 		return this.#entries.slice(count);
 	}

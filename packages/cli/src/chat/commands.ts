@@ -14,7 +14,7 @@ import {
 import { summarise } from "./compact.ts";
 import type { Conversation } from "./conversation.ts";
 
-/** The context of commands. */
+/** What the commands need. */
 export interface CommandParts {
 	readonly conversation: Conversation;
 	readonly io: CommandIo;
@@ -27,12 +27,12 @@ interface ChatCommand {
 	readonly name: string;
 	readonly argument: string;
 	readonly help: string;
-	/** Whether it may be given while the agent works. */
+	/** Whether the command is allowed while the agent works. */
 	readonly when: "always" | "idle";
 	run(parts: CommandParts, argument: string): void | Promise<void>;
 }
 
-/** Sessions that are listed. */
+/** The most sessions listed. */
 const MOST_SESSIONS = 20;
 
 const commands: readonly ChatCommand[] = [
@@ -159,12 +159,12 @@ const commands: readonly ChatCommand[] = [
 	},
 ];
 
-/** Names of commands that begin so. */
+/** Returns the names of commands that start with the text. */
 export function commandsLike(start: string): readonly string[] {
 	return commands.map(({ name }) => name).filter((name) => name.startsWith(start));
 }
 
-/** Whether a text is for us and not for the agent: a slash and a word, and no path. */
+/** Whether a text is a command: a slash and a word, but not a path. */
 export function isCommand(text: string): boolean {
 	return /^\/[a-z]*(?:\s|$)/.test(text);
 }

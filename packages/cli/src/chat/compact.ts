@@ -1,4 +1,4 @@
-/** A summary of a conversation, which takes its place for the model. */
+/** Summarises a conversation; the model sees the summary instead. */
 
 import type { Message, TokenUsage } from "@holdfast/upp";
 import { cutText } from "@holdfast/upp";
@@ -6,11 +6,11 @@ import { Agent, type AgentOptions, AgentState } from "holdfast";
 
 const INSTRUCTIONS =
 	"You summarise conversations. Keep names, numbers, paths, decisions, open tasks and what tools found out. Answer with the summary only.";
-/** Characters of one result of a tool, and of all, that are summarised. */
+/** The most characters summarised per tool result, and in total. */
 const LONGEST_RESULT = 2_000;
 const LONGEST = 400_000;
 
-/** The conversation as text; only the end of a long one. */
+/** Returns the conversation as text; for a long one, only the end. */
 function transcriptOf(messages: readonly Message[]): string {
 	const lines = messages.map((message) => {
 		if (message.type !== "tool_result") return `${message.type}: ${message.text}`;

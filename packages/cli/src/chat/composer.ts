@@ -1,6 +1,6 @@
 /**
- * The user's side of a chat: typing, history, interrupting, leaving. A store next to the transcript, so that the screen
- * is a function of both.
+ * The user's side of a chat: typing, history, interrupting and leaving. A separate store, so that the screen is a
+ * function of this and the transcript.
  */
 import { type Draft, edited, emptyDraft } from "./editor.ts";
 import type { History } from "./history.ts";
@@ -9,18 +9,18 @@ import type { KeyAction } from "./keys.ts";
 /** The state that the composer renders. */
 export interface Composed {
 	readonly draft: Draft;
-	/** A line below it: that Ctrl-C again leaves, or what may be completed. */
+	/** The line below the draft: completions, or a reminder that Ctrl-C again leaves. */
 	readonly hint: string;
 }
 
 export interface ComposerParts {
 	readonly history: History;
-	/** Takes what was sent. */
+	/** Accepts the submitted text. */
 	send(text: string): void;
-	/** Whether there was something to interrupt. */
+	/** Interrupts the run; returns whether there was one to interrupt. */
 	interrupt(): boolean;
 	leave(): void;
-	/** The completions of a word. */
+	/** Returns the completions of a word. */
 	complete(word: string): Promise<readonly string[]>;
 }
 
@@ -42,7 +42,7 @@ export class Composer {
 
 	readonly snapshot = (): Composed => this.#composed;
 
-	/** Takes a key. */
+	/** Handles a key. */
 	act(action: KeyAction): void {
 		const wasLeaving = this.#isLeaving;
 		this.#isLeaving = false;
@@ -57,7 +57,7 @@ export class Composer {
 		else this.#edit({ type: "delete" });
 	}
 
-	/** The first time it interrupts and clears, the second time in a row it leaves. */
+	/** Interrupts and clears the first time; leaves the second time in a row. */
 	#leave(draft: Draft, isSecond: boolean): void {
 		if (isSecond) {
 			this.#parts.leave();
@@ -86,7 +86,7 @@ export class Composer {
 		this.#parts.send(text);
 	}
 
-	/** The typed text is not lost: Up recalls it. */
+	/** Saves the typed text in the history, where Up recalls it. */
 	#clear(draft: Draft): void {
 		this.#parts.history.add(draft.text.trim());
 		this.#set({ draft: emptyDraft, hint: "" });

@@ -1,11 +1,11 @@
 /**
- * A conversation with an agent: what the user says becomes turns, steers and answers; what happens goes to the transcript.
- * It draws nothing, so every kind of screen has the same one.
+ * A conversation with an agent: the user's messages become turns, steers and answers; events go to the transcript. It
+ * draws nothing, so every kind of screen can use it.
  *
  * idle ── say ──▶ working ── a call waits for approval ──▶ asking ── answered ──▶ working
  *   ▲               │ say: steers it; interrupt: ends it          │ interrupt: ends the run
  *   └── it ended ───┴──────────────────────────────────────────────┘
- * Any of them ── leave ──▶ left: what runs is suspended, what waits keeps waiting.
+ * Any of them ── leave ──▶ left: runs in flight are suspended, waiting calls keep waiting.
  */
 
 import type { Agent, AgentRun, Host, RunEvent, RunResult, Session } from "holdfast";
@@ -27,7 +27,7 @@ import { withFiles } from "./mentions.ts";
 import { RunView } from "./run-view.ts";
 import { Spending, spendingOf } from "./spending.ts";
 
-/** Messages of the past that are shown when a session is opened. */
+/** Earlier messages shown when a session is opened. */
 const SHOWN_PAST = 6;
 
 /** The parts of a conversation. */
@@ -37,7 +37,7 @@ export interface ConversationParts {
 	readonly db: string;
 	readonly setup: Setup;
 	readonly transcript: Transcript;
-	/** Whether every call may run without asking. */
+	/** Whether every call may run without approval. */
 	readonly yes: boolean;
 }
 
@@ -50,19 +50,19 @@ export class Conversation {
 	#approvals: Approvals;
 	#spending = new Spending();
 	#run: AgentRun | undefined;
-	/** Runs that began while another one was shown. */
+	/** Runs that started while another one was shown. */
 	#next: AgentRun[] = [];
 	#answer: ((text: string | undefined) => void) | undefined;
 	#isLeft = false;
-	/** The run that waits for its model or a time, while it is followed. */
+	/** The run being followed that waits for its model or a time. */
 	#waiting: string | undefined;
 	/** Seq of the last wait that was shown. */
 	#waitedAt = 0;
 	/** Fires when the conversation is left. */
 	readonly #leaving = new AbortController();
-	/** Set when the run that asks is being ended: nothing more is asked for it. */
+	/** Set while the asking run is being ended: it gets no further questions. */
 	#isStopping = false;
-	/** Settles when nothing is under way. */
+	/** Settles when no work is in flight. */
 	#working: Promise<void> = Promise.resolve();
 
 	private constructor(parts: ConversationParts, open: OpenAgent) {
@@ -105,7 +105,7 @@ export class Conversation {
 		return this.transcript.live.status !== "idle";
 	}
 
-	/** Settles when nothing is under way. */
+	/** Settles when no work is in flight. */
 	async settled(): Promise<void> {
 		for (let seen: Promise<void> | undefined; seen !== this.#working; ) {
 			seen = this.#working;
@@ -113,7 +113,7 @@ export class Conversation {
 		}
 	}
 
-	/** Says something: it begins a turn, enters the one under way, or answers what is asked. Never rejects. */
+	/** Sends a text: it starts a turn, steers the current one, or answers the pending question. Never rejects. */
 	async say(text: string): Promise<void> {
 		if (this.#answer !== undefined) {
 			this.#answer(text);
@@ -128,7 +128,7 @@ export class Conversation {
 		}).finally(() => this.#rest());
 	}
 
-	/** Ends what is under way. */
+	/** Ends the current run. */
 	interrupt(): void {
 		if (this.#waiting !== undefined) this.#session.interrupt();
 		else if (this.#answer === undefined) this.#run?.interrupt();
@@ -155,7 +155,7 @@ export class Conversation {
 		await this.#begin(to);
 	}
 
-	/** Suspends what is under way, and closes the agent. Calling it twice is harmless. */
+	/** Suspends the current run and closes the agent. Calling it twice is harmless. */
 	async leave(): Promise<void> {
 		if (this.#isLeft) return;
 		this.#isLeft = true;
@@ -215,24 +215,24 @@ export class Conversation {
 		if (run.runId === this.#run?.runId) return;
 		if (run.runId === this.#waiting) {
 			this.transcript.set({ queued: [] });
-			void run.result(); // it is followed already
+			void run.result(); // It is already being followed.
 			return;
 		}
-		// The run was over before it heard it, so that it is a turn of its own.
+		// The run ended before it received the message, so the message becomes a separate turn.
 		this.#next.push(run);
 		if (this.isBusy) return;
 		this.transcript.set({ status: "working" });
 		this.#working = this.#try(async () => {}).finally(() => this.#rest());
 	}
 
-	/** Shows a run, and those that come after it, until nothing is to be done. */
+	/** Shows a run and those that follow it until no work is left. */
 	async #follow(run: AgentRun): Promise<void> {
 		const result = await this.#show(run);
 		if (result.outcome === "waiting") await this.#settle(await this.#session.pending(), result);
 		else if (!this.#isLeft) await this.#settleBackground();
 	}
 
-	/** Asks about the calls of tasks in the background that wait. */
+	/** Asks about waiting calls of background tasks. */
 	async #settleBackground(): Promise<void> {
 		const pending = await this.#session.pending();
 		if (pending.length > 0) await this.#settle(pending);
@@ -249,7 +249,7 @@ export class Conversation {
 			const { taskId } = calls.find(({ toolCallId }) => toolCallId === answer.toolCallId) ?? {};
 			if (taskId === undefined) last = await this.#show(run);
 			else {
-				void run.result(); // it continues by itself
+				void run.result(); // It continues by itself.
 				this.transcript.note(`The task ${taskId} continues in the background.`, "quiet");
 			}
 			calls = await this.#session.pending();
@@ -321,7 +321,7 @@ export class Conversation {
 		return result;
 	}
 
-	/** Handles the idle state: messages that arrived in the meantime, if any. */
+	/** Handles the idle state, including messages that arrived since the last run. */
 	async #rest(): Promise<void> {
 		const unheard = this.transcript.live.queued.map((text) => ({ kind: "user" as const, text }));
 		this.transcript.set({ queued: [] });

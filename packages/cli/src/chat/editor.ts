@@ -1,11 +1,11 @@
-/** The text that the user is writing: lines, a cursor, and what came before. Pure: keys go in, the next text comes out. */
+/** The text that the user is writing: lines, a cursor and a history. Pure: maps a draft and a key to the next draft. */
 
 /** The typed text. */
 export interface Draft {
 	readonly text: string;
 	/** Position of the cursor, in UTF-16 units, never within a character. */
 	readonly cursor: number;
-	/** Which of the earlier texts is shown, counted from the last one; 0: none. */
+	/** Which history entry is shown, counted from the latest; 0: none. */
 	readonly past: number;
 	/** The text that was typed before the user opened the history. */
 	readonly kept: string;
@@ -22,7 +22,7 @@ export const emptyDraft: Draft = { text: "", cursor: 0, past: 0, kept: "" };
 
 const characters = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 
-/** Makes an edit. `history` are earlier texts, the last one last. */
+/** Applies an edit. `history` contains earlier texts, the latest last. */
 export function edited(draft: Draft, edit: Edit, history: readonly string[]): Draft {
 	const { text, cursor } = draft;
 	const between = (from: number, to: number, put = ""): Draft => ({
@@ -75,7 +75,7 @@ export function edited(draft: Draft, edit: Edit, history: readonly string[]): Dr
 	}
 }
 
-/** Text without what could steer a terminal; line ends are all alike. */
+/** Removes characters that could control a terminal, and normalises line ends. */
 function plain(text: string): string {
 	// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is taken out
 	return text.replace(/\r\n?/g, "\n").replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/g, "");
@@ -88,7 +88,7 @@ function recalled(draft: Draft, past: number, history: readonly string[]): Draft
 	return { text, cursor: text.length, past, kept };
 }
 
-/** One character is what a reader sees as one. Only the line around the cursor is looked at. */
+/** Treats a grapheme as one character. Only the line around the cursor is examined. */
 function before(text: string, at: number): number {
 	if (at === 0) return 0;
 	const from = Math.max(lineStart(text, at), at - 200);

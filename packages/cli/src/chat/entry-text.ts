@@ -4,7 +4,7 @@ import type { ChatEntry } from "./chat-transcript.ts";
 import { renderMarkdown } from "./markdown.ts";
 import { type Paint, paintChange } from "./paint.ts";
 
-/** An entry for a terminal of so many columns. */
+/** Formats an entry for a terminal of the given width. */
 export function entryText(entry: ChatEntry, paint: Paint, columns: number): string {
 	switch (entry.kind) {
 		case "user":

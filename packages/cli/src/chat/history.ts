@@ -14,12 +14,12 @@ export class History {
 		this.#texts = readTexts(this.#file);
 	}
 
-	/** The last one comes last. */
+	/** The latest text comes last. */
 	get texts(): readonly string[] {
 		return this.#texts;
 	}
 
-	/** Keeps a text. Where the file cannot be written, it is known until the end of the process. */
+	/** Saves a text. If the file cannot be written, the text is remembered until the process ends. */
 	add(text: string): void {
 		if (text.trim() === "" || text.length > LONGEST_TEXT || this.#texts.at(-1) === text) return;
 		// Another chat may have added to it.

@@ -9,12 +9,12 @@ import { commandsLike, isCommand, runChatCommand } from "./commands.ts";
 import { Conversation } from "./conversation.ts";
 import { completions } from "./mentions.ts";
 
-/** How to talk. */
+/** Options of the command `chat`. */
 export interface ChatCommand extends WorkOptions {
 	readonly session: string | undefined;
 	/** Whether to write line by line, without redrawing. */
 	readonly plain: boolean;
-	/** Whether every call may run without asking. */
+	/** Whether every call may run without approval. */
 	readonly yes: boolean;
 	/** Absolute path of the database. */
 	readonly db: string;
@@ -22,7 +22,7 @@ export interface ChatCommand extends WorkOptions {
 	readonly dbGiven: string | undefined;
 }
 
-/** Talks until the user leaves; gives the exit code. */
+/** Chats until the user leaves; returns the exit code. */
 export async function chat(command: ChatCommand, io: CommandIo): Promise<number> {
 	const key = command.session ?? sessionKeyFor("chat");
 	const setup = prepare(command, key, io);
@@ -59,7 +59,7 @@ export async function chat(command: ChatCommand, io: CommandIo): Promise<number>
 		return interrupts > 0 ? exitCodes.interrupted : exitCodes.completed;
 	} finally {
 		await conversation?.leave();
-		// An agent of the user's own may have brought a host.
+		// A user's agent may have its own host.
 		if (conversation !== undefined && conversation.host !== host) await conversation.host.close();
 		await host.close();
 		stopListening();
@@ -75,7 +75,7 @@ async function onScreen(
 	submit: (text: string) => Promise<void>,
 	left: PromiseWithResolvers<void>,
 ): Promise<void> {
-	// React's other build warns, measures, and is slower.
+	// React's development build warns, measures and is slower.
 	process.env.NODE_ENV ??= "production";
 	const { openScreen } = await import("./open-screen.ts");
 	const { transcript } = conversation;
@@ -99,7 +99,7 @@ async function onScreen(
 	await close();
 }
 
-/** Terminals that draw nothing, and programs that read the screen aloud. */
+/** Whether the terminal cannot redraw, or a screen reader is in use. */
 function isForReaders({ TERM, INK_SCREEN_READER }: CommandIo["environment"]): boolean {
 	return TERM === "dumb" || INK_SCREEN_READER === "true";
 }

@@ -11,9 +11,7 @@ export type KeyAction =
 	| { readonly type: "end-of-input" }
 	| { readonly type: "complete" };
 
-/**
- * The meaning of typed input. A word and Enter may arrive together when the user types ahead; a paste is marked as one.
- */
+/** Maps input to actions. A word and Enter may arrive together when the user types ahead; a paste is marked as one. */
 export function actionsOf(input: string, key: Key): readonly KeyAction[] {
 	const [, text] = /^([^\r\n]+)\r$/.exec(input) ?? [];
 	if (text !== undefined && !key.ctrl && !key.meta) return [{ type: "insert", text }, { type: "send" }];
@@ -21,7 +19,7 @@ export function actionsOf(input: string, key: Key): readonly KeyAction[] {
 	return action === undefined ? [] : [action];
 }
 
-/** Undefined for a key that means nothing here. */
+/** Undefined for a key without a meaning. */
 function actionOf(input: string, key: Key): KeyAction | undefined {
 	if (key.ctrl) return withControl(input);
 	if (key.return) return key.meta || key.shift ? newLine : { type: "send" };
@@ -44,7 +42,7 @@ function actionOf(input: string, key: Key): KeyAction | undefined {
 				: isLineEnd(input)
 					? newLine
 					: undefined;
-	// Terminals send a line end of its own for Ctrl-J; one among other characters was pasted.
+	// Terminals send Ctrl-J as a single line end; a line end among other characters was pasted.
 	return input === "" ? undefined : { type: "insert", text: input };
 }
 

@@ -9,12 +9,15 @@ import type { Paint } from "./paint.ts";
 
 /** Longer blocks are shown verbatim, because parsing them could take long. */
 const LONGEST = 8_000;
-/** Deeply nested quotes and lists, which do not occur in practice and cost more than linear time to parse. */
+/** Deeply nested quotes and lists, which do not occur in practice and take more than linear time to parse. */
 const tooDeep = /^(?:[ \t]*(?:[>*+-]|\d{1,9}[.)])){12}/m;
-/** Levels of lists and quotes within each other. */
+/** Maximum nesting of lists and quotes. */
 const DEEPEST = 8;
 
-/** A block of Markdown for a terminal of so many columns; one that ends with a line end is followed by an empty line. */
+/**
+ * Renders a block of Markdown for a terminal of the given width. A block that ends with a line end is followed by an
+ * empty line.
+ */
 export function renderMarkdown(source: string, paint: Paint, columns: number): string {
 	const text = printable(source);
 	if (text.length > LONGEST || tooDeep.test(text)) return text;
@@ -75,7 +78,7 @@ class Renderer {
 		});
 	}
 
-	/** In columns where there is room, else a line for each cell. */
+	/** In columns if they fit, else with one line per cell. */
 	#table({ header, rows }: Tokens.Table): string[] {
 		const names = header.map(({ tokens }) => this.#inline(tokens));
 		const cells = rows.map((row) => row.map(({ tokens }) => this.#inline(tokens)));

@@ -1,8 +1,10 @@
-/** Files that a message names as `@path`: they are read for the model, by the tool that it would read them with. */
+/**
+ * Files that a message mentions as `@path`. They are attached with the same tool that the model would use to read them.
+ */
 import { createAssistantTools, ToolRefusal, walkFiles } from "../tools/index.ts";
 
 const mention = /(?<=^|[\s("'`])@(?:"(?<quoted>[^"\n]+)"|(?<plain>[^\s"'`]+))/g;
-/** Files of one message, and characters of them all. */
+/** The most files attached to a message, and their characters in total. */
 const MOST_FILES = 20;
 const MOST_CHARACTERS = 400_000;
 
@@ -15,7 +17,7 @@ export interface WithFiles {
 	readonly problems: readonly string[];
 }
 
-/** The paths that a text names; a trailing full stop or comma is the sentence's. */
+/** Returns the paths that a text mentions; a trailing full stop or comma is not part of the path. */
 function mentionsIn(text: string): readonly string[] {
 	const found = [...text.matchAll(mention)].map(
 		({ groups }) => groups?.quoted ?? (groups?.plain ?? "").replace(/(?<![.,;:!?)\]])[.,;:!?)\]]+$/, ""),
@@ -23,7 +25,7 @@ function mentionsIn(text: string): readonly string[] {
 	return [...new Set(found)].filter((path) => path !== "");
 }
 
-/** Reads the files that a message names, inside the folder only. */
+/** Reads the files that a message mentions, inside the folder only. */
 export async function withFiles(text: string, dir: string): Promise<WithFiles> {
 	const read = createAssistantTools({ root: dir }).find(({ name }) => name === "read_file");
 	const files: string[] = [];
@@ -48,7 +50,7 @@ export async function withFiles(text: string, dir: string): Promise<WithFiles> {
 	return { text: [text, ...parts].join("\n\n"), files, problems };
 }
 
-/** Paths or names that start with the typed text, in the form that follows an `@`; limited in number. */
+/** Returns paths or names that start with the typed text, in the form that follows an `@`; limited in number. */
 export async function completions(dir: string, start: string, most: number): Promise<readonly string[]> {
 	const { files } = await walkFiles(dir, "");
 	const wanted = start.toLowerCase();

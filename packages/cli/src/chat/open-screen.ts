@@ -1,4 +1,6 @@
-/** Opens the screen in this terminal. The drawing code is loaded only here, because it takes a third of a second. */
+/**
+ * Opens the screen in this terminal. The drawing code is loaded only here, because loading it takes a third of a second.
+ */
 import { render } from "ink";
 import { createElement } from "react";
 import type { Transcript } from "./chat-transcript.ts";

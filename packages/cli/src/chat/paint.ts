@@ -1,4 +1,4 @@
-/** The styles of a chat. Without colours, plain characters express everything. */
+/** The styles of a chat. Without colours, plain characters convey everything. */
 import { styleText } from "node:util";
 import type { ChangeLine } from "../render/index.ts";
 
@@ -31,7 +31,7 @@ const styles: Readonly<Record<Name, Style>> = {
 	user: "bold",
 };
 
-/** Gives a text a style. */
+/** Applies a style to a text. */
 export type Paint = (style: Name, text: string) => string;
 
 const changes: Readonly<Record<ChangeLine["kind"], Name | undefined>> = {
@@ -48,7 +48,7 @@ export function makePaint(hasColours: boolean): Paint {
 		hasColours && text !== "" ? styleText(styles[style], text, { validateStream: false }) : text;
 }
 
-/** A line of a change. */
+/** Paints a line of a change. */
 export function paintChange(paint: Paint, { kind, text }: ChangeLine): string {
 	const style = changes[kind];
 	return style === undefined ? text : paint(style, text);

@@ -1,11 +1,11 @@
-/** Puts the events of a run into the transcript. */
+/** Adds the events of a run to the transcript. */
 import type { RunEvent } from "holdfast";
 import { nestedLines, toolLine } from "../render/index.ts";
 import { formatArguments, formatDuration, oneLine, printable } from "../terminal/index.ts";
 import { BlockStream } from "./block-stream.ts";
 import type { Transcript } from "./chat-transcript.ts";
 
-/** Columns of the line of a call. */
+/** The most columns of a call's line. */
 const WIDTH = 160;
 
 interface OpenCall {
@@ -17,7 +17,7 @@ export class RunView {
 	readonly #transcript: Transcript;
 	readonly #blocks = new BlockStream();
 	readonly #calls = new Map<string, OpenCall>();
-	/** Whether the answer under way came in pieces. */
+	/** Whether the current answer was streamed. */
 	#isStreamed = false;
 
 	constructor(transcript: Transcript) {
@@ -105,7 +105,7 @@ export class RunView {
 		}
 	}
 
-	/** Shows what was left of the text, and that nothing runs. */
+	/** Shows the rest of the text, and that the run ended. */
 	end(): void {
 		this.endText();
 		this.#calls.clear();
@@ -126,7 +126,7 @@ export class RunView {
 		if (tail !== this.#transcript.live.tail) this.#transcript.set({ tail });
 	}
 
-	/** The run has received a message of the user. */
+	/** The run received a message from the user. */
 	#heard(text: string): void {
 		const { queued } = this.#transcript.live;
 		const at = queued.findIndex((each) => text.startsWith(each));

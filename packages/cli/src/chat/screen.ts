@@ -1,4 +1,4 @@
-/** Draws a chat: what stays scrolls up, and below it is what happens now and what the user writes. */
+/** Draws a chat: finished entries scroll up; below them are the current activity and the user's draft. */
 import { Box, Static, Text, useAnimation, useInput, usePaste, useWindowSize } from "ink";
 import { createElement, type ReactNode, useEffect, useState, useSyncExternalStore } from "react";
 import { oneLine, printable, wrapped } from "../terminal/index.ts";
@@ -9,12 +9,12 @@ import { actionsOf } from "./keys.ts";
 import { renderMarkdown } from "./markdown.ts";
 import type { Paint } from "./paint.ts";
 
-/** Milliseconds between two drawings of what streams in. */
+/** Milliseconds between two redraws of streamed text. */
 const FRAME_MS = 33;
 const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
-/** Lines of what the user writes that are shown. */
+/** The most lines of the draft shown. */
 const WRITTEN_LINES = 8;
-/** Below this many columns nothing but the text itself is shown. */
+/** Below this many columns only the text is shown. */
 const NARROW = 40;
 
 /** The parts of the screen. */
@@ -36,7 +36,7 @@ export function Screen({ transcript, composer, paint }: ScreenParts): ReactNode 
 	const shown = (entry: ChatEntry): ReactNode =>
 		createElement(Text, { key: entry.id }, wrapped(entryText(entry, paint, columns), columns));
 	const items = { items: entries } as Parameters<typeof Static<ChatEntry>>[0];
-	// Its children are a function, which the types of createElement do not know.
+	// The child is a function, which createElement's types do not allow.
 	const past = createElement(Static<ChatEntry>, items, shown as unknown as ReactNode);
 	const room = Math.max(2, rows - WRITTEN_LINES - 8);
 	const now = createElement(
@@ -81,7 +81,7 @@ function Activity({
 	return createElement(Text, null, calls.map((text) => `${paint("code", spinner)} ${text}`).join("\n"));
 }
 
-/** The typed text with a cursor; for a long text, the lines around it. */
+/** The draft with a cursor; for a long draft, the lines around the cursor. */
 function Written({
 	composer,
 	paint,
@@ -110,7 +110,7 @@ function Written({
 	);
 }
 
-/** The end of a text, so that the redrawn part is never taller than the screen. */
+/** Returns the end of a text, so that the redrawn part is never taller than the screen. */
 function lastLines(text: string, most: number, columns: number): string {
 	const lines = text.split("\n");
 	let height = 0;
@@ -123,7 +123,7 @@ function lastLines(text: string, most: number, columns: number): string {
 	return lines.slice(from).join("\n");
 }
 
-/** The transcript, drawn at most so often. */
+/** Subscribes to the transcript at a limited rate. */
 function useThrottled(transcript: Transcript): Snapshot {
 	const [snapshot, setSnapshot] = useState(transcript.snapshot);
 	useEffect(() => {

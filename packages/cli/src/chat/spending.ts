@@ -1,4 +1,4 @@
-/** The usage of a session: tokens, and dollars if prices are known. */
+/** The usage of a session: tokens, and dollars if the prices are known. */
 import type { TokenUsage } from "@holdfast/upp";
 import { followSession, type Host, type RunEvent } from "holdfast";
 import { formatCost, formatCount } from "../terminal/index.ts";
@@ -10,13 +10,13 @@ export class Spending {
 	#cost = 0;
 	#unpriced = 0;
 
-	/** Counts an answer; every other event is nothing. */
+	/** Counts an answer; ignores other events. */
 	event(event: RunEvent): void {
-		// The offline model is no service: it has no tokens, and costs nothing.
+		// The offline model has no tokens and costs nothing.
 		if (event.type === "message" && event.modelId !== "offline") this.add(event.usage, event.cost);
 	}
 
-	/** Counts an answer; `cost` in dollars, undefined where it is not known. */
+	/** Counts an answer; `cost` is in dollars, undefined if it is unknown. */
 	add({ inputTokens, outputTokens }: TokenUsage, cost: number | undefined): void {
 		this.#answers++;
 		this.#input += inputTokens;
@@ -25,7 +25,7 @@ export class Spending {
 		else this.#cost += cost;
 	}
 
-	/** In a few words. */
+	/** The usage in a few words. */
 	get text(): string {
 		if (this.#answers === 0) return "nothing used yet";
 		const tokens = `${formatCount(this.#input)} tokens in, ${formatCount(this.#output)} out`;
@@ -34,13 +34,13 @@ export class Spending {
 	}
 }
 
-/** The usage of a session so far, as far as its journal still contains it. */
+/** Returns the usage of a session so far, as far as its journal still contains it. */
 export async function spendingOf(host: Host, key: string): Promise<Spending> {
 	const spending = new Spending();
 	const { seq: last = 0 } = (await host.journal.head(key)) ?? {};
 	if (last === 0) return spending;
 	for await (const { event } of followSession(host, key, { until: "idle" })) {
-		// A run that is under way, or waits, is not waited for.
+		// Does not wait for a run that is in flight or waiting.
 		if (event.seq > last) break;
 		spending.event(event);
 		if (event.seq === last && event.sub === 0) break;

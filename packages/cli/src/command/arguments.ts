@@ -1,4 +1,4 @@
-/** Reads the command line into one command, or says in one line what is wrong with it. */
+/** Parses the command line into one command, or throws an error of one line. */
 
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -10,11 +10,11 @@ import { type ProjectCommand, type ProjectCommandName, readProjectCommand } from
 import { readServeOptions, type ServeOptions } from "./serve-options.ts";
 import { checkNoAgent, givenProject, readWorkerOptions, type WorkerOptions } from "./worker-options.ts";
 
-/** Where sessions live and how the answer is written. */
+/** Options of all commands: the database and the output format. */
 interface Common {
 	/** Absolute path of the database. */
 	readonly db: string;
-	/** Whether the path was given, so that hints repeat it. */
+	/** The given path, repeated in hints; undefined for the default. */
 	readonly dbGiven: string | undefined;
 	readonly json: boolean;
 }
@@ -24,7 +24,7 @@ export type Command =
 	| ({
 			readonly name: "run";
 			readonly task: string | undefined;
-			/** Whether to read standard input to its end, of any kind: a `-` among the arguments requests it. */
+			/** Whether to read all of standard input; a `-` among the arguments requests it. */
 			readonly readsInput: boolean;
 			readonly session: string | undefined;
 	  } & Common &
@@ -45,9 +45,9 @@ export type Command =
 			readonly name: "worker";
 			/** Absolute path of a module that exports an agent; undefined for the built-in assistant. */
 			readonly agent: string | undefined;
-			/** Whether to end when nothing is due. */
+			/** Whether to stop when no work is due. */
 			readonly once: boolean;
-			/** Milliseconds that runs under way have for their end after a signal. */
+			/** Milliseconds that runs in flight get to finish after a signal. */
 			readonly drain: number;
 	  } & WorkerOptions &
 			Common)
@@ -60,7 +60,7 @@ export type Command =
 			readonly name: "fork";
 			readonly session: string;
 			readonly to: string;
-			/** Id of the run at whose end it is forked; undefined for the last that ended. */
+			/** Id of the run to fork after; undefined for the last completed one. */
 			readonly at: string | undefined;
 	  } & Common)
 	| ({
@@ -69,11 +69,11 @@ export type Command =
 			readonly file: string;
 			readonly repetitions: number;
 			readonly concurrency: number;
-			/** Absolute path of an earlier report to hold the figures against. */
+			/** Absolute path of an earlier report to compare with. */
 			readonly baseline: string | undefined;
-			/** How much worse a figure may be, as a part of what it was. */
+			/** How much worse a metric may become, as a fraction of the baseline. */
 			readonly tolerance: number;
-			/** Absolute path of a file for the report. */
+			/** Absolute path to write the report to. */
 			readonly save: string | undefined;
 	  } & Common)
 	| (ProjectCommand & Common)
@@ -135,7 +135,7 @@ type OptionName = keyof typeof options;
 const look: readonly OptionName[] = ["dir", "db", "model", "allow-network", "json"];
 const work: readonly OptionName[] = [...look, "allow-write", "yes", "agent"];
 
-/** The options each command knows. */
+/** The options of each command. */
 const known: Readonly<Record<string, readonly OptionName[]>> = {
 	run: [...work, "session"],
 	chat: ["dir", "db", "model", "allow-network", "allow-write", "yes", "agent", "session", "plain"],
@@ -171,7 +171,7 @@ const known: Readonly<Record<string, readonly OptionName[]>> = {
 	help: [],
 };
 
-/** Advice about an option that a command does not have. */
+/** Returns advice about an option that a command does not have. */
 function adviceFor(name: string, option: OptionName): string {
 	if (option === "dir" && known[name]?.includes("project") === true)
 		return `The folder of a project is given as: holdfast ${name} DIR, or --project DIR.`;
@@ -184,7 +184,7 @@ const defaultDatabase = ".holdfast/holdfast.db";
 
 /**
  * Parses the arguments after the program's name.
- * @throws UsageError with one line that says what is wrong and what to do.
+ * @throws UsageError with one line: what is wrong and what to do.
  */
 export function parseCommand(
 	argv: readonly string[],
@@ -334,12 +334,12 @@ function readApprovals({ yes = false, approve = [], deny = [], reason }: Values)
 	return { yes, approve, deny, reason };
 }
 
-/** The id of a call that is named with a version or without. */
+/** Returns the id of a call, given with or without a version. */
 function callOf(name: string): string {
 	return name.replace(/@[^@]*$/, "");
 }
 
-/** The database of servers and workers, where one is given, and how they leave it. */
+/** Reads the database of servers and workers, if given, and how long they drain. */
 function readStore(
 	values: Values,
 	{ HOLDFAST_DB, HOLDFAST_DRAIN }: Readonly<Record<string, string | undefined>>,
@@ -368,7 +368,7 @@ function topicOf(name: string | undefined): string | undefined {
 	return name;
 }
 
-/** npm changes into the package's folder; paths are relative to the folder of the user. */
+/** The folder that relative paths refer to: the caller's, because npm changes into the package's folder. */
 function folderOfCaller({ folder, environment }: Pick<CommandIo, "folder" | "environment">): string {
 	return environment.npm_lifecycle_event === "start" ? (environment.INIT_CWD ?? folder) : folder;
 }

@@ -1,4 +1,4 @@
-/** The command that loads a project, reports its problems, and writes the types of its names. */
+/** The command that loads a project, reports its problems and writes the types of its names. */
 import { relative } from "node:path";
 import {
 	loadProject,
@@ -14,7 +14,7 @@ import { exitCodes, UsageError } from "../work/index.ts";
 import { lendPackages } from "./lend-packages.ts";
 import { namedServers } from "./project-servers.ts";
 
-/** Checks a project; gives the exit code. */
+/** Checks a project; returns the exit code. */
 export async function checkProject(
 	{ directory, json }: { readonly directory: string; readonly json: boolean },
 	io: CommandIo,
@@ -46,25 +46,25 @@ export async function checkProject(
 	return exitCodes.completed;
 }
 
-/** The problems of a project that failed to load; undefined for other errors. */
+/** Returns the problems of a project that failed to load; undefined for other errors. */
 export function problemsOf(error: unknown): readonly ProjectProblem[] | undefined {
 	if (!isHoldfastError(error) || error.code !== "project_invalid") return undefined;
 	return error.data?.problems as readonly ProjectProblem[];
 }
 
-/** The problems as lines. */
+/** Formats the problems as lines. */
 export function describeProblems(directory: string, problems: readonly ProjectProblem[]): string {
 	const count = problems.length === 1 ? "1 problem" : `${problems.length} problems`;
 	return `${count}:\n${problems.map((problem) => `  ${problemLine(directory, problem)}\n`).join("")}`;
 }
 
-/** A folder that has no project is a matter of usage. */
+/** Converts the error for a folder without a project into a usage error. */
 export function asUsage(error: unknown): unknown {
 	if (!isHoldfastError(error) || error.code !== "project_missing") return error;
 	return new UsageError(`${error.message} Make a project with: holdfast init DIR.`);
 }
 
-/** How many items a project has, by kind. */
+/** Counts a project's items by kind. */
 function countItems(project: Project): Readonly<Record<string, number>> {
 	const { agents, prompts, tools, models, hooks, effects, endpoints } = project;
 	return {
@@ -78,7 +78,7 @@ function countItems(project: Project): Readonly<Record<string, number>> {
 	};
 }
 
-/** A one-line summary of a project. */
+/** Summarises a project in one line. */
 export function summary(project: Project): string {
 	return Object.entries(countItems(project))
 		.map(([kind, count]) => `${count} ${count === 1 ? kind.slice(0, -1) : kind}`)

@@ -1,4 +1,4 @@
-/** Reads what shall be done with the database: `holdfast db <task>` and its options. */
+/** Parses a database task: `holdfast db <task>` and its options. */
 
 import { resolve } from "node:path";
 import { databaseFrom, isServer, UsageError } from "../work/index.ts";
@@ -15,14 +15,14 @@ export type DatabaseTask =
 			readonly mode: "plan" | "do";
 	  }
 	| { readonly name: "vacuum" }
-	/** From a file to a server, or back: absolute paths and addresses. */
+	/** From a file to a server, or the reverse: absolute paths or addresses. */
 	| { readonly name: "move"; readonly from: string; readonly to: string };
 
-/** The given options of the tasks. */
+/** The task options as given. */
 export type DatabaseValues = Partial<Record<"older-than" | "fold-older-than" | "keep", string>> &
 	Partial<Record<"full" | "force" | "dry-run", boolean>>;
 
-/** The options each task knows. */
+/** The options of each task. */
 const known: Readonly<Record<DatabaseTask["name"], readonly (keyof DatabaseValues)[]>> = {
 	check: ["full"],
 	backup: ["force"],
@@ -40,8 +40,8 @@ const units: Readonly<Record<string, number>> = {
 };
 
 /**
- * Reads the words after `holdfast db`.
- * @throws UsageError with one line that says what is wrong and what to do.
+ * Parses the words after `holdfast db`.
+ * @throws UsageError with one line: what is wrong and what to do.
  */
 export function readDatabaseTask(
 	words: readonly string[],

@@ -1,4 +1,4 @@
-/** The command for working on a project: it follows the files, keeps the types of names, and serves the project. */
+/** The command for working on a project: it watches the files, updates the types of names and serves the project. */
 import { relative } from "node:path";
 import type { RequestLogEntry } from "@holdfast/server";
 import {
@@ -26,10 +26,10 @@ export interface DevelopOptions {
 	readonly json: boolean;
 }
 
-/** Milliseconds that executions have for their end. */
+/** Milliseconds that executions get to finish. */
 const drain = 1_000;
 
-/** Follows and serves a project until Ctrl-C or SIGTERM; gives the exit code. */
+/** Watches and serves a project until Ctrl-C or SIGTERM; returns the exit code. */
 export async function developProject(options: DevelopOptions, io: CommandIo): Promise<number> {
 	lendPackages();
 	const { directory } = options;
@@ -41,7 +41,7 @@ export async function developProject(options: DevelopOptions, io: CommandIo): Pr
 		stopped.abort();
 	}, ending(drain));
 	const print = printer(options, io);
-	// The values that a changed project names are added to those that its threads have.
+	// When the project changes, the values it requires are added to those its threads already have.
 	const env: Record<string, EnvGiven[string]> = {};
 	const keepUp = async (project: Project): Promise<void> => {
 		await writeTypes(project);
@@ -49,7 +49,7 @@ export async function developProject(options: DevelopOptions, io: CommandIo): Pr
 	};
 	let isLoaded = false;
 	const onError = (error: unknown): void => {
-		// A project that never loaded ends the command with an error.
+		// If the project never loaded, the command fails.
 		if (isLoaded || asUsage(error) === error) print.error(error);
 	};
 	const onChange = (change: ProjectChange): void => {
@@ -101,7 +101,7 @@ interface Printer {
 	thread(entry: ThreadLog): void;
 }
 
-/** Says in a line each what happens, or in JSON. */
+/** Reports each event in one line, or as JSON. */
 function printer({ directory, json }: DevelopOptions, io: CommandIo): Printer {
 	const say = (line: object, text: string): void => {
 		const time = new Date().toTimeString().slice(0, 8);

@@ -3,12 +3,12 @@
 import { resolve } from "node:path";
 import { UsageError } from "../work/index.ts";
 
-/** The options. */
+/** The options as given. */
 export type EvalValues = Partial<
 	Record<"repetitions" | "concurrency" | "baseline" | "tolerance" | "save", string>
 >;
 
-/** @throws UsageError for what is no number, or without a file. */
+/** @throws UsageError if a value is not a number or the file is missing. */
 export function readEvalOptions(
 	rest: readonly string[],
 	values: EvalValues,

@@ -15,7 +15,7 @@ import type { Command } from "./arguments.ts";
 
 type EvalCommand = Extract<Command, { name: "eval" }>;
 
-/** Evaluates; gives the exit code. */
+/** Evaluates a file; returns the exit code. */
 export async function evaluateFile(command: EvalCommand, io: CommandIo): Promise<number> {
 	const baseline = command.baseline === undefined ? undefined : readReport(read(command.baseline));
 	const scenarios = await importDefault(command.file);

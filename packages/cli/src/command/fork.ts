@@ -1,4 +1,4 @@
-/** The command `fork`: a session of another's settled past. */
+/** The command `fork`: starts a session from the settled history of another. */
 
 import { Agent } from "holdfast";
 import { offline } from "../offline/index.ts";
@@ -13,7 +13,7 @@ import {
 } from "../work/index.ts";
 import type { Command } from "./arguments.ts";
 
-/** Forks a session; gives the exit code. */
+/** Forks a session; returns the exit code. */
 export async function forkSession(
 	{ db, dbGiven, json, session, to, at }: Extract<Command, { name: "fork" }>,
 	io: CommandIo,

@@ -1,9 +1,9 @@
-/** Lays a help out for a terminal: paragraphs and descriptions are broken between words, and hang where they begin. */
+/** Lays out help for a terminal: paragraphs and descriptions wrap between words, with hanging indents. */
 import { wrappedLine } from "../terminal/index.ts";
 
-/** Widest text that is easily read, in columns. */
+/** Widest comfortable line, in columns. */
 const widest = 100;
-/** Where descriptions of options begin. */
+/** Column where descriptions of options start. */
 const described = 21;
 
 /** Wraps a help text to the terminal's width. Examples and usage lines are kept whole if they fit. */
@@ -14,7 +14,7 @@ export function laidOut(help: string, columns: number): string {
 		.join("\n");
 }
 
-/** Lines with what continues them. */
+/** Joins lines with their continuations. */
 function joined(help: string): readonly string[] {
 	const lines: string[] = [];
 	for (const line of help.split("\n")) {
@@ -33,7 +33,7 @@ function broken(line: string, width: number): string {
 	return hang === undefined ? line : wrappedLine(line, width, hang);
 }
 
-/** Where the further rows of a line begin; undefined for one that is not broken: an example. */
+/** Returns the hanging indent of a line; undefined for an example, which is not wrapped. */
 function hangOf(line: string): number | undefined {
 	if (!line.startsWith(" ")) return line.startsWith("holdfast ") ? 4 : 0;
 	const [head] = /^ +\S.*? {2,}(?=\S)/.exec(line) ?? [];

@@ -1,4 +1,4 @@
-/** The texts of --help. */
+/** The texts of `--help`. */
 
 const general = `holdfast: an assistant that works on a folder of files, durably.
 
@@ -257,7 +257,7 @@ AGE is a number with m, h, d or w: 90m, 12h, 30d, 8w.
 `,
 };
 
-/** The help of a command, or the general one. */
+/** Returns the help of a command, or the general help. */
 export function helpText(topic: string | undefined): string {
 	return (topic === undefined ? undefined : topics[topic]) ?? general;
 }

@@ -13,7 +13,7 @@ import { showSession } from "./show.ts";
 import { resumeSession, runTask } from "./work.ts";
 import { runWorker } from "./worker.ts";
 
-/** Carries out a command line; never throws. Gives the exit code. */
+/** Runs a command line; returns the exit code and never throws. */
 export async function runCommandLine(argv: readonly string[], io: CommandIo = processIo()): Promise<number> {
 	try {
 		const command = parseCommand(argv, io);
@@ -43,7 +43,7 @@ export async function runCommandLine(argv: readonly string[], io: CommandIo = pr
 			case "worker":
 				return await runWorker(command, io);
 			case "db": {
-				// It loads the driver of Postgres and its dispatcher.
+				// Loads the Postgres driver and its dispatcher.
 				const { keepDatabase } = await import("./keep-database.ts");
 				return await keepDatabase(command, io);
 			}
@@ -78,7 +78,7 @@ export async function runCommandLine(argv: readonly string[], io: CommandIo = pr
 		const message = describeError(error);
 		const exitCode = error instanceof UsageError ? exitCodes.usage : exitCodes.failed;
 		io.stderr.write(`holdfast: ${message}\n`);
-		// A program reads the last line to know how it ended, also when it never began.
+		// Programs read the last line to see how the command ended, even if it never started.
 		if (argv.includes("--json"))
 			io.stdout.write(
 				`${JSON.stringify({ type: "end", outcome: "failed", exitCode, error: { message } })}\n`,
@@ -87,7 +87,7 @@ export async function runCommandLine(argv: readonly string[], io: CommandIo = pr
 	}
 }
 
-/** The version of the package this file belongs to, whether it runs from the sources or from one bundled file. */
+/** The version of this package, whether it runs from sources or as a bundle. */
 function version(): string {
 	let folder = import.meta.dirname;
 	while (!existsSync(join(folder, "package.json"))) folder = dirname(folder);

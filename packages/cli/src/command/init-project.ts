@@ -1,10 +1,10 @@
-/** The command that makes a new project. */
+/** The command that creates a project. */
 import { relative } from "node:path";
 import { writeTemplate } from "create-holdfast";
 import { type CommandIo, quoted } from "../terminal/index.ts";
 import { exitCodes, UsageError } from "../work/index.ts";
 
-/** Writes a project into a folder; what is there stays. Gives the exit code. */
+/** Writes a project into a folder without replacing existing files; returns the exit code. */
 export async function initProject(
 	{ directory }: { readonly directory: string },
 	io: CommandIo,

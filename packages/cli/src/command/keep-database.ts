@@ -1,4 +1,4 @@
-/** The command `db`: looks after the database while others use it. */
+/** The command `db`: maintains a database, which may be in use. */
 
 import { openJournalFile } from "holdfast/sqlite";
 import { type CommandIo, counted, formatBytes, formatCount, formatTime, oneLine } from "../terminal/index.ts";
@@ -20,10 +20,10 @@ import { moveDatabase } from "./move-database.ts";
 
 type KeepCommand = Extract<Command, { name: "db" }>;
 
-/** Milliseconds of work after which the progress is shown to a person. */
+/** Milliseconds of work before interactive users see progress. */
 const quiet = 2_000;
 
-/** Carries out a task on the database; gives the exit code. */
+/** Runs a task on the database; returns the exit code. */
 export async function keepDatabase(command: KeepCommand, io: CommandIo): Promise<number> {
 	const { db, task } = command;
 	if (task.name === "move") {
@@ -56,7 +56,7 @@ export async function keepDatabase(command: KeepCommand, io: CommandIo): Promise
 	}
 }
 
-/** The store of a server: what the server itself looks after is refused. */
+/** Opens a server's store; rejects tasks that the server performs itself. */
 async function keepServer(command: KeepCommand, task: DatabaseTask, io: CommandIo): Promise<number> {
 	const connectionString = command.db;
 	switch (task.name) {

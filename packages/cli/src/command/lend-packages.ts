@@ -1,11 +1,11 @@
-/** Lends a project the packages that it is written with, as long as it has not installed them. */
+/** Provides a project with the packages it imports until it has installed them. */
 import { registerHooks } from "node:module";
 
 const lent = /^(?:@holdfast\/threads|zod)(?:\/|$)/;
 
 /**
- * From here on an import of `@holdfast/threads` or `zod` that finds nothing gets this command's own copy, so a new project
- * runs at once. A copy that is installed always counts.
+ * From now on, an import of `@holdfast/threads` or `zod` that cannot be resolved gets this command's own copy, so a new
+ * project runs at once. An installed copy always takes precedence.
  */
 export function lendPackages(): void {
 	registerHooks({

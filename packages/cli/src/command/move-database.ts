@@ -1,4 +1,4 @@
-/** The task `holdfast db move FROM TO`: all of a store goes to another kind of store. */
+/** The task `holdfast db move FROM TO`: moves the contents of a store to another kind of store. */
 import type { StoreSize } from "holdfast/host";
 import { type CommandIo, counted, formatBytes } from "../terminal/index.ts";
 import { type Moved, moveToFile, moveToServer } from "../upkeep/index.ts";
@@ -11,7 +11,7 @@ type MoveTask = Extract<DatabaseTask, { name: "move" }>;
 /** Milliseconds between two progress lines. */
 const quiet = 2_000;
 
-/** Moves it; gives the exit code. */
+/** Moves the store; returns the exit code. */
 export async function moveDatabase({ from, to }: MoveTask, json: boolean, io: CommandIo): Promise<number> {
 	let reportedAt = Date.now();
 	const onProgress = (size: StoreSize): void => {

@@ -1,4 +1,4 @@
-/** Opens a project of files and its threads, to be served or worked on. */
+/** Opens a project of files and its threads, for serving or development. */
 import { join } from "node:path";
 import {
 	type EnvGiven,
@@ -17,15 +17,15 @@ import { lendPackages } from "./lend-packages.ts";
 import { namedEnvironment, readVariables } from "./project-environment.ts";
 import { connectServers, type ProjectServers } from "./project-servers.ts";
 
-/** A project with what its threads need of their surroundings. */
+/** A project with the surroundings its threads need. */
 export interface OpenProject {
 	readonly project: Project;
 	readonly env: EnvGiven;
-	/** The MCP servers that it names; to be closed. */
+	/** The project's MCP servers; the caller closes them. */
 	readonly servers: ProjectServers | undefined;
 }
 
-/** The database that was given, or one in the project's folder. */
+/** Returns the given database, or the default one in the project's folder. */
 export function projectDatabase(
 	{ db, dbGiven }: { readonly db: string; readonly dbGiven: string | undefined },
 	directory: string,
@@ -58,7 +58,7 @@ export interface OpenThreadsOptions extends Omit<OpenProject, "project"> {
 	readonly editablePrompts: boolean;
 }
 
-/** The threads of a project in a database. @throws UsageError for tools of MCP servers that are not there. */
+/** Opens the threads of a project in a database. @throws UsageError if tools of MCP servers are missing. */
 export async function openThreads({ db, servers, ...options }: OpenThreadsOptions): Promise<Threads> {
 	const host = await openDatabase(db);
 	try {
@@ -66,7 +66,7 @@ export async function openThreads({ db, servers, ...options }: OpenThreadsOption
 			...options,
 			host,
 			...(servers === undefined ? {} : { mcp: servers }),
-			// Followers of a thread receive the model's text as it streams.
+			// Clients that follow a thread receive the model's text as it streams.
 			keepDeltasMs: 20,
 		});
 	} catch (error) {

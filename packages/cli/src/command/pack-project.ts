@@ -1,4 +1,4 @@
-/** The commands that make a package of agents from a project, and bring one into a project. */
+/** The commands that pack agents of a project into a package, and unpack a package into a project. */
 import { relative } from "node:path";
 import { type PackOptions, packAgents, unpackAgents } from "@holdfast/threads";
 import { isHoldfastError } from "holdfast";
@@ -7,7 +7,7 @@ import { exitCodes, UsageError } from "../work/index.ts";
 import { asUsage } from "./check-project.ts";
 import { lendPackages } from "./lend-packages.ts";
 
-/** Packs agents; gives the exit code. */
+/** Packs agents; returns the exit code. */
 export async function packProject(
 	{ options, json }: { readonly options: PackOptions; readonly json: boolean },
 	io: CommandIo,
@@ -23,7 +23,7 @@ export async function packProject(
 	return exitCodes.completed;
 }
 
-/** Unpacks a package into the project that has it; gives the exit code. */
+/** Unpacks a package into the current project; returns the exit code. */
 export async function unpackProject(
 	{
 		directory,

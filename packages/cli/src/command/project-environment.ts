@@ -1,4 +1,4 @@
-/** The values of the environment that a project names, from the process and from the project's `.env`. */
+/** The environment values that a project names, from the process and from the project's `.env`. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
@@ -7,15 +7,15 @@ import type { EnvGiven, Project } from "@holdfast/threads";
 /** Variables by name. */
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-/** Those of a project's `.env`, and of the process, which count before them. */
+/** Reads the project's `.env` and the process environment; the latter takes precedence. */
 export async function readVariables(directory: string, environment: Variables): Promise<Variables> {
 	const text = await readFile(join(directory, ".env"), "utf8").catch(() => "");
 	return { ...parseEnv(text), ...environment };
 }
 
 /**
- * The values that a project names: in variables of prompts and tools, in parts of prompts, as keys of providers, as
- * switches of sub-agents. Nothing else of the process reaches the project's threads.
+ * Returns the values that a project names: variables of prompts and tools, parts of prompts, keys of providers, switches
+ * of sub-agents. The project's threads see nothing else of the process environment.
  */
 export function namedEnvironment(project: Project, variables: Variables): EnvGiven {
 	const types = new Map<string, "text" | "secret">();

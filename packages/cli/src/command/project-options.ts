@@ -1,9 +1,9 @@
-/** The command lines of the commands for projects of files. */
+/** Parses the commands for projects of files. */
 import { resolve } from "node:path";
 import { UsageError } from "../work/index.ts";
 import { type GivenServeOptions, readServeOptions } from "./serve-options.ts";
 
-/** The options. */
+/** The options as given. */
 export type ProjectValues = Partial<Record<"dir" | "project" | "name" | "out" | "release", string>> &
 	Partial<Record<"effect" | "endpoint", string[]>>;
 
@@ -29,8 +29,8 @@ export type ProjectCommand =
 export type ProjectCommandName = ProjectCommand["name"];
 
 /**
- * The project's folder, which is given as an argument or with --project, or, where arguments are names, with --dir.
- * @throws UsageError where two are given.
+ * Returns the project's folder, given as an argument, with --project, or with --dir if the arguments are names.
+ * @throws UsageError if two are given.
  */
 export function projectFolder(
 	name: string,
@@ -45,7 +45,7 @@ export function projectFolder(
 	return folder;
 }
 
-/** @throws UsageError for too many words, or too few. */
+/** @throws UsageError for too many or too few words. */
 export function readProjectCommand(
 	name: ProjectCommandName,
 	rest: readonly string[],

@@ -1,4 +1,4 @@
-/** The MCP servers that a project names in its file `mcp.json`: read, and connected by `@holdfast/mcp`, which the project installs. */
+/** The MCP servers in a project's `mcp.json`. They are connected by `@holdfast/mcp`, which the project installs. */
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import type { GivenMcp } from "@holdfast/threads";
 import { UsageError } from "../work/index.ts";
 import type { Variables } from "./project-environment.ts";
 
-/** Servers that are connected. */
+/** Connected servers. */
 export interface ProjectServers extends GivenMcp {
 	close(): Promise<void>;
 }
@@ -21,8 +21,9 @@ const packageName = "@holdfast/mcp";
 const fileName = "mcp.json";
 
 /**
- * Connects the servers of a project; undefined where it names none. `${NAME}` in a text of the file is a value of the environment.
- * @throws UsageError for a file that cannot be used, a value that is missing, and where the package is not installed.
+ * Connects the servers of a project; returns undefined if it names none. `${NAME}` in the file stands for an environment
+ * value.
+ * @throws UsageError if the file is invalid, a value is missing or the package is not installed.
  */
 export async function connectServers(
 	directory: string,
@@ -42,8 +43,8 @@ export async function connectServers(
 }
 
 /**
- * The servers of a project by name alone, without connecting them: as if all were away for now.
- * @throws UsageError for a file that cannot be used.
+ * Returns the servers of a project by name without connecting them, as if all were unavailable.
+ * @throws UsageError if the file is invalid.
  */
 export async function namedServers(directory: string): Promise<GivenMcp> {
 	const path = join(directory, fileName);
@@ -86,7 +87,7 @@ function withValues(path: string, text: string, variables: Variables): string {
 	});
 }
 
-/** The project's copy of the package, or the one installed with this command. */
+/** Loads the project's copy of the package, or the one installed with this command. */
 async function loadPackage(directory: string): Promise<McpPackage> {
 	const from = [join(directory, "package.json"), import.meta.filename];
 	for (const place of from) {

@@ -8,7 +8,7 @@ import { projectDatabase } from "./open-project.ts";
 import { packProject, unpackProject } from "./pack-project.ts";
 import type { ProjectCommandName } from "./project-options.ts";
 
-/** Gives the exit code. */
+/** Runs the command; returns the exit code. */
 export async function runProjectCommand(
 	command: Extract<Command, { readonly name: ProjectCommandName }>,
 	io: CommandIo,

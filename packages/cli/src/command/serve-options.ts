@@ -1,4 +1,4 @@
-/** The settings of `holdfast serve`: from options, else from the environment. */
+/** The settings of `holdfast serve`, from options or from the environment. */
 
 import type { ClientField } from "@holdfast/server";
 import { UsageError } from "../work/index.ts";
@@ -7,28 +7,28 @@ import { UsageError } from "../work/index.ts";
 export interface ServeOptions {
 	/** Path of a module that exports an agent; undefined for the built-in assistant. */
 	readonly agent: string | undefined;
-	/** Path of a file with models by name; undefined for those that the agent's module exports. */
+	/** Path of a file that exports models by name; undefined for the models that the agent's module exports. */
 	readonly models: string | undefined;
 	readonly port: number;
 	readonly host: string;
-	/** Origins of pages. */
+	/** Allowed origins. */
 	readonly cors: readonly string[];
-	/** Tenants by their keys; undefined where no key is asked for. */
+	/** Tenants by API key; undefined if no key is required. */
 	readonly apiKeys: Readonly<Record<string, string>> | undefined;
 	readonly allowUnauthenticated: boolean;
-	/** Whether the page that shows sessions is at `/`; never for those who need no key on an address that others reach. */
+	/** Whether to serve the inspector at `/`. Never without a key on an address that other machines can reach. */
 	readonly inspector: boolean;
-	/** Header in which a proxy says who calls. */
+	/** The header in which a proxy identifies the caller. */
 	readonly peerHeader: string | undefined;
-	/** Streams a tenant may have open; undefined for what the server takes by itself. */
+	/** Open streams per tenant; undefined for the server's default. */
 	readonly maxStreams: number | "unlimited" | undefined;
-	/** Fields that clients may set besides their input. */
+	/** Fields that clients may set in addition to their input. */
 	readonly clientsMaySet: readonly ClientField[];
-	/** Milliseconds that runs under way have for their end after a signal. */
+	/** Milliseconds that runs in flight get to finish after a signal. */
 	readonly drain: number;
 }
 
-/** The given options. */
+/** The options as given. */
 export type GivenServeOptions = Partial<
 	Record<"agent" | "models" | "port" | "host" | "peer-header" | "max-streams", string>
 > &
@@ -36,8 +36,8 @@ export type GivenServeOptions = Partial<
 	Partial<Record<"allow-unauthenticated" | "no-inspector", boolean>>;
 
 /**
- * Reads the options.
- * @throws UsageError when one cannot be read.
+ * Parses the options.
+ * @throws UsageError if one is invalid.
  */
 export function readServeOptions(
 	given: GivenServeOptions,
@@ -89,13 +89,13 @@ function readFields(texts: readonly string[]): readonly ClientField[] {
 	);
 }
 
-/** `KEY` is a key of the tenant "default", `TENANT=KEY` one of another. */
+/** Parses keys: `KEY` belongs to the tenant "default", `TENANT=KEY` to another. */
 function readKeys(texts: readonly string[]): Readonly<Record<string, string>> | undefined {
 	if (texts.length === 0) return undefined;
 	return Object.fromEntries(
 		texts.map((text) => {
 			const [, tenant = "default", key = ""] = /^(?:([\w.-]+)=)?(.*)$/.exec(text) ?? [];
-			// The key itself is not repeated: what is written here may end up in a log.
+			// Never repeat the key: this message may end up in a log.
 			if (key.length < 8 || /\s/.test(key))
 				throw new UsageError(
 					"An API key is at least 8 characters without spaces: --api-key KEY, or --api-key TENANT=KEY.",

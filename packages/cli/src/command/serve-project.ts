@@ -22,29 +22,29 @@ export interface ProjectServerOptions {
 	/** Path of the database. */
 	readonly db: string;
 	readonly env: EnvGiven;
-	/** The MCP servers that the project names; closed with the server. */
+	/** The project's MCP servers; closed with the server. */
 	readonly servers: ProjectServers | undefined;
 	readonly port: number;
 	readonly host: string;
-	/** Who may call. */
+	/** Access rules. */
 	readonly access: Pick<
 		ServerOptions,
 		"apiKeys" | "allowUnauthenticated" | "cors" | "peerHeader" | "maxStreams"
 	>;
-	/** Whether the page that shows threads is at `/`, and prompts can be edited there. */
+	/** Whether to serve the inspector at `/`, where prompts can be edited. */
 	readonly inspector: boolean;
 	readonly onRequest: (entry: RequestLogEntry) => void;
 	readonly onLog: (entry: ThreadLog) => void;
 }
 
-/** A project that is served. */
+/** A served project. */
 export interface ProjectServer {
 	readonly url: string;
-	/** Stops; executions have so many milliseconds for their end, others are resumed by the next server. */
+	/** Stops the server. Executions get `drainMs` milliseconds to finish; the next server resumes the others. */
 	close(drainMs: number): Promise<void>;
 }
 
-/** Serves a project; executions that were left are continued. @throws UsageError for an address that needs a key. */
+/** Serves a project and resumes interrupted executions. @throws UsageError if the address requires a key. */
 export async function openProjectServer(options: ProjectServerOptions): Promise<ProjectServer> {
 	const { project, env, db, onLog, servers, inspector: editablePrompts } = options;
 	const running = await openThreads({ project, env, servers, db, onLog, editablePrompts });
@@ -54,7 +54,7 @@ export async function openProjectServer(options: ProjectServerOptions): Promise<
 		: { routes: [], publicPaths: [] };
 	const server = createServer({
 		...options.access,
-		// The project's own endpoints come last, and may take any path that is left.
+		// The project's own endpoints come last, and may use any remaining path.
 		routes: [...page.routes, ...threadRoutes({ threads: running })],
 		publicPaths: ["/healthz", ...page.publicPaths],
 		log: options.onRequest,
@@ -83,7 +83,7 @@ export async function openProjectServer(options: ProjectServerOptions): Promise<
 
 type ServeCommand = Extract<Command, { name: "serve" }> & { readonly project: string };
 
-/** Serves a project until Ctrl-C or SIGTERM; gives the exit code. */
+/** Serves a project until Ctrl-C or SIGTERM; returns the exit code. */
 export async function serveProject(command: ServeCommand, io: CommandIo): Promise<number> {
 	const db = projectDatabase(command, command.project);
 	const stop = stopRequest(io, command.drain);
@@ -131,7 +131,7 @@ ${howToTry(url, project.agents.keys().next().value, apiKeys !== undefined)}`,
 	}
 }
 
-/** A command that makes a thread and says something to it. */
+/** Returns a command that creates a thread and sends it a message. */
 export function howToTry(url: string, agent: string | undefined, asksForKey: boolean): string {
 	if (agent === undefined) return "";
 	const key = asksForKey ? ' -H "authorization: Bearer $KEY"' : "";

@@ -20,7 +20,7 @@ import { stopRequest } from "./stop-request.ts";
 
 type ServeCommand = Extract<Command, { name: "serve" }>;
 
-/** Serves until Ctrl-C or SIGTERM; gives the exit code. */
+/** Serves until Ctrl-C or SIGTERM; returns the exit code. */
 export async function serveAgent(command: ServeCommand, io: CommandIo): Promise<number> {
 	const stop = stopRequest(io, command.drain);
 	const { agent, host, of, models, prompts } = await served(command, io);
@@ -69,7 +69,7 @@ interface Served {
 	readonly of: string;
 	/** Models that clients and forks may name. */
 	readonly models: NamedModels | undefined;
-	/** Versions of prompts that can be edited in the page. */
+	/** Prompt versions that the inspector can edit. */
 	readonly prompts: InspectedPrompts | undefined;
 }
 

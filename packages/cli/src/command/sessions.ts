@@ -1,4 +1,4 @@
-/** The command `sessions`: what conversations there are, the last changed first. */
+/** The command `sessions`: lists the sessions, the last changed first. */
 
 import { AgentState, type Host } from "holdfast";
 import type { Entry, Fact, SessionHead } from "holdfast/host";
@@ -21,7 +21,7 @@ interface ListedSession {
 		| "aborted";
 	readonly updatedAt: number;
 	readonly createdAt: number;
-	/** The first thing that was asked. */
+	/** The first input of the session. */
 	readonly task: string;
 }
 
@@ -58,7 +58,7 @@ async function describe(host: Host, head: SessionHead): Promise<ListedSession> {
 	};
 }
 
-/** The question, even if the beginning of the session was folded. */
+/** Returns the texts of an input, even if the beginning of the session was folded. */
 function firstTexts(fact: Fact): readonly string[] {
 	if (fact.kind === "input") return [fact.message.text];
 	return fact.kind === "folded"

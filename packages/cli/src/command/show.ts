@@ -1,4 +1,4 @@
-/** The command `show`: the timeline of a session, read from its journal. */
+/** The command `show`: prints the timeline of a session from its journal. */
 
 import { type ProviderPart, providerParts } from "@holdfast/upp";
 import { AgentState } from "holdfast";
@@ -68,7 +68,7 @@ interface RunSoFar {
 	tokensOut: number;
 	cost: number | undefined;
 	steps: number;
-	/** The call of each id: what it was given. */
+	/** Calls by id, with their inputs. */
 	readonly calls: Map<string, { name: string; input: unknown; attempt: number }>;
 }
 
@@ -86,14 +86,14 @@ const resumeReasons = {
 	released: "it was released",
 } as const;
 
-/** The entries as lines for people. */
+/** Formats the entries for people. */
 function timeline(entries: readonly Entry[], width: number): string[] {
 	const lines: string[] = [];
 	let run: RunSoFar | undefined;
 	let number = 0;
 	for (const { seq, at, fact } of entries) {
 		const time = formatTime(at).slice(11);
-		// An entry of several lines has its time on the first.
+		// Only the first line of an entry shows the time.
 		const line = (what: string, text: string): void => {
 			lines.push(`  ${what === "" ? " ".repeat(time.length) : time}  ${what.padEnd(9)} ${text}`.trimEnd());
 		};
@@ -258,7 +258,7 @@ function describe(
 	}
 }
 
-/** Work that a provider did itself: a tool call, its result, or a source. */
+/** Formats work that the provider did itself: a tool call, its result or a source. */
 function providerLine(part: ProviderPart, width: number): [string, string] {
 	switch (part.type) {
 		case "call":

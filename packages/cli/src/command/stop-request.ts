@@ -1,18 +1,18 @@
-/** The request to stop: Ctrl-C or SIGTERM. */
+/** Waits for a request to stop: Ctrl-C or SIGTERM. */
 import type { CommandIo } from "../terminal/index.ts";
 import { ending, exitCodes } from "../work/index.ts";
 
-/** A request to stop, awaited. */
+/** A pending request to stop. */
 export interface StopRequest {
-	/** Resolves with the first signal. */
+	/** Resolves on the first signal. */
 	readonly made: Promise<void>;
-	/** Listens no longer. */
+	/** Stops listening. */
 	ignore(): void;
 }
 
 /**
- * Waits for the first signal; a second one quits at once. Committed work stays, and is resumed when a server starts
- * again. `drain` is the time limit, in milliseconds, for running work after the first.
+ * Waits for the first signal; a second one quits at once. Committed work stays and is resumed by the next server. `drain`
+ * limits how long running work may continue after the first signal, in milliseconds.
  */
 export function stopRequest(io: CommandIo, drain: number): StopRequest {
 	const made = Promise.withResolvers<void>();

@@ -6,8 +6,8 @@ import { UsageError } from "../work/index.ts";
 const PIPE_MS = 1_000;
 
 /**
- * The task, or undefined. A `-` among the words waits for what is piped in, however long that takes.
- * @throws UsageError when more is piped in than is a task, or nothing where it was waited for.
+ * Returns the task, or undefined. A `-` among the words waits for piped input, without a time limit.
+ * @throws UsageError if the piped input is too long for a task, or if `-` was given and the input is empty.
  */
 export async function readTask(
 	{ task, readsInput }: { readonly task: string | undefined; readonly readsInput: boolean },

@@ -1,6 +1,6 @@
 /**
- * Work on one session in this process: how it is set up, and how its runs are shown, interrupted, approved and concluded.
- * One run at a time is followed; the last one says how the command ends.
+ * Work on one session in this process: setup, and showing, interrupting, approving and concluding its runs. One run at a
+ * time is followed; the last one determines the exit code.
  */
 
 import {
@@ -19,22 +19,22 @@ import type { Command } from "./arguments.ts";
 
 type WorkCommand = Extract<Command, { name: "run" | "resume" | "release" }>;
 
-/** Work on one session, shown as it happens, until it is closed. */
+/** Work on one session, shown live until it is closed. */
 export interface Work {
 	readonly agent: Agent;
 	readonly renderer: Renderer;
-	/** Prints once where the work happens. */
+	/** Prints the header once. */
 	begin(): void;
 	/** Shows a run until it ends, is interrupted, or waits for approvals that are not given now. */
 	follow(run: AgentRun): Promise<RunResult>;
-	/** Resumes the run that is open or waits for approval; null when there is no such run. */
+	/** Resumes the run that is open or waits for approval; null if there is none. */
 	continueRun(session: Session, how: "resume" | "release"): Promise<RunResult | null>;
-	/** Shows how the last followed run ended; gives the exit code. */
+	/** Shows how the last followed run ended; returns the exit code. */
 	end(): Promise<number>;
 	close(): Promise<void>;
 }
 
-/** Makes the assistant and all that shows, interrupts and approves its work. */
+/** Creates the assistant and everything that shows, interrupts and approves its work. */
 export function startWork(
 	setup: Setup,
 	{ agent, host, modelName }: OpenAgent,
@@ -50,7 +50,7 @@ export function startWork(
 		instructions: setup.agent === undefined ? agentsFiles(setup.dir).map(({ path }) => path) : [],
 	};
 	const mayAsk = setup.allowWrite || setup.agent !== undefined;
-	// JSON has no reader who could answer; without a tool that asks there is no question.
+	// With JSON output no user can answer; without a tool that requires approval there are no questions.
 	const questions = command.json || !mayAsk ? undefined : io.openQuestions();
 	const approvals = new Approvals({ dir: assistantsFolder(setup), options: command, renderer, questions });
 	const started = performance.now();
@@ -62,7 +62,7 @@ export function startWork(
 		() => {
 			interrupts++;
 			if (interrupts > 1) {
-				// Committed work stays; the run is open and can be resumed.
+				// Committed work stays; the run remains open and can be resumed.
 				io.quit(exitCodes.interrupted);
 				return;
 			}
@@ -72,7 +72,7 @@ export function startWork(
 		},
 		{ ...ending(), late },
 	);
-	/** The run or the disk does not finish in time: it stays open as after a crash. */
+	/** The run or the disk did not finish in time: it stays open as after a crash. */
 	function late(): void {
 		const runId = active?.runId ?? last?.runId ?? "";
 		const state = AgentState.initial();
@@ -87,7 +87,7 @@ export function startWork(
 		active = undefined;
 		return result;
 	}
-	/** Gives the answers there are, one by one: what is approved next is what the change before has left. */
+	/** Gives the available answers one by one: each change is shown as the previous one left it. */
 	async function settle(result: RunResult): Promise<RunResult> {
 		last = result;
 		while (last.outcome === "waiting") {
@@ -156,21 +156,21 @@ export function startWork(
 
 const noUsage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 
-/** The result of a run that waits and was not resumed. */
+/** Returns the result of a run that waits and was not resumed. */
 async function waitingResult(session: Session, pending: readonly PendingToolCall[]): Promise<RunResult> {
 	const state = await session.state();
 	const runId = pending[0]?.runId ?? "";
 	return { runId, outcome: "waiting", pending, text: "", state, usage: noUsage, steps: 0 };
 }
 
-/** Codes of errors of a provider that is down, or too busy. */
+/** Error codes of a provider that is down or overloaded. */
 const unavailable: ReadonlySet<string> = new Set(["NETWORK_ERROR", "RATE_LIMITED"]);
 
 function exitCodeOf(result: RunResult): number {
 	if (result.outcome === "waiting")
 		return result.wait?.model === undefined ? exitCodes.waiting : exitCodes.unavailable;
 	if (result.outcome === "completed") return exitCodes.completed;
-	// A run that the store could not keep is left open, but it failed here.
+	// The store failed to commit the run, so it stays open, but it failed in this process.
 	if (result.outcome === "error" && unavailable.has(result.error?.code ?? "")) return exitCodes.unavailable;
 	const broken = result.error !== undefined && !/^(?:run_suspended|lease_lost)$/.test(result.error.code);
 	return result.outcome === "suspended" && !broken ? exitCodes.interrupted : exitCodes.failed;

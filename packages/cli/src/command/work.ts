@@ -1,4 +1,4 @@
-/** The commands that work: `run` sends a task to a session, `resume` continues one that was interrupted. */
+/** The commands that work: `run` sends a task to a session, `resume` continues an interrupted one. */
 
 import type { Host } from "holdfast";
 import { type CommandIo, quoted, sessionKeyFor } from "../terminal/index.ts";
@@ -25,10 +25,10 @@ import { startWork, type Work } from "./work-under-way.ts";
 type RunCommand = Extract<Command, { name: "run" }>;
 type ResumeCommand = Extract<Command, { name: "resume" | "release" }>;
 
-/** The default question, sensible in any folder of files. */
+/** The default question, which makes sense in any folder. */
 const DEFAULT_TASK = "What is this project?";
 
-/** Works on a task; gives the exit code. */
+/** Runs a task; returns the exit code. */
 export async function runTask(command: RunCommand, io: CommandIo): Promise<number> {
 	const given = await readTask(command, io);
 	const task = given ?? DEFAULT_TASK;
@@ -41,7 +41,7 @@ export async function runTask(command: RunCommand, io: CommandIo): Promise<numbe
 	try {
 		await refuseServed(host, key);
 		const head = await host.journal.head(key);
-		// The mode of a running run is not changed.
+		// The mode of a run in flight cannot be changed.
 		if (head?.openRunId !== undefined && head.holder?.alive === true)
 			throw new Error(`Session ${quoted(key)} is running in another process. Wait until it is done.`);
 		writeSettings(command.db, key, {
@@ -71,8 +71,8 @@ export async function runTask(command: RunCommand, io: CommandIo): Promise<numbe
 }
 
 /**
- * Whether the default task may be sent to a model that costs money: asks the user.
- * @throws UsageError if there is no one to ask.
+ * Asks the user whether the default task may be sent to a model that costs money.
+ * @throws UsageError if no user can answer.
  */
 async function mayCost({ model, agent }: Setup, command: RunCommand, io: CommandIo): Promise<boolean> {
 	if (command.yes || (agent === undefined && model.name === "offline")) return true;
@@ -93,7 +93,7 @@ async function mayCost({ model, agent }: Setup, command: RunCommand, io: Command
 	}
 }
 
-/** Resumes an interrupted session; gives the exit code. */
+/** Resumes an interrupted session; returns the exit code. */
 export async function resumeSession(command: ResumeCommand, io: CommandIo): Promise<number> {
 	if (command.dbGiven !== undefined) requireDatabase(command.db);
 	const file = command.agent ?? (command.session && readSettings(command.db, command.session)?.agent);
@@ -141,7 +141,7 @@ function unknownSession(key: string, db: string): UsageError {
 	return new UsageError(`There is no session "${key}" in ${db}. See: holdfast sessions.`);
 }
 
-/** The session that changed last among those without an owner, the ones that wait for approval among them. */
+/** Returns the last changed session without an owner, including sessions that wait for approval. */
 async function lastInterrupted(host: Host): Promise<string | undefined> {
 	const heads = [
 		...(await host.journal.list({ state: "orphaned" })),

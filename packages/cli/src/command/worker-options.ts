@@ -1,22 +1,22 @@
-/** The sessions that `holdfast worker` processes besides its agent's, and how it differs from a given agent. */
+/** What `holdfast worker` works on: an agent, an agent with models, or a project. */
 import { resolve } from "node:path";
 import { UsageError } from "../work/index.ts";
 import { projectFolder } from "./project-options.ts";
 
-/** The work of a worker. */
+/** Options of a worker. */
 export interface WorkerOptions {
 	/** Absolute path of a module that exports an agent; undefined for the assistant. */
 	readonly agent: string | undefined;
-	/** Absolute path of a file with models by name; undefined for those that the agent's module exports. */
+	/** Absolute path of a file that exports models by name; undefined for the models that the agent's module exports. */
 	readonly models: string | undefined;
-	/** Absolute path of a project's folder; undefined where an agent is worked with. */
+	/** Absolute path of a project's folder; undefined when working with an agent. */
 	readonly project: string | undefined;
 }
 
-/** The options. */
+/** The options as given. */
 type Given = { readonly [Name in "agent" | "models" | "project"]?: string | undefined };
 
-/** @throws UsageError where what is given does not go together. */
+/** @throws UsageError if the options contradict each other. */
 export function readWorkerOptions(
 	folder: string | undefined,
 	given: Given,
@@ -38,7 +38,7 @@ export function readWorkerOptions(
 	};
 }
 
-/** The folder of the project that is served or worked on. @throws UsageError for a file with an agent. */
+/** Returns the folder of the project to serve or work on. @throws UsageError for a file that exports an agent. */
 export function givenProject(
 	name: "serve" | "worker",
 	folder: string | undefined,
@@ -49,7 +49,7 @@ export function givenProject(
 	return projectFolder(name, folder, { project });
 }
 
-/** @throws UsageError where an agent or its models are given beside a project. */
+/** @throws UsageError if an agent or its models are combined with a project. */
 export function checkNoAgent({ agent, models }: Given): void {
 	if (agent !== undefined)
 		throw new UsageError("A project and --agent are two things to work with. Leave one of them out.");

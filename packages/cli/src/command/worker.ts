@@ -1,4 +1,4 @@
-/** The command that works on what is due: one line for each run that it starts on, one for how it ended. */
+/** The command that works on due runs: it prints one line when a run starts and one when it ends. */
 
 import type { AgentRun, RunResult } from "holdfast";
 import { type CommandIo, formatCount, formatDuration, oneLine } from "../terminal/index.ts";
@@ -8,10 +8,10 @@ import { openWorkplace, type Workplace } from "./workplace.ts";
 
 type WorkerCommand = Extract<Command, { name: "worker" }>;
 
-/** Longest session key that is shown. */
+/** The longest session key shown. */
 const WIDTH = 80;
 
-/** Works until it is stopped, or until nothing is due; gives the exit code. */
+/** Works until it is stopped, or until no work is due; returns the exit code. */
 export async function runWorker(command: WorkerCommand, io: CommandIo): Promise<number> {
 	const log = command.json ? jsonLog(io) : textLog(io);
 	const stop = new AbortController();
@@ -49,7 +49,7 @@ export async function runWorker(command: WorkerCommand, io: CommandIo): Promise<
 	}
 }
 
-/** Waits until all have settled, or the time is up. */
+/** Waits until all promises have settled or the time limit is reached. */
 async function within(milliseconds: number, all: readonly Promise<void>[]): Promise<void> {
 	let timer: ReturnType<typeof setTimeout> | undefined;
 	const timeIsUp = new Promise<void>((resolve) => {

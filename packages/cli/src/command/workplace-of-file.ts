@@ -1,4 +1,4 @@
-/** A worker of one agent of the user's own: its sessions of the command line and of programs, and those that servers serve with it. */
+/** The workplace of a user's agent: its own sessions, and those that servers serve with it. */
 import { type NamedModels, readSessionKey, type SessionService, sessionService } from "@holdfast/server";
 import type { Agent, AgentOptions, AgentRun, Host } from "holdfast";
 import type { WorkOptions } from "holdfast/types";
@@ -7,7 +7,7 @@ import { exportsOfAgentFile, loadAgent, loadModels, openDatabase, UsageError } f
 import { Merged } from "./merged.ts";
 import type { WorkerCommand, Workplace } from "./workplace.ts";
 
-/** @throws UsageError when the agent, its models or the database cannot be used. */
+/** @throws UsageError if the agent, its models or the database cannot be used. */
 export async function workplaceOfFile(
 	file: string,
 	command: WorkerCommand,
@@ -40,7 +40,7 @@ export async function workplaceOfFile(
 		runs() {
 			const runs = new Merged<AgentRun>();
 			runs.add(agent.work(options));
-			// Sessions of the agent's own namespace look like those of a tenant of that name.
+			// Sessions in the agent's own namespace look like those of a tenant of that name.
 			const isServed = (key: string): boolean => readSessionKey(key).tenant !== namespace;
 			runs.add(service.work({ ...options, sessions: isServed }));
 			return runs;
@@ -52,7 +52,7 @@ export async function workplaceOfFile(
 	};
 }
 
-/** The sessions that servers serve with an agent; where they cannot be, the host is closed. */
+/** Opens the sessions that servers serve with an agent; closes the host if that fails. */
 async function serviceOf(agent: Agent, host: Host, models: NamedModels | undefined): Promise<SessionService> {
 	try {
 		return sessionService({ agent: { ...agent }, host, ...(models === undefined ? {} : { models }) });

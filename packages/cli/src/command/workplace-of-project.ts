@@ -1,10 +1,10 @@
-/** A worker of a project of files: it works on the project's threads, which servers serve. */
+/** The workplace of a project of files: the project's threads, which servers serve. */
 import type { WorkOptions } from "holdfast/types";
 import type { CommandIo } from "../terminal/index.ts";
 import { openProject, openThreads, projectDatabase } from "./open-project.ts";
 import type { WorkerCommand, Workplace } from "./workplace.ts";
 
-/** @throws UsageError when the project or the database cannot be used. */
+/** @throws UsageError if the project or the database cannot be used. */
 export async function workplaceOfProject(
 	directory: string,
 	command: WorkerCommand,
@@ -14,7 +14,7 @@ export async function workplaceOfProject(
 	const project = await openProject(directory, io);
 	const onLog = (entry: object): void =>
 		void io.stderr.write(`${JSON.stringify({ type: "thread", ...entry })}\n`);
-	// The server's page edits prompts, which must be the same for a thread in every process.
+	// The inspector edits prompts, which must be the same for a thread in every process.
 	const options = { ...project, db: projectDatabase(command, directory), onLog, editablePrompts: true };
 	const threads = await openThreads(options).catch(async (error: unknown) => {
 		await project.servers?.close();

@@ -1,6 +1,6 @@
 /**
- * What a worker works with: one agent of the user's own for all sessions, a project's for its threads, or the assistant, which
- * for each session is the one that it was begun with: its folder, its model.
+ * What a worker works with: a user's agent for all sessions, a project for its threads, or the assistant, which each
+ * session gets with the folder and model it started with.
  */
 
 import type { Agent, AgentRun } from "holdfast";
@@ -21,17 +21,17 @@ import { Merged } from "./merged.ts";
 export type WorkerCommand = Extract<Command, { name: "worker" }>;
 
 export interface Workplace {
-	/** Whose sessions are worked on, in a few words. */
+	/** A short description of the sessions worked on. */
 	readonly of: string;
-	/** The runs that are worked on. */
+	/** Yields the runs that the worker processes. */
 	runs(): AsyncIterable<AgentRun>;
-	/** Suspends what is under way. Calling it twice is harmless. */
+	/** Suspends runs in flight. Calling it twice is harmless. */
 	close(): Promise<void>;
 }
 
 /**
- * Makes the agent, or the assistants.
- * @throws UsageError when the agent or the database cannot be used.
+ * Creates the agent or the assistants.
+ * @throws UsageError if the agent or the database cannot be used.
  */
 export async function openWorkplace(
 	command: WorkerCommand,
@@ -59,10 +59,10 @@ async function assistants(command: WorkerCommand, io: CommandIo, options: WorkOp
 	const host = await openDatabase(command.db);
 	const agents = new Map<string, Agent>();
 	const runs = new Merged<AgentRun>();
-	/** Sessions whose assistant cannot be made; each is reported once. */
+	/** Sessions whose assistant cannot be created; each is reported once. */
 	const without = new Set<string>();
 
-	/** The assistant with these settings; a new one begins to work at once. */
+	/** Returns the assistant with these settings; a new one starts working at once. */
 	function assistantWith({ model, ...may }: SessionSettings): Agent {
 		const { dir, allowNetwork, allowWrite } = may;
 		const settings = JSON.stringify([dir, model, allowNetwork, allowWrite]);
@@ -75,7 +75,7 @@ async function assistants(command: WorkerCommand, io: CommandIo, options: WorkOp
 		return made;
 	}
 
-	/** The assistant that a session started with. */
+	/** Returns the assistant that a session started with. */
 	function assistantOf(key: string): Agent | undefined {
 		try {
 			const settings = readSettings(command.db, key) ?? fallback;

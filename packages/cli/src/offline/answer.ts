@@ -1,4 +1,4 @@
-/** Assembles an answer from passages or the introduction of a place; cut parts refer to the rest. */
+/** Assembles an answer from passages or from an introduction; omitted parts are announced. */
 import { cutText } from "@holdfast/upp";
 import { type Chunk, COMMENT, chunksOf } from "./chunks.ts";
 import { insideOf, limitsOf, nowhere } from "./lookup.ts";
@@ -6,29 +6,29 @@ import { answersAmong, type Passage, rankChunks, termOf, termsOf } from "./passa
 import type { Question, Word } from "./question.ts";
 import type { Transcript } from "./read-transcript.ts";
 
-/** A piece of an answer. One that is much weaker than the first on its page can wait for the next page. */
+/** A piece of an answer. One that scores much lower than the first on its page can wait for the next page. */
 type Block = Pick<Passage, "score"> & { readonly text: string };
 
 const PAGE_LINES = 80;
 const PAGE_BLOCKS = 6;
 const NEARLY = 0.8;
 const MOST_IN_SECTION = 12;
-/** Shown of what follows a heading, begins a file, or comes nearest. */
+/** How many lines are shown after a heading, at the start of a file or around the best match. */
 const FEW = 4;
 const MOST_PASSAGES = 20_000;
 const LONGEST = 400;
 const MOST_CODE_LINES = 10;
-/** Badges, pictures and HTML at the top of a text. */
+/** Badges, images and HTML at the top of a text. */
 const MARKUP = /^(?:\[?!\[|<)/;
 
-/** Writes the answer to a question from what was looked up for it. */
+/** Composes the answer to a question from the looked-up texts. */
 export function composeAnswer(transcript: Transcript, question: Question): string {
 	const { words, places, missing } = question;
 	const remarks = [...limitsOf(transcript, question), ...transcript.remarks];
 	const head = missing.length > 0 ? `There is no ${missing.join(", ")} here. ` : "";
 	const end = (text: string): string => [`${head}${head && "\n\n"}${text}`, "", ...remarks].join("\n").trim();
 	if (words.length === 0) return end(introduce(transcript, question));
-	// Files that were read rank before search hits.
+	// Files that were read take precedence over search hits.
 	const known = new Map([...transcript.texts, ...transcript.hits, ...transcript.texts]);
 	const inside = [...known.keys()].filter(insideOf(question));
 	const all = inside.flatMap((path) => chunksOf(path, known.get(path) ?? []));
@@ -58,7 +58,7 @@ function counted(count: number, noun: string): string {
 	return `${count.toLocaleString("en-US")} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/** One page of the blocks, and how to see the next. */
+/** Returns one page of the blocks, and how to see the next. */
 function paged(blocks: readonly Block[], page: number): string {
 	const pages: Block[][] = [];
 	let lines = 0;
@@ -76,7 +76,7 @@ function paged(blocks: readonly Block[], page: number): string {
 	return shown.join("\n").trim();
 }
 
-/** The passages by section, each section where its best passage is; code by itself. */
+/** Groups the passages by section, each section at the position of its best passage; code is not grouped. */
 function blocksOf(passages: readonly Passage[], chunks: readonly Chunk[], terms: Set<string>): Block[] {
 	const groups = Map.groupBy(passages, ({ chunk }) => `${chunk.path}\n${(chunk.section ?? chunk).line}`);
 	const positions = new Map(chunks.map((chunk, position) => [chunk, position]));
@@ -85,7 +85,7 @@ function blocksOf(passages: readonly Passage[], chunks: readonly Chunk[], terms:
 		const { section, path } = chunk;
 		let members = group.map((passage) => passage.chunk).filter(({ kind }) => kind !== "heading");
 		if (members.length === 0) {
-			// A heading alone says little: what follows it is shown too.
+			// A heading alone is of little use: show what follows it too.
 			const next = 1 + (positions.get(chunk) ?? 0);
 			members = chunks.slice(next, next + FEW).filter((other) => other.section === section);
 		}
@@ -105,7 +105,10 @@ function placeOf(first: Chunk, last: Chunk = first): string {
 	return `${first.path}:${first.line}${end > first.line ? `-${end}` : ""}`;
 }
 
-/** A chunk with its place; of long code the part around the line that holds most of the terms, comments least. */
+/**
+ * Shows a chunk with its location; of long code, the part around the line with the most terms, preferring code to
+ * comments.
+ */
 function showChunk(chunk: Chunk, terms: Set<string>): string {
 	const { path, line, lines, kind } = chunk;
 	const place = placeOf(chunk);
@@ -114,7 +117,7 @@ function showChunk(chunk: Chunk, terms: Set<string>): string {
 		return text.length > LONGEST ? `${cutText(text, LONGEST)}… (${rest}: ${place})` : text;
 	};
 	if (kind !== "code" || lines.length === 1) {
-		// Without emphasis, the addresses of links, and the frame of a table.
+		// Removes emphasis, link addresses and table borders.
 		const joined = lines.map((one) => one.trim()).join(" ");
 		const text = joined.replaceAll("**", "").replace(/^\||\|$/g, "");
 		return `${cut(text.replace(/\[([^[\]]*)\]\([^()\s]*\)/g, "$1").trim())} (${path}:${line})`;
@@ -130,7 +133,7 @@ function showChunk(chunk: Chunk, terms: Set<string>): string {
 	return `${path}:${line + best}${rest}\n\`\`\`\n${shown.join("\n")}\n\`\`\``;
 }
 
-/** The introduction of a named file, a folder or the project: headings, definitions, and the list of files. */
+/** Introduces a named file, a folder or the project: headings, definitions and the list of files. */
 function introduce({ texts: read, files, page }: Transcript, question: Question): string {
 	const blocks = [...read].flatMap(([path, lines]) => {
 		const chunks = chunksOf(path, lines);

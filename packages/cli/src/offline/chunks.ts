@@ -1,4 +1,4 @@
-/** Cuts a file into chunks that can be cited: headings, paragraphs, list items, table rows, pieces of code, settings. */
+/** Cuts a file into citable chunks: headings, paragraphs, list items, table rows, pieces of code, settings. */
 import type { FileLines } from "./read-transcript.ts";
 
 /** A piece of a file. */
@@ -8,36 +8,36 @@ export interface Chunk {
 	readonly line: number;
 	readonly lines: readonly string[];
 	readonly kind: "heading" | "text" | "code";
-	/** The name it defines, or its first words: a title, a label, a key. */
+	/** The name it defines, or its first words: a title, a label or a key. */
 	readonly names: string;
 	/** Its context: the sentence before a list, the head of a table, the class around a function. */
 	readonly context: string;
-	/** The heading above it, with those above that: "News › 3.0.0 › Added". */
+	/** The heading above it, with the parents of that heading: "News › 3.0.0 › Added". */
 	readonly section: { readonly trail: string; readonly level: number; readonly line: number } | undefined;
 }
 
 const LONGEST = 40;
 const DATA = /\.(?:json[c5]?|ya?ml|toml|ini|cfg|conf|properties|csv|tsv|lock|xml)$|(?:^|\/)\.[\w.-]+$/i;
 const PROSE = /\.(?:mdx?|markdown|rst|txt|adoc|log)$|(?:^|\/)[A-Z][A-Z0-9_-]*$/;
-/** A line of code that is a comment. */
+/** Matches a line of code that is a comment. */
 export const COMMENT: RegExp = /^\s*(?:\/\/|\/\*|\*|#(?!include|\[)|--|;|"""|<!--)/;
 const DEFINITION =
 	/^\s*(?:(?:export|default|public|private|protected|static|async|abstract|declare|readonly|pub|const|final|override|unsafe)\s+)*(?:function\*?|class|interface|type|enum|struct|trait|impl|module|namespace|def|fn|func|fun|record|protocol|create\s+(?:table|view|index|function)(?:\s+if\s+not\s+exists)?)\s+[`"]?([\w$]+)|^(?:(?:export|declare|pub)\s+)*(?:const|let|var|val|static)\s+(?:mut\s+)?([\w$]+)|^\s+(?:(?:public|private|protected|static|async|override|readonly|get|set)\s+)*(?!(?:if|for|while|switch|catch|return|default|case|else|function)\b)#?([A-Za-z_$][\w$]*)(?:\??:\s|\(.*\{\s*$)/i;
 const KEY = /^\s*(?:-\s+)?["']?([\w@./$-]+)["']?(?:\s*[:=]|\s|$)|^\s*\[{1,2}([^\]]+)\]/;
-/** The first cell of a row, or the name that an item begins with. */
+/** Matches the first cell of a row, or the name at the start of an item. */
 const LABEL = /^\|([^|]{1,60})\||^(?:[-*+]|\d+[.)])\s+(?:\*\*|`)([^*`]+)/;
 type Open = Pick<Chunk, "line" | "kind" | "context"> & { lines: string[]; names: string[]; indent: number };
 
-/** Whether a file is a text for people, data or code, by its name. */
+/** Classifies a file by its name as prose, data or code. */
 export function kindOf(path: string): "prose" | "data" | "code" {
 	return PROSE.test(path) ? "prose" : DATA.test(path) ? "data" : "code";
 }
 
-/** The chunks of a file. Lines that are not known separate them. */
+/** Returns the chunks of a file. Unknown lines separate them. */
 export function chunksOf(path: string, lines: FileLines): Chunk[] {
 	const chunks: Chunk[] = [];
 	const sections: NonNullable<Chunk["section"]>[] = [];
-	/** Enclosing items or definitions of the next line; the nearest four count. */
+	/** The items or definitions that enclose the next line; the nearest four count. */
 	let parents: { readonly indent: number; readonly name: string }[] = [];
 	/** The last paragraph, for the list, table or code after it. */
 	let lead = "";
@@ -96,11 +96,13 @@ export function chunksOf(path: string, lines: FileLines): Chunk[] {
 			} else if (text !== "" && !isRow) add(text, index, "text", "");
 		}
 	};
-	/** Code is cut at blank lines and before definitions; of data every line is a piece. Comments stay with what follows. */
+	/**
+	 * Code is cut at blank lines and before definitions; in data every line is a chunk. Comments stay with what follows.
+	 */
 	const addCode = (line: string, index: number, isData: boolean): void => {
 		const isComment = COMMENT.test(line);
 		const found = isComment ? null : (isData ? KEY : DEFINITION).exec(line);
-		// A line of data is a piece also without a key.
+		// A line of data is a chunk even without a key.
 		const name = found?.[1] ?? found?.[2] ?? found?.[3] ?? (isData && !isComment ? "" : undefined);
 		const begins = (name !== undefined || isComment) && (isData || indentOf(line) <= (open?.indent ?? 0));
 		if (line.trim() === "" || (begins && open && open.names.length > 0)) close();

@@ -1,6 +1,6 @@
 /**
- * Plans what to look up: first a list of the files and a search for every word, side by side; then looser searches for
- * words that are nowhere; then the files that matter, in pages. Of other files the lines that searches showed are used.
+ * Plans the lookups: first a list of the files and a search for every word, in parallel; then looser searches for words
+ * without a match; then the files that matter, in pages. For other files, the lines found by the searches are used.
  */
 import { type Chunk, kindOf } from "./chunks.ts";
 import { rankChunks, termOf } from "./passages.ts";
@@ -13,7 +13,7 @@ export interface PlannedCall {
 	readonly params: Record<string, unknown>;
 }
 
-/** Files that are read for one question, and bytes that a file, or one that is named, may have. */
+/** The most files read for one question, and the largest size in bytes of a file, or of one that the question names. */
 const MOST_FILES = 20;
 const MOST_BYTES = 100_000;
 const MOST_BYTES_NAMED = 4_000_000;
@@ -22,7 +22,7 @@ const INTRODUCTIONS = 3;
 const PAGE_LINES = 2_000;
 const PAGE_BYTES = 120_000;
 
-/** The next calls to make, or none when enough is known. */
+/** Returns the next calls to make, or none if enough is known. */
 export function nextCalls(transcript: Transcript, question: Question): PlannedCall[] {
 	const { calls, files, rounds } = transcript;
 	const { words, places } = question;
@@ -31,7 +31,7 @@ export function nextCalls(transcript: Transcript, question: Question): PlannedCa
 	if (rounds === 0) return [{ name: "list_files", params: { limit: 5_000 } }, ...searches];
 	const folders = places.filter((place) => !files.has(place));
 	const inside = folders.flatMap((path) => words.map((word) => search({ ...searchFor(word), path })));
-	// The beginning of a word that is nowhere, in case it is misspelt.
+	// The beginning of a word without a match, in case it is misspelt.
 	const beginnings = nowhere(transcript, words).map(({ text }) => text.slice(0, 1 + text.length * 0.6));
 	const loose = beginnings.map((pattern) => search({ pattern }));
 	const isNew = (call: PlannedCall): boolean => !calls.has(JSON.stringify(call));
@@ -39,23 +39,23 @@ export function nextCalls(transcript: Transcript, question: Question): PlannedCa
 	return more.length > 0 ? more : readCalls(transcript, question).filter(isNew);
 }
 
-/** A name is searched for verbatim, another word by the letters that its forms share. */
+/** Searches for a name verbatim, and for another word by the letters that its forms share. */
 function searchFor({ text, kind }: Word): { readonly pattern: string; readonly regex?: true } {
 	if (kind !== "word") return { pattern: text };
 	const term = termOf(text);
 	let shared = 0;
 	while (shared < term.length && term[shared] === text[shared]?.toLowerCase()) shared++;
 	const pattern = text.slice(0, Math.max(3, shared)).toLowerCase();
-	// A pattern this short must start a word.
+	// A pattern this short must match at the start of a word.
 	return /^\w{1,3}$/.test(pattern) ? { pattern: `\\b${pattern}`, regex: true } : { pattern };
 }
 
-/** The words that no file contains in this form. */
+/** Returns the words that no file contains in this form. */
 export function nowhere({ searches }: Transcript, words: readonly Word[]): Word[] {
 	return words.filter((word) => searches.get(searchFor(word).pattern) === 0);
 }
 
-/** The files to read whole, and those that are too many or too large. */
+/** Chooses the files to read completely, and those that exceed the limits. */
 function chooseFiles(transcript: Transcript, question: Question): Record<"read" | "left", string[]> {
 	const most = (path: string): number => (question.places.includes(path) ? MOST_BYTES_NAMED : MOST_BYTES);
 	const ranked = rankedFiles(transcript, question);
@@ -63,7 +63,7 @@ function chooseFiles(transcript: Transcript, question: Question): Record<"read" 
 	return { read, left: ranked.filter((path) => !read.includes(path)) };
 }
 
-/** The limits that an answer has to mention. */
+/** Returns the limits that an answer has to mention. */
 export function limitsOf(transcript: Transcript, question: Question): string[] {
 	const { read, left } = chooseFiles(transcript, question);
 	const remarks = question.ignored.map(({ text }) => `"${text}" was not looked for: too many words.`);
@@ -76,7 +76,7 @@ export function limitsOf(transcript: Transcript, question: Question): string[] {
 	return remarks;
 }
 
-/** Files by how well their paths and matching lines fit; for no words, the texts nearest to the top. */
+/** Ranks files by how well their paths and matching lines fit; without words, texts nearest to the root come first. */
 function rankedFiles(transcript: Transcript, question: Question): string[] {
 	const { files, hits } = transcript;
 	const paths = [...files.keys()].filter(insideOf(question));
@@ -95,12 +95,12 @@ function rankedFiles(transcript: Transcript, question: Question): string[] {
 	return [...new Set([...named, ...ranked.map(({ chunk }) => chunk.path)])];
 }
 
-/** Whether a path is inside the places that a question names. */
+/** Returns a predicate: whether a path is inside the paths that a question names. */
 export function insideOf({ places }: Question): (path: string) => boolean {
 	return (path) => places.length === 0 || places.some((place) => `${path}/`.startsWith(`${place}/`));
 }
 
-/** The missing pages; the first answer contains the number of lines of a file. */
+/** Returns the calls for missing pages; the first answer contains the file's line count. */
 function readCalls(transcript: Transcript, question: Question): PlannedCall[] {
 	return chooseFiles(transcript, question).read.flatMap((path) => {
 		const lines = transcript.texts.get(path);

@@ -1,6 +1,6 @@
 /**
- * The offline model, at the port of every model: it reads the messages of a request, and answers with tool calls or
- * streamed text. It keeps nothing between calls, so a resumed run continues where it was.
+ * The offline model, which implements the model port: it reads the messages of a request, and answers with tool calls or
+ * streamed text. It keeps no state between calls, so a resumed run continues where it stopped.
  */
 import {
 	AssistantMessage,
@@ -20,7 +20,7 @@ import { nextCalls } from "./lookup.ts";
 import { readQuestion } from "./question.ts";
 import { readTranscript } from "./read-transcript.ts";
 
-/** How often it may look something up before it must answer. */
+/** Rounds of lookups before it must answer. */
 const ROUNDS = 8;
 const NEEDED_TOOLS = ["list_files", "search_text", "read_file"];
 /** The model's description of itself, at the end of every answer. */
@@ -42,7 +42,7 @@ function bindOfflineModel(modelId: string): BoundLLMModel {
 	return { modelId, capabilities, complete: async (request) => respond(request), stream };
 }
 
-/** Look something up, or answer. The same request always gives the same response. */
+/** Makes lookups or answers. The same request always produces the same response. */
 function respond({ messages, tools = [], structure, signal }: LLMRequest): LLMResponse {
 	if (signal?.aborted === true)
 		throw new UPPError("The call was cancelled.", "CANCELLED", "offline", "llm", undefined, signal.reason);
@@ -61,16 +61,16 @@ function respond({ messages, tools = [], structure, signal }: LLMRequest): LLMRe
 	const calls = transcript.rounds < ROUNDS ? nextCalls(transcript, question) : [];
 	if (calls.length === 0) return say(composeAnswer(transcript, question));
 	const toolCalls = calls.map(({ name, params }, index) => {
-		// The number of the message makes the id unique in a conversation, and the same when asked again.
+		// The number of the message makes the id unique in a conversation, and stable when the request is repeated.
 		return { toolCallId: `offline-${messages.length}-${index + 1}`, toolName: name, arguments: params };
 	});
 	return { message: new AssistantMessage([], toolCalls), usage: emptyUsage(), stopReason: "tool_calls" };
 }
 
 function stream(request: LLMRequest): LLMStreamResult {
-	// A turn of the event loop passes first, so that the caller can start to listen.
+	// Wait one turn of the event loop, so that the caller can start to listen.
 	const response = new Promise<void>((resolve) => setImmediate(resolve)).then(() => respond(request));
-	// A caller that only iterates sees the failure there.
+	// A caller that only iterates receives the error there.
 	response.catch(() => {});
 	return {
 		response,
@@ -82,7 +82,7 @@ function stream(request: LLMRequest): LLMStreamResult {
 
 function* events({ message }: LLMResponse): Generator<StreamEvent> {
 	yield { type: "message_start", index: 0, delta: {} };
-	// Line by line: small enough to watch, large enough to be cheap.
+	// Line by line: small enough to read along, large enough to be cheap.
 	for (const text of message.text.match(/[^\n]*\n|[^\n]+$/g) ?? [])
 		yield { type: "text_delta", index: 0, delta: { text } };
 	for (const [index, { toolCallId, toolName, ...call }] of (message.toolCalls ?? []).entries()) {

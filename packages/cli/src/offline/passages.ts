@@ -8,27 +8,30 @@ import { depthOf, OF_VERSIONS, type Question, tokensOf, type Word } from "./ques
 export interface Passage {
 	readonly chunk: Chunk;
 	readonly score: number;
-	/** Share of the question's weight that it holds, from 0 to 1; rare words weigh more. */
+	/** Share of the question's weight that the chunk contains, from 0 to 1; rare words weigh more. */
 	readonly coverage: number;
-	/** It holds all names and versions that the question has. */
+	/** Whether it contains all names and versions in the question. */
 	readonly hasNames: boolean;
 }
 
-/** Share of the weight that an answer must hold; also if it has the names; and how far below the best one it may be. */
+/**
+ * The minimum share of the weight in an answer, and in one that contains all names; and how far below the best it may
+ * score.
+ */
 const ENOUGH = 0.6;
 const ENOUGH_WITH_NAMES = 0.4;
 const NEAR_BEST = 0.4;
-/** Tests, examples and what was built say less than the thing itself. */
+/** Tests, examples and build output, which are less relevant than the thing itself. */
 const ASIDE =
 	/(?:^|\/)(?:tests?|__tests__|spec|fixtures?|examples?|dist|build|vendor|generated|bench(?:marks)?)\/|\.(?:test|spec|fixture|min)\.|\.d\.[cm]?ts$/i;
 
-/** A word as the index holds it: in lower case and without its ending. */
+/** Returns a word in its indexed form: lower case, without its ending. */
 export function termOf(word: string): string {
 	const lower = word.toLowerCase();
 	return /^[a-z]{4,40}$/.test(lower) ? stemmer(lower) : lower;
 }
 
-/** All terms of a text: every word, and the parts of names: "createSession" is also create and Session. */
+/** Returns all terms of a text: every word and the parts of names. "createSession" is also create and Session. */
 export function termsOf(text: string): string[] {
 	return tokensOf(text).flatMap((token) => {
 		const parts = token.split(/[^\p{L}\p{N}]+|(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u);
@@ -37,7 +40,9 @@ export function termsOf(text: string): string[] {
 	});
 }
 
-/** The chunks that contain some of the words, best first. Words similar to one in `misspelt` count as well. */
+/**
+ * Returns the chunks that contain some of the words, best first. For words in `misspelt`, similar words count as well.
+ */
 export function rankChunks(chunks: readonly Chunk[], question: Question, misspelt: Word[]): Passage[] {
 	const index = new MiniSearch<Record<string, string | number>>({
 		fields: ["names", "text", "context", "path"],
@@ -74,7 +79,7 @@ export function rankChunks(chunks: readonly Chunk[], question: Question, misspel
 	return results
 		.flatMap(({ id, score, queryTerms, match }): Passage[] => {
 			const chunk = chunks[id] as Chunk;
-			// A path that matches speaks for the beginning of its file only.
+			// A matching path counts only for the beginning of its file.
 			if (chunk.line > 1 && Object.values(match).every((fields) => fields.join() === "path")) return [];
 			const found = words.filter(({ term }) => queryTerms.includes(term));
 			const coverage = sum(found.map(({ term }) => term)) / sum(words.map(({ term }) => term));
@@ -84,7 +89,7 @@ export function rankChunks(chunks: readonly Chunk[], question: Question, misspel
 		.sort((left, right) => right.score - left.score || left.chunk.line - right.chunk.line);
 }
 
-/** The passages that hold enough of the question to answer it. */
+/** Selects the passages that contain enough of the question to answer it. */
 export function answersAmong(passages: readonly Passage[], { words }: Question): Passage[] {
 	const enough = words.some(({ kind }) => kind === "name") ? ENOUGH_WITH_NAMES : ENOUGH;
 	const best = passages.reduce((most, { coverage }) => Math.max(most, coverage), 0);

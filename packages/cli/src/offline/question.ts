@@ -1,20 +1,20 @@
-/** Reads a question: the places that it names, and the words that matter. */
+/** Parses a question: the paths that it names and the words that matter. */
 
 /** A word to look for. */
 export interface Word {
 	readonly text: string;
-	/** A passage without a name or a version that was asked for is not an answer. */
+	/** A passage must contain the names and versions in the question to be an answer. */
 	readonly kind: "word" | "name" | "version";
 }
 
 /** The parsed question. */
 export interface Question {
 	readonly words: readonly Word[];
-	/** Words beyond the number that is looked for. */
+	/** Words that exceed the limit. */
 	readonly ignored: readonly Word[];
-	/** Files and folders of the project that it names; an answer keeps to them. */
+	/** Files and folders of the project that it names; the answer is limited to them. */
 	readonly places: readonly string[];
-	/** Names in it that look like files and are not there. */
+	/** Names in it that look like files but do not exist. */
 	readonly missing: readonly string[];
 	/** The weight of a code passage relative to text; 1 for a question about code. */
 	readonly codeWeight: number;
@@ -22,7 +22,7 @@ export interface Question {
 
 /** A word, or a name of several joined by marks: `read-only`, `src/heat.ts`, `2.1.0`, `Pump.start`. */
 const TOKEN = /[\p{L}\p{N}_$]+(?:(?:[-./@]|::|#)[\p{L}\p{N}_$]+)*/gu;
-/** Words that are part of the asking. */
+/** Words that belong to the phrasing of a question. */
 const ASKING = new Set(
 	tokensOf(`a an the this that these those it its there here and or but not of to in on at by for from with within into as
 	if so about i me my we us our you your what which who whose where when why how is are was were be been being do does did
@@ -32,17 +32,17 @@ const ASKING = new Set(
 	implemented located need needs want please file files folder folders directory project repository repo code line lines
 	heading headings section sections`),
 );
-/** Words with little meaning, and none next to a version. */
+/** Words about versions: they have little meaning, and none next to a version number. */
 export const OF_VERSIONS: RegExp = /^(?:versions?|releases?|released|chang(?:e|es|ed)|new|updates?)$/i;
 const VERSION = /^v?\d+(?:\.\d+)+/;
 const FILE_NAME =
 	/\.(?:mdx?|txt|rst|adoc|jsonc?|ya?ml|toml|ini|cfg|conf|lock|[ct]sv|xml|html?|s?css|[cm]?[jt]sx?|py|rb|go|rs|java|kt|swift|[ch](?:pp)?|cs|php|sh|sql|vue|log)$/i;
 const CODE =
 	/\b(?:(?:defin|declar|implement)\w*|(?:function|class|method|interface|constant|column|table|export)(?:e?s)?)\b/i;
-/** Words that are looked for. */
+/** The most words searched for. */
 const MOST_WORDS = 8;
 
-/** The words of a text in their written form. */
+/** Returns the words of a text as written. */
 export function tokensOf(text: string): string[] {
 	return text.match(TOKEN) ?? [];
 }
@@ -74,7 +74,7 @@ export function readQuestion(text: string, paths: readonly string[]): Question {
 	};
 }
 
-/** A member is looked for by its own name and its owner's: "Pump.start". */
+/** A member is searched for by its own name and its owner's: "Pump.start". */
 function wordsOf(token: string, text: string): Word[] {
 	if (VERSION.test(token)) return [{ text: token, kind: "version" }];
 	const isQuoted = text.includes(`\`${token}`) || text.includes(`${token}(`);
@@ -83,7 +83,10 @@ function wordsOf(token: string, text: string): Word[] {
 	return members.map((member) => ({ text: member, kind }));
 }
 
-/** "src/heat.ts", "heat.ts", "packages/cli", "the CHANGELOG", "in docs": the nearest to the root. */
+/**
+ * Returns the paths that a token names, nearest to the root: "src/heat.ts", "heat.ts", "packages/cli", "the CHANGELOG",
+ * "in docs".
+ */
 function placesNamed(token: string, text: string, paths: readonly string[]): string[] {
 	const inCapitals = /^[A-Z][A-Z_-]{3,}$/.test(token);
 	const isBare = !inCapitals && !/[./]/.test(token);
@@ -100,7 +103,7 @@ function placesNamed(token: string, text: string, paths: readonly string[]): str
 	return [...new Set(found)].filter((place) => depthOf(place) === nearest).slice(0, 5);
 }
 
-/** How many names a path has. */
+/** Counts the segments of a path. */
 export function depthOf(path: string): number {
 	return path.split("/").length;
 }

@@ -1,10 +1,10 @@
 /**
- * Reads the conversation back: the question, the calls made for it, and what the tools answered. The offline model
- * keeps nothing between two calls, so a run resumes after a crash as if nothing had happened.
+ * Reads the conversation: the question, the calls made for it, and the results of the tools. The offline model keeps no
+ * state between calls, so a run resumes after a crash as if nothing had happened.
  */
 import type { AnyMessage, Message } from "@holdfast/upp";
 
-/** Lines of a file by index from 0, undefined where they are not known. */
+/** Lines of a file by index from 0, undefined if they are unknown. */
 export type FileLines = (string | undefined)[];
 
 type Texts = Map<string, FileLines>;
@@ -14,24 +14,24 @@ export interface Transcript {
 	readonly question: string;
 	/** How often the user asked for more of the same answer. */
 	readonly page: number;
-	/** By path, in the order of the listing: "1,234 bytes". */
+	/** Sizes by path, in the order of the listing: "1,234 bytes". */
 	readonly files: ReadonlyMap<string, string>;
-	/** How many files match, by pattern. */
+	/** Number of matching files by pattern. */
 	readonly searches: ReadonlyMap<string, number>;
-	/** The lines that searches showed, and those of the files that were read. */
+	/** The lines found by searches, and those of the files that were read. */
 	readonly hits: Readonly<Texts>;
 	readonly texts: Readonly<Texts>;
-	/** Calls made for this question, as JSON, in so many rounds. */
+	/** Calls made for this question, as JSON, and the number of rounds. */
 	readonly calls: ReadonlySet<string>;
 	readonly rounds: number;
-	/** Omissions of the tools, and reasons of failed calls. */
+	/** Omissions reported by the tools, and reasons of failed calls. */
 	readonly remarks: ReadonlySet<string>;
 }
 
-/** Characters of a question that are read; a text pasted after it is not part of it. */
+/** The most characters of a question that are read; text pasted after it is ignored. */
 const LONGEST_QUESTION = 2_000;
 
-/** Reads the part of the conversation that follows the last message of the user. */
+/** Reads the part of the conversation after the user's last message. */
 export function readTranscript(messages: readonly Message[]): Transcript {
 	const asked = messages.filter(({ type }) => type === "user").map(({ text }) => text);
 	let last = asked.length - 1;
@@ -59,7 +59,7 @@ export function readTranscript(messages: readonly Message[]): Transcript {
 			if (isError === true) remarks.add(String(result));
 			else if (call?.name === "read_file") readPage(head, lines, texts);
 			else if (call !== undefined) {
-				// In brackets after the counts: what was left out.
+				// Omissions are listed in brackets after the counts.
 				const notes = (/\((.*)\)/.exec(head)?.[1] ?? "").split("; ");
 				const limits = notes.filter((note) => !/ searched$|binary files? left out$|^$/.test(note));
 				if (limits.length > 0) remarks.add(`${call.name}: ${limits.join("; ")}.`);
@@ -75,7 +75,7 @@ export function readTranscript(messages: readonly Message[]): Transcript {
 	return { question: text, page, files, searches, hits, texts, calls: made, rounds, remarks };
 }
 
-/** Keeps the lines that a search shows; gives how many files match. */
+/** Stores the lines that a search found; returns how many files match. */
 function readSearch(head: string, lines: string[], hits: Texts, remarks: Set<string>): number {
 	let path = "";
 	let shown = 0;
@@ -104,7 +104,7 @@ function readPage(head: string, lines: string[], texts: Texts): void {
 	}
 }
 
-/** The number that a text begins with: "1,234 bytes". */
+/** Parses the number at the start of a text: "1,234 bytes". */
 export function number(text = "0"): number {
 	return Number.parseInt(text.replaceAll(",", ""), 10);
 }

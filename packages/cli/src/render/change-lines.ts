@@ -1,17 +1,17 @@
-/** A change of a file as the lines of a unified diff. Invisible characters are spelled out. */
+/** Formats a file change as the lines of a unified diff. Invisible characters are spelled out. */
 
 import { spelledOut } from "../terminal/index.ts";
 import { type DiffHunk, diffTexts, endsWithReturns, type PlannedChange } from "../tools/index.ts";
 
-/** A line and what it is. */
+/** A line and its kind. */
 export interface ChangeLine {
 	readonly kind: "file" | "place" | "kept" | "removed" | "added" | "remark";
 	readonly text: string;
 }
 
-/** The lines that show a change. */
+/** Returns the lines that show a change. */
 export function changeLines({ place, before, after }: PlannedChange): ChangeLine[] {
-	// In a file that ends all its lines so, before and after, that is not worth a remark.
+	// Carriage returns that end every line, before and after, are not worth showing.
 	const hidesReturns = endsWithReturns(before ?? after) && endsWithReturns(after);
 	const name = spelledOut(place.relative);
 	return [

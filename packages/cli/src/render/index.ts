@@ -1,4 +1,4 @@
-/** Entry point of rendering a run: as text, live in a terminal, or as JSON. */
+/** Renders a run as text, live in a terminal, or as JSON. */
 import type { Output } from "../terminal/index.ts";
 import { jsonRenderer } from "./json.ts";
 import { plainRenderer } from "./plain-renderer.ts";
@@ -11,7 +11,7 @@ export { nestedLines } from "./nested-lines.ts";
 export { type Proposal, propose } from "./proposal.ts";
 export type { Renderer, RunHeader, RunSummary } from "./renderer.ts";
 
-/** JSON when it was asked for, live in a terminal, else plain text. */
+/** Chooses JSON if requested, a live view in a terminal, else plain text. */
 export function chooseRenderer(output: Output, format: "json" | "text"): Renderer {
 	if (format === "json") return jsonRenderer(output);
 	return output.isTerminal ? terminalRenderer(output) : plainRenderer(output);

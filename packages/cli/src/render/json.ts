@@ -4,7 +4,7 @@ import type { Output } from "../terminal/index.ts";
 import { changeLines } from "./change-lines.ts";
 import type { Renderer } from "./renderer.ts";
 
-/** Makes the renderer for programs. */
+/** Creates the renderer for programs. */
 export function jsonRenderer(output: Output): Renderer {
 	const line = (event: object): void => output.write(`${JSON.stringify(event)}\n`);
 	return {
@@ -49,7 +49,7 @@ export function jsonRenderer(output: Output): Renderer {
 				...(result.stopReason === undefined ? {} : { stopReason: result.stopReason }),
 				steps: result.steps,
 				usage: result.usage,
-				// Unknown is null, never 0.
+				// An unknown cost is null, never 0.
 				cost: header.model === "offline" ? 0 : result.cost || null,
 				duration: Math.round(duration),
 				...(result.error === undefined ? {} : { error: result.error }),
@@ -61,7 +61,7 @@ export function jsonRenderer(output: Output): Renderer {
 	};
 }
 
-/** An event as programs get it; undefined for events that they do not need. */
+/** Converts an event for programs; undefined for events that they do not need. */
 function projectEvent(event: RunEvent): object | undefined {
 	const at = { seq: event.seq, sub: event.sub };
 	switch (event.type) {

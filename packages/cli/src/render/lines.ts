@@ -1,4 +1,4 @@
-/** The lines that terminals and pipes share: headers, tool calls, endings. */
+/** The lines shared by terminals and pipes: headers, tool calls, endings. */
 import type { RunEvent, RunResult } from "holdfast";
 import {
 	formatArguments,
@@ -25,14 +25,14 @@ export const outcomeMarks: Readonly<Record<ToolEnd["outcome"], string>> = {
 	skipped: "–",
 };
 
-/** The header of a run in one line. */
+/** Formats the header of a run in one line. */
 export function headerLine({ sessionKey, model, reason, dir, instructions = [] }: RunHeader): string {
 	const why = reason === undefined ? "" : ` (${reason})`;
 	const by = instructions.length === 0 ? "" : ` · following ${instructions.join(", ")}`;
 	return `session ${oneLine(sessionKey, 80)} · model ${model}${why} · in ${dir}${by}`;
 }
 
-/** A call that has ended: name, arguments, duration, outcome. */
+/** Formats a completed call: name, arguments, duration, outcome. */
 export function toolLine(event: ToolEnd, input: unknown, attempt: number, width: number): string {
 	const said =
 		event.outcome === "done" ? summarise(event.result) : `${event.outcome}: ${summarise(event.result)}`;
@@ -59,7 +59,7 @@ export function stopNote(stopReason: RunResult["stopReason"]): string | undefine
 	}
 }
 
-/** The last lines: how it ended, what it cost, how to continue. */
+/** Formats the last lines: how the run ended, what it cost, how to continue. */
 export function endLines(summary: RunSummary): string[] {
 	const { result, header } = summary;
 	const parts = [
@@ -90,7 +90,7 @@ function waitingLines({ resumeCommand, waiting }: RunSummary): string[] {
 	];
 }
 
-/** A call that waits for approval: its name, and what it would change. */
+/** Formats a call that waits for approval: its name and the change it would make. */
 export function proposalLines({ title, word, change, refusal }: Proposal): ChangeLine[] {
 	return [
 		{ kind: "remark", text: `${title} needs approval: ${oneLine(word, 200)}` },
@@ -116,7 +116,7 @@ function endWord({ result, waiting }: RunSummary): string {
 function costParts({ result, header }: RunSummary): string[] {
 	if (header.model === "offline") return ["no tokens and no cost (offline)"];
 	const { inputTokens, outputTokens, cacheReadTokens } = result.usage;
-	// No numbers after an answer means that the model reports none, not that it was free.
+	// Zero tokens mean that the model reports no usage, not that the answer was free.
 	if (inputTokens + outputTokens === 0)
 		return [
 			result.steps === 0 ? "no tokens" : "tokens unknown",

@@ -1,4 +1,4 @@
-/** The activity of sub-agents as lines below the call that runs them, indented by two spaces per level. */
+/** Formats the activity of sub-agents below the call that runs them, indented by two spaces per level. */
 import { formatDuration, oneLine, summarise } from "../terminal/index.ts";
 import { outcomeMarks } from "./lines.ts";
 
@@ -8,7 +8,7 @@ const widest = 200;
 /** Deeper levels are not shown. */
 const deepest = 8;
 
-/** The lines for what a tool reports of its sub-agent; none for what is too small to show. */
+/** Returns the lines for an event of a sub-agent; none for events too minor to show. */
 export function nestedLines(event: unknown, width: number = widest): readonly string[] {
 	return linesOf(event as Data | null, 1).map(
 		({ depth, said }) => `${"  ".repeat(depth)}${oneLine(said, Math.max(20, width - 2 * depth))}`,
@@ -42,7 +42,7 @@ function linesOf(event: Data | null, depth: number): readonly Line[] {
 	}
 }
 
-/** An event of the sub-agent's own stream: the results of its tools, and what its own sub-agents do. */
+/** Formats an event of the sub-agent's own stream: its tool results and its own sub-agents. */
 function innerLines(event: Data | null, depth: number): readonly Line[] {
 	const uap = (event?.uap ?? null) as { readonly type?: unknown; readonly data?: Data } | null;
 	if (uap?.type !== "observation") return linesOf({ ...uap?.data, type: uap?.type }, depth);

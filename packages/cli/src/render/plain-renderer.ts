@@ -1,4 +1,4 @@
-/** Shows a run as plain text without control codes: for pipes, files and terminals that understand none. */
+/** Renders a run as plain text without control codes, for pipes, files and terminals that do not support them. */
 import type { RunEvent } from "holdfast";
 import { formatDuration, type Output, oneLine, printable } from "../terminal/index.ts";
 import { endLines, headerLine, proposalLines, toolLine } from "./lines.ts";
@@ -7,10 +7,10 @@ import type { Renderer } from "./renderer.ts";
 
 const WIDTH = 200;
 
-/** Makes the renderer for plain text. */
+/** Creates the renderer for plain text. */
 export function plainRenderer(output: Output): Renderer {
 	const calls = new Map<string, { input: unknown; attempt: number }>();
-	/** Whether the last thing written was text that did not end its line. */
+	/** Whether the last output was text without a line end. */
 	let open = false;
 	let lastWasText = false;
 	const line = (text: string): void => {

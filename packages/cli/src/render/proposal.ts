@@ -1,22 +1,22 @@
-/** A call that waits for approval: the change that it would make, or why it is no longer possible. */
+/** A call that waits for approval: the change it would make, or why the change is no longer possible. */
 import type { PendingToolCall } from "holdfast";
 import { formatArguments, oneLine, spelledOut } from "../terminal/index.ts";
 import { isChangingTool, type PlannedChange, planChange, ToolRefusal } from "../tools/index.ts";
 
-/** A call and what it would do. */
+/** A call and its effect. */
 export interface Proposal {
 	readonly call: PendingToolCall;
-	/** Names the call and the version of its file that is shown: `call_7@1f3a9c02b4d1`. */
+	/** Identifies the call and the shown version of its file: `call_7@1f3a9c02b4d1`. */
 	readonly word: string;
 	/** The tool and its file, in one line. */
 	readonly title: string;
-	/** Undefined for tools that change no file, and where the change cannot be made. */
+	/** Undefined for tools that change no file, and if the change is impossible. */
 	readonly change: PlannedChange | undefined;
-	/** Why it cannot be made. */
+	/** Why the change is impossible. */
 	readonly refusal: string | undefined;
 }
 
-/** Works out what a call would do now; without a folder it is not known to change files. */
+/** Computes what a call would do now; without a folder, no call is treated as changing files. */
 export async function propose(dir: string | undefined, call: PendingToolCall): Promise<Proposal> {
 	const { toolCallId, toolName, arguments: given } = call;
 	const titled = (what: string): string => spelledOut(oneLine(`${toolName} ${what}`, 120));

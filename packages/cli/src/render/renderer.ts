@@ -6,10 +6,10 @@ import type { Proposal } from "./proposal.ts";
 export interface RunHeader {
 	readonly sessionKey: string;
 	readonly model: string;
-	/** Why the model was chosen, when it was not asked for. */
+	/** Why the model was chosen, if the user did not choose it. */
 	readonly reason: string | undefined;
 	readonly dir: string;
-	/** Files of the repository whose instructions the assistant follows, relative to `dir`. */
+	/** The instruction files that the assistant follows, relative to `dir`. */
 	readonly instructions?: readonly string[];
 }
 
@@ -18,25 +18,25 @@ export interface RunSummary {
 	readonly result: RunResult;
 	readonly exitCode: number;
 	readonly header: RunHeader;
-	/** Milliseconds this process worked on it. */
+	/** Milliseconds that this process worked on it. */
 	readonly duration: number;
-	/** Commands the user may want next. */
+	/** Commands the user may want to run next. */
 	readonly resumeCommand: string;
 	readonly showCommand: string;
 	readonly continueCommand: string;
-	/** The command that continues a run that waits for a time, or for its model. */
+	/** The command that continues a run that waits for a time or for its model. */
 	readonly workCommand: string;
-	/** The words that approve the calls that wait. */
+	/** The identifiers that approve the waiting calls. */
 	readonly waiting: readonly string[];
 }
 
-/** Shows a run. */
+/** Renders a run. */
 export interface Renderer {
 	begin(header: RunHeader): void;
 	event(event: RunEvent): void;
-	/** A call that waits for approval, and what it would do. */
+	/** Shows a call that waits for approval, and its effect. */
 	proposed(proposal: Proposal): void;
-	/** A line of our own between the events. */
+	/** Prints a line between the events. */
 	note(text: string): void;
 	end(summary: RunSummary): void;
 }

@@ -1,6 +1,6 @@
 /**
- * Shows a run in a terminal: text as it streams, and below it a live block with a spinner for the model and
- * each running tool. The block is erased before anything lasting is written, so what stays reads like a log.
+ * Renders a run in a terminal: text as it streams, and below it a live block with a spinner for the model and each
+ * running tool. The block is erased before permanent output is written, so the output reads like a log.
  */
 import { styleText } from "node:util";
 import type { RunEvent } from "holdfast";
@@ -29,7 +29,7 @@ interface RunningCall {
 	readonly attempt: number;
 }
 
-/** Makes the renderer for terminals. */
+/** Creates the renderer for terminals. */
 export function terminalRenderer(output: Output, now: () => number = () => performance.now()): Renderer {
 	const colour = (style: Parameters<typeof styleText>[0], text: string): string =>
 		output.hasColours ? styleText(style, text, { validateStream: false }) : text;
@@ -47,7 +47,7 @@ export function terminalRenderer(output: Output, now: () => number = () => perfo
 		drawn = 0;
 	};
 	const draw = (): void => {
-		// While text streams there is no room for a block below it.
+		// While text streams, the block cannot be drawn below it.
 		if (open) return;
 		const width = Math.max(20, output.columns - 1);
 		const spinner = FRAMES[frame % FRAMES.length] as string;
@@ -55,7 +55,7 @@ export function terminalRenderer(output: Output, now: () => number = () => perfo
 			const time = ` ${formatDuration(now() - call.since)}`;
 			return { text: oneLine(call.text, width - time.length - 2), time };
 		});
-		// A block taller than the screen could not be erased.
+		// A block taller than the screen cannot be erased.
 		const room = Math.max(1, Math.min(MOST_LINES, output.rows - 3));
 		if (lines.length > room)
 			lines.splice(room - 1, lines.length, { text: `and ${lines.length - room + 1} more`, time: "" });
@@ -66,7 +66,7 @@ export function terminalRenderer(output: Output, now: () => number = () => perfo
 		drawn = lines.length;
 		drawnAt = now();
 	};
-	/** Draws at once what stays a while; what comes and goes within a frame waits for the timer. */
+	/** Draws lasting states at once; states that last less than a frame wait for the timer. */
 	const redraw = (): void => {
 		erase();
 		if (now() - drawnAt > FRAME_MS) draw();

@@ -1,4 +1,4 @@
-/** Entry point of the terminal: input and output of a command, and the formats of numbers, times and names. */
+/** Entry point of the terminal module: input and output of a command, and formats of numbers, times and names. */
 export {
 	counted,
 	formatArguments,

@@ -1,12 +1,12 @@
-/** The process interface of the command, which tests can replace. */
+/** The command's interface to the process, which tests can replace. */
 import { createInterface } from "node:readline";
 import { leaveProcess } from "./leave-process.ts";
 import { type PipedOptions, readPiped } from "./piped-text.ts";
 
-/** A place to write text to. */
+/** A destination for text. */
 export interface Output {
 	write(text: string): void;
-	/** Whether it is a terminal that understands control codes. */
+	/** Whether it is a terminal that supports control codes. */
 	readonly isTerminal: boolean;
 	/** Whether colours may be used. */
 	readonly hasColours: boolean;
@@ -18,18 +18,18 @@ export interface Output {
 
 /** Asks the user, line by line. */
 export interface Questions {
-	/** The text typed after the question; undefined at the end of input, or when `signal` is aborted. */
+	/** Returns the text typed after the question; undefined at the end of input, or if `signal` is aborted. */
 	ask(question: string, signal: AbortSignal): Promise<string | undefined>;
 	close(): void;
 }
 
-/** How a process ends that was asked to. */
+/** How the process ends after it was asked to stop. */
 export interface Ending {
-	/** Milliseconds from the signal to the end of the process, at most. */
+	/** Maximum milliseconds from the signal to the end of the process. */
 	readonly within: number;
-	/** The exit code when the time is up. */
+	/** The exit code if the time limit is reached. */
 	readonly code: number;
-	/** Called right before the process quits because the time is up. */
+	/** Called right before the process quits because the time limit is reached. */
 	late?(): void;
 }
 
@@ -42,20 +42,20 @@ export interface CommandIo {
 	readonly folder: string;
 	/** Undefined without a terminal. */
 	openQuestions(): Questions | undefined;
-	/** The piped input as one text. Undefined if there is none. */
+	/** Reads the piped input as one text; undefined if there is none. */
 	readPiped(options?: PipedOptions): Promise<string | undefined>;
 	/**
-	 * Calls `interrupted` on Ctrl-C and the like; returns the way to stop. From the first time on the process has the time of
-	 * `ending`, and quits when it is up, whatever has not settled by then.
+	 * Calls `interrupted` on Ctrl-C and similar signals; returns a function that unsubscribes. The first signal starts
+	 * the time limit of `ending`; when it is reached, the process quits, even if work is unfinished.
 	 */
 	onInterrupt(interrupted: () => void, ending: Ending): () => void;
 	/** Ends the process at once. */
 	quit(code: number): void;
 }
 
-/** Signals that come closer together than this are one: a terminal and a parent process may both send it. */
+/** Signals closer together than this count as one: a terminal and a parent process may both send it. */
 const SAME_SIGNAL_MS = 80;
-/** Milliseconds that are left for quitting when the time is up. */
+/** Milliseconds reserved for quitting at the time limit. */
 const QUITTING_MS = 200;
 
 /** The real process. */
@@ -72,7 +72,7 @@ export function processIo(): CommandIo {
 			let last = Number.NEGATIVE_INFINITY;
 			const heard = (): void => {
 				const now = performance.now();
-				// It is not taken back: what holds a process may be what comes after the work.
+				// Never cleared: something may still keep the process alive after the work.
 				if (last < 0) setTimeout(timeIsUp, within - QUITTING_MS).unref();
 				if (now - last > SAME_SIGNAL_MS) interrupted();
 				last = now;
@@ -95,11 +95,11 @@ export function processIo(): CommandIo {
 }
 
 function terminalQuestions(): Questions {
-	// The terminal's own line editing stays, and so does what it makes of Ctrl-C: a signal.
+	// Keeps the terminal's own line editing, which turns Ctrl-C into a signal.
 	const lines = createInterface({ input: process.stdin, terminal: false });
 	let answer: (line: string | undefined) => void = () => {};
 	let closed = false;
-	// Text typed without a pending question does not answer a later one.
+	// Text typed without a pending question is not used to answer a later one.
 	lines.on("line", (line) => answer(line));
 	lines.on("close", () => {
 		closed = true;
@@ -128,7 +128,7 @@ function terminalQuestions(): Questions {
 
 function outputOf(stream: NodeJS.WriteStream): Output {
 	let closed = false;
-	// The reader of the output has left: the work continues without output.
+	// The reader closed the output: the work continues without it.
 	stream.on("error", (error: NodeJS.ErrnoException) => {
 		if (error.code !== "EPIPE") throw error;
 		closed = true;
@@ -141,7 +141,7 @@ function outputOf(stream: NodeJS.WriteStream): Output {
 		},
 		isTerminal,
 		hasColours: isTerminal,
-		// A terminal that does not know its size says 0.
+		// A terminal of unknown size reports 0.
 		get columns() {
 			return stream.columns || 80;
 		},

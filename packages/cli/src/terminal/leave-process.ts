@@ -1,8 +1,8 @@
-/** The end of the process, which nothing may hold. */
+/** Ends the process without waiting for pending requests. */
 
 /**
- * Ends the process at once. `process.exit` waits for what the disk and the name server were asked, for as long as they do
- * not answer: while such a request is open, the process becomes one that only exits.
+ * Ends the process at once. `process.exit` waits for pending disk and name server requests for as long as they take. If
+ * one is open, the process is therefore replaced by one that only exits.
  */
 export function leaveProcess(code: number): void {
 	const isAsking = process.getActiveResourcesInfo().some((kind) => kind.includes("Req"));

@@ -1,10 +1,10 @@
 /** Text that is piped into the command: `cat task.txt | holdfast run`. */
 import { fstatSync } from "node:fs";
 
-/** Characters of a text that is taken in; more is no task. */
+/** The most characters accepted; a longer text is not a task. */
 export const longestPiped = 1_000_000;
 
-/** Which text is taken in. */
+/** Options for reading piped text. */
 export interface PipedOptions {
 	/**
 	 * How long to wait for the first data, in milliseconds, because a pipe without a writer may stay open indefinitely.
@@ -12,16 +12,13 @@ export interface PipedOptions {
 	 */
 	readonly patience?: number;
 	/**
-	 * `shell`: only what a shell connects, which is a pipe or a file; programs that start us leave sockets open with nothing
-	 * in them. Default `anyone`.
+	 * `shell`: only a pipe or a file, which is what a shell connects; programs that start the command leave empty sockets
+	 * open. Default `anyone`.
 	 */
 	readonly from?: "shell" | "anyone";
 }
 
-/**
- * The content of a pipe or a file on standard input. Undefined without one, if it is empty, and if no data arrives in
- * time.
- */
+/** Reads a pipe or a file on standard input. Undefined without one, if it is empty, or if no data arrives in time. */
 export async function readPiped(
 	input: NodeJS.ReadStream,
 	{ patience = Number.POSITIVE_INFINITY, from = "anyone" }: PipedOptions = {},
@@ -38,7 +35,7 @@ export async function readPiped(
 		input.on("data", (piece: string) => {
 			clearTimeout(timer);
 			text += piece;
-			// Input that is too long is not read to its end: the caller refuses it.
+			// Input that is too long is not read completely: the caller rejects it.
 			if (text.length > longestPiped) end();
 		});
 		input.on("end", end);
@@ -50,17 +47,17 @@ export async function readPiped(
 	} finally {
 		clearTimeout(timer);
 		input.pause();
-		// A pipe that stays open holds no process.
+		// An open pipe must not keep the process alive.
 		(input as { unref?: () => void }).unref?.();
 	}
 }
 
-/** Whether it may have a writer. As `bigint`: inodes of some systems exceed the safe integers. */
+/** Whether standard input may have a writer. Uses `bigint` because inodes of some systems exceed the safe integers. */
 function isPiped(from: "shell" | "anyone"): boolean {
 	try {
 		const stat = fstatSync(0, { bigint: true });
 		return stat.isFIFO() || stat.isFile() || (from === "anyone" && stat.isSocket());
 	} catch {
-		return false; // it was closed before we began
+		return false; // It was closed before the process started.
 	}
 }

@@ -1,8 +1,8 @@
-/** Breaks text between words for a terminal; the further rows of a line begin where its text does. */
+/** Wraps text between words for a terminal, with hanging indents. */
 import stringWidth from "string-width";
 import wrapAnsi from "wrap-ansi";
 
-/** Breaks each line for so many columns. Further rows of an item of a list, and of what is indented, hang. */
+/** Wraps each line to the given width. List items and indented text get a hanging indent. */
 export function wrapped(text: string, columns: number): string {
 	return text
 		.split("\n")
@@ -10,7 +10,7 @@ export function wrapped(text: string, columns: number): string {
 		.join("\n");
 }
 
-/** Breaks one line; its further rows begin after so many columns. A word that fits no row has one of its own. */
+/** Wraps one line, indenting all rows after the first by `hang` columns. A word that fits no row gets its own. */
 export function wrappedLine(line: string, columns: number, hang: number): string {
 	if (stringWidth(line) <= columns) return line;
 	const rows = wrapAnsi(line.slice(hang), Math.max(1, columns - hang));

@@ -9,17 +9,17 @@ import { cutText } from "@holdfast/upp";
 const fileName = "AGENTS.md";
 /** The maximum length of one file in characters; longer ones are cut, with a note. */
 const mostCharacters = 16_000;
-/** Bytes of a file that is read at all. */
+/** The largest size in bytes of a file that is read. */
 const mostBytes = 1_000_000;
 
 /** A file with instructions for agents. */
 export interface AgentsFile {
-	/** Relative to the folder at hand, with forward slashes. */
+	/** Relative to the given folder, with forward slashes. */
 	readonly path: string;
 	readonly text: string;
 }
 
-/** The files that count in a folder, the nearest last. One that cannot be read, or leads out of the repository, is left out. */
+/** Returns the files that apply to a folder, the nearest last. Skips unreadable files and links out of the repository. */
 export function agentsFiles(folder: string): readonly AgentsFile[] {
 	const root = repositoryOf(folder);
 	const found: AgentsFile[] = [];
@@ -30,7 +30,7 @@ export function agentsFiles(folder: string): readonly AgentsFile[] {
 	}
 }
 
-/** Those files as a part of a system prompt; "" without one. */
+/** Formats those files as a part of a system prompt; "" without any. */
 export function agentsInstructions(files: readonly AgentsFile[]): string {
 	return files
 		.map(({ path, text }) => {
@@ -43,8 +43,8 @@ export function agentsInstructions(files: readonly AgentsFile[]): string {
 }
 
 /**
- * The AGENTS.md that is nearest to a file or folder, below the folder at hand. A model that works there is told of it, and
- * reads it itself.
+ * Returns the AGENTS.md nearest to a file or folder below the given folder. A model that works there is told about it,
+ * and reads it itself.
  */
 export function agentsFileBelow(folder: string, path: string): string | undefined {
 	for (let at = dirname(path); at !== "." && at !== "" && !at.startsWith(".."); at = dirname(at)) {

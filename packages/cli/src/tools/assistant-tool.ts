@@ -1,10 +1,10 @@
 /**
- * The shape of the built-in assistant's tools, and the error they give to the model.
- * Each may be run again after a crash: those that read freely ("pure"), those that change files because they find out what
- * an earlier attempt did ("idempotent").
+ * The shape of the built-in assistant's tools, and the error they return to the model. Each call is safe to repeat after
+ * a crash: tools that only read are "pure"; tools that change files are "idempotent", because they detect what an earlier
+ * attempt did.
  */
 
-/** The engine's tool context, as far as these tools use it. */
+/** The part of the engine's tool context that these tools use. */
 export interface AssistantToolContext {
 	/** Aborted when the run is stopped. */
 	readonly signal?: AbortSignal;
@@ -14,7 +14,7 @@ export interface AssistantToolContext {
 	readonly approval?: { readonly basis?: unknown };
 }
 
-/** A tool the engine can run: JSON Schema parameters and a function that answers with text for the model. */
+/** A tool for the engine: JSON Schema parameters and a function that returns text for the model. */
 export interface AssistantTool {
 	readonly name: string;
 	readonly description: string;
@@ -25,14 +25,14 @@ export interface AssistantTool {
 		readonly additionalProperties: false;
 	};
 	readonly retryPolicy: "pure" | "idempotent";
-	/** Characters of an answer that reach the model; the whole answer stays in the journal. */
+	/** Characters of a result that reach the model; the journal contains the whole result. */
 	readonly maxModelCharacters: number;
-	/** Whether a call needs approval. Absent: it does not. */
+	/** Whether a call requires approval. Absent: it does not. */
 	needsApproval?(params: Record<string, unknown>): Promise<boolean>;
 	run(params: Record<string, unknown>, context?: AssistantToolContext): Promise<string>;
 }
 
-/** A request that a tool cannot or will not carry out; the message tells the model what to do. */
+/** A request that a tool rejects; the message tells the model what to do. */
 export class ToolRefusal extends Error {
 	readonly code: string;
 
@@ -43,7 +43,7 @@ export class ToolRefusal extends Error {
 	}
 }
 
-/** The text argument `name`, or undefined when it was not given. */
+/** Returns the text argument `name`, or undefined if it is missing. */
 export function textArgument(params: Record<string, unknown>, name: string): string | undefined {
 	const value = params[name];
 	if (value === undefined || value === null) return undefined;
@@ -51,7 +51,7 @@ export function textArgument(params: Record<string, unknown>, name: string): str
 	return value;
 }
 
-/** The whole number argument `name` within its bounds, or the given default. */
+/** Returns the integer argument `name` within its bounds, or the default. */
 export function numberArgument(
 	params: Record<string, unknown>,
 	name: string,
@@ -67,12 +67,12 @@ export function numberArgument(
 	return Math.min(value, bounds.maximum);
 }
 
-/** A number with thousands separators: 5012 → "5,012". */
+/** Formats a number with thousands separators: 5012 → "5,012". */
 export function grouped(count: number): string {
 	return String(count).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
-/** "1 file", "2 files". */
+/** Formats a count with its noun: "1 file", "2 files". */
 export function counted(count: number, noun: string): string {
 	return `${grouped(count)} ${noun}${count === 1 ? "" : "s"}`;
 }

@@ -1,7 +1,7 @@
 /**
- * The tools `write_file` and `edit_file`. A call runs only with an approval that names both versions of the file: from the
- * first it makes the second, where the second is there already it is done, and anything else it leaves alone. So it may
- * be run again after a crash, and never changes a file twice.
+ * The tools `write_file` and `edit_file`. A call runs only with an approval that identifies both versions of the file. It
+ * replaces the first version with the second, succeeds if the file already is the second, and leaves any other content
+ * alone. So it can be repeated after a crash and never changes a file twice.
  */
 import { createHash } from "node:crypto";
 import { type AssistantTool, type AssistantToolContext, ToolRefusal } from "./assistant-tool.ts";
@@ -11,10 +11,10 @@ import type { TextFiles } from "./text-files.ts";
 
 const path = { type: "string", description: "The file, relative to the working directory." };
 
-/** Makes `write_file` and `edit_file` for one root directory. */
+/** Creates `write_file` and `edit_file` for one root directory. */
 export function createChangeFiles(root: string, textFiles: TextFiles): AssistantTool[] {
 	let last: Promise<unknown> = Promise.resolve();
-	/** One change after the other: each is made of what the ones before it left. */
+	/** Runs changes one after another, so that each sees the result of those before it. */
 	const inTurn = <Value>(change: () => Promise<Value>): Promise<Value> => {
 		const made = last.then(change);
 		last = made.catch(() => {});
@@ -24,7 +24,7 @@ export function createChangeFiles(root: string, textFiles: TextFiles): Assistant
 		name,
 		retryPolicy: "idempotent" as const,
 		maxModelCharacters: 10_000,
-		// A change that is impossible or has no effect needs no approval: it runs, and the model gets the reason.
+		// A change that is impossible or has no effect requires no approval: it runs, and the model receives the reason.
 		needsApproval: (params: Record<string, unknown>): Promise<boolean> =>
 			planChange(root, name, params).then(
 				({ versions }) => versions.before !== versions.after,
@@ -82,7 +82,7 @@ async function change(
 		.digest("hex")
 		.slice(0, 24);
 	if (approved !== undefined) {
-		// A dead attempt may have left its draft, or the finished file.
+		// An interrupted attempt may have left its draft or the finished file.
 		await removeDraft(found, draft);
 		const current = await currentVersion(found);
 		if (current === approved.after) return `${found.relative} is now as it was approved.`;

@@ -1,6 +1,6 @@
 /**
- * The tool `fetch_url`: the text of a public web page. It exists only when the network was allowed, and
- * never reaches loopback, private or link-local addresses, by a name or a redirect either.
+ * The tool `fetch_url`: returns the text of a public web page. It exists only if the network is allowed, and never
+ * reaches loopback, private or link-local addresses, not even through a name or a redirect.
  */
 
 import { type OutboundResponse, outbound, type SendRequest } from "@holdfast/outbound";
@@ -11,15 +11,15 @@ const TIME_LIMIT = 20_000;
 const SIZE_LIMIT = 2 * 1024 * 1024;
 const SHOWN_CHARACTERS = 80_000;
 
-/** Where the tool may connect to; tests and closed networks may open private addresses. */
+/** Where the tool may connect; tests and closed networks can allow private addresses. */
 export interface FetchUrlOptions {
-	/** Private destinations that may be reached, such as `127.0.0.1`. Default: none. */
+	/** Private destinations to allow, such as `127.0.0.1`. Default: none. */
 	readonly allowPrivate?: readonly string[];
-	/** Milliseconds for one fetch with its redirects. Default 20,000. */
+	/** Milliseconds for one fetch including its redirects. Default 20,000. */
 	readonly timeLimit?: number;
 }
 
-/** Makes `fetch_url`. */
+/** Creates `fetch_url`. */
 export function createFetchUrl(options: FetchUrlOptions = {}): AssistantTool {
 	const { allowPrivate } = options;
 	const send = outbound(allowPrivate === undefined ? {} : { allowPrivate });
@@ -81,7 +81,7 @@ async function fetchText(response: OutboundResponse): Promise<string> {
 	return `${response.url}: HTTP ${response.status}, ${type}${note}\n${cutText(plain, SHOWN_CHARACTERS)}`;
 }
 
-/** The HTML parser is loaded with the first page. */
+/** The HTML parser is loaded for the first page only. */
 async function textOfHtml(html: string): Promise<string> {
 	const { htmlText } = await import("./html-text.ts");
 	return htmlText(html);

@@ -1,6 +1,6 @@
 /**
- * Walks the root directory breadth first, in a fixed order, so that the same tree always gives the same
- * list and files near the top come first. Links are followed only to files inside the root.
+ * Walks the root directory breadth first, in a fixed order, so that the same tree always produces the same list and files
+ * near the top come first. Links are followed only to files inside the root.
  */
 import { constants, type Dirent, existsSync } from "node:fs";
 import { lstat, open, readdir, realpath } from "node:fs/promises";
@@ -10,11 +10,11 @@ import { type IgnoreFile, type IgnoreFiles, isIgnored, readIgnoreFile } from "./
 import { type OpenFolder, openFolder, openInside } from "./open-inside.ts";
 import { isInside } from "./root.ts";
 
-/** A file the assistant may list and search. */
+/** A file that the assistant may list and search. */
 export interface WalkedFile {
 	/** Relative to the root, with forward slashes. */
 	readonly path: string;
-	/** The same; `absolute` has its links followed. */
+	/** The same as `path`; `absolute` has its links followed. */
 	readonly relative: string;
 	readonly absolute: string;
 	/** Bytes. */
@@ -28,11 +28,11 @@ export interface Walk {
 	readonly complete: boolean;
 	/** Directories that could not be read. */
 	readonly unreadable: readonly string[];
-	/** Lines of .gitignore files that were not used. */
+	/** Lines of .gitignore files that were ignored. */
 	readonly rulesLeftOut: number;
 }
 
-/** The limits of one walk: files, and nested directories; beyond them the walk reports that it is incomplete. */
+/** Limits of one walk: files and nested directories; beyond them the walk reports that it is incomplete. */
 const FILE_LIMIT = 50_000;
 const DEPTH_LIMIT = 100;
 /** Bytes of a .gitignore file that are read. */
@@ -41,8 +41,8 @@ const RULES_LIMIT = 262_144;
 const underWay = new Map<string, Promise<Walk>>();
 
 /**
- * Lists the files below `directory` (relative to the root; "" for all). Calls side by side share one walk, so no one of
- * them can stop it; it is bounded by the number of files.
+ * Lists the files below `directory` (relative to the root; "" for all). Concurrent calls share one walk, so no single
+ * call can stop it; the number of files limits it.
  */
 export function walkFiles(root: string, directory: string): Promise<Walk> {
 	const key = `${root}\0${directory}`;
@@ -53,7 +53,7 @@ export function walkFiles(root: string, directory: string): Promise<Walk> {
 	return walk;
 }
 
-/** The omissions of a walk, for the head of an answer. */
+/** Lists the omissions of a walk, for the first line of a result. */
 export function walkNotes(walk: Walk): string[] {
 	const notes: string[] = [];
 	if (!walk.complete)
@@ -144,7 +144,7 @@ async function fileIn(
 	return { path, relative: path, absolute, size: found.size, modified: found.mtimeMs };
 }
 
-/** The file that a link leads to, if it is inside. */
+/** Returns the file that a link leads to, if it is inside the root. */
 async function linkedFile(realRoot: string, path: string): Promise<WalkedFile | undefined> {
 	try {
 		const absolute = await realpath(join(realRoot, path));
@@ -169,7 +169,7 @@ async function inheritedRules(realRoot: string, directory: string): Promise<Igno
 	return [...(await rulesAbove(realRoot)), ...(await Promise.all(own))];
 }
 
-/** The rules of the repository that the root is in: of `.git/info/exclude`, and of the folders above the root. */
+/** Reads the rules of the repository that contains the root: `.git/info/exclude` and the folders above the root. */
 async function rulesAbove(realRoot: string): Promise<IgnoreFiles> {
 	const repository = repositoryOf(realRoot);
 	if (repository === undefined) return [];
@@ -187,7 +187,7 @@ async function rulesAbove(realRoot: string): Promise<IgnoreFiles> {
 		const read = await ignoreFileOf("", file);
 		const way = relative(folder, realRoot).split(sep).join("/");
 		const toRoot = way === "" ? "" : `${way}/`;
-		// A user working in an ignored folder means its files.
+		// A user who works in an ignored folder means its files.
 		if (toRoot !== "" && read.rules.test(toRoot).ignored) return [];
 		found.push({ ...read, toRoot });
 	}
@@ -201,7 +201,7 @@ function repositoryOf(folder: string): string | undefined {
 	}
 }
 
-/** The rules in the .gitignore of a directory; no rules without such a file. */
+/** Reads the rules in a directory's .gitignore; none without such a file. */
 async function ignoreFileOf(base: string, file: string): Promise<IgnoreFile> {
 	const bytes = await readStart(file);
 	const text = bytes.toString("utf8");
@@ -211,7 +211,7 @@ async function ignoreFileOf(base: string, file: string): Promise<IgnoreFile> {
 	return { ...read, leftOut: read.leftOut + 1 };
 }
 
-/** As many bytes of a file as are read of rules; none when it cannot be read. */
+/** Reads at most `RULES_LIMIT` bytes of a file; none if it cannot be read. */
 async function readStart(path: string): Promise<Buffer> {
 	const buffer = Buffer.alloc(RULES_LIMIT);
 	try {

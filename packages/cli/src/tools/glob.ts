@@ -1,18 +1,18 @@
 /**
- * The globs that callers give. They come from a model, so their cost is bounded: the matching is linear in the path, and
- * a glob that is very long or expands to very many is refused.
+ * Parses the globs of callers. A model writes them, so their cost is limited: matching is linear in the path, and a glob
+ * that is very long or expands to too many alternatives is rejected.
  */
 import { Minimatch } from "minimatch";
 import { ToolRefusal } from "./assistant-tool.ts";
 
 const LONGEST_GLOB = 1_000;
-/** Globs that the alternatives in braces may multiply to. */
+/** The most globs that alternatives in braces may expand to. */
 const MOST_ALTERNATIVES = 100;
 
 /** Whether a path, relative to the root and with forward slashes, matches. */
 export type PathMatcher = (path: string) => boolean;
 
-/** Reads a glob; one without a slash matches names in every directory. */
+/** Parses a glob; one without a slash matches names in every directory. */
 export function readGlob(glob: string): PathMatcher {
 	if (glob.length > LONGEST_GLOB)
 		throw refusal(`A glob may have ${LONGEST_GLOB} characters, not ${glob.length}.`);

@@ -1,22 +1,22 @@
 /**
- * The readable text of an HTML page, in one pass. It listens to the tokenizer: a parser keeps the open elements, and
- * pages with very many of them would take time that grows with the square.
+ * Extracts the readable text of an HTML page in one pass. It uses the tokenizer: a parser tracks open elements, which
+ * takes quadratic time for pages with very many of them.
  */
 import { Tokenizer, type TokenizerCallbacks } from "htmlparser2";
 
-/** Elements that begin and end a line. */
+/** Elements that start and end a line. */
 const LINES = new Set(
 	(
 		"address article aside blockquote body br dd details div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 " +
 		"h5 h6 head header hr li main nav ol option p pre section summary table tbody tfoot thead title tr ul"
 	).split(" "),
 );
-/** Elements whose content is not for readers. */
+/** Elements whose content is not readable text. */
 const UNREAD = new Set(["script", "style", "svg", "noscript", "template"]);
 
 const nothing = (): void => {};
 
-/** The text of a page without its tags; blocks are separated by line ends. */
+/** Returns the text of a page without its tags; blocks are separated by line ends. */
 export function htmlText(html: string): string {
 	const parts: string[] = [];
 	let opened = "";
@@ -67,7 +67,7 @@ function boundary(name: string): string {
 	return name === "td" || name === "th" ? " " : "";
 }
 
-/** Blanks are one space, and blank lines one line. */
+/** Collapses blanks to one space, and blank lines to one. */
 function withoutBlankRuns(text: string): string {
 	const lines: string[] = [];
 	for (const line of text.split("\n")) {

@@ -1,10 +1,10 @@
 /**
- * Which files the assistant passes over while listing and searching: version control, installed
- * packages, and what .gitignore files name. Anything inside the root can still be read by its path.
+ * Which files the assistant skips when it lists and searches: version control, installed packages and files matched by
+ * .gitignore. Any file inside the root can still be read by its path.
  */
 import ignore, { type Ignore } from "ignore";
 
-/** Directories that a question about a project does not mean. */
+/** Directories that are never meant by a question about a project. */
 const SKIPPED_DIRECTORIES = new Set([
 	".git",
 	".hg",
@@ -21,31 +21,31 @@ const SKIPPED_DIRECTORIES = new Set([
 	".pnpm-store",
 ]);
 
-/** Whether a directory of this name is passed over; files are not written in one either. */
+/** Whether directories of this name are skipped; files are not written there either. */
 export function isSkippedDirectory(name: string): boolean {
 	return SKIPPED_DIRECTORIES.has(name);
 }
 
-/** A rule's cost grows with the path to the power of its `**`, and a project need not be a friend's. */
+/** A rule's cost grows with the path length to the power of its number of `**`, and projects may be untrusted. */
 const MOST_GLOBSTARS = 3;
 const LONGEST_RULE = 1_000;
 const MOST_RULES = 2_000;
 
 /** The rules of one .gitignore file. */
 export interface IgnoreFile {
-	/** The directory it is in; "" for the root, and for files above the root. */
+	/** Its directory; "" for the root, and for files above the root. */
 	readonly base: string;
-	/** Of a file above the root: the way from its directory to the root, with a slash at its end. */
+	/** For a file above the root: the path from its directory to the root, with a trailing slash. */
 	readonly toRoot?: string;
 	readonly rules: Ignore;
-	/** Lines that are not used because they are too long, too costly or too many. */
+	/** Lines ignored because they are too long, too costly or too many. */
 	readonly leftOut: number;
 }
 
-/** The files whose rules hold in one directory: its parents' first, its own last (the last match wins). */
+/** The files whose rules apply to one directory: those of its parents first, its own last (the last match wins). */
 export type IgnoreFiles = readonly IgnoreFile[];
 
-/** Reads the .gitignore in directory `base` ("" for the root). */
+/** Parses the .gitignore in directory `base` ("" for the root). */
 export function readIgnoreFile(base: string, text: string): IgnoreFile {
 	const lines = text.split(/\r?\n/).filter((line) => line.trim() !== "" && !line.startsWith("#"));
 	const used = lines.slice(0, MOST_RULES).filter(isUsable);
@@ -58,12 +58,12 @@ function isUsable(line: string): boolean {
 		ignore().add(line).test("a");
 		return true;
 	} catch {
-		// The library makes a regular expression of it, which can be one that no engine reads.
+		// The library creates a regular expression, which may be invalid.
 		return false;
 	}
 }
 
-/** Is this entry passed over? `path` is relative to the root, with forward slashes. */
+/** Whether an entry is ignored. `path` is relative to the root, with forward slashes. */
 export function isIgnored(files: IgnoreFiles, path: string, kind: "file" | "directory"): boolean {
 	if (kind === "directory" && isSkippedDirectory(path.slice(path.lastIndexOf("/") + 1))) return true;
 	let ignored = false;

@@ -1,4 +1,4 @@
-/** The built-in assistant's tools: they work inside one directory, and change nothing unless they are allowed to. */
+/** The built-in assistant's tools: they work inside one directory, and change nothing unless allowed to. */
 import type { AssistantTool } from "./assistant-tool.ts";
 import { createChangeFiles } from "./change-files.ts";
 import { createFetchUrl } from "./fetch-url.ts";
@@ -15,7 +15,7 @@ export { type DiffHunk, diffTexts } from "./text-diff.ts";
 
 /** Options of `createAssistantTools`. */
 export interface AssistantToolsOptions {
-	/** The directory to work in; links that lead out of it are refused. */
+	/** The directory to work in; links that lead out of it are rejected. */
 	readonly root: string;
 	/** Adds `fetch_url`. Default: off. */
 	readonly allowNetwork?: boolean;
@@ -23,7 +23,7 @@ export interface AssistantToolsOptions {
 	readonly allowWrite?: boolean;
 }
 
-/** Makes `list_files`, `read_file` and `search_text` for one directory, and the others when they are allowed. */
+/** Creates `list_files`, `read_file` and `search_text` for one directory, and the other tools if they are allowed. */
 export function createAssistantTools(options: AssistantToolsOptions): AssistantTool[] {
 	const textFiles = createTextFiles();
 	return [

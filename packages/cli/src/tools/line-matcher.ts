@@ -1,14 +1,14 @@
 /**
- * Matches lines against a search pattern. A regular expression that can backtrack runs inside a `node:vm`
- * script, the only place where the engine stops one that takes too long.
+ * Matches lines against a search pattern. A regular expression that can backtrack runs inside a `node:vm` script, because
+ * only there can the engine stop one that takes too long.
  */
 import { createContext, Script } from "node:vm";
 import { ToolRefusal } from "./assistant-tool.ts";
 
-/** How many milliseconds one file may take: the process can do nothing else in that time, not even exit. */
+/** Milliseconds that one file may take; they block the process, which cannot even exit. */
 const LONGEST_SCRIPT = 500;
 
-/** Characters of a line that are searched; what lies beyond is not looked at. */
+/** Characters of a line that are searched; the rest is ignored. */
 export const SEARCHED_CHARACTERS = 4_000;
 
 /** The search pattern. */
@@ -16,14 +16,14 @@ export interface LinePattern {
 	readonly pattern: string;
 	readonly kind: "text" | "regex";
 	readonly letterCase: "ignored" | "exact";
-	/** Milliseconds that the regular expression may take in all. */
+	/** Milliseconds that the regular expression may take in total. */
 	readonly budget: number;
 }
 
-/** Finds the indexes (from 0) of the lines that match; throws when its time is used up. */
+/** Returns the indexes (from 0) of the matching lines; throws if its time is used up. */
 export type LineMatcher = (lines: readonly string[]) => number[];
 
-/** Makes a matcher, or refuses a pattern that is not a regular expression. */
+/** Creates a matcher, or rejects a pattern that is not a valid regular expression. */
 export function createLineMatcher(options: LinePattern): LineMatcher {
 	const flags = options.letterCase === "ignored" ? "iu" : "u";
 	const source = options.kind === "regex" ? options.pattern : escapeExpression(options.pattern);
@@ -36,7 +36,7 @@ export function createLineMatcher(options: LinePattern): LineMatcher {
 	return canBacktrack(options) ? bounded(expression, options) : direct(expression);
 }
 
-/** The text as a regular expression that matches only itself. */
+/** Returns a regular expression that matches only the given text. */
 function escapeExpression(text: string): string {
 	return text.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&");
 }
@@ -49,7 +49,7 @@ function compile(source: string, flags: string): RegExp | undefined {
 	}
 }
 
-/** Without repetition and back references the cost is linear, and no guard is needed. */
+/** Without repetition and back references the cost is linear, and no guard is required. */
 function canBacktrack(options: LinePattern): boolean {
 	return options.kind === "regex" && /[*+{]|\\[1-9k]/.test(options.pattern);
 }

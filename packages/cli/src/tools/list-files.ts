@@ -1,4 +1,4 @@
-/** The tool `list_files`: which files there are below the root, near ones first. */
+/** The tool `list_files`: lists the files below the root, nearest first. */
 import { extname } from "node:path";
 import { type AssistantTool, counted, grouped, numberArgument, textArgument } from "./assistant-tool.ts";
 import { walkFiles, walkNotes } from "./file-walk.ts";
@@ -20,7 +20,7 @@ export function hasBinaryName(path: string): boolean {
 	return BINARY_EXTENSIONS.has(extname(path).slice(1).toLowerCase());
 }
 
-/** Makes `list_files` for one root directory. */
+/** Creates `list_files` for one root directory. */
 export function createListFiles(root: string): AssistantTool {
 	return {
 		name: "list_files",

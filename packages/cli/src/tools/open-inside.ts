@@ -1,37 +1,37 @@
 /**
- * Files and folders of the root as open descriptors. A folder may be exchanged for a link between the check of a path and
+ * Opens files and folders of the root as descriptors. A folder may be replaced by a link between the check of a path and
  * its opening: the opened file is therefore checked again, and entries are reached through their open folder. Linux
- * reports the location of a descriptor. Elsewhere the path is resolved once more, which an attacker who exchanges it
- * twice can pass.
+ * reports the location of a descriptor. Elsewhere the path is resolved once more, which an attacker who swaps it twice
+ * can bypass.
  */
 import { constants } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, readlink, realpath, stat } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
 import { ToolRefusal } from "./assistant-tool.ts";
 
-/** A path whose links were followed, and that was inside the root when it was. */
+/** A path whose links were followed, and that was inside the root at that time. */
 export interface JudgedPath {
 	/** Absolute, without links. */
 	readonly absolute: string;
-	/** As the model knows it. */
+	/** As the model sees it. */
 	readonly relative: string;
 }
 
-/** The location of an open descriptor, as the system reports it. */
+/** Reads the location of an open descriptor from the system. */
 export interface Descriptors {
-	/** The folder in which each descriptor is a link to what it has open; undefined where there is no such folder. */
+	/** The folder in which each descriptor is a link to its open file; undefined if the system has none. */
 	readonly folder: string | undefined;
 }
 
 const ofThisSystem: Descriptors = { folder: process.platform === "linux" ? "/proc/self/fd" : undefined };
 
-// Never waits for a pipe or a terminal. Windows has neither flag.
+// Never blocks on a pipe or a terminal. Windows has neither flag.
 const toLook = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
 const toEnter = constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | (constants.O_NOFOLLOW ?? 0);
 
 /**
  * Opens a file or folder for reading; the caller closes it.
- * @throws ToolRefusal when it is not at its path any more; the errors of the system.
+ * @throws ToolRefusal if it is no longer at its path; system errors otherwise.
  */
 export async function openInside(
 	path: JudgedPath,
@@ -51,9 +51,9 @@ export async function openInside(
 /** A folder of the root that is held open, so that it cannot be replaced. */
 export interface OpenFolder {
 	readonly handle: FileHandle;
-	/** A path that leads to an entry of this very folder. */
+	/** Returns a path that leads to an entry of this folder, even if the folder was moved. */
 	entry(name: string): string;
-	/** Whether it is where it was opened. */
+	/** Whether the folder is still where it was opened. */
 	isInPlace(): Promise<boolean>;
 }
 
@@ -73,10 +73,7 @@ export async function openFolder(
 	throw exchanged(path);
 }
 
-/**
- * Opens the folder that a file of the root is to be in, and makes it with those above it when it is missing. No link is
- * followed on the way.
- */
+/** Opens the parent folder of a file, creating missing folders. Follows no links on the way. */
 export async function makeFolder(
 	root: string,
 	file: JudgedPath,
@@ -126,7 +123,7 @@ function openedFolder(handle: FileHandle, path: JudgedPath, descriptors: Descrip
 	};
 }
 
-/** Whether what is open is what the path led to when it was judged. */
+/** Whether the open file is the one that the path led to when it was checked. */
 async function isAt(handle: FileHandle, absolute: string, { folder }: Descriptors): Promise<boolean> {
 	if (folder !== undefined) {
 		const place = await readlink(`${folder}/${handle.fd}`).catch(() => undefined);
@@ -146,7 +143,7 @@ function isLink(path: string): Promise<boolean> {
 	);
 }
 
-/** The refusal of a path that leads elsewhere than a moment before. */
+/** Creates the refusal of a path that changed after it was checked. */
 export function exchanged({ relative: path }: JudgedPath): ToolRefusal {
 	return new ToolRefusal("path_invalid", `"${path}" was moved or exchanged while it was opened. Look again.`);
 }

@@ -1,6 +1,6 @@
 /**
- * Where the assistant may write: files inside the root directory, after all links are followed, and never inside what
- * belongs to version control, installed packages or ourselves. Nothing is made here.
+ * Where the assistant may write: files inside the root directory, after all links are followed, and never inside version
+ * control, installed packages or Holdfast's own files. Nothing is created here.
  */
 import { lstat, realpath } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
@@ -8,11 +8,11 @@ import { ToolRefusal } from "./assistant-tool.ts";
 import { isSkippedDirectory } from "./ignore-rules.ts";
 import { isInside, outside, resolvePath, unreadable } from "./root.ts";
 
-/** A place for a file, proven to be inside the root. */
+/** A target path, proven to be inside the root. */
 export interface PlaceToWrite {
-	/** Absolute, with all links followed as far as there is something. */
+	/** Absolute, with the links of its existing part followed. */
 	readonly absolute: string;
-	/** As the model knows it: relative to the root, with forward slashes. */
+	/** As the model sees it: relative to the root, with forward slashes. */
 	readonly relative: string;
 	/** The root directory, with its links followed. */
 	readonly root: string;
@@ -21,14 +21,14 @@ export interface PlaceToWrite {
 	readonly size: number;
 }
 
-/** Finds the place of a path of the model inside the root directory, or refuses with a reason. */
+/** Resolves a path from the model inside the root directory, or rejects it with a reason. */
 export async function placeToWrite(root: string, path: string): Promise<PlaceToWrite> {
 	if (path.includes("\0")) throw new ToolRefusal("path_invalid", "The path contains a NUL character.");
 	if (path === "" || /[/\\]$/.test(path))
 		throw new ToolRefusal("path_not_a_file", `"${path}" names no file. Give the path of a file.`);
 	const realRoot = await realpath(root);
 	const wanted = resolve(realRoot, path);
-	// Refused by name before the disk is touched, so nothing about files outside can be learned.
+	// Rejected by name before the disk is accessed, so that the model cannot probe files outside.
 	if (!isInside(realRoot, wanted) && !isInside(resolve(root), wanted)) throw outside(path);
 	const absolute = await followLinks(wanted, path);
 	if (!isInside(realRoot, absolute)) throw outside(path);
@@ -43,7 +43,7 @@ export async function placeToWrite(root: string, path: string): Promise<PlaceToW
 	return { absolute, relative: way, root: realRoot, kind: "file", size: found.size };
 }
 
-/** The path with all links followed; what does not exist yet is appended to the last folder that does. */
+/** Follows all links of the path; the part that does not exist yet is appended to the last existing folder. */
 async function followLinks(wanted: string, path: string): Promise<string> {
 	const missing: string[] = [];
 	for (let at = wanted; ; at = dirname(at)) {
@@ -53,7 +53,7 @@ async function followLinks(wanted: string, path: string): Promise<string> {
 			const failure = error as NodeJS.ErrnoException;
 			if (failure.code !== "ENOENT") throw unreadable(path, failure);
 		}
-		// A link to nothing leads to a place that cannot be judged.
+		// A dangling link cannot be checked.
 		if (await exists(at)) throw new ToolRefusal("path_invalid", `"${path}" is a link that leads nowhere.`);
 		missing.unshift(basename(at));
 	}

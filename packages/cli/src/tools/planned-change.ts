@@ -12,16 +12,16 @@ import { LARGEST_TEXT_FILE, readBytes } from "./text-files.ts";
 const changingTools = ["write_file", "edit_file"] as const;
 export type ChangingTool = (typeof changingTools)[number];
 
-/** A file before and after a change, by the SHA-256 of its bytes; null where there is no file. */
+/** A file before and after a change, by the SHA-256 of its bytes; null if the file does not exist. */
 export interface Versions {
 	readonly before: string | null;
 	readonly after: string;
 }
 
-/** A change that was not made yet. */
+/** A planned change. */
 export interface PlannedChange {
 	readonly place: PlaceToWrite;
-	/** Undefined where there is no file yet. */
+	/** Undefined if the file does not exist yet. */
 	readonly before: string | undefined;
 	readonly after: string;
 	readonly versions: Versions;
@@ -29,7 +29,7 @@ export interface PlannedChange {
 	readonly done: string;
 }
 
-/** Bytes of a file before and after a change, at most: what is approved has to be looked at. */
+/** Maximum bytes of a file before and after a change: the approver has to read the change. */
 const LARGEST_CHANGED_FILE: number = 2 * 1024 * 1024;
 
 /** Whether a tool of this name changes files. */
@@ -37,7 +37,7 @@ export function isChangingTool(name: string): name is ChangingTool {
 	return changingTools.includes(name as ChangingTool);
 }
 
-/** Computes the effect of a call on its file, or refuses with a reason. */
+/** Computes the effect of a call on its file, or rejects it with a reason. */
 export async function planChange(
 	root: string,
 	tool: ChangingTool,
@@ -53,12 +53,12 @@ export async function planChange(
 	return { place, before, after, versions, done };
 }
 
-/** The place a call names. */
+/** Resolves the path that a call names. */
 export function placeOf(root: string, params: Readonly<Record<string, unknown>>): Promise<PlaceToWrite> {
 	return placeToWrite(root, required(params, "path"));
 }
 
-/** The hash of what is at a place now; null where there is nothing. */
+/** Returns the hash of the current file; null if it does not exist. */
 export async function currentVersion(place: PlaceToWrite): Promise<string | null> {
 	try {
 		return createHash("sha256")
@@ -81,7 +81,7 @@ async function currentText(place: PlaceToWrite): Promise<string | undefined> {
 		throw unreadable(place.relative, error);
 	});
 	try {
-		// The mark at the beginning belongs to the file; what is no UTF-8 would come back as something else.
+		// The byte order mark belongs to the file; invalid UTF-8 would be written back changed.
 		const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
 		if (!text.includes("\0")) return text;
 	} catch {}
@@ -143,7 +143,7 @@ function edited(
 	};
 }
 
-/** Where it occurs, overlapping ones too: such a text is not in one place only. */
+/** Returns all occurrences, including overlapping ones: overlapping text is not unique. */
 function placesOf(text: string, find: string): number[] {
 	const places: number[] = [];
 	for (let at = text.indexOf(find); at !== -1; at = text.indexOf(find, at + 1)) places.push(at);
@@ -156,7 +156,7 @@ function linesOf(text: string, places: readonly number[]): string {
 	return `lines ${shown}${places.length > 5 ? ` and ${places.length - 5} more` : ""}`;
 }
 
-/** The model sees no line ends: in a file that ends its lines with CR LF, so does what it gives. */
+/** The model does not see line ends: in a file with CR LF, its text gets them too. */
 function withLineEndsOf(file: string, given: string): string {
 	return endsWithReturns(file) ? given.replaceAll(/\r?\n/g, "\r\n") : given;
 }
