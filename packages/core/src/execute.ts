@@ -1,5 +1,5 @@
-// Entry `holdfast/execute`: the types of `createSession` and `execute`, and how their sessions are served to others, as
-// `@holdfast/server` does it.
+// Entry point `holdfast/execute`: the types of `createSession` and `execute`, and what `@holdfast/server` and similar
+// packages need to serve their sessions.
 
 export { failureText } from "@holdfast/upp";
 export { AgentSessions, type AgentSessionsOptions } from "./agent/agent-sessions.ts";

@@ -1,4 +1,4 @@
-// `createSession` and `execute` in this process, over the same sessions as any server's.
+// `createSession` and `execute` in this process, over the same sessions that servers use.
 import { checkOptionNames, HoldfastError, HoldfastTypeError, optionNames } from "@holdfast/upp";
 import { type AgentOptions, modelIdOf } from "../agent/index.ts";
 import { afterEntry, continuesByItself, endsExecution } from "../facts/index.ts";
@@ -35,7 +35,7 @@ const insteadOfSessionOptions = {
 	tools: inContext,
 };
 
-/** The initial state of a session. */
+/** The initial content of a session. */
 export interface AgentContext<Tools extends ToolSet = ToolSet> {
 	readonly systemPrompt?: string;
 	/** Copied; never changed. Default: none. */
@@ -44,7 +44,7 @@ export interface AgentContext<Tools extends ToolSet = ToolSet> {
 	readonly tools?: Tools;
 }
 
-/** Options of an execution, and of all that follow. */
+/** Options of an execution. They also apply to all later executions of the session. */
 export interface ExecuteOptions {
 	readonly model?: AgentOptions["model"];
 	/** Sampling temperature, as the provider takes it. Default: the provider's. */
@@ -87,7 +87,7 @@ export interface PromptOptions<Schema extends OutputSchema = OutputSchema>
 	readonly ports?: AgentOptions["ports"];
 }
 
-/** A session that can wait for tools that run elsewhere, and resume. */
+/** A session that can wait for tools that run elsewhere and resume later. */
 export class AgentSession<Output = unknown, Event = ExecuteEvent> {
 	/** Never present: carries the types of the session's output and events. */
 	declare readonly "~types"?: { readonly output: Output; readonly event: Event };
@@ -299,10 +299,11 @@ export class AgentSession<Output = unknown, Event = ExecuteEvent> {
 }
 
 /**
- * Makes a session, or restores the one of that id from the host: then of the context only the functions of its tools are
- * used, bound again by name. Returns at once; `ready` settles when it is restored.
+ * Creates a session, or restores the session of that id from the host. On a restore, only the functions of the context's
+ * tools are used: they are bound again by name. Returns immediately; `ready` settles when the session is restored.
  *
- * @throws HoldfastError `invalid_argument` for an id that is empty; `invalid_option` naming the option that is unknown or wrong; HoldfastError for wrong tools.
+ * @throws HoldfastError `invalid_argument` if the id is empty; `invalid_option`, naming the option, if one is unknown or
+ * invalid; HoldfastError if the tools are invalid.
  * @example
  * import { createSession, execute } from "holdfast";
  * import { scriptedModel } from "@holdfast/testing";
@@ -341,8 +342,8 @@ export function createSession<
 }
 
 /**
- * Executes a user's message, or resumes with the results of the calls the session waits for. Leaving the events does not
- * end the execution; `signal` does.
+ * Executes a user's message, or resumes with the results of the calls that the session waits for. If you stop reading the
+ * events, the execution continues; only `signal` ends it.
  *
  * The events and the result reject with `session_busy`, `pending_tool_calls`, `no_pending_tool_calls` and the other codes
  * of `session.answer()`, `invalid_input`, `model_missing`.

@@ -1,4 +1,4 @@
-// The errors of sessions of `createSession`.
+// The errors of `createSession` sessions.
 import { cutText, HoldfastError } from "@holdfast/upp";
 
 /** The session does not exist, or was deleted. */
@@ -6,12 +6,12 @@ export function sessionNotFound(): HoldfastError {
 	return new HoldfastError("session_not_found", "Session not found");
 }
 
-/** Nothing is served under that name. */
+/** No model is served under that name. */
 export function unknownModel(name: string): HoldfastError {
 	return new HoldfastError("unknown_model", `There is no model ${JSON.stringify(cutText(name, 100))} here.`);
 }
 
-/** No model was given anywhere. */
+/** Neither the session nor the execution has a model. */
 export function modelMissing(): HoldfastError {
 	return new HoldfastError(
 		"model_missing",
@@ -19,7 +19,7 @@ export function modelMissing(): HoldfastError {
 	);
 }
 
-/** Two tools of a session would have one name. */
+/** Two tools of a session have the same name. */
 export function toolNameConflict(name: string): HoldfastError {
 	return new HoldfastError(
 		"tool_name_conflict",

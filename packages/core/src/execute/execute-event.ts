@@ -1,11 +1,11 @@
-// The events of an execution: small, with message boundaries, plain JSON each.
+// The events of an execution: small, delimited by message boundaries, and each plain JSON.
 
 import type { StopReason } from "@holdfast/upp";
 import type { CallPathStep } from "../facts/index.ts";
 import type { KnownTool, KnownTools } from "../tools/index.ts";
 import type { SessionMessage, SessionToolCall } from "./session-message.ts";
 
-/** A tool call whose result comes from outside. */
+/** A tool call that waits for an outside result. */
 export interface PendingSessionCall extends SessionToolCall {
 	/** Set where the call waits to be let run, and not for its result. */
 	readonly approval?: true;
@@ -21,7 +21,7 @@ export interface PendingSessionCall extends SessionToolCall {
 	readonly taskId?: string;
 }
 
-/** A session's state. `idle`: nothing was executed yet. */
+/** The state of a session. `idle`: nothing has been executed yet. */
 export type SessionStatus =
 	| "idle"
 	| "running"
@@ -30,7 +30,7 @@ export type SessionStatus =
 	| "error"
 	| "aborted";
 
-/** A wait of a run for something other than answers to its calls. */
+/** A run waits for something other than answers to its calls. */
 export interface SessionWait {
 	/**
 	 * `model`: the provider of its model is busy or cannot be reached. `strategy`: its strategy waits. `subagent`: a sub-agent
@@ -60,7 +60,7 @@ type ExecutionStart<Tool extends KnownTool> = Tool extends KnownTool
 		}
 	: never;
 
-/** The events of an execution. */
+/** One event of an execution. */
 export type ExecuteEvent<Tools = unknown> =
 	| { readonly type: "session_start"; readonly sessionId: string }
 	/** `messages`: those of this execution. */
@@ -121,7 +121,7 @@ export type ExecuteEvent<Tools = unknown> =
 			readonly message?: SessionMessage;
 	  };
 
-/** The last event of an execution in the log of its session; it is in no history. */
+/** The last event of an execution in its session's log. It is not part of any history. */
 export interface ExecuteComplete {
 	readonly type: "execute_complete";
 	readonly status: Exclude<SessionStatus, "idle" | "running">;

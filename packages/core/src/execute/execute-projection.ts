@@ -1,5 +1,5 @@
-// Execution events as a projection of the one event union. Pure: the same run events give the same
-// events, whether they are emitted live or read from the journal, and each follows the one it comes from.
+// Derives execution events from the one event union. Pure: the same run events produce the same execution events, whether
+// they are emitted live or read from the journal. Each event directly follows the run event that it comes from.
 import type { AssistantMessage, ToolCall, UserMessage } from "@holdfast/upp";
 import type {
 	MessageEvent,
@@ -293,13 +293,13 @@ function argumentsOf(input: unknown): unknown {
 	}
 }
 
-/** An emitted error of a run. */
+/** A run's error, as emitted. */
 export interface ErrorText {
 	readonly code: string;
 	readonly message: string;
 }
 
-/** Converts the error of a run for watchers. Pure. */
+/** Converts a run's error for watchers. Must be pure. */
 export type ShownError = (error: ErrorText) => ErrorText;
 
 function asItIs({ code, message }: ErrorText): ErrorText {

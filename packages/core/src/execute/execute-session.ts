@@ -1,5 +1,6 @@
-// A session of `createSession` on a keyed session: an execution is a turn that starts at once, or answers to the calls of
-// one that waits. Its initial context and its options are stored with its journal, and read from there before each turn.
+// A `createSession` session on top of a keyed session. An execution is a turn that starts at once, or answers to the
+// calls of a waiting run. The initial context and the options are stored with the journal and read from there before each
+// turn.
 import { type AgentSessions, modelIdOf, type TurnOptions } from "../agent/index.ts";
 import type { Caller } from "../caller/index.ts";
 import { afterEntry, type SendInput, sessionExists, type ToolAnswer } from "../facts/index.ts";
@@ -19,7 +20,7 @@ import { SessionView } from "./session-view.ts";
 import type { TurnAgents } from "./turn-agents.ts";
 import type { TurnSetups } from "./turn-setups.ts";
 
-/** Parts shared by the sessions of one host. */
+/** What the sessions of one host share. */
 export interface SharedParts {
 	readonly host: Host;
 	readonly agents: TurnAgents;

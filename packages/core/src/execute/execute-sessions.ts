@@ -1,5 +1,5 @@
-// The sessions of `createSession` over one host: one table of keyed sessions, whose turns are worked on by the agent that each
-// session has at that time (keeps I1: there is no loop here). Of a session nothing is kept here but while it is used.
+// The `createSession` sessions of one host: a table of keyed sessions, each of whose turns is driven by the agent that
+// the session has at that time (keeps I1: there is no loop here). A session is held in memory only while it is used.
 import { checkOptionNames, HoldfastTypeError, optionNames } from "@holdfast/upp";
 import {
 	type AgentFor,
@@ -52,8 +52,8 @@ export interface ExecuteSessionsOptions extends TurnAgentParts {
 }
 
 /**
- * The sessions that `createSession()` and servers are made of: each has a context and options of its own, which are kept
- * with it, and is worked on by an agent that is made of them.
+ * The sessions behind `createSession()` and servers. Each has its own stored context and options, from which the agent of
+ * its turns is built.
  */
 export class ExecuteSessions {
 	/** Makes and keeps the agents of turns. */

@@ -1,4 +1,4 @@
-// The context of a new session, the options of an execution in it, and their resolved form.
+// The context of a new session and the options of an execution, as given and as resolved.
 import type { AgentOptions } from "../agent/index.ts";
 import type { Caller } from "../caller/index.ts";
 import type { Watcher } from "../facts/index.ts";
@@ -16,7 +16,7 @@ export interface SessionContext {
 	readonly tools: readonly StoredTool[];
 }
 
-/** How an execution is asked for. */
+/** What an execution is asked to use. */
 export interface ExecuteSettings {
 	/** Options from this execution on. Default: those that the session has. */
 	readonly options?: ChosenOptions;
@@ -46,7 +46,7 @@ export interface ExecuteSettings {
 	readonly caller?: Caller | undefined;
 }
 
-/** An execution that was accepted: it is durable. */
+/** A durably accepted execution. */
 export interface Execution {
 	readonly run: AgentRun;
 	/** Events after this id are those of the execution. */

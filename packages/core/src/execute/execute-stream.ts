@@ -1,5 +1,5 @@
-// The events of one execution in this process, for one consumer (keeps I7): when unread events reach the limit, the
-// model's stream and the tools wait. Once the result is requested nothing waits: adjacent deltas are joined, and at the
+// The events of one execution in this process, for one consumer (keeps I7). When unread events reach the limit, the
+// model's stream and the tools wait. Once the result is requested, nothing waits: adjacent deltas are joined, and at the
 // limit no more events are buffered, because the consumer finds them in the journal. The last event is emitted when the
 // session shows its effect.
 import { HoldfastError, type StopReason } from "@holdfast/upp";
@@ -14,7 +14,7 @@ import { RestOfEvents } from "./rest-of-events.ts";
 import type { LoggedEvent } from "./session-log.ts";
 import type { SessionMessage } from "./session-message.ts";
 
-/** How an execution went. */
+/** The outcome of an execution. */
 export interface ExecuteResult<Output = unknown> {
 	readonly status: ExecuteComplete["status"];
 	/** Messages of this execution, its input included. */
@@ -31,7 +31,7 @@ export interface ExecuteResult<Output = unknown> {
 	readonly stopReason?: StopReason;
 }
 
-/** Events for one consumer, and the result, which settles whether or not anybody reads them. */
+/** Events for one consumer, and the result, which settles even if the events are not read. */
 export interface ExecuteStream<Output = unknown, Event = ExecuteEvent> extends AsyncIterable<Event> {
 	/** Rejects where the execution was refused: `session_busy`, `pending_tool_calls` and so on. */
 	result(): Promise<ExecuteResult<Output>>;
@@ -45,7 +45,7 @@ const defaultBufferLimit = 1_000;
  */
 const patience = { turns: 100, milliseconds: 1_000 };
 
-/** The source and the receiver of an execution's events. */
+/** Where an execution's events come from and where they go. */
 export interface ExecuteEventsOptions {
 	/** Names the session among all of this process. */
 	readonly processKey?: string;

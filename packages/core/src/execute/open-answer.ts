@@ -1,6 +1,6 @@
-// A model's answer while it is emitted: its blocks one after another, each started, continued and ended, and its tool
-// calls by position. Models number their calls from 0, or together with the blocks of their answer: a call that arrives
-// before an item with a lower number waits for it, because only then is its position known. Parts missing from the stream
+// A model's answer while it is emitted: its blocks in sequence, each started, continued and ended, and its tool calls by
+// position. Models number their calls from 0, or together with the blocks of their answer. A call that arrives before an
+// item with a lower number therefore waits for it, because only then is its position known. Parts missing from the stream
 // are emitted from the complete message at the end.
 import type { AssistantMessage, StreamDelta, StreamEvent } from "@holdfast/upp";
 import { GrowingText } from "../facts/index.ts";

@@ -1,11 +1,11 @@
-// Calls that wait for outside answers, in the form of executions. Pure.
+// Converts calls that wait for outside answers to the form that executions use. Pure.
 import type { PendingToolCall, RunEvent } from "../facts/index.ts";
 import type { PendingSessionCall } from "./execute-event.ts";
 import { sessionCall } from "./session-message.ts";
 
 type WaitingCall = Extract<RunEvent, { type: "waiting" }>["calls"][number];
 
-/** The calls that a run waits for. */
+/** Returns the calls that a run waits for. */
 export function pendingCallsOf(runId: string, calls: readonly WaitingCall[]): readonly PendingSessionCall[] {
 	return calls.map(({ call, awaits, deadline, mayEdit, path }) => {
 		const approval = awaits === "approval" ? { approval: true as const, runId } : {};
@@ -19,7 +19,7 @@ export function pendingCallsOf(runId: string, calls: readonly WaitingCall[]): re
 	});
 }
 
-/** A call that a task in the background waits for; none where it is another. */
+/** Returns the call that a background task waits for; none if the call is not a background task's. */
 export function backgroundCall(pending: PendingToolCall): readonly PendingSessionCall[] {
 	const { taskId, toolCallId: id, toolName: name, arguments: input, awaits, runId, ...more } = pending;
 	if (taskId === undefined) return [];

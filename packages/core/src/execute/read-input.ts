@@ -1,5 +1,5 @@
-// The arguments of an execution, validated on entry: a user's message or answers to tool calls, and options (keeps I9: a
-// refusal names its field).
+// Validates the arguments of an execution on entry: a user's message or answers to tool calls, and options (keeps I9: an
+// error names the invalid field).
 import { cutText, HoldfastError } from "@holdfast/upp";
 import type { InputPart, SendInput, ToolAnswer } from "../facts/index.ts";
 import { plainDetails, plainJson } from "../tools/index.ts";
@@ -11,7 +11,7 @@ export type ExecuteInput =
 	| { readonly kind: "message"; readonly input: SendInput }
 	| { readonly kind: "answers"; readonly answers: readonly ToolAnswer[] };
 
-/** Options that the caller of an execution may choose. */
+/** Options that the caller of an execution may set. */
 export interface ChosenOptions {
 	/** Name of a model. */
 	readonly model?: string;
@@ -19,7 +19,7 @@ export interface ChosenOptions {
 	readonly maxTokens?: number;
 }
 
-/** A tool result or an approval as `execute` takes it. */
+/** A tool result or an approval, in the form that `execute` accepts. */
 export type ToolAnswerMessage =
 	| {
 			readonly role: "tool";
@@ -41,7 +41,10 @@ export type ToolAnswerMessage =
 			readonly input?: Readonly<Record<string, unknown>>;
 	  };
 
-/** A user's message as `execute` takes it. Images and files are bytes, base64 text or URLs; nothing is fetched. */
+/**
+ * A user's message, in the form that `execute` accepts. Images and files are bytes, base64 text or URLs; nothing is
+ * fetched.
+ */
 export interface UserInputMessage extends Omit<UserSessionMessage, "content"> {
 	readonly content: string | readonly InputPart[];
 }
@@ -49,7 +52,7 @@ export interface UserInputMessage extends Omit<UserSessionMessage, "content"> {
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Reads the input of an execution.
+ * Validates the input of an execution.
  * @throws HoldfastError `invalid_input` naming the field.
  */
 export function readInput(given: unknown): ExecuteInput {
@@ -66,8 +69,8 @@ export function readInput(given: unknown): ExecuteInput {
 const knownOptions: ReadonlySet<string> = new Set(["model", "temperature", "maxTokens"]);
 
 /**
- * Reads options.
- * @throws HoldfastError `invalid_input` naming the field, `forbidden_option` for what only the server may choose.
+ * Validates the options of an execution.
+ * @throws HoldfastError `invalid_input` naming the field, `forbidden_option` for options that only the server may set.
  */
 export function readOptions(given: unknown): ChosenOptions {
 	if (given === undefined || given === null) return {};

@@ -1,5 +1,6 @@
-// The events of an execution that were not kept, as the journal has them: for a consumer who comes late, or reads slower than
-// the execution runs after its result was asked for. The last one is given when the session shows what it says.
+// Reads from the journal the events of an execution that were not buffered: for a consumer that comes late, or that reads
+// more slowly than the execution runs after its result was requested. The last event is returned once the session shows
+// its effect.
 import type { ExecuteEvent } from "./execute-event.ts";
 import type { LoggedEvent } from "./session-log.ts";
 

@@ -1,4 +1,4 @@
-// The initial history of a session: the first entry of its journal, and its original form.
+// The initial history of a session: the first entry of its journal, plus its original form.
 import {
 	type AssistantContent,
 	AssistantMessage,
@@ -17,9 +17,9 @@ import type { AssistantPart, SessionMessage, UserPart } from "./session-message.
 import { setupValues } from "./session-setup.ts";
 
 /**
- * Makes a session begin with a history: it becomes the first entry of its journal.
+ * Stores the initial history of a session as the first entry of its journal.
  *
- * Rejects with `session_exists` when something was said in the session of that key, `invalid_input`.
+ * Rejects with `session_exists` if the session of that key already has entries, or with `invalid_input`.
  */
 export async function seed(
 	host: Host,
@@ -42,7 +42,7 @@ export async function seed(
 	await acquired.lease.release();
 }
 
-/** The initial history of a session in its original form. */
+/** Returns the initial history of a session in its original form. */
 export async function seeded(host: Host, storeKey: string): Promise<readonly unknown[] | undefined> {
 	return (await setupValues(host, storeKey).get("history")) as readonly unknown[] | undefined;
 }

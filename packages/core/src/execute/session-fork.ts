@@ -1,8 +1,8 @@
-// The options and the origin of a session's fork, and the agent of a session's turns.
+// The options and the origin of a session's fork, and information about the agent of a session's turns.
 import type { Caller } from "../caller/index.ts";
 import type { ChosenOptions } from "./read-input.ts";
 
-/** How a session is forked. */
+/** Options of a fork. */
 export interface ForkSettings {
 	/** Up to where: the end of the run of this id, or the entry with this seq; 0 copies no entry. Default: the end of the last run. */
 	readonly at?: string | number | undefined;
@@ -14,7 +14,7 @@ export interface ForkSettings {
 	readonly caller?: Caller | undefined;
 }
 
-/** Where a fork comes from, or what was forked. */
+/** Where a fork comes from, or what a session was forked from. */
 export interface SessionOrigin {
 	/** The other session. */
 	readonly key: string;
@@ -22,7 +22,7 @@ export interface SessionOrigin {
 	readonly seq: number;
 }
 
-/** The agent of a session's turns, apart from additions by plugins and sub-agents. */
+/** The agent of a session's turns, without what plugins and sub-agents add. */
 export interface SessionAgentInfo {
 	readonly model: string | undefined;
 	readonly system: string | undefined;

@@ -1,5 +1,6 @@
-// The execution events of a session, each with an id, from any position: a projection of the session's own
-// events. They are made from what is committed, so they are the same for everyone, at any time, in any process (keeps I3).
+// The execution events of a session, each with an id, readable from any position: a projection of the session's own
+// events. They derive from committed entries, so they are the same for every reader, at any time, in any process (keeps
+// I3).
 
 import { eventId, isAfter } from "../facts/index.ts";
 import { type FollowedJournal, type FollowOptions, followPages, placeAfter } from "../following/index.ts";
@@ -12,7 +13,7 @@ export interface LoggedEvent {
 	readonly event: ExecuteEvent | ExecuteComplete;
 }
 
-/** How a log is followed. */
+/** Options for following a log. */
 export interface FollowLogOptions extends FollowOptions {
 	/** Converts an error of a run. Default: unchanged. */
 	readonly shown?: ShownError | undefined;
@@ -24,9 +25,9 @@ export interface FollowLogOptions extends FollowOptions {
 const batchSize = 256;
 
 /**
- * Reads a log. Batches are bounded; an empty one says, once, that all that is there was given and what comes is live.
+ * Follows a log. Batches are bounded. One empty batch marks the point after which all events are live.
  *
- * @throws HoldfastError `invalid_event_id`; `events_expired` when what follows the id is no longer kept.
+ * @throws HoldfastError `invalid_event_id`; `events_expired` if the events after the id are no longer stored.
  */
 export async function* followLog(
 	journal: FollowedJournal,

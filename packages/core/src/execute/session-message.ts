@@ -1,4 +1,5 @@
-// The messages of `createSession`: plain JSON, one tool result a message, errors and aborts among them.
+// The messages of `createSession`: plain JSON, with one message for each tool result, and with errors and aborts as
+// messages.
 import type {
 	AssistantContent,
 	AssistantMessage,
@@ -12,7 +13,7 @@ import { type PlacedProviderPart, type ProviderPart, providerParts } from "@hold
 import type { MessageEvent } from "../facts/index.ts";
 import { plainJson } from "../tools/index.ts";
 
-/** A part of what a user said. */
+/** A part of a user's message. */
 export type UserPart =
 	| { readonly type: "text"; readonly text: string }
 	/** Base64 text or a URL. */
@@ -26,7 +27,7 @@ export interface SessionToolCall {
 	readonly arguments: Readonly<Record<string, unknown>>;
 }
 
-/** A part of what a model answered. */
+/** A part of a model's answer. */
 export type AssistantPart =
 	| { readonly type: "text"; readonly text: string }
 	| { readonly type: "thinking"; readonly thinking: string }
@@ -45,7 +46,7 @@ export type AssistantPart =
 	/** A file that the model made, in base64, or its URL. */
 	| { readonly type: "file"; readonly data: string; readonly mediaType: string };
 
-/** A page or a document that the model names as its source. */
+/** A page or document that the model cites as a source. */
 export interface SourcePart {
 	readonly type: "source";
 	readonly id: string;
@@ -57,7 +58,7 @@ export interface SourcePart {
 	readonly filename?: string;
 }
 
-/** Tokens of one model call, and its price. */
+/** Token usage and price of one model call. */
 export interface MessageUsage {
 	readonly inputTokens: number;
 	readonly outputTokens: number;
@@ -95,7 +96,7 @@ export interface ToolSessionMessage {
 	readonly timestamp: number;
 }
 
-/** A model failed, or its answer was refused. Never sent to a model. */
+/** Records that a model failed or its answer was refused. Never sent to a model. */
 export interface ErrorMessage {
 	readonly role: "error";
 	readonly error: string;
@@ -105,7 +106,7 @@ export interface ErrorMessage {
 	readonly timestamp: number;
 }
 
-/** A run was stopped. Never sent to a model. */
+/** Records that a run was stopped. Never sent to a model. */
 export interface AbortedMessage {
 	readonly role: "aborted";
 	readonly partial?: AssistantSessionMessage;
@@ -120,17 +121,17 @@ export type SessionMessage =
 	| ErrorMessage
 	| AbortedMessage;
 
-/** The output of a tool as text. */
+/** Returns the output of a tool as text. */
 export function outputText(result: unknown): string {
 	return typeof result === "string" ? result : (JSON.stringify(result) ?? "");
 }
 
-/** A call of an assistant message. */
+/** Converts a call of an assistant message. */
 export function sessionCall({ toolCallId: id, toolName: name, arguments: given }: ToolCall): SessionToolCall {
 	return { id, name, arguments: plainJson(given) as Record<string, unknown> };
 }
 
-/** A user's message. */
+/** Converts a user's message. */
 export function userMessage(message: UserMessage): UserSessionMessage {
 	const [first] = message.content;
 	const content =
@@ -140,7 +141,7 @@ export function userMessage(message: UserMessage): UserSessionMessage {
 
 const noUsage: MessageUsage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 
-/** A model's answer, whole or cut off. */
+/** Converts a model's answer, complete or cut off. */
 export function assistantMessage(
 	message: AssistantMessage,
 	about: Partial<Pick<MessageEvent, "usage" | "cost" | "modelId" | "stopReason">> = {},
@@ -160,7 +161,7 @@ export function assistantMessage(
 	};
 }
 
-/** A history in messages of `createSession`, where nothing but the history is known. */
+/** Converts a history to messages of `createSession` if nothing but the history is known. */
 export function sessionMessages(messages: readonly Message[]): SessionMessage[] {
 	const names = new Map<string, string>();
 	return messages.flatMap((message): SessionMessage[] => {

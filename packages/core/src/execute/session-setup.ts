@@ -1,8 +1,8 @@
-// The arguments of `createSession`, and its options, stored with its journal. Tools are stored as the model sees them;
-// functions are bound again by name.
+// The arguments and options of `createSession`, stored with the session's journal. Tools are stored as the model sees
+// them; functions are bound again by name.
 import type { FirstValue, Host, SessionValues } from "../host/index.ts";
 
-/** A stored tool. */
+/** A tool in stored form. */
 export interface StoredTool {
 	readonly name: string;
 	readonly label?: string;
@@ -29,22 +29,22 @@ export interface SessionSetup {
 /** Sessions that were made by earlier versions have theirs under this name, too. */
 const owner = "holdfast.serving";
 
-/** The values of one session under which they are kept. */
+/** Returns the access to one session's stored setup. */
 export function setupValues({ values }: Host, storeKey: string): SessionValues {
 	return values.values(storeKey, owner);
 }
 
-/** The initial context of a session, as a value that is committed with its first entries. */
+/** Returns the initial context of a session as a value to commit with its first entries. */
 export function firstSetup(setup: SessionSetup): readonly FirstValue[] {
 	return [{ owner, name: "session", value: setup }];
 }
 
-/** Deletes them with their session, where the store does not do so by itself. */
+/** Deletes a session's setup along with the session, if the store does not do so itself. */
 export async function deleteSetup({ values }: Host, storeKey: string): Promise<void> {
 	if (values.goWithSession !== true) await values.deleteSession(storeKey);
 }
 
-/** The stored setup of a session; undefined if it does not exist. */
+/** Reads the stored setup of a session; undefined if the session does not exist. */
 export async function readSetup(host: Host, storeKey: string): Promise<SessionSetup | undefined> {
 	return (await setupValues(host, storeKey).get("session")) as SessionSetup | undefined;
 }

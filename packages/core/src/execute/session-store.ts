@@ -1,4 +1,4 @@
-// Sessions of `createSession` that share one set of options, by id: what a program needs that serves them itself.
+// `createSession` sessions that share one set of options, by id: for programs that serve sessions themselves.
 import { HoldfastError, HoldfastTypeError } from "@holdfast/upp";
 import type { AgentOptions } from "../agent/index.ts";
 import { memoryHost } from "../host/index.ts";
@@ -8,13 +8,13 @@ import { type AgentContext, type AgentSession, createSession, type PromptOptions
 import type { ExecuteEvent } from "./execute-event.ts";
 import type { SessionMessage } from "./session-message.ts";
 
-/** Options of a `SessionStore`: what all of its sessions have, unless `create` gets something else. */
+/** Options of a `SessionStore`. They apply to all of its sessions unless `create` overrides them. */
 export interface SessionStoreOptions extends PromptOptions {
 	/** The models that `create` accepts by name. Default: none; a name is refused with `unknown_model`. */
 	readonly models?: Readonly<Record<string, NonNullable<AgentOptions["model"]>>>;
 }
 
-/** Options of one session of a store: as for `createSession`, but the model may be a name in `models`. */
+/** Options of one session of a store: those of `createSession`, except that the model may also be a name in `models`. */
 export interface StoredSessionOptions<Schema extends OutputSchema = OutputSchema>
 	extends Omit<PromptOptions<Schema>, "model" | "host"> {
 	/** A model, or its name in the store's `models`. Default: the store's. */
@@ -22,8 +22,8 @@ export interface StoredSessionOptions<Schema extends OutputSchema = OutputSchema
 }
 
 /**
- * Keeps sessions by their ids, with the model and the other options given once. It holds each session until `delete`. Sessions
- * outlive the process where `host` stores them: `create` restores them.
+ * Keeps sessions by id, with one model and one set of options. It holds each session in memory until you call `delete`.
+ * If `host` stores them, sessions outlive the process, and `create` restores them.
  *
  * @example
  * import { execute } from "holdfast";

@@ -1,11 +1,11 @@
-// The tools of a session: in stored form, and in the form of its agent. A function is bound again by its tool's name, and
-// a tool that had one never becomes a remote one.
+// The tools of a session, in stored form and in the form that its agent uses. A function is bound again by its tool's
+// name, and a tool that once had a function never becomes a remote tool.
 import { HoldfastError } from "@holdfast/upp";
 import type { AgentOptions } from "../agent/index.ts";
 import { type AnyTool, type EngineTool, normaliseTools, validatingSchema } from "../tools/index.ts";
 import type { StoredTool } from "./session-setup.ts";
 
-/** The tools of a session: the given ones, and the stored ones. */
+/** Returns the tools of a session: the given ones and the stored ones. */
 export function boundTools(
 	stored: readonly StoredTool[],
 	given: AgentOptions["tools"],
@@ -40,7 +40,7 @@ function missing(name: string): never {
 	);
 }
 
-/** A tool in the form stored with a session. */
+/** Converts a tool to the form stored with a session. */
 export function storedTool(tool: EngineTool): StoredTool {
 	const { name, label, description, parameters, kind, timeoutMs, source } = tool;
 	return {

@@ -1,5 +1,5 @@
-// A session as its executions show it, folded from its journal: messages, cost, status (keeps I2). Looking again
-// costs what is new.
+// A session as its executions show it, folded from its journal: messages, cost and status (keeps I2). Reading again only
+// processes new entries.
 
 import {
 	afterEntry,
@@ -16,7 +16,7 @@ import type { PendingSessionCall, SessionStatus, SessionWait } from "./execute-e
 import { ExecuteProjection, type ShownError } from "./execute-projection.ts";
 import { type SessionMessage, sessionMessages } from "./session-message.ts";
 
-/** A session as its clients see it, read from its journal. */
+/** A session as clients see it, read from its journal. */
 export class SessionView {
 	readonly #journal: Journal;
 	readonly #storeKey: string;

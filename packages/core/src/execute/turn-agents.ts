@@ -1,5 +1,5 @@
-// The agents of turns: made of what all sessions have and what each keeps of its own. Sessions
-// that keep the same have the same one.
+// The agents of turns: built from what all sessions share and what each session stores. Sessions with equal setups share
+// one agent.
 import { type AgentOptions, checkModel, modelIdOf, type TurnOptions } from "../agent/index.ts";
 import { type EngineTool, normaliseTools } from "../tools/index.ts";
 import { modelMissing, toolNameConflict, unknownModel } from "./execute-errors.ts";
@@ -7,7 +7,7 @@ import { Recent } from "./recent.ts";
 import type { SessionSetup, StoredTool } from "./session-setup.ts";
 import { boundTools } from "./session-tools.ts";
 
-/** The parts of the agents of turns. */
+/** What the agents of turns are built from. */
 export interface TurnAgentParts {
 	/** The common options of all sessions' agents: model, system prompt, tools, prices and so on. */
 	readonly agent: AgentOptions;
@@ -22,7 +22,7 @@ export interface TurnAgentParts {
 	readonly checkedSchema?: (tool: Pick<StoredTool, "name" | "parameters">) => StoredTool["parameters"];
 }
 
-/** The agent of a session apart from its stored setup. */
+/** The parts of a session's agent that are not in its stored setup. */
 export interface GivenAgent {
 	/** A model that was given by itself, and not by its name. */
 	readonly model?: AgentOptions["model"];

@@ -1,4 +1,4 @@
-// The setups of turns that are about to start: they were just read, and are not read again.
+// Setups of turns that are about to start. They were just read, and are kept so that they are not read twice.
 import type { AgentOptions } from "../agent/index.ts";
 import type { SessionSetup } from "./session-setup.ts";
 

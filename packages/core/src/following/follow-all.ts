@@ -1,5 +1,5 @@
-// The events of all sessions of a store, as they are committed: each session's in order, with the ids of its own stream.
-// It holds a reader for a bounded number of active sessions, and a position for the others (keeps I7).
+// The events of all sessions of a store as they are committed: each session's events in order, with the ids of its own
+// stream. Holds a reader for a bounded number of active sessions, and only a position for the others (keeps I7).
 import { checkOptionNames, optionNames } from "@holdfast/upp";
 import { type EventPlace, eventId, isAfter, isExpired, isUnreadable, JournalReader } from "../facts/index.ts";
 import {
@@ -23,7 +23,7 @@ const followAllNames = optionNames<FollowAllOptions>({
 	signal: true,
 });
 
-/** An event of a session of a store. */
+/** An event of one session of a store. */
 export interface StoreEvent extends FollowedEvent {
 	/** The key of the session, as `journal.list()` returns it. */
 	readonly key: string;
@@ -33,7 +33,7 @@ export interface StoreEvent extends FollowedEvent {
 	readonly position: number;
 }
 
-/** How a store is followed. */
+/** Options for following a store. */
 export interface FollowAllOptions {
 	/**
 	 * The position of the last known event. `now`: only future events. Default 0: all existing sessions, from their first
@@ -65,11 +65,11 @@ const readersAtOnce = 256;
 const rememberedSessions = 100_000;
 
 /**
- * Follows all sessions of a store, regardless of the workers that own them, until you stop iterating or the signal fires.
- * A deleted session has no further events. Text of the model arrives with the entry after it.
+ * Follows all sessions of a store, whichever workers own them, until you stop iterating or the signal fires. A deleted
+ * session has no further events. The model's text arrives with the entry after it.
  *
- * With `known` no event is missed or repeated after a restart. Without it, a running run is delivered from its start
- * again, and only the last run of sessions that changed in the meantime.
+ * With `known`, no event is missed or repeated after a restart. Without it, a run in progress is delivered from its start
+ * again, and of sessions that changed in between, only the last run.
  *
  * Rejects with `changes_expired` for a position that the store no longer remembers, and with the errors of reading a
  * session.

@@ -1,5 +1,5 @@
-// The committed entries of a session, page by page and then live: the loop that all followers share. It holds only a
-// position, so a reader that returns with an id misses nothing (keeps I3, I7).
+// The committed entries of a session, first page by page and then live: the loop that all followers share. It holds only
+// a position, so a reader that returns with an id misses nothing (keeps I3, I7).
 import {
 	beginning,
 	type Committed,
@@ -16,7 +16,7 @@ export interface FollowedJournal extends JournalSource {
 	watch(key: string, changed: (commits?: readonly Committed[]) => void): () => void;
 }
 
-/** The start and the end of following. */
+/** Where following starts and when it ends. */
 export interface PagesOptions {
 	/** The id of the last event that is known. Default: the session is read from its first event. */
 	readonly after?: string | undefined;
@@ -26,7 +26,7 @@ export interface PagesOptions {
 	readonly signal?: AbortSignal | undefined;
 }
 
-/** Events that were committed. */
+/** A page of committed events. */
 export interface EventPage {
 	/** The entries and chunks that were read, each with its events. */
 	readonly items: readonly JournalItem[];
@@ -45,7 +45,7 @@ const pageSize = 100;
 /** The maximum size, in characters, of buffered commits for a follower; beyond it, all are read again. */
 const keptCharacters = 65_536;
 
-/** The place after which events are asked for. */
+/** Returns the position after which a reader requests events. */
 export function placeAfter(id: string | undefined): EventPlace {
 	return id === undefined ? beginning : readEventId(id);
 }

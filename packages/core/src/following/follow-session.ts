@@ -15,7 +15,7 @@ export interface FollowedEvent<Event = RunEvent> {
 	readonly event: Event;
 }
 
-/** How a session is followed. */
+/** Options for following a session. */
 export interface FollowOptions {
 	/** Only events after this id. Default: all that are kept. */
 	readonly after?: string | undefined;
@@ -29,12 +29,12 @@ export interface FollowOptions {
 }
 
 /**
- * Follows a session of a store, regardless of the worker that owns it: its events from any position on, including the
- * boundaries of turns and steps. The model's text arrives in pieces if its agent has `keepDeltasMs`, else as complete
- * messages. Runs never wait for followers. It ends as `until` defines, and when the session is deleted.
+ * Follows a session of a store, whichever worker owns it: its events from any position on, including the boundaries of
+ * turns and steps. The model's text arrives in pieces if its agent has `keepDeltasMs`, otherwise as complete messages.
+ * Runs never wait for followers. Following ends as `until` defines, and when the session is deleted.
  *
- * Rejects with `invalid_event_id` for an id that no event of the session has, `events_expired` if the events after the id
- * are no longer stored: then follow from the beginning.
+ * Rejects with `invalid_event_id` for an id that no event of the session has, and with `events_expired` if the events
+ * after the id are no longer stored; then follow from the beginning.
  *
  * @param key The key as `journal.list()` returns it; `session.follow()` does the same for a session handle.
  * @example
@@ -60,7 +60,7 @@ export function followSession(
 	return followStoreKey(host.journal, key, readStoreKey(key).key, options);
 }
 
-/** Follows the session under a store key. `sessionKey` is the key that its events name. */
+/** Follows the session under a store key. `sessionKey` is the key that its events contain. */
 export function followStoreKey(
 	journal: FollowedJournal,
 	storeKey: string,

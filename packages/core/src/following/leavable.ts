@@ -1,6 +1,7 @@
-// A generator can only be ended at a `yield`. One that waits indefinitely is ended through a signal.
+// Makes waiting generators endable: a generator can only be ended at a `yield`, so one that waits indefinitely is ended
+// through a signal.
 
-/** An iterator over a generator's values; ending it also ends a waiting generator. */
+/** Returns an iterator over a generator's values. Ending it also ends a generator that is waiting. */
 export function leavable<T>(
 	given: AbortSignal | undefined,
 	make: (signal: AbortSignal) => AsyncGenerator<T, void, void>,

@@ -29,7 +29,7 @@ import { SessionEvents } from "./session-events.ts";
 import type { TurnFrame } from "./turn-frame.ts";
 import type { UnreadRuns } from "./unread-runs.ts";
 
-/** How a run ended, as seen from this process. */
+/** The outcome of a run, as seen from this process. */
 export interface RunResult<Output = unknown> {
 	readonly runId: string;
 	/** `suspended`: left open, to be resumed here or elsewhere. `waiting`: for answers to its `pending` tool calls. */
@@ -62,9 +62,9 @@ export interface RunResult<Output = unknown> {
 }
 
 /**
- * A turn that was accepted. It waits at each boundary for the consumer of `events()`; `watch()` and `result()` let it
- * continue by itself. Leaving the events detaches and never stops the run. One that nobody asks anything for a second
- * continues by itself, too, until `events()` is called; see the option `unread`.
+ * An accepted turn. It waits at each boundary for the consumer of `events()`; `watch()` and `result()` let it continue by
+ * itself. If you stop reading the events, you detach from the run but never stop it. A run on which no method is called
+ * for a second also continues by itself, until `events()` is called; see the option `unread`.
  */
 export class AgentRun<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	readonly runId: string;

@@ -1,4 +1,5 @@
-// Answers for a run of another worker: they go into its inbox, and are checked once more there (keeps I4).
+// Answers for a run that another worker drives. They go into the session's inbox, and that worker checks them again
+// (keeps I4).
 import { HoldfastError } from "@holdfast/upp";
 import {
 	answerFacts,
@@ -18,8 +19,8 @@ import type { SessionQueue } from "./session-queue.ts";
 import { answersInput, callSettled, isSameAnswer, newAnswers, readAnswers } from "./waiting-answers.ts";
 
 /**
- * Puts the answers into the inbox, where another worker works on the run. Gives the run; the answers that are not in the inbox
- * yet, where nobody works on it.
+ * Puts the answers into the inbox if another worker drives the run, and returns the run. Otherwise returns the answers
+ * that are not in the inbox yet.
  */
 export async function answerElsewhere(
 	actor: SessionActor,

@@ -1,11 +1,11 @@
-// The time limit for outside answers to the calls of a waiting run.
+// The time limit for outside answers to a waiting run's calls.
 import type { Clock } from "../host/index.ts";
 import type { Later } from "./later.ts";
 
 /** Milliseconds a timer can wait at most. */
 const longestTimer = 2 ** 31 - 1;
 
-/** The parts of a deadline's watch. */
+/** What watching a deadline needs. */
 export interface DeadlineWatch {
 	readonly later: Later;
 	readonly clock: Pick<Clock, "now">;
@@ -16,7 +16,7 @@ export interface DeadlineWatch {
 	isUsable(): boolean;
 }
 
-/** Has `expire` called when the first of the calls that wait is out of time; never where there is no `deadline`. */
+/** Calls `expire` when the first of the waiting calls times out; never if `deadline` is undefined. */
 export function watchDeadline(
 	deadline: number | undefined,
 	{ later, clock, purpose, expire, isUsable }: DeadlineWatch,

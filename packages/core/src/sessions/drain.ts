@@ -1,7 +1,7 @@
-// Reading a run to its end, for callers who want nothing but how it went.
+// Reads a run to its end, for callers who only need its outcome.
 import type { AgentRun } from "./agent-run.ts";
 
-/** How a drained run went. */
+/** The outcome of a drained run. */
 export interface Drained {
 	/** `error` also where the session was killed or the run was left open. */
 	readonly outcome: "completed" | "aborted" | "error";
@@ -10,10 +10,9 @@ export interface Drained {
 }
 
 /**
- * Consumes the events of a run to their end, so that the turns after it proceed. Failures are an outcome, not a
- * rejection.
+ * Consumes a run's events to the end, so that later turns can proceed. A failed run resolves with its outcome.
  *
- * Rejects with `events_already_consumed` when the run has a consumer.
+ * Rejects with `events_already_consumed` if the run already has a consumer.
  */
 export async function drain(run: AgentRun): Promise<Drained> {
 	const events = run.events();

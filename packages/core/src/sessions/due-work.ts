@@ -1,5 +1,5 @@
-// The work loop of one worker: due work starts when it becomes due, as far as there is capacity, and failed work is
-// retried less and less often (keeps I7).
+// The work loop of one worker: work starts when it is due and capacity allows, and failed work is retried at growing
+// intervals (keeps I7).
 import type { AgentRun, RunResult } from "./agent-run.ts";
 import { orphans } from "./store-keys.ts";
 import type { Supervised, WorkHooks, WorkOptions, WorkProblem } from "./supervised.ts";
@@ -368,7 +368,7 @@ function sessionPiece(storeKey: string): string {
 	return `session ${storeKey}`;
 }
 
-/** A failure, and its session. */
+/** Describes a failure and names its session. */
 export function problemOf(error: unknown, sessionKey: string | undefined): WorkProblem {
 	return sessionKey === undefined ? { error } : { error, sessionKey };
 }

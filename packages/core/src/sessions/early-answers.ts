@@ -1,6 +1,6 @@
-// Answers to calls of a running run, while other calls of the same round still run. The process that drives the run
-// passes them to the round at once. Any other puts them into the inbox, where the run finds them when its round has
-// ended, or the process that resumes it after a crash (keeps I3, I4).
+// Answers to calls of a running run while other calls of the same round still run. The process that drives the run passes
+// them to the round at once. Any other process puts them into the inbox. The run reads the inbox when its round ends, or
+// the process that resumes the run after a crash does (keeps I3, I4).
 import { HoldfastError } from "@holdfast/upp";
 import { CommitFailed, commit, type OutsideAnswers, type Run, withinCall } from "../engine/index.ts";
 import {
@@ -21,7 +21,7 @@ import { continuesElsewhere } from "./session-errors.ts";
 import type { SessionAgent } from "./turn-agent.ts";
 import { readAnswers } from "./waiting-answers.ts";
 
-/** The answers that come for the runs of one session. */
+/** Answers that arrive for the runs of one session. */
 export class EarlyAnswers implements OutsideAnswers {
 	readonly #agent: SessionAgent;
 	readonly #storeKey: string;
@@ -106,7 +106,10 @@ export class EarlyAnswers implements OutsideAnswers {
 	}
 }
 
-/** Answers for the run itself and for its sub-agents, and the calls of the run whose sub-agents they are. */
+/**
+ * Separates the answers for the run itself from those for its sub-agents, and returns the run's calls that those
+ * sub-agents belong to.
+ */
 export function splitAnswers(
 	run: RunState | undefined,
 	answers: readonly ToolAnswer[],
@@ -123,7 +126,7 @@ export function splitAnswers(
 	return { own: answers.filter(({ toolCallId }) => !theirs.has(toolCallId)), nested, moved };
 }
 
-/** The state as if the calls of sub-agents were the run's own: answers to both are looked at as a whole. */
+/** Returns the state as if the calls of sub-agents were the run's own, so that answers to both are checked together. */
 export function withNestedCalls(state: SessionState): SessionState {
 	const { run } = state;
 	if (run === undefined) return state;
@@ -138,7 +141,10 @@ export function withNestedCalls(state: SessionState): SessionState {
 	};
 }
 
-/** Whether the round has taken what came; not where another worker has taken the run over. Rejects as the store does. */
+/**
+ * Returns whether the round accepted the answers; false if another worker has taken over the run. Rejects with the errors
+ * of the store.
+ */
 export async function taking(take: () => Promise<boolean>): Promise<boolean> {
 	try {
 		return await take();
@@ -149,12 +155,12 @@ export async function taking(take: () => Promise<boolean>): Promise<boolean> {
 	}
 }
 
-/** Whether another process has the session now, or its run has ended. */
+/** Whether the error means that another process has the session now, or that the run has ended. */
 export function isLost(error: unknown): boolean {
 	return (error as { code?: unknown } | undefined)?.code === "lease_lost";
 }
 
-/** The handle of a run that has its answers, and that this process does not work on. */
+/** Returns the handle of a run that has its answers and is driven by another process. */
 export function answeredElsewhere(actor: SessionActor, runId: string): AgentRun {
 	const run = actor.handle(runId);
 	run.abandon("lease_lost", continuesElsewhere(actor.sessionKey), actor.lease.state.agent);

@@ -1,5 +1,5 @@
-// Retention inside a session: the settled past becomes one entry, and its old bodies are deleted (keeps I2, I4). Later
-// entries keep their positions, so a seq never changes its meaning.
+// Retention within a session: settled history becomes one entry, and its old bodies are deleted (keeps I2, I4). Later
+// entries keep their positions, so the meaning of a seq never changes.
 
 import { checkOptionNames, HoldfastError, optionNames } from "@holdfast/upp";
 import {
@@ -31,16 +31,16 @@ export interface FoldedHistory {
 }
 
 /**
- * Folds the old runs of a session into one entry that holds the conversation: state and messages are unchanged; data that
- * only watchers and audits read is dropped (start times of calls, decisions, durations, `details` of tools). It takes
- * effect in one transaction, fenced like any append. Undefined if there is nothing to fold; sessions of sub-agents are
- * not folded, because their parents read how they ended.
+ * Folds the old runs of a session into one entry that contains the conversation. State and messages are unchanged; data
+ * that only watchers and audits read is dropped (start times of calls, decisions, durations, `details` of tools). It
+ * takes effect in one transaction, fenced like any append. Returns undefined if there is nothing to fold. Sessions of
+ * sub-agents are not folded, because their parents read how they ended.
  *
- * @param key The key as `journal.list()` returns it; for a session of an agent without a namespace this is the session's
+ * @param key The key as `journal.list()` returns it; for a session of an agent without a namespace, this is the session's
  * key.
  * @throws HoldfastError `invalid_option` if `before` is not a time, `history_unsettled` while a run is open,
- * `session_held`, `fold_unsupported`, `lease_lost` if the session was appended to in the meantime (nothing was changed
- * then), and the errors of reading and appending.
+ * `session_held`, `fold_unsupported`, `lease_lost` if another worker appended to the session in the meantime (nothing was
+ * changed then), and the errors of reading and appending.
  * @example
  * import { foldHistory } from "holdfast/host";
  * import { sqliteHost } from "holdfast/sqlite";

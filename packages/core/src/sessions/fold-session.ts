@@ -20,7 +20,7 @@ export interface KnownSession {
 	readonly epoch?: number | undefined;
 }
 
-/** The state after reading everything appended so far. `agent` determines how results are cut for the model. */
+/** Returns the state after reading everything appended since. `agent` determines how results are cut for the model. */
 export async function readOn(
 	journal: Journal,
 	storeKey: string,
@@ -47,7 +47,7 @@ async function heldIncarnation(
 	return head?.epoch === epoch ? head.incarnation : undefined;
 }
 
-/** The stored partial text of an answer that never finished; empty if it was not text. */
+/** Returns the stored partial text of an answer that never finished; empty if it was not text. */
 export async function cutOff(
 	journal: Journal,
 	storeKey: string,

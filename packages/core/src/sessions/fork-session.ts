@@ -1,5 +1,5 @@
-// Forks: a session that starts with a copy of another's settled entries, under a key of its own. The copied runs have
-// ended; later runs have new ids, and with them idempotency keys that no other session ever uses (keeps I3).
+// Forks: a session that starts with a copy of another's settled entries, under its own key. The copied runs have ended.
+// Later runs have new ids, and therefore idempotency keys that no other session ever uses (keeps I3).
 import { HoldfastError } from "@holdfast/upp";
 import { entriesBack, forkUnsettled, nothingToFork } from "../facts/index.ts";
 import type { Journal } from "../host/index.ts";
@@ -10,7 +10,7 @@ export interface ForkOptions {
 	readonly at?: string | number;
 }
 
-/** The seq of the entry up to which a session is copied: no run may be open there. */
+/** Returns the seq of the entry up to which a session is copied. No run may be open there. */
 export async function forkPoint(journal: Journal, from: string, { at }: ForkOptions): Promise<number> {
 	if (typeof at === "number") return at;
 	const seq = await (at === undefined ? lastEnd(journal, from) : endOf(journal, from, at));

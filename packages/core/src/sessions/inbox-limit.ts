@@ -1,9 +1,9 @@
-// How many inputs may wait for one session (keeps I7). It holds for every store: the store is asked now and then, and each process
-// counts in between, so that several together exceed the limit by a few inputs each.
+// Limits how many inputs may wait for one session (keeps I7). The limit holds for every store: each process asks the
+// store now and then and counts in between, so several processes together can exceed the limit by a few inputs each.
 import { HoldfastError } from "@holdfast/upp";
 import type { Journal } from "../host/index.ts";
 
-/** Inputs that may wait for a session. */
+/** How many inputs may wait for one session. */
 export const mostWaiting = 1_000;
 
 /** Inputs after which the store is asked again. */

@@ -1,4 +1,4 @@
-// Ends a session's runs from outside, on record: the epoch rises in the same transaction (keeps I4).
+// Ends a session's runs from outside, on record: the epoch increases in the same transaction (keeps I4).
 import type { AssistantMessage } from "@holdfast/upp";
 import { type EngineAgent, sessionKilled } from "../engine/index.ts";
 import type { Fact } from "../facts/index.ts";
@@ -7,8 +7,8 @@ import type { Journal } from "../host/index.ts";
 import { storedAnswers } from "./waiting-answers.ts";
 
 /**
- * Ends the open run and empties the inbox, whichever worker owns the session. A missing session is not created. Returns
- * the ids of the runs that were ended, and of those that will never start.
+ * Ends the open run and empties the inbox, whichever worker owns the session. Does not create a missing session. Returns
+ * the ids of the runs that were ended and of those that will never start.
  */
 export async function killSession(
 	journal: Journal,
@@ -45,8 +45,8 @@ export async function killSession(
 }
 
 /**
- * Ends the open run as aborted, in any process. The inbox stays, except for answers to calls of the run. `partial`
- * returns the model's partial text. False without an open run.
+ * Ends the open run as aborted, in any process. Keeps the inbox, except for answers to the run's calls. `partial` returns
+ * the model's partial text. Returns false if no run is open.
  */
 export async function abortRun(
 	journal: Journal,

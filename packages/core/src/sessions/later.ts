@@ -1,5 +1,5 @@
-// Deferred work, retried when it fails: the end of a call's time, an inbox that could not be processed, the end of
-// abandoned work. One timer for each purpose; none once the sessions are closed (keeps I7, I8).
+// Deferred work, retried on failure: expiring calls, processing an inbox that could not be processed, and ending
+// abandoned work. There is one timer for each purpose, and none once the sessions are closed (keeps I7, I8).
 import type { Timers } from "../host/index.ts";
 
 /** Milliseconds after which is tried again what could not be done. */

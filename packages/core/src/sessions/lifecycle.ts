@@ -1,9 +1,10 @@
-// The life of what works on sessions: an agent, the sessions that a server serves, the threads of a project. Each has one of
-// these and nothing else that recovers, supervises or closes; what it adds of its own is in `OwnLife` (keeps I4, I7, I8, I10).
+// The lifecycle of whatever works on sessions: an agent, the sessions that a server serves, the threads of a project.
+// Each has one of these, and nothing else recovers, supervises or closes; `OwnLife` contains what the owner adds (keeps
+// I4, I7, I8, I10).
 //
 //   open      work is accepted
-//   closing   requests that would begin work reject with `agent_closed`; what runs has `drainMs` to end
-//   closed    what still ran is suspended, for `recover()` or `supervise()` in another process; all requests reject
+//   closing   requests that would begin work reject with `agent_closed`; running work has `drainMs` to end
+//   closed    work that was still running is suspended, for `recover()` or `supervise()` in another process; all requests reject
 //
 // recover() finishes, once, what dead processes left. supervise() continues to do so until the owner is closed.
 import {
@@ -33,7 +34,7 @@ const workNames = optionNames<WorkOptions>({
 const superviseNames = optionNames<SuperviseOptions>({ onProblem: true, lookEveryMs: true });
 const drainNames = optionNames<DrainOptions>({ drainMs: true });
 
-/** How an owner ends. */
+/** Options for closing an owner. */
 export interface DrainOptions {
 	/**
 	 * Milliseconds that runs under way get to finish. Those that do not are suspended, and continue in another process. Longer lets
@@ -42,7 +43,7 @@ export interface DrainOptions {
 	readonly drainMs?: number;
 }
 
-/** The sessions that a life is of. */
+/** The sessions that a lifecycle manages. */
 export interface Living {
 	readonly ports: { readonly clock: Pick<Clock, "now">; readonly timers: Timers };
 	readonly warn: Warn;
@@ -60,7 +61,7 @@ export interface Living {
 	release?(): Promise<void>;
 }
 
-/** An owner's additions to the lifecycle of its sessions. */
+/** What an owner adds to the lifecycle of its sessions. */
 export interface OwnLife {
 	/** Starts what works in the background, until `stop`. Called with each `work()` and `supervise()`. */
 	start?(): void;
@@ -77,7 +78,9 @@ export interface OwnLife {
 /** Milliseconds for which a problem that repeats is not reported again. */
 const reportEvery = 60_000;
 
-/** The life of what owns sessions, such as an agent or a service: it recovers, works, supervises and closes them. */
+/**
+ * The lifecycle of an owner of sessions, such as an agent or a service: recovers, works on, supervises and closes them.
+ */
 export class Lifecycle {
 	readonly #living: Living;
 	readonly #own: OwnLife;

@@ -1,7 +1,7 @@
-// This process's state of the sessions of one store, shared by its agents.
+// This process's state about the sessions of one store, shared by its agents.
 import type { Journal } from "../host/index.ts";
 
-/** State shared by the sessions of one store in this process. */
+/** What the sessions of one store share in this process. */
 export interface LocalStore {
 	/** Identifies the store: the same key in two stores is two sessions. */
 	readonly number: number;
@@ -21,7 +21,7 @@ export interface LocalStore {
 const stores = new WeakMap<Journal, LocalStore>();
 let count = 0;
 
-/** The shared state of a store's sessions. */
+/** Returns the shared state of a store's sessions. */
 export function localStore(journal: Journal): LocalStore {
 	const known = stores.get(journal);
 	if (known !== undefined) return known;
@@ -36,7 +36,7 @@ export function localStore(journal: Journal): LocalStore {
 	return local;
 }
 
-/** Names a session among all of this process: calls of its tools and hooks are known by that. */
+/** Returns a name for a session that is unique in this process. Calls of its tools and hooks are identified by it. */
 export function processKey({ number }: LocalStore, storeKey: string): string {
 	return `${number} ${storeKey}`;
 }

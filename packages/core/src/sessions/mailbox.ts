@@ -1,5 +1,5 @@
 // The inputs of one session that have not started. All turns but the first are in the store's inbox too, so that another
-// process starts them if this one dies; a turn that left the inbox was started, by any process (keeps I3, I4).
+// process starts them if this one dies. A turn that is missing from the inbox was started by some process (keeps I3, I4).
 import { messageFromJSON } from "@holdfast/upp";
 import type { RunInput } from "../engine/index.ts";
 import {
@@ -21,7 +21,7 @@ import { type Admits, waitingEdit, waitingInput } from "./waiting-input.ts";
 /** Milliseconds that another living worker has for beginning a turn of its own that was accepted before ours. */
 const yieldsFor = 2_000;
 
-/** A turn that was accepted here, or adopted from a process that died. */
+/** A turn accepted here, or adopted from a process that died. */
 export interface QueuedTurn {
 	readonly run: AgentRun;
 	/** The stored form, once it exists. */
@@ -306,7 +306,7 @@ function keyOf({ dedupeKey }: AcceptedInput): Pick<Input, "dedupeKey"> {
 	return dedupeKey === undefined ? {} : { dedupeKey };
 }
 
-/** The accepted form of an inbox input. */
+/** Returns an inbox input as an accepted message. */
 export function storedMessage(input: StoredInput): AcceptedInput {
 	try {
 		const { message, ...body } = input.body as Omit<AcceptedInput, "message"> & {
@@ -319,7 +319,7 @@ export function storedMessage(input: StoredInput): AcceptedInput {
 	}
 }
 
-/** An input of the inbox as a run takes it in. */
+/** Converts an inbox input for the run that takes it. */
 export function readInput(input: StoredInput): RunInput {
 	if (input.kind === "edit") {
 		const fact = readEdit(input.body);

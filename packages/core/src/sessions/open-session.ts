@@ -1,5 +1,5 @@
-// Opening a session: its lease is acquired and its queue brought in line with the inbox; then a turn can begin or the open run
-// be resumed (keeps I4).
+// Opens a session: acquires its lease and aligns its queue with the inbox. Then a turn can begin or the open run can be
+// resumed (keeps I4).
 import { after } from "@holdfast/upp";
 import type { Lease, MaybePromise, StoredInput } from "../host/index.ts";
 import { AgentRun } from "./agent-run.ts";
@@ -10,10 +10,10 @@ import { startedElsewhere } from "./session-errors.ts";
 import { steer } from "./session-requests.ts";
 import { beginTurn, type Turn, type TurnSession } from "./turn.ts";
 
-/** `held`: another living worker works on it; `others-first`: the turn before ours is another worker's to begin. */
+/** `held`: another living worker has the session. `others-first`: another worker must begin an earlier turn. */
 export type Opened = "ours" | "held" | "others-first";
 
-/** Brings lease, state and queue up to date; waits only where the journal does. */
+/** Brings lease, state and queue up to date. Waits only if the journal does. */
 export function openSession(actor: SessionActor): MaybePromise<Opened> {
 	const { lease, mailbox } = actor;
 	const { arriving } = mailbox;
@@ -75,7 +75,7 @@ function aligned({ lease, mailbox, table, storeKey, sessionKey }: SessionActor, 
 	return mailbox.yieldsTo(by.ahead, table.agent.engine.ports.clock.monotonic()) ? "others-first" : "ours";
 }
 
-/** Removes answers for a run that has ended from the inbox. A turn that begins removes them itself. */
+/** Removes answers for an ended run from the inbox. A turn that begins removes them itself. */
 export async function dropLateAnswers({ lease, mailbox, table }: SessionActor): Promise<void> {
 	const { current, openRunId } = lease;
 	if (current === undefined || openRunId !== undefined || mailbox.length > 0) return;
@@ -88,8 +88,8 @@ export async function dropLateAnswers({ lease, mailbox, table }: SessionActor): 
 }
 
 /**
- * Begins the turn of an opened session, which leaves the queue. Undefined when another worker was faster, or the inbox has to
- * be read first.
+ * Begins a turn of an opened session and removes it from the queue. Returns undefined if another worker was faster, or if
+ * the inbox has to be read first.
  */
 export function beginOpened(actor: SessionActor, queued: QueuedTurn): MaybePromise<Turn | undefined> {
 	const { setup } = actor.table.agent;
@@ -103,7 +103,7 @@ export function beginOpened(actor: SessionActor, queued: QueuedTurn): MaybePromi
 	});
 }
 
-/** Resumes the open run. Undefined without one, or when another worker was faster. Rejects with `run_parked`. */
+/** Resumes the open run. Returns undefined if no run is open or another worker was faster. Rejects with `run_parked`. */
 export async function resumeOpened(
 	actor: SessionActor,
 	how: Omit<Resumption, "resolve">,

@@ -1,4 +1,4 @@
-// Outside requests to a session with a waiting run: the waiting calls, answers to them, the end of the run (keeps I4).
+// Outside requests to a session with a waiting run: list its waiting calls, answer them, end the run (keeps I4).
 import type { AcceptedInput, PendingToolCall, SessionState, ToolAnswer, Watcher } from "../facts/index.ts";
 import { answerFacts, dueFacts, hasNoSession, pendingCalls, takesAnswers } from "../facts/index.ts";
 import type { AgentRun } from "./agent-run.ts";
@@ -22,7 +22,7 @@ import {
 } from "./settlement.ts";
 import { readAnswers, storedAnswers } from "./waiting-answers.ts";
 
-/** The calls that wait for outside answers. */
+/** Returns the calls that wait for outside answers. */
 export async function pending({ actor }: SessionQueue): Promise<readonly PendingToolCall[]> {
 	if (actor.isEnding) await actor.turn?.over;
 	actor.ensureUsable();
@@ -39,12 +39,12 @@ export async function pending({ actor }: SessionQueue): Promise<readonly Pending
 	return others.length === 0 ? own : [...own, ...others];
 }
 
-/** Those of them that work in the background waits for. */
+/** Returns the calls that background work waits for. */
 export async function inBackground({ actor }: SessionQueue): Promise<readonly PendingToolCall[]> {
 	return (await actor.table.agent.children?.pendingInBackground(actor.storeKey)) ?? [];
 }
 
-/** The run that waits continues with these answers; one that is under way takes them. */
+/** Continues a waiting run with these answers, or passes them to a run in progress. */
 export async function answer(
 	queue: SessionQueue,
 	answers: readonly ToolAnswer[],
@@ -140,8 +140,8 @@ async function answerUnderWay(
 }
 
 /**
- * Continues the waiting run if the inbox has answers for it; if that fails, the process that resumes it accepts them.
- * Never rejects.
+ * Continues the waiting run if the inbox has answers for it. If that fails, the process that resumes the run accepts
+ * them. Never rejects.
  */
 export async function continueAnswered(queue: SessionQueue): Promise<void> {
 	try {
@@ -162,7 +162,10 @@ async function takeLate(actor: SessionActor): Promise<void> {
 	table.resumed(resumed);
 }
 
-/** With what a run that waits continues by itself: what is due, or has happened to its sub-agents. Undefined: it waits on. */
+/**
+ * Returns what lets a waiting run continue by itself: work that is due, or progress of its sub-agents. Undefined if the
+ * run must keep waiting.
+ */
 export async function continuation({ lease, table, mailbox }: SessionActor): Promise<Settlement | undefined> {
 	const { clock } = table.agent.engine.ports;
 	const { state } = lease;
@@ -186,8 +189,8 @@ async function hasNews({ agent }: SessionTable, state: SessionState): Promise<bo
 }
 
 /**
- * Ends the active run, or one that waits, is parked, or that another worker is busy with; resolves when its end is on
- * record. False if absent.
+ * Ends the run that is active, waiting, parked, or driven by another worker. Resolves with true when its end is on
+ * record, and with false if there is none.
  */
 export async function stop(queue: SessionQueue): Promise<boolean> {
 	let stopping: { readonly over: Promise<unknown> | undefined } | "elsewhere" | "nothing";
@@ -238,8 +241,8 @@ async function endChildren({ table, lease }: SessionActor): Promise<void> {
 }
 
 /**
- * Ends the run under way at once; without one, in its turn, a run that waits. Nothing happens when the session is idle, or
- * another worker is busy with it. A wait whose end cannot be recorded continues: `stop` rejects there.
+ * Ends the active run at once; without one, ends a waiting run in turn. Does nothing if the session is idle or another
+ * worker drives the run. A waiting run whose end cannot be recorded continues to wait; `stop` rejects in that case.
  */
 export function interrupt(queue: SessionQueue, runId?: string): void {
 	const { made } = queue;
@@ -268,7 +271,7 @@ async function interruptWait(queue: SessionQueue, runId: string | undefined): Pr
 	});
 }
 
-/** The run continues with this input, where its strategy waits for one; else null. */
+/** Continues the run with this input if its strategy waits for one; otherwise returns null. */
 export async function take(
 	actor: SessionActor,
 	input: AcceptedInput,
@@ -288,7 +291,7 @@ export async function take(
 	}
 }
 
-/** Fails expired calls; does nothing if none waits any longer. */
+/** Fails expired calls. Does nothing if no call waits any longer. */
 export async function expire(queue: SessionQueue): Promise<void> {
 	try {
 		await queue.ask("expire", async (actor) => {

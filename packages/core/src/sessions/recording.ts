@@ -1,4 +1,4 @@
-// The destination of a run's facts, and additional records of them.
+// The destination of a run's facts, and the additional records of them.
 import type { Ledger, Recorder } from "../engine/index.ts";
 import type { AcceptedInput, RunState } from "../facts/index.ts";
 import { leaseLost } from "../facts/index.ts";
@@ -10,7 +10,7 @@ export interface Recording {
 	readonly ledger?: Ledger;
 }
 
-/** The recorder of a run that is about to be driven, and its ledger where the host keeps records of such runs. */
+/** Returns the recorder of a run that is about to be driven, and its ledger if the host keeps records of such runs. */
 export function recordingOf(
 	records: SessionRecords,
 	lease: Lease,

@@ -1,4 +1,4 @@
-// Recovers one session without a known owner: resumes its open run or starts its first turn, unless another process has
+// Recovers one session without a known owner: resumes its open run or starts its first turn, unless another process owns
 // it.
 import { childPrefix, type Journal, type ListOptions, readChildStoreKey } from "../host/index.ts";
 import { AgentRun } from "./agent-run.ts";
@@ -13,7 +13,10 @@ const clocksDiffer = 600_000;
 /** One search for reminders in so many is through all tasks there ever were. */
 const searchesToWhole = 60;
 
-/** Resumes a run that was left open, or begins a turn that is queued; null without either, or when its parent does it. */
+/**
+ * Resumes a run that was left open, or begins a queued turn. Returns null if there is neither, or if the session's parent
+ * is responsible.
+ */
 export async function recoverSession(root: SessionTable, storeKey: string): Promise<AgentRun | null> {
 	const table = root.tableOf(storeKey);
 	if (table === undefined) return recoverRemoved(root, storeKey);
@@ -56,8 +59,8 @@ async function isOwn(parent: SessionTable, storeKey: string): Promise<boolean> {
 }
 
 /**
- * Like `recoverSession`, for one session of many: null also when another worker was faster. A run that is parked now comes
- * as one that was left open.
+ * Like `recoverSession`, for one session among many: also returns null if another worker was faster. A run that becomes
+ * parked is returned as one that was left open.
  */
 export async function takeOver(root: SessionTable, storeKey: string): Promise<AgentRun | null> {
 	try {
@@ -74,8 +77,8 @@ export async function takeOver(root: SessionTable, storeKey: string): Promise<Ag
 }
 
 /**
- * Finds what a process left unfinished when it died and no other look finds: undelivered reminders of background tasks, and
- * sub-agents that wait for an answer although the run that gave them work has ended.
+ * Finds unfinished work of a dead process that no other search finds: undelivered reminders of background tasks, and
+ * sub-agents that wait for an answer although the run that delegated to them has ended.
  */
 export class LeftOverSearch {
 	readonly #table: SessionTable;

@@ -1,9 +1,9 @@
-// One recovery, as its caller takes it: run by run, or as a whole.
+// One recovery, which its caller can iterate run by run or await as a whole.
 import type { AgentRun } from "./agent-run.ts";
 
 /**
- * The result of `recover()`. Iterate over it to get each run as it is resumed; the next one is resumed when you ask for
- * it. Or await it: it resolves when each run has ended, waits for an outside answer, or was suspended.
+ * The result of `recover()`. Iterate over it to get each run as it is resumed; the next run is resumed when you request
+ * it. Or await it: it resolves when every run has ended, waits for an outside answer, or was suspended.
  */
 export interface Recovery<Run = AgentRun> extends AsyncIterable<Run>, PromiseLike<void> {
 	[Symbol.asyncIterator](): AsyncGenerator<Run, void, void>;
@@ -12,7 +12,10 @@ export interface Recovery<Run = AgentRun> extends AsyncIterable<Run>, PromiseLik
 /** How many runs are under way at once where a recovery is awaited. */
 const atOnce = 100;
 
-/** Makes a recovery of what yields runs as it resumes them. Nothing is resumed before it is iterated over or awaited. */
+/**
+ * Creates a recovery from a source that yields runs as it resumes them. Nothing is resumed until you iterate over it or
+ * await it.
+ */
 export function recovery<Run extends Pick<AgentRun, "result">>(
 	look: () => AsyncGenerator<Run, void, void>,
 ): Recovery<Run> {

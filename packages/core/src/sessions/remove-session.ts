@@ -1,4 +1,5 @@
-// The end of a session with all of its child sessions: killed, on record before in this process, or removed (keeps I4).
+// Ends or removes a session and all of its child sessions. Each end is recorded before it takes effect in this process
+// (keeps I4).
 import { isAwaitedBy, withinCall } from "../engine/index.ts";
 import { entriesAfter, isUnreadable } from "../facts/index.ts";
 import { childPrefix, type Journal, type MaybePromise, readChildStoreKey } from "../host/index.ts";

@@ -1,9 +1,9 @@
-// Results from outside go through the hooks that may replace results before they are recorded, like those of tools.
+// Passes outside results through the hooks that may replace results before they are recorded, as for results of tools.
 import type { Run } from "../engine/index.ts";
 import type { Fact } from "../facts/index.ts";
 import type { DrivenStages } from "../policy/index.ts";
 
-/** These facts as hooks leave them. `within` calls the hooks where it is known for what they are waited for. */
+/** Returns these facts as the hooks leave them. `within` calls the hooks inside the scope of whatever waits for them. */
 export async function replacedResults(
 	run: Run,
 	facts: readonly Fact[],

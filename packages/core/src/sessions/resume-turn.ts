@@ -1,4 +1,4 @@
-// A run that was found open: it is resumed on record, with settlements from outside, or parked (keeps I3, I4).
+// Resumes a run that was found open: on record, with outside settlements, or parks it (keeps I3, I4).
 import { agentChange, type EngineAgent } from "../engine/index.ts";
 import type { Mutable, RunParked, RunResumed, RunState, Watcher } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
@@ -17,7 +17,7 @@ import {
 } from "./turn.ts";
 import type { TurnBegin } from "./turn-frame.ts";
 
-/** How a run that was found open is resumed. */
+/** How to resume a run that was found open. */
 export interface Resumption {
 	/** Whether one that is parked continues. */
 	readonly parked: "stays" | "released";
@@ -30,8 +30,8 @@ export interface Resumption {
 }
 
 /**
- * Resumes the open run, with settlements from outside. Undefined if another worker was faster. Rejects with `run_parked`
- * if it is parked and stays so, or is parked now.
+ * Resumes the open run with outside settlements. Returns undefined if another worker was faster. Rejects with
+ * `run_parked` if the run stays parked or is parked now.
  */
 export async function resumeTurn(
 	session: TurnSession,

@@ -1,8 +1,8 @@
-// The fact that a run starts with: whose work it is, and by which agent.
+// The fact that starts a run: who requested it, and which agent does the work.
 import type { EngineAgent } from "../engine/index.ts";
 import type { AcceptedInput, Mutable, RunStarted } from "../facts/index.ts";
 
-/** The start of a run of this agent. */
+/** Creates the fact that starts a run of this agent. */
 export function startOf(agent: EngineAgent, origin: AcceptedInput["origin"]): RunStarted {
 	const started: Mutable<RunStarted> = {
 		kind: "run.started",
