@@ -1,4 +1,4 @@
-/** The tool `read_file`: numbered lines of one text file, in pieces of a bounded size. */
+/** The tool `read_file`: returns numbered lines of one text file, in pieces of limited size. */
 import { cutText } from "@holdfast/upp";
 import { agentsFileBelow } from "./agents-md.ts";
 import { type AssistantTool, grouped, numberArgument, ToolRefusal, textArgument } from "./assistant-tool.ts";
@@ -6,13 +6,13 @@ import { walkFiles } from "./file-walk.ts";
 import { type InsidePath, resolvePath } from "./root.ts";
 import { LARGEST_TEXT_FILE, type TextFiles } from "./text-files.ts";
 
-/** Lines of one answer when no range is asked for, and at most. */
+/** Lines per result without a range, and at most. */
 const DEFAULT_LINES = 400;
 const MAXIMUM_LINES = 2_000;
 const MAXIMUM_CHARACTERS = 160_000;
 const MAXIMUM_LINE_CHARACTERS = 4_000;
 
-/** Makes `read_file` for one root directory. */
+/** Creates `read_file` for one root directory. */
 export function createReadFile(root: string, textFiles: TextFiles): AssistantTool {
 	return {
 		name: "read_file",

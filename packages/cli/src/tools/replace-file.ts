@@ -1,7 +1,7 @@
 /**
- * Creates or replaces a file atomically: the text is written next to it, flushed to disk, then renamed. Readers, and a
- * crash at any moment, find either the old file or the new one. The file keeps its mode. All steps use the opened folder,
- * even if another one takes its path.
+ * Creates or replaces a file atomically: the text is written next to it, flushed to disk, then renamed. Readers find
+ * either the old file or the new one, even after a crash. The file keeps its mode. All steps use the opened folder, even
+ * if another takes its path.
  */
 import { access, constants, lstat, open, rename, rm } from "node:fs/promises";
 import { basename, dirname } from "node:path";
@@ -9,16 +9,19 @@ import { ToolRefusal } from "./assistant-tool.ts";
 import { exchanged, makeFolder, type OpenFolder, openFolder } from "./open-inside.ts";
 import type { PlaceToWrite } from "./place-to-write.ts";
 
-/** The text to write, and the condition at the last moment. */
+/** The text to write, and a final check before the rename. */
 export interface Replacement {
 	readonly text: string;
-	/** Names the draft: the same for every attempt at a call, so that what a dead one left is taken away. */
+	/**
+	 * Names the draft. It is the same for every attempt at a call, so that the draft of an interrupted attempt is
+	 * removed.
+	 */
 	readonly draft: string;
-	/** Asked right before the new file takes its place; throws when it must not. */
+	/** Called right before the new file replaces the old; throws to prevent it. */
 	stillHolds(): Promise<void>;
 }
 
-/** Writes the text. Folders that are missing are made. */
+/** Writes the text, creating missing folders. */
 export async function replaceFile(place: PlaceToWrite, replacement: Replacement): Promise<void> {
 	try {
 		await replace(place, replacement);
@@ -50,17 +53,17 @@ async function replace(place: PlaceToWrite, replacement: Replacement): Promise<v
 		} finally {
 			await rm(draft, { force: true });
 		}
-		// So that a loss of power does not bring the old file back. Not every system can.
+		// Prevents a power loss from restoring the old file. Not every system supports it.
 		await folder.handle.sync().catch(() => {});
 	} finally {
 		await folder.handle.close();
 	}
 }
 
-/** Removes the draft that a dead attempt left. */
+/** Removes the draft of an interrupted attempt. */
 export async function removeDraft(place: PlaceToWrite, draft: string): Promise<void> {
 	const path = { absolute: dirname(place.absolute), relative: place.relative };
-	// Without the folder there is no draft in it.
+	// If the folder does not exist, neither does the draft.
 	const folder = await openFolder(path).catch(() => undefined);
 	try {
 		if (folder !== undefined) await rm(draftIn(folder, draft), { force: true });
@@ -73,7 +76,7 @@ function draftIn(folder: OpenFolder, draft: string): string {
 	return folder.entry(`.holdfast-${draft}.tmp`);
 }
 
-/** The mode of a file that may be written; renaming would pass over a write protection. */
+/** Returns the mode of a writable file. The check is explicit because a rename ignores write protection. */
 async function modeOf(file: string, place: PlaceToWrite): Promise<number> {
 	const { relative } = place;
 	const found = await lstat(file);

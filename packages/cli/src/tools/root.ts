@@ -1,6 +1,6 @@
 /**
  * The directory that the assistant may read. Every path given to a tool passes through `resolvePath`, which resolves
- * links first and then refuses paths outside. Later reads are checked again on opening: see open-inside.ts.
+ * links first and then rejects paths outside. Opened files are checked again: see open-inside.ts.
  */
 import type { Stats } from "node:fs";
 import { realpath } from "node:fs/promises";
@@ -12,21 +12,21 @@ import { type JudgedPath, openInside } from "./open-inside.ts";
 export interface InsidePath {
 	/** Absolute, with all links followed. */
 	readonly absolute: string;
-	/** As the model knows it: relative to the root, with forward slashes; "" is the root itself. */
+	/** As the model sees it: relative to the root, with forward slashes; "" is the root itself. */
 	readonly relative: string;
 	readonly kind: "file" | "directory";
 	/** Bytes. */
 	readonly size: number;
-	/** Milliseconds since 1970; a cached text is good as long as it stays the same. */
+	/** Milliseconds since 1970; a cached text is valid while this is unchanged. */
 	readonly modified: number;
 }
 
-/** Resolves a path of the model inside the root directory, or refuses with a reason. */
+/** Resolves a path from the model inside the root directory, or rejects it with a reason. */
 export async function resolvePath(root: string, path: string): Promise<InsidePath> {
 	if (path.includes("\0")) throw new ToolRefusal("path_invalid", "The path contains a NUL character.");
 	const realRoot = await realpath(root);
 	const wanted = resolve(realRoot, path);
-	// Refused by name before the disk is touched, so nothing about files outside can be learned.
+	// Rejected by name before the disk is accessed, so that the model cannot probe files outside.
 	if (!isInside(realRoot, wanted) && !isInside(resolve(root), wanted)) throw outside(path);
 	const absolute = await realpath(wanted).catch((error: NodeJS.ErrnoException) => {
 		throw unreadable(path, error);
@@ -58,13 +58,13 @@ function noFile(path: string): ToolRefusal {
 	return new ToolRefusal("path_not_a_file", `"${path}" is neither a file nor a directory.`);
 }
 
-/** Is `path` the directory `root` or below it? Both absolute. */
+/** Whether `path` is the directory `root` or inside it. Both are absolute. */
 export function isInside(root: string, path: string): boolean {
 	const way = relative(root, path);
 	return way === "" || (way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way));
 }
 
-/** Said of a path that leads out of the root. */
+/** Creates the refusal of a path that leads out of the root. */
 export function outside(path: string): ToolRefusal {
 	return new ToolRefusal(
 		"path_outside_root",
@@ -72,7 +72,7 @@ export function outside(path: string): ToolRefusal {
 	);
 }
 
-/** Said of a path that the disk gives nothing for. */
+/** Creates the refusal of a path that cannot be read. */
 export function unreadable(path: string, error: NodeJS.ErrnoException): ToolRefusal {
 	if (error instanceof ToolRefusal) return error;
 	if (error.code === "ENXIO") return noFile(path);

@@ -1,4 +1,4 @@
-/** The tool `search_text`: lines that match, grouped by file, the files with the most matches first. */
+/** The tool `search_text`: returns matching lines grouped by file, the files with the most matches first. */
 
 import { setImmediate } from "node:timers/promises";
 import { cutText } from "@holdfast/upp";
@@ -21,12 +21,12 @@ const DEFAULT_LIMIT = 60;
 const MAXIMUM_LIMIT = 1_000;
 const SHOWN_LINE_CHARACTERS = 300;
 const LARGEST_SEARCHED_FILE = 8 * 1024 * 1024;
-/** Milliseconds for the whole search, and for the regular expression within it. */
+/** Milliseconds for the whole search, and for its regular expressions. */
 const SEARCH_BUDGET = 10_000;
 const EXPRESSION_BUDGET = 2_000;
-/** The maximum time in milliseconds between turns of the event loop, as far as this code controls it. */
+/** The longest intended time in milliseconds between turns of the event loop. */
 const LONGEST_TURN = 50;
-/** Generated files: searched only when they are asked for by name. */
+/** Generated files: searched only if they are requested by name. */
 const GENERATED =
 	/(?:\.min\.(?:js|css)|\.map|\.lock|\.snap|(?:^|\/)(?:package-lock\.json|pnpm-lock\.yaml|bun\.lockb?))$/;
 
@@ -36,7 +36,7 @@ interface FileMatches {
 	readonly matches: readonly number[];
 }
 
-/** Makes `search_text` for one root directory. */
+/** Creates `search_text` for one root directory. */
 export function createSearchText(root: string, textFiles: TextFiles): AssistantTool {
 	return {
 		name: "search_text",
@@ -107,7 +107,7 @@ interface Search {
 	readonly found: readonly FileMatches[];
 	readonly searched: number;
 	readonly tooLarge: number;
-	/** Files with lines that were searched only to their limit. */
+	/** Files with lines that were only partly searched. */
 	readonly longLines: number;
 	readonly outOfTime: boolean;
 }
@@ -126,7 +126,7 @@ async function searchFiles(
 	let outOfTime = false;
 	let turn = performance.now();
 	for (const file of candidates) {
-		// Files that are known already are searched without a pause, and signals of the process are to be heard.
+		// Cached files are searched without a pause, so signals would otherwise not be handled.
 		if (performance.now() - turn > LONGEST_TURN) {
 			await setImmediate();
 			turn = performance.now();
@@ -170,7 +170,7 @@ function render(search: Search, shape: Shape): string {
 		...shape.notes,
 	].filter((note) => note !== undefined);
 	const head = `${counted(total, "matching line")} in ${counted(search.found.length, "file")} (${notes.join("; ")})`;
-	// Every file gets a share of the limit first, so one file full of matches does not hide the others.
+	// Every file first gets a share of the limit, so that one file full of matches does not hide the others.
 	const share = Math.max(3, Math.floor(shape.limit / Math.max(1, search.found.length)));
 	const shares = search.found.map((file) => Math.min(file.matches.length, share));
 	let spare = shape.limit - shares.reduce((sum, count) => sum + count, 0);

@@ -1,6 +1,6 @@
 /**
  * The line difference between two texts: the fewest removed and added lines, split into hunks with context. Pure. Texts
- * that differ in very many lines are shown as replaced there, so that time stays bounded.
+ * that differ in very many lines are shown as replaced, so that the time stays bounded.
  */
 import { diffArrays } from "diff";
 
@@ -10,7 +10,7 @@ export interface DiffLine {
 	readonly text: string;
 }
 
-/** A piece of the difference: where it begins in both texts, from 1, or 0 where that side is empty. */
+/** A hunk of the difference: where it starts in both texts, from 1, or 0 if that side is empty. */
 export interface DiffHunk {
 	readonly beforeStart: number;
 	readonly beforeCount: number;
@@ -21,10 +21,10 @@ export interface DiffHunk {
 
 /** Lines shown around a change. */
 const context = 3;
-/** Removed and added lines that are looked for one by one; time grows with the square. */
+/** The most removed and added lines found individually; the time grows with the square. */
 const mostEdits = 1_500;
 
-/** The pieces in which two texts differ; none when they are the same. */
+/** Returns the hunks in which two texts differ; none if they are the same. */
 export function diffTexts(before: string, after: string): DiffHunk[] {
 	return hunksOf(diffLines(linesOf(before), linesOf(after)));
 }

@@ -1,10 +1,10 @@
 /**
- * Reads text files for the tools and keeps the last ones in a bounded cache, because a model tends to
- * search the same files several times at once.
+ * Reads text files for the tools and caches recent ones in bounded memory, because a model tends to search the same files
+ * several times at once.
  */
 import { type JudgedPath, openInside } from "./open-inside.ts";
 
-/** Files above this many bytes are neither read nor searched. */
+/** Files larger than this many bytes are neither read nor searched. */
 export const LARGEST_TEXT_FILE: number = 32 * 1024 * 1024;
 const CACHE_CHARACTERS = 24 * 1024 * 1024;
 
@@ -13,11 +13,11 @@ export interface TextFiles {
 	lines(
 		file: JudgedPath & { readonly size: number; readonly modified: number },
 	): Promise<readonly string[] | undefined>;
-	/** Invalidates a cached file: a new one may have the same time and size. */
+	/** Invalidates a cached file, because its replacement may have the same time and size. */
 	forget(absolute: string): void;
 }
 
-/** A reader of text files with a cache of its own. */
+/** Creates a reader of text files with a separate cache. */
 export function createTextFiles(): TextFiles {
 	const cache = new Map<string, { readonly lines: readonly string[] | undefined; readonly cost: number }>();
 	let cached = 0;
@@ -52,14 +52,14 @@ export function createTextFiles(): TextFiles {
 }
 
 /**
- * The bytes of a file that is where it was judged to be, at most so many.
- * @throws ToolRefusal when it is not; the errors of the system.
+ * Reads at most `most` bytes of a file that is still where it was checked.
+ * @throws ToolRefusal if it is not; system errors otherwise.
  */
 export async function readBytes(file: JudgedPath, most: number): Promise<Uint8Array> {
 	const handle = await openInside(file);
 	try {
 		const { size } = await handle.stat();
-		// One that grows while it is read is read up to where it was.
+		// A file that grows is read only up to its initial size.
 		const bytes = Buffer.allocUnsafe(Math.min(size, most));
 		let read = 0;
 		while (read < bytes.length) {
@@ -74,8 +74,8 @@ export async function readBytes(file: JudgedPath, most: number): Promise<Uint8Ar
 }
 
 /**
- * The text in these bytes: UTF-16 with a byte order mark, UTF-8, or Windows-1252 where they are no UTF-8. Undefined when they
- * are not text.
+ * Decodes UTF-16 with a byte order mark, UTF-8, or Windows-1252 if the bytes are not valid UTF-8. Undefined if they are
+ * not text.
  */
 function decodeText(bytes: Uint8Array): string | undefined {
 	if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder("utf-16le").decode(bytes);

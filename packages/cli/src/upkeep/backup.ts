@@ -1,6 +1,6 @@
 /**
- * A copy of a journal while others write to it: one moment of it, checked, and whole before it has its name. In the copy
- * nothing has an owner: the workers of the original would seem to live there, and keep its sessions for good.
+ * Copies a journal that may be in use: one consistent snapshot, checked and complete before it gets its name. In the copy
+ * nothing has an owner: the workers of the original would seem to be alive there and hold its sessions forever.
  */
 import { closeSync, mkdirSync, openSync, realpathSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
@@ -13,9 +13,9 @@ const instead = "Give another path, or --force to replace it.";
 
 /** Options of `backupJournal`. */
 export interface BackupOptions {
-	/** The journal. */
+	/** Path of the journal. */
 	readonly from: string;
-	/** The copy. */
+	/** Path of the copy. */
 	readonly to: string;
 	/** How to treat an existing file. */
 	readonly existing: Existing;
@@ -32,7 +32,7 @@ export function backupJournal({ from, to, existing }: BackupOptions): CheckRepor
 		mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
 		refuseItself(from, to);
 		checkPlace(to, existing, instead);
-		// Conversations hold private things: only this user may read the copy.
+		// Conversations are private: only this user may read the copy.
 		closeSync(openSync(partial, "wx", 0o600));
 		attempt(source, () => source.database.prepare("VACUUM INTO ?").run(partial));
 		const report = ownNothing(partial);
@@ -55,7 +55,7 @@ function refuseItself(from: string, to: string): void {
 		throw new UpkeepError("The copy would replace the journal itself.");
 }
 
-/** The copy has no owner: runs that were open are interrupted in it, and inputs are anyone's to start. */
+/** Removes all owners from the copy: open runs are interrupted in it, and any worker may start its inputs. */
 function ownNothing(path: string): CheckReport {
 	const copy = openJournalFile(path, "write");
 	try {

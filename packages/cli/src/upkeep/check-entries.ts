@@ -1,6 +1,6 @@
 /**
- * What the journal promises of sessions and their entries: places without gaps, facts that can be read, one end for each
- * run and nothing after it, and a session's row that says the same.
+ * The journal's guarantees about sessions and their entries: positions without gaps, readable facts, one end per run with
+ * nothing after it, and a session row that agrees.
  */
 import type { Fact } from "holdfast/host";
 import type { JournalFile } from "holdfast/sqlite";
@@ -11,7 +11,7 @@ interface SessionRow {
 	readonly key: string;
 	readonly epoch: number;
 	readonly open_run: string | null;
-	/** Absent in files of an older release. */
+	/** Absent in files of older releases. */
 	readonly look_at?: number | null;
 }
 
@@ -56,7 +56,7 @@ export function checkEntries(file: JournalFile, counts: Counts, finding: Finding
 	}
 }
 
-/** The tables whose sessions have ids of their own. */
+/** The first table version in which sessions have separate ids. */
 const firstWithIncarnations = 6;
 
 function checkIncarnations(file: JournalFile, finding: Finding): void {
@@ -81,7 +81,7 @@ export class Story {
 	readonly #file: RowReader;
 	readonly #counts: Counts;
 	readonly #finding: Finding;
-	/** Names of runs by the row that says them. */
+	/** Names of runs by the row that defines them. */
 	readonly #names = new Map<number, string>();
 	readonly #over = new Set<string>();
 	#seq = 0;
@@ -94,7 +94,7 @@ export class Story {
 		this.#finding = finding;
 	}
 
-	/** The place of the last entry. */
+	/** Position of the last entry. */
 	get seq(): number {
 		return this.#seq;
 	}
@@ -118,7 +118,7 @@ export class Story {
 		if (run !== undefined) this.#follow(row, run);
 	}
 
-	/** The end of the entries; the session's row must match them. */
+	/** Checks the session's row against its entries, after the last one. */
 	end({ open_run, look_at }: Pick<SessionRow, "open_run" | "look_at">): void {
 		this.#checkOpen(open_run === null ? undefined : this.#file.text(open_run));
 		if (look_at === undefined) return;

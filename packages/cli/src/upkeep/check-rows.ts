@@ -1,14 +1,14 @@
 /** Shared by the checks of rows in every kind of store. */
 import type { Counts } from "./finding.ts";
 
-/** Nothing, before it is counted. */
+/** Returns counts of zero. */
 export function noCounts(): Counts {
 	const file = { bytes: 0, freeBytes: 0, hidden: 0, workers: 0 };
 	const said = { sessions: 0, openRuns: 0, chunks: 0, entries: 0, runs: 0, folded: 0 };
 	return { ...file, ...said, inputs: 0, dedupe: 0, values: 0, records: 0, timers: 0, files: 0 };
 }
 
-/** The kinds of inputs there are. */
+/** The valid kinds of inputs. */
 export const inputKinds: ReadonlySet<string> = new Set([
 	"message",
 	"steer",

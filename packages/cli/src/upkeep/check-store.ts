@@ -1,4 +1,4 @@
-/** Looks through a server's store for damage: what a journal promises of its rows, in one moment that is only read. */
+/** Checks a server's store for damage: the journal's guarantees about its rows, in one read-only snapshot. */
 import type { PostgresHostOptions } from "@holdfast/postgres";
 import { livingWorkers, readStore } from "@holdfast/postgres/upkeep";
 import { decodeValue, type JSONValue } from "@holdfast/upp";
@@ -18,14 +18,14 @@ import type { Counts, Problem } from "./finding.ts";
 export interface StoreReport {
 	readonly counts: Counts;
 	readonly problems: readonly Problem[];
-	/** Problems that were found beyond those that are listed. */
+	/** Number of problems found but not listed. */
 	readonly unlisted: number;
 }
 
-/** How many problems are listed. */
+/** The most problems listed. */
 const most = 100;
 
-/** Checks a store while others use it. Rejects when it cannot be asked, as a host does. */
+/** Checks a store that may be in use. Rejects if the store is unavailable, as a host does. */
 export async function checkStore(options: PostgresHostOptions): Promise<StoreReport> {
 	const living = await livingWorkers(options);
 	const report = await readStore(options, (dump) => checkDump(dump));
@@ -39,7 +39,7 @@ const reader = {
 	lookAt: (last: Parameters<typeof lookAt>[0][number]) => lookAt([last], null),
 };
 
-/** Checks what is read, row by row. */
+/** Checks a dump row by row. */
 async function checkDump(dump: StoreDump): Promise<StoreReport> {
 	const check = new DumpCheck();
 	for await (const batch of dump.rows()) check.add(batch);

@@ -1,6 +1,6 @@
 /**
- * Compares each body with the checksum that was written with it: this finds the bits that a disk has flipped where what is left
- * can still be read.
+ * Compares each body with the checksum written with it: this finds bits flipped by the disk if the result is still
+ * readable.
  */
 import type { JournalFile } from "holdfast/sqlite";
 import type { Finding } from "./finding.ts";

@@ -1,6 +1,6 @@
 /**
- * Looks through a journal's file for damage: SQLite's own check, and what the journal promises of its rows. It only
- * reads, in one transaction, so what is written meanwhile neither waits nor shows.
+ * Checks a journal's file for damage: SQLite's own check, and the journal's guarantees about its rows. It only reads, in
+ * one transaction, so concurrent writers are not blocked and their writes are not seen.
  */
 import type { JournalFile } from "holdfast/sqlite";
 import { checkEntries } from "./check-entries.ts";
@@ -12,17 +12,17 @@ import { type Counts, countOf, type Finding, orphans, type Problem } from "./fin
 export interface CheckReport {
 	readonly counts: Counts;
 	readonly problems: readonly Problem[];
-	/** Problems that were found beyond those that are listed. */
+	/** Number of problems found but not listed. */
 	readonly unlisted: number;
-	/** Versions of the tables: of this file, and of this release. */
+	/** Table versions of this file, and of this release. */
 	readonly version: number;
 	readonly latest: number;
 }
 
-/** `quick` leaves out that indexes agree with their tables and bodies with their checksums, and takes a fraction of the time. */
+/** `quick` does not compare indexes with tables or bodies with checksums, and takes a fraction of the time. */
 export type Depth = "quick" | "full";
 
-/** How many problems are listed. */
+/** The most problems listed. */
 const most = 100;
 
 /** Checks an open file. An unreadable row is a finding, not an error. */
@@ -37,7 +37,7 @@ export function checkJournal(file: JournalFile, depth: Depth): CheckReport {
 		},
 	};
 	const counts = noCounts();
-	/** One part of the check: damage in one table must not hide what is wrong in another. */
+	/** Runs one part of the check: damage in one table must not hide problems in another. */
 	const part = (name: string, check: () => void): void => {
 		try {
 			check();
@@ -67,7 +67,7 @@ export function checkJournal(file: JournalFile, depth: Depth): CheckReport {
 		),
 	);
 	for (const { table, check } of beside) {
-		// A file that an older release made gets its newer tables when a journal opens it.
+		// Files of older releases get the newer tables when a journal opens them.
 		if (tables.has(table)) part(`table ${table}`, () => check(file, counts, finding));
 		else if (file.version === file.latest) finding.found(`table ${table} is missing`);
 	}
@@ -159,7 +159,7 @@ const beside: readonly TableCheck[] = [
 				if (!isValue(file, body))
 					finding.found(`the record ${file.text(name)} of ${file.text(shelf)} is damaged`);
 			}
-			// A record of these shelves means nothing without that of its run.
+			// A record on these shelves is meaningless without that of its run.
 			const lost = `SELECT shelf, count(*) AS count FROM records r WHERE shelf = 'unfinished-runs' AND NOT EXISTS
 				(SELECT 1 FROM records o WHERE o.shelf = 'runs' AND o.name = r.name) GROUP BY shelf`;
 			for (const { count } of file.database.prepare(lost).all() as { count: number }[])

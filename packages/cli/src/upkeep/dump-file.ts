@@ -1,14 +1,14 @@
-/** A journal's file as a dump: all reachable data, read in batches. */
+/** Reads a journal's file as a dump: all reachable data, in batches. */
 import { type DumpBatch, type DumpTable, dumpTables, type StoreDump } from "holdfast/host";
 import type { JournalFile } from "holdfast/sqlite";
 
-/** How many rows are read at a time; pieces of files have up to 256 KiB each. */
+/** Rows read at a time; file pieces have up to 256 KiB each. */
 const atOnce: Partial<Record<DumpTable, number>> = { sessions: 1_000, dedupe: 1_000, pieces: 16 };
 
-/** Sessions that are half copied or half removed have keys that begin with a quotation mark. */
+/** Partly copied or partly removed sessions have keys that start with a quotation mark. */
 const seen = "substr(s.key, 1, 1) <> '\"'";
 const ofSession = (alias: string): string => `JOIN sessions s ON s.id = ${alias}.session AND ${seen}`;
-/** Rows that were folded, and not removed yet, are out of reach. */
+/** Rows that were folded but not removed yet are unreachable. */
 const firstSeq = "ifnull((SELECT m.value FROM meta m WHERE m.name = 'folded ' || CAST(s.id AS INTEGER)), 0)";
 
 const queries: Readonly<Record<DumpTable, string>> = {
@@ -39,7 +39,7 @@ const queries: Readonly<Record<DumpTable, string>> = {
 	records: "SELECT shelf, name, revision, body FROM records ORDER BY shelf, name",
 };
 
-/** The dump of an open file. One moment of it is read within a transaction of the caller. */
+/** Creates the dump of an open file. The caller's transaction makes it one snapshot. */
 export function dumpFile({ database }: JournalFile): StoreDump {
 	const meta = database.prepare("SELECT value FROM meta WHERE name = 'highest_deleted_epoch'").get();
 	return {

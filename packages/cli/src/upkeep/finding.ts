@@ -1,14 +1,14 @@
 /** The findings of a check: counts and problems. */
 import type { JournalFile } from "holdfast/sqlite";
 
-/** Something that should not be. */
+/** A problem that was found. */
 export interface Problem {
 	readonly what: string;
-	/** The session it concerns, where there is one. */
+	/** The affected session, if any. */
 	readonly session?: string;
 }
 
-/** How much there is of what. */
+/** Numbers of items. */
 export interface Counts {
 	bytes: number;
 	freeBytes: number;
@@ -17,7 +17,7 @@ export interface Counts {
 	entries: number;
 	runs: number;
 	folded: number;
-	/** Pieces of answers and outputs, kept for those who watch. */
+	/** Streamed pieces of answers and outputs, kept for watchers. */
 	chunks: number;
 	inputs: number;
 	dedupe: number;
@@ -26,9 +26,9 @@ export interface Counts {
 	timers: number;
 	files: number;
 	workers: number;
-	/** Sessions with a run that those workers have under way; undefined where that is not looked at. */
+	/** Sessions with a run held by those workers; undefined if it was not determined. */
 	held?: number;
-	/** Unreachable sessions: ones being copied or removed, or left by an interrupted process. */
+	/** Unreachable sessions: sessions being copied or removed, or left by an interrupted process. */
 	hidden: number;
 }
 
@@ -37,7 +37,7 @@ export interface Finding {
 	found(what: string, session?: string): void;
 }
 
-/** Rows of sessions that are not there. Session 0 has the row of `entries` that keeps the highest position. */
+/** Finds rows of sessions that do not exist. Session 0 has the row of `entries` that keeps the highest position. */
 export function orphans(file: JournalFile, table: string, finding: Finding): void {
 	const count = countOf(
 		file,
@@ -46,7 +46,7 @@ export function orphans(file: JournalFile, table: string, finding: Finding): voi
 	if (count > 0) finding.found(`${count} rows of ${table} belong to sessions that are not there`);
 }
 
-/** The one number that a query gives. */
+/** Returns the single number that a query selects. */
 export function countOf(file: JournalFile, sql: string): number {
 	return (file.database.prepare(sql).get() as { count: number }).count;
 }

@@ -1,10 +1,10 @@
 /**
- * Moves the contents of a store to another kind of store: a journal's file to a server, or back. The target is either
- * complete or unchanged; the source is renamed, so that no process continues to use it.
+ * Moves the contents of a store to another kind of store: a journal's file to a server, or the reverse. The target is
+ * either complete or unchanged; the source is renamed, so that no process continues to use it.
  *
  * checked → locked against writers → copied and counted in one transaction of the target → committed → the source
- * renamed. A process that dies before the commit changes nothing; after it, both are complete and the source has its old
- * name.
+ * renamed. A process that dies before the commit changes nothing; after it, both are complete and the source keeps its
+ * old name.
  */
 import { existsSync, renameSync, rmSync } from "node:fs";
 import type { PostgresHostOptions } from "@holdfast/postgres";
@@ -21,18 +21,19 @@ import { writeFile } from "./write-file.ts";
 export interface Moved {
 	/** The amount of moved data, as counted in the target. */
 	readonly size: StoreSize;
-	/** Where the source is now: the path of a file, or the name of a schema. */
+	/** The new location of the source: the path of a file, or the name of a schema. */
 	readonly left: string;
 }
 
 type Progress = (size: StoreSize) => void;
 
-/** Milliseconds to wait for others who write. */
+/** Milliseconds to wait for other writers. */
 const patience = 10_000;
 
 /**
  * Moves a file to a server.
- * @throws UpkeepError when the file is damaged or in use; HoldfastError `store_not_empty`, `db_unavailable` and what opening says.
+ * @throws UpkeepError if the file is damaged or in use; HoldfastError `store_not_empty`, `db_unavailable`, and the errors
+ * of opening it.
  */
 export async function moveToServer(
 	path: string,
@@ -64,8 +65,9 @@ export async function moveToServer(
 }
 
 /**
- * Moves a server's store to a file that is not there yet.
- * @throws UpkeepError when there is a file, or what was read is damaged; HoldfastError `store_in_use`, `db_unavailable` and the like.
+ * Moves a server's store to a new file.
+ * @throws UpkeepError if the file exists or the source is damaged; HoldfastError `store_in_use`, `db_unavailable` and the
+ * like.
  */
 export async function moveToFile(
 	from: PostgresHostOptions,
@@ -88,7 +90,7 @@ function workersOf({ database }: JournalFile): readonly WorkerRow[] {
 	return database.prepare("SELECT name, pid FROM workers").all() as WorkerRow[];
 }
 
-/** The workers in the file, none of which may be alive. Leftovers of interrupted forks and removals are removed. */
+/** Returns the workers in the file; throws if one is alive. Removes leftovers of interrupted forks and removals. */
 async function refuseLiving(path: string): Promise<ReadonlySet<string>> {
 	const file = openJournalFile(path, "write");
 	const journal = sqliteJournal({ path });
@@ -107,7 +109,7 @@ async function refuseLiving(path: string): Promise<ReadonlySet<string>> {
 	}
 }
 
-/** Renames the file while it is locked against writers; its log is merged first. */
+/** Merges the log, then renames the file while it is locked against writers. */
 function setAside({ database }: JournalFile, path: string): string {
 	const place = realPlace(path);
 	let left = `${place}.moved`;

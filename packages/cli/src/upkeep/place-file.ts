@@ -1,4 +1,4 @@
-/** Gives a file that is whole its place: what was there stays there until then, and is replaced only where that was asked for. */
+/** Moves a complete file to its location. An existing file stays until then, and is replaced only on request. */
 import {
 	chmodSync,
 	closeSync,
@@ -16,17 +16,20 @@ import { UpkeepError } from "./upkeep-error.ts";
 /** How to treat an existing file. */
 export type Existing = "keep" | "replace";
 
-/** The real path of a location whose folder exists. */
+/** Returns the real path of a location whose folder exists. */
 export function realPlace(to: string): string {
 	return existsSync(to) ? realpathSync(to) : join(realpathSync(dirname(to)), basename(to));
 }
 
-/** `instead` suggests an alternative to an existing file. @throws UpkeepError if the location is not allowed. */
+/**
+ * Checks a location; `instead` suggests an alternative to an existing file. @throws UpkeepError if the location is not
+ * allowed.
+ */
 export function checkPlace(to: string, existing: Existing, instead: string): void {
 	if (existsSync(to) && statSync(to).isDirectory())
 		throw new UpkeepError(`${to} is a folder. Give the path of a file.`);
 	if (existsSync(to) && existing === "keep") throw taken(to, instead);
-	// A log of another database would be taken for one of the new file.
+	// The log of another database would be mistaken for one of the new file.
 	const target = realPlace(to);
 	const log = ["-wal", "-journal"].find((suffix) => existsSync(target + suffix));
 	if (log !== undefined)
@@ -46,11 +49,11 @@ export function placeFile(partial: string, to: string, existing: Existing, inste
 		return;
 	}
 	try {
-		// A link, unlike a rename, replaces no file.
+		// Unlike a rename, a link never replaces a file.
 		linkSync(partial, to);
 	} catch (error) {
 		if ((error as NodeJS.ErrnoException).code === "EEXIST") throw taken(to, instead);
-		renameSync(partial, to); // a file system without links
+		renameSync(partial, to); // A file system without links.
 	}
 }
 
@@ -58,7 +61,7 @@ function taken(to: string, instead: string): UpkeepError {
 	return new UpkeepError(`There is a file ${to} already. ${instead}`);
 }
 
-/** Has the disk keep a file or a folder. */
+/** Flushes a file or a folder to disk. */
 export function syncFile(path: string): void {
 	const file = openSync(path, "r");
 	try {

@@ -1,14 +1,14 @@
 /**
- * Which sessions have had their time. A session goes with those of its sub-agents, and their sub-agents': all of them
- * together are a family, and a family goes only when nothing of it is open, waits, or was touched since.
+ * Plans which sessions to remove. A session and those of its sub-agents, at all levels, are a family. A family is removed
+ * only as a whole, if no session of it is open, waits or was changed since the limit.
  */
 import { readChildStoreKey } from "holdfast/host";
 import type { JournalFile } from "holdfast/sqlite";
 
-/** A session in the state in which it was read; it is removed only if it is unchanged. */
+/** A session in the state in which it was read; it is removed only if unchanged. */
 export interface SeenSession {
 	readonly id: number;
-	/** The value of its column. */
+	/** The value of the key column. */
 	readonly storedKey: string;
 	readonly key: string;
 	readonly name: string;
@@ -27,7 +27,7 @@ export interface SeenSession {
 export interface Family<Session extends SeenSession = SeenSession> {
 	readonly key: string;
 	readonly members: readonly Session[];
-	/** When any of them changed last. */
+	/** When the family last changed. */
 	readonly changedAt: number;
 	readonly busy: boolean;
 }
@@ -42,12 +42,12 @@ interface Row {
 	readonly waiting: number;
 }
 
-/** The time of the last change of a session, the number of its entries, and what waits: `s` is its row. */
+/** The time of a session's last change, the number of its entries, and what waits: `s` is its row. */
 const columns = `s.id, s.key, s.epoch, s.open_run, (SELECT count(*) FROM inputs WHERE session = s.id) AS waiting,
 	(SELECT count(*) FROM entries WHERE session = s.id) AS entries,
 	max(s.updated_at, ifnull((SELECT at FROM entries WHERE session = s.id ORDER BY seq DESC LIMIT 1), 0)) AS changed_at`;
 
-/** All families of a file, the one that changed last first. */
+/** Returns all families of a file, the last changed first. */
 export function readFamilies(file: JournalFile): readonly Family[] {
 	const recorded = recordedWork(file);
 	const sessions: SeenSession[] = [];
@@ -56,7 +56,7 @@ export function readFamilies(file: JournalFile): readonly Family[] {
 	return familiesOf(sessions);
 }
 
-/** The families of sessions, the one that changed last first. */
+/** Groups sessions into families, the last changed first. */
 export function familiesOf<Session extends SeenSession>(
 	sessions: readonly Session[],
 ): readonly Family<Session>[] {
@@ -90,11 +90,11 @@ export function isUnchanged(file: JournalFile, session: SeenSession): boolean {
 	);
 }
 
-/** Names of sessions with a recorded run that has not ended. */
+/** Returns the names of sessions with a recorded run that has not ended. */
 function recordedWork(file: JournalFile): ReadonlySet<string> {
 	const names = new Set<string>();
-	if (file.version < 3) return names; // such a file has no records yet
-	// A run that ended in the journal, and whose record was not updated, waits for nothing.
+	if (file.version < 3) return names; // Files this old have no records.
+	// A run that ended in the journal but whose record was not updated does not count.
 	const rows = file.database
 		.prepare(
 			`SELECT DISTINCT r.name, (SELECT o.body FROM records o WHERE o.shelf = 'runs' AND o.name = r.name) AS body
@@ -113,7 +113,7 @@ function recordedWork(file: JournalFile): ReadonlySet<string> {
 function seen(file: JournalFile, row: Row, recorded: ReadonlySet<string>): SeenSession {
 	const { key, name, parent } = file.key(file.text(row.key));
 	const { id, key: storedKey, epoch, changed_at: changedAt, entries } = row;
-	// A record names a session by the key of its callers, or by its own.
+	// A record refers to a session by its callers' key or by its own.
 	const busy = row.open_run !== null || row.waiting > 0 || recorded.has(name) || recorded.has(key);
 	return {
 		id,

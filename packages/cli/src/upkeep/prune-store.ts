@@ -1,4 +1,4 @@
-/** Removes sessions of a server's store that have had their time, and folds the old runs of those that stay. */
+/** Removes expired sessions from a server's store, and folds the old runs of the others. */
 import { type PostgresHost, type PostgresHostOptions, postgresHost } from "@holdfast/postgres";
 import { readStore, type SessionRemover, sessionRemover } from "@holdfast/postgres/upkeep";
 import { readStoreKey } from "holdfast/execute";
@@ -7,7 +7,7 @@ import { inUse, type PruneOptions } from "./prune.ts";
 import { type Family, familiesOf, type SeenSession } from "./prune-plan.ts";
 import { removeRunRecords } from "./run-records.ts";
 
-/** Entries that are read at a time, to see how many would be folded. */
+/** Entries read at a time, to count how many would be folded. */
 const page = 1_000;
 
 interface StoreSession extends SeenSession {
@@ -22,7 +22,7 @@ interface Store {
 }
 
 /**
- * Prunes a store while it is in use, in short transactions. About 300 bytes per session are held in memory. The store is
+ * Prunes a store while it is in use, in short transactions. It holds about 300 bytes per session in memory. The store is
  * intact wherever this stops, and the next prune continues.
  */
 export async function pruneStore(
@@ -74,13 +74,13 @@ function seen(row: DumpTables["sessions"], recorded: ReadonlySet<string>): Store
 	};
 }
 
-/** Names of sessions with a recorded run that has not ended. */
+/** Returns the names of sessions with a recorded run that has not ended. */
 async function recordedWork({ records, runs }: PostgresHost): Promise<ReadonlySet<string>> {
 	const names = new Set<string>();
 	for (const shelf of ["unfinished-runs", "scheduled-runs"])
 		for (const { name } of await records.list(shelf)) {
 			const located = await runs.locate(name);
-			// A run that ended in the journal, and whose record was not updated, waits for nothing.
+			// A run that ended in the journal but whose record was not updated does not count.
 			if (located?.ended !== undefined) continue;
 			const { value } = await records.get({ shelf: "runs", name });
 			const { sessionKey } = (value ?? {}) as { sessionKey?: string };
@@ -148,14 +148,14 @@ async function fold(
 			await removeRunRecords(host.records, gone);
 			onStep({ ...step, what: "folded", entries: folded.entries });
 		} catch (error) {
-			// A turn started in the meantime: the session is folded another time.
+			// A turn started since: the next prune folds this session.
 			if (!inUse.has((error as { code?: unknown }).code)) throw error;
 			onStep({ ...step, what: "in-use", entries: ended.entries });
 		}
 	}
 }
 
-/** How many entries there are up to the last run that ended before a time, and the runs that are in them. */
+/** Counts the entries up to the last run that ended before a time, and returns the runs in them. */
 async function endedBefore(
 	{ journal }: PostgresHost,
 	key: string,

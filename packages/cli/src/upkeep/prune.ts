@@ -1,4 +1,4 @@
-/** Removes sessions that have had their time, and folds the old runs of those that stay. */
+/** Removes expired sessions, and folds the old runs of the others. */
 import { foldHistory } from "holdfast/host";
 import { type JournalFile, openJournalFile, type SqliteJournal, sqliteJournal } from "holdfast/sqlite";
 import { readFamilies } from "./prune-plan.ts";
@@ -7,17 +7,17 @@ import { beginRemoval, finishRemovals, removeRecordsOf } from "./remove-session.
 /** Options of `pruneJournal`. Times are milliseconds since the epoch. */
 export interface PruneOptions {
 	readonly path: string;
-	/** Sessions that were not touched since are removed. */
+	/** Sessions last changed before this time are removed. */
 	readonly removeBefore: number | undefined;
-	/** Runs that ended before it are folded, in sessions that stay. */
+	/** Runs that ended before this time are folded in the remaining sessions. */
 	readonly foldBefore: number | undefined;
-	/** So many sessions stay, those that changed last, however old. */
+	/** This many of the last changed sessions stay, whatever their age. */
 	readonly keep: number;
-	/** `plan` changes nothing. */
+	/** `plan` only reports. */
 	readonly mode: "plan" | "do";
 	/** Whether to stop soon. */
 	stopped(): boolean;
-	/** Called for each session, with the result. */
+	/** Called with the result for each session. */
 	onStep(step: PruneStep): void;
 }
 
@@ -25,17 +25,17 @@ export interface PruneOptions {
 export interface PruneStep {
 	readonly what: "removed" | "folded" | "in-use";
 	readonly session: string;
-	/** How many sessions that are, with those of its sub-agents. */
+	/** Number of sessions, including those of its sub-agents. */
 	readonly sessions: number;
 	/** Entries that are removed, or folded into one. */
 	readonly entries: number;
 	readonly changedAt: number;
 }
 
-/** Milliseconds to wait for others who write. */
+/** Milliseconds to wait for other writers. */
 const patience = 10_000;
 
-/** Prunes a journal, while others use it. */
+/** Prunes a journal while it is in use. */
 export async function pruneJournal(options: PruneOptions): Promise<void> {
 	const { path, mode } = options;
 	const file = openJournalFile(path, mode === "plan" ? "read" : "write");
@@ -49,7 +49,7 @@ export async function pruneJournal(options: PruneOptions): Promise<void> {
 		}
 		await remove(file, options);
 		await fold(file, journal, options);
-		await journal?.sweep(); // the bytes of files that went with their sessions
+		await journal?.sweep(); // Removes the file contents that belonged to the removed sessions.
 	} catch (error) {
 		throw file.error(error);
 	} finally {
@@ -113,12 +113,12 @@ async function fold(
 			);
 			onStep({ ...step, what: "folded", entries: folded.entries });
 		} catch (error) {
-			// A turn started in the meantime: the session is folded another time.
+			// A turn started since: the next prune folds this session.
 			if (!inUse.has((error as { code?: unknown }).code)) throw error;
 			onStep({ ...step, what: "in-use", entries });
 		}
 	}
 }
 
-/** Codes of errors which mean that a session is in use. */
+/** Error codes that mean that a session is in use. */
 export const inUse: ReadonlySet<unknown> = new Set(["history_unsettled", "session_held", "lease_lost"]);

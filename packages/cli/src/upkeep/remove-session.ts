@@ -1,7 +1,6 @@
 /**
- * Removes a family of sessions in many short transactions. The first puts all of it out of reach and fences who still
- * holds it; from then on its rows are out of reach, and they are removed a few at a time. Wherever it is stopped, the file is whole,
- * and the next prune continues.
+ * Removes a family of sessions in many short transactions. The first makes the family unreachable and fences its owners;
+ * the others remove its rows a few at a time. Wherever this stops, the file is intact, and the next prune continues.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { toStored } from "holdfast/host";
@@ -14,7 +13,7 @@ import { type Family, isUnchanged } from "./prune-plan.ts";
  */
 const prunedPrefix = '"pruned ';
 
-/** How many rows of a table one transaction takes. */
+/** Rows of a table removed per transaction. */
 const batch = 500;
 
 /** Makes a family unreachable if it is unchanged. */
@@ -38,7 +37,7 @@ export function beginRemoval(file: JournalFile, family: Family): boolean {
 	});
 }
 
-/** Removes all that is out of reach, batch by batch, and lets others write in between. Returns how many sessions that were. */
+/** Removes unreachable rows in batches, with pauses for other writers. Returns the number of sessions. */
 export async function finishRemovals(file: JournalFile, stopped: () => boolean): Promise<number> {
 	const next = file.database.prepare(
 		"SELECT id FROM sessions WHERE key >= ? AND key < ? || char(1114111) LIMIT 1",
@@ -96,7 +95,7 @@ function removeSome({ database }: JournalFile, session: number): "some" | "all" 
 	return "all";
 }
 
-/** Removes what an execution host kept of runs that were folded, batch by batch. */
+/** Removes an execution host's records of folded runs in batches. */
 export async function removeRecordsOf(file: JournalFile, runs: readonly string[]): Promise<void> {
 	for (let at = 0; at < runs.length; at += batch)
 		await inTurn(file, () => {
@@ -124,7 +123,7 @@ function removeRecords(database: JournalFile["database"], run: string): void {
 		.run(stored);
 }
 
-/** One transaction; then, as long as it took, others have the file. */
+/** Runs one transaction, then leaves the file to others for as long as it took. */
 async function inTurn<T>(file: JournalFile, work: () => T): Promise<T> {
 	const began = performance.now();
 	const result = inTransaction(file, work);

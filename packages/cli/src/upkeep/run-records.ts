@@ -1,11 +1,11 @@
 /** Removes an execution host's records of deleted runs. */
 import type { RecordSpace } from "holdfast/host";
 
-/** Shelves that have a record under the id of its run. */
+/** Shelves whose records are keyed by run id. */
 const byName = ["runs", "unfinished-runs", "scheduled-runs", "checkpoints", "child-counts", "event-counts"];
-/** Shelves of one run each. */
+/** Shelves that belong to one run each. */
 const ofRun = ["checkpoints", "events", "children"];
-/** Records that are removed in one transaction. */
+/** Records removed per transaction. */
 const batch = 500;
 
 /** Removes the records of runs, run by run. */

@@ -1,2 +1,2 @@
-/** Upkeep that cannot be done as things are: one or two sentences for the user, and nothing was changed. */
+/** Maintenance that is currently impossible: one or two sentences for the user. Nothing was changed. */
 export class UpkeepError extends Error {}

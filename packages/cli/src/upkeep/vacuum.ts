@@ -1,16 +1,16 @@
-/** Releases the space of removed rows, and erases their contents: rewrites the file and empties the log. */
+/** Releases the space of removed rows and erases their contents by rewriting the file and emptying the log. */
 import { statSync } from "node:fs";
 import { type JournalFile, openJournalFile } from "holdfast/sqlite";
 import { UpkeepError } from "./upkeep-error.ts";
 
-/** Bytes of the file and its log. */
+/** Size in bytes of the file and its log. */
 export interface Vacuumed {
 	readonly before: number;
 	readonly after: number;
 }
 
 /**
- * Vacuums a journal. Writers wait during it. `patience` is how many milliseconds it waits for others itself.
+ * Vacuums a journal; writers wait until it ends. `patience` is how many milliseconds it waits for others.
  * @throws UpkeepError if others keep the file busy; HoldfastError `disk_full`, and the errors of opening it.
  */
 export function vacuumJournal(path: string, patience = 10_000): Vacuumed {
@@ -46,9 +46,9 @@ function bytesOf(path: string): number {
 	);
 }
 
-/** Moves the log into the file and empties it, in the first moment that others leave. */
+/** Moves the log into the file and empties it as soon as other processes pause. */
 function emptyLog({ database }: JournalFile, until: number): boolean {
-	// SQLite's own waiting pauses too long to meet a moment between writers that hardly pause.
+	// SQLite's busy handler sleeps too long to catch the short gaps between active writers.
 	database.exec("PRAGMA busy_timeout = 0");
 	const attempt = database.prepare("PRAGMA wal_checkpoint(TRUNCATE)");
 	for (;;) {

@@ -1,4 +1,4 @@
-/** A new journal's file, filled from a dump: it has its name when it is whole, counted and checked. */
+/** Writes a new journal's file from a dump. It gets its name only when it is complete, counted and checked. */
 import { closeSync, mkdirSync, openSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import {
@@ -19,7 +19,7 @@ const instead = "Give the path of a file that is not there yet.";
 
 type Value = string | number | null | Uint8Array;
 
-/** Where an entry goes: the number of its row, and of the one that names its run; null where it does so itself. */
+/** The row of an entry, and the row that names its run; null if it is the same row. */
 interface Place {
 	readonly id: number;
 	readonly run: number | null;
@@ -111,7 +111,7 @@ const inserts: {
 	],
 };
 
-/** Where the sizes of the new file are found. */
+/** Where to find the sizes in the new file. */
 const bodies: Readonly<Record<DumpTable, readonly [table: string, body?: string]>> = {
 	sessions: ["sessions"],
 	entries: ["entries WHERE session <> 0", "body"],
@@ -126,8 +126,8 @@ const bodies: Readonly<Record<DumpTable, readonly [table: string, body?: string]
 };
 
 /**
- * Creates the file. Until it is complete, its location is empty; a process that dies leaves a file next to it, marked as
- * partial by its name.
+ * Creates the file. Until it is complete, its location stays empty; a process that dies leaves a file next to it, marked
+ * as partial by its name.
  * @throws UpkeepError if the location is not allowed, or the copy differs from the source; HoldfastError for write
  * errors.
  */
@@ -141,7 +141,7 @@ export async function writeFile(
 		mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
 		checkPlace(to, "keep", instead);
 		closeSync(openSync(partial, "wx", 0o600));
-		await sqliteHost(partial).close(); // makes the tables
+		await sqliteHost(partial).close(); // Creates the tables.
 		const file = openJournalFile(partial, "write");
 		let size: StoreSize;
 		try {
@@ -209,7 +209,7 @@ function insert({ database, sumOf }: JournalFile, { table, rows }: DumpBatch, pl
 
 const nowhere: Place = { id: 0, run: null };
 
-/** Numbers entries as they arrive: the first row of a run names it, later rows refer to that one. */
+/** Numbers entries as they arrive: the first row of a run names it, and later rows refer to the first. */
 class Places {
 	#id = 0;
 	#session = 0;

@@ -1,4 +1,4 @@
-/** Loads an agent of the user's own: the default export of a module is an agent, or the options of one. */
+/** Loads a user's agent: the default export of a module, which is an agent or its options. */
 import { existsSync, statSync } from "node:fs";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { Agent, type AgentOptions, agent, type Host } from "holdfast";
@@ -6,17 +6,17 @@ import { chatSummaries } from "./chat-summary.ts";
 import { describeError } from "./describe-error.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** An agent from a file, and where its sessions are. */
+/** An agent from a file, and the host of its sessions. */
 export interface LoadedAgent {
 	readonly agent: Agent;
-	/** Whether it brought a host of its own; else it works on the one that was given. */
+	/** Whether the agent has its own host; else it uses the given one. */
 	readonly host: "own" | "given";
 }
 
 /**
- * Imports a module (TypeScript too, as far as Node runs it) and makes its agent. An agent without a host of its own gets
- * that of `openHost`, which is asked for when nothing else is wrong, and closed where the agent cannot be made with it.
- * @throws UsageError when there is no such file, it cannot be imported, or exports no agent.
+ * Imports a module (TypeScript too, as far as Node supports it) and creates its agent. An agent without a host gets the
+ * one from `openHost`, which is called only after all other checks, and is closed if the agent cannot be created.
+ * @throws UsageError if the file does not exist, cannot be imported, or exports no agent.
  */
 export async function loadAgent(file: string, openHost: () => Promise<Host> | Host): Promise<LoadedAgent> {
 	const { default: exported } = await importAgentFile(file);
@@ -24,14 +24,14 @@ export async function loadAgent(file: string, openHost: () => Promise<Host> | Ho
 		throw new UsageError(
 			`${file} exports no agent${typeof exported === "object" && exported !== null ? ": there is no `model` in it" : ""}. Its default export must be an agent, new Agent({ model, … }), or such options.`,
 		);
-	// The spread of an agent is its options, also of one from another installation of the package.
+	// Spreading an agent returns its options, even if it comes from another installation of the package.
 	const { host, plugins = [], ...rest }: AgentOptions = { ...exported };
 	const options: AgentOptions = { ...rest, plugins: [...plugins, chatSummaries()] };
 	if (options.checkpoints !== undefined)
 		throw new UsageError(
 			`The agent of ${file} has \`checkpoints\`, which are of calls: sessions keep their own. Leave them out.`,
 		);
-	// Options are held to what the constructor knows: one that is misspelt would be left out silently.
+	// Rejects unknown options: a misspelt one would be ignored silently.
 	const make = (all: AgentOptions): Agent => (exported instanceof Agent ? agent({ ...all }) : new Agent(all));
 	const made = (all: AgentOptions): Agent => {
 		try {
@@ -41,7 +41,7 @@ export async function loadAgent(file: string, openHost: () => Promise<Host> | Ho
 		}
 	};
 	if (host !== undefined) return { agent: made({ ...options, host }), host: "own" };
-	// Wrong options are found before a database is made for them.
+	// Reports invalid options before a database is created.
 	made(options);
 	const opened = await openHost();
 	try {
@@ -53,16 +53,16 @@ export async function loadAgent(file: string, openHost: () => Promise<Host> | Ho
 }
 
 /**
- * The exports of a module with an agent.
- * @throws UsageError if the file does not exist, or cannot be imported.
+ * Returns the exports of a module with an agent.
+ * @throws UsageError if the file does not exist or cannot be imported.
  */
 export async function importAgentFile(file: string): Promise<Readonly<Record<string, unknown>>> {
 	return importFile(file, " Give a module that exports an agent with --agent.");
 }
 
 /**
- * The default export of a module.
- * @throws UsageError when there is no such file, or it cannot be imported.
+ * Returns the default export of a module.
+ * @throws UsageError if the file does not exist or cannot be imported.
  */
 export async function importDefault(file: string): Promise<unknown> {
 	return (await importFile(file, "")).default;
@@ -78,7 +78,7 @@ async function importFile(file: string, advice: string): Promise<Readonly<Record
 	}
 }
 
-/** The location of an error in the user's files, as far as its stack shows it. */
+/** Returns the location of an error in the user's files, if its stack contains one. */
 function placeOf(error: unknown): string {
 	const stack = error instanceof Error ? (error.stack ?? "") : "";
 	const places = [...stack.matchAll(/(file:\/\/[^\s()]+?):(\d+)/g)];

@@ -1,6 +1,6 @@
 /**
- * Says of calls that wait whether they may run: as the options say, else as the user answers in the terminal. An approval
- * names the versions of the file that were shown, so that nothing else is written. Without an answer, calls wait.
+ * Decides whether waiting calls may run: as the options say, or else as the user answers in the terminal. An approval
+ * identifies the versions of the file that were shown, so that nothing else is written. Without an answer, calls wait.
  */
 import type { PendingToolCall, ToolAnswer } from "holdfast";
 import { type Proposal, propose, type Renderer } from "../render/index.ts";
@@ -9,30 +9,30 @@ import { UsageError } from "./usage-error.ts";
 
 /** Approvals given in advance on the command line. */
 export interface ApprovalOptions {
-	/** Whether all of them may run. */
+	/** Whether to approve all calls. */
 	readonly yes: boolean;
-	/** Ids of calls that may run, each perhaps with the version that was seen: `call_7@1f3a9c02b4d1`. */
+	/** Ids of calls to approve, optionally with the version that was seen: `call_7@1f3a9c02b4d1`. */
 	readonly approve: readonly string[];
-	/** Ids of calls that may not. */
+	/** Ids of calls to deny. */
 	readonly deny: readonly string[];
-	/** Why not. */
+	/** The reason for denying. */
 	readonly reason: string | undefined;
 }
 
 /** The parts of approvals. */
 export interface ApprovalParts {
-	/** Absolute path of the folder that the assistant works in; undefined for an agent of the user's own. */
+	/** Absolute path of the folder that the assistant works in; undefined for a user's agent. */
 	readonly dir: string | undefined;
 	readonly options: ApprovalOptions;
 	readonly renderer: Renderer;
-	/** Undefined where there is no one to ask. */
+	/** Undefined if no user can answer. */
 	readonly questions: Questions | undefined;
 }
 
-/** Answers to calls, one after the other. */
+/** Answers calls one by one. */
 export class Approvals {
 	readonly #parts: ApprovalParts;
-	/** Unused ids from the command line: an id may recur in a later round. */
+	/** Unused ids from the command line, because an id may recur in a later round. */
 	readonly #approve: Set<string>;
 	readonly #deny: Set<string>;
 	#all: boolean;
@@ -47,8 +47,8 @@ export class Approvals {
 	}
 
 	/**
-	 * Checks that the calls named on the command line are among those that wait.
-	 * @throws UsageError when one is not.
+	 * Checks that the calls named on the command line are waiting.
+	 * @throws UsageError if one is not.
 	 */
 	check(pending: readonly PendingToolCall[]): void {
 		for (const name of [...this.#approve, ...this.#deny]) {
@@ -60,7 +60,7 @@ export class Approvals {
 		}
 	}
 
-	/** The answer to one of the calls; undefined if none can be answered. */
+	/** Returns the answer to one of the calls; undefined if none can be answered. */
 	async next(pending: readonly PendingToolCall[]): Promise<ToolAnswer | undefined> {
 		for (const call of pending) {
 			if (this.#left.signal.aborted) return undefined;
@@ -71,7 +71,7 @@ export class Approvals {
 		return undefined;
 	}
 
-	/** Shows calls that stay, where they were not shown; gives the words that approve them. */
+	/** Shows the remaining calls unless they were already shown; returns the identifiers that approve them. */
 	async leave(pending: readonly PendingToolCall[]): Promise<readonly string[]> {
 		const words: string[] = [];
 		for (const call of pending) {
@@ -82,7 +82,7 @@ export class Approvals {
 		return words;
 	}
 
-	/** Asks nothing more: what waits is left. */
+	/** Stops asking; waiting calls keep waiting. */
 	interrupt(): void {
 		this.#left.abort();
 	}
@@ -120,7 +120,7 @@ export class Approvals {
 		}
 	}
 
-	/** The call may run, unless it is no longer possible: the model then gets the reason. */
+	/** Approves the call; if it is no longer possible, the model receives the reason. */
 	#approved(proposal: Proposal): ToolAnswer {
 		this.#show(proposal);
 		const { call, change, refusal } = proposal;
@@ -136,7 +136,7 @@ export class Approvals {
 	}
 }
 
-/** An answer is for the run that was shown: ids of calls may come again in another one. */
+/** Limits an answer to the run that was shown, because another run may reuse ids of calls. */
 function idOf({ runId, toolCallId }: PendingToolCall): Pick<PendingToolCall, "runId" | "toolCallId"> {
 	return { runId, toolCallId };
 }
@@ -145,14 +145,14 @@ function denied(call: PendingToolCall, reason: string | undefined): ToolAnswer {
 	return { ...idOf(call), approved: false, ...(reason === undefined ? {} : { reason }) };
 }
 
-/** Takes the word out that names a call. */
+/** Removes and returns the argument that refers to a call. */
 function take(words: Set<string>, call: PendingToolCall): string | undefined {
 	const word = [...words].find((each) => names(each, call));
 	if (word !== undefined) words.delete(word);
 	return word;
 }
 
-/** Whether an argument of the command line refers to this call, in any version. */
+/** Whether a command line argument refers to this call, in any version. */
 function names(word: string, { toolCallId }: PendingToolCall): boolean {
 	return word === toolCallId || word.startsWith(`${toolCallId}@`);
 }

@@ -18,23 +18,23 @@ Change with edit_file, and with write_file what is new or altogether different; 
 The user sees each change and may refuse it. Take a refusal and its reason for an answer: do not try the same again.
 Paths are relative to the folder. Be brief.`;
 
-/** The parts of an assistant. */
+/** Options of an assistant. */
 export interface AssistantOptions {
 	readonly host: Host;
 	/** Absolute path of the folder. */
 	readonly dir: string;
 	readonly model: ChosenModel;
 	readonly allowNetwork: boolean;
-	/** Whether it may change files; each change needs approval. */
+	/** Whether it may change files; each change requires approval. */
 	readonly allowWrite: boolean;
 }
 
-/** Makes the assistant. */
+/** Creates the assistant. */
 export function createAssistant(options: AssistantOptions): Agent {
 	return new Agent(assistantOptions(options));
 }
 
-/** The agent options of the assistant. */
+/** Returns the agent options of the assistant. */
 export function assistantOptions(options: AssistantOptions): AgentOptions {
 	const { dir: root, allowNetwork, allowWrite } = options;
 	return {
@@ -51,8 +51,8 @@ export function assistantOptions(options: AssistantOptions): AgentOptions {
 }
 
 /**
- * Checks that the folder can be worked in.
- * @throws UsageError when it is not there or not a folder.
+ * Checks that the folder is usable.
+ * @throws UsageError if it does not exist or is not a folder.
  */
 export function checkFolder(dir: string): void {
 	if (!existsSync(dir)) throw new UsageError(`There is no folder ${dir}. Give an existing one with --dir.`);

@@ -1,4 +1,4 @@
-/** A server's other exports of an agent's file: models by name, and prompts in versions. */
+/** The other exports of an agent's file that a server uses: models by name, and versioned prompts. */
 import { existsSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
@@ -13,8 +13,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
 type Models = Readonly<Record<string, NonNullable<AgentOptions["model"]>>>;
 
 /**
- * The models of a file: names with models, or with texts such as `openai:gpt-5.2`.
- * @throws UsageError when there is no such file, it cannot be read, or what it has is no models.
+ * Loads the models of a file: names with models, or with texts such as `openai:gpt-5.2`.
+ * @throws UsageError if the file does not exist, cannot be read, or does not export models.
  */
 export async function loadModels(file: string, environment: Environment): Promise<Models> {
 	if (!existsSync(file) || !statSync(file).isFile())
@@ -38,12 +38,12 @@ export async function loadModels(file: string, environment: Environment): Promis
 /** The other exports of an agent's file. */
 interface BesideAgent {
 	readonly models: Models | undefined;
-	/** A prompt store, such as `databasePromptStore` makes. */
+	/** A prompt store, such as the result of `databasePromptStore`. */
 	readonly prompts: PromptStore | undefined;
 }
 
 /**
- * The exports `models` and `prompts` of an agent's file.
+ * Reads the exports `models` and `prompts` of an agent's file.
  * @throws UsageError if the file cannot be imported, or they have the wrong type.
  */
 export async function exportsOfAgentFile(file: string, environment: Environment): Promise<BesideAgent> {

@@ -1,6 +1,6 @@
 /**
  * A chat's summary of the earlier conversation. It is a value stored with the session, like that of `compaction`: any
- * process that continues the session shows the model the summary in place of the part it represents. The journal keeps
+ * process that continues the session shows the model the summary instead of the summarised messages. The journal keeps
  * everything.
  */
 import { type Message, UserMessage } from "@holdfast/upp";
@@ -8,10 +8,10 @@ import type { Host } from "holdfast";
 import { storeKeyOf } from "holdfast/execute";
 import { definePlugin, type Plugin } from "holdfast/plugins";
 
-/** A summary, and up to where it is one. */
+/** A summary and the last message it covers. */
 export interface ChatSummary {
 	readonly text: string;
-	/** Id of the last message that it represents. */
+	/** Id of the last message that it covers. */
 	readonly until: string;
 }
 
@@ -19,7 +19,7 @@ const plugin = "chat-summary";
 const name = "summary";
 const head = "Summary of the conversation so far:";
 
-/** The summary that is kept for a session. */
+/** Returns the summary stored for a session. */
 export async function chatSummaryOf(
 	{ values }: Pick<Host, "values">,
 	sessionKey: string,
@@ -29,7 +29,7 @@ export async function chatSummaryOf(
 		| undefined;
 }
 
-/** Keeps it in place of the one before. Resolves when it is as safe as the session. */
+/** Replaces the stored summary. Resolves when it is as durable as the session. */
 export async function keepChatSummary(
 	{ values }: Pick<Host, "values">,
 	sessionKey: string,
@@ -38,7 +38,7 @@ export async function keepChatSummary(
 	await values.values(storeKeyOf(undefined, sessionKey), plugin).set(name, summary);
 }
 
-/** The messages, with a summary in place of what it represents; all of them where that is not there. */
+/** Returns the messages with a summary instead of those it covers; all messages if the last one it covers is missing. */
 export function summarised(
 	messages: readonly Message[],
 	summary: ChatSummary | undefined,
@@ -48,7 +48,7 @@ export function summarised(
 	return [new UserMessage(`${head}\n${summary.text}`), ...messages.slice(last + 1)];
 }
 
-/** Shows the model what is kept. */
+/** Shows the stored summary to the model. */
 export function chatSummaries(): Plugin {
 	return definePlugin({
 		name: plugin,

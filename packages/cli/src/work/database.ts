@@ -1,4 +1,4 @@
-/** Opens the database of the sessions; what cannot be opened is a matter of usage, said in one line. */
+/** Opens the database of the sessions; if that fails, reports a usage error of one line. */
 import { existsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { messageOf } from "@holdfast/upp";
@@ -7,17 +7,17 @@ import { sqliteHost } from "holdfast/sqlite";
 import { makeFolder } from "./own-folder.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** Whether a database is a server's, and no file. */
+/** Whether a database is on a server rather than in a file. */
 export function isServer(database: string): boolean {
 	return /^postgres(?:ql)?:\/\//.test(database);
 }
 
-/** The given database: an address unchanged, or a path resolved against a folder. */
+/** Resolves a database: an address unchanged, a path against a folder. */
 export function databaseFrom(folder: string, given: string): string {
 	return isServer(given) ? given : resolve(folder, given);
 }
 
-/** A database as it may be shown: an address without its password. */
+/** Returns a database for display: an address without its password. */
 export function shownDatabase(database: string): string {
 	if (!isServer(database)) return database;
 	try {
@@ -31,8 +31,8 @@ export function shownDatabase(database: string): string {
 }
 
 /**
- * Opens or makes the database: a file, or `postgres://…`.
- * @throws UsageError when it cannot be used.
+ * Opens or creates the database: a file, or `postgres://…`.
+ * @throws UsageError if it cannot be used.
  */
 export async function openDatabase(database: string): Promise<Host> {
 	return isServer(database) ? openServer(database) : openFile(database);
@@ -40,7 +40,7 @@ export async function openDatabase(database: string): Promise<Host> {
 
 async function openServer(address: string): Promise<Host> {
 	try {
-		// Loaded when it is asked for: most use a file.
+		// Loaded on demand, because most users have a file.
 		const { postgresHost } = await import("@holdfast/postgres");
 		const host = postgresHost({ connectionString: address });
 		await host.journal.list({ limit: 1 });
@@ -80,7 +80,7 @@ export async function openExisting({ db, dbGiven }: ChosenDatabase): Promise<Hos
 	return isServer(db) || existsSync(db) ? openDatabase(db) : undefined;
 }
 
-/** @throws UsageError if it is the path of no file. */
+/** @throws UsageError if the file does not exist. */
 export function requireDatabase(db: string): void {
 	if (isServer(db)) return;
 	if (!existsSync(db)) throw new UsageError(`There is no database ${db}. Give its path: --db PATH.`);

@@ -1,4 +1,4 @@
-/** Which model answers: what the user asked for, else what a key in the environment allows, else `offline`. */
+/** Chooses the model: the one the user requested, else one for which the environment has a key, else `offline`. */
 import { anthropic, google, type ModelReference, openai, openaiCompatible } from "@holdfast/upp";
 import type { ModelPrice } from "holdfast/types";
 import { offline } from "../offline/index.ts";
@@ -7,15 +7,15 @@ import { UsageError } from "./usage-error.ts";
 /** A chosen model. */
 export interface ChosenModel {
 	readonly reference: ModelReference;
-	/** As it would be given to --model. */
+	/** As given to --model. */
 	readonly name: string;
-	/** Why it was chosen, when it was not asked for. */
+	/** Why it was chosen, if the user did not request it. */
 	readonly reason: string | undefined;
-	/** Undefined where it is not known. */
+	/** Undefined if it is unknown. */
 	readonly price: ModelPrice | undefined;
 }
 
-/** The model that needs nothing. */
+/** The model that requires neither key nor network. */
 export const offlineModel: ChosenModel = {
 	reference: offline,
 	name: "offline",
@@ -23,7 +23,7 @@ export const offlineModel: ChosenModel = {
 	price: undefined,
 };
 
-/** Keys that choose a provider by themselves, in this order, and the model used then. */
+/** Keys that select a provider, in this order, and the model used then. */
 const byKey = [
 	["OPENAI_API_KEY", "openai:gpt-5.2"],
 	["ANTHROPIC_API_KEY", "anthropic:claude-sonnet-4-5"],
@@ -31,8 +31,8 @@ const byKey = [
 ] as const;
 
 /**
- * The price of the model, where the environment gives it: HOLDFAST_PRICE="INPUT,OUTPUT", US dollars for a million
- * tokens. Prices change, so none is built in; without one the cost is said to be unknown.
+ * Reads the model's price from the environment: HOLDFAST_PRICE="INPUT,OUTPUT", in US dollars per million tokens. Prices
+ * change, so none is built in; without one, the cost is reported as unknown.
  */
 function readPrice(environment: Readonly<Record<string, string | undefined>>): ModelPrice | undefined {
 	const given = environment.HOLDFAST_PRICE ?? "";
@@ -47,7 +47,7 @@ function readPrice(environment: Readonly<Record<string, string | undefined>>): M
 
 /**
  * Chooses the model.
- * @throws UsageError when the name or HOLDFAST_PRICE cannot be read.
+ * @throws UsageError if the name or HOLDFAST_PRICE is invalid.
  */
 export function chooseModel(
 	asked: string | undefined,
@@ -69,8 +69,8 @@ export function chooseModel(
 }
 
 /**
- * The model of a text such as `openai:gpt-5.2`.
- * @throws UsageError when it is invalid.
+ * Parses a model such as `openai:gpt-5.2`.
+ * @throws UsageError if it is invalid.
  */
 export function readModel(
 	name: string,
@@ -96,7 +96,7 @@ function compatible(
 	model: string,
 	environment: Readonly<Record<string, string | undefined>>,
 ): ModelReference {
-	// The model's own name may contain an @, so the address is what follows the last one before http.
+	// The model's name may contain an @, so the address starts after the last one before http.
 	const [, modelId, baseURL] = /^(.+)@(https?:\/\/.+)$/.exec(model) ?? [];
 	if (modelId === undefined || baseURL === undefined || !URL.canParse(baseURL))
 		throw new UsageError(`"${name}" needs the server's address: openai-compatible:NAME@http://host:port/v1.`);

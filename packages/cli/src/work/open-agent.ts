@@ -1,4 +1,4 @@
-/** Which agent works on a session: the assistant, or one of the user's own, in which case its file says all about it. */
+/** Chooses the agent of a session: the assistant, or a user's agent, whose file then defines everything about it. */
 import { basename } from "node:path";
 import type { Agent, Host } from "holdfast";
 import { loadAgent } from "./agent-file.ts";
@@ -6,7 +6,7 @@ import { createAssistant } from "./assistant.ts";
 import type { Setup } from "./setup.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** An agent, and where its sessions are. */
+/** An agent and the host of its sessions. */
 export interface OpenAgent {
 	readonly agent: Agent;
 	readonly host: Host;
@@ -15,8 +15,8 @@ export interface OpenAgent {
 }
 
 /**
- * Makes the agent. An agent of the user's own that has no host of its own gets that of `openHost`, as the assistant does.
- * @throws UsageError when it cannot be made.
+ * Creates the agent. Like the assistant, a user's agent without a host gets the one from `openHost`.
+ * @throws UsageError if it cannot be created.
  */
 export async function openAgent(setup: Setup, openHost: () => Promise<Host> | Host): Promise<OpenAgent> {
 	if (setup.agent === undefined) {

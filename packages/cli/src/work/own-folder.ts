@@ -1,11 +1,11 @@
-/** The folder of Holdfast inside a user's project, which should not appear among their changes. */
+/** Holdfast's folder inside a user's project, which should not appear among the user's changes. */
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 
 /** The name of the folder. */
 export const ownFolder = ".holdfast";
 
-/** Makes a folder where it is missing; ours has git ignore it. */
+/** Creates a folder if it is missing; Holdfast's own folder is set to be ignored by git. */
 export function makeFolder(folder: string): void {
 	if (existsSync(folder)) return;
 	mkdirSync(folder, { recursive: true, mode: 0o700 });

@@ -4,7 +4,7 @@
 import type { Host } from "holdfast";
 import { UsageError } from "./usage-error.ts";
 
-/** The name of the session under a key of the journal. */
+/** Returns the name of the session with a journal key. */
 export async function nameOfSession(key: string): Promise<string> {
 	if (isOwnKey(key)) return key;
 	const { readServedKey } = await serverPackage();
@@ -14,9 +14,9 @@ export async function nameOfSession(key: string): Promise<string> {
 	return `${tenant}${user === undefined ? "" : `%40${user}`}/${sessionId}`;
 }
 
-/** The key of a session by its name: an exact key takes precedence over a server's session of that name. */
+/** Returns the key of a session by its name: an exact key takes precedence over a server's session of that name. */
 export async function findSession({ journal }: Host, name: string): Promise<string> {
-	// An id has no slash, so the last one ends the tenant.
+	// Ids contain no slash, so the last one ends the tenant.
 	const slash = name.lastIndexOf("/");
 	if (slash < 0 || (await journal.head(name)) !== undefined) return name;
 	const { servedKey } = await serverPackage();
@@ -24,7 +24,7 @@ export async function findSession({ journal }: Host, name: string): Promise<stri
 	return servedKey(user === undefined ? tenant : { tenant, user }, name.slice(slash + 1));
 }
 
-/** Refuses the name of a server's session: a session of the assistant under that key would look the same in a list. */
+/** Rejects the name of a server's session: an assistant's session with that key would look the same in a list. */
 export async function refuseServed(host: Host, name: string): Promise<void> {
 	const key = await findSession(host, name);
 	if (key !== name && (await host.journal.head(key)) !== undefined)
@@ -33,12 +33,12 @@ export async function refuseServed(host: Host, name: string): Promise<void> {
 		);
 }
 
-/** Whether a key of the journal is one that the assistant's sessions have: not a server's, nor a sub-agent's. */
+/** Whether a journal key belongs to a session of the assistant, not of a server or a sub-agent. */
 export function isOwnKey(key: string): boolean {
 	return !key.startsWith("\u0000");
 }
 
-/** Loaded for the names of its sessions only: commands without one start quicker. */
+/** Loaded only for the names of its sessions, so that other commands start faster. */
 async function serverPackage(): Promise<typeof import("@holdfast/server")> {
 	return await import("@holdfast/server");
 }

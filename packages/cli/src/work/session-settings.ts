@@ -1,6 +1,6 @@
 /**
  * The settings of a session (folder, model, permissions), stored next to the database, so that `resume` continues the
- * same way from anywhere. The conversation is in the journal; without this file the defaults apply.
+ * same way from any folder. The conversation is in the journal; without this file the defaults apply.
  */
 import { createHash } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
@@ -20,7 +20,7 @@ export interface SessionSettings {
 	readonly agent?: string;
 }
 
-/** The settings a session was last used with, if they can be read. */
+/** Returns the settings that a session last used, if they can be read. */
 export function readSettings(db: string, key: string): SessionSettings | undefined {
 	try {
 		const read = JSON.parse(readFileSync(fileOf(db, key), "utf8")) as Partial<SessionSettings>;
@@ -37,18 +37,18 @@ export function readSettings(db: string, key: string): SessionSettings | undefin
 	}
 }
 
-/** Keeps the settings of a session. */
+/** Stores the settings of a session. */
 export function writeSettings(db: string, key: string, settings: SessionSettings): void {
 	const file = fileOf(db, key);
 	makeFolder(dirname(dirname(file)));
 	mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-	// Renamed into place, so that a crash leaves the old file or the new one.
+	// Renamed, so that a crash leaves either the old or the new file.
 	const draft = `${file}.${process.pid}`;
 	writeFileSync(draft, `${JSON.stringify({ key, ...settings })}\n`, { mode: 0o600 });
 	renameSync(draft, file);
 }
 
-/** Has the sessions of a database that was moved work as they did before. */
+/** Copies the settings of the sessions when their database is moved. */
 export function copySettings(from: string, to: string): void {
 	const [source, target] = [placeOf(from), placeOf(to)];
 	if (!existsSync(source)) return;
@@ -56,7 +56,7 @@ export function copySettings(from: string, to: string): void {
 	cpSync(source, target, { recursive: true });
 }
 
-/** Next to a database's file; for sessions of a server, in the folder where the command runs. */
+/** Next to a database file; for a server, in the folder where the command runs. */
 function placeOf(db: string): string {
 	return `${isServer(db) ? join(ownFolder, `postgres-${digest(db)}`) : db}.settings`;
 }

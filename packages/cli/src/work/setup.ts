@@ -5,7 +5,7 @@ import { type ChosenModel, chooseModel, offlineModel } from "./models.ts";
 import { readSettings } from "./session-settings.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** The given settings. */
+/** The settings as given. */
 export interface WorkOptions {
 	/** Absolute path of the folder to work in. */
 	readonly dir: string | undefined;
@@ -16,15 +16,15 @@ export interface WorkOptions {
 	readonly agent: string | undefined;
 }
 
-/** How a session is worked on. */
+/** The effective settings of a session. */
 export interface Setup {
 	readonly key: string;
 	readonly dir: string;
-	/** Of the assistant. */
+	/** The assistant's model. */
 	readonly model: ChosenModel;
 	readonly allowNetwork: boolean;
 	readonly allowWrite: boolean;
-	/** Absolute path of the module of the user's own agent. */
+	/** Absolute path of the module of the user's agent. */
 	readonly agent: string | undefined;
 }
 
@@ -58,12 +58,15 @@ export function prepare(
 	};
 }
 
-/** Whose tools change files in a known way: those of an agent of the user's own may be called the same and do otherwise. */
+/**
+ * Returns the assistant's folder. Undefined for a user's agent, whose tools may have the same names but different
+ * effects.
+ */
 export function assistantsFolder({ dir, agent }: Setup): string | undefined {
 	return agent === undefined ? dir : undefined;
 }
 
-/** The setup of a session whose agent says by itself what it works with. */
+/** Returns the setup of a session whose agent's file defines everything else. */
 export function setupOfFile(key: string, agent: string, dir: string): Setup {
 	return { key, dir, agent, model: offlineModel, allowNetwork: false, allowWrite: false };
 }
