@@ -12,10 +12,7 @@ type CallEvent<Tool extends KnownTool> = Tool extends KnownTool
 			readonly type: "tool-call";
 			readonly toolCallId: string;
 			readonly toolName: Tool["name"];
-			/**
-			 * The input that the tool gets; the model's input if the call was refused, in which case its result has
-			 * `isError`.
-			 */
+			/** The input passed to the tool. If the call was refused, the model's input, and the result has `isError`. */
 			readonly input: Tool["input"];
 		}
 	: never;
@@ -35,11 +32,11 @@ type ResultEvent<Tool extends KnownTool> = Tool extends KnownTool
 
 /**
  * The events that a run emits to its consumer. If the agent's tools have types, `event.toolName` determines the types of
- * input and output; tools of plugins and sub-agents occur too, and are not among the types.
+ * input and output. Tools of plugins and sub-agents also occur; the types do not include them.
  */
 export type AgentEvent<Tools = unknown, Output = unknown> =
 	| { readonly type: "user-text"; readonly text: string | readonly string[] }
-	/** Its parts in the given form, bytes as base64. */
+	/** The parts of the input in their original form, with bytes as base64. */
 	| { readonly type: "user-message"; readonly content: readonly InputPart[] }
 	| {
 			readonly type: "runtime-input";
@@ -47,19 +44,19 @@ export type AgentEvent<Tools = unknown, Output = unknown> =
 			readonly placement: Exclude<Placement, "turn">;
 	  }
 	| { readonly type: "turn-start" }
-	/** `output`: what the answer says, of an agent with the option `output`. */
-	/** `stopReason`: why the model stopped its last answer, where it is not `stop`. */
+	/** `output`: the structured answer, if the agent has the option `output`. */
+	/** `stopReason`: why the model stopped its last answer, if it is not `stop`. */
 	| { readonly type: "turn-end"; readonly output?: Output; readonly stopReason?: StopReason }
 	| { readonly type: "turn-abort" }
-	/** Calls wait for an answer while others still run: `answer()` takes it now. */
+	/** Calls wait for an answer while others still run. `answer()` already accepts it. */
 	| { readonly type: "tools-pending"; readonly toolCalls: readonly PendingToolCall[] }
-	/** The turn waits for answers to tool calls; for a time, or its model, if `wait` is set. */
+	/** The turn waits for answers to tool calls. If `wait` is set, it waits for a time or for its model. */
 	| {
 			readonly type: "turn-waiting";
 			readonly toolCalls: readonly PendingToolCall[];
 			readonly wait?: PendingWait;
 	  }
-	/** This many earlier events were dropped because they were not read; the journal is complete. */
+	/** This many earlier events were dropped because they were not consumed; the journal is complete. */
 	| { readonly type: "events-dropped"; readonly count: number }
 	| { readonly type: "turn-error"; readonly message: string; readonly code: string }
 	| { readonly type: "step-start" }

@@ -4,13 +4,13 @@ import type { BoundaryMark } from "./fact.ts";
 
 /** A chunk of events that a run emitted between two facts. */
 export interface Chunk {
-	/** Position after the last entry; grows, with gaps. */
+	/** Position after the last entry. Increases, with gaps. */
 	readonly sub: number;
 	/** A `ChunkEvent`, as JSON. */
 	readonly event: unknown;
 }
 
-/** A chunk in its place. */
+/** A chunk with its position. */
 export interface StoredChunk extends Chunk {
 	/** The entry that precedes it. */
 	readonly seq: number;
@@ -21,7 +21,7 @@ export type KeptEvent = ModelStartEvent | ModelEvent | ToolDeltaEvent;
 
 /** An event as a chunk holds it. */
 export type ChunkEvent = WithoutPlace<KeptEvent> & {
-	/** The boundaries that were emitted since the chunk or fact before; absent when there were no such boundaries. */
+	/** The boundaries emitted since the previous chunk or fact; absent if there are none. */
 	readonly marks?: readonly BoundaryMark[];
 };
 

@@ -1,5 +1,6 @@
-// Facts as text and back (keeps I2). The kind and the version are stored next to the body, never in it, so that a body
-// can be encrypted or erased without affecting order. Older versions are converted on read, newer ones refused.
+// Encodes facts as text and decodes them (keeps I2). The kind and the version are stored next to the body, never in it,
+// so that a body can be encrypted or erased without affecting order. Older versions are converted on read, newer ones
+// refused.
 import {
 	type AnyMessage,
 	decodeValue,
@@ -16,13 +17,13 @@ import { decodeMarks, encodeMarks } from "./marks.ts";
 export interface EncodedFact {
 	readonly kind: string;
 	readonly version: number;
-	/** JSON text of everything but the kind. */
+	/** JSON text of everything except the kind. */
 	readonly body: string;
 }
 
 type Body = Record<string, unknown>;
 
-/** Lifts a body from one version to the next. */
+/** Converts a body from one version to the next. */
 export type Upcaster = (body: Body) => Body;
 
 /** How the facts of one kind are written. */
@@ -31,13 +32,16 @@ export interface FactFormat {
 	readonly version: number;
 	/** Members that hold a message. */
 	readonly messages: readonly string[];
-	/** Members that hold a value of the user's: anything `encodeValue` takes. */
+	/** Members that hold a user's value: anything `encodeValue` accepts. */
 	readonly values: readonly string[];
-	/** The first lifts version 1 to 2, the next 2 to 3. */
+	/** The first converts version 1 to 2, the second 2 to 3, and so on. */
 	readonly upcasters: readonly Upcaster[];
 }
 
-/** The formats of this release. A changed body gets a new version and an upcaster, never a changed meaning. */
+/**
+ * The formats of this release. If a body changes, it gets a new version and an upcaster; its meaning never changes within
+ * a version.
+ */
 export const factFormats: Readonly<Record<FactKind, FactFormat>> = {
 	"run.started": format({}),
 	"run.resumed": format({ messages: ["partial"] }),
@@ -51,8 +55,8 @@ export const factFormats: Readonly<Record<FactKind, FactFormat>> = {
 	note: format({ values: ["value"] }),
 	// Version 1 had no `wait`: a release that knows only version 1 would wait indefinitely. Version 2 had no
 	// `wait.model`: a release that knows only version 2 would show the wait to the strategy. Version 3 had no `children`
-	// and no `input` of calls: a release that knows only version 3 would not continue the sub-agents, and would run
-	// another input than the approved one.
+	// and no `input` of calls: a release that knows only version 3 would not continue the sub-agents, and would run an
+	// input other than the approved one.
 	waiting: format({ upcasters: [(body) => body, (body) => body, (body) => body] }),
 	"tools.pending": format({}),
 	"wait.ended": format({}),
@@ -65,12 +69,12 @@ export const factFormats: Readonly<Record<FactKind, FactFormat>> = {
 };
 
 /**
- * Converts a fact to its stored form. A member that is `undefined` is left out.
- * @throws HoldfastError `unserialisable_value` if a user's value cannot be expressed in JSON.
+ * Converts a fact to its stored form. Omits members that are `undefined`.
+ * @throws HoldfastError `unserialisable_value` if a user's value cannot be represented in JSON.
  */
 export function encodeFact(fact: Fact): EncodedFact {
 	const { version, messages, values } = factFormats[fact.kind];
-	const body: Body = { ...fact, kind: undefined }; // JSON leaves out undefined members
+	const body: Body = { ...fact, kind: undefined }; // JSON omits undefined members
 	for (const name of messages) {
 		if (body[name] !== undefined) body[name] = messageToJSON(body[name] as AnyMessage);
 	}
@@ -80,8 +84,8 @@ export function encodeFact(fact: Fact): EncodedFact {
 }
 
 /**
- * Converts the output of `encodeFact`, of this release or an older one, back to the fact.
- * @throws HoldfastError `journal_newer` for a kind or version this release does not know, `journal_corrupt` for a damaged
+ * Converts the output of `encodeFact`, of this release or an older one, back to a fact.
+ * @throws HoldfastError `journal_newer` for a kind or version unknown to this release, `journal_corrupt` for a damaged
  * body.
  */
 export function decodeFact(

@@ -1,11 +1,11 @@
 // Replaces or removes a message of the history, alone or with everything after it: the only change to earlier messages
-// (part of evolve, keeps I2). A call and its result stay together, because providers refuse a history that has one
-// without the other: if an edit removes one of them, the other is removed too.
+// (part of evolve, keeps I2). A call and its result stay together because providers refuse a history that has only one of
+// them: if an edit removes one, the other is removed too.
 import { AssistantMessage, type Message, ToolResultMessage } from "@holdfast/upp";
 import { AgentState, type List } from "../state/index.ts";
 import type { SessionState } from "./session-state.ts";
 
-/** The state with a message replaced, or without it. */
+/** Returns the state with a message replaced or removed. */
 export function editMessage(
 	state: SessionState,
 	seq: number,
@@ -20,8 +20,8 @@ export function editMessage(
 }
 
 /**
- * The messages with one of them replaced or removed, and no call or result left without the other. It costs as much as there are
- * messages from the first that changes to the end.
+ * Returns the messages with one of them replaced or removed, so that no call or result is left without the other. The
+ * cost is proportional to the number of messages from the first change to the end.
  */
 function edited(messages: List<Message>, messageId: string, given: Message | undefined): List<Message> {
 	const at = positionOf(messages, messageId);
@@ -44,13 +44,16 @@ function edited(messages: List<Message>, messageId: string, given: Message | und
 		]);
 }
 
-/** The position of the last message of an id, as this is found soonest; as many as there are where none has it. */
+/**
+ * Returns the position of the last message with an id, searching from the end. Returns the number of messages if none has
+ * it.
+ */
 function positionOf(messages: List<Message>, messageId: string): number {
 	for (let at = messages.length - 1; at >= 0; at--) if (messages.at(at)?.id === messageId) return at;
 	return messages.length;
 }
 
-/** The first position before another from which on these calls are made. */
+/** Returns the first position before `end` from which these calls are made. */
 function startOf(messages: List<Message>, end: number, calls: ReadonlySet<string>): number {
 	const missing = new Set(calls);
 	let start = end;
@@ -60,7 +63,10 @@ function startOf(messages: List<Message>, end: number, calls: ReadonlySet<string
 	return start;
 }
 
-/** The messages after a message without the results of these calls. A call that is made again later keeps its own. */
+/**
+ * Returns the messages after a message without the results of these calls. A call that is repeated later keeps its own
+ * result.
+ */
 function withoutResults(messages: readonly Message[], removed: Set<string>): readonly Message[] {
 	return messages.flatMap((message) => {
 		for (const { toolCallId } of callsOf(message)) removed.delete(toolCallId);
@@ -69,7 +75,7 @@ function withoutResults(messages: readonly Message[], removed: Set<string>): rea
 	});
 }
 
-/** The messages before a message of results without these calls: of each, the last one. */
+/** Returns the messages before a message of results without these calls. Of each call, only the last one is removed. */
 function withoutCalls(messages: readonly Message[], removed: Set<string>): readonly Message[] {
 	return messages
 		.toReversed()
@@ -83,7 +89,7 @@ function withoutCalls(messages: readonly Message[], removed: Set<string>): reado
 		.reverse();
 }
 
-/** A message reduced to the kept calls or results; undefined if nothing is left of it. */
+/** Reduces a message to the kept calls or results; undefined if nothing is left of it. */
 function only(message: Message, isKept: (id: string) => boolean): Message | undefined {
 	const { id, timestamp, metadata } = message;
 	const options = { id, timestamp, ...(metadata === undefined ? {} : { metadata }) };
@@ -110,7 +116,7 @@ function idsOf(message: Message): ReadonlySet<string> {
 	return new Set(parts.map(({ toolCallId }) => toolCallId));
 }
 
-/** The state without a message and everything after it; unchanged if the message does not exist. */
+/** Returns the state without a message and everything after it; unchanged if the message does not exist. */
 export function cutHistory(state: SessionState, messageId: string): SessionState {
 	const before = (list: List<Message>): List<Message> => list.until(positionOf(list, messageId));
 	const parts = AgentState.partsOf(state.agent);

@@ -1,4 +1,4 @@
-// Reading the entries of a session page by page, without folding them: on from a place, or back from the end.
+// Reads the entries of a session page by page, without folding them: forwards from a position, or backwards from the end.
 import type { StoredChunk } from "./chunk.ts";
 import type { Entry } from "./fact.ts";
 import { eventsExpired } from "./journal-errors.ts";
@@ -27,7 +27,7 @@ export interface ChunkSource {
 const forwards = 500;
 const backwards = 200;
 
-/** The entries after a seq, in order. Rejects with `events_expired` when they were folded. */
+/** Yields the entries after a seq, in order. Rejects with `events_expired` if they were folded. */
 export async function* entriesAfter(
 	source: EntrySource,
 	key: string,
@@ -42,8 +42,9 @@ export async function* entriesAfter(
 }
 
 /**
- * The entries from a seq back to the first one, in reverse order, because the target is usually near the end. If the
- * oldest were folded it ends with the entry that replaces them; rejects with `events_expired` if `seq` is one of them.
+ * Yields the entries from a seq back to the first one, in reverse order, because the target is usually near the end. If
+ * the oldest were folded, it ends with the entry that replaces them. Rejects with `events_expired` if `seq` is one of
+ * them.
  */
 export async function* entriesBack(
 	source: EntrySource,
@@ -65,7 +66,9 @@ export async function* entriesBack(
 	}
 }
 
-/** The entries after a seq, limited in number; starting with the folded one if that replaces some of them. */
+/**
+ * Reads a limited number of entries after a seq. If some of them were folded, starts with the entry that replaces them.
+ */
 export async function readKept(
 	source: EntrySource,
 	key: string,
@@ -81,7 +84,7 @@ export async function readKept(
 	}
 }
 
-/** The chunks between an entry and the one after another, in order. */
+/** Yields the chunks after one entry and before another, in order. */
 export async function* chunksAfter(
 	source: ChunkSource,
 	key: string,

@@ -2,7 +2,7 @@
 import { HoldfastError } from "@holdfast/upp";
 import type { ErrorData } from "./fact.ts";
 
-/** An error as data for facts and events. */
+/** Converts an error to data for facts and events. */
 export function errorData(error: unknown): ErrorData {
 	if (error instanceof HoldfastError)
 		return { code: error.code, message: error.message, retryable: error.retryable };

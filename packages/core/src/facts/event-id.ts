@@ -1,56 +1,56 @@
-// The id of a session's event: the preceding entry, its position after that entry, and its part among the events that one
-// run event is projected to. An id never changes its meaning (keeps I3).
+// The id of a session's event: the preceding entry, its position after that entry, and its part if one run event is
+// projected to several. An id never changes its meaning (keeps I3).
 import { cutText, HoldfastError } from "@holdfast/upp";
 
-/** A place in the events of a session: after the entry `seq` and before the next; `sub` and `part` count from 0. */
+/** A position in the events of a session: after the entry `seq` and before the next. `sub` and `part` count from 0. */
 export interface EventPlace {
 	readonly seq: number;
 	readonly sub: number;
 	readonly part: number;
 }
 
-/** The place before all events. */
+/** The position before all events. */
 export const beginning: EventPlace = { seq: 0, sub: 0, part: -1 };
 
 const pattern = /^(0|[1-9]\d{0,14})\.(0|[1-9]\d{0,14})\.(0|[1-9]\d{0,14})$/;
 
-/** Writes an id. */
+/** Encodes a position as an id. */
 export function eventId({ seq, sub, part }: EventPlace): string {
 	return `${seq}.${sub}.${part}`;
 }
 
-/** More than any `sub` of an entry. */
+/** Greater than any `sub` of an entry. */
 const afterAll = 999_999_999_999_999;
 
-/** The id after which the events of the next entry start. */
+/** Returns the id after which the events of the next entry start. */
 export function afterEntry(seq: number): string {
 	return eventId({ seq, sub: afterAll, part: 0 });
 }
 
-/** More chunks than a run emits between two facts. */
+/** Greater than the number of chunks a run emits between two facts. */
 const afterChunks = 1_000_000_000;
 
-/** More parts than a run event has. */
+/** Greater than the number of parts of a run event. */
 const afterParts = 1_000;
 
-/** The id that precedes the events between an entry and the next one. */
+/** Returns the id that precedes the events between an entry and the next one. */
 export function atEntry(seq: number): string {
 	return eventId({ seq, sub: 0, part: afterParts - 1 });
 }
 
-/** The place of a boundary that was committed with an entry: after all chunks before that entry. */
+/** Returns the position of a boundary committed with an entry: after all chunks before that entry. */
 export function placeBeforeEntry(seq: number, index: number): EventPlace {
 	return { seq: seq - 1, sub: afterChunks, part: index };
 }
 
-/** The position of a boundary that was committed with a chunk: after all parts of the events before that chunk. */
+/** Returns the position of a boundary committed with a chunk: after all parts of the events before that chunk. */
 export function placeBeforeChunk({ seq, sub }: Pick<EventPlace, "seq" | "sub">, index: number): EventPlace {
 	return { seq, sub: sub - 1, part: afterParts + index };
 }
 
 /**
- * Reads an id.
- * @throws HoldfastError `invalid_event_id` for text that is no id.
+ * Decodes an id.
+ * @throws HoldfastError `invalid_event_id` for text that is not an id.
  */
 export function readEventId(id: string): EventPlace {
 	const [, seq, sub, part] = pattern.exec(id) ?? [];
@@ -58,7 +58,7 @@ export function readEventId(id: string): EventPlace {
 	return { seq: Number(seq), sub: Number(sub), part: Number(part) };
 }
 
-/** An id that no event has. */
+/** Creates the error for an id that matches no event. */
 export function invalidEventId(id: string): HoldfastError {
 	const given = JSON.stringify(cutText(id, 50));
 	return new HoldfastError(

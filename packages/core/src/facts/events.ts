@@ -1,6 +1,6 @@
-// The one event union. Watchers see these events; every other stream (UAP, session, HTTP) is a projection of it. `seq` is
-// the last entry committed when the event was emitted, `sub` its position after that (keeps I3). Later readers address it
-// by an id: event-id.ts.
+// The single event union. Watchers receive these events; every other stream (UAP, session, HTTP) is a projection of it.
+// `seq` is the last entry committed when the event was emitted, `sub` its position after that (keeps I3). Later readers
+// address it by an id: event-id.ts.
 import type { AssistantMessage, Message, StopReason, StreamEvent, TokenUsage, ToolCall } from "@holdfast/upp";
 import type { KnownTool, KnownTools } from "../tools/index.ts";
 import type {
@@ -30,16 +30,16 @@ interface At {
 /** A run starts, or continues after a crash or suspension (`attempt` above 1). */
 export interface RunStartEvent extends At {
 	readonly type: "run_start";
-	/** Milliseconds since the epoch when it was committed. */
+	/** Commit time in milliseconds since the epoch. */
 	readonly at: number;
 	readonly runId: string;
 	readonly sessionKey?: string;
 	readonly runKind: RunKind;
-	/** Of the agent that the run was started with. */
+	/** The id of the agent that started the run. */
 	readonly agentId?: string;
-	/** Of an agent that has one. */
+	/** The agent's name, if any. */
 	readonly agentName?: string;
-	/** Of a sub-agent's run: the tool call that asked for it. */
+	/** For a sub-agent's run: the tool call that requested it. */
 	readonly parent?: NonNullable<RunStarted["parent"]>;
 	readonly attempt: number;
 	/** The reason for continuing; absent at the start. */
@@ -47,10 +47,11 @@ export interface RunStartEvent extends At {
 	/** The partial text of an answer that a crash cut off. */
 	readonly partial?: AssistantMessage;
 	/**
-	 * Set if it waited for a time, its model or a sub-agent, and not for an outside answer: the same execution continues.
+	 * Set if the run waited for a time, its model or a sub-agent, and not for an outside answer: the same execution
+	 * continues.
 	 */
 	readonly afterWait?: true;
-	/** The parts of the agent that have changed since the run was started, or last resumed. */
+	/** The parts of the agent that have changed since the run was started or last resumed. */
 	readonly agentChanged?: readonly AgentPart[];
 }
 /** An input entered the conversation. */
@@ -61,12 +62,12 @@ export interface InputEvent extends At {
 	readonly wrapped?: InputTaken["wrapped"];
 	readonly message: Message;
 }
-/** A message of the user and all that followed it were taken out of the history: the run takes their place. */
+/** A user message and everything after it were removed from the history: the run replaces them. */
 export interface HistoryCutEvent extends At {
 	readonly type: "history_cut";
 	readonly messageId: string;
 }
-/** The turn may be steered before its first step. */
+/** A turn starts. It may be steered before its first step. */
 export interface TurnStartEvent extends At {
 	readonly type: "turn_start";
 }
@@ -81,14 +82,14 @@ export interface ModelStartEvent extends At {
 	readonly tag: string;
 	readonly modelId: string;
 }
-/** The model's stream, as the provider sent it. */
+/** An event of the model's stream, as the provider sent it. */
 export interface ModelEvent extends At {
 	readonly type: "model";
 	readonly step: number;
 	readonly tag: string;
 	readonly event: StreamEvent;
 }
-/** The provider is asked again after a failure. */
+/** The request is retried after a provider failure. */
 export interface ModelRetryEvent extends At {
 	readonly type: "model_retry";
 	readonly step: number;
@@ -100,7 +101,7 @@ export interface ModelRetryEvent extends At {
 /** An answer was committed. */
 export interface MessageEvent extends At {
 	readonly type: "message";
-	/** Milliseconds since the epoch when it was committed. */
+	/** Commit time in milliseconds since the epoch. */
 	readonly at: number;
 	readonly step: number;
 	readonly tag: string;
@@ -108,15 +109,15 @@ export interface MessageEvent extends At {
 	readonly usage: TokenUsage;
 	readonly stopReason: string;
 	readonly modelId: string;
-	/** Milliseconds. */
+	/** In milliseconds. */
 	readonly duration: number;
-	/** US dollars; absent when unknown. */
+	/** In US dollars; absent if unknown. */
 	readonly cost?: number;
 }
-/** A call is about to run; it was committed. */
+/** A call is about to run; its start is committed. */
 export interface ToolStartEvent extends At {
 	readonly type: "tool_start";
-	/** Milliseconds since the epoch when it was committed. */
+	/** Commit time in milliseconds since the epoch. */
 	readonly at: number;
 	readonly toolName: string;
 	readonly step: number;
@@ -125,7 +126,7 @@ export interface ToolStartEvent extends At {
 	/** The final input. */
 	readonly input: unknown;
 	readonly attempt: number;
-	/** Set if the strategy made the call rather than a model: it is not in the history. */
+	/** Set if the strategy made the call, not a model: the call is not in the history. */
 	readonly requested?: true;
 }
 /** A running tool emitted a piece of its output. */
@@ -135,18 +136,18 @@ export interface ToolDeltaEvent extends At {
 	readonly toolCallId: string;
 	readonly delta: string;
 }
-/** A running tool reported activity of its sub-agent. */
+/** A running tool reported an event of its sub-agent. */
 export interface NestedEvent extends At {
 	readonly type: "nested";
 	readonly step: number;
 	readonly toolCallId: string;
 	readonly event: unknown;
 }
-/** A call has its result; it was committed. */
+/** A call has its result, which is committed. */
 export interface ToolEndEvent extends At {
 	readonly type: "tool_end";
 	readonly toolName: string;
-	/** Milliseconds since the epoch when it was committed. */
+	/** Commit time in milliseconds since the epoch. */
 	readonly at: number;
 	readonly step: number;
 	readonly index: number;
@@ -154,35 +155,35 @@ export interface ToolEndEvent extends At {
 	readonly outcome: ToolCallOutcome;
 	readonly result: unknown;
 	readonly details?: unknown;
-	/** Of a tool that threw: the frames of the stack, for logs. */
+	/** If the tool threw: the stack frames, for logs. */
 	readonly stack?: string;
-	/** Milliseconds. */
+	/** In milliseconds. */
 	readonly duration: number;
-	/** Set if the strategy made the call rather than a model: it is not in the history. */
+	/** Set if the strategy made the call, not a model: the call is not in the history. */
 	readonly requested?: true;
 }
 export interface StepEndEvent extends At {
 	readonly type: "step_end";
 	readonly step: number;
-	/** All model calls of the run so far. */
+	/** Usage of all model calls of the run so far. */
 	readonly usage: TokenUsage;
 }
-/** Calls wait for outside answers while others still run: they can be answered, and the run continues. */
+/** Calls wait for outside answers while others still run. They can already be answered. */
 export interface ToolsPendingEvent extends At, Pick<WaitingEvent, "at" | "runId" | "calls"> {
 	readonly type: "tools_pending";
 }
 /** The run waits for an outside answer. */
 export interface WaitingEvent extends At {
 	readonly type: "waiting";
-	/** Milliseconds since the epoch when it was committed. */
+	/** Commit time in milliseconds since the epoch. */
 	readonly at: number;
 	readonly runId: string;
-	/** Those of sub-agents come with the `path` to them, and under ids that are unique in this session. */
+	/** Calls of sub-agents have the `path` to them, and ids that are unique in this session. */
 	readonly calls: readonly (PendingCall & {
 		readonly call: ToolCall;
 		readonly path?: readonly CallPathStep[];
 	})[];
-	/** The wait of the strategy, of the run for its model, or of a sub-agent. */
+	/** The wait of the strategy, of the run for its model, or of a sub-agent, if any. */
 	readonly wait?: PendingWait;
 }
 /** Whether an execution ends with this event: the run has ended, or waits for an outside answer. */
@@ -193,24 +194,24 @@ export function endsExecution(event: RunEvent): boolean {
 
 export interface NoteEvent extends At {
 	readonly type: "note";
-	/** Milliseconds since the epoch when it was committed. */
+	/** Commit time in milliseconds since the epoch. */
 	readonly at: number;
 	readonly step: number;
 	readonly topic: string;
 	readonly value: unknown;
 }
-/** The run stopped here and can be resumed; the last event of this process's part of it. */
+/** The run stopped here and can be resumed. This is the last event that this process emits for it. */
 export interface RunSuspendedEvent extends At {
 	readonly type: "run_suspended";
 	readonly runId: string;
-	/** `parked`: it does not continue by itself; release it, or end it. */
+	/** `parked`: the run does not continue by itself; release it or end it. */
 	readonly reason: "suspended" | "waiting" | "lease_lost" | "journal_failed" | "parked";
 	readonly error?: ErrorData;
 }
-/** The run ended; always its last event. */
+/** The run ended. Always its last event. */
 export interface RunEndEvent extends At {
 	readonly type: "run_end";
-	/** Milliseconds since the epoch when it was committed. */
+	/** Commit time in milliseconds since the epoch. */
 	readonly at: number;
 	readonly runId: string;
 	readonly outcome: RunOutcome;
@@ -218,11 +219,11 @@ export interface RunEndEvent extends At {
 	readonly partial?: AssistantMessage;
 	readonly usage: TokenUsage;
 	readonly steps: number;
-	/** Why the model stopped its last answer. Absent without an answer, and if the last one has only a `partial`. */
+	/** Why the model stopped its last answer. Absent if there is no answer, or the last one has only a `partial`. */
 	readonly stopReason?: StopReason;
-	/** US dollars; absent when the price of any answer is unknown. */
+	/** In US dollars; absent if the price of any answer is unknown. */
 	readonly cost?: number;
-	/** The structured answer, for an agent with the option `output`. */
+	/** The structured answer, if the agent has the option `output`. */
 	readonly output?: unknown;
 }
 
@@ -268,23 +269,26 @@ export type RunEvent<Tools = unknown> =
 	| RunSuspendedEvent
 	| RunEndEvent;
 
-/** Events the drive may have to wait at until a synchronised consumer asks for the next one. */
+/** Events at which the run may have to wait until a synchronised consumer requests the next one. */
 export type BoundaryEvent = TurnStartEvent | StepStartEvent | StepEndEvent;
 
 /** A watcher. Must not throw. */
 export interface Watcher {
 	notify(event: RunEvent): void;
-	/** Settles when its work for earlier events is done; awaited before a boundary is emitted. Undefined: it is done. */
+	/**
+	 * Settles when its work for earlier events is done. Awaited before a boundary is emitted. Undefined if there is no
+	 * such work.
+	 */
 	settled?(): Promise<unknown> | undefined;
 	/** Settles when the run may continue past a boundary that was just emitted; undefined lets it continue at once. */
 	passed?(event: BoundaryEvent): Promise<unknown> | undefined;
-	/** Whether the run may have to wait for it at a later boundary. Default: if it has `passed` or `settled`. */
+	/** Whether it may make the run wait at a later boundary. Default: whether it has `passed` or `settled`. */
 	mayHold?(): boolean;
-	/** Settles when there is room for more of the model's stream; undefined when there is. */
+	/** Settles when there is room for more of the model's stream; undefined if there is room already. */
 	full?(): Promise<void> | undefined;
 	/**
-	 * Settles when followers that keep up have the emitted events; awaited before a tool starts or continues. Undefined:
-	 * at once.
+	 * Settles when followers that keep up have received the emitted events. Awaited before a tool starts or continues.
+	 * Undefined: no wait.
 	 */
 	heard?(): Promise<void> | undefined;
 }

@@ -1,4 +1,4 @@
-// evolve: (state, fact) → state, the only way state comes to be (keeps I2). Pure, and constant in cost (keeps I5).
+// evolve: (state, fact) → state, the only way to produce state (keeps I2). Pure, and constant in cost (keeps I5).
 import {
 	HoldfastError,
 	type Message,
@@ -34,26 +34,26 @@ import {
 } from "./run-state.ts";
 import type { FoldOptions, SessionState } from "./session-state.ts";
 
-/** The message that carries an interrupted call's lack of a result. */
+/** The message stored as the result of a call that was interrupted. */
 const withoutResult = "The run ended before this call had a result.";
 
 /**
- * The state after one more entry.
- * @throws HoldfastError `journal_corrupt` when the entry cannot be where it is.
+ * Returns the state after one more entry.
+ * @throws HoldfastError `journal_corrupt` if the entry cannot follow the state.
  */
 export function evolve(state: SessionState, entry: Entry, options: FoldOptions): SessionState {
 	const next = withFact(state, entry, options);
 	return options.own === undefined ? next : withOwn(state, next, entry, options.own);
 }
 
-/** Committed facts stay: if the strategy's fold throws, the run fails when the strategy is asked next. */
+/** Committed facts remain: if the strategy's fold throws, the run fails the next time the strategy is asked. */
 function withOwn(before: SessionState, next: SessionState, entry: Entry, fold: OwnFold): SessionState {
 	const { run } = next;
 	if (run === undefined || run.runId !== entry.runId || isHidden(entry.fact, before.run)) return next;
 	const own = ownAfter(before.run, entry, fold);
 	if (own === run.own) return next;
 	if (run === before.run) return { ...next, run: { ...run, own } };
-	// It was created for this entry and is not shared yet: a copy for each fact would cost more than the fact.
+	// The run was created for this entry and is not shared yet. A copy per fact would cost more than the fact itself.
 	(run as { own: unknown }).own = own;
 	return next;
 }
@@ -169,7 +169,7 @@ function withFact(state: SessionState, entry: Entry, options: FoldOptions): Sess
 			return closeRound(told, spent, calls, entry, options);
 		}
 		case "decision":
-			// A call that may run is still to be run: deciders are not asked before it was.
+			// A call that was approved still has to run: deciders are not asked before that.
 			if (fact.topic === "approval") {
 				const { callId, approved, ...approval } = fact.answer as { callId: string; approved: boolean };
 				if (!approved) return { ...state, seq };
@@ -178,7 +178,7 @@ function withFact(state: SessionState, entry: Entry, options: FoldOptions): Sess
 			}
 			return { ...state, seq, run: decided(run, fact) };
 		case "note":
-			// Neither being left on purpose nor a retry is a step of the work: deciders do not see them.
+			// Neither a deliberate suspension nor a retry is a step of the work, so deciders do not see them.
 			if (fact.topic === "model-retry") return { ...state, seq };
 			if (fact.topic === "suspended")
 				return { ...state, seq, run: suspendedRun(run, fact.value, startOfAsides(state)) };
@@ -196,7 +196,7 @@ function withFact(state: SessionState, entry: Entry, options: FoldOptions): Sess
 		case "waiting":
 			return { ...state, seq, run: waitingRun(run, fact) };
 		case "wait.ended": {
-			// Strategies do not see that their model could not be reached. Until it answers, `wait` counts its failures.
+			// Strategies do not see that their model was unreachable. Until it answers, `wait` counts its failures.
 			if (run.wait?.model !== undefined) return { ...state, seq, run: { ...run, status: "running" } };
 			const last: LastFact = { kind: "wait", tag: fact.tag, value: fact.until };
 			return { ...state, seq, run: { ...run, status: "running", wait: undefined, last } };
@@ -241,13 +241,13 @@ function append(
 	};
 }
 
-/** Adds the calls of a message to the ids of all earlier calls. */
+/** Adds the ids of a message's calls to those of all earlier calls. */
 function callIdsWith(parts: AgentStateParts, message: Message): AgentStateParts["callIds"] {
 	const { toolCalls } = message as { toolCalls?: readonly ToolCall[] };
 	return toolCalls === undefined ? parts.callIds : withCalls(callIdsOf(parts), toolCalls);
 }
 
-/** All calls of the step have results: they become one message, in the order of the calls. */
+/** Closes the round: all calls of the step have results, which become one message, in call order. */
 function closeRound(
 	state: SessionState,
 	run: RunState,
@@ -256,14 +256,15 @@ function closeRound(
 	options: FoldOptions,
 ): SessionState {
 	const over = calls as readonly SettledCall[];
-	// Made whole, not piece by piece: a list that grew keeps room for sixteen more, and this one is kept with the history.
+	// Created in one piece: a list that grew reserves space for sixteen more items, and this one is kept with the
+	// history.
 	const results = over.map(resultOf);
 	const shown = shownResults(over, results, options);
 	let executions = run.executions;
 	for (const { call, started, settled } of over) {
 		const execution: ToolExecution = {
 			toolName: call.toolName,
-			// A strategy finds its own calls by the ids that it gave them.
+			// A strategy finds its own calls by the ids that it assigned.
 			toolCallId: run.requested === undefined ? call.toolCallId : (call.providerCall?.id ?? call.toolCallId),
 			arguments: (started?.input as Record<string, unknown> | undefined) ?? shownArguments(run, call),
 			result: settled.result,
@@ -289,13 +290,13 @@ function closeRound(
 		last: { kind: "results", tag: (run.requested ?? run.assistant)?.tag ?? "act" },
 		executions,
 	};
-	// No model asked for these: its history holds neither the calls nor the results.
+	// No model made these calls: the history contains neither the calls nor the results.
 	if (run.requested !== undefined) return { ...state, seq, run: closed };
 	const visible = shown === results ? message : new ToolResultMessage(shown, identity);
 	return append(state, closed, seq, message, undefined, visible);
 }
 
-/** The results as the model sees them; the same list where none is cut. */
+/** Returns the results as the model sees them; the same list if none is cut. */
 function shownResults(
 	calls: readonly SettledCall[],
 	results: readonly ToolResult[],
@@ -312,7 +313,7 @@ function shownResults(
 	return shown ?? results;
 }
 
-/** The input that was shown for a call with an outside answer. */
+/** Returns the input that was shown for a call with an outside answer. */
 function shownArguments({ pending }: RunState, call: ToolCall): ToolCall["arguments"] {
 	const shown = pending?.find(({ callId }) => callId === call.toolCallId);
 	return shown === undefined ? call.arguments : shownCall(call, shown).arguments;
@@ -356,7 +357,7 @@ function replaceCall(
 	return calls;
 }
 
-/** The entry before the notes of policy that come last. */
+/** Returns the entry before the trailing notes of policy. */
 function startOfAsides({ seq, run }: SessionState): number {
 	return run?.asides?.until === seq ? run.asides.from : seq;
 }

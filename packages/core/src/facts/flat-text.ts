@@ -1,12 +1,13 @@
-// Text that grows piece by piece. Engines keep concatenations as trees, at some 60 bytes a piece; long-lived text is
-// flattened every so often, so that its cost depends on its length and not on how finely it was streamed (keeps I7).
+// Text that grows piece by piece. JavaScript engines keep concatenations as trees, at some 60 bytes per piece. Long-lived
+// text is flattened at intervals, so that its cost depends on its length and not on how finely it was streamed (keeps
+// I7).
 
-/** The length in characters from which grown text is flattened. */
+/** The length in characters from which growing text is flattened. */
 export const flatFrom = 16_384;
 
 const anything = /^/;
 
-/** The same text, kept by the engine as one string. */
+/** Returns the same text, stored by the engine as one string. */
 export function flat(text: string): string {
 	anything.test(text); // a search needs the string in one piece
 	return text;

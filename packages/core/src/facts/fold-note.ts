@@ -1,4 +1,4 @@
-// The changes of a note to the state, apart from the messages.
+// The changes that a note makes to the state, apart from the messages.
 import {
 	AgentState,
 	type PlanStepChange,
@@ -9,13 +9,13 @@ import type { Noted } from "./fact.ts";
 import type { LastFact } from "./run-state.ts";
 import type { SessionState } from "./session-state.ts";
 
-/** The note as deciders see it. */
+/** Returns the note as deciders see it. */
 export function lastOfNote({ topic, value, endsStep }: Noted): LastFact {
 	const last: LastFact = { kind: "note", tag: topic, value };
 	return endsStep === undefined ? last : { ...last, endsStep };
 }
 
-/** The state after a note with one of the engine's own topics; other topics change nothing. */
+/** Returns the state after a note with one of the engine's own topics. Other topics change nothing. */
 export function note(state: SessionState, topic: string, value: unknown): SessionState {
 	switch (topic) {
 		case "reasoning":

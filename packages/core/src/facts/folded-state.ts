@@ -1,5 +1,5 @@
-// Converts a settled session to one fact and back (keeps I2): a folded session cannot be distinguished from one read
-// entry by entry, regardless of what the agent's tools show of their results.
+// Converts a settled session to one fact and back (keeps I2). A folded session cannot be distinguished from one read
+// entry by entry, however much of their results the agent's tools show.
 import { isToolResultMessage, type Message, type ToolResult, ToolResultMessage } from "@holdfast/upp";
 import { AgentState, List } from "../state/index.ts";
 import type { Folded } from "./fact.ts";
@@ -7,7 +7,7 @@ import { journalCorrupt } from "./journal-errors.ts";
 import { refusedIds, withoutFiles } from "./refused-files.ts";
 import type { FoldOptions, SessionState } from "./session-state.ts";
 
-/** Represents a result that its tool may cut for the model. */
+/** Wraps a result that its tool may cut for the model. */
 class Given {
 	readonly tool: string;
 
@@ -16,12 +16,12 @@ class Given {
 	}
 }
 
-/** A fold with these options can become a fact: it remembers which tool returned which result. */
+/** Use these options for a fold that will become a fact: it remembers which tool returned which result. */
 export const withTools: FoldOptions = { show: (tool) => new Given(tool) };
 
 /**
- * The fact for the entries up to a state. The state has no open run, and was folded `withTools`.
- * @throws HoldfastError `unserialisable_value` if a journal in memory contains values that JSON cannot express.
+ * Creates the fact for the entries up to a state. The state must have no open run, and must be folded `withTools`.
+ * @throws HoldfastError `unserialisable_value` if an in-memory journal contains values that JSON cannot represent.
  */
 export function foldedFact(session: SessionState): Folded {
 	const { agent, context } = session;
@@ -29,7 +29,7 @@ export function foldedFact(session: SessionState): Folded {
 	const refused = new Set(refusals.refused);
 	const results = context.toArray().filter(isToolResultMessage);
 	const tools = results.map((message) => {
-		// A result with refused files is shown as notes, regardless of what its tool shows.
+		// A result with refused files is shown as notes, however much its tool shows.
 		const names = message.results.flatMap(({ result }) =>
 			result instanceof Given ? [result.tool] : refused.has(message.id) ? [""] : [],
 		);
@@ -38,7 +38,7 @@ export function foldedFact(session: SessionState): Folded {
 	return { kind: "folded", state: agent.toJSON(), tools, ...refusals };
 }
 
-/** The session after a folded entry. */
+/** Returns the session after a folded entry. */
 export function unfold(seq: number, { state, tools, refused }: Folded, { show }: FoldOptions): SessionState {
 	const agent = readState(seq, state);
 	const { messages } = AgentState.partsOf(agent);

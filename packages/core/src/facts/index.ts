@@ -1,4 +1,4 @@
-// Door of facts.
+// The entry point of facts.
 export type { AgentEvent } from "./agent-event.ts";
 export type { Chunk, ChunkEvent, KeptEvent, StoredChunk } from "./chunk.ts";
 export { decodeFact, type EncodedFact, encodeFact } from "./codec.ts";

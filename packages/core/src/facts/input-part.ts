@@ -1,9 +1,9 @@
-// The parts of a multipart input, as callers give them and events show them, and the blocks of messages they become.
+// The parts of a multipart input, in the form that callers pass and events show, and their conversion to message blocks.
 
 import type { DocumentSource, MediaSource, UserContent } from "@holdfast/upp";
 import { HoldfastTypeError } from "@holdfast/upp";
 
-/** The data of a file as a tagged object: base64 text, plain text, an address, or its names at providers. */
+/** The data of a file as a tagged object: base64 text, plain text, a URL, or its ids at providers. */
 export type WrappedData =
 	| { readonly type: "data"; readonly data: string | Uint8Array }
 	| { readonly type: "text"; readonly text: string }
@@ -21,7 +21,7 @@ export type InputPart =
 			readonly filename?: string;
 	  };
 
-/** Said of an image whose type was not given. */
+/** The type of an image whose type was not given. */
 export const anyImage = "image/*";
 
 /**

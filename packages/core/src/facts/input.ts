@@ -1,4 +1,4 @@
-// The accepted inputs of a session, and their normal form: a user message with its original shape.
+// The accepted inputs of a session, and their normal form: a user message with a record of its original shape.
 import {
 	HoldfastTypeError,
 	isThenable,
@@ -28,17 +28,17 @@ export interface AcceptedInput {
 	/** For a reminder: the usage of its tasks. */
 	readonly spent?: InputTaken["spent"];
 	readonly message: UserMessage;
-	/** Inputs with the same key are accepted once. */
+	/** Of the inputs with the same key, only the first is accepted. */
 	readonly dedupeKey?: string | undefined;
-	/** Why the run it starts exists; absent: it is a user's turn. */
+	/** Why the run it starts exists. Absent: a user's turn. */
 	readonly origin?: Pick<RunStarted, "runKind" | "parent" | "caller">;
-	/** Of work for a sub-agent: the message in its history whose place it takes, with all that followed. */
+	/** For a sub-agent's work: the message in its history that it replaces, along with everything after it. */
 	readonly insteadOf?: string | undefined;
 }
 
 /**
- * Copies and checks an input. `id` is that of its message; default: a new one.
- * @throws HoldfastError `invalid_input` when it is of no known shape.
+ * Copies and checks an input. `id` is the id of its message. Default: a new one.
+ * @throws HoldfastError `invalid_input` if its shape is unknown.
  */
 export function acceptInput(input: SendInput, id?: string): AcceptedInput {
 	const given = readable(input);
@@ -67,7 +67,7 @@ function readInput(input: SendInput): AcceptedInput {
 	if (typeof input === "object" && input !== null && "type" in input) {
 		if (input.type === "user-text") {
 			if (typeof input.text === "string") return ofText(input.text);
-			// A copy has no holes: a missing list item becomes undefined, and is refused.
+			// A copy has no holes: a missing list item becomes undefined and is refused.
 			if (Array.isArray(input.text) && [...input.text].every((text) => typeof text === "string"))
 				return fromArray(input.text);
 		}
@@ -85,20 +85,20 @@ function readInput(input: SendInput): AcceptedInput {
 	);
 }
 
-/** The input as submitted by a caller, at most once if it has a key. */
+/** Returns the input with its caller. If it has a key, it is accepted at most once. */
 export function saidBy(input: AcceptedInput, caller: Caller | undefined, dedupeKey?: string): AcceptedInput {
 	const said: AcceptedInput =
 		caller === undefined ? input : { ...input, origin: { runKind: "user-turn", ...input.origin, caller } };
 	return dedupeKey === undefined ? said : { ...said, dedupeKey };
 }
 
-/** An input in the form of the store's inbox. */
+/** Converts an input to the form of the store's inbox. */
 export function storedInput(input: AcceptedInput): unknown {
 	const { message, dedupeKey: _, ...about } = input;
 	return { ...about, message: messageToJSON(message) };
 }
 
-/** The fact of an input that enters at a placement. */
+/** Returns the fact of an input that enters at a placement. */
 export function inputFact(inputId: string, input: AcceptedInput, placement: Placement): InputTaken {
 	const { shape, wrapped, spent, message } = input;
 	const taken = { kind: "input", inputId, placement, shape, message } as const;

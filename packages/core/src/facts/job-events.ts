@@ -1,27 +1,28 @@
-// A session's events about the work of its sub-agents. They are compact: never the sub-agent's own messages or actions.
+// A session's events about the work of its sub-agents. They are compact: they never contain the sub-agent's own messages
+// or actions.
 
 /** The status of a sub-agent's work. */
 export type JobStatus = "queued" | "running" | "completed" | "error" | "cancelled";
 
-/** Work was given to a sub-agent. */
+/** Work was delegated to a sub-agent. */
 export interface SubagentJobStart {
 	readonly type: "subagent-job-start";
 	readonly subagent: string;
 	readonly run_in_background: boolean;
-	/** Of work in the background. */
+	/** Set for background work. */
 	readonly task_id?: string;
 	/** The description given by the model. */
 	readonly description?: string;
 	readonly delegateToolCallId?: string;
 }
 
-/** A sub-agent that works in the background continues. */
+/** A sub-agent working in the background made progress. */
 export interface SubagentJobUpdate {
 	readonly type: "subagent-job-update";
 	readonly task_id: string;
 	readonly subagent: string;
 	readonly status: JobStatus;
-	/** Type of the event of the sub-agent's own run; never its content. */
+	/** The type of the event of the sub-agent's own run, without its content. */
 	readonly eventType?: string;
 }
 
@@ -46,7 +47,7 @@ const types: ReadonlySet<unknown> = new Set([
 	"subagent-job-end",
 ]);
 
-/** Whether something a tool emitted is about a sub-agent's work. */
+/** Whether a value that a tool emitted is an event about a sub-agent's work. */
 export function isJobEvent(value: unknown): value is SubagentJobEvent {
 	return typeof value === "object" && value !== null && types.has((value as { type?: unknown }).type);
 }

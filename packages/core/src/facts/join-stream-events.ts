@@ -1,15 +1,18 @@
-// Joins deltas, so that a buffer at its limit does not grow (keeps I7).
+// Joins deltas, so that a buffer at its limit stops growing (keeps I7).
 import type { StreamEvent } from "@holdfast/upp";
 import type { ModelEvent } from "./events.ts";
 import { flat, flatFrom } from "./flat-text.ts";
 
-/** Joins two adjacent events of one model call, in the place of the later one. */
+/** Joins two adjacent events of one model call, at the position of the later one. */
 export function joinModelEvents(last: ModelEvent, next: ModelEvent): ModelEvent | undefined {
 	const event = joinStreamEvents(last.event, next.event);
 	return event === undefined ? undefined : { ...next, event };
 }
 
-/** Joins two adjacent stream events of one content block; undefined if they differ in kind or are long enough. */
+/**
+ * Joins two adjacent stream events of one content block. Returns undefined if they differ in kind or are already long
+ * enough.
+ */
 export function joinStreamEvents(last: StreamEvent, next: StreamEvent): StreamEvent | undefined {
 	if (last.type !== next.type || last.index !== next.index) return undefined;
 	switch (last.type) {

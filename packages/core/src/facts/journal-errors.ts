@@ -1,7 +1,7 @@
-// The errors of every journal, in one place so that all stores agree (keeps I9).
+// The errors that all journals share, in one file so that all stores agree (keeps I9).
 import { cutText, HoldfastError } from "@holdfast/upp";
 
-/** Another worker raised the session's epoch, or this lease was released: nothing of the batch was committed. */
+/** Another worker raised the session's epoch, or this lease was released. Nothing of the batch was committed. */
 export function leaseLost(key: string): HoldfastError {
 	return new HoldfastError(
 		"lease_lost",
@@ -11,7 +11,7 @@ export function leaseLost(key: string): HoldfastError {
 	);
 }
 
-/** An input of that dedupe key was accepted before: this one is the same, and nothing was done. */
+/** An input with this dedupe key was already accepted, so this one had no effect. */
 export function duplicateInput(key: string): HoldfastError {
 	return new HoldfastError(
 		"duplicate_input",
@@ -31,7 +31,7 @@ export function eventsExpired(key: string, after: number, folded: number): Holdf
 	);
 }
 
-/** Entries were to be folded that may still matter one by one. */
+/** The entries to fold may still be needed individually. */
 export function historyUnsettled(key: string, seq: number): HoldfastError {
 	return new HoldfastError(
 		"history_unsettled",
@@ -41,7 +41,7 @@ export function historyUnsettled(key: string, seq: number): HoldfastError {
 	);
 }
 
-/** The journal keeps every entry for good. */
+/** The journal keeps every entry permanently. */
 export function foldUnsupported(journal: string): HoldfastError {
 	return new HoldfastError(
 		"fold_unsupported",
@@ -49,7 +49,7 @@ export function foldUnsupported(journal: string): HoldfastError {
 	);
 }
 
-/** A fork was requested where a run is open, or there is no entry. */
+/** A fork was requested at an entry where a run is open, or that does not exist. */
 export function forkUnsettled(key: string, seq: number): HoldfastError {
 	return new HoldfastError(
 		"fork_unsettled",
@@ -59,7 +59,7 @@ export function forkUnsettled(key: string, seq: number): HoldfastError {
 	);
 }
 
-/** A session was to be forked in which nothing has ended, or which is not there. */
+/** The session to fork does not exist, or no run in it has ended. */
 export function nothingToFork(key: string): HoldfastError {
 	return new HoldfastError(
 		"fork_unsettled",
@@ -68,7 +68,7 @@ export function nothingToFork(key: string): HoldfastError {
 	);
 }
 
-/** The key of a session that was to be made is taken. */
+/** The key for a new session is already in use. */
 export function sessionExists(key: string): HoldfastError {
 	return new HoldfastError(
 		"session_exists",
@@ -85,7 +85,7 @@ export function journalClosed(): HoldfastError {
 	);
 }
 
-/** A key short enough for a message. */
+/** Shortens a key for a message. */
 export function named(key: string): string {
 	return JSON.stringify(key.length > 80 ? `${cutText(key, 77)}...` : key);
 }
@@ -96,7 +96,7 @@ export function isUnreadable(error: unknown): boolean {
 	return code === "journal_corrupt" || code === "journal_newer";
 }
 
-/** The stored data cannot come from a journal. */
+/** The stored data cannot have been written by a journal. */
 export function journalCorrupt(what: string, cause?: unknown): HoldfastError {
 	return new HoldfastError(
 		"journal_corrupt",

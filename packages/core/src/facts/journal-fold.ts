@@ -1,5 +1,5 @@
-// The fold of a journal's entries, one after another: the only place outside a run that calls `evolve` (keeps I2). It
-// also yields the events: boundaries from their marks, chunks, and the projection of each entry.
+// The fold of a journal's entries, one after another: the only code outside a run that calls `evolve` (keeps I2). It also
+// yields the events: boundaries from their marks, chunks, and the projection of each entry.
 import { isHoldfastError } from "@holdfast/upp";
 import { AgentState } from "../state/index.ts";
 import type { ChunkEvent, StoredChunk } from "./chunk.ts";
@@ -13,7 +13,7 @@ import { project } from "./project.ts";
 import { type FoldOptions, initialSession, type SessionState } from "./session-state.ts";
 import { SuppliedMarks } from "./supply-marks.ts";
 
-/** An event in its place. */
+/** An event with its position. */
 export interface PlacedEvent {
 	readonly place: EventPlace;
 	readonly event: RunEvent;
@@ -22,19 +22,19 @@ export interface PlacedEvent {
 /** For readers that do not need the model's view of a result. */
 export const asItIs: FoldOptions = { show: (_, result) => result };
 
-/** A session before the first entry. */
+/** Returns a session before its first entry. */
 export function emptySession(): SessionState {
 	return initialSession(AgentState.initial());
 }
 
-/** The state after more entries. */
+/** Returns the state after more entries. */
 export function foldEntries(entries: Iterable<Entry>, from: SessionState = emptySession()): SessionState {
 	const fold = new JournalFold(from);
 	for (const entry of entries) fold.add(entry);
 	return fold.state;
 }
 
-/** The events of entries, starting at the start of a run. */
+/** Returns the events of entries that begin with the start of a run. */
 export function eventsOf(entries: readonly Entry[]): readonly RunEvent[] {
 	const [first] = entries;
 	if (first === undefined) return [];
@@ -42,7 +42,7 @@ export function eventsOf(entries: readonly Entry[]): readonly RunEvent[] {
 	return entries.flatMap((entry) => fold.read(entry).map(({ event }) => event));
 }
 
-/** An error about an entry that lacks a part means that the journal is damaged. */
+/** If reading an entry fails because it lacks a part, the journal is damaged. */
 function readable<T>({ seq, fact }: Entry, read: () => T): T {
 	try {
 		return read();
@@ -60,7 +60,7 @@ export class JournalFold {
 	#hasMarks = true;
 	#state: SessionState;
 
-	/** `sessionKey` is the key that events name. */
+	/** `sessionKey` is the key that events contain. */
 	constructor(from: SessionState, options: FoldOptions = asItIs, sessionKey?: string) {
 		this.#state = from;
 		this.#options = options;
@@ -94,7 +94,7 @@ export class JournalFold {
 		return events;
 	}
 
-	/** The events of a chunk: the boundaries before it, then its own. */
+	/** Returns the events of a chunk: the boundaries before it, then its own. */
 	readChunk({ seq, sub, event: kept }: StoredChunk): readonly PlacedEvent[] {
 		const { marks: recorded, ...event } = kept as ChunkEvent;
 		const supplied = this.#supplied.beforeChunk(kept as ChunkEvent);
@@ -104,7 +104,7 @@ export class JournalFold {
 		return events;
 	}
 
-	/** `sub`: that of the chunk; absent before an entry. */
+	/** `sub`: the chunk's; absent before an entry. */
 	#boundaries(
 		marks: readonly BoundaryMark[] = [],
 		placeOf: (index: number) => EventPlace,

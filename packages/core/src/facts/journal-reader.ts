@@ -1,7 +1,7 @@
-// The one reader of a session's journal: it reads page by page from any position, folds, and returns events with their
-// positions (keeps I2, I3). It alone decides, by the incarnation, whether a session is still the one that was read.
+// The only reader of a session's journal: it reads page by page from any position, folds, and returns events with their
+// positions (keeps I2, I3). It alone decides, by the incarnation, whether a session is still the one it has been reading.
 //
-// A reader has a position. `catchUp`, `next` and `hear` advance it; the first two notice that the session was deleted and
+// A reader has a position. `catchUp`, `next` and `hear` advance it; the first two detect that the session was deleted and
 // created again, or that the following entries were folded. `catchUp` then starts over by itself; `next` reports it,
 // because its caller has already delivered events. `hear` accepts new commits only if they directly follow the position.
 import type { StoredChunk } from "./chunk.ts";
@@ -17,7 +17,7 @@ import type { FoldOptions, SessionState } from "./session-state.ts";
 /** The part of a journal that the reader needs; every `Journal` has it. */
 export interface JournalSource extends EntrySource, ChunkSource {
 	head(key: string): SourceHead | undefined | Promise<SourceHead | undefined>;
-	/** Entries, the chunks up to the last of them, and their session, as one consistent snapshot. */
+	/** Reads entries, the chunks up to the last of them, and their session, as one consistent snapshot. */
 	readPage?(
 		key: string,
 		options: { readonly after: { readonly seq: number; readonly sub: number }; readonly limit: number },
@@ -36,41 +36,41 @@ interface SourceHead {
 	readonly seq: number;
 }
 
-/** A state that was folded before, and its session. */
+/** A previously folded state, and its session. */
 export interface KnownState {
 	readonly state: SessionState;
-	/** Undefined if it is unknown: the session is then read from its start. */
+	/** Undefined if unknown; the session is then read from its start. */
 	readonly incarnation: string | undefined;
 }
 
 /** Options of a reader. */
 export interface ReaderOptions {
-	/** How much of tool results a model sees. Default: everything. */
+	/** How much of tool results a model sees. Default: all of them. */
 	readonly fold?: FoldOptions;
 	/** The start position. Default: the first stored entry. */
 	readonly from?: KnownState;
-	/** The key that events name. Default: none. */
+	/** The session key that events contain. Default: none. */
 	readonly sessionKey?: string;
-	/** Whether pages hold chunks, too. Default `entries`. */
+	/** Whether pages include chunks. Default `entries`. */
 	readonly reads?: "entries" | "entries and chunks";
 	/** How many entries, and chunks, are read at a time. Default 1,000. */
 	readonly pageSize?: number;
 }
 
-/** An entry or a chunk that was read. */
+/** An entry or chunk that was read. */
 export interface JournalItem {
 	/** Absent for a chunk. */
 	readonly entry: Entry | undefined;
-	/** The boundaries before it, then its own event, if it has one. */
+	/** The boundaries before it, then its own event, if any. */
 	readonly events: readonly PlacedEvent[];
-	/** The session after it. */
+	/** The session state after it. */
 	readonly state: SessionState;
 }
 
 /** The result of one read. */
 export interface Page {
 	readonly items: readonly JournalItem[];
-	/** Whether that was all there is. */
+	/** Whether the end of the journal was reached. */
 	readonly isCaughtUp: boolean;
 }
 
@@ -83,9 +83,9 @@ export class JournalReader {
 	#incarnation: string | undefined;
 	/** The last entry or chunk that was read. */
 	#at: { readonly seq: number; readonly sub: number };
-	/** Whether nothing before this was read, so that a folded entry is no gap. */
+	/** Whether nothing has been read before this position, so that a folded entry is not a gap. */
 	#isAtStart = true;
-	/** The epoch at which everything had been read; undefined if it is unknown. */
+	/** The epoch at which everything had been read; undefined if unknown. */
 	#caughtUpAt: number | undefined;
 
 	constructor(source: JournalSource, key: string, options: ReaderOptions = {}) {
@@ -94,18 +94,18 @@ export class JournalReader {
 		this.#options = options;
 		this.#pageSize = options.pageSize ?? 1_000;
 		const { state, incarnation } = options.from ?? {};
-		// A state of an unknown session is useless.
+		// Without its session, a state is useless.
 		this.#fold = this.#foldFrom((incarnation && state) || emptySession());
 		this.#incarnation = incarnation;
 		this.#at = { seq: this.state.seq, sub: 0 };
 	}
 
-	/** The session up to the position. */
+	/** The session state at the current position. */
 	get state(): SessionState {
 		return this.#fold.state;
 	}
 
-	/** The incarnation of the session; undefined while it is unknown. */
+	/** The incarnation of the session; undefined if unknown. */
 	get incarnation(): string | undefined {
 		return this.#incarnation;
 	}
@@ -116,7 +116,7 @@ export class JournalReader {
 		return run === undefined || !isUnderWay(run);
 	}
 
-	/** Folds all that was added since, without giving events. */
+	/** Folds everything added since, without returning events. */
 	async catchUp(): Promise<SessionState> {
 		let read: readonly Entry[] = [];
 		let before: SourceHead | undefined;
@@ -131,7 +131,7 @@ export class JournalReader {
 				this.#incarnation = head?.incarnation;
 			}
 			if ((head?.seq ?? 0) <= this.#at.seq) return this.state;
-			// The head announces entries that do not exist: reading again would never end.
+			// The head announces entries that do not exist: reading again would loop forever.
 			if (before !== undefined && read.length === 0 && isSameHead(before, head))
 				throw journalCorrupt(`session ${named(this.#key)} ends before entry ${head?.seq}`);
 			before = head;
@@ -145,9 +145,8 @@ export class JournalReader {
 	}
 
 	/**
-	 * The next page; undefined if the session has been replaced or deleted. None of the other session's entries are
-	 * returned, and reading on starts it from its beginning. Rejects with `events_expired` if the next entries were
-	 * folded.
+	 * Returns the next page, or undefined if the session has been replaced or deleted. Returns no entries of the new
+	 * session; the next call reads it from its beginning. Rejects with `events_expired` if the next entries were folded.
 	 */
 	async next(): Promise<Page | undefined> {
 		const withChunks = this.#options.reads === "entries and chunks";
@@ -155,7 +154,7 @@ export class JournalReader {
 			return this.#turn(await this.#source.readPage(this.#key, { after: this.#at, limit: this.#pageSize }));
 		if (this.#incarnation === undefined) await this.#begin();
 		else if (!withChunks) {
-			// Most checks find nothing new, and cost no read.
+			// Most checks find nothing new and need no read.
 			const head = await this.#source.head(this.#key);
 			if (!this.#isSession(head)) return this.#another();
 			if (head?.seq === this.#at.seq) return { items: [], isCaughtUp: true };
@@ -167,7 +166,7 @@ export class JournalReader {
 		return this.#read(entries, chunks);
 	}
 
-	/** The next page, read at once. */
+	/** Returns the next page, which was already read. */
 	#turn(page: SourcePage | undefined): Page | undefined {
 		this.#incarnation ??= page?.incarnation;
 		if (!this.#isSession(page)) return this.#another();
@@ -178,8 +177,8 @@ export class JournalReader {
 	}
 
 	/**
-	 * The next page, from commits made while this reader was at the end of the session; it may include entries that were
-	 * read since. Undefined if it does not follow the position: the entries then have to be read.
+	 * Returns the next page from commits made while this reader was at the end of the session. The commits may include
+	 * entries already read. Returns undefined if they do not follow the position: the entries then have to be read.
 	 */
 	hear(commits: readonly Committed[]): Page | undefined {
 		if (this.#caughtUpAt === undefined) return undefined;
@@ -204,7 +203,7 @@ export class JournalReader {
 		return seq > this.#at.seq || (seq === this.#at.seq && sub > this.#at.sub);
 	}
 
-	/** Starts over at the first stored entry: folded entries are read in their folded form. */
+	/** Starts over at the first stored entry. Folded entries are read in their folded form. */
 	restart(): void {
 		this.#fold = this.#foldFrom(emptySession());
 		this.#at = { seq: 0, sub: 0 };
@@ -220,7 +219,7 @@ export class JournalReader {
 	async seek(place: EventPlace, id: string | undefined): Promise<void> {
 		this.#caughtUpAt = undefined;
 		if (place.seq === 0 && this.#source.readPage !== undefined) {
-			// Before the first entry of the session that is read first.
+			// Before the first entry of the session, which has not been read yet.
 			this.restart();
 			this.#incarnation = undefined;
 			return;
@@ -234,10 +233,13 @@ export class JournalReader {
 		this.#isAtStart = true;
 	}
 
-	/** The first entry of the run that contains a position, or follows it; 0 before the first. */
+	/**
+	 * Returns the first entry of the run that contains a position, or follows it; 0 if the position precedes the first
+	 * run.
+	 */
 	async #startOfRun({ seq, sub }: EventPlace): Promise<number> {
 		if (sub > 0) {
-			// After the last entry of a run nothing of that run is left.
+			// After the last entry of a run, none of its events are left.
 			const [entry] = await readKept(this.#source, this.#key, seq - 1, 1);
 			if (entry?.seq === seq && entry.fact.kind === "run.ended") return seq + 1;
 		}
@@ -250,7 +252,7 @@ export class JournalReader {
 		return new JournalFold(state, this.#options.fold ?? asItIs, this.#options.sessionKey);
 	}
 
-	/** Starts with the session that exists now, if any. */
+	/** Starts with the current session, if any. */
 	async #begin(): Promise<void> {
 		this.#incarnation = (await this.#source.head(this.#key))?.incarnation;
 	}
@@ -264,7 +266,7 @@ export class JournalReader {
 		return this.#isSession(await this.#source.head(this.#key));
 	}
 
-	/** Whether it is the session that was read, and not one that was put back to an earlier time. */
+	/** Whether it is the session being read, and was not reset to an earlier state. */
 	#isSession(head: SourceHead | undefined): boolean {
 		return head?.incarnation === this.#incarnation && (head?.seq ?? 0) >= this.#at.seq;
 	}
@@ -278,7 +280,7 @@ export class JournalReader {
 		return (await this.#source.readChunks?.(this.#key, page)) ?? [];
 	}
 
-	/** Folds a page: each chunk follows the entry after which it was emitted. */
+	/** Folds a page. Each chunk follows the entry after which it was emitted. */
 	#read(entries: readonly Entry[], chunks: readonly StoredChunk[]): Page {
 		const [first] = entries;
 		if (first?.fact.kind === "folded" && !this.#isAtStart)
@@ -294,7 +296,7 @@ export class JournalReader {
 		};
 		for (const entry of entries) {
 			takeChunks(entry.seq - 1);
-			// After the last chunk of a full page there may be more before the next entry.
+			// After the last chunk of a full page, more chunks may precede the next entry.
 			if (isCut && next === chunks.length) return { items, isCaughtUp: false };
 			const events = this.#fold.read(entry);
 			this.#isAtStart = false;

@@ -1,12 +1,12 @@
 // Boundaries of turns and steps have no commit of their own: they are marks on the run's next commit, a fact or a chunk,
-// and readers emit them before it. A reader never guesses (older journals: supply-marks.ts).
+// and readers emit them before it. A reader never guesses them (for older journals, see supply-marks.ts).
 import { emptyUsage } from "@holdfast/upp";
 import type { EventPlace } from "./event-id.ts";
 import type { BoundaryEvent } from "./events.ts";
 import type { BoundaryMark, Fact } from "./fact.ts";
 import type { SessionState } from "./session-state.ts";
 
-/** The boundary of a mark, given the state after the entry before it. */
+/** Returns the boundary of a mark, given the state after the preceding entry. */
 export function boundaryOf(
 	type: BoundaryMark,
 	{ seq, sub }: Pick<EventPlace, "seq" | "sub">,
@@ -25,7 +25,7 @@ export function boundaryOf(
 
 const none: readonly BoundaryMark[] = Object.freeze([]);
 
-/** Boundaries that were emitted and wait for something to be committed with. */
+/** Boundaries that were emitted and wait for the next commit. */
 export class PendingMarks {
 	#marks = none;
 
@@ -33,12 +33,12 @@ export class PendingMarks {
 		this.#marks = followedBy(this.#marks, mark);
 	}
 
-	/** The commit with these marks failed: they wait again. */
+	/** Puts the marks back after their commit failed. */
 	putBack(marks: readonly BoundaryMark[]): void {
 		for (const mark of marks) this.add(mark);
 	}
 
-	/** The waiting marks, which the commit now contains. */
+	/** Takes the waiting marks, which the commit now contains. */
 	take(): readonly BoundaryMark[] {
 		const marks = this.#marks;
 		this.#marks = none;
@@ -46,13 +46,13 @@ export class PendingMarks {
 	}
 }
 
-/** Lists with at most this many marks are shared: there are few of them, and hardly any fact has more. */
+/** Lists with at most this many marks are shared. There are few such lists, and hardly any fact has more marks. */
 const mostShared = 3;
 type Followers = Partial<Record<BoundaryMark, readonly BoundaryMark[]>>;
-/** The few lists of marks, by their prefix: facts are kept, and most steps have the same. */
+/** The shared lists of marks, by their prefix: facts are kept in memory, and most steps have the same marks. */
 const shared = new Map<readonly BoundaryMark[], Followers>();
 
-/** A list with one more mark: the same list for the same few marks. */
+/** Returns a list with one more mark; short equal lists are the same object. */
 function followedBy(marks: readonly BoundaryMark[], mark: BoundaryMark): readonly BoundaryMark[] {
 	if (marks.length >= mostShared) return [...marks, mark];
 	const followers = shared.get(marks) ?? {};
@@ -63,8 +63,8 @@ function followedBy(marks: readonly BoundaryMark[], mark: BoundaryMark): readonl
 }
 
 /**
- * The facts of one commit, the first of them with the boundaries emitted since the last commit. The start or resume of a
- * run always has marks, even if empty: a reader knows from them that boundaries are recorded from there on.
+ * Returns the facts of one commit, with the boundaries since the last commit on the first of them. The start or resume of
+ * a run always has marks, even if empty: they show a reader that boundaries are recorded from there on.
  */
 export function withMarks(facts: readonly Fact[], marks: readonly BoundaryMark[]): readonly Fact[] {
 	const [first] = facts;
@@ -74,24 +74,24 @@ export function withMarks(facts: readonly Fact[], marks: readonly BoundaryMark[]
 	return marked;
 }
 
-/** Whether a fact declares if later boundaries are recorded. */
+/** Whether a fact determines if later boundaries are recorded. */
 export function beginsMarks({ kind }: Fact): boolean {
 	return kind === "run.started" || kind === "run.resumed";
 }
 
 const letters: Readonly<Record<BoundaryMark, string>> = { turn_start: "t", step_start: "s", step_end: "e" };
-/** The same lists by their stored text. */
+/** The shared lists by their stored text. */
 const decoded = new Map<string, readonly BoundaryMark[]>();
 const byLetter = new Map(Object.entries(letters).map(([mark, letter]) => [letter, mark as BoundaryMark]));
 
-/** The stored form of marks: they occur in every step, so they are short. */
+/** Encodes marks for storage. They occur in every step, so the encoding is short. */
 export function encodeMarks(marks: readonly BoundaryMark[]): string {
 	let text = "";
 	for (const mark of marks) text += letters[mark];
 	return text;
 }
 
-/** Decodes marks; unknown ones of later releases are left out. */
+/** Decodes marks. Ignores unknown marks of later releases. */
 export function decodeMarks(text: string): readonly BoundaryMark[] {
 	const known = decoded.get(text);
 	if (known !== undefined) return known;

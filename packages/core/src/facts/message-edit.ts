@@ -1,4 +1,4 @@
-// A change of the history requested from outside: an input like any other, which a run accepts (keeps I4).
+// A change of the history requested from outside. A run accepts it like any other input (keeps I4).
 import {
 	type AnyMessage,
 	HoldfastError,
@@ -11,19 +11,19 @@ import {
 import type { MessageAdded, MessageDeleted, MessageUpdated } from "./fact.ts";
 import { isUnreadable, journalCorrupt } from "./journal-errors.ts";
 
-/** A message is put at the end of the history, takes the place of the one of its id, or is taken out. */
+/** Appends a message to the history, replaces the one with the same id, or removes one. */
 export type MessageEdit =
 	| { readonly kind: "add"; readonly message: Message }
 	| { readonly kind: "update"; readonly message: Message }
 	| { readonly kind: "delete"; readonly messageId: string };
 
-/** The fact of a change. */
+/** The fact that records a change. */
 export type EditFact = MessageAdded | MessageUpdated | MessageDeleted;
 
 /**
- * A change in the form of the store's inbox.
- * @throws HoldfastError `invalid_input` for an added message with calls or results: they have no counterpart, and
- * providers refuse the history.
+ * Converts a change to the form of the store's inbox.
+ * @throws HoldfastError `invalid_input` for an added message with calls or results: they would have no counterpart, and
+ * providers refuse such a history.
  */
 export function storedEdit(edit: MessageEdit): unknown {
 	if (edit.kind === "add" && hasCallsOrResults(edit.message as AnyMessage))
@@ -36,7 +36,7 @@ export function storedEdit(edit: MessageEdit): unknown {
 }
 
 /**
- * The fact of a change that waits in an inbox.
+ * Returns the fact of a change in the inbox.
  * @throws HoldfastError `journal_corrupt` for anything else.
  */
 export function readEdit(body: unknown): EditFact {

@@ -1,7 +1,7 @@
 // The price of a model.
 import type { TokenUsage } from "@holdfast/upp";
 
-/** US dollars for a million tokens. */
+/** In US dollars per million tokens. */
 export interface ModelPrice {
 	readonly input: number;
 	readonly output: number;
@@ -11,7 +11,7 @@ export interface ModelPrice {
 	readonly cacheWrite?: number;
 }
 
-/** The cost of tokens in US dollars. */
+/** Returns the cost of tokens in US dollars. */
 export function costOf(usage: TokenUsage, price: ModelPrice): number {
 	const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
 	return (

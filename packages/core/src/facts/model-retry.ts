@@ -1,16 +1,16 @@
-// The note of a model's retry, and the event that it becomes.
+// The note of a model's retry, and its conversion to an event.
 import type { ModelRetryEvent } from "./events.ts";
 import type { Fact, Noted } from "./fact.ts";
 
-/** A retry of the model. */
+/** A retry of a model request. */
 export type ModelRetry = Pick<ModelRetryEvent, "step" | "attempt" | "delay" | "error">;
 
-/** The note of a retry. */
+/** Creates the note of a retry. */
 export function modelRetryNote({ step, ...value }: ModelRetry): Noted {
 	return { kind: "note", step, topic: "model-retry", value };
 }
 
-/** The retry that a fact notes, if it notes one. */
+/** Returns the retry that a fact records, if any. */
 export function modelRetryOf(fact: Fact): ModelRetry | undefined {
 	if (fact.kind !== "note" || fact.topic !== "model-retry") return undefined;
 	return { step: fact.step, ...(fact.value as Omit<ModelRetry, "step">) };

@@ -1,4 +1,4 @@
-// Waits of sub-agents as their parent's run records and shows them. Pure.
+// Waits of sub-agents, as recorded and shown by their parent's run. Pure.
 import { sumUsage } from "@holdfast/upp";
 import type {
 	CallPathStep,
@@ -12,7 +12,7 @@ import type {
 } from "./fact.ts";
 import { type CallState, type RunState, shownCall } from "./run-state.ts";
 
-/** Where a call has its session that waits for a time by itself, and for no sub-agent: nowhere. */
+/** For a call that waits for a time by itself, not for a sub-agent, and so has no session. */
 export const ofNoSession = { agent: "", storeKey: "", seq: 0 } as const;
 
 /** Whether a call waits for a time by itself. */
@@ -28,14 +28,17 @@ export interface WaitsFor {
 }
 
 /**
- * The id under which a call of a sub-agent is known in the sessions above it: the ids of the delegations, then its own. It is
- * unique there because each of its parts is unique in its own session.
+ * Returns the id of a sub-agent's call in the sessions above it: the ids of the delegations, then its own. It is unique
+ * there because each part is unique in its own session.
  */
 function nestedCallId(path: readonly CallPathStep[], callId: string): string {
 	return [...path.map(({ toolCallId }) => toolCallId), callId].map(escaped).join("/");
 }
 
-/** The earliest time at which any of this is due, in milliseconds since the epoch; undefined when nothing ever is. */
+/**
+ * Returns the earliest time at which any of these is due, in milliseconds since the epoch; undefined if none has a time
+ * limit.
+ */
 export function earliestDue({ calls, children = [], wait }: WaitsFor): number | undefined {
 	const waiting = children.filter(({ status }) => status !== "running");
 	const due = [...calls, ...waiting.flatMap((child) => child.calls)].flatMap(({ deadline = [] }) => deadline);
@@ -44,7 +47,7 @@ export function earliestDue({ calls, children = [], wait }: WaitsFor): number | 
 	return due.length === 0 ? undefined : due.reduce((one, other) => Math.min(one, other));
 }
 
-/** The wait of a run other than for answers: its own, else that of a sub-agent which ends first. */
+/** Returns the wait of a run other than for answers: its own, else the wait of a sub-agent that ends first. */
 export function waitOf({
 	wait,
 	children = [],
@@ -59,25 +62,25 @@ export function waitOf({
 }
 
 /**
- * Whether a run with this wait continues by itself, and its execution is in progress: it waits for a time, its model or a
- * sub-agent, and not for an outside answer.
+ * Whether a run with this wait continues by itself, so that its execution is in progress: it waits for a time, its model
+ * or a sub-agent, and not for an outside answer.
  */
 export function continuesByItself(calls: readonly unknown[], wait: PendingWait | undefined): boolean {
 	return calls.length === 0 && (wait === undefined || wait.until !== undefined);
 }
 
-/** The same of the run of a session. */
+/** Like `continuesByItself`, for the run of a session. */
 export function isUnderWay(run: RunState): boolean {
 	if (run.status !== "waiting") return run.status === "running";
 	return hasWaitedByItself(run);
 }
 
-/** Whether a run's wait, or the wait from which it resumes, needed no outside answer. */
+/** Whether a run's wait, or the wait it resumed from, needed no outside answer. */
 export function hasWaitedByItself({ pending = [], children, wait }: RunState): boolean {
 	return continuesByItself([...pending, ...nestedCalls(children)], waitOf({ wait, children }));
 }
 
-/** The wait of a run as the run above it records it; `delegation` is the call of that run. */
+/** Returns the wait of a run in the form that its parent run records. `delegation` is the call of the parent run. */
 export function asChild(
 	run: RunState,
 	delegation: CallPathStep,
@@ -116,26 +119,28 @@ export function asChild(
 	return shown === undefined ? { calls } : { calls, wait: shown };
 }
 
-/** The nested calls of a fact or run, each with the sub-agent of this session on the way to it. */
+/** Returns the nested calls of a fact or run, each with the sub-agent of this session that leads to it. */
 export function nestedCalls(
 	children: Waiting["children"] = [],
 ): readonly { readonly call: NestedCall; readonly child: WaitingChild }[] {
 	return children.flatMap((child) => child.calls.map((call) => ({ call, child })));
 }
 
-/** The run with the usage of sub-agents added, for its call or in the background. */
+/** Returns the run with the usage of a call's or a background sub-agent added. */
 export function withSpent(run: RunState, { spent }: Pick<ToolSettled, "spent">): RunState {
 	if (spent === undefined) return run;
 	const usage = sumUsage(run.usage, spent.usage);
 	return { ...run, usage, cost: run.cost + spent.cost, unpriced: run.unpriced + spent.unpriced };
 }
 
-/** The run once it waits. */
+/** Returns the run in its waiting state. */
 export function waitingRun(run: RunState, { calls: pending, children, wait }: Waiting): RunState {
 	return { ...run, status: "waiting", pending, children, wait, calls: askedAgain(run.calls, pending) };
 }
 
-/** The run when calls wait while others run. The terms of an approval stay known until the call has its result. */
+/**
+ * Returns the run with calls that wait while others run. The terms of an approval are kept until the call has its result.
+ */
 export function withPending(run: RunState, { calls, children }: ToolsPending): RunState {
 	const isKept = ({ callId }: PendingCall): boolean =>
 		calls.every((each) => each.callId !== callId) &&
@@ -148,7 +153,7 @@ export function withPending(run: RunState, { calls, children }: ToolsPending): R
 	return { ...run, shows: "pending", pending, children, calls: askedAgain(run.calls, calls) };
 }
 
-/** An approval does not outlive the question: a call that is asked about again has none. */
+/** An approval is valid only for its request: if approval is requested again, the call has none. */
 function askedAgain(calls: readonly CallState[], pending: readonly PendingCall[]): readonly CallState[] {
 	const isAsked = ({ call, approval }: CallState): boolean =>
 		approval !== undefined &&
@@ -161,7 +166,7 @@ function askedAgain(calls: readonly CallState[], pending: readonly PendingCall[]
 	});
 }
 
-/** The run once a call of it no longer waits for its sub-agent. */
+/** Returns the run after one of its calls stops waiting for its sub-agent. */
 export function withoutChild(run: RunState, callId: string): RunState {
 	if (run.children?.some((child) => child.callId === callId) !== true) return run;
 	return { ...run, children: run.children.filter((child) => child.callId !== callId) };

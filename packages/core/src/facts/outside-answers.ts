@@ -1,5 +1,5 @@
-// Outside answers to the calls a run waits for: checked as a whole, then converted to facts (keeps I4). Pure:
-// `answerFacts` reads the folded run and returns the facts, or the reason why there are none.
+// Outside answers to the calls a run waits for: validated together, then converted to facts (keeps I4). Pure:
+// `answerFacts` reads the folded run and returns the facts, or throws the reason for refusal.
 import { cutText, HoldfastError, messageOf } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
 import { AgentState, callIdsOf } from "../state/index.ts";
@@ -9,10 +9,10 @@ import { earliestDue, nestedCalls } from "./nested-waits.ts";
 import { type CallState, type RunState, shownCall } from "./run-state.ts";
 import type { SessionState } from "./session-state.ts";
 
-/** The result of a remote call, or the answer to whether a call may run. */
+/** The result of a remote call, or the decision on whether a call may run. */
 export type ToolAnswer = {
 	readonly toolCallId: string;
-	/** The run it is for: an answer that is meant for another one is refused. Default: whichever waits. */
+	/** The run that the answer is for. It is refused if a different run waits. Default: whichever run waits. */
 	readonly runId?: string;
 } & (
 	| {
@@ -25,22 +25,22 @@ export type ToolAnswer = {
 	  }
 	| {
 			readonly approved: boolean;
-			/** Why; the model sees why a call may not run. */
+			/** The reason for the decision. The model sees it if the call was denied. */
 			readonly reason?: string;
 			/**
-			 * The basis of the decision as JSON, such as the version that was reviewed. It is recorded with the decision,
-			 * and the tool finds it in `context.approval`: it can refuse to act on anything else. The model does not see
-			 * it.
+			 * The basis of the decision as JSON, such as the version that was reviewed. It is recorded with the decision
+			 * and available to the tool in `context.approval`, so the tool can refuse to act on anything else. The model
+			 * does not see it.
 			 */
 			readonly basis?: unknown;
 			/**
-			 * The person or program that decided, if known: recorded with the decision, and available in the tool's
-			 * `context.approval`.
+			 * The person or program that made the decision, if known. It is recorded with the decision, and available in
+			 * the tool's `context.approval`.
 			 */
 			readonly by?: Caller;
 			/**
-			 * Replaces the input that was shown. Only with `approved: true`, for a call with `mayEdit`. Recorded with the
-			 * decision. Default: the input that was shown.
+			 * Replaces the original input. Only with `approved: true`, for a call with `mayEdit`. Recorded with the
+			 * decision. Default: the original input.
 			 */
 			readonly input?: Readonly<Record<string, unknown>>;
 	  }
@@ -54,20 +54,20 @@ export interface PendingToolCall {
 	/** The tool's input: the model's arguments after hooks and the schema's defaults. */
 	readonly arguments: Readonly<Record<string, unknown>>;
 	readonly awaits: PendingCall["awaits"];
-	/** Milliseconds since the epoch, after which the call has failed. */
+	/** The time in milliseconds since the epoch after which the call fails. */
 	readonly deadline?: number;
 	/**
-	 * Of a call of a sub-agent: the delegations that lead to it. Answer it here, under its `toolCallId`, which is unique in this
-	 * session; Holdfast routes the answer to the sub-agent.
+	 * For a sub-agent's call: the delegations that lead to it. Answer it here, using its `toolCallId`, which is unique in
+	 * this session; Holdfast routes the answer to the sub-agent.
 	 */
 	readonly path?: readonly CallPathStep[];
 	/** Set if an approval may change the input: `{ approved: true, input }`. */
 	readonly mayEdit?: true;
-	/** Of a call of a task in the background: the id of the task. The session does not wait for it. */
+	/** For a call of a background task: the id of the task. The session does not wait for it. */
 	readonly taskId?: string;
 }
 
-/** Whether answers are taken: the run waits, or shows calls that wait while others run. */
+/** Whether answers are accepted: the run waits, or announces calls that wait while others run. */
 export function takesAnswers({ run }: SessionState): boolean {
 	return run?.status === "waiting" || (run?.status === "running" && showsCalls(run));
 }
@@ -77,7 +77,7 @@ function showsCalls(run: RunState): boolean {
 	return isShown && (nestedCalls(run.children).length > 0 || openCalls(run).length > 0);
 }
 
-/** The calls that wait for outside answers; while others run, those that the run has announced. */
+/** Returns the calls that wait for outside answers; while others run, only those that the run has announced. */
 export function pendingCalls(state: SessionState): readonly PendingToolCall[] {
 	const { run } = state;
 	if (run === undefined || !takesAnswers(state)) return [];
@@ -101,9 +101,9 @@ function optional({ deadline, mayEdit }: PendingCall): Pick<PendingToolCall, "de
 }
 
 /**
- * The facts of these answers; none if they only repeat known ones.
+ * Returns the facts of these answers; none if they only repeat known ones.
  * @throws HoldfastError `duplicate_tool_result`, `unknown_tool_call_id`, `tool_call_settled`, `tool_result_conflict`,
- * `tool_result_expired`, `invalid_input`: none of them is accepted then.
+ * `tool_result_expired`, `invalid_input`: in that case none of them is accepted.
  */
 export function answerFacts(
 	state: SessionState,
@@ -132,7 +132,7 @@ export function answerFacts(
 	return facts;
 }
 
-/** The facts due at `now`: expired calls, and the end of the strategy's wait. */
+/** Returns the facts due at `now`: expired calls, and the end of the strategy's wait. */
 export function dueFacts(run: RunState, now: number): readonly Fact[] {
 	const { tag = "", until = Number.POSITIVE_INFINITY } = run.wait ?? {};
 	if (until <= now) return [{ kind: "wait.ended", step: run.step, tag, until }];
@@ -145,7 +145,7 @@ export function dueFacts(run: RunState, now: number): readonly Fact[] {
 		});
 }
 
-/** The facts of a run that is stopped while it waits: every call gets a result that reports this. */
+/** Returns the facts of a run that is stopped while it waits: every call gets a result that reports this. */
 export function stoppedFacts(run: RunState): readonly Fact[] {
 	return run.calls
 		.filter((call) => call.settled === undefined)
@@ -156,7 +156,7 @@ export function stoppedFacts(run: RunState): readonly Fact[] {
 		);
 }
 
-/** The first time at which something is due: a call expires, or the wait ends. Undefined if nothing ever is. */
+/** Returns the earliest time at which a call expires or the wait ends. Undefined if there is no time limit. */
 export function nextDeadline(run: RunState): number | undefined {
 	const { children, wait } = run;
 	return earliestDue({ calls: openCalls(run).map(({ pending }) => pending), children, wait });
@@ -165,7 +165,7 @@ export function nextDeadline(run: RunState): number | undefined {
 const membersOfApproval = ["toolCallId", "runId", "approved", "reason", "basis", "by", "input"];
 const membersOfResult = ["toolCallId", "runId", "output", "isError", "details"];
 
-/** Only a boolean decides: any other value is refused, and never read as yes or no. */
+/** Only a boolean decides. Any other value is refused, never interpreted as yes or no. */
 function checkAnswer(answer: ToolAnswer): void {
 	const given = answer as { toolCallId?: unknown; approved?: unknown; isError?: unknown } | null | undefined;
 	const { toolCallId } = given ?? {};
@@ -258,7 +258,7 @@ function factsOf(state: SessionState, run: RunState, answer: ToolAnswer, now: nu
 /** The text for a call that was running when its process died. */
 const mayHaveRun = "It was started before its process died, and may or may not have had its effect.";
 
-/** Only an approval changes an input, and only if the tool allows it. */
+/** Only an approval may change an input, and only if the tool allows it. */
 function checkEdit(
 	{ toolCallId, approved, input }: Extract<ToolAnswer, { approved: boolean }>,
 	{ mayEdit }: PendingCall,
@@ -274,7 +274,7 @@ function checkEdit(
 	if (why !== undefined) throw new HoldfastError("invalid_input", ...refusal(toolCallId, why));
 }
 
-/** An earlier answer may be repeated unchanged. */
+/** The same answer may be sent again. */
 function again({ call, settled: fact }: CallState, answer: ToolAnswer): readonly Fact[] {
 	const { toolCallId } = call;
 	if (fact?.outcome === "expired") throw expired(toolCallId);
@@ -296,7 +296,7 @@ function isSameJson(one: unknown, other: unknown): boolean {
 	return sortedJson(one) === sortedJson(other);
 }
 
-/** JSON text that does not depend on the order of object members. */
+/** Returns JSON text that does not depend on the order of object members. */
 function sortedJson(value: unknown): string | undefined {
 	return JSON.stringify(value, (_, member: unknown) => {
 		if (typeof member !== "object" || member === null || Array.isArray(member)) return member;
@@ -304,7 +304,7 @@ function sortedJson(value: unknown): string | undefined {
 	});
 }
 
-/** The error for a late answer. */
+/** Creates the error for a late answer. */
 export function expired(toolCallId: string): HoldfastError {
 	return new HoldfastError(
 		"tool_result_expired",
@@ -312,7 +312,7 @@ export function expired(toolCallId: string): HoldfastError {
 	);
 }
 
-/** The reason for refusing an answer. */
+/** Returns the reason for refusing an answer. */
 function refusal(
 	toolCallId: string,
 	why: string,
@@ -332,7 +332,7 @@ function resultFact(
 	return details === undefined ? fact : { ...fact, details: plainAnswer(toolCallId, details) };
 }
 
-/** The answer in a form that a journal can hold. */
+/** Converts the answer to a form that a journal can hold. */
 function plainAnswer(toolCallId: string, value: unknown): unknown {
 	try {
 		return plainJson(value);
@@ -356,7 +356,7 @@ function openCalls(run: RunState): readonly { readonly call: CallState; readonly
 	return (run.pending ?? []).flatMap((pending) => {
 		const call = run.calls.find((each) => each.call.toolCallId === pending.callId);
 		if (call === undefined || call.settled !== undefined) return [];
-		// A call that is asked about again has no approval.
+		// If approval is requested again, the call has no approval.
 		return pending.awaits === "approval" && call.approval !== undefined ? [] : [{ call, pending }];
 	});
 }

@@ -1,4 +1,4 @@
-// A strategy's own fold over a run, and the facts that it does not see.
+// A strategy's own fold over a run, and which facts are hidden from it.
 import type { Entry, Fact } from "./fact.ts";
 import type { RunState } from "./run-state.ts";
 
@@ -16,12 +16,12 @@ export class OwnFoldFailed {
 	}
 }
 
-/** The strategy's folded value of the run so far; undefined if it has no fold, or the fold failed. */
+/** Returns the strategy's folded value of the run so far; undefined if it has no fold, or the fold failed. */
 export function ownOf(run: RunState | undefined): unknown {
 	return run?.own instanceof OwnFoldFailed ? undefined : run?.own;
 }
 
-/** Whether a fact is not part of the work: strategies do not see it. */
+/** Whether a fact is not part of the work, so that strategies do not see it. */
 export function isHidden(fact: Fact, before: RunState | undefined): boolean {
 	if (fact.kind === "tools.pending") return true;
 	if (fact.kind === "waiting") return fact.wait?.model !== undefined;

@@ -1,8 +1,8 @@
-// The text of an answer while it is streamed: shown when the answer never finishes, and never sent to a model.
+// The text of an answer while it is streamed. It is shown if the answer never finishes, and never sent to a model.
 import { AssistantMessage, type StreamEvent } from "@holdfast/upp";
 import { GrowingText } from "./flat-text.ts";
 
-/** The kind of block that a delta belongs to. A structured answer is a text. */
+/** The kind of block that a delta belongs to. A structured answer is text. */
 const kinds: Partial<Record<StreamEvent["type"], "text" | "reasoning">> = {
 	text_delta: "text",
 	object_delta: "text",

@@ -1,4 +1,4 @@
-// project: the event of a committed entry. Pure: following a journal yields the same events as watching the run.
+// project: returns the event of a committed entry. Pure: following a journal yields the same events as watching the run.
 import { readStopReason, type ToolCall } from "@holdfast/upp";
 import type {
 	InputEvent,
@@ -16,7 +16,7 @@ import { hasWaitedByItself, nestedCalls, waitOf } from "./nested-waits.ts";
 import { shownCall } from "./run-state.ts";
 import type { SessionState } from "./session-state.ts";
 
-/** The event of an entry, given the state after it; undefined for entries that watchers do not see. */
+/** Returns the event of an entry, given the state after it; undefined for entries that watchers do not see. */
 export function project(
 	state: SessionState,
 	entry: Entry,
@@ -139,7 +139,7 @@ export function project(
 	}
 }
 
-/** The calls that need outside answers, those of sub-agents after the run's own. */
+/** Returns the calls that need outside answers: the run's own, then those of sub-agents. */
 function waitingCalls(
 	state: SessionState,
 	{ calls, children }: Pick<Waiting, "calls" | "children">,

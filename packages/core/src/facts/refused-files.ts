@@ -1,5 +1,5 @@
-// Files that a provider refused, as the model sees them afterwards (part of evolve, keeps I2). The history keeps the
-// files; a provider that received them again would refuse every later request of the session.
+// How the model sees files that a provider refused (part of evolve, keeps I2). The history keeps the files, but a
+// provider that received them again would refuse every later request of the session.
 import {
 	type ContentBlock,
 	isContentBlock,
@@ -14,7 +14,7 @@ import { AgentState } from "../state/index.ts";
 import type { ErrorData } from "./fact.ts";
 import type { SessionState } from "./session-state.ts";
 
-/** Errors of requests that fail again when they are made again. */
+/** Errors of requests that would fail again if repeated. */
 const refusals: ReadonlySet<string> = new Set([
 	"INVALID_REQUEST",
 	"CONTEXT_LENGTH_EXCEEDED",
@@ -22,8 +22,8 @@ const refusals: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The state after a run ended with an error. Files that were not followed by an answer are hidden if they may be the
- * reason.
+ * Returns the state after a run ended with an error. Files that were not followed by an answer are hidden if they may be
+ * the cause.
  */
 export function withoutRefusedFiles(state: SessionState, error: ErrorData | undefined): SessionState {
 	if (error === undefined || !refusals.has(error.code)) return state;
@@ -42,7 +42,7 @@ export function withoutRefusedFiles(state: SessionState, error: ErrorData | unde
 	return { ...state, context: state.context.until(from).appendAll(shown) };
 }
 
-/** Ids of the messages with hidden files; absent if there are none. */
+/** Returns the ids of the messages with hidden files; absent if there are none. */
 export function refusedIds({ agent, context }: SessionState): { refused?: readonly string[] } {
 	const { messages } = AgentState.partsOf(agent);
 	if (context === messages) return {};
@@ -68,7 +68,7 @@ function hasFiles(message: Message): boolean {
 }
 
 /**
- * A message with a note in place of each file.
+ * Returns a message with a note in place of each file.
  * @param given the message with its files, if `message` is its displayed form.
  */
 export function withoutFiles(message: Message, given: Message = message): Message {
@@ -81,7 +81,7 @@ export function withoutFiles(message: Message, given: Message = message): Messag
 	return new ToolResultMessage(results, given);
 }
 
-/** The content of a result with files; undefined without any. */
+/** Returns the content of a result with files; undefined if it has none. */
 function filesOf(result: unknown): readonly ContentBlock[] | undefined {
 	return Array.isArray(result) && result.every(isContentBlock) && result.some(isFile) ? result : undefined;
 }

@@ -2,10 +2,10 @@
 import type { Issue } from "../schema/index.ts";
 import type { Decided } from "./fact.ts";
 
-/** Topic of the decisions that record how an answer was held against the agent's `output`. */
+/** Topic of the decisions that record how an answer was validated against the agent's `output`. */
 export const outputTopic = "output-check";
 
-/** Tag of the answers that are given because an output is owed. */
+/** Tag of the answers requested because an output is required. */
 export const finalOutputTag = "final-output";
 
 /** The verdict on an answer. */
@@ -17,15 +17,15 @@ export type OutputVerdict =
 
 /** The checks of a run so far. */
 export interface RunOutput {
-	/** How many answers in a row were wrong. */
+	/** How many consecutive answers were invalid. */
 	readonly failures: number;
-	/** The verdict on the last answer; undefined while it is not checked. */
+	/** The verdict on the last answer; undefined until it is checked. */
 	readonly verdict: OutputVerdict | undefined;
-	/** The output; undefined unless the last answer was right. */
+	/** The output; undefined unless the last answer was valid. */
 	readonly value?: unknown;
 }
 
-/** The checks after one more; `data` is that of the answer. Undefined for another decision of the same topic. */
+/** Returns the checks after one more; `data` is the answer's. Undefined for another decision with the same topic. */
 export function checkedOutput(
 	{ answer }: Decided,
 	before: RunOutput | undefined,
@@ -37,12 +37,12 @@ export function checkedOutput(
 	return { failures: 0, verdict, value: Object.hasOwn(verdict, "value") ? verdict.value : data };
 }
 
-/** The checks once there is a new answer, which is not checked yet. */
+/** Returns the checks after a new answer that is not checked yet. */
 export function uncheckedOutput({ failures }: RunOutput): RunOutput {
 	return { failures, verdict: undefined };
 }
 
-/** A decision's answer as a verdict; undefined if a strategy uses the topic for something else. */
+/** Reads a decision's answer as a verdict; undefined if a strategy uses the topic for something else. */
 export function readVerdict(answer: unknown): OutputVerdict | undefined {
 	if (typeof answer !== "object" || answer === null) return undefined;
 	const { ok, issues } = answer as { ok?: unknown; issues?: unknown };

@@ -1,4 +1,4 @@
-// The folded state of the open run: its calls, its answers, and how often it was cut off.
+// The folded state of the open run: its calls, its answers, and how often it was interrupted.
 import {
 	type AssistantMessage,
 	emptyUsage,
@@ -28,21 +28,21 @@ import { checkedOutput, outputTopic, type RunOutput } from "./run-output.ts";
 /** A tool call of the current step. */
 export interface CallState {
 	readonly call: ToolCall;
-	/** Set once it was approved, until it needs approval again. */
+	/** Set once the call is approved, until it needs approval again. */
 	readonly approval?: Approval;
-	/** Set once it was started. */
+	/** Set once the call is started. */
 	readonly started?: ToolStarted;
-	/** Set if its process committed the start, and was suspended before it called the function. */
+	/** Set if its process committed the start, but was suspended before it called the function. */
 	readonly neverRan?: true;
 	readonly settled?: ToolSettled;
 }
 
-/** A call with the input that is shown, approved and run. */
+/** Returns a call with the input that is shown, approved and run. */
 export function shownCall(call: ToolCall, { input }: PendingCall): ToolCall {
 	return input === undefined ? call : { ...call, arguments: input as ToolCall["arguments"] };
 }
 
-/** Model calls of a run, the last one first: a chain, for it grows with every step and is read once. */
+/** Model calls of a run, the last one first: a linked list, because it grows with every step and is read once. */
 export interface Cycle {
 	readonly usage: TokenUsage;
 	readonly before: Cycle | undefined;
@@ -52,24 +52,24 @@ export interface Cycle {
 export interface LastFact {
 	readonly kind: "input" | "assistant" | "requested" | "results" | "note" | "decision" | "wait";
 	/**
-	 * The placement of an input, the tag of an answer or of what was requested, the topic of a note or decision, what was
-	 * waited for.
+	 * The placement of an input, the tag of an answer or request, the topic of a note or decision, or the subject of a
+	 * wait.
 	 */
 	readonly tag: string;
 	/** The value of a note or of a decision's answer, or the end time of a wait. */
 	readonly value?: unknown;
-	/** Set where the step ended with a note. */
+	/** Set if the note ended the step. */
 	readonly endsStep?: true;
 }
 
-/** The run under way, or the last one. */
+/** The run in progress, or the last one. */
 export interface RunState {
 	readonly runId: string;
 	readonly started: RunStarted;
-	/** Id of the message that began the turn; empty until it is known. */
+	/** Id of the message that started the turn; empty until it is known. */
 	readonly inputId: string;
 	readonly status: "running" | "waiting" | RunOutcome;
-	/** How often the run was started: 1, and one more for each resume. */
+	/** How often the run was started: 1, plus one for each resume. */
 	readonly attempt: number;
 	readonly step: number;
 	readonly rounds: number;
@@ -79,17 +79,20 @@ export interface RunState {
 	readonly calls: readonly CallState[];
 	/** Calls of the step that have no result yet. */
 	readonly unsettled: number;
-	/** Calls that need outside answers, while the run waits for them and until the next step. */
+	/** Calls that need outside answers: kept while the run waits for them, and until the next step. */
 	readonly pending?: readonly PendingCall[] | undefined;
-	/** Set while calls wait and others of the round run: those of `pending` and `children` can be answered. */
+	/** Set while calls wait and others of the round run. The calls of `pending` and `children` can be answered. */
 	readonly shows?: "pending" | undefined;
-	/** Calls whose sub-agents wait, or show calls that wait; each until it is started again or has its result. */
+	/**
+	 * Calls whose sub-agents wait, or announce calls that wait. Each is listed until it is started again or has its
+	 * result.
+	 */
 	readonly children?: readonly WaitingChild[] | undefined;
 	/** The last answer. */
 	readonly assistant?: AssistantSaid | undefined;
-	/** The strategy's requests since then: the calls of the step. */
+	/** The strategy's requests since the last answer: the calls of the step. */
 	readonly requested?: ToolsRequested | undefined;
-	/** The wait of the strategy, or of the run for its model, until the run does something else. */
+	/** The wait of the strategy, or of the run for its model, until the run continues. */
 	readonly wait?: PendingWait | undefined;
 	readonly executions: List<ToolExecution>;
 	/** How many of them were run before the current step. */
@@ -97,27 +100,27 @@ export interface RunState {
 	readonly usage: TokenUsage;
 	readonly cycles: number;
 	readonly lastCycle: Cycle | undefined;
-	/** Known price so far in US dollars; `unpriced` counts answers whose price is not known. */
+	/** Total known price so far in US dollars; `unpriced` counts answers with an unknown price. */
 	readonly cost: number;
 	readonly unpriced: number;
 	readonly error?: ErrorData;
-	/** The partial text of an answer that the end of the run cut off. */
+	/** The partial text of an answer that the end of the run interrupted. */
 	readonly partial?: AssistantMessage;
-	/** Set while the run was left open on purpose. */
+	/** Set while the run is suspended on purpose. */
 	readonly suspended?: true;
-	/** The entry after which an unfinished answer was started. */
+	/** The entry after which an unfinished answer started. */
 	readonly answeredAfter?: number;
-	/** The notes of policy that were recorded last: the entry before them, and the last of them. */
+	/** The most recent notes of policy: the entry before them, and the last of them. */
 	readonly asides?: { readonly from: number; readonly until: number };
-	/** How often it was resumed after its process died since it last finished a step. */
+	/** How often it was resumed after a crash since it last finished a step. */
 	readonly crashes: number;
 	/** The verdicts on its structured answers; undefined before the first. */
 	readonly output?: RunOutput | undefined;
 	/** Set while it is parked. */
 	readonly parked?: RunParked | undefined;
-	/** The agent that worked on it last. */
+	/** The fingerprint of the agent that last worked on it. */
 	readonly fingerprint: string;
-	/** The strategy's own fold; undefined without one. */
+	/** The strategy's own folded value; undefined if it has no fold. */
 	readonly own?: unknown;
 }
 
@@ -128,7 +131,7 @@ export function stepContinues({ requested, assistant }: RunState): boolean {
 
 export const noCalls: readonly CallState[] = [];
 
-/** A run that has just begun; `firstMessage` is the position its first message will have. */
+/** Returns a run that has just started. `firstMessage` is the position of its first message. */
 export function newRun(runId: string, started: RunStarted, firstMessage: number): RunState {
 	return {
 		runId,
@@ -161,7 +164,7 @@ export function newRun(runId: string, started: RunStarted, firstMessage: number)
 	};
 }
 
-/** The run once it is resumed. */
+/** Returns the run after a resume. */
 export function resumedRun(run: RunState, fact: RunResumed): RunState {
 	const { suspended: _, parked: __, ...left } = run;
 	const { attempt, fingerprint } = fact;
@@ -169,15 +172,13 @@ export function resumedRun(run: RunState, fact: RunResumed): RunState {
 	return { ...left, status: "running", shows: undefined, attempt, fingerprint, crashes };
 }
 
-/**
- * How often its process has died since the last finished step, now that the run is resumed. A release resets the count.
- */
+/** Returns how often its process has died since the last finished step, after a resume. A release resets the count. */
 function crashesAfter({ crashes }: RunState, { reason }: RunResumed): number {
 	if (reason === "released") return 0;
 	return reason === "crash" ? crashes + 1 : crashes;
 }
 
-/** The run once it was left on purpose, with the calls that its process never began to carry out. */
+/** Returns the run after it was suspended on purpose, with the calls that its process never started to run. */
 export function suspendedRun(run: RunState, value: unknown, answeredAfter: number): RunState {
 	const { neverRan } = (value ?? {}) as { readonly neverRan?: unknown };
 	const left: RunState = { ...run, suspended: true, answeredAfter };
@@ -190,12 +191,12 @@ export function suspendedRun(run: RunState, value: unknown, answeredAfter: numbe
 	return { ...left, calls };
 }
 
-/** The call once it is started. */
+/** Returns the call after its start. */
 export function startedCall({ neverRan: _, ...call }: CallState, started: ToolStarted): CallState {
 	return { ...call, started };
 }
 
-/** The run after a decision; a verdict on its output becomes the known one. */
+/** Returns the run after a decision. A verdict on its output is recorded. */
 export function decided(run: RunState, fact: Decided): RunState {
 	const last: LastFact = { kind: "decision", tag: fact.topic, value: fact.answer };
 	const output =

@@ -1,13 +1,13 @@
-// Where a session is settled: no run is open at that entry, so that what is recorded up to it is whole without what follows.
+// Where a session is settled: no run is open at that entry, so the records up to it are complete on their own.
 import type { FactKind } from "./fact.ts";
 
-/** The state around an entry: at it and after it. */
+/** The kinds of an entry and the one after it. */
 export interface Around {
-	/** Undefined where there is no such entry. */
+	/** Undefined if there is no such entry. */
 	readonly kind: FactKind | undefined;
 	/** Undefined after the last entry. */
 	readonly next: FactKind | undefined;
-	/** Whether a run of the session is open now. */
+	/** Whether the session has an open run now. */
 	readonly isOpen: boolean;
 }
 

@@ -1,10 +1,10 @@
-// Marks for journals of releases that recorded no boundaries. They are put where the drive emitted them, and where a run
-// failed or was stopped between two of them, where they most likely were.
+// Supplies marks for journals of releases that recorded no boundaries. They are placed where the drive emitted them or,
+// if a run failed or was stopped between two of them, at the most likely position.
 import type { ChunkEvent } from "./chunk.ts";
 import type { BoundaryMark, Entry } from "./fact.ts";
 import type { SessionState } from "./session-state.ts";
 
-/** Looks on while the entries and chunks of a session are read, in order. */
+/** Follows the entries and chunks of a session as they are read, in order. */
 export class SuppliedMarks {
 	#inputs = 0;
 	#turn: "waits" | "begun" = "waits";
@@ -13,7 +13,7 @@ export class SuppliedMarks {
 	#cancelled = false;
 	#marks: BoundaryMark[] = [];
 
-	/** The marks that an entry would have. */
+	/** Returns the marks that an entry would have. */
 	before({ fact }: Entry): readonly BoundaryMark[] {
 		this.#marks = [];
 		switch (fact.kind) {
@@ -21,7 +21,7 @@ export class SuppliedMarks {
 				this.#beginRun();
 				break;
 			case "input":
-				// The first input began the turn and precedes it.
+				// The first input started the turn and precedes it.
 				if (this.#inputs++ === 0) break;
 				this.#beginTurn();
 				if (fact.placement === "step-start") this.#beginStep(this.#step + 1);
@@ -64,7 +64,7 @@ export class SuppliedMarks {
 		return this.#marks;
 	}
 
-	/** The marks that a chunk would have: a model is asked within a step. */
+	/** Returns the marks that a chunk would have: a model is asked within a step. */
 	beforeChunk(event: ChunkEvent): readonly BoundaryMark[] {
 		this.#marks = [];
 		if (event.type === "model_start") {
@@ -74,7 +74,7 @@ export class SuppliedMarks {
 		return this.#marks;
 	}
 
-	/** An entry was folded. */
+	/** Records that an entry was folded. */
 	after({ fact }: Entry, { run }: SessionState): void {
 		if (fact.kind === "tool.settled") this.#cancelled ||= fact.outcome === "cancelled";
 		if (fact.kind === "note" && fact.endsStep === true) this.#stepIs = "answered";

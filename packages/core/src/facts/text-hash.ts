@@ -1,6 +1,6 @@
-// A short name for a long text: to see that it is still the same, not to keep anybody from making another like it.
+// A short hash of a long text, to detect changes. It offers no protection against deliberate collisions.
 
-/** 53 bits of a text, in hexadecimal. */
+/** Returns a 53-bit hash of a text, in hexadecimal. */
 export function textHash(text: string): string {
 	let high = 0xdeadbeef;
 	let low = 0x41c6ce57;
