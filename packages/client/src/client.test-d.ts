@@ -1,4 +1,4 @@
-// What the compiler says to users of the client.
+// The type errors that users of the client see.
 import { expectTypeOf, test } from "vitest";
 import { createClient } from "./client.ts";
 import type { ExecuteResult } from "./execute/tally.ts";

@@ -19,9 +19,9 @@ import type { Answer, LoggedEvent, SessionInfo, SessionPage, ToolTypes } from ".
 const watchNames: Readonly<Record<keyof WatchOptions, true>> = { after: true, follow: true, signal: true };
 const pageNames = { after: true, limit: true } as const;
 
-/** What `client.watch` takes. */
+/** Options of `client.watch`. */
 export interface WatchOptions {
-	/** The id of the last event that is known. Default: from the first event that the server keeps. */
+	/** The id of the last known event. Default: from the first event that the server keeps. */
 	readonly after?: string;
 	/** Whether to wait for further executions. Default `false`: ends with the last one. */
 	readonly follow?: boolean;
@@ -29,29 +29,29 @@ export interface WatchOptions {
 	readonly signal?: AbortSignal;
 }
 
-/** A client of one server. It holds no connection but those of its streams. */
+/** A client of one server. It keeps no connections open except those of its streams. */
 export interface Client<Output = unknown, Tools = ToolTypes> {
-	/** Starts an execution at once, follows it over every reconnect, and carries out the calls of `tools`. */
+	/** Starts an execution at once, follows it across reconnects, and executes the calls of `tools`. */
 	execute(request: ExecuteRequest): ExecuteStream<Output, Tools>;
-	/** The session with its history. @throws ClientError `session_not_found`. */
+	/** Returns the session with its history. @throws ClientError `session_not_found`. */
 	session(sessionId: string): Promise<SessionInfo>;
-	/** A page of the sessions; `limit` at most. */
+	/** Returns a page of sessions, at most `limit`. */
 	sessions(page?: { readonly after?: string; readonly limit?: number }): Promise<SessionPage>;
-	/** Stops what the session is doing. Harmless when it does nothing. @throws ClientError `session_not_found`. */
+	/** Stops the session's activity. Harmless if it is idle. @throws ClientError `session_not_found`. */
 	stop(sessionId: string): Promise<{ readonly stopped: boolean }>;
-	/** Ends what the session does and removes all of it. @throws ClientError `session_not_found`. */
+	/** Stops the session's activity and deletes the session. @throws ClientError `session_not_found`. */
 	delete(sessionId: string): Promise<void>;
 	/**
-	 * The events of a session, each once, in order, over every reconnect.
+	 * Yields the events of a session, each once, in order, across reconnects.
 	 *
-	 * @throws ClientError `session_not_found`; `events_expired` when some of them are no longer kept.
+	 * @throws ClientError `session_not_found`; `events_expired` if some of them are no longer kept.
 	 */
 	watch(sessionId: string, options?: WatchOptions): AsyncIterable<LoggedEvent>;
-	/** Lets a call run that waits for approval. Done when the server has stored it. */
+	/** Approves a waiting call. Resolves when the server has stored the approval. */
 	approve(sessionId: string, toolCallId: string): Promise<void>;
-	/** Refuses a call that waits for approval; the model sees the reason. */
+	/** Denies a call that waits for approval; the model sees the reason. Resolves when the server has stored it. */
 	deny(sessionId: string, toolCallId: string, reason?: string): Promise<void>;
-	/** Hands in answers to pending calls. Done when the server has stored them; `watch` shows what follows. */
+	/** Sends answers to pending calls. Resolves when the server has stored them; `watch` shows the events that follow. */
 	answer(sessionId: string, answers: readonly Answer[]): Promise<void>;
 }
 
@@ -69,7 +69,7 @@ type ToolsOf<Agent> = Agent extends { readonly "~types"?: { readonly tools: infe
 		: Tools
 	: ToolTypes;
 
-/** The type after transport as JSON: dates are text. */
+/** The type after transport as JSON: dates become strings. */
 type AsJson<Value> = unknown extends Value
 	? Value
 	: Value extends { toJSON(): infer Written }
@@ -79,8 +79,8 @@ type AsJson<Value> = unknown extends Value
 			: Value;
 
 /**
- * Makes a client of a Holdfast server. With the type of the server's agent, results and events have the types of its output
- * and of its tools.
+ * Creates a client of a Holdfast server. With the type of the server's agent, results and events have the types of its
+ * output and of its tools.
  *
  * @throws ClientError `invalid_option`.
  * @example

@@ -1,14 +1,14 @@
-// The chunks of a chat's answer over connections that come and go, each once, in order: a connection is resumed
-// after the last chunk that was passed on.
+// The chunks of a chat's answer across reconnects, each once, in order: a connection resumes after the last chunk that
+// was passed on.
 import { ClientError } from "../errors/index.ts";
 import { type Call, createBackoff, lost, readRecords, type Settings, send } from "../transport/index.ts";
 
-/** Where a chat is found. */
+/** Returns the path of a chat. */
 export function chatPath(chatId: string): string {
 	return `/api/chat/${encodeURIComponent(chatId)}`;
 }
 
-/** The stream of the answer that is being made, after a chunk. */
+/** Returns the call for the stream of the answer in progress, after a chunk. */
 export function resumeCall(chatId: string, lastId: string | undefined, headers: Call["headers"]): Call {
 	return {
 		method: "GET",
@@ -17,10 +17,10 @@ export function resumeCall(chatId: string, lastId: string | undefined, headers: 
 	};
 }
 
-/** A connection to chunks; undefined where no answer is being made. */
+/** A connection to chunks; undefined if no answer is in progress. */
 export type ChatConnection = Awaited<ReturnType<typeof openChat>>;
 
-/** Opens a connection, once. */
+/** Opens a connection once, without retries. */
 export async function openChat(
 	settings: Settings,
 	call: Call,
@@ -34,10 +34,10 @@ export async function openChat(
 }
 
 /**
- * The chunks of an answer. `call` is made again until its first chunk came; `first` is its connection, if it is open.
- * `opening` is called for every connection that sends a message.
+ * Yields the chunks of an answer. `call` is repeated until its first chunk arrives; `first` is its connection, if it is
+ * open. `opening` is called for every connection that sends a message.
  *
- * @throws ClientError what the server says; `connection_failed` and `connection_lost` after too many failures in a row.
+ * @throws ClientError with the server's code; `connection_failed` and `connection_lost` after too many failures in a row.
  */
 export async function* followChat(
 	settings: Settings,
@@ -55,7 +55,8 @@ export async function* followChat(
 		try {
 			const next = lastId === undefined ? call : resumeCall(chatId, lastId, authOf(call));
 			if (connection === undefined && next.method === "POST") {
-				// Not cut when it is aborted: the server might have taken the message, and must be asked to stop after that.
+				// Not aborted with the signal: the server might have accepted the message, and then has to be asked to
+				// stop.
 				const opened = openChat(settings, next, undefined);
 				opening(opened);
 				connection = await orAborted(opened, signal);
@@ -81,7 +82,7 @@ export async function* followChat(
 	}
 }
 
-/** The headers of a call, without that which names a new request. */
+/** Returns the headers of a call, without the one that names a new request. */
 function authOf({ headers }: Call): Call["headers"] {
 	const { "idempotency-key": _, ...others } = headers ?? {};
 	return others;

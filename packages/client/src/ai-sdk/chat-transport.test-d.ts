@@ -1,4 +1,4 @@
-// The transport is one for the AI SDK.
+// The transport implements the AI SDK's interface.
 import type { ChatTransport, UIMessage } from "ai";
 import { expectTypeOf, test } from "vitest";
 import { HoldfastChatTransport } from "./chat-transport.ts";

@@ -1,5 +1,6 @@
-// The transport of `useChat` to a Holdfast server. Beyond what the AI SDK's own does: a dropped connection is resumed
-// where it broke, a message that is sent again is taken once, and `stop()` stops the run and not only the connection.
+// The transport of `useChat` to a Holdfast server. In addition to the AI SDK's own transport, it resumes a dropped
+// connection where it broke, a message that is sent again is accepted once, and `stop()` stops the run and not only the
+// connection.
 import {
 	type Call,
 	type ClientOptions,
@@ -14,15 +15,15 @@ import type { ChatChunk, ChatMessage, ReconnectOptions, SendOptions } from "./ch
 
 /** Options of `new HoldfastChatTransport`: those of a client. */
 export interface HoldfastChatTransportOptions extends Omit<ClientOptions, "url"> {
-	/** Where the server's routes begin, without `/api/chat`. Default: the page's own origin. */
+	/** Base URL of the server, without `/api/chat`. Default: the page's own origin. */
 	readonly url?: string;
 }
 
 /**
  * Connects `useChat` of the AI SDK, version 7, to a Holdfast server. `Message` is the page's type of messages.
  *
- * `stop()` of `useChat` stops the run on the server, and `useChat` calls it when its component goes, too. A `Chat` that is
- * made outside of the component and handed to `useChat({ chat })` lives on, and so does its run.
+ * `stop()` of `useChat` stops the run on the server, and `useChat` also calls it when its component unmounts. A `Chat`
+ * that you create outside of the component and pass to `useChat({ chat })` stays alive, and so does its run.
  *
  * @throws ClientError `invalid_option`.
  * @example
@@ -33,16 +34,16 @@ export class HoldfastChatTransport<Message extends ChatMessage = ChatMessage> {
 	/** A resumed stream sends its message from the beginning. */
 	readonly resumeStreamIsReplay = true;
 	readonly #settings: Settings;
-	/** Chats that were loaded while an answer was being made. */
+	/** Chats that were loaded while an answer was in progress. */
 	readonly #loadedOpen = new Set<string>();
-	/** Stops that were asked for and are not answered yet. */
+	/** Stop requests that have not been answered yet. */
 	readonly #stopping = new Map<string, Promise<unknown>>();
 
 	constructor(options: HoldfastChatTransportOptions = {}) {
 		this.#settings = readOptions({ ...options, url: options.url ?? "" });
 	}
 
-	/** Sends the last message, which is all that the server takes. */
+	/** Sends the last message; the server accepts only that one. */
 	async sendMessages(options: SendOptions<Message>): Promise<ReadableStream<ChatChunk>> {
 		const { chatId, messages, trigger, messageId, abortSignal, body } = options;
 		const named = messages.filter(({ id }) => id === messageId);
@@ -64,10 +65,10 @@ export class HoldfastChatTransport<Message extends ChatMessage = ChatMessage> {
 		return this.#stream(chatId, abortSignal, chunks, () => opening);
 	}
 
-	/** The answer that is being made, from its beginning; null without one. */
+	/** Returns the answer in progress from its beginning; null if there is none. */
 	async reconnectToStream(options: ReconnectOptions): Promise<ReadableStream<ChatChunk> | null> {
 		const { chatId, abortSignal } = options;
-		// An answer that ended since the chat was loaded is streamed, too: what was loaded is not all of it.
+		// An answer that ended since the chat was loaded is streamed too, because the loaded part is incomplete.
 		const again = this.#loadedOpen.delete(chatId) ? "?again=1" : "";
 		const resume = resumeCall(chatId, undefined, plainHeaders(options.headers));
 		const call = { ...resume, path: resume.path + again };
@@ -77,7 +78,7 @@ export class HoldfastChatTransport<Message extends ChatMessage = ChatMessage> {
 		return this.#stream(chatId, abortSignal, followChat(settings, chatId, call, abortSignal, connection));
 	}
 
-	/** The messages of a chat, for a page that is opened again. */
+	/** Returns the messages of a chat, for a page that is opened again. */
 	async load(chatId: string): Promise<Message[]> {
 		const call: Call = { method: "GET", path: chatPath(chatId) };
 		const loaded = await repeatedly(this.#settings, () => sendForJson(this.#settings, call));
@@ -86,7 +87,7 @@ export class HoldfastChatTransport<Message extends ChatMessage = ChatMessage> {
 		return messages;
 	}
 
-	/** Stops the answer that is being made; harmless without one. Calls that wait are cancelled. */
+	/** Stops the answer in progress; harmless if there is none. Waiting calls are cancelled. */
 	async stop(chatId: string): Promise<{ readonly stopped: boolean }> {
 		const call: Call = { method: "POST", path: `${chatPath(chatId)}/stop`, body: "{}" };
 		const stopped = await repeatedly(this.#settings, () => sendForJson(this.#settings, call));
@@ -101,9 +102,10 @@ export class HoldfastChatTransport<Message extends ChatMessage = ChatMessage> {
 	): ReadableStream<ChatChunk> {
 		const stop = (): void => {
 			const stopping = Promise.resolve(opening())
-				.catch(() => {}) // it may have been taken all the same
+				.catch(() => {}) // the server may have accepted it nevertheless
 				.then(() => this.stop(chatId))
-				// The page has moved on; a run that could not be stopped continues and is there when it comes back.
+				// The page has moved on; a run that could not be stopped continues and is available when the page
+				// returns.
 				.catch(() => {})
 				.finally(() => this.#stopping.delete(chatId));
 			this.#stopping.set(chatId, stopping);
@@ -128,7 +130,7 @@ export class HoldfastChatTransport<Message extends ChatMessage = ChatMessage> {
 				},
 				async cancel() {
 					leave();
-					// Not awaited: a read that hangs would hang its reader too.
+					// Not awaited: a read that hangs would block its reader too.
 					chunks.return().catch(() => {});
 				},
 			},

@@ -11,7 +11,7 @@ export interface ChatMessage {
 }
 
 /**
- * The data of the part `data-waiting`: the reason for waiting with a sentence that describes it, or the end of the wait.
+ * The data of the part `data-waiting`: the reason for waiting and a sentence that describes it, or the end of the wait.
  */
 export type ChatWait =
 	| (SessionWait & { readonly isOver: false; readonly text: string })
@@ -48,18 +48,18 @@ interface RequestOptions {
 	readonly headers?: Record<string, string> | Headers | undefined;
 }
 
-/** How a page sends. */
+/** The options of a send request. */
 export interface SendOptions<Message extends ChatMessage = ChatMessage> extends RequestOptions {
 	readonly trigger: "submit-message" | "regenerate-message";
 	readonly messageId: string | undefined;
 	readonly messages: readonly Message[];
 	/** Stops the run. */
 	readonly abortSignal: AbortSignal | undefined;
-	/** Members besides the message: `context` of a new chat, and `options`. */
+	/** Members in addition to the message: `context` of a new chat, and `options`. */
 	readonly body?: object | undefined;
 }
 
-/** How a page comes back. */
+/** The options of a reconnect request. */
 export interface ReconnectOptions extends RequestOptions {
 	/** Stops the run. */
 	readonly abortSignal?: AbortSignal | undefined;

@@ -1,4 +1,4 @@
-// When a page sends its answers to calls by itself.
+// Decides when a page sends its answers to calls automatically.
 
 interface Part {
 	readonly type: string;
@@ -14,9 +14,9 @@ const complete: ReadonlySet<string | undefined> = new Set([
 ]);
 
 /**
- * Whether an answer of the agent has been given all approvals that its last step requires. Pass it to `useChat` as
- * `sendAutomaticallyWhen`: unlike the AI SDK's `lastAssistantMessageIsCompleteWithApprovalResponses` it also sends approvals of an
- * earlier message, which the user may give after sending another one.
+ * Returns whether an answer of the agent has all the approvals that its last step requires. Pass it to `useChat` as
+ * `sendAutomaticallyWhen`: unlike the AI SDK's `lastAssistantMessageIsCompleteWithApprovalResponses`, it also sends
+ * approvals of an earlier message, which the user may give after sending another one.
  *
  * @example
  * const parts = [{ type: "tool-erase", state: "approval-responded" }];

@@ -1,17 +1,17 @@
-// The error of this package (keeps I9). It has the shape and the brand of the engine's errors, so that
-// `isHoldfastError` knows it, without importing the engine.
+// The error of this package (keeps I9). It has the shape and the brand of the engine's errors, so that `isHoldfastError`
+// recognizes it without an import of the engine.
 
 const brand = Symbol.for("holdfast.error");
 
-/** The parts of an error besides its code and message. */
+/** The parts of an error in addition to its code and message. */
 export interface ClientErrorOptions {
-	/** The error this one was caused by. */
+	/** The error that caused this one. */
 	cause?: unknown;
-	/** Whether the same call may succeed when it is made again. Default `false`. */
+	/** Whether the same call may succeed if it is repeated. Default `false`. */
 	retryable?: boolean;
-	/** The HTTP status of the answer, where there was one. */
+	/** The HTTP status of the response, if there was one. */
 	status?: number;
-	/** Facts about the error for programs. */
+	/** Machine-readable data about the error. */
 	data?: Record<string, unknown>;
 }
 
@@ -42,7 +42,7 @@ export class ClientError extends Error {
 	}
 }
 
-/** Whether a value is a ClientError, also one made by another installed copy of this package. */
+/** Whether a value is a ClientError, even one created by another installed copy of this package. */
 export function isClientError(value: unknown): value is ClientError {
 	if (typeof value !== "object" || value === null) return false;
 	return (value as Record<symbol, unknown>)[brand] === true && (value as Error).name === "ClientError";

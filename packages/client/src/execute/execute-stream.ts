@@ -1,39 +1,39 @@
-// The two ends of an execution: the loop over its events and its result. Events are read when one of them asks, so a
-// slow loop slows the connection down. Where `result()` asks and the loop does not, the loop's events are kept up to a
-// limit; what is beyond it the loop reads from the server again, so that neither waits for the other (keeps I7, I8).
+// The two ends of an execution: the loop over its events, and its result. Events are read when either asks, so a slow
+// loop slows down the connection. If `result()` asks and the loop does not, the loop's events are kept up to a limit; the
+// loop reads those beyond it from the server again, so that neither waits for the other (keeps I7, I8).
 
 import { ClientError } from "../errors/index.ts";
 import type { ReceivedEvent } from "../transport/index.ts";
 import type { ExecuteComplete, ExecuteEvent, ToolTypes } from "../wire/index.ts";
 import type { ExecuteResult } from "./tally.ts";
 
-/** A running execution. Leaving the loop, or aborting `signal`, disconnects; the session continues at the server. */
+/** A running execution. Leaving the loop, or aborting `signal`, disconnects; the session continues on the server. */
 export interface ExecuteStream<Output = unknown, Tools = ToolTypes>
 	extends AsyncIterable<ExecuteEvent<Tools> | ExecuteComplete> {
 	/**
 	 * Its events, each once, in order; `execute_complete` ends each round of tool calls. For one consumer.
 	 *
-	 * @throws ClientError `events_already_consumed` when asked for a second time.
+	 * @throws ClientError `events_already_consumed` if you iterate a second time.
 	 */
 	[Symbol.asyncIterator](): AsyncIterator<ExecuteEvent<Tools> | ExecuteComplete, void, undefined>;
 	/**
-	 * The outcome, even if the events are not read. A failure of the agent is a result with status `error`; the promise
-	 * rejects only when the server cannot be followed.
+	 * Returns the outcome, even if the events are not read. A failure of the agent is a result with status `error`; the
+	 * promise rejects only if the server cannot be followed.
 	 */
 	result(): Promise<ExecuteResult<Output>>;
-	/** The id of the session, as soon as the server has said it. */
+	/** The id of the session, as soon as the server has sent it. */
 	readonly sessionId: Promise<string>;
-	/** The id of the last event that was received, to continue with `watch` in another place. */
+	/** The id of the last received event, to continue elsewhere with `watch`. */
 	readonly lastEventId: string | undefined;
 }
 
-/** Where a stream gets its events from. */
+/** The source of a stream's events. */
 export interface StreamSource {
-	/** All events, in order. Reads on when asked. */
+	/** All events, in order. Reads more on demand. */
 	readonly events: AsyncGenerator<ReceivedEvent, void, undefined>;
-	/** Events of the session after one that was received. */
+	/** Returns the session's events after one that was received. */
 	readonly reread: (sessionId: string, after: string) => AsyncGenerator<ReceivedEvent, void, undefined>;
-	/** The result, once the events have ended. */
+	/** Returns the result, once the events have ended. */
 	readonly result: (sessionId: string) => ExecuteResult;
 	/** Closes the open connection, if there is one; reading `events` again opens another. */
 	readonly disconnect: () => void;
@@ -42,7 +42,7 @@ export interface StreamSource {
 
 type Outcome = { readonly ok: true } | { readonly ok: false; readonly error: unknown };
 
-/** @param open makes the source; it gets a function to call with the session's id as soon as it is known. */
+/** @param open creates the source; call the function it receives with the session's id as soon as it is known. */
 export function createExecuteStream(
 	open: (name: (sessionId: string | undefined) => void) => StreamSource,
 ): ExecuteStream {
@@ -53,10 +53,10 @@ export function createExecuteStream(
 		rejectName = reject;
 	});
 	named.catch(() => {});
-	/** Events for the loop, received before it asked. */
+	/** Events for the loop that arrived before it asked. */
 	const kept: ReceivedEvent[] = [];
 	let keptCharacters = 0;
-	/** The loop's way through what was received and not kept. */
+	/** Rereads the events that were received and not kept, for the loop. */
 	let detour: AsyncGenerator<ReceivedEvent, void, undefined> | undefined;
 	let isKeeping = true;
 	let readingOn: Promise<void> | undefined;

@@ -1,5 +1,5 @@
 // Drives an execution to its end: follows it, answers its pending calls, sends the answers and follows the result, until
-// nothing is left to answer here. Other clients may share the session: if they settle calls in the meantime, it continues
+// no call is left to answer here. Other clients may share the session: if they settle calls in the meantime, it continues
 // with the remaining ones, or with the session's next activity.
 
 import { ClientError, isClientError } from "../errors/index.ts";
@@ -20,9 +20,9 @@ import type { Ending, Tally } from "./tally.ts";
 export interface Execution {
 	readonly following: Following & { readonly signal: AbortSignal };
 	readonly body: ExecuteBody;
-	/** Key of the first request; those of later rounds are derived from it. */
+	/** Key of the first request; later rounds derive theirs from it. */
 	readonly idempotencyKey: string;
-	/** Whether the key is the caller's, so that an earlier process may have come further already. */
+	/** Whether the caller chose the key, so that an earlier process may have made progress already. */
 	readonly keyIsShared: boolean;
 	readonly answerer: Answerer;
 	readonly tally: Tally;
@@ -30,7 +30,7 @@ export interface Execution {
 
 type Events = AsyncGenerator<ReceivedEvent, void, undefined>;
 
-/** Codes which may mean that another client answered first. */
+/** Codes that may mean that another client answered first. */
 const settledCodes: ReadonlySet<string> = new Set([
 	"no_pending_tool_calls",
 	"unknown_tool_call_id",
@@ -41,7 +41,7 @@ const settledCodes: ReadonlySet<string> = new Set([
 	"session_busy",
 ]);
 
-/** The events of all rounds. */
+/** Yields the events of all rounds. */
 export async function* runRounds(execution: Execution): Events {
 	const { following, body, idempotencyKey, answerer } = execution;
 	const place: Place = { sessionId: body.sessionId ?? "", lastId: undefined };
@@ -75,13 +75,13 @@ async function* gather(events: Events, { tally }: Execution, place: Place): Even
 	}
 }
 
-/** Whether the calls were answered long ago: a tool must not run again for what an earlier process has done. */
+/** Whether the calls were answered by an earlier process: a tool must not run again for them. */
 async function wasAnsweredBefore(execution: Execution, place: Place, ending: Ending): Promise<boolean> {
 	const open = openCalls(await currentSession(execution, place));
 	return !callsOf(ending).some(({ id }) => open.has(id));
 }
 
-/** The calls that wait for the session, and those of its tasks in the background. */
+/** Returns the waiting calls of the session and of its background tasks. */
 function callsOf({
 	status,
 	pendingToolCalls = [],
@@ -116,7 +116,7 @@ async function* handIn(execution: Execution, answers: readonly Answer[], place: 
 	}
 }
 
-/** Follows what the session did and does without us. */
+/** Follows the session's activity that this client did not start. */
 async function* rejoin(execution: Execution, place: Place): Events {
 	const { following, tally } = execution;
 	const before = tally.ending();

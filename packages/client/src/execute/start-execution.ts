@@ -1,4 +1,4 @@
-// The arguments of an execution, and its start.
+// The arguments of an execution, and how it starts.
 
 import { ClientError } from "../errors/index.ts";
 import { type Approve, type ClientTool, createAnswerer, describeTool, readTools } from "../tools/index.ts";
@@ -14,38 +14,38 @@ import { createExecuteStream, type ExecuteStream } from "./execute-stream.ts";
 import { runRounds } from "./rounds.ts";
 import { createTally } from "./tally.ts";
 
-/** What `client.execute` takes. */
+/** Options of `client.execute`. */
 export interface ExecuteRequest {
-	/** The session; without it the server makes a new one. */
+	/** The session; if absent, the server creates a new one. */
 	readonly sessionId?: string;
-	/** A user message, or answers to pending calls. Text alone is a user message. */
+	/** A user message, or answers to pending calls. A string is a user message. */
 	readonly input: string | ExecuteInput;
 	/**
 	 * The context of a new session; required with your own `sessionId`, ignored for an existing session. The server
-	 * decides which members clients may set; by default none, and others are refused with `field_not_allowed`.
+	 * decides which members clients may set; by default none. It refuses others with `field_not_allowed`.
 	 */
 	readonly context?: ExecuteContext;
 	/**
 	 * Tools that run here when the model calls them. Default: none, and the stream ends when it waits for an answer. A
-	 * new session gets their descriptions, if the server allows clients to bring tools.
+	 * new session receives their descriptions, if the server allows clients to bring tools.
 	 */
 	readonly tools?: readonly ClientTool[];
 	/** Called for calls that require approval. Default: such calls stay open. */
 	readonly approve?: Approve;
 	/**
 	 * How to treat calls of tools that are not among `tools`. Default "refuse": they are answered with an error, so that
-	 * nothing hangs; use "leave" for sessions where other clients run other tools.
+	 * the session does not hang; use "leave" for sessions in which other clients run other tools.
 	 */
 	readonly unknownTools?: "refuse" | "leave";
-	/** How the model is asked, from this execution on. */
+	/** Options of the model, from this execution on. */
 	readonly options?: ModelOptions;
 	/**
-	 * The same request with the same key starts one execution, however often it is sent. Default: a new key, which
-	 * covers repeats by the client itself. Give one of yours, 1 to 200 visible ASCII
-	 * characters, to repeat a request after your program was restarted.
+	 * The same request with the same key starts one execution, however often it is sent. Default: a new key, which covers
+	 * retries by the client itself. Pass your own, 1 to 200 visible ASCII characters, to repeat a request after your
+	 * program was restarted.
 	 */
 	readonly idempotencyKey?: string;
-	/** Disconnects. The session continues at the server; `client.stop` ends it. */
+	/** Disconnects. The session continues on the server; `client.stop` ends it. */
 	readonly signal?: AbortSignal;
 }
 
@@ -61,7 +61,7 @@ const requestNames: Readonly<Record<keyof ExecuteRequest, true>> = {
 	signal: true,
 };
 
-/** Room is left for what later rounds append; the server takes 255 characters. */
+/** Leaves room for the suffixes of later rounds; the server accepts 255 characters. */
 const keyPattern = /^[\x21-\x7e]{1,200}$/;
 
 /** @throws ClientError `invalid_option`, `invalid_tool`, `duplicate_tool`, `schema_not_convertible`. */
@@ -108,7 +108,7 @@ export function startExecution(settings: Settings, request: ExecuteRequest): Exe
 }
 
 function contextOf({ sessionId, context, tools = [] }: ExecuteRequest): ExecuteContext | undefined {
-	// Only a session that is certainly new gets a default context: for another it would hide that it was deleted.
+	// Only a session that is certainly new gets a default context: for any other it would hide a deletion.
 	if (context === undefined && sessionId !== undefined) return undefined;
 	const declared = [...(context?.tools ?? []), ...tools.map(describeTool)];
 	return { ...context, ...(declared.length === 0 ? {} : { tools: declared }) };

@@ -12,23 +12,25 @@ import type {
 export interface ExecuteResult<Output = unknown> {
 	readonly sessionId: string;
 	readonly status: ExecuteStatus;
-	/** The messages it added, its input included. */
+	/** The messages that the execution added, including its input. */
 	readonly messages: readonly SessionMessage[];
-	/** With status `awaiting_tool_execution`: the calls that are still open, for others to answer. */
+	/** With status `awaiting_tool_execution`: the calls that are still open, for other clients to answer. */
 	readonly pendingToolCalls?: readonly PendingToolCall[];
-	/** Calls of tasks in the background that wait. The session does not wait for them. Present where there are any. */
+	/** Waiting calls of background tasks. The session does not wait for them. Absent if there are none. */
 	readonly backgroundToolCalls?: readonly PendingToolCall[];
-	/** US dollars; absent when the price of some model call is unknown. */
+	/** US dollars; absent if the price of any model call is unknown. */
 	readonly cost?: number;
-	/** With status `completed`: what the answer says, of an agent with the option `output`. */
+	/** With status `completed`: the output of an agent with the option `output`. */
 	readonly output?: Output;
-	/** With status `completed`: why the model stopped its last answer, where it is not `stop`. `length` is one that was cut off. */
+	/**
+	 * With status `completed`: why the model stopped its last answer, if not `stop`. `length` means that it was cut off.
+	 */
 	readonly stopReason?: StopReason;
-	/** With status `error`: why. */
+	/** With status `error`: the error. */
 	readonly error?: { readonly code: string; readonly message: string };
 }
 
-/** How the last execution seen so far ended. */
+/** How the last received execution ended. */
 export interface Ending {
 	readonly status: ExecuteStatus;
 	readonly pendingToolCalls: readonly PendingToolCall[];
@@ -37,12 +39,12 @@ export interface Ending {
 	readonly stopReason?: StopReason;
 }
 
-/** Gathers events. */
+/** Collects events. */
 export interface Tally {
 	add(event: LoggedEvent["event"]): void;
-	/** Its state where the events do not say: the session's own answer. */
+	/** Sets the state if the events do not contain it: from the session itself. */
 	end(ending: Ending): void;
-	/** The ending of the last execution; undefined while one is under way. */
+	/** The ending of the last execution; undefined while one is in flight. */
 	ending(): Ending | undefined;
 	result(sessionId: string): ExecuteResult;
 }
@@ -97,7 +99,7 @@ export function createTally(): Tally {
 	};
 }
 
-/** 0 for what no model said, undefined where the price is unknown. */
+/** Returns the cost: 0 for a message of no model, undefined if the price is unknown. */
 function costOf(message: SessionMessage): number | undefined {
 	switch (message.role) {
 		case "assistant":

@@ -1,27 +1,27 @@
-// Answers pending calls: with results of tools that run here, and with approvals. A call is answered once, even if it is
-// seen pending several times.
+// Answers pending calls: with results of tools that run here, and with approvals. Each call is answered once, even if it
+// is pending in several rounds.
 
 import type { Answer, ApprovalAnswer, PendingToolCall, ToolAnswer } from "../wire/index.ts";
 import { type ClientTool, isLocalTool } from "./client-tool.ts";
 import { failedCall, messageOf, runCall } from "./run-call.ts";
 
-/** A decision on a call; undefined leaves it to other clients. */
+/** A decision on a call; undefined leaves the call to other clients. */
 export type Approval =
 	| boolean
 	| {
 			readonly approved: boolean;
 			readonly reason?: string;
-			/** Replaces the arguments shown, for a call with `mayEdit`. */
+			/** Replaces the displayed arguments of a call with `mayEdit`. */
 			readonly input?: Readonly<Record<string, unknown>>;
 	  }
 	| undefined;
 
-/** Decides whether a call may run. An error that it throws denies the call. */
+/** Decides whether a call may run. If it throws, the call is denied. */
 export type Approve = (call: PendingToolCall) => Approval | Promise<Approval>;
 
 /** Options of the answerer. */
 export interface AnswererOptions {
-	/** Absent: no calls are answered. */
+	/** If absent, no calls are answered. */
 	readonly tools?: ReadonlyMap<string, ClientTool> | undefined;
 	readonly approve?: Approve | undefined;
 	/** How to treat calls of tools that are not among `tools`. */
@@ -31,7 +31,7 @@ export interface AnswererOptions {
 
 /** Answers calls. */
 export interface Answerer {
-	/** Answers to some of the calls, to send together; none if all of them are for other clients. */
+	/** Returns answers to some of the calls, to send together; none if all of them are for other clients. */
 	answer(sessionId: string, calls: readonly PendingToolCall[]): Promise<readonly Answer[]>;
 }
 
@@ -90,7 +90,7 @@ async function decide(approve: Approve, call: PendingToolCall): Promise<Approval
 	}
 }
 
-/** Waits for the first decision, and returns those made together with it; none without a decision. */
+/** Waits for the first decision, and returns those made together with it; none if no decision is made. */
 function firstDecisions(
 	open: readonly Promise<ApprovalAnswer | undefined>[],
 ): Promise<readonly ApprovalAnswer[]> {
@@ -102,7 +102,7 @@ function firstDecisions(
 			decision.then((answer) => {
 				left -= 1;
 				if (answer !== undefined) made.push(answer);
-				// A moment later, so that decisions that need no thought are handed in together.
+				// Waits a moment, so that immediate decisions are sent together.
 				if (made.length === 1 || left === 0) queueMicrotask(() => resolve([...made]));
 			});
 		}

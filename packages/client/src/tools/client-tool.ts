@@ -1,4 +1,4 @@
-// Tools whose functions run here: their declaration, and their description for the server.
+// Tools whose functions run here: how to declare them, and how to describe them to the server.
 
 import { ClientError } from "../errors/index.ts";
 import type { ToolDescription } from "../wire/index.ts";
@@ -18,29 +18,29 @@ export type ToolExecutionEvent =
 	| { readonly type: "delta"; readonly delta: string }
 	| { readonly type: "complete"; readonly output: unknown; readonly details?: unknown };
 
-/** JSON Schema, or a schema that can be written as such (zod 4, valibot and others). */
+/** JSON Schema, or a schema that can be converted to it (zod 4, valibot and others). */
 export type ToolParameters = Readonly<Record<string, unknown>> | { readonly "~standard": object };
 
 /**
- * A tool that the model may call and this program carries out: with `execute(id, params, context)` or with
- * `run(params, context)`. One with neither is declared only; its calls are left to another client.
+ * A tool that the model may call and this program executes: with `execute(id, params, context)` or with `run(params,
+ * context)`. A tool with neither is only declared; its calls are left to another client.
  */
 // biome-ignore lint/suspicious/noExplicitAny: any parameters are the default
 export interface ClientTool<Params = any> {
 	readonly name: string;
 	/** The display name. */
 	readonly label?: string;
-	/** Says to the model when and how to use it. */
+	/** Explains to the model when and how to use the tool. */
 	readonly description?: string;
-	/** What it takes. Default: nothing. */
+	/** Its parameters. Default: none. */
 	readonly parameters?: ToolParameters;
-	/** Gives `{ output, details? }`, a promise of it, or an iterable of deltas that ends with `complete`. */
+	/** Returns `{ output, details? }`, a promise of it, or an iterable of deltas that ends with `complete`. */
 	execute?(id: string, params: Params, context: ClientToolContext): unknown;
-	/** Gives text or JSON, a promise of it, or an iterable of pieces of text. */
+	/** Returns text or JSON, a promise of it, or an iterable of pieces of text. */
 	run?(params: Params, context: ClientToolContext): unknown;
 }
 
-/** Tools by name. @throws ClientError `invalid_tool`, `duplicate_tool`. */
+/** Returns the tools by name. @throws ClientError `invalid_tool`, `duplicate_tool`. */
 export function readTools(tools: readonly ClientTool[]): ReadonlyMap<string, ClientTool> {
 	const byName = new Map<string, ClientTool>();
 	for (const tool of tools) {
@@ -56,12 +56,12 @@ export function readTools(tools: readonly ClientTool[]): ReadonlyMap<string, Cli
 	return byName;
 }
 
-/** Whether the tool is carried out here. */
+/** Whether the tool runs here. */
 export function isLocalTool({ execute, run }: ClientTool): boolean {
 	return typeof execute === "function" || typeof run === "function";
 }
 
-/** A tool's description for the server: everything except its functions. @throws ClientError `schema_not_convertible`. */
+/** Describes a tool for the server: everything except its functions. @throws ClientError `schema_not_convertible`. */
 export function describeTool({ name, label, description = "", parameters }: ClientTool): ToolDescription {
 	return {
 		name,

@@ -27,7 +27,7 @@ export async function runCall(
 	}
 }
 
-/** The answer to a call that was not carried out. */
+/** Returns the answer to a call that did not run. */
 export function failedCall(call: PendingToolCall, why: string): ToolAnswer {
 	return { role: "tool", toolCallId: call.id, output: why, isError: true };
 }
@@ -47,7 +47,7 @@ async function drain(events: AsyncIterable<unknown>): Promise<Outcome> {
 	return { output: text };
 }
 
-// A tool with `execute` returns `{ output, details? }`; for `run` an object with an `output` is a result like any other.
+// A tool with `execute` returns `{ output, details? }`; for `run`, an object with an `output` is a result like any other.
 function outcomeOf(value: unknown, isExecute: boolean): Outcome {
 	if (!isExecute || typeof value !== "object" || value === null || !("output" in value))
 		return { output: value };
@@ -60,7 +60,7 @@ function textOf(output: unknown): string {
 	return JSON.stringify(output) ?? String(output);
 }
 
-/** Details as JSON holds them; a marker where it cannot. They must not cost the result. */
+/** Returns the details as JSON; a marker if they cannot be converted. They must not cause the result to be lost. */
 function plainDetails(details: unknown): unknown {
 	try {
 		return JSON.parse(JSON.stringify(details));

@@ -1,4 +1,4 @@
-// How long to wait before the next try, and when to give up (keeps I7: tries are bounded by default).
+// How long to wait before the next attempt, and when to give up (keeps I7: attempts are bounded by default).
 
 import { ClientError } from "../errors/index.ts";
 import type { Settings } from "./options.ts";
@@ -6,9 +6,9 @@ import { sleep } from "./timers.ts";
 
 /** Counts failures in a row. */
 export interface Backoff {
-	/** Progress was made: the next failure is the first one again. */
+	/** Call it on progress: the next failure counts as the first one again. */
 	reset(): void;
-	/** Waits before another try. @throws the failure itself when it is final or there were too many. */
+	/** Waits before another attempt. @throws the failure itself if it is final or there were too many. */
 	afterFailure(failure: unknown): Promise<void>;
 }
 
@@ -27,7 +27,7 @@ export function createBackoff(settings: Settings, signal?: AbortSignal): Backoff
 			failures += 1;
 			if (failures > maxReconnects) throw failure;
 			const longest = Math.min(maxReconnectDelayMs, reconnectDelayMs * 2 ** (failures - 1));
-			// Half by chance: clients that lost the same server must not come back all at once.
+			// Half of the delay is random: clients that lost the same server must not all return at once.
 			const chosen = longest / 2 + (timers.random() * longest) / 2;
 			const delayMs = Math.round(Math.max(chosen, retryAfterOf(failure)));
 			waited += delayMs;

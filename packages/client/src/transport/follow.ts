@@ -1,5 +1,5 @@
-// Follows events over connections that come and go. An event is passed on once, in order: a connection always resumes
-// after the last event that was passed on, and what was cut in the middle of a record counts as not received.
+// Follows events across reconnects. Each event is passed on once, in order: a connection always resumes after the last
+// event that was passed on, and a record cut off in the middle counts as not received.
 
 import { createBackoff } from "./backoff.ts";
 import { lost } from "./idle-time.ts";
@@ -26,7 +26,7 @@ export interface Following {
 /** What to do at the end of a connection: `done`, or reconnect. */
 type AfterEnd = (last: ReceivedEvent | undefined, delivered: number) => Promise<"done" | "again">;
 
-/** The events of one execution, up to its `execute_complete`. */
+/** Yields the events of one execution, up to its `execute_complete`. */
 export async function* followExecution(
 	following: Following,
 	body: ExecuteBody,
@@ -34,7 +34,7 @@ export async function* followExecution(
 ): AsyncGenerator<ReceivedEvent, void, undefined> {
 	const start = executeCall(body, idempotencyKey);
 	let { sessionId } = body;
-	// Before its first event nothing says where the execution begins, and the same POST joins it there.
+	// Before the first event, the start of the execution is unknown; repeating the POST joins it there.
 	const next = (last: ReceivedEvent | undefined) =>
 		last === undefined || sessionId === undefined
 			? start
@@ -46,7 +46,7 @@ export async function* followExecution(
 	}
 }
 
-/** The events of a session after `after`: up to the end of its last execution, or indefinitely with `follow`. */
+/** Yields the events of a session after `after`: up to the end of its last execution, or indefinitely with `follow`. */
 export async function* followSession(
 	following: Following,
 	sessionId: string,
@@ -101,7 +101,7 @@ async function* followConnections(
 		} catch (error) {
 			failure = error;
 		}
-		// A quiet session sends nothing but heartbeats: a connection that held for long was a good one.
+		// A quiet session sends only heartbeats: a connection that lasted this long was a good one.
 		if (timers.now() - openedAt >= maxReconnectDelayMs) backoff.reset();
 		await backoff.afterFailure(failure);
 	}

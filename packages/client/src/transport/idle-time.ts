@@ -1,4 +1,4 @@
-// Takes a silent connection for a dead one: a phone that changed networks is never notified, only silence shows it.
+// Treats a silent connection as dead: a phone that changed networks is never notified, so silence is the only sign.
 
 import { ClientError, isClientError } from "../errors/index.ts";
 import type { Settings } from "./options.ts";
@@ -19,7 +19,7 @@ export function withinIdleTime<T>({ timers, idleTimeoutMs }: Settings, work: Pro
 	});
 }
 
-/** The connection went away; what was missed can be read from where it stopped. */
+/** Returns the error of a lost connection; the missed events can be read from where it stopped. */
 export function lost(what: string, cause?: unknown): ClientError {
 	return new ClientError(
 		"connection_lost",

@@ -6,54 +6,54 @@ import { platformTimers, type Timers } from "./timers.ts";
 /** The part of `fetch` that the client uses. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-/** Headers of every request, or a function that is asked for them before each one, reconnects included. */
+/** Headers of every request, or a function that is called before each request, including reconnects. */
 export type ClientHeaders =
 	| Readonly<Record<string, string>>
 	| (() => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>);
 
 /** Passed to `onReconnect` before the client tries again. */
 export interface ReconnectNotice {
-	/** Failures in a row, this one included. */
+	/** Failures in a row, including this one. */
 	readonly attempt: number;
-	/** Milliseconds until the next try. */
+	/** Milliseconds until the next attempt. */
 	readonly delayMs: number;
-	/** What went wrong. */
+	/** The failure. */
 	readonly error: ClientError;
 }
 
-/** What `createClient` takes. */
+/** Options of `createClient`. */
 export interface ClientOptions {
-	/** Where the server's routes begin, without `/api/agent`: `https://agents.example.com`, or `""` for a page's own origin. */
+	/** Base URL of the server, without `/api/agent`: `https://agents.example.com`, or `""` for a page's own origin. */
 	readonly url: string;
-	/** Sends requests. Default: the platform's. It has to give bodies that can be read as streams. */
+	/** Sends requests. Default: the platform's `fetch`. It has to return bodies that can be read as streams. */
 	readonly fetch?: Fetch;
 	/** Headers for every request, for example to authenticate. Default: none. */
 	readonly headers?: ClientHeaders;
 	/**
-	 * How many failures in a row, without one event in between, are met by another try. Default 10, about two minutes, and
-	 * less than five seconds while the server has never answered this client: then it is down, or the address is wrong.
+	 * How many failures in a row, without an event in between, are retried. Default 10: about two minutes, or less than
+	 * five seconds if the server has never answered this client, because then it is down or the address is wrong.
 	 * `Infinity` never gives up, and never reports a wrong address either; 0 reports the first failure.
 	 */
 	readonly maxReconnects?: number;
-	/** The wait before the first further try, in milliseconds; it doubles each time, half of it by chance. Default 500. */
+	/** The delay before the first retry, in milliseconds; it doubles each time, and half of it is random. Default 500. */
 	readonly reconnectDelayMs?: number;
-	/** The longest such wait, in milliseconds; only `Retry-After` may ask for more. Default 30,000. */
+	/** The longest delay before a retry, in milliseconds; only `Retry-After` can exceed it. Default 30,000. */
 	readonly maxReconnectDelayMs?: number;
 	/**
-	 * After how many milliseconds without a byte a connection is taken for dead. Default 60,000, four heartbeats of the
+	 * Milliseconds without a byte after which a connection counts as dead. Default 60,000, four heartbeats of the
 	 * server's default; `Infinity` trusts every connection.
 	 */
 	readonly idleTimeoutMs?: number;
-	/** The longest event that is accepted, in characters. Default 33,554,432. */
+	/** The longest accepted event, in characters. Default 33,554,432. */
 	readonly maxEventCharacters?: number;
 	/**
-	 * How much is kept for a loop that is slower than `result()`, in characters. Default 1,048,576. What is beyond is
-	 * read from the server again.
+	 * How many characters are kept for a loop that is slower than `result()`. Default 1,048,576. The loop reads events
+	 * beyond it from the server again.
 	 */
 	readonly bufferCharacters?: number;
-	/** Called before each further try. Must not throw. */
+	/** Called before each retry. Must not throw. */
 	readonly onReconnect?: (notice: ReconnectNotice) => void;
-	/** Time and chance. Default: the platform's. */
+	/** Time and randomness. Default: the platform's. */
 	readonly timers?: Timers;
 }
 
@@ -63,7 +63,7 @@ export interface Settings {
 	readonly fetch: Fetch;
 	readonly headers: () => Promise<Readonly<Record<string, string>>>;
 	readonly maxReconnects: number;
-	/** How long the waits may be in all while the server has never answered. */
+	/** The maximum total delay while the server has never answered. */
 	readonly unansweredMs: number;
 	/** Whether the server has ever answered; it is set with the first answer. */
 	readonly contact: { hasAnswered: boolean };
@@ -90,11 +90,11 @@ const known: Readonly<Record<keyof ClientOptions, true>> = {
 	timers: true,
 };
 
-/** Waits for a server that never answered, with the time that tries take, stay below five seconds. */
+/** The delays for a server that never answered, including the time that attempts take, stay below five seconds. */
 const longestUnanswered = 4_500;
 
 /**
- * Refuses names that an object of options does not have. The engine's packages share such a check; this one imports none of them.
+ * Refuses unknown names in an object of options. The engine's packages share such a check; this one imports none of them.
  * @throws ClientError `invalid_option`.
  */
 export function checkNames(options: object, names: Readonly<Record<string, true>>, of: string): void {
@@ -117,13 +117,14 @@ export function readOptions(options: ClientOptions): Settings {
 			'createClient needs a `url`, such as "https://agents.example.com".',
 		);
 	}
-	// Without a scheme it would be taken for a path, and the client would wait for an unreachable server.
+	// Without a scheme it would be treated as a path, and the client would wait for an unreachable server.
 	if (url !== "" && !/^([a-z][a-z\d+.-]*:\/)?\//i.test(url)) {
 		throw new ClientError("invalid_option", `\`url\` has no scheme. Give "http://${url}".`);
 	}
 	return {
 		url: url.replace(/\/+$/, ""),
-		// Looked up late and called bare: a page may replace it, and browsers refuse it as another object's method.
+		// Looked up late and called without an object: a page may replace it, and browsers refuse it as another object's
+		// method.
 		fetch: options.fetch ?? ((to, init) => fetch(to, init)),
 		headers: async () => (typeof headers === "function" ? headers() : headers),
 		maxReconnects: atLeastZero("maxReconnects", options.maxReconnects, 10),
@@ -139,7 +140,7 @@ export function readOptions(options: ClientOptions): Settings {
 	};
 }
 
-/** A delay without an end would never reconnect. */
+/** With an infinite delay, the client would never reconnect. */
 function duration(name: string, given: number | undefined, standard: number): number {
 	const value = atLeastZero(name, given, standard);
 	if (value < Number.POSITIVE_INFINITY) return value;

@@ -1,8 +1,8 @@
-// Keys that no other request has. A phone or a page without TLS may lack `crypto`; a key is no secret, so chance will do.
+// Unique keys. A phone or a page without TLS may lack `crypto`; a key is not secret, so `Math.random` suffices.
 
 import type { Timers } from "./timers.ts";
 
-/** 128 bits as text. */
+/** Returns 128 random bits as text. */
 export function randomKey({ random }: Timers): string {
 	const bytes = new Uint8Array(16);
 	if (globalThis.crypto === undefined)

@@ -1,5 +1,5 @@
-// Turns the bytes of an event stream into events. Reads only when asked for more than it has: a slow consumer slows
-// the connection down, and nothing but one chunk and one unfinished record is held (keeps I7).
+// Turns the bytes of an event stream into events. Reads only when the consumer asks for more than is available: a slow
+// consumer slows down the connection, and only one chunk and one unfinished record are held (keeps I7).
 
 import { createParser, type EventSourceMessage } from "eventsource-parser";
 import { ClientError } from "../errors/index.ts";
@@ -7,13 +7,14 @@ import type { LoggedEvent } from "../wire/index.ts";
 import { withinIdleTime } from "./idle-time.ts";
 import type { Settings } from "./options.ts";
 
-/** An event and how many characters it took on the wire. */
+/** An event, and its size on the wire in characters. */
 export interface ReceivedEvent extends LoggedEvent {
 	readonly characters: number;
 }
 
 /**
- * The events in the body of an answer. Ends where the body ends; a record cut short there is no event.
+ * Yields the events in the body of a response. Ends at the end of the body; a record that is cut off there is not an
+ * event.
  *
  * @throws ClientError `connection_lost`, `invalid_response`.
  */
@@ -25,7 +26,7 @@ export async function* readEvents(
 }
 
 /**
- * The records in the body of a response, with any content.
+ * Yields the records in the body of a response, with any content.
  *
  * @throws ClientError `connection_lost`, `invalid_response`.
  */
@@ -56,7 +57,7 @@ export async function* readRecords(
 			}
 		}
 	} finally {
-		// Not awaited: a connection that hangs would hang its reader too.
+		// Not awaited: a connection that hangs would block its reader too.
 		reader.cancel().catch(() => {});
 	}
 }

@@ -1,5 +1,5 @@
-// The routes of the server as functions: one unary call each, or one connection to events. Calls that are harmless to
-// repeat are repeated here; connections are resumed by those who know the last event.
+// The routes of the server as functions: one unary call each, or one connection to events. Calls that are safe to repeat
+// are repeated here; the code that has the last event resumes connections.
 
 import { ClientError } from "../errors/index.ts";
 import type {
@@ -25,9 +25,9 @@ export interface ExecuteBody {
 	readonly options?: ModelOptions | undefined;
 }
 
-/** A connection over which events come. */
+/** A connection that receives events. */
 export interface EventConnection {
-	/** The session, where the answer names it: other origins may not see that header. */
+	/** The session, if the response has its header: other origins may not see it. */
 	readonly sessionId: string | undefined;
 	readonly events: AsyncGenerator<ReceivedEvent, void, undefined>;
 	close(): void;
@@ -43,13 +43,13 @@ export function executeCall(body: ExecuteBody, idempotencyKey: string): Call {
 	};
 }
 
-/** Which events of a session: those after `after`, else all; with `follow` those of further executions, too. */
+/** Which events of a session to read: those after `after`, else all; with `follow` also those of further executions. */
 export interface EventRange {
 	readonly after?: string | undefined;
 	readonly follow: boolean;
 }
 
-/** The events of a session. */
+/** Returns the call for the events of a session. */
 export function eventsCall(sessionId: string, { after, follow }: EventRange): Call {
 	return {
 		method: "GET",
@@ -58,7 +58,7 @@ export function eventsCall(sessionId: string, { after, follow }: EventRange): Ca
 	};
 }
 
-/** Opens a connection to events, once. @throws ClientError `stream_unsupported`, and see `send`. */
+/** Opens a connection to events once, without retries. @throws ClientError `stream_unsupported`, and see `send`. */
 export async function openEvents(
 	settings: Settings,
 	call: Call,
@@ -93,7 +93,7 @@ export async function sendAnswers(
 	exchange.close();
 }
 
-/** A session with its history. */
+/** Returns a session with its history. */
 export async function getSession(
 	settings: Settings,
 	sessionId: string,
@@ -103,7 +103,7 @@ export async function getSession(
 	return (await repeatedly(settings, () => sendForJson(settings, call, signal), signal)) as SessionInfo;
 }
 
-/** A page of the sessions. */
+/** Returns a page of sessions. */
 export async function listSessions(
 	settings: Settings,
 	{ after, limit }: { readonly after?: string; readonly limit?: number },
@@ -116,13 +116,13 @@ export async function listSessions(
 	return (await repeatedly(settings, () => sendForJson(settings, call))) as SessionPage;
 }
 
-/** Stops what the session is doing. Harmless to repeat. */
+/** Stops the session's activity. Safe to repeat. */
 export async function stopSession(settings: Settings, sessionId: string): Promise<{ stopped: boolean }> {
 	const call: Call = { method: "POST", path: `${sessionPath(sessionId)}/stop`, body: "{}" };
 	return (await repeatedly(settings, () => sendForJson(settings, call))) as { stopped: boolean };
 }
 
-/** Removes a session. */
+/** Deletes a session. */
 export async function deleteSession(settings: Settings, sessionId: string): Promise<void> {
 	await sendForJson(settings, { method: "DELETE", path: sessionPath(sessionId) });
 }
@@ -131,7 +131,7 @@ function sessionPath(sessionId: string): string {
 	return `${root}/session/${encodeURIComponent(sessionId)}`;
 }
 
-/** Makes a call that is harmless to repeat, until it succeeds or there were too many tries. */
+/** Repeats a call, which must be safe to repeat, until it succeeds or there were too many attempts. */
 export async function repeatedly<T extends Exchange | unknown>(
 	settings: Settings,
 	attempt: () => Promise<T>,

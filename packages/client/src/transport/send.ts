@@ -1,4 +1,4 @@
-// One HTTP request: its headers, its connection, and what its failures mean.
+// One HTTP request: its headers, its connection, and the errors for its failures.
 
 import { ClientError } from "../errors/index.ts";
 import { withinIdleTime } from "./idle-time.ts";
@@ -8,12 +8,12 @@ import type { Settings } from "./options.ts";
 export interface Call {
 	readonly method: "GET" | "POST" | "DELETE";
 	readonly path: string;
-	/** JSON, as text: it stays the same when it is sent again. */
+	/** JSON as text, so that it stays the same if it is sent again. */
 	readonly body?: string;
 	readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** An answer whose body was not read yet. */
+/** A response whose body has not been read yet. */
 export interface Exchange {
 	readonly response: Response;
 	/** Closes the connection. */
@@ -23,7 +23,7 @@ export interface Exchange {
 /**
  * Sends a request once. When `signal` fires, the connection is closed.
  *
- * @throws ClientError with the server's code and status; `request_failed` where it gave none; `connection_failed`,
+ * @throws ClientError with the server's code and status; `request_failed` if it sent none; `connection_failed`,
  * `connection_lost`; or the signal's reason.
  */
 export async function send(settings: Settings, call: Call, signal?: AbortSignal): Promise<Exchange> {
@@ -60,7 +60,7 @@ export async function sendForJson(settings: Settings, call: Call, signal?: Abort
 	}
 }
 
-// Made here, so that a header which cannot be sent is an error of its own and not a server out of reach.
+// Created here, so that an invalid header is an error of its own and not an unreachable server.
 async function headersOf(settings: Settings, call: Call): Promise<Headers> {
 	const own = await settings.headers();
 	const type = call.body === undefined ? {} : { "content-type": "application/json" };
@@ -75,7 +75,7 @@ async function reach({ fetch, url, contact }: Settings, { path, ...init }: Reque
 		contact.hasAnswered = true;
 		return response;
 	} catch (cause) {
-		// Outside of a page an address without an origin leads nowhere, however often it is tried.
+		// Outside of a page, an address without an origin never works, however often it is tried.
 		const { code } = ((cause as Error)?.cause ?? {}) as { code?: unknown };
 		throw new ClientError(
 			"connection_failed",

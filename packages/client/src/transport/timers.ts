@@ -1,6 +1,6 @@
-// The port for time and chance (keeps I6): everything here that waits or draws lots asks it.
+// The port for time and randomness (keeps I6): everything here that waits or needs random numbers uses it.
 
-/** Time and chance. `globalThis` in use, a fake in tests. */
+/** Time and randomness. `globalThis` in production, a fake in tests. */
 export interface Timers {
 	/** Milliseconds since 1970. */
 	now(): number;
@@ -13,7 +13,7 @@ export interface Timers {
 /** The longest delay of a platform's timer: beyond 24.8 days it would fire at once. */
 const longestTimer = 2 ** 31 - 1;
 
-/** Calls back after a time of any length. Returns the way to call it off. */
+/** Calls back after a time of any length. Returns a function that cancels it. */
 function startTimer(callback: () => void, milliseconds: number): () => void {
 	let timer: unknown;
 	const wait = (left: number): void => {
@@ -26,7 +26,7 @@ function startTimer(callback: () => void, milliseconds: number): () => void {
 	return () => clearTimeout(timer as number);
 }
 
-// Wrapped, for browsers refuse timers that are called as methods of another object.
+// Wrapped, because browsers refuse timers that are called as methods of another object.
 export const platformTimers: Timers = {
 	now: () => Date.now(),
 	random: () => Math.random(),

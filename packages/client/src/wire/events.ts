@@ -2,17 +2,17 @@
 
 import type { PendingToolCall, SessionMessage, ToolCall } from "./messages.ts";
 
-/** Inputs and outputs of tools by name, as an agent's type says them. */
+/** Inputs and outputs of tools by name, from an agent's type. */
 export type ToolTypes = Readonly<Record<string, { readonly input: unknown; readonly output: unknown }>>;
 
 /** A wait of an execution for something other than answers to its calls. */
 export interface SessionWait {
 	/**
-	 * `model`: the provider of its model is busy or cannot be reached. `strategy`: its strategy waits. `subagent`: a sub-agent
+	 * `model`: the provider of its model is busy or unreachable. `strategy`: its strategy waits. `subagent`: a sub-agent
 	 * has other work first.
 	 */
 	readonly reason: "model" | "strategy" | "subagent";
-	/** The strategy's name for what it waits for; `model` for the provider. */
+	/** The strategy's name for the wait; `model` for the provider. */
 	readonly tag: string;
 	/** Milliseconds since 1970, when it continues by itself. Absent: a message or the sub-agent ends the wait. */
 	readonly until?: number;
@@ -22,21 +22,21 @@ export interface SessionWait {
 	readonly attempt?: number;
 }
 
-/** One of these tools begins. */
+/** One of these tools starts. */
 type ExecutionStart<Tools> = {
 	[Name in keyof Tools]: {
 		readonly type: "tool_execution_start";
 		readonly toolCallId: string;
 		readonly toolName: Name;
-		/** As the tool gets them. */
+		/** The arguments as the tool receives them. */
 		readonly args: Tools[Name] extends { readonly input: infer Input } ? Input : unknown;
 	};
 }[keyof Tools];
 
-/** Something that happened in a session. */
+/** An event of a session. */
 export type ExecuteEvent<Tools = ToolTypes> =
 	| { readonly type: "session_start"; readonly sessionId: string }
-	/** `messages` are those of this execution, its input included. */
+	/** `messages` are those of this execution, including its input. */
 	| {
 			readonly type: "session_end";
 			readonly sessionId: string;
@@ -54,13 +54,13 @@ export type ExecuteEvent<Tools = ToolTypes> =
 			readonly toolCalls: readonly PendingToolCall[];
 	  }
 	/**
-	 * The execution waits. It continues by itself, and its events follow, unless `awaiting_tool_execution` comes next: then it
-	 * waits for somebody outside, too.
+	 * The execution waits. It continues by itself, and its events follow, unless `awaiting_tool_execution` comes next:
+	 * then it also waits for an external answer.
 	 */
 	| ({ readonly type: "waiting"; readonly sessionId: string } & SessionWait)
 	/** The execution continues after a wait. */
 	| { readonly type: "resumed"; readonly sessionId: string }
-	/** The user message of this id and everything after it have been removed from the conversation. */
+	/** The user message with this id and everything after it have been removed from the conversation. */
 	| { readonly type: "history_cut"; readonly messageId: string }
 	| { readonly type: "message_start"; readonly role: SessionMessage["role"] }
 	| { readonly type: "message_end"; readonly message: SessionMessage }
@@ -70,7 +70,7 @@ export type ExecuteEvent<Tools = ToolTypes> =
 	| { readonly type: "thinking_start" }
 	| { readonly type: "thinking_delta"; readonly delta: string }
 	| { readonly type: "thinking_end"; readonly thinking: string }
-	/** `index` is the place of the call among the message's calls, from 0. */
+	/** `index` is the position of the call among the message's calls, starting at 0. */
 	| { readonly type: "toolcall_start"; readonly index: number; readonly id?: string; readonly name?: string }
 	| { readonly type: "toolcall_delta"; readonly index: number; readonly delta: string }
 	| { readonly type: "toolcall_end"; readonly index: number; readonly toolCall: ToolCall }
@@ -98,20 +98,22 @@ export interface ExecuteComplete {
 	readonly type: "execute_complete";
 	readonly status: ExecuteStatus;
 	readonly pendingToolCalls?: readonly PendingToolCall[];
-	/** Calls of tasks in the background that wait. The session does not wait for them. Present where there are any. */
+	/** Waiting calls of background tasks. The session does not wait for them. Absent if there are none. */
 	readonly backgroundToolCalls?: readonly PendingToolCall[];
-	/** With status `error`: why. */
+	/** With status `error`: the error. */
 	readonly error?: { readonly code: string; readonly message: string };
-	/** With status `completed`: what the answer says, of an agent with the option `output`. */
+	/** With status `completed`: the output of an agent with the option `output`. */
 	readonly output?: unknown;
-	/** With status `completed`: why the model stopped its last answer, where it is not `stop`. */
+	/** With status `completed`: why the model stopped its last answer, if not `stop`. */
 	readonly stopReason?: StopReason;
 }
 
 /** Why a model stopped, if its answer did not end normally: `length` means that it was cut off at the token limit. */
 export type StopReason = "stop" | "length" | "tool_calls" | "content_filter" | "error" | "other";
 
-/** An event with its place in the session. Compare ids for equality only; hand the last one back to continue after it. */
+/**
+ * An event with its position in the session. Compare ids for equality only; pass the last one back to continue after it.
+ */
 export interface LoggedEvent {
 	readonly id: string;
 	readonly event: ExecuteEvent | ExecuteComplete;

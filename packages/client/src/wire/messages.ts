@@ -9,11 +9,11 @@ export interface Usage {
 	readonly cacheWriteTokens?: number;
 	/** Output tokens that the model spent on reasoning. */
 	readonly reasoningTokens?: number;
-	/** US dollars; absent when the prices are unknown. */
+	/** US dollars; absent if the prices are unknown. */
 	readonly cost?: number;
 }
 
-/** A call of a tool by the model. */
+/** A tool call by the model. */
 export interface ToolCall {
 	readonly id: string;
 	readonly name: string;
@@ -22,21 +22,24 @@ export interface ToolCall {
 
 /** A call that waits for an answer from outside the server. */
 export interface PendingToolCall extends ToolCall {
-	/** It waits for a decision whether it may run, not for a result. */
+	/** The call waits for approval, not for a result. */
 	readonly approval?: true;
 	/** The run the decision is for. */
 	readonly runId?: string;
 	/** When the server stops waiting, in milliseconds since 1970. */
 	readonly deadline?: number;
-	/** Of a call of a sub-agent: the delegations that lead to it, each the sub-agent and the call that gave it work. */
+	/**
+	 * For a call of a sub-agent: the delegations that lead to it, each with the sub-agent and the call that delegated to
+	 * it.
+	 */
 	readonly path?: readonly { readonly agent: string; readonly toolCallId: string }[];
-	/** Set where an approval may change the arguments. */
+	/** Set if an approval may change the arguments. */
 	readonly mayEdit?: true;
-	/** Of a call of a task in the background: the id of the task. The session does not wait for it. */
+	/** For a call of a background task: the id of the task. The session does not wait for it. */
 	readonly taskId?: string;
 }
 
-/** A part of what a user says. */
+/** A part of a user message. */
 export type UserPart =
 	| { readonly type: "text"; readonly text: string }
 	/** `image` is base64 or a URL. */
@@ -44,12 +47,12 @@ export type UserPart =
 	/** `data` is base64. */
 	| { readonly type: "file"; readonly data: string; readonly mediaType: string; readonly filename?: string };
 
-/** A part of what the model says. */
+/** A part of a model's message. */
 export type AssistantPart =
 	| { readonly type: "text"; readonly text: string }
 	| { readonly type: "thinking"; readonly thinking: string }
 	| ({ readonly type: "toolCall" } & ToolCall)
-	/** A tool that the model's provider ran by itself. */
+	/** A tool that the model's provider ran itself. */
 	| ({ readonly type: "providerToolCall" } & ToolCall)
 	| {
 			readonly type: "providerToolResult";
@@ -58,18 +61,18 @@ export type AssistantPart =
 			readonly output: string;
 			readonly isError: boolean;
 	  }
-	/** A page or a document that the model names as its source. */
+	/** A page or a document that the model cites as its source. */
 	| {
 			readonly type: "source";
 			readonly id: string;
-			/** `url`, `document`, or another word of the provider's. */
+			/** `url`, `document`, or another term of the provider's. */
 			readonly sourceType: string;
 			readonly url?: string;
 			readonly title?: string;
 			readonly mediaType?: string;
 			readonly filename?: string;
 	  }
-	/** A file that the model made: base64, or a URL. */
+	/** A file that the model created: base64, or a URL. */
 	| { readonly type: "file"; readonly data: string; readonly mediaType: string };
 
 /** A message of a user. */

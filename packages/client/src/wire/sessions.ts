@@ -1,4 +1,4 @@
-// Requests to a session, and the server's information about sessions.
+// Requests to a session, and what the server returns about sessions.
 
 import type { SessionWait } from "./events.ts";
 import type { PendingToolCall, SessionMessage, UserMessage } from "./messages.ts";
@@ -7,7 +7,7 @@ import type { PendingToolCall, SessionMessage, UserMessage } from "./messages.ts
 export interface ToolAnswer {
 	readonly role: "tool";
 	readonly toolCallId: string;
-	/** The run it is for: meant for another, it is refused. Default: whichever waits. */
+	/** The run that the answer is for; refused if another run waits. Default: whichever waits. */
 	readonly runId?: string;
 	readonly output: string;
 	/** Default `false`. */
@@ -16,23 +16,23 @@ export interface ToolAnswer {
 	readonly details?: unknown;
 }
 
-/** The decision on a pending call that asks for approval. */
+/** The decision on a pending call that requires approval. */
 export interface ApprovalAnswer {
 	readonly role: "approval";
 	readonly toolCallId: string;
-	/** The run it is for: meant for another, it is refused. Default: whichever waits. */
+	/** The run that the decision is for; refused if another run waits. Default: whichever waits. */
 	readonly runId?: string;
 	readonly approved: boolean;
-	/** Shown to the model when it was denied. */
+	/** Shown to the model if the call was denied. */
 	readonly reason?: string;
-	/** Replaces the input that was shown; only for a call with `mayEdit`. */
+	/** Replaces the displayed input; only for a call with `mayEdit`. */
 	readonly input?: Readonly<Record<string, unknown>>;
 }
 
 /** The answer to a pending call. */
 export type Answer = ToolAnswer | ApprovalAnswer;
 
-/** A tool as the server and the model know it. */
+/** A tool as the server and the model see it. */
 export interface ToolDescription {
 	readonly name: string;
 	readonly label?: string;
@@ -45,11 +45,11 @@ export interface ToolDescription {
 export interface ExecuteContext {
 	readonly systemPrompt?: string;
 	readonly messages?: readonly SessionMessage[];
-	/** Tools whose calls other clients answer; those of `tools` are added. */
+	/** Tools whose calls other clients answer, in addition to those of `tools`. */
 	readonly tools?: readonly ToolDescription[];
 }
 
-/** How the model is asked, from this execution on. */
+/** Options of the model, from this execution on. */
 export interface ModelOptions {
 	/** One of the models that the server offers. */
 	readonly model?: string;
@@ -74,14 +74,14 @@ export interface SessionInfo {
 	readonly sessionId: string;
 	readonly status: SessionStatus;
 	readonly messages: readonly SessionMessage[];
-	/** US dollars, of all answers whose price is known. */
+	/** US dollars of all answers with a known price. */
 	readonly totalCost: number;
 	readonly pendingToolCalls?: readonly PendingToolCall[];
-	/** Calls of tasks in the background that wait. The session does not wait for them. Present where there are any. */
+	/** Waiting calls of background tasks. The session does not wait for them. Absent if there are none. */
 	readonly backgroundToolCalls?: readonly PendingToolCall[];
-	/** The wait of the current execution, other than for answers to its calls. */
+	/** What the current execution waits for, other than answers to its calls. */
 	readonly waiting?: SessionWait;
-	/** The model that answered last, else the one that will. */
+	/** The model of the last answer, else that of the next one. */
 	readonly model: string;
 	/** The id of its last event, to `watch` from there. */
 	readonly lastEventId?: string;
@@ -96,13 +96,13 @@ export interface SessionSummary {
 	readonly createdAt: number;
 	/** Milliseconds since 1970. */
 	readonly updatedAt: number;
-	/** Whether an execution is under way or waits. */
+	/** Whether an execution is in flight or waits. */
 	readonly isOpen: boolean;
 }
 
 /** A page of a list of sessions. */
 export interface SessionPage {
 	readonly sessions: readonly SessionSummary[];
-	/** Hand it back as `after` for the next page; absent on the last one. */
+	/** Pass it as `after` for the next page; absent on the last one. */
 	readonly next?: string;
 }
